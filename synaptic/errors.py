@@ -1,0 +1,82 @@
+"""Every error that Synaptic raises on purpose, in one tree.
+
+    SynapticError
+    ├── InvalidArgument     a value outside what is valid (usage)
+    ├── ConfigError         config.toml or the environment cannot be used
+    ├── NotFound            no entry has this id
+    ├── Ambiguous           a short id fits several entries
+    ├── Refused             a rule of the journal forbids the edit
+    ├── Changed             the file changed under an edit; nothing was written
+    ├── Busy                another process holds the write lock
+    ├── JournalError        the disk said no: full, read-only, not permitted, missing
+    ├── IndexUnusable       the index cannot be opened (a stranger's database, no permission)
+    └── ModelError          the embedding model cannot be loaded
+
+A message says what happened; `valid` lists the values that would have worked; `hint` is the next step.
+Errors are caught once, at the edge: `cli` and `server`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class SynapticError(Exception):
+    """Base of the tree. `code` is stable and meant for programs, the rest for people."""
+
+    code = "error"
+
+    def __init__(self, message: str, *, valid: Iterable[str] = (), hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.valid = tuple(valid)
+        self.hint = hint
+
+    def __str__(self) -> str:
+        """Message, valid values and hint in one line, the form an agent reads."""
+        parts = [self.message]
+        if self.valid:
+            parts.append(f"Valid: {', '.join(self.valid)}.")
+        if self.hint:
+            parts.append(self.hint)
+        return " ".join(parts)
+
+
+class InvalidArgument(SynapticError):
+    code = "invalid-argument"
+
+
+class ConfigError(SynapticError):
+    code = "bad-config"
+
+
+class NotFound(SynapticError):
+    code = "not-found"
+
+
+class Ambiguous(SynapticError):
+    code = "ambiguous-id"
+
+
+class Refused(SynapticError):
+    code = "refused"
+
+
+class Changed(SynapticError):
+    code = "changed"
+
+
+class Busy(SynapticError):
+    code = "busy"
+
+
+class JournalError(SynapticError):
+    code = "journal-error"
+
+
+class IndexUnusable(SynapticError):
+    code = "index-error"
+
+
+class ModelError(SynapticError):
+    code = "model-error"

@@ -1,0 +1,145 @@
+"""The journal's folder: which files of it are read, and where a relative path leads."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from .disk import disk_errors
+from .errors import JournalError, NotFound
+from .models import Stamp
+
+_LITTER = ("~", ".swp", ".tmp")
+
+
+def scan(root: Path, exclude: Iterable[str] = ()) -> list[Stamp]:
+    """A stamp of every `*.md` below `root`, sorted by path.
+
+    Left out: names that start with a dot or are not UTF-8, editor litter, `exclude`, what is no regular file,
+    links that leave the journal or lead nowhere, and linked folders (what they show inside the journal is read
+    where it stands). Raises JournalError when the root is missing or cannot be listed.
+    """
+    excluded = _matcher(exclude)
+    real_root = root.resolve()
+    stamps: list[Stamp] = []
+    folders = [""]
+    while folders:
+        prefix = folders.pop()
+        try:
+            found = os.scandir(real_root / prefix if prefix else real_root)
+        except OSError as error:
+            if not prefix:
+                raise _missing(root, error) from error
+            continue
+        with found:
+            for item in found:
+                name = item.name
+                if name[0] == "." or name.endswith(_LITTER):
+                    continue
+                path = prefix + name
+                if item.is_dir(follow_symlinks=False):
+                    if not (excluded and excluded(path)):
+                        folders.append(path + "/")
+                elif name.endswith(".md") and not (excluded and excluded(path)):
+                    if item.is_symlink() and not Path(item.path).resolve().is_relative_to(real_root):
+                        continue
+                    stamp = _stamp(path, item)
+                    if stamp:
+                        stamps.append(stamp)
+    stamps.sort(key=lambda stamp: stamp.path)
+    return stamps
+
+
+def locate(root: Path, path: str) -> Path:
+    """Where `path` (relative, with `/`) really is, links followed. Raises JournalError when that is outside `root`."""
+    pure = PurePosixPath(path)
+    if not path or "\0" in path or "\\" in path or pure.is_absolute() or ".." in pure.parts:
+        raise JournalError(f"{path!r} is no path inside the journal.", hint="Give it relative to the journal.")
+    with disk_errors(path, "found"):
+        real_root, real = root.resolve(), (root / path).resolve()
+    if not real.is_relative_to(real_root):
+        raise JournalError(f"{path} leads out of the journal, to {real}.", hint="Only files inside it are touched.")
+    return real
+
+
+def read(root: Path, path: str) -> tuple[bytes, os.stat_result]:
+    """The bytes of a journal file, and its stat. Raises NotFound, or JournalError when it may not be read."""
+    real = locate(root, path)
+    try:
+        with disk_errors(path, "read"):
+            fd = os.open(real, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+            with open(fd, "rb") as file:  # noqa: PTH123
+                status = os.fstat(fd)
+                if not stat.S_ISREG(status.st_mode):
+                    raise JournalError(f"{path} is no regular file.")
+                return file.read(), status
+    except JournalError as error:
+        if isinstance(error.__cause__, FileNotFoundError | NotADirectoryError):
+            raise NotFound(f"The journal has no file {path}.", hint="It was moved or deleted.") from error
+        raise
+
+
+def missing(root: Path) -> JournalError:
+    """The error for a journal that is not there."""
+    return JournalError(
+        f"The journal {root} is missing (a disk that is not mounted?).",
+        hint="Mount or create it, or choose another folder: synaptic init --journal DIR.",
+    )
+
+
+def _missing(root: Path, error: OSError) -> JournalError:
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return missing(root)
+    return JournalError(f"The journal {root} cannot be listed: {error.strerror}.", hint="Check its owner and mode.")
+
+
+def _stamp(path: str, item: os.DirEntry[str]) -> Stamp | None:
+    try:
+        status = item.stat()
+        path.encode()
+    except (OSError, UnicodeEncodeError):  # gone meanwhile; a name that no program could pass on
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    return Stamp(path, status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+
+
+def _matcher(globs: Iterable[str]) -> re.Pattern[str].fullmatch | None:  # type: ignore[name-defined]
+    patterns = [_regex(glob) for glob in globs]
+    return re.compile("|".join(patterns)).fullmatch if patterns else None
+
+
+def _regex(glob: str) -> str:
+    """A regular expression over relative paths.
+
+    | glob              | matches                                   |
+    |-------------------|-------------------------------------------|
+    | `*.excalidraw.md` | that name in any folder                   |
+    | `archive`         | that file or folder, anywhere             |
+    | `archive/**`      | everything in the top folder `archive`    |
+    | `a/*/c.md`        | one folder between, `**` any number       |
+    """
+    glob = glob.strip("/")
+    anywhere = "" if "/" in glob else "(?:.*/)?"
+    out = []
+    for token in re.findall(r"\*\*/|/\*\*$|\*\*|\*|\?|\[!?[^\]/]+\]|.", glob, re.S):
+        match token:
+            case "**/":
+                out.append("(?:.*/)?")
+            case "/**":
+                out.append("(?:/.*)?")
+            case "**":
+                out.append(".*")
+            case "*":
+                out.append("[^/]*")
+            case "?":
+                out.append("[^/]")
+            case _ if len(token) > 1:
+                inner = token[1:-1].replace("\\", r"\\")
+                out.append(f"[^{inner[1:]}]" if inner[0] == "!" else f"[{inner}]")
+            case _:
+                out.append(re.escape(token))
+    return f"(?s:{anywhere}{''.join(out)})"

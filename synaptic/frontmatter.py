@@ -1,0 +1,151 @@
+"""What a file says of itself: YAML front matter, and the date in its name. Knows no entries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from pathlib import PurePosixPath
+from typing import Any
+
+import yaml
+
+_FENCED = re.compile(r"---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_LONGEST = 64 * 1024
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_DATE_IN_NAME = re.compile(r"(?<![0-9])(?:([0-9]{4})([-_])([0-9]{2})\2([0-9]{2})|((?:19|20)[0-9]{2})([0-9]{2})([0-9]{2}))(?![0-9])")
+_DATE_IN_TEXT = re.compile(r"(?<![0-9])([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})(?![0-9])")
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """The keys that Synaptic reads. `created_at` may be naive; `has_time` is false where only a date stands."""
+
+    title: str | None = None
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    created_at: datetime | None = None
+    has_time: bool = False
+    excluded: bool = False
+
+
+def front_matter_end(text: str, start: int) -> tuple[int, int, int] | None:
+    """Start and end of the YAML and the end of the block that opens `text` at `start`; None without one."""
+    match = _FENCED.match(text, start, start + _LONGEST)
+    return (match.start("yaml"), match.end("yaml"), match.end()) if match else None
+
+
+def read_front_matter(text: str) -> FrontMatter | None:
+    """The front matter in the YAML `text`; None where it is no mapping, just text between two rules.
+
+    Reads events and builds no objects, so aliases, recursion and odd types cost nothing. Raises yaml.YAMLError.
+    """
+    fields = _top_level(text)
+    if fields is None:
+        return None
+    moment, has_time = next(filter(None, map(_moment, _values(fields, "date", "created"))), (None, False))
+    title = next(iter(_values(fields, "title")), None)
+    return FrontMatter(
+        title=title and (" ".join(title.split()) or None),
+        tags=tuple(tag for value in _values(fields, "tags", "tag") for tag in _tag_words(fields, value)),
+        aliases=tuple(_values(fields, "aliases", "alias")),
+        created_at=moment,
+        has_time=has_time,
+        excluded=next(iter(_values(fields, "synaptic")), "").lower() in ("false", "no", "off"),
+    )
+
+
+def _tag_words(fields: dict[str, str | list[str]], value: str) -> list[str]:
+    """A list's item is one tag, also with blanks in it; a plain text may name several."""
+    listed = any(isinstance(fields.get(key), list) for key in ("tags", "tag"))
+    return [value] if listed else re.split(r"[,\s]+", value)
+
+
+def _values(fields: dict[str, str | list[str]], *keys: str) -> Iterator[str]:
+    for key in keys:
+        value = fields.get(key, "")
+        yield from filter(None, [value] if isinstance(value, str) else value)
+
+
+def _top_level(text: str) -> dict[str, str | list[str]] | None:
+    """Scalars, and lists of scalars, by their lower-case key; deeper values are left out."""
+    fields: dict[str, str | list[str]] = {}
+    depth = 0
+    key: str | None = None
+    expects_key = True
+    items: list[str] | None = None
+    for event in yaml.parse(text, Loader=_LOADER):
+        if isinstance(event, yaml.DocumentEndEvent):
+            break
+        if depth == 0 and isinstance(event, yaml.NodeEvent) and not isinstance(event, yaml.MappingStartEvent):
+            # An empty block is front matter without keys; a scalar or a list is somebody's text.
+            return {} if isinstance(event, yaml.ScalarEvent) and not event.value else None
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            items = [] if depth == 2 and isinstance(event, yaml.SequenceStartEvent) else items
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+            if depth == 1:
+                if not expects_key and key is not None and items is not None:
+                    fields.setdefault(key, items)
+                expects_key, key, items = not expects_key, None, None
+        elif isinstance(event, yaml.ScalarEvent | yaml.AliasEvent):
+            value = _scalar(event)
+            if depth == 2 and items is not None:
+                items.append(value)
+            elif depth == 1 and expects_key:
+                key, expects_key = value.lower(), False
+            elif depth == 1:
+                if key is not None:
+                    fields.setdefault(key, value)
+                key, expects_key = None, True
+    return fields
+
+
+def _scalar(event: yaml.ScalarEvent | yaml.AliasEvent) -> str:
+    """A scalar's text as written; "" for an alias and for null."""
+    if isinstance(event, yaml.AliasEvent):
+        return ""
+    value: str = event.value
+    return "" if event.style in (None, "") and value.lower() in ("~", "null") else value
+
+
+def _moment(value: str) -> tuple[datetime, bool] | None:
+    """The moment that a front matter value names, and whether it names a time."""
+    value = value.strip()
+    try:
+        return datetime.fromisoformat(value), len(value) > 10
+    except ValueError:
+        pass
+    for match in _DATE_IN_TEXT.finditer(value):
+        if day := _day(*match.groups()):
+            return datetime.combine(day, time()), False
+    return None
+
+
+def date_in_path(path: str, day_file: str) -> date | None:
+    """The date that a file's name tells: by `day_file` over the whole path, else anywhere in the stem.
+
+    | stem                          | date       |
+    |-------------------------------|------------|
+    | `2026-11-21`, `2026_11_21`    | 2026-11-21 |
+    | `20261121 Meeting`            | 2026-11-21 |
+    | `2026-02-30`, `ticket 123456` | none       |
+    """
+    try:
+        return datetime.strptime(path, day_file).date()
+    except (ValueError, re.error, KeyError, OverflowError):
+        pass
+    for match in _DATE_IN_NAME.finditer(PurePosixPath(path).stem):
+        year, _, month, number, *bare = match.groups()
+        if day := _day(year, month, number) if year else _day(*bare):
+            return day
+    return None
+
+
+def _day(year: str, month: str, day: str) -> date | None:
+    try:
+        return date(int(year), int(month), int(day))
+    except ValueError:
+        return None

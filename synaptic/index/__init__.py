@@ -1,0 +1,23 @@
+"""The SQLite index: where every entry stands, its words (FTS5) and its vectors (sqlite-vec). The only SQL.
+
+The file is disposable. A damaged one is deleted and filled again from the journal by `sync`; a stranger's
+database under its name is left alone. `Database` opens it, `Store` writes to it, `Index` answers from it.
+"""
+
+from .database import DAMAGE
+from .lookup import Index, Position
+from .rows import Candidate, ChunkRow, EntryRow, FileRows, Passage, Source, Stored, instant
+
+__all__ = [
+    "DAMAGE",
+    "Candidate",
+    "ChunkRow",
+    "EntryRow",
+    "FileRows",
+    "Index",
+    "Passage",
+    "Position",
+    "Source",
+    "Stored",
+    "instant",
+]

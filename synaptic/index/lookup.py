@@ -1,0 +1,288 @@
+"""Questions to the index: the two candidate lists, entries, timelines, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, cast
+
+import apsw
+
+from ..errors import Ambiguous, NotFound
+from ..models import Facets, Filters, Order, ParseIssue
+from .conditions import OWN_COLUMNS, allowed, conditions
+from .database import marks
+from .rows import (
+    MICROSECOND,
+    SELECT_ENTRY,
+    VECTOR_SCALE,
+    Candidate,
+    Passage,
+    Stored,
+    instant,
+    quantise,
+    stored,
+)
+from .store import Store
+
+if TYPE_CHECKING:
+    from ..embedding import Vector
+
+Position = tuple[int, str, int]
+"""An entry's instant, its path and its number within the file."""
+
+
+class Index(Store):
+    """The whole index. Its answers show the state of the last sync."""
+
+    # -- the two lists ------------------------------------------------------------------------------
+
+    def lexical(
+        self,
+        terms: Sequence[str],
+        *,
+        filters: Filters,
+        within: Sequence[int] | None,
+        phrases: Sequence[str],
+        context_weight: float,
+        limit: int,
+    ) -> list[Candidate]:
+        """Chunks that hold any of the quoted `terms`, best BM25 first. `within` are entry rowids."""
+        condition, values = allowed(filters, within, phrases)
+        columns = OWN_COLUMNS if context_weight == 0 else "{title tags text context}"
+        weights = f"{_TITLE_WEIGHT}, {_TAGS_WEIGHT}, 1.0, {float(context_weight)}"
+        rows = self.rows(
+            "SELECT f.rowid, c.entry FROM chunk_fts f JOIN chunk c ON c.rowid = f.rowid "
+            f"WHERE chunk_fts MATCH ? {condition.format(rowid='f.rowid')} "
+            f"ORDER BY bm25(chunk_fts, {weights}), f.rowid DESC LIMIT ?",
+            f"{columns}: ({' OR '.join(terms)})",
+            *values,
+            limit,
+        )
+        return [Candidate(*row) for row in rows]
+
+    def semantic(
+        self,
+        vector: Vector,
+        *,
+        filters: Filters,
+        within: Sequence[int] | None,
+        phrases: Sequence[str],
+        limit: int,
+    ) -> list[Candidate]:
+        """Chunks nearest to the vector, nearest first."""
+        condition, values = allowed(filters, within, phrases)
+        rows = self.rows(
+            "SELECT v.rowid, c.entry, v.distance FROM (SELECT rowid, distance FROM chunk_vec "
+            f"WHERE embedding MATCH vec_int8(?) AND k = ? {condition.format(rowid='rowid')}) v "
+            "JOIN chunk c ON c.rowid = v.rowid ORDER BY v.distance, v.rowid",
+            quantise(vector),
+            limit,
+            *values,
+        )
+        return [
+            Candidate(chunk, entry, 1.0 - distance * distance / (2.0 * VECTOR_SCALE * VECTOR_SCALE))
+            for chunk, entry, distance in rows
+        ]
+
+    def has_word(self, word: str) -> bool:
+        """True when some entry itself, not just its neighbour, holds this word or one of its stem."""
+        found = self.value("SELECT 1 FROM chunk_fts WHERE chunk_fts MATCH ? LIMIT 1", f"{OWN_COLUMNS}: {word}")
+        return found is not None
+
+    def stem(self, word: str) -> str | None:
+        """What the tokenizer makes of one word; None where it is not one token."""
+        name, *arguments = self._tokenizer.split()
+        tokenize = self.db.fts5_tokenizer(name, arguments)
+        tokens = tokenize(word.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
+        return str(cast("list[tuple[str, ...]]", tokens)[0][0]) if len(tokens) == 1 else None
+
+    def stems_like(self, stem: str) -> list[tuple[str, int]]:
+        """Indexed stems with the same first letter and about the same length, with their document counts."""
+        rows = self.rows(
+            "SELECT term, doc FROM chunk_word WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?",
+            stem[0],
+            chr(ord(stem[0]) + 1),
+            len(stem) - 2,
+            len(stem) + 2,
+        )
+        return cast("list[tuple[str, int]]", rows)
+
+    def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
+        """Chunks that hold a word of this stem."""
+        return [row[0] for row in self.rows("SELECT doc FROM chunk_place WHERE term = ? LIMIT ?", stem, limit)]
+
+    def passages(self, chunk_rowids: Sequence[int]) -> dict[int, Passage]:
+        rows = self.rows(
+            f'SELECT rowid, entry, start, "end" FROM chunk WHERE rowid IN {marks(chunk_rowids)}',
+            *chunk_rowids,
+        )
+        return {row[0]: Passage(*row) for row in rows}
+
+    # -- entries out --------------------------------------------------------------------------------
+
+    def entries(self, rowids: Sequence[int]) -> dict[int, Stored]:
+        """Entries by rowid, without content. Copies that have no id in force are left out."""
+        found: dict[int, Stored] = {}
+        for start in range(0, len(rowids), 500):
+            some = rowids[start : start + 500]
+            within = f"IN {marks(some)}"
+            tags = self._lists(f"SELECT entry, name FROM tag WHERE entry {within} ORDER BY entry, seq", some)
+            files = self._lists(f"SELECT entry, path FROM file WHERE entry {within} ORDER BY entry, seq", some)
+            old = self._lists(f"SELECT entry, target FROM supersedes WHERE entry {within}", some)
+            for row in self.rows(f"{SELECT_ENTRY} WHERE e.rowid {within} AND e.id IS NOT NULL", *some):
+                rowid = row[0]
+                found[rowid] = stored(row, tags.get(rowid, ()), files.get(rowid, ()), old.get(rowid, ()))
+        return found
+
+    def _lists(self, sql: str, values: Sequence[int]) -> dict[int, tuple[str, ...]]:
+        """Second columns grouped by the first."""
+        groups: dict[int, list[str]] = {}
+        for key, value in self.rows(sql, *values):
+            groups.setdefault(key, []).append(value)
+        return {key: tuple(members) for key, members in groups.items()}
+
+    def neighbours(self, rowids: Sequence[int]) -> dict[int, tuple[int, ...]]:
+        """The entries before and after each of these in its file."""
+        rows = self.rows(
+            "SELECT e.rowid, n.rowid FROM entry e JOIN entry n ON n.source = e.source "
+            f"AND n.seq IN (e.seq - 1, e.seq + 1) WHERE e.rowid IN {marks(rowids)}",
+            *rowids,
+        )
+        found: dict[int, tuple[int, ...]] = {}
+        for rowid, other in rows:
+            found[rowid] = (*found.get(rowid, ()), other)
+        return found
+
+    def resolve(self, name: str) -> Stored:
+        """The entry of a whole id, of its part after the dash, or of four or more of that part's letters.
+
+        Raises NotFound, or Ambiguous with the ids that fit.
+        """
+        rows = self.rows("SELECT rowid FROM entry WHERE id = ?", name)
+        part = name.rpartition("-")[2].lower()
+        if not rows and len(part) >= 4 and part.isalnum():
+            pattern = f"{name.rpartition('-')[0] or '*'}-{part}*"
+            rows = self.rows("SELECT rowid FROM entry WHERE id GLOB ? LIMIT 6", pattern.lower())
+        if not rows:
+            raise NotFound(
+                f"No entry has the id {name!r}.",
+                hint="Ids are shown by `synaptic recent` and `synaptic search`; four letters are enough.",
+            )
+        found = self.entries([row[0] for row in rows])
+        if len(found) > 1:
+            raise Ambiguous(
+                f"{name!r} fits several entries.",
+                valid=[s.entry.id for s in found.values()],
+                hint="Give more of it.",
+            )
+        return next(iter(found.values()))
+
+    def listing(
+        self, filters: Filters, *, order: Order, limit: int, after: Position | None = None
+    ) -> tuple[int, list[int]]:
+        """(total, entry rowids in order). `after` is where the entry stands that was shown last."""
+        condition, values = conditions(filters)
+        total = self.value(f"SELECT count(*) FROM entry e WHERE e.id IS NOT NULL {condition}", *values)
+        if after is not None:
+            condition += f" AND (e.at, s.path, e.seq) {'>' if order == 'oldest' else '<'} (?, ?, ?)"
+            values = (*values, *after)
+        rows = self.rows(
+            "SELECT e.rowid FROM entry e JOIN source s ON s.id = e.source "
+            f"WHERE e.id IS NOT NULL {condition} ORDER BY {_ORDERS[order]} LIMIT ?",
+            *values,
+            limit,
+        )
+        return total, [row[0] for row in rows]
+
+    def position(self, rowid: int) -> Position:
+        """Where an entry stands in time: its instant, ties by path and place in the file."""
+        [row] = self.rows(
+            "SELECT e.at, s.path, e.seq FROM entry e JOIN source s ON s.id = e.source WHERE e.rowid = ?",
+            rowid,
+        )
+        return cast(Position, row)
+
+    def superseded_by(self, ids: Sequence[str]) -> dict[str, str]:
+        """For each of these ids that a strictly later entry supersedes: the id of the latest such entry."""
+        rows = self.rows(
+            "SELECT old.id, new.id FROM entry old JOIN supersedes s ON s.target = old.id "
+            f"JOIN entry new ON new.rowid = s.entry WHERE old.id IN {marks(ids)} AND new.id IS NOT NULL "
+            "AND new.at > old.at ORDER BY new.at",
+            *ids,
+        )
+        return dict(rows)
+
+    def same_content(self, content_hash: int, project_key: str | None, at: datetime, window: timedelta) -> int | None:
+        """The rowid of an entry with this content in this project, no further than `window` from `at`."""
+        moment, reach = instant(at), window // MICROSECOND
+        rowid = self.value(
+            "SELECT rowid FROM entry WHERE content_hash = ? AND project_key IS ? AND at BETWEEN ? AND ? "
+            "AND id IS NOT NULL ORDER BY at LIMIT 1",
+            content_hash,
+            project_key,
+            moment - reach,
+            moment + reach,
+        )
+        return cast("int | None", rowid)
+
+    def facets(self, filters: Filters) -> Facets:
+        condition, values = conditions(filters)
+        chosen = f"(SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition})"
+
+        def count(sql: str) -> tuple[tuple[str, int], ...]:
+            return tuple(cast("list[tuple[str, int]]", self.rows(sql.format(chosen=chosen), *values)))
+
+        return Facets(
+            types=count("SELECT type, count(*) n FROM entry WHERE rowid IN {chosen} GROUP BY 1 ORDER BY n DESC, 1"),
+            tags=count("SELECT name, count(*) n FROM tag WHERE entry IN {chosen} GROUP BY 1 ORDER BY n DESC, 1"),
+            projects=count(
+                "SELECT max(project), count(*) n FROM entry WHERE rowid IN {chosen} AND project IS NOT NULL "
+                "GROUP BY project_key ORDER BY n DESC, 1"
+            ),
+        )
+
+    def counts(self) -> tuple[int, int, int]:
+        """(files, entries, chunks)."""
+        files = self.value("SELECT count(*) FROM source")
+        entries = self.value("SELECT count(*) FROM entry WHERE id IS NOT NULL")
+        chunks = self.value("SELECT count(*) FROM chunk")
+        return files, entries, chunks
+
+    def orphans(self) -> int:
+        """Rows that belong to nothing: chunks without entry or words, words and vectors without chunk."""
+        pairs = [
+            ("SELECT rowid FROM chunk", "SELECT rowid FROM chunk_fts_docsize"),
+            ("SELECT DISTINCT entry FROM chunk", "SELECT rowid FROM entry"),
+        ]
+        if self.has_vectors():
+            pairs.append(("SELECT rowid FROM chunk WHERE vector = 1", "SELECT rowid FROM chunk_vec_rowids"))
+        lost = "SELECT count(*) FROM ({} EXCEPT {})"
+        return sum(self.value(lost.format(*pair)) + self.value(lost.format(*reversed(pair))) for pair in pairs)
+
+    def versions(self) -> str:
+        """SQLite's and sqlite-vec's versions."""
+        return f"SQLite {apsw.sqlite_lib_version()}, sqlite-vec {self.value('SELECT vec_version()')}"
+
+    def issues(self) -> tuple[ParseIssue, ...]:
+        """What could not be read as meant, and ids that several files claim."""
+        rows = self.rows(
+            "SELECT s.path, i.line, i.code, i.message FROM issue i JOIN source s ON s.id = i.source "
+            "UNION ALL SELECT s.path, e.line, 'duplicate-id', 'the id ' || e.own_id || ' belongs to another entry too; "
+            "this one is known as ' || e.id FROM entry e JOIN source s ON s.id = e.source "
+            "WHERE e.id IS NOT e.own_id AND e.id IS NOT NULL ORDER BY 1, 2"
+        )
+        return tuple(ParseIssue(*row) for row in rows)
+
+
+# Chosen with scripts/bench.py quality: a title says what an entry is about, but repeats words of the text.
+_TITLE_WEIGHT = 1.0
+_TAGS_WEIGHT = 1.0
+
+
+_ORDERS: dict[str, str] = {
+    "newest": "e.at DESC, s.path DESC, e.seq DESC",
+    "oldest": "e.at, s.path, e.seq",
+    "importance": "coalesce(e.importance, 5) DESC, e.at DESC, s.path DESC, e.seq DESC",
+    "relevance": "e.at DESC, s.path DESC, e.seq DESC",
+}

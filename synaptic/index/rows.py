@@ -1,0 +1,170 @@
+"""What goes into the index and comes out of it, and how values are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any, cast
+
+from ..models import DateSource, Entry, EntryType, ParseIssue, Place, Stamp
+
+if TYPE_CHECKING:
+    from ..embedding import Vector
+
+VECTOR_SCALE = 127 / 0.3
+"""Components of a unit vector rarely exceed 0.3: this uses the whole range of int8 and clips the rest."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRow:
+    """One passage to be indexed. `start:end` are bytes from the entry's body.
+
+    `hash` is that of the text to embed, `words_hash` that of the four columns of words; signed, 64 bit.
+    """
+
+    start: int
+    end: int
+    hash: int
+    words_hash: int
+    title: str
+    tags: str
+    text: str
+    context: str
+    embed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRow:
+    """One entry to be indexed, with its passages in order (at least one)."""
+
+    entry: Entry
+    hash: int
+    content_hash: int
+    other_id: str
+    chunks: tuple[ChunkRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileRows:
+    """All that the index keeps of one file."""
+
+    stamp: Stamp
+    sha256: bytes
+    scanned_ns: int
+    rows: tuple[EntryRow, ...]
+    issues: tuple[ParseIssue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file as it was when it was last read."""
+
+    stamp: Stamp
+    sha256: bytes
+    scanned_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An entry as the index knows it: all but its content. `hash` is that of its bytes in the file."""
+
+    rowid: int
+    seq: int
+    entry: Entry
+    own_id: str
+    hash: int
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Where a chunk stands: bytes `start:end` from the body of the entry `entry_rowid`."""
+
+    rowid: int
+    entry_rowid: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A chunk that one of the two lists found. `similarity` is its cosine, None in the lexical list."""
+
+    chunk_rowid: int
+    entry_rowid: int
+    similarity: float | None = None
+
+
+def quantise(vector: Vector) -> bytes:
+    """A unit vector as int8 bytes.
+
+    Raises ValueError for NaN and infinity, which vec0 would take in silence.
+    """
+    import numpy as np
+
+    if not np.isfinite(vector).all():
+        raise ValueError("the embedding holds NaN or infinity")
+    return bytes(np.clip(np.rint(vector * VECTOR_SCALE), -127, 127).astype(np.int8).tobytes())
+
+
+def instant(at: datetime) -> int:
+    """Microseconds since 1970 UTC, also for years whose UTC date Python cannot hold."""
+    offset = at.utcoffset() or timedelta()
+    return (at.replace(tzinfo=UTC) - _EPOCH - offset) // MICROSECOND
+
+
+ENTRY_COLUMNS = (
+    "source", "seq", "own_id", "other_id", "at", "utc_offset", "date", "date_source", "type", "title",
+    "project", "project_key", "importance", "parent", "author", "derived", "line", "start", '"end"',
+    "body_start", "body_end", "body_line", "whole_file", "hash", "content_hash",
+)  # fmt: skip
+
+SELECT_ENTRY = """
+    SELECT e.rowid, e.seq, e.id, e.own_id, e.at, e.utc_offset, e.date_source, e.type, e.title, e.project,
+        e.importance, e.parent, e.author, e.derived, s.path, e.line, e.start, e."end", e.body_start,
+        e.body_end, e.body_line, e.whole_file, e.hash
+    FROM entry e JOIN source s ON s.id = e.source"""
+
+
+def entry_values(source: int, seq: int, row: EntryRow) -> tuple[Any, ...]:
+    entry, place = row.entry, row.entry.place
+    assert place is not None
+    offset = entry.at.utcoffset() or timedelta()
+    return (
+        source, seq, entry.id, row.other_id, instant(entry.at), round(offset.total_seconds()), entry.date,
+        entry.date_source, entry.type, entry.title, entry.project, _fold(entry.project), entry.importance,
+        entry.parent, entry.by, entry.derived_id, place.line, place.start, place.end, place.body_start,
+        place.body_end, place.body_line, place.whole_file, row.hash, row.content_hash,
+    )  # fmt: skip
+
+
+def stored(row: Sequence[Any], tags: tuple[str, ...], files: tuple[str, ...], old: tuple[str, ...]) -> Stored:
+    (rowid, seq, id_, own_id, at, offset, date_source, type_, title, project, importance, parent, author,
+     derived, path, line, start, end, body_start, body_end, body_line, whole_file, hash_) = row  # fmt: skip
+    zone = timezone(timedelta(seconds=offset))
+    moment = (_EPOCH.replace(tzinfo=None) + timedelta(microseconds=at, seconds=offset)).replace(tzinfo=zone)
+    entry = Entry(
+        id=id_,
+        at=moment,
+        title=title,
+        content="",
+        type=cast(EntryType, type_),
+        tags=tags,
+        project=project,
+        importance=importance,
+        files=files,
+        parent=parent,
+        supersedes=old,
+        by=author,
+        date_source=cast(DateSource, date_source),
+        derived_id=bool(derived),
+        place=Place(path, line, start, end, body_start, body_end, body_line, bool(whole_file)),
+    )
+    return Stored(rowid, seq, entry, own_id, hash_)
+
+
+def _fold(project: str | None) -> str | None:
+    return None if project is None else project.casefold()

@@ -1,0 +1,103 @@
+-- The index: disposable, rebuilt from the journal at any time. It holds no text, only where it stands;
+-- the full-text table is contentless. Every row is a pure function of the bytes of one file.
+
+CREATE TABLE meta (
+    key   TEXT PRIMARY KEY,
+    value ANY NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE source (
+    id         INTEGER PRIMARY KEY,
+    path       TEXT NOT NULL UNIQUE,
+    mtime_ns   INTEGER NOT NULL,
+    ctime_ns   INTEGER NOT NULL,
+    size       INTEGER NOT NULL,
+    inode      INTEGER NOT NULL,
+    sha256     BLOB NOT NULL,
+    scanned_ns INTEGER NOT NULL      -- when it was read; a stamp younger than that by 2 s is not trusted
+);
+
+CREATE TABLE issue (
+    source  INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE,
+    line    INTEGER NOT NULL,
+    code    TEXT NOT NULL,
+    message TEXT NOT NULL
+);
+CREATE INDEX issue_source ON issue (source);
+
+CREATE TABLE entry (
+    rowid        INTEGER PRIMARY KEY,
+    source       INTEGER NOT NULL REFERENCES source (id),
+    seq          INTEGER NOT NULL,   -- order within the file
+    own_id       TEXT NOT NULL,      -- the id that its file gives it
+    id           TEXT,               -- the id in force; NULL for a copy of an entry that another file holds
+    other_id     TEXT NOT NULL,      -- the id in force where another file's entry has the same own_id
+    at           INTEGER NOT NULL,   -- microseconds since 1970 UTC
+    utc_offset   INTEGER NOT NULL,   -- seconds
+    date         TEXT NOT NULL,      -- local
+    date_source  TEXT NOT NULL,
+    type         TEXT NOT NULL,
+    title        TEXT NOT NULL,
+    project      TEXT,
+    project_key  TEXT,               -- casefolded
+    importance   INTEGER,
+    parent       TEXT,
+    author       TEXT,
+    derived      INTEGER NOT NULL,
+    line         INTEGER NOT NULL,
+    start        INTEGER NOT NULL,   -- byte offsets into the file
+    "end"        INTEGER NOT NULL,
+    body_start   INTEGER NOT NULL,
+    body_end     INTEGER NOT NULL,
+    body_line    INTEGER NOT NULL,
+    whole_file   INTEGER NOT NULL,
+    hash         INTEGER NOT NULL,   -- of the bytes start:end
+    content_hash INTEGER NOT NULL,
+    UNIQUE (source, own_id)
+);
+CREATE INDEX entry_own_id ON entry (own_id);
+CREATE INDEX entry_id ON entry (id);
+CREATE INDEX entry_at ON entry (at);
+
+CREATE TABLE tag (
+    entry INTEGER NOT NULL REFERENCES entry (rowid) ON DELETE CASCADE,
+    seq   INTEGER NOT NULL,
+    name  TEXT NOT NULL,
+    PRIMARY KEY (entry, seq)
+) WITHOUT ROWID;
+CREATE INDEX tag_name ON tag (name);
+
+CREATE TABLE file (
+    entry INTEGER NOT NULL REFERENCES entry (rowid) ON DELETE CASCADE,
+    seq   INTEGER NOT NULL,
+    path  TEXT NOT NULL,
+    PRIMARY KEY (entry, seq)
+) WITHOUT ROWID;
+
+CREATE TABLE supersedes (
+    entry  INTEGER NOT NULL REFERENCES entry (rowid) ON DELETE CASCADE,
+    target TEXT NOT NULL,
+    PRIMARY KEY (entry, target)
+) WITHOUT ROWID;
+CREATE INDEX supersedes_target ON supersedes (target);
+
+CREATE TABLE chunk (
+    rowid        INTEGER PRIMARY KEY,
+    entry        INTEGER NOT NULL REFERENCES entry (rowid),
+    seq          INTEGER NOT NULL,
+    start        INTEGER NOT NULL,   -- byte offsets from the entry's body_start
+    "end"        INTEGER NOT NULL,
+    hash         INTEGER NOT NULL,   -- of the text that is embedded
+    words_hash   INTEGER NOT NULL,   -- of the words in chunk_fts, the neighbours' included
+    vector       INTEGER NOT NULL    -- 1 in chunk_vec, 0 wanted, -1 none: the entry has enough
+);
+CREATE UNIQUE INDEX chunk_entry ON chunk (entry, seq);
+CREATE INDEX chunk_hash ON chunk (hash);
+CREATE INDEX chunk_pending ON chunk (rowid) WHERE vector = 0;
+
+CREATE VIRTUAL TABLE chunk_fts USING fts5 (
+    title, tags, text, context,
+    content = '', contentless_delete = 1, tokenize = '{tokenizer}'
+);
+CREATE VIRTUAL TABLE chunk_word USING fts5vocab (chunk_fts, row);
+CREATE VIRTUAL TABLE chunk_place USING fts5vocab (chunk_fts, instance);

@@ -1,0 +1,259 @@
+"""Files, entries and vectors into the index, each change as small as it can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from ..models import Stamp
+from .database import Database
+from .rows import ENTRY_COLUMNS, ChunkRow, EntryRow, FileRows, Passage, Source, entry_values, quantise
+
+if TYPE_CHECKING:
+    from ..embedding import Vector
+
+
+class Store(Database):
+    """The writing half of the index. Whatever changes it runs within `writing`."""
+
+    def __init__(self, path: Path, *, stemming: bool = True) -> None:
+        super().__init__(path, stemming=stemming)
+        self._sources: tuple[tuple[int, int], dict[str, Source]] | None = None
+
+    def close(self) -> None:
+        super().close()
+        self._sources = None
+
+    def sources(self) -> Mapping[str, Source]:
+        """Every indexed file by path. Kept in memory while nobody writes to the index."""
+        db = self.db
+        state = (cast(int, db.execute("PRAGMA data_version").get), db.total_changes())
+        if self._sources is None or self._sources[0] != state:
+            rows = self.rows("SELECT path, mtime_ns, ctime_ns, size, inode, sha256, scanned_ns FROM source")
+            self._sources = (state, {row[0]: Source(Stamp(*row[:5]), row[5], row[6]) for row in rows})
+        return self._sources[1]
+
+    def touch(self, stamp: Stamp, scanned_ns: int) -> None:
+        """Notes that a file was read and holds what it held. Call within `writing`."""
+        self.db.execute(
+            "UPDATE source SET mtime_ns = ?, ctime_ns = ?, size = ?, inode = ?, scanned_ns = ? WHERE path = ?",
+            (stamp.mtime_ns, stamp.ctime_ns, stamp.size, stamp.inode, scanned_ns, stamp.path),
+        )
+
+    def apply(self, files: Iterable[FileRows], removed: Iterable[str] = ()) -> int:
+        """How many vectors were taken over, after bringing these files up to date. Call within `writing`.
+
+        What vanished is deleted last, so that an entry that moved finds its vectors.
+        """
+        touched: set[str] = set()
+        doomed: list[int] = []
+        reused = 0
+        for file in files:
+            reused += self._replace_file(file, touched, doomed)
+        gone = list(removed)
+        for path in gone:
+            doomed += (row[0] for row in self.rows(_ENTRIES_OF_PATH, path))
+        for rowid in doomed:
+            touched.add(self.value("SELECT own_id FROM entry WHERE rowid = ?", rowid))
+            self._delete_chunks(rowid, 0)
+            self.db.execute("DELETE FROM entry WHERE rowid = ?", (rowid,))
+        self.db.executemany("DELETE FROM source WHERE path = ?", ((path,) for path in gone))
+        for own_id in touched:
+            self._settle_id(own_id)
+        return reused
+
+    def clear(self, *, keep_vectors: bool) -> None:
+        """Empties the index, setting vectors aside for `apply` to take over. Call within `writing`."""
+        db = self.db
+        db.execute("DROP TABLE IF EXISTS temp.kept")
+        if keep_vectors and self.has_vectors():
+            db.execute(
+                "CREATE TEMP TABLE kept AS SELECT c.hash, v.embedding FROM chunk c "
+                "JOIN chunk_vec v ON v.rowid = c.rowid WHERE c.vector = 1"
+            )
+            db.execute("CREATE INDEX temp.kept_hash ON kept (hash)")
+        db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('delete-all')")
+        for table in ("chunk", "supersedes", "file", "tag", "entry", "issue", "source"):
+            db.execute(f"DELETE FROM {table}")
+        if self.has_vectors():
+            dimensions = self.meta("dimensions")
+            db.execute("DROP TABLE chunk_vec")
+            self._create_vectors(cast(int, dimensions))
+
+    def forget_kept(self) -> None:
+        """Drops the vectors that `clear` set aside."""
+        self.db.execute("DROP TABLE IF EXISTS temp.kept")
+
+    def _replace_file(self, file: FileRows, touched: set[str], doomed: list[int]) -> int:
+        stamp = file.stamp
+        stamp_values = (stamp.path, stamp.mtime_ns, stamp.ctime_ns, stamp.size, stamp.inode)
+        source = self.value(_UPSERT_SOURCE, *stamp_values, file.sha256, file.scanned_ns)
+        known = dict(self.rows("SELECT own_id, rowid FROM entry WHERE source = ?", source))
+        reused = 0
+        for seq, row in enumerate(file.rows):
+            known.pop(row.entry.id, None)
+            touched.add(row.entry.id)
+            reused += self._replace_entry(source, seq, row)
+        doomed += known.values()
+        self.db.execute("DELETE FROM issue WHERE source = ?", (source,))
+        self.db.executemany(
+            "INSERT INTO issue VALUES (?, ?, ?, ?)",
+            ((source, issue.line, issue.code, issue.message) for issue in file.issues),
+        )
+        return reused
+
+    def _replace_entry(self, source: int, seq: int, row: EntryRow) -> int:
+        db, entry = self.db, row.entry
+        before = self.value("SELECT hash FROM entry WHERE source = ? AND own_id = ?", source, entry.id)
+        rowid = self.value(_UPSERT_ENTRY, *entry_values(source, seq, row))
+        if before != row.hash:
+            for table in ("tag", "file", "supersedes"):
+                db.execute(f"DELETE FROM {table} WHERE entry = ?", (rowid,))
+            tags, files = enumerate(entry.tags), enumerate(entry.files)
+            db.executemany("INSERT INTO tag VALUES (?, ?, ?)", ((rowid, *tag) for tag in tags))
+            db.executemany("INSERT INTO file VALUES (?, ?, ?)", ((rowid, *file) for file in files))
+            db.executemany("INSERT INTO supersedes VALUES (?, ?)", ((rowid, t) for t in set(entry.supersedes)))
+        known = {seq: columns for seq, *columns in self.rows(_CHUNKS_OF_ENTRY, rowid)}
+        reused = sum(self._replace_chunk(rowid, i, chunk, known.get(i)) for i, chunk in enumerate(row.chunks))
+        if len(known) > len(row.chunks):
+            self._delete_chunks(rowid, len(row.chunks))
+        return reused
+
+    def _replace_chunk(self, entry: int, seq: int, chunk: ChunkRow, known: Sequence[Any] | None) -> bool:
+        """Writes what differs; True when the vector of an equal text was taken over."""
+        db = self.db
+        if known is not None:
+            rowid, hash_, words_hash, start, end, vector = known
+            if (start, end) != (chunk.start, chunk.end):
+                db.execute(_MOVE_CHUNK, (chunk.start, chunk.end, rowid))
+            same_text = hash_ == chunk.hash and (vector != -1) == chunk.embed
+            if same_text and words_hash == chunk.words_hash:
+                return False
+            db.execute("DELETE FROM chunk_fts WHERE rowid = ?", (rowid,))
+            if same_text:
+                db.execute("UPDATE chunk SET words_hash = ? WHERE rowid = ?", (chunk.words_hash, rowid))
+                self._insert_words(rowid, chunk)
+                return False
+        embedding = self._equal_text_vector(chunk) if chunk.embed else None
+        vector = 1 if embedding is not None else 0 if chunk.embed else -1
+        values = (entry, seq, chunk.start, chunk.end, chunk.hash, chunk.words_hash, vector)
+        rowid = self.value(_UPSERT_CHUNK, *values)
+        self._insert_words(rowid, chunk)
+        if known is not None and known[5] == 1:
+            db.execute("DELETE FROM chunk_vec WHERE rowid = ?", (rowid,))
+        if embedding is not None:
+            db.execute(_INSERT_VECTOR, (rowid, embedding))
+        return embedding is not None
+
+    def _insert_words(self, rowid: int, chunk: ChunkRow) -> None:
+        self.db.execute(
+            "INSERT INTO chunk_fts (rowid, title, tags, text, context) VALUES (?, ?, ?, ?, ?)",
+            (rowid, chunk.title, chunk.tags, chunk.text, chunk.context),
+        )
+
+    def _equal_text_vector(self, chunk: ChunkRow) -> bytes | None:
+        if not self.has_vectors():
+            return None
+        donor = self.value("SELECT rowid FROM chunk WHERE hash = ? AND vector = 1 LIMIT 1", chunk.hash)
+        if donor is not None:
+            return cast("bytes | None", self.value(_VECTOR_OF_CHUNK, donor))
+        if self.value("SELECT 1 FROM sqlite_temp_schema WHERE name = 'kept'"):
+            kept = self.value("SELECT embedding FROM temp.kept WHERE hash = ?", chunk.hash)
+            return cast("bytes | None", kept)
+        return None
+
+    def _delete_chunks(self, entry: int, from_seq: int) -> None:
+        db = self.db
+        doomed = self.rows("SELECT rowid, vector FROM chunk WHERE entry = ? AND seq >= ?", entry, from_seq)
+        for rowid, vector in doomed:
+            db.execute("DELETE FROM chunk_fts WHERE rowid = ?", (rowid,))
+            if vector == 1:
+                db.execute("DELETE FROM chunk_vec WHERE rowid = ?", (rowid,))
+            db.execute("DELETE FROM chunk WHERE rowid = ?", (rowid,))
+
+    def _settle_id(self, own_id: str) -> None:
+        """The first entry that claims an id has it, an equal copy none, another text its derived one."""
+        rows = self.rows(
+            "SELECT e.rowid, e.content_hash, e.other_id, e.id FROM entry e JOIN source s ON s.id = e.source "
+            "WHERE e.own_id = ? ORDER BY s.path, e.seq",
+            own_id,
+        )
+        seen: set[int] = set()
+        for number, (rowid, content_hash, other_id, current) in enumerate(rows):
+            wanted = own_id if number == 0 else None if content_hash in seen else other_id
+            seen.add(content_hash)
+            if wanted != current:
+                self.db.execute("UPDATE entry SET id = ? WHERE rowid = ?", (wanted, rowid))
+
+    # -- vectors ------------------------------------------------------------------------------------
+
+    def has_vectors(self) -> bool:
+        return self.value("SELECT 1 FROM sqlite_schema WHERE name = 'chunk_vec'") is not None
+
+    def use_model(self, name: str, dimensions: int) -> None:
+        """Makes room for this model's vectors; another model's are dropped. Call within `writing`."""
+        if self.meta("model") == name and self.has_vectors():
+            return
+        self.db.execute("DROP TABLE IF EXISTS chunk_vec")
+        self._create_vectors(dimensions)
+        self.db.execute("UPDATE chunk SET vector = 0 WHERE vector = 1")
+        self.set_meta("model", name)
+        self.set_meta("dimensions", dimensions)
+
+    def _create_vectors(self, dimensions: int) -> None:
+        self.db.execute(
+            f"CREATE VIRTUAL TABLE chunk_vec USING vec0 (embedding int8[{int(dimensions)}], chunk_size = 256)"
+        )
+
+    def pending(self, limit: int) -> list[Passage]:
+        """Passages that want a vector, newest first."""
+        rows = self.rows(f'SELECT c.rowid, c.entry, c.start, c."end" {_PENDING} ORDER BY c.rowid DESC LIMIT ?', limit)
+        return [Passage(*row) for row in rows]
+
+    def pending_counts(self) -> tuple[int, int]:
+        """(entries, passages) that have no vector yet."""
+        [(entries, passages)] = self.rows(f"SELECT count(DISTINCT c.entry), count(*) {_PENDING}")
+        return entries, passages
+
+    def store_vectors(self, vectors: Sequence[tuple[int, int, Vector]]) -> None:
+        """Stores (chunk rowid, hash of its text, vector) where the text is still the same."""
+        for rowid, hash_, vector in vectors:
+            if self.value("SELECT hash FROM chunk WHERE rowid = ? AND vector = 0", rowid) == hash_:
+                self.db.execute(_INSERT_VECTOR, (rowid, quantise(vector)))
+                self.db.execute("UPDATE chunk SET vector = 1 WHERE rowid = ?", (rowid,))
+
+    def vectors(self, chunk_rowids: Sequence[int]) -> dict[int, bytes]:
+        """The int8 vectors of these chunks, as bytes."""
+        if not self.has_vectors():
+            return {}
+        found = ((rowid, self.value(_VECTOR_OF_CHUNK, rowid)) for rowid in chunk_rowids)
+        return {rowid: embedding for rowid, embedding in found if embedding is not None}
+
+
+_PENDING = "FROM chunk c JOIN entry e ON e.rowid = c.entry WHERE c.vector = 0 AND e.id IS NOT NULL"
+_CHUNKS_OF_ENTRY = 'SELECT seq, rowid, hash, words_hash, start, "end", vector FROM chunk WHERE entry = ?'
+_MOVE_CHUNK = 'UPDATE chunk SET start = ?, "end" = ? WHERE rowid = ?'
+_VECTOR_OF_CHUNK = "SELECT embedding FROM chunk_vec WHERE rowid = ?"
+_INSERT_VECTOR = "INSERT INTO chunk_vec (rowid, embedding) VALUES (?, vec_int8(?))"
+_ENTRIES_OF_PATH = "SELECT e.rowid FROM entry e JOIN source s ON s.id = e.source WHERE s.path = ?"
+
+# INSERT OR REPLACE would move rowids and orphan the rows of chunk_fts and chunk_vec.
+_UPSERT_SOURCE = """
+    INSERT INTO source (path, mtime_ns, ctime_ns, size, inode, sha256, scanned_ns)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (path) DO UPDATE SET mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns,
+        size = excluded.size, inode = excluded.inode, sha256 = excluded.sha256,
+        scanned_ns = excluded.scanned_ns
+    RETURNING id"""
+
+_UPSERT_ENTRY = f"""
+    INSERT INTO entry ({", ".join(ENTRY_COLUMNS)}) VALUES ({", ".join("?" * len(ENTRY_COLUMNS))})
+    ON CONFLICT (source, own_id) DO UPDATE SET {", ".join(f"{c} = excluded.{c}" for c in ENTRY_COLUMNS)}
+    RETURNING rowid"""
+
+_UPSERT_CHUNK = """
+    INSERT INTO chunk (entry, seq, start, "end", hash, words_hash, vector) VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (entry, seq) DO UPDATE SET start = excluded.start, "end" = excluded."end",
+        hash = excluded.hash, words_hash = excluded.words_hash, vector = excluded.vector
+    RETURNING rowid"""

@@ -1,0 +1,260 @@
+"""The values that cross module borders: frozen, and ignorant of terminals, SQL and files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+EntryType = Literal["decision", "progress", "issue", "handoff", "insight", "reference", "note"]
+TYPES: tuple[EntryType, ...] = (
+    "decision",
+    "progress",
+    "issue",
+    "handoff",
+    "insight",
+    "reference",
+    "note",
+)
+
+DateSource = Literal["file", "front-matter", "comment", "mtime"]
+Mode = Literal["hybrid", "lexical", "semantic"]
+STRATEGIES: tuple[Mode, ...] = ("hybrid", "lexical", "semantic")
+Order = Literal["relevance", "newest", "oldest", "importance"]
+ORDERS: tuple[Order, ...] = ("relevance", "newest", "oldest", "importance")
+
+DEFAULT_IMPORTANCE = 5
+"""What an entry without an importance counts as in filters and scores (0 to 10)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an entry stands: byte offsets into its file, the line counted from 1.
+
+    `start:end` is the whole block, heading included, up to the next boundary; `body_start:body_end`
+    what follows the heading and the comment, outer blank lines excluded. The file's bytes in between
+    are the entry's text as it stands on disk, escapes included.
+    """
+
+    path: str
+    line: int
+    start: int
+    end: int
+    body_start: int
+    body_end: int
+    body_line: int
+    whole_file: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One memory, as its Markdown says it.
+
+    `at` is aware. `content` is exactly what was saved; where there is no body it equals `title`.
+    `tags` are lower case, in order of appearance, heading first, without `#`. `extra` holds comment keys
+    that Synaptic does not know, so that an edit keeps them. Two entries are equal when they say the
+    same, wherever they stand.
+    """
+
+    id: str
+    at: datetime
+    title: str
+    content: str
+    type: EntryType = "note"
+    tags: tuple[str, ...] = ()
+    project: str | None = None
+    importance: int | None = None
+    files: tuple[str, ...] = ()
+    parent: str | None = None
+    supersedes: tuple[str, ...] = ()
+    by: str | None = None
+    extra: tuple[tuple[str, str], ...] = ()
+    heading_tags: tuple[str, ...] = field(default=(), compare=False)
+    date_source: DateSource = field(default="file", compare=False)
+    derived_id: bool = field(default=False, compare=False)
+    place: Place | None = field(default=None, compare=False)
+
+    @property
+    def date(self) -> str:
+        """Local date of the entry, `YYYY-MM-DD`."""
+        return self.at.strftime("%Y-%m-%d") if self.at.year > 999 else self.at.date().isoformat()
+
+    @property
+    def time(self) -> str:
+        """Local time of the entry, `HH:MM`."""
+        return f"{self.at.hour:02d}:{self.at.minute:02d}"
+
+    @property
+    def short_id(self) -> str:
+        """The eight characters after the date: what people are shown and may type."""
+        return self.id.partition("-")[2] or self.id
+
+
+@dataclass(frozen=True, slots=True)
+class ParseIssue:
+    """A piece of a file that could not be read as meant. A value, never an exception."""
+
+    path: str
+    line: int
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFile:
+    """All that one Markdown file holds."""
+
+    entries: tuple[Entry, ...]
+    issues: tuple[ParseIssue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What `stat` says of a journal file; two equal stamps mean that it need not be read again."""
+
+    path: str
+    mtime_ns: int
+    ctime_ns: int
+    size: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """Hard filters: joined by AND, any of the values within one. Dates are local, `YYYY-MM-DD`, inclusive."""
+
+    types: tuple[EntryType, ...] = ()
+    tags: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    since: str | None = None
+    until: str | None = None
+    min_importance: int | None = None
+    max_importance: int | None = None
+    parent: str | None = None
+    has_body: bool | None = None
+    has_files: bool | None = None
+    include_superseded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a write did. `queued`: durable in the spool, not yet in the Markdown file."""
+
+    id: str
+    date: str
+    time: str
+    path: str
+    queued: bool = False
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """How a hit got its place. Ranks count from 1; `similarity` is the best chunk's cosine."""
+
+    lexical_rank: int | None
+    semantic_rank: int | None
+    similarity: float | None
+    fused: float
+    decay: float
+    age_days: float
+    matched_layers: tuple[str, ...]
+    matched_filters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An entry found. `score` is in [0, 1].
+
+    `passage` is the part of its content that fits best; `snippet` a few lines of it around the words
+    of the query; `snippet_line` where they stand in the file.
+    """
+
+    entry: Entry
+    score: float
+    passage: str
+    snippet: str
+    snippet_line: int
+    superseded_by: str | None = None
+    why: Why | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """`mode` is what ran, `total` the ranked candidates before `limit`; `terms` are the words to highlight."""
+
+    query: str
+    mode: Mode
+    strategy: str
+    weights: dict[str, float]
+    total: int
+    hits: tuple[Hit, ...]
+    terms: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """How often each type, tag and project occurs, most frequent first."""
+
+    types: tuple[tuple[str, int], ...]
+    tags: tuple[tuple[str, int], ...]
+    projects: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Entries in order, `total` before `limit`; `superseded_by` maps ids of superseded entries."""
+
+    total: int
+    entries: tuple[Entry, ...]
+    cursor: str | None = None
+    superseded_by: dict[str, str] = field(default_factory=dict)
+    facets: Facets | None = None
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildReport:
+    entries: int
+    chunks: int
+    embedded: int
+    reused: int
+    seconds: float
+    issues: tuple[ParseIssue, ...]
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    home: Path
+    journal: Path
+    files: int
+    entries: int
+    chunks: int
+    pending_vectors: int
+    queued: int
+    model: str
+    index_bytes: int
+    issues: tuple[ParseIssue, ...]
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of `doctor`. `level` is `ok`, `info`, `warning` or `error`; `fix` the command or step that mends it."""
+
+    level: Literal["ok", "info", "warning", "error"]
+    code: str
+    message: str
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkup:
+    """What `doctor` found; `ok` is false while something needs a person."""
+
+    ok: bool
+    findings: tuple[Finding, ...]

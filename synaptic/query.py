@@ -1,0 +1,299 @@
+"""Reads what a user typed: filters, phrases, words, dates. Pure; the clock and the zone come in with `now`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+
+from .errors import InvalidArgument
+from .models import TYPES, EntryType, Filters
+
+MAX_TERMS = 64
+"""Words of a query that are looked up; a pasted page needs no more to be found again."""
+
+STOP_WORDS = frozenset(
+    """a about above after again all also am an and any are as at be because been before being below between both
+    but by can could did do does doing down during each few for from further had has have having he her here hers
+    him his how i if in into is it its itself just let me more most my myself no nor not now of off on once only or
+    other our ours out over own same she should so some such than that the their theirs them then there these they
+    this those through to too under until up very was we were what when where which while who whom why will with
+    would you your yours s t d ll m re ve""".split()
+)
+
+_FILTER = re.compile(r"""(?<![\w"/])([A-Za-z_]+):(?:"([^"]*)"|([^\s"/:][^\s"]*))""")
+_PHRASE = re.compile(r'"([^"]+)"')
+_WORD = re.compile(r"\w+", re.UNICODE)
+_KEYS = ("type", "tag", "file", "project", "since", "until")
+_DAYS_AGO = re.compile(r"(\d{1,6})\s*d(?:ays?)?(?:\s+ago)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedQuery:
+    """`text` is what meaning is taken from; `terms` are looked up as words; every phrase must occur."""
+
+    text: str
+    terms: tuple[str, ...]
+    phrases: tuple[str, ...]
+    filters: Filters
+    notices: tuple[str, ...] = ()
+
+
+def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool = True) -> ParsedQuery:
+    """The query without its inline filters, which are joined to `filters`.
+
+    | typed                         | read as                                     |
+    |-------------------------------|---------------------------------------------|
+    | `type:decision tag:db redis`  | two filters and the word redis              |
+    | `"connection pool" size`      | a phrase that must occur, and three words   |
+    | `status:open`                 | words, with a notice that names the filters |
+    | `http://host:80 std::vector`  | words                                       |
+    """
+    notices: list[str] = []
+    found: dict[str, list[str]] = {}
+
+    def take(match: re.Match[str]) -> str:
+        key, value = match[1].lower(), match[2] if match[2] is not None else match[3]
+        if key not in _KEYS:
+            notices.append(f"`{match[1]}:` is no filter, so it was searched as a word. Filters: {', '.join(_KEYS)}.")
+            return match[0]
+        try:
+            build_filters(now=now, **{key: value})  # type: ignore[arg-type]
+        except InvalidArgument as error:
+            notices.append(f"{error} It was searched as words.")
+            return match[0]
+        found.setdefault(key, []).append(value)
+        return " "
+
+    text = " ".join(_FILTER.sub(take, raw.replace("\0", " ")).split())
+    phrases = tuple(dict.fromkeys(p for p in (m.strip() for m in _PHRASE.findall(text)) if _WORD.search(p)))
+    text = text.replace('"', " ").strip()
+    words = list(dict.fromkeys(word.lower() for word in _WORD.findall(text)))
+    kept = [word for word in words if word not in STOP_WORDS] if stop_words else words
+    inline = build_filters(
+        now=now,
+        type=found.get("type", ()),
+        tag=found.get("tag", ()),
+        file=found.get("file", ()),
+        project=found.get("project", ()),
+        since=found.get("since", [None])[-1],
+        until=found.get("until", [None])[-1],
+    )
+    return ParsedQuery(
+        text=text,
+        terms=tuple((kept or words)[:MAX_TERMS]),
+        phrases=phrases,
+        filters=_join(filters, inline),
+        notices=tuple(notices),
+    )
+
+
+def quote(term: str) -> str:
+    """A term as an FTS5 string, safe whatever it holds: `a"b` becomes `"a""b"`."""
+    return '"' + term.replace('"', '""') + '"'
+
+
+def build_filters(
+    *,
+    now: datetime,
+    type: str | Sequence[str] = (),
+    tag: str | Sequence[str] = (),
+    project: str | Sequence[str] = (),
+    file: str | Sequence[str] = (),
+    days: int | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    min_importance: int | None = None,
+    max_importance: int | None = None,
+    parent: str | None = None,
+    has_body: bool | None = None,
+    has_files: bool | None = None,
+    include_superseded: bool = False,
+) -> Filters:
+    """Checked filters from what a user gave. Raises InvalidArgument that names the valid values."""
+    if days is not None:
+        if since is not None:
+            raise InvalidArgument("days and since exclude each other.", hint="Give one of them.")
+        if not 0 <= days <= 400_000:
+            raise InvalidArgument(f"days is {days}.", valid=("0 to 400000",))
+        since = _shift(now.date(), -days).isoformat()
+    first = read_date(since, now=now, name="since") if since is not None else None
+    last = read_date(until, now=now, name="until") if until is not None else None
+    if first and last and first > last:
+        raise InvalidArgument(f"since ({first}) is later than until ({last}).", hint="Swap them.")
+    low, high = _importance(min_importance, "min_importance"), _importance(max_importance, "max_importance")
+    if low is not None and high is not None and low > high:
+        raise InvalidArgument(f"min_importance ({low}) is above max_importance ({high}).", hint="Swap them.")
+    return Filters(
+        types=tuple(dict.fromkeys(check_type(value) for value in _values(type))),
+        tags=tuple(dict.fromkeys(_tag(value) for value in _values(tag))),
+        projects=tuple(dict.fromkeys(value.casefold() for value in _values(project))),
+        files=_values(file),
+        since=first,
+        until=last or (now.date().isoformat() if days is not None else None),
+        min_importance=low,
+        max_importance=high,
+        parent=parent,
+        has_body=has_body,
+        has_files=has_files,
+        include_superseded=include_superseded,
+    )
+
+
+def check_type(value: str) -> EntryType:
+    """The type of this name, whatever its case. Raises InvalidArgument."""
+    for known in TYPES:
+        if known == value.strip().lower():
+            return known
+    raise InvalidArgument(f"type {value!r} is unknown.", valid=TYPES)
+
+
+def check_limit(limit: int) -> int:
+    """The limit, if it is within 1 to 100. Raises InvalidArgument."""
+    if not 1 <= limit <= 100:
+        raise InvalidArgument(f"limit is {limit}.", valid=("1 to 100",))
+    return limit
+
+
+def read_date(text: str, *, now: datetime, name: str) -> str:
+    """A local date, `YYYY-MM-DD`, from ISO or plain English. Raises InvalidArgument.
+
+    | text                   | on Saturday 2026-11-21 |
+    |------------------------|------------------------|
+    | `2026-11-03`           | 2026-11-03             |
+    | `2026-11-03T23:00`     | 2026-11-03             |
+    | `yesterday`            | 2026-11-20             |
+    | `10d`, `10 days ago`   | 2026-11-11             |
+    | `last tuesday`, `June` | by dateparser, past    |
+    """
+    value = text.strip()
+    try:
+        if re.match(r"\d{4}-\d{2}-\d{2}$", value):
+            return date.fromisoformat(value).isoformat()
+        if re.match(r"\d{4}-\d{2}-\d{2}[T ]\d", value):
+            moment = datetime.fromisoformat(value)
+            return (moment.astimezone(now.tzinfo) if moment.tzinfo else moment).date().isoformat()
+    except (ValueError, OverflowError):
+        raise _no_date(name, text) from None
+    simple = {"today": 0, "yesterday": -1, "tomorrow": 1}.get(value.lower())
+    if simple is not None:
+        return _shift(now.date(), simple).isoformat()
+    if ago := _DAYS_AGO.fullmatch(value):
+        return _shift(now.date(), -int(ago[1])).isoformat()
+    if not re.search(r"[A-Za-z]{3}", value) or len(value) > 60:
+        raise _no_date(name, text)
+    import dateparser  # slow to import, and rarely needed
+
+    fragment = re.sub(r"^(?:last|past)\s+(?=\w+day$)", "", value, flags=re.IGNORECASE)
+    try:
+        read = dateparser.parse(
+            fragment,
+            languages=["en"],
+            settings={
+                "RELATIVE_BASE": now.replace(tzinfo=None),
+                "PREFER_DATES_FROM": "past",
+                "PREFER_DAY_OF_MONTH": "first" if name == "since" else "last",
+                "RETURN_AS_TIMEZONE_AWARE": False,
+            },
+        )
+    except (ValueError, OverflowError, RecursionError):
+        read = None
+    if read is None:
+        raise _no_date(name, text)
+    return str(read.date().isoformat())
+
+
+def _no_date(name: str, text: str) -> InvalidArgument:
+    shown = text if len(text) <= 60 else text[:57] + "..."
+    return InvalidArgument(
+        f"{name} is {shown!r}, which is no date.",
+        valid=("2026-11-03", "yesterday", "10 days ago", "last tuesday"),
+    )
+
+
+def _shift(day: date, days: int) -> date:
+    try:
+        return day + timedelta(days=days)
+    except OverflowError:
+        return date.min if days < 0 else date.max
+
+
+def _values(value: str | Sequence[str]) -> tuple[str, ...]:
+    values: Iterable[str] = (value,) if isinstance(value, str) else value
+    return tuple(dict.fromkeys(stripped for v in values if (stripped := v.strip())))
+
+
+def _tag(value: str) -> str:
+    """A tag as it is stored: without `#`, lower case, blanks as dashes."""
+    return "-".join(value.lstrip("#").lower().split())
+
+
+def _importance(value: int | None, name: str) -> int | None:
+    if value is not None and not 0 <= value <= 10:
+        raise InvalidArgument(f"{name} is {value}.", valid=("0 to 10",))
+    return value
+
+
+def _join(given: Filters, inline: Filters) -> Filters:
+    """Both sets of filters: inline values narrow what the parameters left open."""
+    changes = {name: value for name in inline.__slots__ if (value := getattr(inline, name))}
+    return replace(given, **{name: value for name, value in changes.items() if not getattr(given, name)})
+
+
+def nearest_word(stem: str, indexed: Iterable[tuple[str, int]]) -> str | None:
+    """The indexed stem nearest to this one: one typing error for up to seven letters, two for more.
+
+    Of equally near ones the most frequent. `indexed` holds (stem, number of documents).
+    """
+    allowed = 1 if len(stem) <= 7 else 2
+    best: tuple[int, int, str] | None = None
+    for other, documents in indexed:
+        distance = typing_distance(stem, other, allowed)
+        if distance <= allowed and (best is None or (distance, -documents, other) < best):
+            best = (distance, -documents, other)
+    return best[2] if best else None
+
+
+def typing_distance(a: str, b: str, most: int) -> int:
+    """Edits from a to b: insert, delete, replace, swap neighbours; `most + 1` where it takes more.
+
+    Optimal string alignment (Damerau 1964).
+    """
+    if abs(len(a) - len(b)) > most:
+        return most + 1
+    before: list[int] = []
+    row = list(range(len(b) + 1))
+    for i, letter in enumerate(a, start=1):
+        before, row, last = row, [i], before
+        for j, other in enumerate(b, start=1):
+            cost = min(row[j - 1] + 1, before[j] + 1, before[j - 1] + (letter != other))
+            if i > 1 and j > 1 and letter == b[j - 2] and a[i - 2] == other:
+                cost = min(cost, last[j - 2] + 1)
+            row.append(cost)
+        if min(row) > most:
+            return most + 1
+    return row[-1]
+
+
+def snippet(text: str, is_hit: Callable[[str], bool], *, length: int = 240) -> tuple[str, int]:
+    """(the stretch of a passage that holds most of the sought words, lines before it).
+
+    At most about `length` characters, cut between words, with an ellipsis where text was left out.
+    """
+    if len(text) <= length:
+        return text, 0
+    words = list(_WORD.finditer(text))
+    hits = [word.start() for word in words if is_hit(word.group().lower())]
+    if not hits:
+        start = 0
+    else:
+        window = length * 3 // 4
+        start = max(hits, key=lambda first: (sum(first <= hit < first + window for hit in hits), -first))
+        start = max(0, start - length // 8)
+    starts = [word.start() for word in words if word.start() >= start] or [0]
+    start = 0 if start == 0 else starts[0]
+    end = max((word.end() for word in words if word.end() <= start + length), default=start + length)
+    end = max(end, start + 1)
+    lead, tail = "… " if start > 0 else "", " …" if end < len(text.rstrip()) else ""
+    return f"{lead}{text[start:end].strip()}{tail}", text[:start].count("\n")

@@ -1,0 +1,95 @@
+"""Fusion, decay and the order of hits. Pure: numbers in, numbers out; the clock is an argument."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+
+SECONDS_PER_DAY = 86_400.0
+
+
+def reciprocal_rank_fusion(
+    rankings: Mapping[str, Sequence[Key]], *, k: float, weights: Mapping[str, float]
+) -> dict[Key, float]:
+    """Score of every key in any of the rankings, in (0, 1]; 1 is first place in all of them.
+
+    score(d) = sum_i w_i / (k + rank_i(d)), over the best possible, ranks from 1
+    (Cormack, Clarke, Buettcher 2009, "Reciprocal Rank Fusion outperforms Condorcet").
+    A ranking without a weight counts 1; the result does not depend on the order of the rankings.
+    """
+    scores: dict[Key, float] = {}
+    for name in sorted(rankings):
+        weight = weights.get(name, 1.0)
+        for rank, key in enumerate(rankings[name], start=1):
+            scores[key] = scores.get(key, 0.0) + weight / (k + rank)
+    best = sum(weights.get(name, 1.0) for name in rankings) / (k + 1)
+    return {key: score / best for key, score in scores.items()} if best > 0 else {}
+
+
+def age_in_days(at: datetime, now: datetime) -> float:
+    """Age as a fraction of days; 0 for what lies in the future."""
+    return max(0.0, _seconds(now, at) / SECONDS_PER_DAY)
+
+
+def decay(age_days: float, *, half_life_days: float, floor: float) -> float:
+    """Weight of an answer of this age, from 1 (now) to `floor`; halfway after `half_life_days`.
+
+    The floor keeps an old answer that alone fits from being buried under new ones that hardly do.
+    """
+    return floor + (1.0 - floor) * math.exp2(-age_days / half_life_days)
+
+
+def spread_to_neighbours(
+    scores: Mapping[Key, float], neighbours: Mapping[Key, Iterable[Key]], share: float
+) -> dict[Key, float]:
+    """Scores in which each key also receives `share` of its neighbours' scores, rescaled to [0, 1].
+
+    Entries that stand side by side in a file are mostly about one thing.
+    """
+    if share == 0:
+        return dict(scores)
+    best = 1.0 + 2.0 * share
+    return {
+        key: (score + share * sum(scores.get(other, 0.0) for other in neighbours.get(key, ()))) / best
+        for key, score in scores.items()
+    }
+
+
+def newest_of_a_topic_first(
+    order: Sequence[Key], same_topic: Iterable[tuple[Key, Key]], at: Mapping[Key, datetime]
+) -> list[Key]:
+    """The order, in which of two entries that say the same thing the later stands first.
+
+    `same_topic` holds unordered pairs. Within each group of pairs that hang together only the places
+    of its members change hands; everybody else stays.
+    """
+    group: dict[Key, Key] = {key: key for key in order}
+
+    def root(key: Key) -> Key:
+        while group[key] != key:
+            group[key] = group[group[key]]
+            key = group[key]
+        return key
+
+    for one, other in same_topic:
+        group[root(one)] = root(other)
+    places: dict[Key, list[int]] = {}
+    for place, key in enumerate(order):
+        places.setdefault(root(key), []).append(place)
+    result = list(order)
+    for members in places.values():
+        newest_first = sorted((order[place] for place in members), key=lambda key: at[key], reverse=True)
+        for place, key in zip(members, newest_first, strict=True):
+            result[place] = key
+    return result
+
+
+def _seconds(later: datetime, earlier: datetime) -> float:
+    try:
+        return (later - earlier).total_seconds()
+    except OverflowError:  # year 1 or 9999 seen from another zone
+        return (later.replace(tzinfo=None) - earlier.replace(tzinfo=None)).total_seconds()

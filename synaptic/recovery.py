@@ -1,0 +1,115 @@
+"""What a killed save left in a file, and how it becomes whole: pure functions over bytes.
+
+| in the file                                        | result                                     |
+|----------------------------------------------------|--------------------------------------------|
+| the whole block                                    | the file as it is                          |
+| the block, edited by a person                      | the file as it is                          |
+| the block's beginning, then the end of the file    | the rest is added                          |
+| the block's beginning, then what a person typed    | the rest is put between them               |
+| nothing of it                                      | None: append it                            |
+"""
+
+from __future__ import annotations
+
+import re
+
+_HEADING = re.compile(rb"^##? ", re.M)
+
+
+def comment_of(id: str) -> re.Pattern[bytes]:
+    """A pattern of the beginning of the comment that carries this id; group 1 starts at its `<`."""
+    return re.compile(rb"(?:^|[\r\n])[ \t]*(<!-- syn:" + re.escape(id.encode()) + rb")(?=\s|-->)")
+
+
+def mend(data: bytes, block: bytes, id: str, *, at: int | None = None, written: bool = False, suspect: bool = True) -> bytes | None:
+    """The file's bytes with the whole block in it, or None where the block is absent.
+
+    `at` is the offset at which a write of the block was begun, if one was; `written`: that write ended, so
+    what differs is a person's doing. Without `suspect` (no write can have begun) only the id's comment counts.
+    """
+    if found := comment_of(id).search(data):
+        return _complete(data, block, found.start(1), comment_of(id).search(block), written=written)
+    if written or not suspect:
+        return None
+    start = _torn_heading(data, block, at)
+    return None if start is None else _fill(data, start, block)
+
+
+def _complete(data: bytes, block: bytes, comment: int, own: re.Match[bytes] | None, *, written: bool) -> bytes:
+    own_start = own.start(1) if own else 0
+    end = data.find(b"-->", comment)
+    line_end = re.compile(rb"[\r\n]|\Z").search(data, comment)
+    assert line_end is not None
+    if end < 0 or end > line_end.start():
+        return data if written else _fill(data, comment, block[own_start:])
+    # the heading and the comment may have been edited since: compare what follows
+    body = block[block.index(b"-->", own_start) + 3 :]
+    return data if written else _fill(data, end + 3, body)
+
+
+def _torn_heading(data: bytes, block: bytes, at: int | None) -> int | None:
+    """Where a block begins that was torn before its id was whole, or None."""
+    heading = block[: block.index(b"\n")]
+    if at is not None and at <= len(data):
+        start = at + len(data[at:]) - len(data[at:].lstrip(b"\r\n"))
+        shared = _shared(data, start, block)
+        if shared >= min(12, len(block)) or (shared and start + shared == len(data)):
+            return start
+    last = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+    if len(data) - last >= 4 and heading.startswith(data[last:]):
+        return last
+    for found in re.finditer(rb"^" + re.escape(heading) + rb"(?=[\r\n]|\Z)", data, re.M):
+        ours = _in_its_line_ends(data, found.start(), block)
+        stop = found.start() + _shared(data, found.start(), block)
+        inside_a_line = data[stop : stop + 1] not in (b"", b"\r", b"\n") and data[stop - 1 : stop] != b"\n"
+        if not inside_a_line and ours:  # else another entry's comment
+            return found.start()
+    return None
+
+
+def _fill(data: bytes, start: int, text: bytes) -> bytes:
+    """`data` with `text` whole at `start`, where some of its beginning stands already."""
+    ours = _in_its_line_ends(data, start, text)
+    eol = b"\r\n" if ours.endswith(b"\r\n") else b"\n"
+    stop = start + _shared(data, start, text)
+    rest, below = ours[stop - start :], data[stop:]
+    if not rest.strip():
+        return data if below else data + rest
+    if _edited(below, rest):
+        return data
+    again = b""
+    if below[:1] not in (b"", b"\r", b"\n") and data[stop - 1 : stop] != b"\n":
+        # a person's line that happens to begin like ours: it keeps its beginning
+        again = data[max(start, data.rfind(b"\n", 0, stop) + 1) : stop]
+    joint = b"" if not below or (below[:1] in (b"\r", b"\n") and not again) else eol
+    return data[:stop] + rest + joint + again + below
+
+
+def _edited(below: bytes, rest: bytes) -> bool:
+    """True where the end of the block stands further down in the same entry: then its middle was edited, not torn."""
+    ending = _lf(rest).strip()[-64:]
+    boundary = _HEADING.search(below)
+    return len(ending) >= 16 and ending in _lf(below[: boundary.start()] if boundary else below)
+
+
+def _in_its_line_ends(data: bytes, start: int, text: bytes) -> bytes:
+    """`text` with LF or CRLF, whichever shares more with what stands at `start`."""
+    crlf = text.replace(b"\n", b"\r\n")
+    return crlf if _common(data, start, crlf) > _common(data, start, text) else text
+
+
+def _shared(data: bytes, start: int, text: bytes) -> int:
+    """How many bytes at `start` are the beginning of `text`, in either line end."""
+    return _common(data, start, _in_its_line_ends(data, start, text))
+
+
+def _common(data: bytes, start: int, text: bytes) -> int:
+    low, high = 0, min(len(text), len(data) - start)
+    while low < high:  # the longest equal beginning, by halves
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if data.startswith(text[:middle], start) else (low, middle - 1)
+    return low
+
+
+def _lf(text: bytes) -> bytes:
+    return text.replace(b"\r\n", b"\n")

@@ -1,0 +1,159 @@
+"""Saves on their way: `spool/` holds what is durable but not yet in its Markdown file, `done/` what lately arrived.
+
+A spool file is one line of JSON, the block, and marks that are added while the block is written:
+
+    {"id": "...", "path": "2026-11-21.md", "title": "2026-11-21", "journal": "/...", "bytes": 93, "sha256": "..."}
+    ## 09:31 ...                 exactly `bytes` bytes
+    at 1234                      about to be appended at this offset
+    written                      whole in the Markdown file
+
+Marks are not synced: they outlive a kill, and after a power cut their absence only makes recovery look harder.
+A file whose block does not fit `bytes` and `sha256` is a save that was killed before anybody was told of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import json
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import disk
+
+TORN_AFTER_S = 300.0
+KEEP_DAYS = 7
+_SWEEP_EVERY_S = 6 * 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One save: its block, LF, ending with one newline, and where it belongs. `title` is the H1 of a new file."""
+
+    id: str
+    path: str
+    title: str
+    journal: str
+    block: bytes
+    at: int | None = None
+    written: bool = False
+    age_s: float = 0.0
+
+
+class Spool:
+    """The two folders. Whoever calls anything but `put`, `ids` and `get` holds the write lock."""
+
+    def __init__(self, state: Path) -> None:
+        self.waiting = state / "spool"
+        self.done = state / "done"
+
+    def put(self, record: Record) -> None:
+        """None; the record is durable. A torn file of the same id is replaced; a whole one is kept as it is."""
+        header = {
+            "id": record.id, "path": record.path, "title": record.title, "journal": record.journal,
+            "bytes": len(record.block), "sha256": hashlib.sha256(record.block).hexdigest(),
+        }  # fmt: skip
+        data = json.dumps(header).encode() + b"\n" + record.block
+        path = self.waiting / record.id
+        try:
+            disk.write_new(path, data, private=True, step="spool-torn")
+        except FileExistsError:
+            if self.get(record.id) is not None:
+                return
+            path.unlink(missing_ok=True)
+            disk.write_new(path, data, private=True, step="spool-torn")
+        disk.fault("spool-written")
+        disk.sync_dir(self.waiting)
+
+    def ids(self) -> list[str]:
+        """The ids that wait, in order of arrival."""
+        try:
+            with os.scandir(self.waiting) as found:
+                return [name for _, name in sorted((f.stat().st_mtime_ns, f.name) for f in found if _named(f.name))]
+        except FileNotFoundError:
+            return []
+
+    def get(self, id: str, *, done: bool = False) -> Record | None:
+        """The waiting (or done) record, or None where there is none or it is torn."""
+        path = (self.done if done else self.waiting) / id
+        try:
+            data = path.read_bytes()
+            age_s = time.time() - path.stat().st_mtime
+        except FileNotFoundError:
+            return None
+        line, _, rest = data.partition(b"\n")
+        try:
+            header = json.loads(line)
+            size = int(header["bytes"])
+            block, marks = rest[:size], rest[size:].split()
+            if len(block) != size or hashlib.sha256(block).hexdigest() != header["sha256"] or header["id"] != id:
+                return None
+            begun = [int(offset) for word, offset in itertools.pairwise(marks) if word == b"at"]
+            path_, title, journal = str(header["path"]), str(header["title"]), str(header["journal"])
+        except (ValueError, KeyError, TypeError, IndexError):
+            return None
+        return Record(id, path_, title, journal, block, begun[-1] if begun else None, marks[-1:] == [b"written"], age_s)
+
+    def mark(self, id: str, text: str) -> None:
+        """None; the waiting file remembers how far its block got."""
+        with contextlib.suppress(FileNotFoundError):
+            fd = os.open(self.waiting / id, os.O_WRONLY | os.O_APPEND)
+            try:
+                os.write(fd, f"{text}\n".encode())
+            finally:
+                os.close(fd)
+
+    def finish(self, id: str) -> None:
+        """None; the record is in `done/`."""
+        with contextlib.suppress(FileNotFoundError):
+            (self.waiting / id).replace(self.done / id)
+        disk.fault("done")
+
+    def drop(self, id: str) -> None:
+        """None; the record waits no more, and leaves no copy."""
+        (self.waiting / id).unlink(missing_ok=True)
+
+    def drop_if_dead(self, id: str) -> None:
+        """None; a torn file is gone once its writer cannot be alive any more."""
+        with contextlib.suppress(FileNotFoundError):
+            if abs(time.time() - (self.waiting / id).stat().st_mtime) > TORN_AFTER_S:
+                self.drop(id)
+
+    def done_ids(self) -> list[str]:
+        """The ids that arrived within the last days."""
+        try:
+            return sorted(name for name in os.listdir(self.done) if _named(name))  # noqa: PTH208
+        except FileNotFoundError:
+            return []
+
+    def keep(self, record: Record) -> None:
+        """None; `done/` holds this text as the latest of its id."""
+        self.forget(record.id)
+        self.put(record)
+        self.finish(record.id)
+
+    def forget(self, id: str) -> None:
+        """None; `done/` holds no copy of this id."""
+        (self.done / id).unlink(missing_ok=True)
+
+    def expire_done(self, *, force: bool = False) -> int:
+        """How many done records were older than KEEP_DAYS and went; looks once in six hours unless forced."""
+        now, stamp = time.time(), self.done / ".swept"
+        try:
+            due = force or now - stamp.stat().st_mtime > _SWEEP_EVERY_S
+        except FileNotFoundError:
+            due = True
+        if not due:
+            return 0
+        stamp.touch(mode=0o600)
+        old = [n for n in self.done_ids() if now - (self.done / n).stat().st_mtime > KEEP_DAYS * 86400]
+        for id in old:
+            self.forget(id)
+        return len(old)
+
+
+def _named(name: str) -> bool:
+    return not name.startswith(".")

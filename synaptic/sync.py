@@ -1,0 +1,362 @@
+"""Brings the index in step with the journal, and reads through it. The index follows; it never leads."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+import apsw
+
+from .chunking import cut
+from .errors import JournalError, ModelError, NotFound
+from .index import DAMAGE, ChunkRow, EntryRow, FileRows, Passage, Source, Stored
+from .markdown import body_text, derived_id, plain_text
+from .models import Entry, ParsedFile, Place, RebuildReport, Stamp
+from .workspace import Workspace
+
+if TYPE_CHECKING:
+    from .embedding import Vector
+
+Result = TypeVar("Result")
+Progress = Callable[[str, int, int], None]
+"""Called with the phase ("reading" or "embedding"), how many are done, and of how many."""
+
+LOCK_WAIT_MS = 50
+RACY_NS = 2_000_000_000
+BATCH = 64
+CONTEXT_CHARS = 900
+DEFAULT_RATE = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """What a sync did. `behind`: another process held the index; it shows an earlier state of the journal."""
+
+    changed: int = 0
+    removed: int = 0
+    embedded: int = 0
+    pending_entries: int = 0
+    behind: bool = False
+    queued: int = 0
+
+
+class _Stale(Exception):
+    """The journal is no longer what the index says; sync and try again."""
+
+
+def in_step(ws: Workspace, action: Callable[[SyncReport], Result], *, embed_ms: float = 0, at_least: int = 0) -> Result:
+    """What `action` returns, run on an index that shows the present journal.
+
+    Runs again when a file changed meanwhile; a damaged index is made anew. Vectors get `embed_ms`, and
+    `at_least` that many passages.
+    """
+    for _ in range(4):
+        try:
+            report = sync(ws)
+            embedded = embed_pending(ws, budget_s=embed_ms / 1000, at_least=at_least) if embed_ms else 0
+            pending = ws.index.pending_counts()[0]
+            with ws.index.snapshot():
+                return action(replace(report, embedded=embedded, pending_entries=pending))
+        except _Stale:
+            continue
+        except DAMAGE:
+            ws.index.reset()
+    raise JournalError("The journal changes faster than it can be read.", hint="Try again in a moment.")
+
+
+def sync(ws: Workspace, *, wait_ms: int = LOCK_WAIT_MS) -> SyncReport:
+    """What changed. Steps: finish spooled saves, scan, read what differs, write it in one transaction."""
+    if ws.journal.queued():
+        ws.journal.drain(0)
+    queued = len(ws.journal.queued())
+    changed, removed = differences(ws.journal.scan(), ws.index.sources())
+    if not changed and not removed:
+        return SyncReport(queued=queued)
+    files, unchanged = _read_changed(ws, changed)
+    settled = [stamp for stamp in unchanged if time.time_ns() - stamp.ctime_ns > RACY_NS]
+    if files or removed or settled:
+        try:
+            with ws.index.writing(wait_ms):
+                ws.index.apply(files, removed)
+                for stamp in settled:
+                    ws.index.touch(stamp, time.time_ns())
+        except apsw.BusyError:
+            return SyncReport(behind=True, queued=queued)
+    return SyncReport(len(files), len(removed), queued=queued)
+
+
+def differences(stamps: Sequence[Stamp], known: Mapping[str, Source]) -> tuple[list[Stamp], list[str]]:
+    """(files to read, paths that are gone).
+
+    A file whose status changed less than 2 s before it was read may have changed once more within one
+    tick of the file system's clock; its stamp proves nothing.
+    """
+    changed = [
+        stamp
+        for stamp in stamps
+        if (source := known.get(stamp.path)) is None
+        or source.stamp != stamp
+        or stamp.ctime_ns > source.scanned_ns - RACY_NS
+    ]
+    present = {stamp.path for stamp in stamps}
+    return changed, [path for path in known if path not in present]
+
+
+def embed_pending(ws: Workspace, *, budget_s: float | None, at_least: int = 0, progress: Progress | None = None) -> int:
+    """How many passages got their vector within the budget; all of them where it is None."""
+    if not ws.embedder.ready:
+        return 0
+    if ws.index.meta("model") != ws.embedder.name or not ws.index.has_vectors():
+        with ws.index.writing():
+            ws.index.use_model(ws.embedder.name, ws.embedder.dimensions)
+    begun = time.perf_counter()
+    total = ws.index.pending_counts()[1] if progress else 0
+    done = 0
+    while passages := ws.index.pending(BATCH):
+        vectors: list[tuple[int, int, Vector]] = []
+        for rowid, hash_, text in _texts(ws, passages):
+            if budget_s is not None and done + len(vectors) >= at_least and time.perf_counter() - begun > budget_s:
+                break
+            vectors.append((rowid, hash_, ws.embedder.embed_passage(text)))
+        if not vectors:
+            break
+        done += len(vectors)
+        with ws.index.writing():
+            ws.index.store_vectors(vectors)
+            if done >= 8:
+                ws.index.set_meta("embed_rate", done / max(time.perf_counter() - begun, 1e-6))
+        if progress:
+            progress("embedding", done, total)
+        if budget_s is not None and len(vectors) < len(passages):
+            break
+    return done
+
+
+def rebuild(ws: Workspace, *, fresh: bool = False, progress: Progress | None = None) -> RebuildReport:
+    """The index made anew, in place, while others go on reading the old one.
+
+    The text is written in one transaction; vectors of texts that did not change are taken over unless
+    `fresh`; the rest is embedded afterwards. Returns when nothing is pending.
+    """
+    begun = time.perf_counter()
+    notices: list[str] = []
+    ws.journal.drain(0)
+    try:
+        reused = _rebuild_text(ws, fresh=fresh, progress=progress)
+    except DAMAGE:
+        ws.index.reset()
+        reused = _rebuild_text(ws, fresh=fresh, progress=progress)
+    try:
+        ws.embedder.load()
+        embedded = embed_pending(ws, budget_s=None, progress=progress)
+        while ws.index.pending_counts()[1] and sync(ws).changed:  # the journal changed meanwhile
+            embedded += embed_pending(ws, budget_s=None, progress=progress)
+    except ModelError as error:
+        embedded = 0
+        notices.append(str(error))
+    ws.index.compact()
+    _, entries, chunks = ws.index.counts()
+    seconds = time.perf_counter() - begun
+    return RebuildReport(entries, chunks, embedded, reused, seconds, ws.index.issues(), tuple(notices))
+
+
+def read_entries(ws: Workspace, rowids: Sequence[int]) -> dict[int, Entry]:
+    """Entries by index row, whole, their content read from the journal."""
+    blocks = _blocks(ws, ws.index.entries(rowids))
+    return {
+        rowid: replace(stored.entry, content=_content(stored.entry, block)) for rowid, (stored, block) in blocks.items()
+    }
+
+
+def read_passages(ws: Workspace, chunk_rowids: Sequence[int]) -> dict[int, tuple[str, int]]:
+    """For each of these chunks its text and the line of its file where it begins."""
+    passages = ws.index.passages(chunk_rowids)
+    blocks = _blocks(ws, ws.index.entries([p.entry_rowid for p in passages.values()]))
+    found = {}
+    for rowid, passage in passages.items():
+        if passage.entry_rowid in blocks:
+            stored, block = blocks[passage.entry_rowid]
+            body, line = _body(stored.entry, block), _place(stored.entry).body_line
+            if body:
+                line += body[: passage.start].count(b"\n")
+            found[rowid] = (body_text(body[passage.start : passage.end]) or stored.entry.title, line)
+    return found
+
+
+def verify(ws: Workspace) -> bool:
+    """False when the index was damaged and had to be made anew."""
+    if ws.index.check() is None:
+        return True
+    ws.index.reset()
+    sync(ws)
+    return False
+
+
+# -- the rows of a file: a pure function of its bytes -------------------------------------------------
+
+
+def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, scanned_ns: int) -> FileRows:
+    """What the index keeps of a file."""
+    texts = [_whole_text(entry, data) for entry in parsed.entries]
+    before = ["", *(text[-CONTEXT_CHARS:] for text in texts[:-1])]
+    after = [*(text[:CONTEXT_CHARS] for text in texts[1:]), ""]
+    rows = tuple(
+        _entry_row(entry, data, previous, following)
+        for entry, previous, following in zip(parsed.entries, before, after, strict=True)
+    )
+    return FileRows(stamp, hashlib.sha256(data).digest(), scanned_ns, rows, parsed.issues)
+
+
+def _entry_row(entry: Entry, data: bytes, previous: str, following: str) -> EntryRow:
+    place = _place(entry)
+    body = data[place.body_start : place.body_end]
+    spans = cut(body)
+    chunks = []
+    for number, span in enumerate(spans):
+        text = plain_text(body_text(body[span.start : span.end]))
+        # a long entry's first passage stands beside the entry before, its last beside the one after
+        context = f"{previous if number == 0 else ''} {following if span is spans[-1] else ''}".strip()
+        labels = _labels(entry)
+        chunks.append(
+            ChunkRow(
+                start=span.start,
+                end=span.end,
+                hash=_hash(embedded_text(entry, text)),
+                words_hash=_hash("\0".join((entry.title, labels, text, context))),
+                title=entry.title,
+                tags=labels,
+                text=text,
+                context=context,
+                embed=span.embed,
+            )
+        )
+    return EntryRow(
+        entry=entry,
+        hash=_hash(data[place.start : place.end]),
+        content_hash=content_hash(entry.content),
+        other_id=derived_id(entry.at.date(), place.path, entry.id, 0),
+        chunks=tuple(chunks),
+    )
+
+
+def embedded_text(entry: Entry, text: str) -> str:
+    """What the model reads of a passage: it stands alone there, so it carries title, tags and date."""
+    title = "" if text.startswith(entry.title.rstrip(".…")) else entry.title
+    tags = " ".join(entry.tags)
+    date = "" if entry.date_source == "mtime" else entry.date
+    return "\n".join(part for part in (title, text, f"{date} {tags}".strip()) if part)
+
+
+def content_hash(content: str) -> int:
+    """The hash by which a repeated save is known."""
+    return _hash(content)
+
+
+def _labels(entry: Entry) -> str:
+    aliases = (value for key, value in entry.extra if key == "aliases")
+    return " ".join((*entry.tags, entry.project or "", *entry.files, *aliases)).strip()
+
+
+def _whole_text(entry: Entry, data: bytes) -> str:
+    """Title and text, as the neighbours' context; only its two ends are ever used."""
+    place = _place(entry)
+    body = data[place.body_start : place.body_end]
+    if len(body) > 8 * CONTEXT_CHARS:
+        body = body[: 4 * CONTEXT_CHARS] + b"\n" + body[-4 * CONTEXT_CHARS :]
+    return f"{entry.title} {plain_text(body_text(body))}".strip()
+
+
+def _hash(value: str | bytes) -> int:
+    raw = value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest(), "big", signed=True)
+
+
+# -- reading the journal ------------------------------------------------------------------------------
+
+
+def _read_changed(ws: Workspace, stamps: Sequence[Stamp]) -> tuple[list[FileRows], list[Stamp]]:
+    """(rows of files whose bytes changed, stamps of files that only look as if they had)."""
+    known = ws.index.sources()
+    files, unchanged = [], []
+    for stamp in stamps:
+        scanned_ns = time.time_ns()
+        try:
+            data = ws.journal.read(stamp.path)
+        except NotFound:
+            continue  # gone since the scan: the next one sees it
+        source = known.get(stamp.path)
+        if source is not None and source.sha256 == hashlib.sha256(data).digest():
+            unchanged.append(stamp)
+        else:
+            parsed = ws.journal.parse(stamp.path, data, stamp.mtime_ns)
+            files.append(file_rows(stamp, data, parsed, scanned_ns))
+    return files, unchanged
+
+
+def _rebuild_text(ws: Workspace, *, fresh: bool, progress: Progress | None) -> int:
+    stamps = ws.journal.scan()
+
+    def rows() -> Iterator[FileRows]:
+        for number, stamp in enumerate(stamps, start=1):
+            scanned_ns = time.time_ns()
+            try:
+                data = ws.journal.read(stamp.path)
+            except NotFound:
+                continue
+            yield file_rows(stamp, data, ws.journal.parse(stamp.path, data, stamp.mtime_ns), scanned_ns)
+            if progress:
+                progress("reading", number, len(stamps))
+
+    with ws.index.writing():
+        ws.index.clear(keep_vectors=not fresh and ws.index.meta("model") == ws.embedder.name)
+        reused = ws.index.apply(rows())
+        ws.index.forget_kept()
+        ws.index.optimize()
+    return reused
+
+
+def _texts(ws: Workspace, passages: Sequence[Passage]) -> Iterator[tuple[int, int, str]]:
+    """(chunk rowid, hash, text to embed) of passages that stand in the journal as the index says."""
+    blocks = _blocks(ws, ws.index.entries([p.entry_rowid for p in passages]), strict=False)
+    for passage in passages:
+        if passage.entry_rowid in blocks:
+            stored, block = blocks[passage.entry_rowid]
+            text = plain_text(body_text(_body(stored.entry, block)[passage.start : passage.end]))
+            embedded = embedded_text(stored.entry, text)
+            yield passage.rowid, _hash(embedded), embedded
+
+
+def _blocks(ws: Workspace, entries: Mapping[int, Stored], *, strict: bool = True) -> dict[int, tuple[Stored, bytes]]:
+    """The bytes of entries. Where a file changed, raises _Stale, or leaves the entry out if not `strict`."""
+    files: dict[str, bytes] = {}
+    found: dict[int, tuple[Stored, bytes]] = {}
+    for rowid, stored in entries.items():
+        place = _place(stored.entry)
+        if place.path not in files:
+            try:
+                files[place.path] = ws.journal.read(place.path)
+            except NotFound:
+                files[place.path] = b""
+        block = files[place.path][place.start : place.end]
+        if _hash(block) == stored.hash:
+            found[rowid] = (stored, block)
+        elif strict:
+            raise _Stale
+    return found
+
+
+def _body(entry: Entry, block: bytes) -> bytes:
+    place = _place(entry)
+    return block[place.body_start - place.start : place.body_end - place.start]
+
+
+def _content(entry: Entry, block: bytes) -> str:
+    return body_text(_body(entry, block)) or entry.title
+
+
+def _place(entry: Entry) -> Place:
+    assert entry.place is not None, "entries from files have a place"
+    return entry.place

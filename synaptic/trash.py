@@ -1,0 +1,105 @@
+"""What edits replaced: `trash.md`, Markdown that a person can read, piece after piece.
+
+Each piece follows a comment that names its id, path, moment and reason. A line of a piece that looks like such
+a comment gains a backslash, so that no text can pose as a piece; the checksum tells a piece torn by a kill.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from . import disk
+
+Why = Literal["update", "delete", "restore"]
+_PIECE = re.compile(rb"^<!-- trash (\{.*\}) -->\n", re.M)
+_LOOKS_LIKE = re.compile(rb"^(\\*)(?=<!-- trash )", re.M)
+_ESCAPED = re.compile(rb"^\\(?=\\*<!-- trash )", re.M)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A replaced text, byte for byte. `at` is when it was replaced, `title` what its entry was called."""
+
+    id: str
+    path: str
+    at: datetime
+    why: Why
+    title: str
+    text: bytes
+
+
+class Trash:
+    """The file. Whoever changes it holds the write lock."""
+
+    def __init__(self, state: Path) -> None:
+        self.path = state / "trash.md"
+
+    def put(self, piece: Piece) -> None:
+        """None; the piece is durable."""
+        data = b"\n" + _render(piece)
+        with contextlib.suppress(FileExistsError):
+            disk.write_new(self.path, b"# Trash\n", private=True, step="trash-created")
+            disk.sync_dir(self.path.parent)
+        fd = os.open(self.path, os.O_RDWR | os.O_APPEND)
+        try:
+            size = os.lseek(fd, 0, os.SEEK_END)
+            os.lseek(fd, max(0, size - 1), os.SEEK_SET)
+            data = data if os.read(fd, 1) in (b"", b"\n") else b"\n" + data
+            disk.fault("trash-torn", fd, data)
+            try:
+                disk.write_all(fd, data)
+                os.fsync(fd)
+            except OSError:
+                os.ftruncate(fd, size)
+                raise
+        finally:
+            os.close(fd)
+        disk.fault("trashed")
+
+    def pieces(self) -> tuple[Piece, ...]:
+        """All whole pieces, oldest first."""
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return ()
+        heads = list(_PIECE.finditer(data))
+        ends = [head.start() for head in heads[1:]] + [len(data)]
+        found = (_parse(head[1], data[head.end() : end]) for head, end in zip(heads, ends, strict=True))
+        return tuple(piece for piece in found if piece)
+
+    def purge(self, id: str) -> int:
+        """How many pieces of this id there were; the file is rewritten without them, and without torn ones."""
+        pieces = self.pieces()
+        kept = [piece for piece in pieces if piece.id != id]
+        if self.path.exists():
+            disk.overwrite(self.path, b"# Trash\n" + b"".join(b"\n" + _render(piece) for piece in kept))
+        return len(pieces) - len(kept)
+
+
+def _render(piece: Piece) -> bytes:
+    head = {
+        "id": piece.id, "path": piece.path, "at": piece.at.isoformat(), "why": piece.why, "title": piece.title,
+        "bytes": len(piece.text), "sha256": hashlib.sha256(piece.text).hexdigest(),
+    }  # fmt: skip
+    line = json.dumps(head).replace("-->", "--\\u003e")
+    return f"<!-- trash {line} -->\n".encode() + _LOOKS_LIKE.sub(rb"\1\\", piece.text) + b"\n"
+
+
+def _parse(head: bytes, rest: bytes) -> Piece | None:
+    try:
+        fields = json.loads(head)
+        text = _ESCAPED.sub(b"", rest)[: int(fields["bytes"])]
+        if hashlib.sha256(text).hexdigest() != fields["sha256"]:
+            return None
+        at = datetime.fromisoformat(fields["at"])
+        return Piece(fields["id"], fields["path"], at, fields["why"], fields["title"], text)
+    except (ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,129 @@
+"""Results as JSON: the field names that users script against."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from .errors import SynapticError
+from .models import Checkup, Entry, Facets, Hit, Listing, RebuildReport, Receipt, SearchResult, Status, Why
+
+Json = dict[str, Any]
+WHOLE_CONTENT = 2_000
+"""Characters up to which a search answers an entry's content whole; longer ones by their best passage."""
+
+
+def entry_json(entry: Entry, superseded_by: str | None = None) -> Json:
+    place = entry.place
+    return {
+        "id": entry.id,
+        "at": entry.at.isoformat(),
+        "date": entry.date,
+        "time": entry.time,
+        "date_source": entry.date_source,
+        "type": entry.type,
+        "title": entry.title,
+        "tags": list(entry.tags),
+        "project": entry.project,
+        "importance": entry.importance,
+        "files": list(entry.files),
+        "parent": entry.parent,
+        "supersedes": list(entry.supersedes),
+        "superseded_by": superseded_by,
+        "by": entry.by,
+        "content": entry.content,
+        "truncated": False,
+        "path": place.path if place else None,
+        "line": place.line if place else None,
+    }
+
+
+def hit_json(hit: Hit) -> Json:
+    result = entry_json(hit.entry, hit.superseded_by)
+    if len(hit.entry.content) > WHOLE_CONTENT:
+        result |= {"content": hit.passage, "truncated": True}
+    result |= {"score": hit.score, "snippet": hit.snippet, "snippet_line": hit.snippet_line}
+    if hit.why:
+        result["why"] = why_json(hit.why, hit.score)
+    return result
+
+
+def why_json(why: Why, score: float) -> Json:
+    return {
+        "scores": {"semantic": why.similarity, "lexical": None, "combined": score, "fused": why.fused},
+        "ranks": {"lexical": why.lexical_rank, "semantic": why.semantic_rank},
+        "similarity": why.similarity,
+        "matched_layers": list(why.matched_layers),
+        "matched_filters": list(why.matched_filters),
+        "decay": why.decay,
+        "age_days": why.age_days,
+    }
+
+
+def search_json(result: SearchResult) -> Json:
+    return {
+        "query": result.query,
+        "mode": result.mode,
+        "strategy": result.strategy,
+        "weights": dict(result.weights),
+        "total": result.total,
+        "hits": [hit_json(hit) for hit in result.hits],
+        "notices": list(result.notices),
+    }
+
+
+def listing_json(listing: Listing) -> Json:
+    result: Json = {
+        "total": listing.total,
+        "entries": [entry_json(entry, listing.superseded_by.get(entry.id)) for entry in listing.entries],
+        "notices": list(listing.notices),
+    }
+    if listing.cursor:
+        result["cursor"] = listing.cursor
+    if listing.facets:
+        result["facets"] = facets_json(listing.facets)
+    return result
+
+
+def facets_json(facets: Facets) -> Json:
+    return {
+        "types": [{"name": name, "count": count} for name, count in facets.types],
+        "tags": [{"name": name, "count": count} for name, count in facets.tags],
+        "projects": [{"name": name, "count": count} for name, count in facets.projects],
+    }
+
+
+def receipt_json(receipt: Receipt) -> Json:
+    return {"success": True} | asdict(receipt) | {"notices": list(receipt.notices)}
+
+
+def rebuild_json(report: RebuildReport) -> Json:
+    return asdict(report) | {
+        "issues": [asdict(issue) for issue in report.issues],
+        "notices": list(report.notices),
+    }
+
+
+def status_json(status: Status) -> Json:
+    return asdict(status) | {
+        "home": str(status.home),
+        "journal": str(status.journal),
+        "issues": [asdict(issue) for issue in status.issues],
+        "notices": list(status.notices),
+    }
+
+
+def checkup_json(checkup: Checkup) -> Json:
+    return {"ok": checkup.ok, "findings": [asdict(finding) for finding in checkup.findings]}
+
+
+def error_json(error: SynapticError) -> Json:
+    return {
+        "success": False,
+        "error": {
+            "code": error.code,
+            "message": error.message,
+            "valid": list(error.valid),
+            "hint": error.hint,
+        },
+    }

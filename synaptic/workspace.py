@@ -1,0 +1,54 @@
+"""Opens and closes what a verb needs: the composition root."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from types import TracebackType
+
+from .config import Config, make_clock
+from .embedding import Embedder, FastEmbedder
+from .index import Index
+from .journal import Journal
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A journal with its index, its embedder and a clock. One thread owns it."""
+
+    config: Config
+    journal: Journal
+    index: Index
+    embedder: Embedder
+    clock: Callable[[], datetime]
+
+    def close(self) -> None:
+        self.index.close()
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_workspace(
+    config: Config, *, embedder: Embedder | None = None, clock: Callable[[], datetime] | None = None
+) -> Workspace:
+    """A workspace on this configuration; nothing heavy is loaded yet.
+
+    Raises JournalError when the home cannot be made or the journal is missing.
+    """
+    journal = Journal(config)
+    journal.prepare()
+    return Workspace(
+        config=config,
+        journal=journal,
+        index=Index(config.state / "index.db", stemming=config.search.stemming),
+        embedder=embedder
+        or FastEmbedder(config.model, cache=config.state / "models", threads=config.threads),
+        clock=clock or make_clock(),
+    )

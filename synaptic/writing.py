@@ -1,0 +1,267 @@
+"""Save, update, delete, restore: the verbs that change the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from pathlib import Path
+
+from .errors import InvalidArgument, Refused, SynapticError
+from .index import Stored
+from .markdown import compose_entry, new_id
+from .models import Entry, Receipt
+from .query import check_type
+from .sync import content_hash, embed_pending, in_step, sync
+from .workspace import Workspace
+
+REPEAT_WINDOW = timedelta(hours=24)
+EMBED_BUDGET_S = 0.2
+"""A save embeds its own text at once where the model is loaded; what it cannot finish waits for a search."""
+
+
+def save(
+    ws: Workspace,
+    content: str,
+    *,
+    type: str = "note",
+    tags: Sequence[str] = (),
+    title: str | None = None,
+    importance: int | None = None,
+    files: Sequence[str] = (),
+    project: str | None = None,
+    parent: str | None = None,
+    supersedes: Sequence[str] = (),
+    at: str | datetime | None = None,
+    by: str | None = None,
+    force: bool = False,
+) -> Receipt:
+    """The receipt of a new entry, which is durable when this returns.
+
+    Steps: check and compose the entry; answer with the first one where the same text was saved in the last
+    24 hours (unless `force`); write it to the journal; index it. A failure to index is a notice, not an
+    error: the next search mends it.
+
+    Raises InvalidArgument for a value that is not valid, NotFound for a parent or a superseded id that
+    no entry has, JournalError when the disk refuses.
+    """
+    now = ws.clock()
+    moment = _moment(at, now)
+    project = (project or ws.config.project or detect_project(Path.cwd()) or "").strip() or None
+    notices: list[str] = []
+    entry, composed = compose_entry(
+        content,
+        id=new_id(moment.date()),
+        at=moment,
+        type=check_type(type),
+        title=title,
+        tags=tags,
+        importance=_importance(importance),
+        files=files,
+        project=project,
+        parent=_fixed(ws, parent) if parent else None,
+        supersedes=tuple(dict.fromkeys(_fixed(ws, id) for id in supersedes)),
+        by=by,
+    )
+    notices += composed
+    if not force and (first := _already_saved(ws, entry)) is not None:
+        return receipt_of(first, notices=("already saved", *notices))
+    path, queued = ws.journal.append(entry)
+    if queued:
+        notices.append("Another process holds the journal; the entry is safe and joins its file with the next save.")
+    else:
+        notices += index_now(ws)
+    return Receipt(entry.id, entry.date, entry.time, path, queued, tuple(notices))
+
+
+def update(
+    ws: Workspace,
+    id: str,
+    *,
+    content: str | None = None,
+    append: str | None = None,
+    title: str | None = None,
+    type: str | None = None,
+    tags: Sequence[str] | None = None,
+    add_tags: Sequence[str] = (),
+    remove_tags: Sequence[str] = (),
+    importance: int | None = None,
+    project: str | None = None,
+    files: Sequence[str] | None = None,
+    supersedes: Sequence[str] | None = None,
+) -> Receipt:
+    """The receipt of an edit: what is None stays as it is, and the rest of the file stays byte for byte.
+
+    The old text goes to the trash. Raises InvalidArgument when nothing is to be changed, Refused for a
+    whole-file note, Busy and Changed when somebody else is writing.
+    """
+    if content is not None and append is not None:
+        raise InvalidArgument("content and append exclude each other.", hint="Give one of them.")
+    given = (content, append, title, type, tags, importance, project, files, supersedes)
+    if all(value is None for value in given) and not add_tags and not remove_tags:
+        raise InvalidArgument(
+            "Nothing to update.",
+            valid=("content", "append", "title", "type", "tags", "add_tags", "remove_tags", "importance",
+                   "project", "files", "supersedes"),
+        )  # fmt: skip
+    found = _find(ws, id)
+    replaced = None if supersedes is None else tuple(dict.fromkeys(_fixed(ws, old) for old in supersedes))
+    notices: list[str] = []
+
+    def change(old: Entry) -> Entry:
+        text = old.content if content is None else content
+        if append is not None:
+            text = f"{old.content}\n\n{append}"
+        kept = old.tags if tags is None else tags
+        dropped = {compare_tag(tag) for tag in remove_tags}
+        wanted = [tag for tag in (*kept, *add_tags) if compare_tag(tag) not in dropped]
+        new_title = title
+        if title is None and not (content is not None and old.title == old.content):
+            new_title = old.title  # a heading that was the whole text follows the text
+        new, composed = compose_entry(
+            text,
+            id=found.entry.id,
+            at=old.at,
+            type=old.type if type is None else check_type(type),
+            title=new_title,
+            tags=wanted,
+            importance=old.importance if importance is None else _importance(importance),
+            files=old.files if files is None else files,
+            project=old.project if project is None else project or None,
+            parent=old.parent,
+            supersedes=old.supersedes if replaced is None else replaced,
+            by=old.by,
+        )
+        notices.extend(composed)
+        remaining = sorted(dropped.intersection(new.tags))
+        if remaining:
+            notices.append(f"#{remaining[0]} stands in the text itself, so the tag stays; edit the content.")
+        return replace(new, extra=old.extra, date_source=old.date_source, place=old.place)
+
+    new = ws.journal.edit(_path(found.entry), found.own_id, change)
+    return receipt_of(new, path=_path(found.entry), notices=(*notices, *index_now(ws)))
+
+
+def delete(ws: Workspace, id: str, *, purge: bool = False) -> Receipt:
+    """The receipt of a removal. The text is kept in the trash; with `purge` no copy is left.
+
+    Raises Refused for a whole-file note.
+    """
+    found = _find(ws, id)
+    path = _path(found.entry)
+    if purge:
+        ws.journal.purge(path, found.own_id)
+        notices: tuple[str, ...] = ()
+    else:
+        ws.journal.edit(path, found.own_id, lambda _: None)
+        notices = (f"`synaptic restore {found.entry.short_id}` brings it back.",)
+    return receipt_of(found.entry, notices=(*notices, *index_now(ws)))
+
+
+def restore(ws: Workspace, id: str) -> Receipt:
+    """The receipt of an entry brought back from the trash, or of an update undone."""
+    path, entry = ws.journal.restore(id)
+    return receipt_of(entry, path=path, notices=index_now(ws))
+
+
+def detect_project(folder: Path) -> str | None:
+    """The name of the git repository around a folder; of its main checkout, where it is a worktree."""
+    for place in (folder, *folder.parents):
+        marker = place / ".git"
+        if marker.is_dir():
+            return place.name or None
+        if marker.is_file():
+            return _worktree_project(marker) or place.name
+    return None
+
+
+def compare_tag(tag: str) -> str:
+    """A tag as it is compared: no `#`, lower case, blanks as dashes."""
+    return "-".join(tag.lstrip("#").lower().split())
+
+
+def _worktree_project(marker: Path) -> str | None:
+    try:
+        pointer = marker.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+        git_dir = (marker.parent / pointer).resolve()
+        common = git_dir / (git_dir / "commondir").read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    common = common.resolve()
+    return (common.parent if common.name == ".git" else common).name.removesuffix(".git") or None
+
+
+def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
+    """The entry that holds the same text, saved in the same project within the last 24 hours."""
+    project = entry.project.casefold() if entry.project else None
+
+    def look(_: object) -> Entry | None:
+        rowid = ws.index.same_content(content_hash(entry.content), project, entry.at, REPEAT_WINDOW)
+        found = ws.index.entries([rowid]).get(rowid) if rowid is not None else None
+        return found.entry if found else None
+
+    try:
+        return in_step(ws, look)
+    except SynapticError:
+        return None  # an index that cannot be used must not stop a save
+
+
+def index_now(ws: Workspace) -> tuple[str, ...]:
+    """Indexes what was just written; a notice where that failed."""
+    try:
+        sync(ws)
+        embed_pending(ws, budget_s=EMBED_BUDGET_S)
+    except Exception as error:  # whatever it is, the entry is safe in the journal
+        return (f"Saved, but not indexed yet ({error}); the next search tries again.",)
+    return ()
+
+
+def _find(ws: Workspace, id: str) -> Stored:
+    return in_step(ws, lambda _: ws.index.resolve(id))
+
+
+def _fixed(ws: Workspace, id: str) -> str:
+    """The whole id of an entry that another one names; a derived id is written down and so kept."""
+    found = _find(ws, id)
+    if found.entry.derived_id:
+        try:
+            ws.journal.edit(
+                _path(found.entry),
+                found.own_id,
+                lambda old: replace(old, id=found.entry.id, derived_id=False),
+            )
+        except Refused:
+            pass  # a whole file's id stays with its path
+        sync(ws)
+    return found.entry.id
+
+
+def _path(entry: Entry) -> str:
+    assert entry.place is not None
+    return entry.place.path
+
+
+def receipt_of(entry: Entry, *, path: str | None = None, notices: Sequence[str] = ()) -> Receipt:
+    return Receipt(entry.id, entry.date, entry.time, path or _path(entry), False, tuple(notices))
+
+
+def _importance(value: int | None) -> int | None:
+    if value is not None and not 0 <= value <= 10:
+        raise InvalidArgument(f"importance is {value}.", valid=("0 to 10",))
+    return value
+
+
+def _moment(at: str | datetime | None, now: datetime) -> datetime:
+    """When an entry happened: the argument in ISO, a naive one in the local zone, else now; whole seconds."""
+    if at is None:
+        return now.replace(microsecond=0)
+    try:
+        moment = datetime.fromisoformat(at.strip()) if isinstance(at, str) else at
+        if isinstance(at, str) and len(at.strip()) <= 10:
+            moment = datetime.combine(date.fromisoformat(at.strip()), now.timetz())
+        moment = moment.astimezone() if moment.tzinfo is None else moment
+    except (ValueError, OverflowError, OSError) as error:
+        raise InvalidArgument(
+            f"at is {at!r}, which is no ISO date-time.", valid=("2026-11-21T09:31", "2026-11-21")
+        ) from error
+    return moment.replace(microsecond=0)

@@ -1,0 +1,142 @@
+"""What a user types, and what is made of it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synaptic.errors import InvalidArgument
+from synaptic.models import Filters
+from synaptic.query import (
+    build_filters,
+    nearest_word,
+    parse_query,
+    quote,
+    read_date,
+    snippet,
+    typing_distance,
+)
+
+NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)  # a Saturday
+
+
+@given(st.text())
+def test_any_text_is_a_valid_query(text: str) -> None:
+    parsed = parse_query(text, Filters(), now=NOW)
+    assert len(parsed.terms) <= 64
+
+
+@given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
+def test_a_quoted_term_is_safe_in_fts5(text: str) -> None:
+    db = apsw.Connection(":memory:")
+    db.execute("CREATE VIRTUAL TABLE t USING fts5 (x)")
+    assert db.execute("SELECT count(*) FROM t WHERE t MATCH ?", (quote(text),)).get == 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "terms", "phrases", "filters"),
+    [
+        ("type:decision tag:db redis", ("redis",), (), Filters(types=("decision",), tags=("db",))),
+        ("tag:db tag:#Ops x", ("x",), (), Filters(tags=("db", "ops"))),
+        ('project:"big app" deploy', ("deploy",), (), Filters(projects=("big app",))),
+        ('"connection pool" size', ("connection", "pool", "size"), ("connection pool",), Filters()),
+        ("since:yesterday", (), (), Filters(since="2026-11-20")),
+        ("http://host:80/x std::vector", ("http", "host", "80", "x", "std", "vector"), (), Filters()),
+        ("what did we do", ("what", "did", "we", "do"), (), Filters()),
+        ("what is the plan", ("plan",), (), Filters()),
+    ],
+)
+def test_inline_filters_and_phrases(
+    typed: str, terms: tuple[str, ...], phrases: tuple[str, ...], filters: Filters
+) -> None:
+    parsed = parse_query(typed, Filters(), now=NOW)
+    assert (parsed.terms, parsed.phrases, parsed.filters) == (terms, phrases, filters)
+    assert parsed.notices == ()
+
+
+@pytest.mark.parametrize("typed", ["status:open bug", "type:plan x", "since:soonish x"])
+def test_what_is_no_filter_is_searched_as_words_with_a_notice(typed: str) -> None:
+    parsed = parse_query(typed, Filters(), now=NOW)
+    assert parsed.filters == Filters()
+    assert len(parsed.notices) == 1
+    assert "searched as" in parsed.notices[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("2026-11-03", "2026-11-03"),
+        ("2026-11-03T23:00", "2026-11-03"),
+        ("2026-11-03T23:00+00:00", "2026-11-03"),
+        ("today", "2026-11-21"),
+        ("Yesterday", "2026-11-20"),
+        ("10d", "2026-11-11"),
+        ("10 days ago", "2026-11-11"),
+        ("last tuesday", "2026-11-17"),
+        ("two weeks ago", "2026-11-07"),
+        ("0001-01-01", "0001-01-01"),
+    ],
+)
+def test_dates(text: str, date: str) -> None:
+    assert read_date(text, now=NOW, name="since") == date
+
+
+@pytest.mark.parametrize("text", ["", "soonish", "2026-13-01", "2026-11-31T00:00", "we", "x" * 5000, "99999999999d"])
+def test_what_is_no_date_names_examples(text: str) -> None:
+    with pytest.raises(InvalidArgument) as error:
+        read_date(text, now=NOW, name="since")
+    assert "yesterday" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"type": "plan"}, "decision"),
+        ({"days": 3, "since": "today"}, "exclude each other"),
+        ({"days": -1}, "0 to 400000"),
+        ({"since": "today", "until": "yesterday"}, "later than"),
+        ({"min_importance": 11}, "0 to 10"),
+        ({"min_importance": 7, "max_importance": 3}, "above"),
+    ],
+)
+def test_wrong_filters_name_what_is_valid(arguments: dict[str, object], named: str) -> None:
+    with pytest.raises(InvalidArgument) as error:
+        build_filters(now=NOW, **arguments)  # type: ignore[arg-type]
+    assert named in str(error.value)
+
+
+def test_days_reach_from_then_to_today() -> None:
+    filters = build_filters(now=NOW, days=7)
+    assert (filters.since, filters.until) == ("2026-11-14", "2026-11-21")
+
+
+@given(st.text("abc", max_size=6), st.text("abc", max_size=6))
+def test_typing_distance_is_symmetric_and_zero_for_equals(a: str, b: str) -> None:
+    assert typing_distance(a, b, 9) == typing_distance(b, a, 9)
+    assert (typing_distance(a, b, 9) == 0) == (a == b)
+
+
+def test_the_nearest_word_is_near_and_frequent() -> None:
+    words = [("databas", 3), ("databank", 9), ("datum", 50)]
+    assert nearest_word("datbas", words) == "databas"
+    assert nearest_word("dtaabas", words) == "databas"
+    assert nearest_word("kubernet", words) is None
+
+
+@given(st.text(min_size=0, max_size=900), st.integers(20, 300))
+def test_a_snippet_is_short_and_stands_in_its_text(text: str, length: int) -> None:
+    shown, line = snippet(text, lambda word: word.startswith("a"), length=length)
+    bare = shown.removeprefix("… ").removesuffix(" …").strip()
+    assert bare in text
+    assert 0 <= line <= text.count("\n")
+
+
+def test_a_snippet_shows_the_sought_words() -> None:
+    text = "filler " * 80 + "the pool size is 40 " + "filler " * 80
+    shown, _ = snippet(text, lambda word: word in {"pool", "size"})
+    assert "pool size is 40" in shown
+    assert len(shown) < 260
