@@ -7,7 +7,6 @@ they are in and the umask (a journal elsewhere). Nothing here knows what a note 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import os
 import signal
@@ -163,7 +162,7 @@ def replace(path: Path, expected: bytes, inode: int, data: bytes) -> bool:
     Mode and, where allowed, owner are kept. `path` must be no symlink. On Linux the two files are exchanged,
     so that what an editor put there in the last microsecond is seen and given back.
     """
-    if not os.access(path, os.W_OK):
+    if not os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     temp = _temp(path)
     temp.unlink(missing_ok=True)
@@ -199,6 +198,12 @@ def overwrite(path: Path, data: bytes) -> None:
     sync_dir(path.parent)
 
 
+def clear_temp(path: Path) -> None:
+    """None; what a killed writer of `path` left beside it is gone."""
+    with contextlib.suppress(OSError):
+        _temp(path).unlink(missing_ok=True)
+
+
 def _temp(path: Path) -> Path:
     # one name per file: what a killed writer left is cleared by the next one; hidden from every scan
     return path.with_name(f".{path.name}.synaptic")
@@ -232,14 +237,16 @@ def _exchange(one: Path, other: Path) -> bool:
     """True when the two names changed places in one step; False where the system cannot do that."""
     call = _renameat2()
     at_cwd, exchange = -100, 2
-    return bool(call) and call(at_cwd, os.fsencode(one), at_cwd, os.fsencode(other), exchange) == 0
+    return call is not None and call(at_cwd, os.fsencode(one), at_cwd, os.fsencode(other), exchange) == 0
 
 
 @cache
 def _renameat2() -> Callable[..., int] | None:
+    import ctypes  # 4 ms, for edits only
+
     if sys.platform != "linux":
         return None
     function = getattr(ctypes.CDLL(None), "renameat2", None)
     if function is not None:
         function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
-    return function  # type: ignore[no-any-return]
+    return function

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
 
 from .disk import disk_errors
@@ -23,7 +23,7 @@ def scan(root: Path, exclude: Iterable[str] = ()) -> list[Stamp]:
     where it stands). Raises JournalError when the root is missing or cannot be listed.
     """
     excluded = _matcher(exclude)
-    real_root = root.resolve()
+    real_root = _real(root)
     stamps: list[Stamp] = []
     folders = [""]
     while folders:
@@ -44,7 +44,7 @@ def scan(root: Path, exclude: Iterable[str] = ()) -> list[Stamp]:
                     if not (excluded and excluded(path)):
                         folders.append(path + "/")
                 elif name.endswith(".md") and not (excluded and excluded(path)):
-                    if item.is_symlink() and not Path(item.path).resolve().is_relative_to(real_root):
+                    if item.is_symlink() and not _real(item.path).is_relative_to(real_root):
                         continue
                     stamp = _stamp(path, item)
                     if stamp:
@@ -59,7 +59,7 @@ def locate(root: Path, path: str) -> Path:
     if not path or "\0" in path or "\\" in path or pure.is_absolute() or ".." in pure.parts:
         raise JournalError(f"{path!r} is no path inside the journal.", hint="Give it relative to the journal.")
     with disk_errors(path, "found"):
-        real_root, real = root.resolve(), (root / path).resolve()
+        real_root, real = _real(root), _real(root / path)
     if not real.is_relative_to(real_root):
         raise JournalError(f"{path} leads out of the journal, to {real}.", hint="Only files inside it are touched.")
     return real
@@ -90,6 +90,10 @@ def missing(root: Path) -> JournalError:
     )
 
 
+def _real(path: Path | str) -> Path:
+    return Path(os.path.realpath(path))  # Path.resolve raises on a loop of links
+
+
 def _missing(root: Path, error: OSError) -> JournalError:
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return missing(root)
@@ -107,7 +111,7 @@ def _stamp(path: str, item: os.DirEntry[str]) -> Stamp | None:
     return Stamp(path, status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
 
 
-def _matcher(globs: Iterable[str]) -> re.Pattern[str].fullmatch | None:  # type: ignore[name-defined]
+def _matcher(globs: Iterable[str]) -> Callable[[str], object] | None:
     patterns = [_regex(glob) for glob in globs]
     return re.compile("|".join(patterns)).fullmatch if patterns else None
 
@@ -142,4 +146,9 @@ def _regex(glob: str) -> str:
                 out.append(f"[^{inner[1:]}]" if inner[0] == "!" else f"[{inner}]")
             case _:
                 out.append(re.escape(token))
-    return f"(?s:{anywhere}{''.join(out)})"
+    pattern = f"(?s:{anywhere}{''.join(out)})"
+    try:
+        re.compile(pattern)
+    except re.error:  # brackets that are no character class
+        return re.escape(glob)
+    return pattern

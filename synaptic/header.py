@@ -14,7 +14,7 @@ from .models import TYPES, Entry, EntryType
 
 ID = re.compile(r"[0-9]{8}-[0-9a-z]{8}\Z")
 COMMENT_KEYS = ("at", "importance", "project", "parent", "supersedes", "files", "by")
-COMMENT = re.compile(r"<!--[ \t]*syn:(?P<fields>[^\n]*?)[ \t]*(?P<close>-->|(?=\r?(?:\n|\Z)))")
+COMMENT_START = re.compile(r"<!--[ \t]*syn:")
 
 _TYPE = re.compile(rf"({'|'.join(TYPES)})(?::[ \t]*|\Z)", re.IGNORECASE)
 _READS_AS_TIME = re.compile(r"[ap]m(?![a-z])", re.IGNORECASE)
@@ -22,6 +22,11 @@ _ESCAPED_HASH = re.compile(r"(?<!\\)\\(\\*)#")
 _HASH_AFTER_BACKSLASH = re.compile(r"(?<!\\)(\\+)#")
 _ENCODED = re.compile(r"[%>\x00-\x20\x7f-\x9f\s]|(?<=-)-")
 _ENCODED_IN_LIST = re.compile(rf"{_ENCODED.pattern}|,")
+
+_TITLE_LENGTH = 72
+_MARKUP = re.compile(r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)*(?:#{1,6}(?:[ \t]+|$))?")
+NOT_PROSE = re.compile(r"[ \t]*(?:`{3}|~{3}|<!--|\|)|[-*_= \t]+$")
+_SENTENCE_END = re.compile(r"[.!?…]+(?=\s+[^\sa-z])|[。！？]")
 
 
 class Heading(NamedTuple):
@@ -50,9 +55,7 @@ def read_heading(raw: str) -> Heading:
     inline: tuple[str, ...] = ()
     if "#" in title_raw:
         inline = unique(tag for _, _, tag in inline_tags(title_raw))
-    return Heading(
-        kind, unescape_title(title_raw), unique((*inline, *trailing)), inline, type_raw, title_raw, words
-    )
+    return Heading(kind, unescape_title(title_raw), unique((*inline, *trailing)), inline, type_raw, title_raw, words)
 
 
 def read_title(raw: str) -> tuple[str, tuple[str, ...]]:
@@ -139,6 +142,44 @@ def heading_words(entry: Entry, inline: tuple[str, ...], body_tags: tuple[str, .
     return entry.tags[len(inline) :]
 
 
+def derive_title(content: str) -> str:
+    """The first sentence of `content`, without markup and tags at its end, cut to 72 characters."""
+    lines = [line for line in content[:20_000].split("\n") if line.strip()]
+    prose = [i for i, line in enumerate(lines[:50]) if not NOT_PROSE.match(line)]
+    for start in [*prose, *range(len(lines[:50]))]:
+        title = _first_sentence(lines[start:])
+        if title:
+            return title
+    return "Untitled"
+
+
+def _first_sentence(lines: list[str]) -> str:
+    opening = markup(lines[0])
+    text = lines[0][len(opening) :].rstrip()
+    if not opening.strip():
+        # A sentence may run over hard-wrapped lines.
+        for line in lines[1:5]:
+            if _SENTENCE_END.search(text) or text.endswith((".", "!", "?", ":")) or len(text) > _TITLE_LENGTH:
+                break
+            if markup(line).strip() or NOT_PROSE.match(line):
+                break
+            text = f"{text} {line}"
+    text = " ".join(text[:1000].replace("**", "").split())
+    if end := _SENTENCE_END.search(text):
+        text = text[: end.end()]
+    text = text.removesuffix(".")
+    if len(text) > _TITLE_LENGTH:
+        cut = text[: _TITLE_LENGTH - 1]
+        text = (cut.rpartition(" ")[0] or cut).rstrip(" ,;:") + "…"
+    return clean_title(text)[0]
+
+
+def markup(line: str) -> str:
+    """The list, quote and heading marks that open `line`."""
+    match = _MARKUP.match(line)
+    return match[0] if match else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Comment:
     """What a `<!-- syn:` line says. `raw` holds known keys as written, `problems` what could not be read."""
@@ -204,7 +245,7 @@ def write_comment(entry: Entry, at: str | None) -> str:
         ("by", entry.by and encode(entry.by)),
     ]
     words = [f"syn:{entry.id}", *(f"{key}={value}" for key, value in pairs if value)]
-    words += [f"{encode(key)}={encode(value)}" if value else encode(key) for key, value in entry.extra]
+    words += [f"{key}={encode(value)}" if value else key for key, value in entry.extra]
     return f"<!-- {' '.join(words)} -->"
 
 
@@ -220,3 +261,6 @@ def _encode_list(values: Sequence[str]) -> str:
 def unique(values: Iterable[str]) -> tuple[str, ...]:
     """The values, each once, in order of first appearance."""
     return tuple(dict.fromkeys(values))
+
+
+NO_COMMENT = Comment(None, {}, (), ())

@@ -14,14 +14,22 @@ from __future__ import annotations
 import re
 
 _HEADING = re.compile(rb"^##? ", re.M)
+_ANY_COMMENT = re.compile(rb"(?:^|[\r\n])[ \t]*<!--[ \t]*syn:([0-9]{8}-[0-9a-z]{8})(?=\s|-->)")
+
+
+def ids_in(data: bytes) -> set[str]:
+    """The ids that comments in `data` carry."""
+    return {id.decode() for id in _ANY_COMMENT.findall(data)}
 
 
 def comment_of(id: str) -> re.Pattern[bytes]:
     """A pattern of the beginning of the comment that carries this id; group 1 starts at its `<`."""
-    return re.compile(rb"(?:^|[\r\n])[ \t]*(<!-- syn:" + re.escape(id.encode()) + rb")(?=\s|-->)")
+    return re.compile(rb"(?:^|[\r\n])[ \t]*(<!--[ \t]*syn:" + re.escape(id.encode()) + rb")(?=\s|-->)")
 
 
-def mend(data: bytes, block: bytes, id: str, *, at: int | None = None, written: bool = False, suspect: bool = True) -> bytes | None:
+def mend(
+    data: bytes, block: bytes, id: str, *, at: int | None = None, written: bool = False, suspect: bool = True
+) -> bytes | None:
     """The file's bytes with the whole block in it, or None where the block is absent.
 
     `at` is the offset at which a write of the block was begun, if one was; `written`: that write ended, so
@@ -93,9 +101,11 @@ def _edited(below: bytes, rest: bytes) -> bool:
 
 
 def _in_its_line_ends(data: bytes, start: int, text: bytes) -> bytes:
-    """`text` with LF or CRLF, whichever shares more with what stands at `start`."""
+    """`text` with LF or CRLF, whichever shares more with what stands at `start`; else as most of the file has it."""
     crlf = text.replace(b"\n", b"\r\n")
-    return crlf if _common(data, start, crlf) > _common(data, start, text) else text
+    lead = _common(data, start, crlf) - _common(data, start, text)
+    mostly_crlf = data.count(b"\r\n") * 2 > data.count(b"\n")
+    return crlf if lead > 0 or (lead == 0 and mostly_crlf) else text
 
 
 def _shared(data: bytes, start: int, text: bytes) -> int:

@@ -2,7 +2,7 @@
 
 A spool file is one line of JSON, the block, and marks that are added while the block is written:
 
-    {"id": "...", "path": "2026-11-21.md", "title": "2026-11-21", "journal": "/...", "bytes": 93, "sha256": "..."}
+    {"id": "...", "path": "2026-11-21.md", "h1": "2026-11-21", "journal": "/...", "bytes": 93, "sha256": "..."}
     ## 09:31 ...                 exactly `bytes` bytes
     at 1234                      about to be appended at this offset
     written                      whole in the Markdown file
@@ -31,11 +31,11 @@ _SWEEP_EVERY_S = 6 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One save: its block, LF, ending with one newline, and where it belongs. `title` is the H1 of a new file."""
+    """One save: its block, LF, ending with one newline, and where it belongs. `h1` heads a new file."""
 
     id: str
     path: str
-    title: str
+    h1: str
     journal: str
     block: bytes
     at: int | None = None
@@ -53,7 +53,7 @@ class Spool:
     def put(self, record: Record) -> None:
         """None; the record is durable. A torn file of the same id is replaced; a whole one is kept as it is."""
         header = {
-            "id": record.id, "path": record.path, "title": record.title, "journal": record.journal,
+            "id": record.id, "path": record.path, "h1": record.h1, "journal": record.journal,
             "bytes": len(record.block), "sha256": hashlib.sha256(record.block).hexdigest(),
         }  # fmt: skip
         data = json.dumps(header).encode() + b"\n" + record.block
@@ -76,6 +76,10 @@ class Spool:
         except FileNotFoundError:
             return []
 
+    def waits(self, id: str) -> bool:
+        """Whether this id is in the spool."""
+        return (self.waiting / id).exists()
+
     def get(self, id: str, *, done: bool = False) -> Record | None:
         """The waiting (or done) record, or None where there is none or it is torn."""
         path = (self.done if done else self.waiting) / id
@@ -92,10 +96,10 @@ class Spool:
             if len(block) != size or hashlib.sha256(block).hexdigest() != header["sha256"] or header["id"] != id:
                 return None
             begun = [int(offset) for word, offset in itertools.pairwise(marks) if word == b"at"]
-            path_, title, journal = str(header["path"]), str(header["title"]), str(header["journal"])
+            path_, h1, journal = str(header["path"]), str(header["h1"]), str(header["journal"])
         except (ValueError, KeyError, TypeError, IndexError):
             return None
-        return Record(id, path_, title, journal, block, begun[-1] if begun else None, marks[-1:] == [b"written"], age_s)
+        return Record(id, path_, h1, journal, block, begun[-1] if begun else None, marks[-1:] == [b"written"], age_s)
 
     def mark(self, id: str, text: str) -> None:
         """None; the waiting file remembers how far its block got."""
@@ -148,7 +152,8 @@ class Spool:
             due = True
         if not due:
             return 0
-        stamp.touch(mode=0o600)
+        stamp.touch()
+        stamp.chmod(0o600)
         old = [n for n in self.done_ids() if now - (self.done / n).stat().st_mtime > KEEP_DAYS * 86400]
         for id in old:
             self.forget(id)

@@ -73,11 +73,7 @@ def check_arguments(tool: ToolSpec, given: Mapping[str, Any]) -> dict[str, Any]:
     missing = [name for name in tool.required if given.get(name) is None]
     if missing:
         raise InvalidArgument(f"{tool.name} needs {missing[0]}.", hint="Call it again with that argument.")
-    return {
-        name: _converted(name, value, tool.parameters[name])
-        for name, value in given.items()
-        if value is not None
-    }
+    return {name: _converted(name, value, tool.parameters[name]) for name, value in given.items() if value is not None}
 
 
 def _converted(name: str, value: Any, schema: Json) -> Any:
@@ -203,7 +199,6 @@ _FOUND = _object(
 
 _TYPE = {"type": "string", "enum": list(TYPES)}
 _SINCE = _say(_TEXT, "2026-11-03, yesterday, 10 days ago")
-_LIMIT = "1 to 100"
 
 TOOLS: tuple[ToolSpec, ...] = (
     ToolSpec(
@@ -241,7 +236,7 @@ TOOLS: tuple[ToolSpec, ...] = (
             "until": _TEXT,
             "min_importance": _WHOLE_NUMBER,
             "max_importance": _WHOLE_NUMBER,
-            "limit": _say(_WHOLE_NUMBER, _LIMIT, 20),
+            "limit": _say(_WHOLE_NUMBER, "1 to 100", 20),
             "strategy": {"type": "string", "enum": list(STRATEGIES), "default": "hybrid"},
             "include_superseded": _SWITCH,
             "max_tokens": _say(_WHOLE_NUMBER, "size of the answer; later hits are shortened", 4000),
@@ -254,7 +249,7 @@ TOOLS: tuple[ToolSpec, ...] = (
     ToolSpec(
         "context_recent",
         "The newest entries, for the start of a session. With a query, the fitting ones of the last 50.",
-        {"query": _TEXT, "project": _TEXT, "limit": _say(_WHOLE_NUMBER, _LIMIT, 10)},
+        {"query": _TEXT, "project": _TEXT, "limit": _say(_WHOLE_NUMBER, default=10)},
         (),
         _LISTING,
         read_only=True,
@@ -278,7 +273,7 @@ TOOLS: tuple[ToolSpec, ...] = (
             "order": {"type": "string", "enum": list(ORDERS)},
             "around": _say(_TEXT, "id; what stands around it in time"),
             "facets": _say(_SWITCH, "count types and tags"),
-            "limit": _say(_WHOLE_NUMBER, _LIMIT, 20),
+            "limit": _say(_WHOLE_NUMBER, default=20),
             "cursor": _say(_TEXT, "from the answer before"),
         },
         (),

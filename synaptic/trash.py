@@ -72,7 +72,7 @@ class Trash:
             return ()
         heads = list(_PIECE.finditer(data))
         ends = [head.start() for head in heads[1:]] + [len(data)]
-        found = (_parse(head[1], data[head.end() : end]) for head, end in zip(heads, ends, strict=True))
+        found = (_parse(head[1], data[head.end() : end]) for head, end in zip(heads, ends, strict=False))
         return tuple(piece for piece in found if piece)
 
     def purge(self, id: str) -> int:

@@ -73,16 +73,16 @@ class Index(Store):
         """Chunks nearest to the vector, nearest first."""
         condition, values = allowed(filters, within, phrases)
         rows = self.rows(
-            "SELECT v.rowid, c.entry, v.distance FROM (SELECT rowid, distance FROM chunk_vec "
-            f"WHERE embedding MATCH vec_int8(?) AND k = ? {condition.format(rowid='rowid')}) v "
-            "JOIN chunk c ON c.rowid = v.rowid ORDER BY v.distance, v.rowid",
+            "WITH nearest AS MATERIALIZED (SELECT rowid, distance FROM chunk_vec "
+            f"WHERE embedding MATCH vec_int8(?) AND k = ? {condition.format(rowid='rowid')}) "
+            "SELECT n.rowid, c.entry, n.distance FROM nearest n JOIN chunk c ON c.rowid = n.rowid",
             quantise(vector),
             limit,
             *values,
         )
         return [
             Candidate(chunk, entry, 1.0 - distance * distance / (2.0 * VECTOR_SCALE * VECTOR_SCALE))
-            for chunk, entry, distance in rows
+            for chunk, entry, distance in sorted(rows, key=lambda row: (row[2], -row[0]))
         ]
 
     def has_word(self, word: str) -> bool:

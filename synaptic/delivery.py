@@ -1,0 +1,225 @@
+"""Brings saves from the spool into their Markdown files, under the lock, whatever was killed before.
+
+Order: others' saves first. A block that is whole in its file is done; a torn one is completed (see
+`recovery`); an absent one is looked for in the whole journal if anybody can have written it, then appended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import disk, folder, recovery
+from .config import Config
+from .disk import disk_errors, fault
+from .errors import Busy, JournalError, NotFound
+from .spool import Record, Spool
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+ATTEMPTS = 5
+"""How often a write is tried again when an editor is quicker each time."""
+_LOCK_POLL_S = 0.02
+_SURELY_FRESH_S = 60.0
+_README = """\
+Synaptic's own files; your notes are in the journal.
+index.db* may be deleted (costs access counts and figures), models/ and done/ too; trash.md holds what edits replaced.
+Keep spool/: it holds saves on their way into the journal.
+"""
+
+
+class Delivery:
+    """The spool, the lock and the journal's folder. All but `prepare` and `places` wants the lock held."""
+
+    def __init__(self, config: Config) -> None:
+        self.spool = Spool(config.state)
+        self._root = config.journal
+        self._state = config.state
+        self._config = config
+        self._private = config.journal.is_relative_to(config.home)
+        self._lock: BaseFileLock | None = None
+        self._places: dict[str, str] | None = None
+
+    def prepare(self) -> None:
+        """None; the home and its state exist, and so does the journal inside the home unless it was indexed before.
+
+        Raises JournalError when the journal is missing otherwise, or the home cannot be made.
+        """
+        first = not (self._state / "README.txt").exists()
+        with disk_errors(self._state, "made"):
+            if not self._config.home.is_dir():
+                self._config.home.parent.mkdir(parents=True, exist_ok=True)
+            for own in (self._config.home, self._state, self.spool.waiting, self.spool.done):
+                disk.make_dirs(own, private=True)
+            if self._root == self._config.home / "journal" and not (self._state / "index.db").exists():
+                disk.make_dirs(self._root, private=True)
+            if first:
+                for name, text in ((".gitignore", "*\n"), ("README.txt", _README)):
+                    with contextlib.suppress(FileExistsError):
+                        disk.write_new(self._state / name, text.encode(), private=True, step="prepared")
+        if not self._root.is_dir():
+            raise folder.missing(self._root)
+
+    @contextlib.contextmanager
+    def locked(self, timeout_s: float, *, waiting: str = "") -> Iterator[None]:
+        """The write lock. Raises Busy when it was not to be had in time, or the holder delivered `waiting` meanwhile."""
+        from filelock import FileLock, Timeout  # 30 ms, for writers only
+
+        path = self._state / "write.lock"
+        self._lock = self._lock or FileLock(path, mode=0o600)
+        give_up_at = time.monotonic() + timeout_s
+        with disk_errors(path, "locked"):
+            while True:
+                try:
+                    self._lock.acquire(timeout=0)
+                    break
+                except Timeout as error:
+                    if time.monotonic() >= give_up_at or (waiting and not self.spool.waits(waiting)):
+                        raise Busy(
+                            f"Another process has been writing to the journal for {timeout_s:g} s.", hint="Try again."
+                        ) from error
+                time.sleep(_LOCK_POLL_S)
+        self._places = None
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def deliver(self, record: Record) -> tuple[str, bool]:
+        """Others' waiting saves first, then this one."""
+        self.drain(but=record.id)
+        now = self.spool.get(record.id)
+        if now is None and self.spool.get(record.id, done=True):
+            return record.path, False  # another writer was so kind
+        try:
+            path = self._settle(now or record, fresh=now is not None and now.at is None)
+        except JournalError as error:
+            if disk.TORN in getattr(error.__cause__, "__notes__", ()):
+                return record.path, True
+            with contextlib.suppress(OSError):
+                self.spool.drop(record.id)
+            raise
+        if path is None:
+            return record.path, True
+        self._finish(record.id)
+        return path, False
+
+    def drain(self, but: str = "") -> tuple[str, ...]:
+        """The ids that were finished; a save that cannot be (no permission for its file) goes on waiting."""
+        return tuple(id for id in self.spool.ids() if id != but and self._drain_one(id))
+
+    def _drain_one(self, id: str) -> bool:
+        with contextlib.suppress(JournalError, NotFound, OSError):
+            record = self.spool.get(id)
+            if record is None:
+                self.spool.drop_if_dead(id)
+            elif self.ours(record) and self._settle(record) is not None:
+                self._finish(id)
+                return True
+        return False
+
+    def _finish(self, id: str) -> None:
+        fault("settled")
+        with contextlib.suppress(OSError):  # the entry is in its file: nothing may turn that into an error
+            self.spool.finish(id)
+            self.spool.expire_done()
+
+    def ours(self, record: Record) -> bool:
+        # several journals may share a home; a home that moved takes its saves along
+        return record.journal == str(self._root) or not Path(record.journal).is_dir()
+
+    def _settle(self, record: Record, *, fresh: bool = False) -> str | None:
+        """The path of the file that holds the whole block now; None when an editor was quicker each time.
+
+        `fresh`: nobody can have written it anywhere yet.
+        """
+        suspect = not fresh and (record.at is not None or record.age_s > _SURELY_FRESH_S)
+        for _ in range(ATTEMPTS):
+            found = None if fresh else self._mend(record, suspect=suspect)
+            if found:
+                disk.clear_temp(folder.locate(self._root, found))
+                return found
+            if found is None and self._append(record):
+                return record.path
+            record, fresh, suspect = self.spool.get(record.id) or record, False, True
+            self._places = None
+        return None
+
+    def _mend(self, record: Record, *, suspect: bool) -> str | None:
+        """The path of the file in which the block is whole now, "" when that file just changed, None without one."""
+        for elsewhere in (False, True):
+            path = record.path if not elsewhere else self.place_of(record.id) if suspect else None
+            if path is None:
+                return None
+            with contextlib.suppress(NotFound):
+                data, status = folder.read(self._root, path)
+                whole = recovery.mend(
+                    data, record.block, record.id, at=record.at, written=record.written, suspect=suspect
+                )
+                if whole is not None:
+                    return path if whole == data or self.replace(path, data, status, whole) else ""
+        return None
+
+    def _append(self, record: Record) -> bool:
+        """True when the block stands at the end of its file; False when somebody changed the file meanwhile."""
+        real = folder.locate(self._root, record.path)
+        with disk_errors(record.path):
+            if not real.exists():
+                return self._create(record, real)
+            if not stat.S_ISREG(real.stat().st_mode):
+                raise JournalError(f"{record.path} is no regular file.", hint="Move it out of the way.")
+            return disk.append(
+                real, lambda head, tail: _joined(record, head, tail), lambda text: self.spool.mark(record.id, text)
+            )
+
+    def _create(self, record: Record, real: Path) -> bool:
+        disk.make_dirs(real.parent, private=self._private)
+        self.spool.mark(record.id, "at 0")
+        try:
+            disk.create(real, f"# {record.h1}\n\n".encode() + record.block, private=self._private)
+        except FileExistsError:
+            return False
+        self.spool.mark(record.id, "written")
+        return True
+
+    def replace(self, path: str, data: bytes, status: os.stat_result, after: bytes) -> bool:
+        real = folder.locate(self._root, path)
+        with disk_errors(path):
+            try:
+                return disk.replace(real, data, status.st_ino, after)
+            except FileNotFoundError:
+                if real.parent.is_dir():
+                    return False  # an editor is just replacing it
+                raise
+
+    def place_of(self, id: str) -> str | None:
+        """The first file with a comment that carries this id; all files are read once while the lock is held."""
+        if self._places is None:
+            self._places = self.places()
+        return self._places.get(id)
+
+    def places(self) -> dict[str, str]:
+        places: dict[str, str] = {}
+        for stamp in folder.scan(self._root, self._config.exclude):
+            with contextlib.suppress(NotFound):
+                for id in recovery.ids_in(folder.read(self._root, stamp.path)[0]):
+                    places.setdefault(id, stamp.path)
+        return places
+
+
+def _joined(record: Record, head: bytes, tail: bytes) -> bytes:
+    """The block as it joins a file with this beginning and end: in its line ends, after one blank line."""
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise JournalError(f"{record.path} is UTF-16.", hint="Convert it to UTF-8 and save again.")
+    eol = b"\r\n" if tail.count(b"\r\n") * 2 > tail.count(b"\n") else b"\n"
+    block = record.block.replace(b"\n", eol)
+    ended = tail.replace(b"\r\n", b"\n")
+    if not ended or ended.endswith(b"\n\n") or (ended == b"\n" and tail == head[: len(tail)]):
+        return block
+    return (eol if ended.endswith((b"\n", b"\r")) else eol + eol) + block

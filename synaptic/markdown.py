@@ -1,0 +1,301 @@
+"""Entries as Markdown: read from a file's bytes, written as a block, edited in place. Pure.
+
+    ## 09:31 decision: Chose sqlite-vec over LanceDB #db       heading      (header.py)
+    <!-- syn:20261121-7k3m9q2x at=... importance=8 -->         comment      (header.py)
+
+    Body in Markdown.                                          body         (blocks.py)
+
+`parse(render(e)) == e` for what `compose_entry` returns; reading never raises and never writes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, timezone, tzinfo
+from functools import lru_cache
+from pathlib import PurePosixPath
+from typing import NamedTuple, cast
+
+import yaml
+
+from .blocks import (
+    Mark,
+    body_text,
+    escape,
+    find_tags,
+    inline_tags,
+    newlines,
+    plain_text,
+    scan,
+    slug_tag,
+)
+from .errors import InvalidArgument
+from .frontmatter import FrontMatter, date_in_path, front_matter_end, read_front_matter
+from .header import (
+    COMMENT_START,
+    Comment,
+    Heading,
+    clean_title,
+    escape_title,
+    heading_words,
+    join_heading,
+    read_comment,
+    read_heading,
+    read_title,
+    unique,
+    write_comment,
+)
+from .models import TYPES, DateSource, Entry, EntryType, ParsedFile, ParseIssue, Place
+
+__all__ = [
+    "body_text",
+    "compose_entry",
+    "derived_id",
+    "find_tags",
+    "new_id",
+    "parse_entries",
+    "plain_text",
+    "render_entry",
+    "rewrite_block",
+    "slug_tag",
+]
+
+BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
+_BOM = b"\xef\xbb\xbf"
+LONE_CR = re.compile(r"\r(?!\n)")
+_BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*[ \t]*(?:\Z)?")
+#DEL = re.compile(r"\A(?:[ \t]*\n)+")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+_HEADING_ONLY = 100
+_TITLE_LENGTH = 72
+_MARKUP = re.compile(r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)*(?:#{1,6}(?:[ \t]+|$))?")
+NOT_PROSE = re.compile(r"[ \t]*(?:`{3}|~{3}|<!--|\|)|[-*_= \t]+$")
+_SENTENCE_END = re.compile(r"[.!?…]+(?=\s+[^\sa-z])|[。！？]")
+_CLOCK = re.compile(r"([0-9]+):([0-9]+)(?::([0-9]+))?[ \t]?(?:([ap])m)?", re.IGNORECASE)
+
+
+def new_id(day: date) -> str:
+    """A fresh id: `YYYYMMDD-` and 8 random Crockford base32 characters."""
+    return f"{id_date(day)}-{''.join(secrets.choice(BASE32) for _ in range(8))}"
+
+
+def compose_entry(
+    content: str,
+    *,
+    id: str,
+    at: datetime,
+    type: str = "note",
+    title: str | None = None,
+    tags: Sequence[str] = (),
+    importance: int | None = None,
+    files: Sequence[str] = (),
+    project: str | None = None,
+    parent: str | None = None,
+    supersedes: Sequence[str] = (),
+    by: str | None = None,
+) -> tuple[Entry, tuple[str, ...]]:
+    """The entry that a save writes, normalised so that reading gives it back, and notices of what changed.
+
+    Raises InvalidArgument for an empty content, an unknown type, a tag without letters and an importance
+    outside 0 to 10.
+    """
+    notices: list[str] = []
+    text = _normal_content(content, notices)
+    if not text:
+        raise InvalidArgument("There is no text to save.", hint="Give the content some words.")
+    kind = _check_type(type)
+    if importance is not None and importance not in range(11):
+        raise InvalidArgument(f"importance is {importance}.", valid=("a whole number from 0 to 10",))
+    given = _given_tags(tags, notices)
+    name, from_title = clean_title(" ".join(without_surrogates(title or "").split()))
+    if not name:
+        name, more = _title_for(text)
+        from_title = unique((*from_title, *more)) if title else ()
+    inline = unique(tag for _, _, tag in inline_tags(name))
+    heading_tags = unique((*inline, *given, *from_title))
+    entry = Entry(
+        id=id,
+        at=_whole_seconds(at),
+        title=name,
+        content=text,
+        type=kind,
+        tags=heading_tags if text == name else unique((*heading_tags, *find_tags(text))),
+        project=_word(project),
+        importance=importance,
+        files=unique(filter(None, map(_word, files))),
+        parent=_word(parent),
+        supersedes=unique(filter(None, map(_word, supersedes))),
+        by=_word(by),
+        heading_tags=heading_tags,
+    )
+    return entry, tuple(notices)
+
+
+def _normal_content(content: str, notices: list[str]) -> str:
+    text = without_surrogates(content)
+    if text != content:
+        notices.append("Characters that are no Unicode text were replaced by U+FFFD.")
+    text = newlines(text)
+    start, end = body_span(text, 0, len(text))
+    text = text[start:end]
+    if closing := escape(text)[1]:
+        text = f"{text}\n{closing}"
+        notices.append("An open code fence was closed.")
+    return text
+
+
+def _check_type(type: str) -> EntryType:
+    kind = type.strip().lower()
+    if kind not in TYPES:
+        raise InvalidArgument(f"{type!r} is no type of entry.", valid=TYPES)
+    return cast(EntryType, kind)
+
+
+def _given_tags(tags: Sequence[str], notices: list[str]) -> tuple[str, ...]:
+    slugs = []
+    for tag in tags:
+        slug = slug_tag(tag)
+        if not slug:
+            raise InvalidArgument(
+                f"{tag!r} is no tag.", valid=("letters, digits, _ - and /, with at least one letter",)
+            )
+        if slug != tag.strip().removeprefix("#").lower():
+            notices.append(f"The tag {tag!r} was saved as {slug!r}.")
+        slugs.append(slug)
+    return unique(slugs)
+
+
+def _word(value: str | None) -> str | None:
+    return without_surrogates(value).strip() or None if value else None
+
+
+def _whole_seconds(at: datetime) -> datetime:
+    """`at` to the second and at a fixed offset: what `at=` can say."""
+    aware = (at if at.tzinfo else aware(at, None)).replace(microsecond=0)
+    offset = aware.utcoffset()
+    return aware.replace(tzinfo=timezone(offset)) if offset is not None else aware.replace(tzinfo=UTC)
+
+
+def _title_for(content: str) -> tuple[str, tuple[str, ...]]:
+    """The title of a text that was given none, and the tags cut off its end."""
+    one_line = len(content) <= _HEADING_ONLY and "\n" not in content and content == content.strip()
+    if one_line and not NOT_PROSE.match(content) and not markup(content) and clean_title(content)[0] == content:
+        return content, ()
+    return derive_title(content), ()
+
+
+def render_entry(entry: Entry) -> str:
+    """The whole block of `entry`: heading, comment, and where the content says more, a blank line and the body."""
+    has_body = entry.content != entry.title
+    heading = _render_heading(entry, entry.time, find_tags(entry.content) if has_body else ())
+    comment = write_comment(entry, entry.at.isoformat(timespec="seconds"))
+    body = f"\n{_written(entry.content)}\n" if has_body else ""
+    return f"{heading}\n{comment}\n{body}"
+
+
+def _written(content: str) -> str:
+    text, closing = escape(content)
+    return f"{text}\n{closing}" if closing else text
+
+
+def _render_heading(entry: Entry, clock: str, body_tags: tuple[str, ...]) -> str:
+    title, inline = escape_title(entry.title, entry.tags)
+    kind = "" if entry.type == "note" else f"{entry.type}:"
+    words = heading_words(entry, inline, body_tags)
+    return join_heading(clock, kind, title, (f"#{tag}" for tag in words))
+
+
+def rewrite_block(block: bytes, old: Entry, new: Entry) -> bytes:
+    """`block`, the bytes of `old` in its file, saying `new`: only what differs between the two is changed.
+
+    The heading keeps its time as typed, the block its line ends and its blank lines. An id is written
+    where `old` had a derived one and `new` does not.
+    """
+    text = LONE_CR.sub("\n", block.decode("latin-1"))
+    mark = scan(text).marks[0]
+    parts = measure(text, mark, len(text))
+    eol = _line_end(block, parts.line_end)
+    has_body = parts.body_end > parts.body_start
+    keeps_body = new.content == old.content and (has_body or new.content == new.title)
+    wants_body = has_body if keeps_body else new.content != new.title
+    body_tags = find_tags(new.content) if wants_body else ()
+    head = _edit_heading(block[: parts.line_end], parts.time, old, new, body_tags)
+    head += _edit_comment(block, parts, old, new, eol)
+    if keeps_body:
+        return head + block[parts.head_end :] if has_body or parts.head_end < len(block) else head
+    return head + _edit_body(block, parts, new.content if wants_body else "", head, eol)
+
+
+def _line_end(block: bytes, at: int) -> bytes:
+    """The line end that the block uses, LF where it has none."""
+    if block[at : at + 2] == b"\r\n":
+        return b"\r\n"
+    return block[at : at + 1] or b"\n"
+
+
+def _edit_heading(line: bytes, span: tuple[int, int], old: Entry, new: Entry, body_tags: tuple[str, ...]) -> bytes:
+    typed = read_heading(line[span[1] :].decode("utf-8", "replace"))
+    same_words = (new.type, new.title, new.time) == (old.type, old.title, old.time)
+    if same_words and unique((*typed.tags, *body_tags)) == new.tags:
+        return line
+    clock = line[slice(*span)].decode() if new.time == old.time else new.time
+    title, inline = _edited_title(typed, old, new)
+    kind = typed.type_raw if new.type == old.type else "" if new.type == "note" else f"{new.type}:"
+    as_typed = dict(zip(read_heading(" ".join(typed.tag_words)).tags, typed.tag_words, strict=False))
+    words = heading_words(replace(new, heading_tags=typed.tags), inline, body_tags)
+    return join_heading(clock, kind, title, (as_typed.get(tag, f"#{tag}") for tag in words)).encode()
+
+
+def _edited_title(typed: Heading, old: Entry, new: Entry) -> tuple[str, tuple[str, ...]]:
+    """The title as typed where it and the tags within it still hold, else as a new heading writes it."""
+    if new.title == old.title and typed.inline == new.tags[: len(typed.inline)]:
+        return typed.title_raw, typed.inline
+    return escape_title(new.title, new.tags)
+
+
+def _edit_comment(block: bytes, parts: Block, old: Entry, new: Entry, eol: bytes) -> bytes:
+    """The bytes from the heading's end to the body's start region, the comment renewed where it must be."""
+    rest = block[parts.line_end : parts.head_end]
+    fixes_id = old.derived_id and not new.derived_id
+    if not fixes_id and _metadata(old) == _metadata(new):
+        return rest
+    if parts.comment_at < 0:
+        at = None if new.at == old.at else new.at.isoformat(timespec="seconds")
+        return eol + write_comment(new, at).encode() + rest
+    before = block[parts.line_end : parts.comment_at]
+    after = block[parts.comment_end : parts.head_end]
+    written = COMMENT_START.sub("", block[parts.comment_at : parts.comment_end].decode("utf-8", "replace"))
+    stood = read_comment(written.removesuffix("-->"), closed=parts.closed).raw.get("at")
+    at = stood if new.at == old.at else new.at.isoformat(timespec="seconds")
+    return before + write_comment(new, at).encode() + after
+
+
+def _metadata(entry: Entry) -> tuple[object, ...]:
+    return (
+        entry.id,
+        entry.at,
+        entry.project,
+        entry.importance,
+        entry.files,
+        entry.parent,
+        entry.supersedes,
+        entry.by,
+        entry.extra,
+    )
+
+
+def _edit_body(block: bytes, parts: Block, content: str, head: bytes, eol: bytes) -> bytes:
+    """What follows the heading's lines: the new body between the blank lines that stood there."""
+    body = _written(content).replace("\n", eol.decode()).encode()
+    if parts.body_end > parts.body_start:
+        lead, tail = block[parts.head_end : parts.body_start], block[parts.body_end :]
+        return lead + body + tail if body else tail.removeprefix(eol)
+    tail = block[parts.head_end :]
+    if head.endswith(eol):
+        return eol + body + eol + tail
+    return eol + eol + body + tail
