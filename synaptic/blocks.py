@@ -10,9 +10,13 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
-_CLOCK = r"(?:(?:0?[1-9]|1[0-2]):[0-5][0-9](?::[0-5][0-9])?[ \t]?[AaPp][Mm]|(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?)"
+_CLOCK = (
+    r"(?:(?:0?[1-9]|1[0-2]):[0-5][0-9](?::[0-5][0-9])?[ \t]?[AaPp][Mm]"
+    r"|(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?)"
+)
 # The second dash is U+2013 in UTF-8 read as Latin-1.
 TIME_HEADING = rf"##[ \t]+(?P<time>{_CLOCK}(?:(?:-|–|\xe2\x80\x93){_CLOCK})?)(?=[ \t\r\n]|\Z)"
 _STRUCTURE = re.compile(
@@ -230,7 +234,7 @@ def escape(text: str) -> tuple[str, str]:
 def insert_backslashes(text: str, positions: Iterable[int]) -> str:
     """`text` with one backslash before each of the ascending positions."""
     bounds = [0, *positions, len(text)]
-    return "\\".join(text[a:b] for a, b in zip(bounds, bounds[1:], strict=False))
+    return "\\".join(text[a:b] for a, b in pairwise(bounds))
 
 
 def unescape(text: str) -> str:
@@ -267,10 +271,15 @@ def find_tags(text: str) -> tuple[str, ...]:
     if "#" not in text or not _TAG.search(text):
         return ()
     tags: dict[str, None] = {}
-    at = 0
+    at = judged = 0
+    code: bool | None = None
     for start, end in [*scan(text).opaque, (len(text), len(text))]:
         for tag_at, _, tag in inline_tags(text[at:start]):
-            if not _indented_code(text, at + tag_at):
+            # One judgement a line: a line may hold a million tags.
+            if code is None or "\n" in text[judged : at + tag_at]:
+                code = _indented_code(text, at + tag_at)
+            judged = at + tag_at
+            if not code:
                 tags[tag] = None
         at = end
     return tuple(tags)

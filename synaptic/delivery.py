@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 5
 """How often a write is tried again when an editor is quicker each time."""
-_LOCK_POLL_S = 0.02
+_LOCK_POLL_S = 0.003
 _SURELY_FRESH_S = 60.0
 _README = """\
 Synaptic's own files; your notes are in the journal.
@@ -68,7 +68,7 @@ class Delivery:
 
     @contextlib.contextmanager
     def locked(self, timeout_s: float, *, waiting: str = "") -> Iterator[None]:
-        """The write lock. Raises Busy when it was not to be had in time, or the holder delivered `waiting` meanwhile."""
+        """The write lock. Raises Busy when it was not to be had in time, or its holder delivered `waiting`."""
         from filelock import FileLock, Timeout  # 30 ms, for writers only
 
         path = self._state / "write.lock"

@@ -10,46 +10,41 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime, time, timezone, tzinfo
-from functools import lru_cache
-from pathlib import PurePosixPath
-from typing import NamedTuple, cast
+from datetime import date, datetime, timedelta, timezone
 
-import yaml
-
-from .blocks import (
-    Mark,
-    body_text,
-    escape,
-    find_tags,
-    inline_tags,
-    newlines,
-    plain_text,
-    scan,
-    slug_tag,
-)
+from .blocks import body_text, escape, find_tags, inline_tags, newlines, plain_text, scan, slug_tag
 from .errors import InvalidArgument
-from .frontmatter import FrontMatter, date_in_path, front_matter_end, read_front_matter
 from .header import (
     COMMENT_START,
-    Comment,
+    NOT_PROSE,
     Heading,
     clean_title,
+    derive_title,
     escape_title,
     heading_words,
     join_heading,
+    markup,
     read_comment,
     read_heading,
-    read_title,
     unique,
     write_comment,
 )
-from .models import TYPES, DateSource, Entry, EntryType, ParsedFile, ParseIssue, Place
+from .models import TYPES, Entry, EntryType
+from .reading import (
+    BASE32,
+    LONE_CR,
+    Block,
+    aware,
+    body_span,
+    derived_id,
+    id_date,
+    measure,
+    parse_entries,
+    without_surrogates,
+)
 
 __all__ = [
     "body_text",
@@ -64,19 +59,7 @@ __all__ = [
     "slug_tag",
 ]
 
-BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
-_BOM = b"\xef\xbb\xbf"
-LONE_CR = re.compile(r"\r(?!\n)")
-_BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*[ \t]*(?:\Z)?")
-#DEL = re.compile(r"\A(?:[ \t]*\n)+")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
 _HEADING_ONLY = 100
-_TITLE_LENGTH = 72
-_MARKUP = re.compile(r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)*(?:#{1,6}(?:[ \t]+|$))?")
-NOT_PROSE = re.compile(r"[ \t]*(?:`{3}|~{3}|<!--|\|)|[-*_= \t]+$")
-_SENTENCE_END = re.compile(r"[.!?…]+(?=\s+[^\sa-z])|[。！？]")
-_CLOCK = re.compile(r"([0-9]+):([0-9]+)(?::([0-9]+))?[ \t]?(?:([ap])m)?", re.IGNORECASE)
 
 
 def new_id(day: date) -> str:
@@ -109,13 +92,12 @@ def compose_entry(
     if not text:
         raise InvalidArgument("There is no text to save.", hint="Give the content some words.")
     kind = _check_type(type)
-    if importance is not None and importance not in range(11):
+    if importance is not None and (isinstance(importance, bool) or importance not in range(11)):
         raise InvalidArgument(f"importance is {importance}.", valid=("a whole number from 0 to 10",))
     given = _given_tags(tags, notices)
     name, from_title = clean_title(" ".join(without_surrogates(title or "").split()))
     if not name:
-        name, more = _title_for(text)
-        from_title = unique((*from_title, *more)) if title else ()
+        name = _title_for(text)
     inline = unique(tag for _, _, tag in inline_tags(name))
     heading_tags = unique((*inline, *given, *from_title))
     entry = Entry(
@@ -151,9 +133,10 @@ def _normal_content(content: str, notices: list[str]) -> str:
 
 def _check_type(type: str) -> EntryType:
     kind = type.strip().lower()
-    if kind not in TYPES:
-        raise InvalidArgument(f"{type!r} is no type of entry.", valid=TYPES)
-    return cast(EntryType, kind)
+    for known in TYPES:
+        if kind == known:
+            return known
+    raise InvalidArgument(f"{type!r} is no type of entry.", valid=TYPES)
 
 
 def _given_tags(tags: Sequence[str], notices: list[str]) -> tuple[str, ...]:
@@ -176,17 +159,16 @@ def _word(value: str | None) -> str | None:
 
 def _whole_seconds(at: datetime) -> datetime:
     """`at` to the second and at a fixed offset: what `at=` can say."""
-    aware = (at if at.tzinfo else aware(at, None)).replace(microsecond=0)
-    offset = aware.utcoffset()
-    return aware.replace(tzinfo=timezone(offset)) if offset is not None else aware.replace(tzinfo=UTC)
+    fixed = (at if at.utcoffset() is not None else aware(at.replace(tzinfo=None), None)).replace(microsecond=0)
+    return fixed.replace(tzinfo=timezone(fixed.utcoffset() or timedelta()), fold=0)
 
 
-def _title_for(content: str) -> tuple[str, tuple[str, ...]]:
-    """The title of a text that was given none, and the tags cut off its end."""
-    one_line = len(content) <= _HEADING_ONLY and "\n" not in content and content == content.strip()
-    if one_line and not NOT_PROSE.match(content) and not markup(content) and clean_title(content)[0] == content:
-        return content, ()
-    return derive_title(content), ()
+def _title_for(content: str) -> str:
+    """The title of a text that was given none: the whole text where it is one plain line."""
+    plain = len(content) <= _HEADING_ONLY and "\n" not in content and content == content.strip()
+    if plain and not NOT_PROSE.match(content) and not markup(content) and clean_title(content)[0] == content:
+        return content
+    return derive_title(content)
 
 
 def render_entry(entry: Entry) -> str:
@@ -227,7 +209,7 @@ def rewrite_block(block: bytes, old: Entry, new: Entry) -> bytes:
     head = _edit_heading(block[: parts.line_end], parts.time, old, new, body_tags)
     head += _edit_comment(block, parts, old, new, eol)
     if keeps_body:
-        return head + block[parts.head_end :] if has_body or parts.head_end < len(block) else head
+        return head + block[parts.head_end :]
     return head + _edit_body(block, parts, new.content if wants_body else "", head, eol)
 
 

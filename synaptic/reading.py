@@ -175,28 +175,29 @@ class _Reader:
         block = measure(self.text, mark, end)
         line = self._line(mark.start)
         heading = read_heading(self._decode(block.time[1], block.line_end))
-        comment = self._comment(block) if block.comment_at >= 0 else None
+        comment = self._comment(block) if block.comment_at >= 0 else NO_COMMENT
         has_body = block.body_end > block.body_start
         content = body_text(self.data[block.body_start : block.body_end]) if has_body else heading.title
         at, source = self._moment(_clock(self.text[slice(*block.time)]), comment, block)
         text = self._decode(mark.start, block.line_end).strip(" \t")
+        occurrence = self._count(text)
         return Entry(
-            id=comment.id if comment and comment.id else self._derive(text),
+            id=comment.id or self._derive(text, occurrence),
             at=at,
             title=heading.title or (derive_title(content) if has_body else ""),
             content=content,
             type=heading.type,
             tags=unique((*heading.tags, *find_tags(content))) if has_body else heading.tags,
-            project=comment and comment.text("project"),
-            importance=self._importance(comment, block) if comment else None,
-            files=comment.values("files") if comment else (),
-            parent=comment and comment.text("parent"),
-            supersedes=comment.values("supersedes") if comment else (),
-            by=comment and comment.text("by"),
-            extra=comment.extra if comment else (),
+            project=comment.text("project"),
+            importance=self._importance(comment, block),
+            files=comment.values("files"),
+            parent=comment.text("parent"),
+            supersedes=comment.values("supersedes"),
+            by=comment.text("by"),
+            extra=comment.extra,
             heading_tags=heading.tags,
             date_source=source,
-            derived_id=not (comment and comment.id),
+            derived_id=comment.id is None,
             place=Place(
                 self.path,
                 line,
@@ -225,10 +226,10 @@ class _Reader:
             self._issue(block.comment_at, "comment", f"importance={error} is no whole number from 0 to 10")
             return None
 
-    def _moment(self, clock: time, comment: Comment | None, block: Block) -> tuple[datetime, DateSource]:
+    def _moment(self, clock: time, comment: Comment, block: Block) -> tuple[datetime, DateSource]:
         at: datetime | None = None
         try:
-            at = comment.moment() if comment else None
+            at = comment.moment()
         except ValueError:
             message = "at= is no ISO date-time like 2026-11-21T09:31:05+01:00"
             self._issue(block.comment_at, "comment", message)
@@ -256,11 +257,15 @@ class _Reader:
         except (OverflowError, ValueError, OSError):
             return self.mtime
 
-    def _derive(self, heading: str) -> str:
-        """The id of an entry or note without one; `heading` is "" for the note of the file itself."""
+    def _count(self, heading: str) -> int:
+        """Which entry with this heading it is, from 1; those with an id count, so that a new id moves no other."""
         count = self.heading_counts[heading] = self.heading_counts.get(heading, 0) + 1
+        return count
+
+    def _derive(self, heading: str, occurrence: int) -> str:
+        """The id of an entry or note without one; `heading` is "" for the note of the file itself."""
         day, source = self._day()
-        return derived_id(None if source == "mtime" else day, self.path, heading, count)
+        return derived_id(None if source == "mtime" else day, self.path, heading, occurrence)
 
     def _whole(self, marks: list[Mark]) -> Entry | None:
         leading = None
@@ -285,7 +290,8 @@ class _Reader:
         A whole file without text is a note for its title's sake, unless its name is a date.
         """
         head_end = start
-        title, tags, heading = "", cast(tuple[str, ...], ()), ""
+        title, heading = "", ""
+        tags: tuple[str, ...] = ()
         if h1 is not None:
             eol = self.text.find("\n", h1.start, end)
             head_end = end if eol < 0 else eol + 1
@@ -299,12 +305,13 @@ class _Reader:
             title = title or self.front.title or (sole and read_title(self._h1(sole, end))[0]) or self._stem()
             tags = unique((*tags, *filter(None, map(slug_tag, self.front.tags))))
         content = body_text(self.data[body_start:body_end]) if has_body else title
+        name = "" if of_file else f"# {heading}"
         at, source = self._note_moment()
         line = self._line(start if h1 is None else h1.start)
         body_line = self._line(body_start) if has_body else line
         aliases = ", ".join(self.front.aliases) if of_file else ""
         return Entry(
-            id=self._derive("" if of_file else f"# {heading}"),
+            id=self._derive(name, self._count(name)),
             at=at,
             title=title or derive_title(content),
             content=content,
@@ -351,9 +358,9 @@ class _Reader:
             message = f"the id {entry.id} stands above another text too; the first keeps it"
             self.issues.append(ParseIssue(self.path, place.line, "duplicate-id", message))
         heading = self._decode(place.start, self._eol(place.start)).strip(" \t\r")
-        id = self._derive(heading)
+        id = self._derive(heading, self._count(heading))
         while id in taken:
-            id = self._derive(heading)
+            id = self._derive(heading, self._count(heading))
         return replace(entry, id=id, derived_id=True)
 
     def _eol(self, at: int) -> int:
@@ -412,5 +419,3 @@ def derived_id(day: date | None, path: str, heading: str, occurrence: int) -> st
 
 def id_date(day: date | None) -> str:
     return f"{day.year:04d}{day.month:02d}{day.day:02d}" if day else "00000000"
-
-

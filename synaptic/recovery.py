@@ -13,18 +13,33 @@ from __future__ import annotations
 
 import re
 
+_OPENING = re.compile(rb"(?:\A|(?<=[\r\n]))[ \t]*(<!--[ \t]*)\Z")
 _HEADING = re.compile(rb"^##? ", re.M)
-_ANY_COMMENT = re.compile(rb"(?:^|[\r\n])[ \t]*<!--[ \t]*syn:([0-9]{8}-[0-9a-z]{8})(?=\s|-->)")
+_ID = re.compile(rb"syn:([0-9]{8}-[0-9a-z]{8})(?=\s|-->)")
 
 
 def ids_in(data: bytes) -> set[str]:
     """The ids that comments in `data` carry."""
-    return {id.decode() for id in _ANY_COMMENT.findall(data)}
+    return {found[1].decode() for found in _ID.finditer(data) if _opening(data, found.start()) >= 0}
 
 
-def comment_of(id: str) -> re.Pattern[bytes]:
-    """A pattern of the beginning of the comment that carries this id; group 1 starts at its `<`."""
-    return re.compile(rb"(?:^|[\r\n])[ \t]*(<!--[ \t]*syn:" + re.escape(id.encode()) + rb")(?=\s|-->)")
+def find_comment(data: bytes, id: str) -> int:
+    """Where the comment that carries this id begins, or -1. Mentions of the id elsewhere do not count."""
+    needle = b"syn:" + id.encode()
+    at = data.find(needle)
+    while at >= 0:
+        end = at + len(needle)
+        opening = _opening(data, at)
+        if opening >= 0 and (data[end : end + 1].isspace() or data.startswith(b"-->", end)):
+            return opening
+        at = data.find(needle, end)
+    return -1
+
+
+def _opening(data: bytes, at: int) -> int:
+    """Where a line's `<!--` stands that leads up to `at`, or -1."""
+    opening = _OPENING.search(data, max(0, at - 100), at)
+    return opening.start(1) if opening else -1
 
 
 def mend(
@@ -35,23 +50,22 @@ def mend(
     `at` is the offset at which a write of the block was begun, if one was; `written`: that write ended, so
     what differs is a person's doing. Without `suspect` (no write can have begun) only the id's comment counts.
     """
-    if found := comment_of(id).search(data):
-        return _complete(data, block, found.start(1), comment_of(id).search(block), written=written)
+    if (comment := find_comment(data, id)) >= 0:
+        return _complete(data, block, comment, max(0, find_comment(block, id)), written=written)
     if written or not suspect:
         return None
     start = _torn_heading(data, block, at)
     return None if start is None else _fill(data, start, block)
 
 
-def _complete(data: bytes, block: bytes, comment: int, own: re.Match[bytes] | None, *, written: bool) -> bytes:
-    own_start = own.start(1) if own else 0
+def _complete(data: bytes, block: bytes, comment: int, own: int, *, written: bool) -> bytes:
     end = data.find(b"-->", comment)
     line_end = re.compile(rb"[\r\n]|\Z").search(data, comment)
     assert line_end is not None
     if end < 0 or end > line_end.start():
-        return data if written else _fill(data, comment, block[own_start:])
+        return data if written else _fill(data, comment, block[own:])
     # the heading and the comment may have been edited since: compare what follows
-    body = block[block.index(b"-->", own_start) + 3 :]
+    body = block[block.index(b"-->", own) + 3 :]
     return data if written else _fill(data, end + 3, body)
 
 

@@ -205,7 +205,7 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, scanned_ns: int) ->
     after = [*(text[:CONTEXT_CHARS] for text in texts[1:]), ""]
     rows = tuple(
         _entry_row(entry, data, previous, following)
-        for entry, previous, following in zip(parsed.entries, before, after, strict=True)
+        for entry, previous, following in zip(parsed.entries, before, after, strict=False)  # none in an empty file
     )
     return FileRows(stamp, hashlib.sha256(data).digest(), scanned_ns, rows, parsed.issues)
 

@@ -44,8 +44,8 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from test_journal import AT, home_journal, numbered
 journal = home_journal(sys.argv[2])
-for n in range(int(sys.argv[3]), int(sys.argv[4])):
-    entry = numbered(n, int(sys.argv[5]))
+numbers = range(int(sys.argv[3]), int(sys.argv[4]))
+for n, entry in [(n, numbered(n, int(sys.argv[5]))) for n in numbers]:
     journal.append(entry)
     print(n, flush=True)
 """
@@ -62,9 +62,8 @@ def home_journal(home: str | Path, **config: object) -> Journal:
 def numbered(n: int, size: int = 400) -> Entry:
     """The same entry for the same number, in any process."""
     words = random.Random(n)
-    lines = [
-        " ".join(words.choices(["disk", "lock", "```", "- item", "fsync", "rename"], k=9)) for _ in range(size // 50)
-    ]
+    pool = ["disk", "lock", "```", "- item", "fsync", "rename"]
+    lines = [" ".join(words.choices(pool, k=9)) for _ in range(8)] * (size // 400)
     return make(f"20261121-{n:08d}", f"Entry number {n}", "\n".join([f"Text {n}.", *lines, f"End of {n}."]))
 
 
@@ -205,8 +204,8 @@ def test_kills_at_random_moments_lose_nothing_acknowledged(tmp_path: Path) -> No
     journal = home_journal(home)
     acknowledged: set[int] = set()
     moments = random.Random(7)
-    for round_ in range(8):
-        pair = [child(home, n * 1000, n * 1000 + 1000, size=size) for n in (2 * round_ + 1, 2 * round_ + 2)]
+    for round_ in range(6):
+        pair = [child(home, n * 1000, n * 1000 + 60, size=size) for n in (2 * round_ + 1, 2 * round_ + 2)]
         assert pair[0].stdout and pair[1].stdout
         first = [process.stdout.readline() for process in pair if process.stdout]
         time.sleep(moments.random() * 0.05)
@@ -215,7 +214,7 @@ def test_kills_at_random_moments_lose_nothing_acknowledged(tmp_path: Path) -> No
         output = [line + process.communicate()[0] for line, process in zip(first, pair, strict=True)]
         acknowledged |= {int(n) for text in output for n in re.findall(r"(\d+)\n", text)}
     journal.drain(5)
-    assert len(acknowledged) > 16
+    assert len(acknowledged) >= 12
     assert_once_and_whole(journal, acknowledged, size)
 
 

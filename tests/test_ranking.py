@@ -80,8 +80,18 @@ def test_of_one_topic_the_later_goes_first_and_nobody_is_lost(
     assert all(result.index(key) == order.index(key) for key in bystanders)
 
 
-def test_neighbours_share_their_scores() -> None:
-    scores = spread_to_neighbours({"a": 1.0, "b": 0.5, "c": 0.4}, {"b": ["a"]}, 0.3)
+@given(st.dictionaries(st.integers(0, 30), st.floats(0, 1), min_size=2), st.floats(0, 0.99))
+def test_nobody_passes_a_neighbour_by_the_neighbours_merit(scores: dict[int, float], share: float) -> None:
+    neighbours = {key: (key - 1, key + 1) for key in scores}
+    raised = spread_to_neighbours(scores, neighbours, share)
+    assert all(raised[key] >= score for key, score in scores.items())
+    for key in scores:
+        for other in neighbours[key]:
+            if other in scores and scores[key] < scores[other]:
+                assert raised[key] <= raised[other]
+
+
+def test_neighbours_lend_their_scores() -> None:
+    scores = spread_to_neighbours({"a": 1.0, "b": 0.5, "c": 0.6}, {"b": ["a"]}, 0.3)
+    assert scores["b"] == pytest.approx(0.65)
     assert scores["b"] > scores["c"]
-    assert scores["b"] == pytest.approx((0.5 + 0.3) / 1.6)
-    assert spread_to_neighbours({"a": 0.5}, {"a": ["b"]}, 0) == {"a": 0.5}
