@@ -22,6 +22,8 @@ DEPTH = 120
 """Chunks taken from each list before fusion."""
 
 TOPIC_DEPTH = 20
+NEARLY_AS_GOOD = 0.7
+"""The share of an entry's score that a later one on its topic must reach to go before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +238,11 @@ def _later_first(ws: Workspace, lists: _Lists, ranked: Sequence[_Ranked]) -> lis
         return list(ranked)
     matrix = np.stack([np.frombuffer(stored[chunk], dtype=np.int8) for chunk in chunks]).astype(np.float32)
     matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
-    alike = np.argwhere(np.triu(matrix @ matrix.T >= ws.config.search.same_topic, k=1))
+    alike = [
+        (one, other)
+        for one, other in np.argwhere(np.triu(matrix @ matrix.T >= ws.config.search.same_topic, k=1))
+        if top[other].score >= NEARLY_AS_GOOD * top[one].score
+    ]
     rowids = [r.stored.rowid for r in ranked]
     by_rowid = {r.stored.rowid: r for r in ranked}
     order = newest_of_a_topic_first(
