@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-WINDOW_TOKENS = 200
+WINDOW_TOKENS = 230
 """Estimated tokens of a passage; the rest of the model's 256 is for title, tags, date and our errors."""
 
 MAX_VECTORS = 200

@@ -37,12 +37,12 @@ class SearchConfig:
     """
 
     k: float = 5.0
-    weights: Mapping[str, float] = field(default_factory=lambda: {"lexical": 1.0, "semantic": 1.0})
+    weights: Mapping[str, float] = field(default_factory=lambda: {"lexical": 2.0, "semantic": 1.0})
     half_life_days: float = 30.0
-    decay_floor: float = 0.8
+    decay_floor: float = 0.9
     context: float = 0.3
     neighbours: float = 0.3
-    same_topic: float = 0.8
+    same_topic: float = 0.7
     stop_words: bool = True
     stemming: bool = True
 

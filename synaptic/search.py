@@ -22,7 +22,7 @@ DEPTH = 120
 """Chunks taken from each list before fusion."""
 
 TOPIC_DEPTH = 20
-NEARLY_AS_GOOD = 0.7
+NEARLY_AS_GOOD = 0.85
 """The share of an entry's score that a later one on its topic must reach to go before it."""
 
 

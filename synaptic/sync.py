@@ -13,7 +13,7 @@ import apsw
 from .chunking import cut
 from .errors import JournalError, ModelError, NotFound
 from .index import DAMAGE, ChunkRow, EntryRow, FileRows, Passage, Source, Stored
-from .markdown import body_text, derived_id, plain_text
+from .markdown import body_text, plain_text
 from .models import Entry, ParsedFile, Place, RebuildReport, Stamp
 from .workspace import Workspace
 
@@ -207,7 +207,7 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, scanned_ns: int) ->
         _entry_row(entry, data, previous, following)
         for entry, previous, following in zip(parsed.entries, before, after, strict=False)  # none in an empty file
     )
-    return FileRows(stamp, hashlib.sha256(data).digest(), scanned_ns, rows, parsed.issues)
+    return FileRows(stamp, _digest(data), scanned_ns, rows, parsed.issues)
 
 
 def _entry_row(entry: Entry, data: bytes, previous: str, following: str) -> EntryRow:
@@ -237,7 +237,6 @@ def _entry_row(entry: Entry, data: bytes, previous: str, following: str) -> Entr
         entry=entry,
         hash=_hash(data[place.start : place.end]),
         content_hash=content_hash(entry.content),
-        other_id=derived_id(entry.at.date(), place.path, entry.id, 0),
         chunks=tuple(chunks),
     )
 
@@ -269,6 +268,10 @@ def _whole_text(entry: Entry, data: bytes) -> str:
     return f"{entry.title} {plain_text(body_text(body))}".strip()
 
 
+def _digest(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest()[:16]
+
+
 def _hash(value: str | bytes) -> int:
     raw = value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest(), "big", signed=True)
@@ -288,7 +291,7 @@ def _read_changed(ws: Workspace, stamps: Sequence[Stamp]) -> tuple[list[FileRows
         except NotFound:
             continue  # gone since the scan: the next one sees it
         source = known.get(stamp.path)
-        if source is not None and source.sha256 == hashlib.sha256(data).digest():
+        if source is not None and source.digest == _digest(data):
             unchanged.append(stamp)
         else:
             parsed = ws.journal.parse(stamp.path, data, stamp.mtime_ns)

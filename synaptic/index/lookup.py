@@ -159,7 +159,7 @@ class Index(Store):
 
         Raises NotFound, or Ambiguous with the ids that fit.
         """
-        rows = self.rows("SELECT rowid FROM entry WHERE id = ?", name)
+        rows = self.rows(_BY_ID, name, name)
         part = name.rpartition("-")[2].lower()
         if not rows and len(part) >= 4 and part.isalnum():
             pattern = f"{name.rpartition('-')[0] or '*'}-{part}*"
@@ -206,8 +206,8 @@ class Index(Store):
     def superseded_by(self, ids: Sequence[str]) -> dict[str, str]:
         """For each of these ids that a strictly later entry supersedes: the id of the latest such entry."""
         rows = self.rows(
-            "SELECT old.id, new.id FROM entry old JOIN supersedes s ON s.target = old.id "
-            f"JOIN entry new ON new.rowid = s.entry WHERE old.id IN {marks(ids)} AND new.id IS NOT NULL "
+            "SELECT old.own_id, new.id FROM entry old JOIN supersedes s ON s.target = old.own_id "
+            f"JOIN entry new ON new.rowid = s.entry WHERE old.own_id IN {marks(ids)} AND old.twin = 0 AND new.twin <> 1 "
             "AND new.at > old.at ORDER BY new.at",
             *ids,
         )
@@ -279,6 +279,8 @@ class Index(Store):
 _TITLE_WEIGHT = 1.0
 _TAGS_WEIGHT = 1.0
 
+
+_BY_ID = "SELECT rowid FROM entry WHERE own_id = ? AND twin = 0 UNION SELECT rowid FROM entry WHERE other_id = ?"
 
 _ORDERS: dict[str, str] = {
     "newest": "e.at DESC, s.path DESC, e.seq DESC",

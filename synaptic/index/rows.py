@@ -44,7 +44,6 @@ class EntryRow:
     entry: Entry
     hash: int
     content_hash: int
-    other_id: str
     chunks: tuple[ChunkRow, ...]
 
 
@@ -53,7 +52,7 @@ class FileRows:
     """All that the index keeps of one file."""
 
     stamp: Stamp
-    sha256: bytes
+    digest: bytes
     scanned_ns: int
     rows: tuple[EntryRow, ...]
     issues: tuple[ParseIssue, ...]
@@ -64,7 +63,7 @@ class Source:
     """A file as it was when it was last read."""
 
     stamp: Stamp
-    sha256: bytes
+    digest: bytes
     scanned_ns: int
 
 
@@ -117,7 +116,7 @@ def instant(at: datetime) -> int:
 
 
 ENTRY_COLUMNS = (
-    "source", "seq", "own_id", "other_id", "at", "utc_offset", "date", "date_source", "type", "title",
+    "source", "seq", "own_id", "at", "utc_offset", "date", "date_source", "type", "title",
     "project", "project_key", "importance", "parent", "author", "derived", "line", "start", '"end"',
     "body_start", "body_end", "body_line", "whole_file", "hash", "content_hash",
 )  # fmt: skip
@@ -134,7 +133,7 @@ def entry_values(source: int, seq: int, row: EntryRow) -> tuple[Any, ...]:
     assert place is not None
     offset = entry.at.utcoffset() or timedelta()
     return (
-        source, seq, entry.id, row.other_id, instant(entry.at), round(offset.total_seconds()), entry.date,
+        source, seq, entry.id, instant(entry.at), round(offset.total_seconds()), entry.date,
         entry.date_source, entry.type, entry.title, entry.project, _fold(entry.project), entry.importance,
         entry.parent, entry.by, entry.derived_id, place.line, place.start, place.end, place.body_start,
         place.body_end, place.body_line, place.whole_file, row.hash, row.content_hash,

@@ -13,7 +13,7 @@ CREATE TABLE source (
     ctime_ns   INTEGER NOT NULL,
     size       INTEGER NOT NULL,
     inode      INTEGER NOT NULL,
-    sha256     BLOB NOT NULL,
+    digest     BLOB NOT NULL,        -- the first 16 bytes of its sha256
     scanned_ns INTEGER NOT NULL      -- when it was read; a stamp younger than that by 2 s is not trusted
 );
 
@@ -30,8 +30,9 @@ CREATE TABLE entry (
     source       INTEGER NOT NULL REFERENCES source (id),
     seq          INTEGER NOT NULL,   -- order within the file
     own_id       TEXT NOT NULL,      -- the id that its file gives it
-    id           TEXT,               -- the id in force; NULL for a copy of an entry that another file holds
-    other_id     TEXT NOT NULL,      -- the id in force where another file's entry has the same own_id
+    twin         INTEGER NOT NULL DEFAULT 0,  -- 1 a copy of what another file holds, 2 another text with its id
+    other_id     TEXT,               -- the id in force of a twin of the second kind
+    id           TEXT AS (CASE twin WHEN 0 THEN own_id WHEN 2 THEN other_id END) VIRTUAL,
     at           INTEGER NOT NULL,   -- microseconds since 1970 UTC
     utc_offset   INTEGER NOT NULL,   -- seconds
     date         TEXT NOT NULL,      -- local
@@ -53,10 +54,10 @@ CREATE TABLE entry (
     whole_file   INTEGER NOT NULL,
     hash         INTEGER NOT NULL,   -- of the bytes start:end
     content_hash INTEGER NOT NULL,
-    UNIQUE (source, own_id)
+    UNIQUE (own_id, source)
 );
-CREATE INDEX entry_own_id ON entry (own_id);
-CREATE INDEX entry_id ON entry (id);
+CREATE INDEX entry_source ON entry (source, seq);
+CREATE INDEX entry_other_id ON entry (other_id) WHERE twin = 2;
 CREATE INDEX entry_at ON entry (at);
 
 CREATE TABLE tag (

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from ..markdown import derived_id
 from ..models import Stamp
 from .database import Database
 from .rows import ENTRY_COLUMNS, ChunkRow, EntryRow, FileRows, Passage, Source, entry_values, quantise
@@ -30,7 +32,7 @@ class Store(Database):
         db = self.db
         state = (cast(int, db.execute("PRAGMA data_version").get), db.total_changes())
         if self._sources is None or self._sources[0] != state:
-            rows = self.rows("SELECT path, mtime_ns, ctime_ns, size, inode, sha256, scanned_ns FROM source")
+            rows = self.rows("SELECT path, mtime_ns, ctime_ns, size, inode, digest, scanned_ns FROM source")
             self._sources = (state, {row[0]: Source(Stamp(*row[:5]), row[5], row[6]) for row in rows})
         return self._sources[1]
 
@@ -88,7 +90,7 @@ class Store(Database):
     def _replace_file(self, file: FileRows, touched: set[str], doomed: list[int]) -> int:
         stamp = file.stamp
         stamp_values = (stamp.path, stamp.mtime_ns, stamp.ctime_ns, stamp.size, stamp.inode)
-        source = self.value(_UPSERT_SOURCE, *stamp_values, file.sha256, file.scanned_ns)
+        source = self.value(_UPSERT_SOURCE, *stamp_values, file.digest, file.scanned_ns)
         known = dict(self.rows("SELECT own_id, rowid FROM entry WHERE source = ?", source))
         reused = 0
         for seq, row in enumerate(file.rows):
@@ -175,16 +177,17 @@ class Store(Database):
     def _settle_id(self, own_id: str) -> None:
         """The first entry that claims an id has it, an equal copy none, another text its derived one."""
         rows = self.rows(
-            "SELECT e.rowid, e.content_hash, e.other_id, e.id FROM entry e JOIN source s ON s.id = e.source "
+            "SELECT e.rowid, e.content_hash, e.date, s.path, e.twin FROM entry e JOIN source s ON s.id = e.source "
             "WHERE e.own_id = ? ORDER BY s.path, e.seq",
             own_id,
         )
         seen: set[int] = set()
-        for number, (rowid, content_hash, other_id, current) in enumerate(rows):
-            wanted = own_id if number == 0 else None if content_hash in seen else other_id
+        for number, (rowid, content_hash, day, path, before) in enumerate(rows):
+            twin = 0 if number == 0 else 1 if content_hash in seen else 2
             seen.add(content_hash)
-            if wanted != current:
-                self.db.execute("UPDATE entry SET id = ? WHERE rowid = ?", (wanted, rowid))
+            if twin != before:
+                other = derived_id(date.fromisoformat(day), path, own_id, 0) if twin == 2 else None
+                self.db.execute("UPDATE entry SET twin = ?, other_id = ? WHERE rowid = ?", (twin, other, rowid))
 
     # -- vectors ------------------------------------------------------------------------------------
 
@@ -203,7 +206,7 @@ class Store(Database):
 
     def _create_vectors(self, dimensions: int) -> None:
         self.db.execute(
-            f"CREATE VIRTUAL TABLE chunk_vec USING vec0 (embedding int8[{int(dimensions)}], chunk_size = 256)"
+            f"CREATE VIRTUAL TABLE chunk_vec USING vec0 (embedding int8[{int(dimensions)}], chunk_size = 64)"
         )
 
     def pending(self, limit: int) -> list[Passage]:
@@ -240,16 +243,16 @@ _ENTRIES_OF_PATH = "SELECT e.rowid FROM entry e JOIN source s ON s.id = e.source
 
 # INSERT OR REPLACE would move rowids and orphan the rows of chunk_fts and chunk_vec.
 _UPSERT_SOURCE = """
-    INSERT INTO source (path, mtime_ns, ctime_ns, size, inode, sha256, scanned_ns)
+    INSERT INTO source (path, mtime_ns, ctime_ns, size, inode, digest, scanned_ns)
     VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (path) DO UPDATE SET mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns,
-        size = excluded.size, inode = excluded.inode, sha256 = excluded.sha256,
+        size = excluded.size, inode = excluded.inode, digest = excluded.digest,
         scanned_ns = excluded.scanned_ns
     RETURNING id"""
 
 _UPSERT_ENTRY = f"""
     INSERT INTO entry ({", ".join(ENTRY_COLUMNS)}) VALUES ({", ".join("?" * len(ENTRY_COLUMNS))})
-    ON CONFLICT (source, own_id) DO UPDATE SET {", ".join(f"{c} = excluded.{c}" for c in ENTRY_COLUMNS)}
+    ON CONFLICT (own_id, source) DO UPDATE SET {", ".join(f"{c} = excluded.{c}" for c in ENTRY_COLUMNS)}
     RETURNING rowid"""
 
 _UPSERT_CHUNK = """
