@@ -1,11 +1,11 @@
 """Synaptic: the memory that people and their AI agents share.
 
-    >>> import synaptic
-    >>> with synaptic.open_workspace(synaptic.load_config()) as ws:
-    ...     receipt = synaptic.save(ws, "Chose sqlite-vec over LanceDB.", type="decision", tags=["db"])
-    ...     result = synaptic.search(ws, "which vector store?")
-    ...     result.hits[0].entry.title
-    'Chose sqlite-vec over LanceDB.'
+>>> import synaptic
+>>> with synaptic.open_workspace(synaptic.load_config()) as ws:
+...     receipt = synaptic.save(ws, "Chose sqlite-vec over LanceDB.", type="decision", tags=["db"])
+...     result = synaptic.search(ws, "which vector store?")
+...     result.hits[0].entry.title
+'Chose sqlite-vec over LanceDB.'
 """
 
 from .browse import find, get, recent, status

@@ -186,7 +186,7 @@ _RULES: dict[str, tuple[Callable[[object], bool], str]] = {
     "search.stop_words": (lambda v: isinstance(v, bool), "true or false"),
     "search.stemming": (lambda v: isinstance(v, bool), "true or false"),
 }
-_FILE_KEYS = tuple(key for key in _RULES if "." not in key) + ("search",)
+_FILE_KEYS = (*(key for key in _RULES if "." not in key), "search")
 _SEARCH_KEYS = tuple(f.name for f in fields(SearchConfig))
 
 

@@ -15,18 +15,15 @@ import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .config import DEFAULT_MODEL
 from .errors import ModelError
+from .models import Vector
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
     from fastembed import TextEmbedding
-
-Vector: TypeAlias = "npt.NDArray[np.float32]"
-"""Shape (dimensions,), unit length; all zero for a text in which the model sees nothing."""
 
 MODEL_DIR = Path(__file__).parent / "data" / DEFAULT_MODEL
 """Where the shipped model lies."""

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+Vector: TypeAlias = "npt.NDArray[np.float32]"
+"""Shape (dimensions,), unit length; all zero for a text in which the model sees nothing."""
 
 EntryType = Literal["decision", "progress", "issue", "handoff", "insight", "reference", "note"]
 TYPES: tuple[EntryType, ...] = (

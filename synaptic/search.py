@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from .errors import InvalidArgument, ModelError
 from .index import Candidate, Stored
-from .models import STRATEGIES, Entry, Filters, Hit, Mode, SearchResult, Why
+from .models import STRATEGIES, Entry, Filters, Hit, Mode, SearchResult, Vector, Why
 from .query import ParsedQuery, check_limit, nearest_word, parse_query, quote, snippet
 from .ranking import age_in_days, decay, newest_of_a_topic_first, reciprocal_rank_fusion, spread_to_neighbours
 from .sync import DEFAULT_RATE, SyncReport, in_step, read_entries, read_passages
 from .workspace import Workspace
-
-if TYPE_CHECKING:
-    from .embedding import Vector
 
 DEPTH = 120
 """Chunks taken from each list before fusion."""

@@ -6,7 +6,7 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import apsw
 
@@ -14,11 +14,8 @@ from .chunking import cut
 from .errors import JournalError, ModelError, NotFound
 from .index import DAMAGE, ChunkRow, EntryRow, FileRows, Passage, Source, Stored
 from .markdown import body_text, plain_text
-from .models import Entry, ParsedFile, Place, RebuildReport, Stamp
+from .models import Entry, ParsedFile, Place, RebuildReport, Stamp, Vector
 from .workspace import Workspace
-
-if TYPE_CHECKING:
-    from .embedding import Vector
 
 Result = TypeVar("Result")
 Progress = Callable[[str, int, int], None]
@@ -242,11 +239,12 @@ def _entry_row(entry: Entry, data: bytes, previous: str, following: str) -> Entr
 
 
 def embedded_text(entry: Entry, text: str) -> str:
-    """What the model reads of a passage: it stands alone there, so it carries title, tags and date."""
+    """What the model reads of a passage: it stands alone there, so it carries title and tags.
+
+    Not the date: with it, recall@10 on LoCoMo was 0.758 instead of 0.775.
+    """
     title = "" if text.startswith(entry.title.rstrip(".…")) else entry.title
-    tags = " ".join(entry.tags)
-    date = "" if entry.date_source == "mtime" else entry.date
-    return "\n".join(part for part in (title, text, f"{date} {tags}".strip()) if part)
+    return "\n".join(part for part in (title, text, " ".join(entry.tags)) if part)
 
 
 def content_hash(content: str) -> int:

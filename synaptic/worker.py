@@ -12,8 +12,9 @@ from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from .config import load_config
-from .embedding import Embedder, FastEmbedder, Vector
+from .embedding import Embedder, FastEmbedder
 from .errors import ModelError, SynapticError
+from .models import Vector
 from .sync import embed_pending, sync, verify
 from .workspace import Workspace, open_workspace
 

@@ -48,7 +48,6 @@ def open_workspace(
         config=config,
         journal=journal,
         index=Index(config.state / "index.db", stemming=config.search.stemming),
-        embedder=embedder
-        or FastEmbedder(config.model, cache=config.state / "models", threads=config.threads),
+        embedder=embedder or FastEmbedder(config.model, cache=config.state / "models", threads=config.threads),
         clock=clock or make_clock(),
     )

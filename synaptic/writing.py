@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -224,14 +225,10 @@ def _fixed(ws: Workspace, id: str) -> str:
     """The whole id of an entry that another one names; a derived id is written down and so kept."""
     found = _find(ws, id)
     if found.entry.derived_id:
-        try:
+        with suppress(Refused):  # a whole file's id stays with its path
             ws.journal.edit(
-                _path(found.entry),
-                found.own_id,
-                lambda old: replace(old, id=found.entry.id, derived_id=False),
+                _path(found.entry), found.own_id, lambda old: replace(old, id=found.entry.id, derived_id=False)
             )
-        except Refused:
-            pass  # a whole file's id stays with its path
         sync(ws)
     return found.entry.id
 

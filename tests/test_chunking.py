@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,7 +40,7 @@ def test_vectors_are_bounded_and_spread_over_the_whole_text() -> None:
     assert len(chosen) == MAX_VECTORS
     assert chosen[0] == 0
     assert chosen[-1] == len(spans) - 1
-    assert max(b - a for a, b in zip(chosen, chosen[1:], strict=False)) <= 2 + len(spans) // MAX_VECTORS
+    assert max(b - a for a, b in pairwise(chosen)) <= 2 + len(spans) // MAX_VECTORS
 
 
 def test_nothing_is_one_empty_passage() -> None:

@@ -92,7 +92,7 @@ class Database:
         try:
             connection.set_busy_timeout(self._busy_timeout_ms)
             self._check_owner(connection)
-            connection.execute("PRAGMA page_size = 2048")  # a journal of 450 notes leaves 40 tables and indexes half full
+            connection.execute("PRAGMA page_size = 2048")  # small journals leave 40 tables half full
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # heeded by a new file only
             connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000")

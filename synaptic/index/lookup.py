@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import apsw
 
 from ..errors import Ambiguous, NotFound
-from ..models import Facets, Filters, Order, ParseIssue
+from ..models import Facets, Filters, Order, ParseIssue, Vector
 from .conditions import OWN_COLUMNS, allowed, conditions
 from .database import marks
 from .rows import (
@@ -24,9 +24,6 @@ from .rows import (
     stored,
 )
 from .store import Store
-
-if TYPE_CHECKING:
-    from ..embedding import Vector
 
 Position = tuple[int, str, int]
 """An entry's instant, its path and its number within the file."""
@@ -94,8 +91,9 @@ class Index(Store):
         """What the tokenizer makes of one word; None where it is not one token."""
         name, *arguments = self._tokenizer.split()
         tokenize = self.db.fts5_tokenizer(name, arguments)
-        tokens = tokenize(word.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
-        return str(cast("list[tuple[str, ...]]", tokens)[0][0]) if len(tokens) == 1 else None
+        utf8 = word.encode("utf-8", "replace")
+        tokens = list(tokenize(utf8, apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False))
+        return str(cast("tuple[str, ...]", tokens[0])[0]) if len(tokens) == 1 else None
 
     def stems_like(self, stem: str) -> list[tuple[str, int]]:
         """Indexed stems with the same first letter and about the same length, with their document counts."""
@@ -207,8 +205,8 @@ class Index(Store):
         """For each of these ids that a strictly later entry supersedes: the id of the latest such entry."""
         rows = self.rows(
             "SELECT old.own_id, new.id FROM entry old JOIN supersedes s ON s.target = old.own_id "
-            f"JOIN entry new ON new.rowid = s.entry WHERE old.own_id IN {marks(ids)} AND old.twin = 0 AND new.twin <> 1 "
-            "AND new.at > old.at ORDER BY new.at",
+            f"JOIN entry new ON new.rowid = s.entry WHERE old.own_id IN {marks(ids)} AND old.twin = 0 "
+            "AND new.twin <> 1 AND new.at > old.at ORDER BY new.at",
             *ids,
         )
         return dict(rows)

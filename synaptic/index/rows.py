@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from ..models import DateSource, Entry, EntryType, ParseIssue, Place, Stamp
-
-if TYPE_CHECKING:
-    from ..embedding import Vector
+from ..models import DateSource, Entry, EntryType, ParseIssue, Place, Stamp, Vector
 
 VECTOR_SCALE = 127 / 0.3
 """Components of a unit vector rarely exceed 0.3: this uses the whole range of int8 and clips the rest."""

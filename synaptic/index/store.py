@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ..markdown import derived_id
-from ..models import Stamp
+from ..models import Stamp, Vector
 from .database import Database
 from .rows import ENTRY_COLUMNS, ChunkRow, EntryRow, FileRows, Passage, Source, entry_values, quantise
-
-if TYPE_CHECKING:
-    from ..embedding import Vector
 
 
 class Store(Database):
