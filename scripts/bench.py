@@ -28,9 +28,7 @@ from synaptic import Config, SearchConfig, Workspace, open_workspace, rebuild, s
 from synaptic.embedding import FastEmbedder
 from synaptic.markdown import compose_entry, new_id, render_entry
 
-PLAIN = SearchConfig(
-    k=60, weights={"lexical": 1.0, "semantic": 1.0}, decay_floor=1.0, context=0, neighbours=0, same_topic=2.0
-)
+PLAIN = SearchConfig(k=60, weights={"lexical": 1.0, "semantic": 1.0}, decay_floor=1.0, context=0, same_topic=2.0)
 """Reciprocal rank fusion as it is mostly used, and nothing else."""
 
 DEFAULT = SearchConfig()
@@ -80,8 +78,6 @@ VARIANTS = (
 ABLATIONS = (
     Variant("- stop words", replace(DEFAULT, stop_words=False)),
     Variant("- context column", replace(DEFAULT, context=0)),
-    Variant("- neighbours' scores", replace(DEFAULT, neighbours=0)),
-    Variant("- both", replace(DEFAULT, context=0, neighbours=0)),
     Variant("- decay", replace(DEFAULT, decay_floor=1.0)),
     Variant("- same topic, later first", replace(DEFAULT, same_topic=2.0)),
     Variant("- k=5, k=60 instead", replace(DEFAULT, k=60.0)),
@@ -142,8 +138,6 @@ def sweep() -> Iterator[Variant]:
         yield Variant(f"lexical weight {lexical}", replace(DEFAULT, weights={"lexical": lexical, "semantic": 1.0}))
     for context in (0.0, 0.2, 0.3, 0.5, 0.8):
         yield Variant(f"context {context}", replace(DEFAULT, context=context))
-    for share in (0.0, 0.1, 0.2, 0.3, 0.5):
-        yield Variant(f"neighbours {share}", replace(DEFAULT, neighbours=share))
     for floor in (0.5, 0.7, 0.8, 0.9, 1.0):
         yield Variant(f"decay floor {floor}", replace(DEFAULT, decay_floor=floor))
     for cosine in (0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 2.0):

@@ -32,8 +32,7 @@ class SearchConfig:
 
     `k` and `weights` (`lexical`, `semantic`) belong to reciprocal rank fusion; an answer's weight falls
     from 1 to `decay_floor` with a half-life of `half_life_days`; `context` is the weight of the words of
-    an entry's neighbours in BM25, `neighbours` the share of their fused scores that it receives; from the cosine
-    `same_topic` on two entries are taken to say the same thing, and the later goes first.
+    an entry's neighbours in BM25; from the cosine `same_topic` on two entries are taken to say the same thing, and the later goes first.
     """
 
     k: float = 5.0
@@ -41,7 +40,6 @@ class SearchConfig:
     half_life_days: float = 30.0
     decay_floor: float = 0.9
     context: float = 0.3
-    neighbours: float = 0.3
     same_topic: float = 0.7
     stop_words: bool = True
     stemming: bool = True
@@ -181,7 +179,6 @@ _RULES: dict[str, tuple[Callable[[object], bool], str]] = {
     "search.half_life_days": (_positive, "a number of days above 0"),
     "search.decay_floor": (lambda v: _number(v) and 0 <= v <= 1, "0 to 1; 1 switches decay off"),  # type: ignore[operator]
     "search.context": (lambda v: _number(v) and 0 <= v <= 10, "0 to 10; 0 switches it off"),  # type: ignore[operator]
-    "search.neighbours": (lambda v: _number(v) and 0 <= v <= 1, "0 to 1; 0 switches it off"),  # type: ignore[operator]
     "search.same_topic": (lambda v: _number(v) and 0 < v <= 2, "a cosine; above 1 switches it off"),  # type: ignore[operator]
     "search.stop_words": (lambda v: isinstance(v, bool), "true or false"),
     "search.stemming": (lambda v: isinstance(v, bool), "true or false"),

@@ -43,23 +43,6 @@ def decay(age_days: float, *, half_life_days: float, floor: float) -> float:
     return floor + (1.0 - floor) * math.exp2(-age_days / half_life_days)
 
 
-def spread_to_neighbours(
-    scores: Mapping[Key, float], neighbours: Mapping[Key, Iterable[Key]], share: float
-) -> dict[Key, float]:
-    """Scores in which a key moves by `share` towards its best neighbour, where that one is better.
-
-    Entries that stand side by side in a file are mostly about one thing. Nobody passes a neighbour by
-    the neighbour's own merit: s + share * max(0, best - s) stays below `best`.
-    """
-    if share == 0:
-        return dict(scores)
-    raised = {}
-    for key, score in scores.items():
-        best = max((scores.get(other, 0.0) for other in neighbours.get(key, ())), default=0.0)
-        raised[key] = score + share * max(0.0, best - score)
-    return raised
-
-
 def newest_of_a_topic_first(
     order: Sequence[Key], same_topic: Iterable[tuple[Key, Key]], at: Mapping[Key, datetime]
 ) -> list[Key]:

@@ -10,7 +10,7 @@ from .errors import InvalidArgument, ModelError
 from .index import Candidate, Stored
 from .models import STRATEGIES, Entry, Filters, Hit, Mode, SearchResult, Vector, Why
 from .query import ParsedQuery, check_limit, nearest_word, parse_query, quote, snippet
-from .ranking import age_in_days, decay, newest_of_a_topic_first, reciprocal_rank_fusion, spread_to_neighbours
+from .ranking import age_in_days, decay, newest_of_a_topic_first, reciprocal_rank_fusion
 from .sync import DEFAULT_RATE, SyncReport, in_step, read_entries, read_passages
 from .workspace import Workspace
 
@@ -196,8 +196,6 @@ def _rank(ws: Workspace, lists: _Lists, filters: Filters, now: datetime) -> list
     fused = reciprocal_rank_fusion(rankings, k=config.k, weights=config.weights)
     if not fused:
         return []
-    if config.neighbours:
-        fused = spread_to_neighbours(fused, ws.index.neighbours(list(fused)), config.neighbours)
     entries = _visible(ws, ws.index.entries(list(fused)), filters)
     ranked = []
     for rowid, stored in entries.items():

@@ -13,7 +13,6 @@ from synaptic.ranking import (
     decay,
     newest_of_a_topic_first,
     reciprocal_rank_fusion,
-    spread_to_neighbours,
 )
 
 ranking = st.lists(st.integers(0, 30), unique=True, max_size=15)
@@ -78,20 +77,3 @@ def test_of_one_topic_the_later_goes_first_and_nobody_is_lost(
         assert result.index(later) <= result.index(earlier)
     bystanders = [key for key in order if not any(key in pair for pair in known)]
     assert all(result.index(key) == order.index(key) for key in bystanders)
-
-
-@given(st.dictionaries(st.integers(0, 30), st.floats(0, 1), min_size=2), st.floats(0, 0.99))
-def test_nobody_passes_a_neighbour_by_the_neighbours_merit(scores: dict[int, float], share: float) -> None:
-    neighbours = {key: (key - 1, key + 1) for key in scores}
-    raised = spread_to_neighbours(scores, neighbours, share)
-    assert all(raised[key] >= score for key, score in scores.items())
-    for key in scores:
-        for other in neighbours[key]:
-            if other in scores and scores[key] < scores[other]:
-                assert raised[key] <= raised[other]
-
-
-def test_neighbours_lend_their_scores() -> None:
-    scores = spread_to_neighbours({"a": 1.0, "b": 0.5, "c": 0.6}, {"b": ["a"]}, 0.3)
-    assert scores["b"] == pytest.approx(0.65)
-    assert scores["b"] > scores["c"]

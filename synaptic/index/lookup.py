@@ -140,18 +140,6 @@ class Index(Store):
             groups.setdefault(key, []).append(value)
         return {key: tuple(members) for key, members in groups.items()}
 
-    def neighbours(self, rowids: Sequence[int]) -> dict[int, tuple[int, ...]]:
-        """The entries before and after each of these in its file."""
-        rows = self.rows(
-            "SELECT e.rowid, n.rowid FROM entry e JOIN entry n ON n.source = e.source "
-            f"AND n.seq IN (e.seq - 1, e.seq + 1) WHERE e.rowid IN {marks(rowids)}",
-            *rowids,
-        )
-        found: dict[int, tuple[int, ...]] = {}
-        for rowid, other in rows:
-            found[rowid] = (*found.get(rowid, ()), other)
-        return found
-
     def resolve(self, name: str) -> Stored:
         """The entry of a whole id, of its part after the dash, or of four or more of that part's letters.
 
