@@ -30,9 +30,10 @@ DEFAULT_MODEL = "all-MiniLM-L6-v2-int8"
 class SearchConfig:
     """Ranking. Chosen by `scripts/bench.py quality` (see the table in README).
 
-    `k` and `weights` (`lexical`, `semantic`) belong to reciprocal rank fusion; an answer's weight falls
-    from 1 to `decay_floor` with a half-life of `half_life_days`; `context` is the weight of the words of
-    an entry's neighbours in BM25; from the cosine `same_topic` on two entries are taken to say the same thing, and the later goes first.
+    `k` and `weights` (`lexical`, `semantic`) belong to reciprocal rank fusion. An answer's weight falls from 1
+    to `decay_floor` with a half-life of `half_life_days`. `context` is the weight of the words of an entry's
+    neighbours in BM25, 0 switches them off. From the cosine `same_topic` on two entries are taken to say the
+    same thing, and the later goes first.
     """
 
     k: float = 5.0

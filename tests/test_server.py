@@ -303,16 +303,16 @@ async def test_display_is_clean_and_json_is_exact(connect: Callable[..., Client]
 WORDS = st.text("abc `\n", min_size=1, max_size=3_000)
 
 
-@given(st.lists(st.tuples(WORDS, WORDS), max_size=12), st.integers(100, 4_000))
+@given(st.lists(WORDS, max_size=12), st.integers(100, 4_000))
 @settings(max_examples=60, deadline=None)
-def test_budget_is_kept_best_first(texts: list[tuple[str, str]], max_tokens: int) -> None:
+def test_budget_is_kept_best_first(texts: list[str], max_tokens: int) -> None:
     items = [
         Item(
             entry=Entry(id=f"20261121-{n:08d}", at=datetime(2026, 11, 21).astimezone(), title=f"t{n}", content=whole),
             text=whole,
-            snippet=short[:240],
+            snippet=whole[:240],
         )
-        for n, (whole, short) in enumerate(texts)
+        for n, whole in enumerate(texts)
     ]
     levels = fit(items, max_tokens)
     shown = sum(len(render(item, level)) for item, level in zip(items, levels, strict=True) if level)
@@ -628,13 +628,7 @@ def raw(home: Path) -> Iterator[Callable[..., Raw]]:
                 pipe.close()  # type: ignore[union-attr]
 
 
-def test_initialize_is_quick_and_imports_nothing_heavy(raw: Callable[..., Raw]) -> None:
-    times = []
-    for _ in range(2):
-        server = raw()
-        times.append(server.open())
-        server.process.kill()
-    assert min(times) < 1.2, times
+def test_initialize_imports_nothing_heavy(raw: Callable[..., Raw]) -> None:
     tell = "lambda event, about: event == 'import' and os.write(2, (about[0] + '\\n').encode())"
     server = raw(f"import os, sys; sys.addaudithook({tell})")
     server.open()
