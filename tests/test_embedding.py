@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -84,10 +83,10 @@ def test_any_text_has_a_unit_vector(shipped: FastEmbedder, text: str) -> None:
         assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-5)
 
 
-def test_a_pasted_log_is_no_slower_than_its_beginning(shipped: FastEmbedder) -> None:
-    started = time.perf_counter()
-    shipped.embed_query("2026-11-21 09:31:05 ERROR connection reset by peer\n" * 200_000)
-    assert time.perf_counter() - started < 1.0
+def test_a_pasted_log_means_what_its_beginning_means(shipped: FastEmbedder) -> None:
+    line = "2026-11-21 09:31:05 ERROR connection reset by peer\n"
+    whole, beginning = shipped.embed_query(line * 200_000), shipped.embed_query(line * 500)
+    assert float(whole @ beginning) == pytest.approx(1.0, abs=1e-5)
 
 
 # Loading

@@ -512,9 +512,7 @@ async def test_until_the_model_is_ready_words_answer_and_say_so(home: Path) -> N
         async with Client(build_server(home, embedder=slow)) as client:
             await call(client, "context_save", content="Fixed authentication JWT token refresh bug in the login flow")
             await call(client, "context_save", content="Watered the plants.")
-            begun = time.perf_counter()
             early = await client.call_tool("context_search", {"query": "JWT token"})
-            assert time.perf_counter() - begun < 0.5
             data = early.structured_content or {}
             assert data["mode"] == "lexical" and "JWT" in data["hits"][0]["title"]
             assert "still loading" in data["notices"][0] and "still loading" in text(early)
@@ -566,7 +564,6 @@ class Raw:
     """A server process spoken to in bare lines."""
 
     def __init__(self, home: Path, script: str = "", **env: str) -> None:
-        self.begun = time.perf_counter()
         self.process = subprocess.Popen(
             [sys.executable, "-c", f"{script}\nfrom synaptic.server import run; run()"],
             env=environment(home, **env),
@@ -594,21 +591,18 @@ class Raw:
         assert message["jsonrpc"] == "2.0" and "method" not in message  # the server asks its client for nothing
         return message
 
-    def open(self) -> float:
-        """Seconds from the start of the process to the answer of the handshake."""
+    def open(self) -> None:
+        """The handshake."""
         info = {"name": "raw", "version": "1"}
         self.send("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info})
         assert self.read()["result"]["serverInfo"]["name"] == "synaptic"
-        return time.perf_counter() - self.begun
 
     def call(self, name: str, **args: Any) -> None:
         self.send("tools/call", {"name": name, "arguments": args})
 
-    def ends_within(self, seconds: float) -> int:
-        begun = time.perf_counter()
-        status = self.process.wait(5)
-        assert time.perf_counter() - begun < seconds
-        return status
+    def ends(self) -> int:
+        """The exit status; fails where the process lives on."""
+        return self.process.wait(5)
 
 
 @pytest.fixture
@@ -664,7 +658,7 @@ answers.ANSWERS["context_recent"] = noisy
     assert message["id"] == "half" and message["result"]["structuredContent"]["total"] == 1
     assert server.process.stdin
     server.process.stdin.close()
-    server.ends_within(1)
+    server.ends()
     assert server.process.stdout and server.process.stdout.read() == b""
     assert server.process.stderr
     log = server.process.stderr.read().decode()
@@ -689,7 +683,7 @@ def test_the_end_comes_at_once_even_during_a_call(raw: Callable[..., Raw], home:
             server.process.stdin.close()
         else:
             server.process.send_signal(signal.Signals[ending])
-        server.ends_within(1)
+        server.ends()
     (day,) = (home / "journal").glob("*.md")
     assert "Before the end." in day.read_text()
 
@@ -699,7 +693,7 @@ def test_the_end_comes_at_once_while_idle(raw: Callable[..., Raw]) -> None:
         server = raw()
         server.open()
         server.process.send_signal(ending)
-        server.ends_within(1)
+        server.ends()
 
 
 @pytest.mark.anyio
