@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -44,11 +44,11 @@ def decay(age_days: float, *, half_life_days: float, floor: float) -> float:
 
 
 def newest_of_a_topic_first(
-    order: Sequence[Key], same_topic: Iterable[tuple[Key, Key]], at: Mapping[Key, datetime]
+    order: Sequence[Key], same_topic: Iterable[tuple[Key, Key]], moment: Mapping[Key, Any]
 ) -> list[Key]:
     """The order, in which of two entries that say the same thing the later stands first.
 
-    `same_topic` holds unordered pairs. Within each group of pairs that hang together only the places
+    `same_topic` holds unordered pairs, `moment` anything that orders entries in time. Within each group of pairs that hang together only the places
     of its members change hands; everybody else stays.
     """
     group: dict[Key, Key] = {key: key for key in order}
@@ -66,7 +66,7 @@ def newest_of_a_topic_first(
         places.setdefault(root(key), []).append(place)
     result = list(order)
     for members in places.values():
-        newest_first = sorted((order[place] for place in members), key=lambda key: at[key], reverse=True)
+        newest_first = sorted((order[place] for place in members), key=lambda key: moment[key], reverse=True)
         for place, key in zip(members, newest_first, strict=True):
             result[place] = key
     return result

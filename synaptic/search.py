@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from .errors import InvalidArgument, ModelError
-from .index import Candidate, Stored
+from .index import Candidate, Position, Stored, instant
 from .models import STRATEGIES, Entry, Filters, Hit, Mode, SearchResult, Vector, Why
 from .query import ParsedQuery, check_limit, nearest_word, parse_query, quote, snippet
 from .ranking import age_in_days, decay, newest_of_a_topic_first, reciprocal_rank_fusion
@@ -36,10 +36,13 @@ class _Ranked:
     fused: float
     decay: float
     age_days: float
+    score: float
 
     @property
-    def score(self) -> float:
-        return self.fused * self.decay
+    def position(self) -> Position:
+        """Its place in time; of entries of one second the lower in its file is the later."""
+        entry = self.stored.entry
+        return instant(entry.at), entry.place.path if entry.place else "", self.stored.seq
 
 
 def search(
@@ -202,8 +205,9 @@ def _rank(ws: Workspace, lists: _Lists, filters: Filters, now: datetime) -> list
         age = age_in_days(stored.entry.at, now)
         lasting = stored.entry.type == "reference" or stored.entry.date_source == "mtime"
         weight = 1.0 if lasting else decay(age, half_life_days=config.half_life_days, floor=config.decay_floor)
-        ranked.append(_Ranked(stored, fused[rowid], weight, age))
-    return sorted(ranked, key=lambda r: (-r.score, r.age_days, r.stored.entry.id))
+        ranked.append(_Ranked(stored, fused[rowid], weight, age, fused[rowid] * weight))
+    latest_first = sorted(ranked, key=lambda r: r.position, reverse=True)
+    return sorted(latest_first, key=lambda r: r.score, reverse=True)
 
 
 def _visible(ws: Workspace, entries: Mapping[int, Stored], filters: Filters) -> dict[int, Stored]:
@@ -218,11 +222,14 @@ def _newest(ws: Workspace, filters: Filters, within: Sequence[int] | None) -> li
     """The newest entries, for a query that is nothing but filters, or nothing."""
     rowids = within if within is not None else ws.index.listing(filters, order="newest", limit=DEPTH)[1]
     entries = _visible(ws, ws.index.entries(list(rowids)), filters)
-    return [_Ranked(entries[rowid], 0.0, 1.0, 0.0) for rowid in rowids if rowid in entries]
+    return [_Ranked(entries[rowid], 0.0, 1.0, 0.0, 0.0) for rowid in rowids if rowid in entries]
 
 
 def _later_first(ws: Workspace, lists: _Lists, ranked: Sequence[_Ranked]) -> list[_Ranked]:
-    """The ranking, in which of two entries of the top that say the same thing the later stands first."""
+    """The ranking, in which of two entries of the top that say the same thing the later stands first.
+
+    It takes the other's place, and the score of that place.
+    """
     import numpy as np
 
     top = [r for r in ranked[:TOPIC_DEPTH] if r.stored.rowid in lists.semantic]
@@ -231,7 +238,7 @@ def _later_first(ws: Workspace, lists: _Lists, ranked: Sequence[_Ranked]) -> lis
     if len(top) < 2 or len(stored) < len(top):
         return list(ranked)
     matrix = np.stack([np.frombuffer(stored[chunk], dtype=np.int8) for chunk in chunks]).astype(np.float32)
-    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+    matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1.0)
     alike = [
         (one, other)
         for one, other in np.argwhere(np.triu(matrix @ matrix.T >= ws.config.search.same_topic, k=1))
@@ -242,9 +249,9 @@ def _later_first(ws: Workspace, lists: _Lists, ranked: Sequence[_Ranked]) -> lis
     order = newest_of_a_topic_first(
         rowids,
         [(top[one].stored.rowid, top[other].stored.rowid) for one, other in alike],
-        {rowid: r.stored.entry.at for rowid, r in by_rowid.items()},
+        {rowid: r.position for rowid, r in by_rowid.items()},
     )
-    return [by_rowid[rowid] for rowid in order]
+    return [replace(by_rowid[rowid], score=place.score) for rowid, place in zip(order, ranked, strict=True)]
 
 
 def _hits(
