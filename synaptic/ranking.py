@@ -48,8 +48,8 @@ def newest_of_a_topic_first(
 ) -> list[Key]:
     """The order, in which of two entries that say the same thing the later stands first.
 
-    `same_topic` holds unordered pairs, `moment` anything that orders entries in time. Within each group of pairs that hang together only the places
-    of its members change hands; everybody else stays.
+    `same_topic` holds unordered pairs, `moment` anything that orders entries in time. Within each group of
+    pairs that hang together only the places of its members change hands; everybody else stays.
     """
     group: dict[Key, Key] = {key: key for key in order}
 

@@ -96,7 +96,8 @@ def _fill(data: bytes, start: int, text: bytes) -> bytes:
     stop = start + _shared(data, start, text)
     rest, below = ours[stop - start :], data[stop:]
     if not rest.strip():
-        return data if below else data + rest
+        # a line end torn between its CR and its LF is completed; a missing last one is not worth a change
+        return data if below and data[stop - 1 : stop] != b"\r" else data[:stop] + rest + below
     if _edited(below, rest):
         return data
     again = b""

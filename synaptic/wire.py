@@ -50,7 +50,7 @@ def hit_json(hit: Hit) -> Json:
 
 def why_json(why: Why, score: float) -> Json:
     return {
-        "scores": {"semantic": why.similarity, "lexical": None, "combined": score, "fused": why.fused},
+        "scores": {"semantic": why.similarity, "fused": why.fused, "combined": score},
         "ranks": {"lexical": why.lexical_rank, "semantic": why.semantic_rank},
         "similarity": why.similarity,
         "matched_layers": list(why.matched_layers),
