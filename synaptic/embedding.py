@@ -143,6 +143,9 @@ class FastEmbedder:
     def _load(self) -> TextEmbedding:
         if self.shipped:
             _check_shipped_files()
+        # onnxruntime 1.31 notes every process in ~/.cache/Microsoft and sends that to its makers. Not from here.
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+        os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
         # One text per call leaves the tokenizer nothing to share among threads of its own.
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         try:

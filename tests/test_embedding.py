@@ -132,6 +132,21 @@ print(len(embedder.embed_query("anything")))
     assert not (tmp_path / "models").exists(), "the shipped model needs no cache"
 
 
+def test_nothing_is_noted_outside_the_home(tmp_path: Path) -> None:
+    """Libraries keep files of their own below the user's home: telemetry, caches."""
+    code = f"""
+import os
+os.environ["HOME"] = {str(tmp_path)!r}
+for name in ("XDG_CACHE_HOME", "ORT_DISABLE_TELEMETRY"):
+    os.environ.pop(name, None)
+from pathlib import Path
+from synaptic.embedding import FastEmbedder
+FastEmbedder({DEFAULT_MODEL!r}, cache=Path("models")).embed_query("anything")
+"""
+    assert run_python(code).returncode == 0
+    assert list(tmp_path.rglob("*")) == []
+
+
 def test_second_caller_waits_for_the_first(tmp_path: Path) -> None:
     embedder = FastEmbedder(DEFAULT_MODEL, cache=tmp_path)
     vectors: list[bytes] = []
