@@ -69,24 +69,30 @@ def sync(ws: Workspace, *, wait_ms: int = LOCK_WAIT_MS) -> SyncReport:
     if ws.journal.queued():
         ws.journal.drain(0)
     queued = len(ws.journal.queued())
-    changed, removed = differences(ws.journal.scan(), ws.index.sources())
-    if not changed and not removed:
+    reading = _reading(ws)
+    same_reading = ws.index.meta("reading") == reading
+    changed, removed = differences(ws.journal.scan(), ws.index.sources(), trust=same_reading)
+    if not changed and not removed and same_reading:
         return SyncReport(queued=queued)
-    files, unchanged = _read_changed(ws, changed)
+    files, unchanged = _read_changed(ws, changed, trust=same_reading)
     settled = [stamp for stamp in unchanged if time.time_ns() - stamp.ctime_ns > RACY_NS]
-    if files or removed or settled:
+    if files or removed or settled or not same_reading:
         try:
             with ws.index.writing(wait_ms):
                 ws.index.apply(files, removed)
                 for stamp in settled:
                     ws.index.touch(stamp, time.time_ns())
+                if not same_reading:
+                    ws.index.set_meta("reading", reading)
         except apsw.BusyError:
             return SyncReport(behind=True, queued=queued)
     return SyncReport(len(files), len(removed), queued=queued)
 
 
-def differences(stamps: Sequence[Stamp], known: Mapping[str, Source]) -> tuple[list[Stamp], list[str]]:
-    """(files to read, paths that are gone).
+def differences(
+    stamps: Sequence[Stamp], known: Mapping[str, Source], *, trust: bool = True
+) -> tuple[list[Stamp], list[str]]:
+    """(files to read, paths that are gone). Without `trust` every file is read.
 
     A file whose status changed less than 2 s before it was read may have changed once more within one
     tick of the file system's clock; its stamp proves nothing.
@@ -94,7 +100,8 @@ def differences(stamps: Sequence[Stamp], known: Mapping[str, Source]) -> tuple[l
     changed = [
         stamp
         for stamp in stamps
-        if (source := known.get(stamp.path)) is None
+        if not trust
+        or (source := known.get(stamp.path)) is None
         or source.stamp != stamp
         or stamp.ctime_ns > source.scanned_ns - RACY_NS
     ]
@@ -278,8 +285,8 @@ def _hash(value: str | bytes) -> int:
 # -- reading the journal ------------------------------------------------------------------------------
 
 
-def _read_changed(ws: Workspace, stamps: Sequence[Stamp]) -> tuple[list[FileRows], list[Stamp]]:
-    """(rows of files whose bytes changed, stamps of files that only look as if they had)."""
+def _read_changed(ws: Workspace, stamps: Sequence[Stamp], *, trust: bool) -> tuple[list[FileRows], list[Stamp]]:
+    """(rows of files that say something else, stamps of files that only look as if they did)."""
     known = ws.index.sources()
     files, unchanged = [], []
     for stamp in stamps:
@@ -289,12 +296,18 @@ def _read_changed(ws: Workspace, stamps: Sequence[Stamp]) -> tuple[list[FileRows
         except NotFound:
             continue  # gone since the scan: the next one sees it
         source = known.get(stamp.path)
-        if source is not None and source.digest == _digest(data):
+        same_time = source is not None and source.stamp.mtime_ns == stamp.mtime_ns  # may be an entry's date
+        if trust and same_time and source is not None and source.digest == _digest(data):
             unchanged.append(stamp)
         else:
             parsed = ws.journal.parse(stamp.path, data, stamp.mtime_ns)
             files.append(file_rows(stamp, data, parsed, scanned_ns))
     return files, unchanged
+
+
+def _reading(ws: Workspace) -> str:
+    """What the meaning of a file depends on besides its bytes: another zone or day_file reads other dates."""
+    return f"{ws.config.day_file} {time.timezone} {time.altzone} {time.tzname}"
 
 
 def _rebuild_text(ws: Workspace, *, fresh: bool, progress: Progress | None) -> int:
@@ -315,6 +328,7 @@ def _rebuild_text(ws: Workspace, *, fresh: bool, progress: Progress | None) -> i
         ws.index.clear(keep_vectors=not fresh and ws.index.meta("model") == ws.embedder.name)
         reused = ws.index.apply(rows())
         ws.index.forget_kept()
+        ws.index.set_meta("reading", _reading(ws))
         ws.index.optimize()
     return reused
 
