@@ -1,4 +1,4 @@
-"""Journals to measure on: sentences of real notes, put together anew, so that words are as frequent as they really are."""
+"""Journals to measure on: sentences of real notes put together anew, so that words are as frequent as in life."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def entry_texts(pool: list[str], count: int, *, seed: int = 0) -> Iterator[str]:
 def queries(pool: list[str], count: int, *, seed: int = 1) -> list[str]:
     """Questions and bare words, in turns, drawn from the sentences the journal is made of."""
     source = random.Random(seed)
-    made = []
+    made: list[str] = []
     while len(made) < count:
         words = _WORD.findall(source.choice(pool))
         content = [word for word in words if word.lower() not in STOP_WORDS]

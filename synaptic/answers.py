@@ -59,19 +59,19 @@ def _search(ws: Workspace, call: Call) -> Answer:
     filters = _filters(ws, args)
     query = args.pop("query", "")
     result = search(ws, query, filters=filters, load_model=not call.loading, **args)
-    return _found(result, max_tokens, empty=not ws.index.counts()[1])
+    return _found(result, max_tokens, empty=not result.hits and not ws.index.counts()[1])
 
 
 def _recent(ws: Workspace, call: Call) -> Answer:
     listing = recent(ws, **_without_blanks(call.args), load_model=not call.loading)
-    return _listed(listing, empty=not ws.index.counts()[1])
+    return _listed(listing, empty=not listing.entries and not ws.index.counts()[1])
 
 
 def _find(ws: Workspace, call: Call) -> Answer:
     args = _without_blanks(call.args)
     filters = _filters(ws, args)
     listing = find(ws, **args, filters=filters, load_model=not call.loading)
-    return _listed(listing, empty=not ws.index.counts()[1])
+    return _listed(listing, empty=not listing.entries and not ws.index.counts()[1])
 
 
 def _get(ws: Workspace, call: Call) -> Answer:

@@ -82,12 +82,14 @@ def fit(items: Sequence[Item], max_tokens: int) -> list[Level]:
     """
     left = max_tokens * CHARS_PER_TOKEN
     levels = [Level.NOTHING] * len(items)
+    used = [0] * len(items)
     for level in (Level.TITLE, Level.SNIPPET, Level.WHOLE):
         for number, item in enumerate(items):
-            more = len(render(item, level)) - (len(render(item, levels[number])) if levels[number] else 0)
-            if levels[number] == level - 1 and more <= left:
+            size = len(render(item, level)) if levels[number] == level - 1 else 0
+            if size and size - used[number] <= left:
                 levels[number] = level
-                left -= more
+                left -= size - used[number]
+                used[number] = size
             elif level is not Level.WHOLE:
                 break  # a later one is never shown better than an earlier one
     return levels

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import Any, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
 
-SECONDS_PER_DAY = 86_400.0
+MICROSECONDS_PER_DAY = 86_400e6
 
 
 def reciprocal_rank_fusion(
@@ -30,9 +29,9 @@ def reciprocal_rank_fusion(
     return {key: score / best for key, score in scores.items()} if best > 0 else {}
 
 
-def age_in_days(at: datetime, now: datetime) -> float:
-    """Age as a fraction of days; 0 for what lies in the future."""
-    return max(0.0, _seconds(now, at) / SECONDS_PER_DAY)
+def age_in_days(at: int, now: int) -> float:
+    """Age as a fraction of days, of instants in microseconds; 0 for what lies in the future."""
+    return max(0, now - at) / MICROSECONDS_PER_DAY
 
 
 def decay(age_days: float, *, half_life_days: float, floor: float) -> float:
@@ -70,10 +69,3 @@ def newest_of_a_topic_first(
         for place, key in zip(members, newest_first, strict=True):
             result[place] = key
     return result
-
-
-def _seconds(later: datetime, earlier: datetime) -> float:
-    try:
-        return (later - earlier).total_seconds()
-    except OverflowError:  # year 1 or 9999 seen from another zone
-        return (later.replace(tzinfo=None) - earlier.replace(tzinfo=None)).total_seconds()

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from .errors import InvalidArgument, ModelError
-from .index import Candidate, Position, Stored, instant
+from .index import Candidate, Standing, instant
 from .models import STRATEGIES, Entry, Filters, Hit, Mode, SearchResult, Vector, Why
 from .query import ParsedQuery, check_limit, nearest_word, parse_query, quote, snippet
 from .ranking import age_in_days, decay, newest_of_a_topic_first, reciprocal_rank_fusion
-from .sync import DEFAULT_RATE, SyncReport, in_step, read_entries, read_passages
+from .sync import DEFAULT_RATE, SyncReport, in_step, read_hits, read_passages
 from .workspace import Workspace
 
 DEPTH = 120
@@ -32,17 +32,15 @@ class _Lists:
 
 @dataclass(frozen=True, slots=True)
 class _Ranked:
-    stored: Stored
+    standing: Standing
     fused: float
     decay: float
     age_days: float
     score: float
 
     @property
-    def position(self) -> Position:
-        """Its place in time; of entries of one second the lower in its file is the later."""
-        entry = self.stored.entry
-        return instant(entry.at), entry.place.path if entry.place else "", self.stored.seq
+    def rowid(self) -> int:
+        return self.standing.rowid
 
 
 def search(
@@ -199,29 +197,29 @@ def _rank(ws: Workspace, lists: _Lists, filters: Filters, now: datetime) -> list
     fused = reciprocal_rank_fusion(rankings, k=config.k, weights=config.weights)
     if not fused:
         return []
-    entries = _visible(ws, ws.index.entries(list(fused)), filters)
+    present = instant(now)
     ranked = []
-    for rowid, stored in entries.items():
-        age = age_in_days(stored.entry.at, now)
-        lasting = stored.entry.type == "reference" or stored.entry.date_source == "mtime"
+    for rowid, standing in _visible(ws, ws.index.standings(list(fused)), filters).items():
+        age = age_in_days(standing.at, present)
+        lasting = standing.type == "reference" or standing.date_source == "mtime"
         weight = 1.0 if lasting else decay(age, half_life_days=config.half_life_days, floor=config.decay_floor)
-        ranked.append(_Ranked(stored, fused[rowid], weight, age, fused[rowid] * weight))
-    latest_first = sorted(ranked, key=lambda r: r.position, reverse=True)
+        ranked.append(_Ranked(standing, fused[rowid], weight, age, fused[rowid] * weight))
+    latest_first = sorted(ranked, key=lambda r: r.standing.position, reverse=True)
     return sorted(latest_first, key=lambda r: r.score, reverse=True)
 
 
-def _visible(ws: Workspace, entries: Mapping[int, Stored], filters: Filters) -> dict[int, Stored]:
+def _visible(ws: Workspace, entries: Mapping[int, Standing], filters: Filters) -> dict[int, Standing]:
     """Without what a later entry supersedes, unless the filters ask for it."""
     if filters.include_superseded:
         return dict(entries)
-    superseded = ws.index.superseded_by([stored.entry.id for stored in entries.values()])
-    return {rowid: stored for rowid, stored in entries.items() if stored.entry.id not in superseded}
+    superseded = ws.index.superseded_by([standing.id for standing in entries.values()])
+    return {rowid: standing for rowid, standing in entries.items() if standing.id not in superseded}
 
 
 def _newest(ws: Workspace, filters: Filters, within: Sequence[int] | None) -> list[_Ranked]:
     """The newest entries, for a query that is nothing but filters, or nothing."""
     rowids = within if within is not None else ws.index.listing(filters, order="newest", limit=DEPTH)[1]
-    entries = _visible(ws, ws.index.entries(list(rowids)), filters)
+    entries = _visible(ws, ws.index.standings(list(rowids)), filters)
     return [_Ranked(entries[rowid], 0.0, 1.0, 0.0, 0.0) for rowid in rowids if rowid in entries]
 
 
@@ -232,8 +230,9 @@ def _later_first(ws: Workspace, lists: _Lists, ranked: Sequence[_Ranked]) -> lis
     """
     import numpy as np
 
-    top = [r for r in ranked[:TOPIC_DEPTH] if r.stored.rowid in lists.semantic]
-    chunks = [lists.semantic[r.stored.rowid].chunk_rowid for r in top]
+    first, rest = ranked[:TOPIC_DEPTH], ranked[TOPIC_DEPTH:]
+    top = [r for r in first if r.rowid in lists.semantic]
+    chunks = [lists.semantic[r.rowid].chunk_rowid for r in top]
     stored = ws.index.vectors(chunks)
     if len(top) < 2 or len(stored) < len(top):
         return list(ranked)
@@ -244,14 +243,14 @@ def _later_first(ws: Workspace, lists: _Lists, ranked: Sequence[_Ranked]) -> lis
         for one, other in np.argwhere(np.triu(matrix @ matrix.T >= ws.config.search.same_topic, k=1))
         if top[other].score >= NEARLY_AS_GOOD * top[one].score
     ]
-    rowids = [r.stored.rowid for r in ranked]
-    by_rowid = {r.stored.rowid: r for r in ranked}
+    by_rowid = {r.rowid: r for r in first}
     order = newest_of_a_topic_first(
-        rowids,
-        [(top[one].stored.rowid, top[other].stored.rowid) for one, other in alike],
-        {rowid: r.position for rowid, r in by_rowid.items()},
+        list(by_rowid),
+        [(top[one].rowid, top[other].rowid) for one, other in alike],
+        {rowid: r.standing.position for rowid, r in by_rowid.items()},
     )
-    return [replace(by_rowid[rowid], score=place.score) for rowid, place in zip(order, ranked, strict=True)]
+    moved = [replace(by_rowid[rowid], score=place.score) for rowid, place in zip(order, first, strict=True)]
+    return [*moved, *rest]
 
 
 def _hits(
@@ -262,20 +261,19 @@ def _hits(
     explain: bool,
     filters: Filters,
 ) -> tuple[Hit, ...]:
-    rowids = [r.stored.rowid for r in winners]
-    entries = read_entries(ws, rowids)
+    rowids = [r.rowid for r in winners]
     best = {
         rowid: (lists.lexical.get(rowid) or lists.semantic[rowid]).chunk_rowid
         for rowid in rowids
         if rowid in lists.lexical or rowid in lists.semantic
     }
-    passages = read_passages(ws, list(best.values()))
+    entries, passages = read_hits(ws, rowids, list(best.values()))
     superseded = ws.index.superseded_by([entry.id for entry in entries.values()])
     stems = {stem for term in terms for word in term.split() if (stem := ws.index.stem(word))}
     hits = []
     for ranked in winners:
-        entry = entries[ranked.stored.rowid]
-        passage, line = passages.get(best.get(ranked.stored.rowid, -1), (entry.content, _first_line(entry)))
+        entry = entries[ranked.rowid]
+        passage, line = passages.get(best.get(ranked.rowid, -1), (entry.content, _first_line(entry)))
         shown, offset = snippet(passage, lambda word: ws.index.stem(word) in stems)
         hits.append(
             Hit(
@@ -296,7 +294,7 @@ def _first_line(entry: Entry) -> int:
 
 
 def _why(ranked: _Ranked, lists: _Lists, filters: Filters) -> Why:
-    rowid = ranked.stored.rowid
+    rowid = ranked.rowid
     ranks = {
         name: list(candidates).index(rowid) + 1
         for name, candidates in (("lexical", lists.lexical), ("semantic", lists.semantic))
@@ -325,7 +323,7 @@ def _notices(
 ) -> tuple[str, ...]:
     """What the user should know, most important first."""
     notices = [trouble] if trouble else []
-    entries = ws.index.counts()[1]
+    entries = ws.index.counts()[1] if report.pending_entries or not found else found
     if not trouble and report.pending_entries:
         passages = ws.index.pending_counts()[1]
         rate = float(ws.index.meta("embed_rate") or DEFAULT_RATE)

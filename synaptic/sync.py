@@ -169,16 +169,30 @@ def rebuild(ws: Workspace, *, fresh: bool = False, progress: Progress | None = N
 
 def read_entries(ws: Workspace, rowids: Sequence[int]) -> dict[int, Entry]:
     """Entries by index row, whole, their content read from the journal."""
-    blocks = _blocks(ws, ws.index.entries(rowids))
-    return {
-        rowid: replace(stored.entry, content=_content(stored.entry, block)) for rowid, (stored, block) in blocks.items()
-    }
+    return _whole(_blocks(ws, ws.index.entries(rowids)))
 
 
 def read_passages(ws: Workspace, chunk_rowids: Sequence[int]) -> dict[int, tuple[str, int]]:
     """For each of these chunks its text and the line of its file where it begins."""
     passages = ws.index.passages(chunk_rowids)
-    blocks = _blocks(ws, ws.index.entries([p.entry_rowid for p in passages.values()]))
+    return _cut_out(passages, _blocks(ws, ws.index.entries([p.entry_rowid for p in passages.values()])))
+
+
+def read_hits(
+    ws: Workspace, rowids: Sequence[int], chunk_rowids: Sequence[int]
+) -> tuple[dict[int, Entry], dict[int, tuple[str, int]]]:
+    """Entries, and chunks of them, as `read_entries` and `read_passages` answer them; each file is read once."""
+    blocks = _blocks(ws, ws.index.entries(rowids))
+    return _whole(blocks), _cut_out(ws.index.passages(chunk_rowids), blocks)
+
+
+def _whole(blocks: Mapping[int, tuple[Stored, bytes]]) -> dict[int, Entry]:
+    return {
+        rowid: replace(stored.entry, content=_content(stored.entry, block)) for rowid, (stored, block) in blocks.items()
+    }
+
+
+def _cut_out(passages: Mapping[int, Passage], blocks: Mapping[int, tuple[Stored, bytes]]) -> dict[int, tuple[str, int]]:
     found = {}
     for rowid, passage in passages.items():
         if passage.entry_rowid in blocks:

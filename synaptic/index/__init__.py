@@ -5,8 +5,19 @@ database under its name is left alone. `Database` opens it, `Store` writes to it
 """
 
 from .database import DAMAGE
-from .lookup import Index, Position
-from .rows import Candidate, ChunkRow, EntryRow, FileRows, Passage, Source, Stored, instant
+from .lookup import Index
+from .rows import (
+    Candidate,
+    ChunkRow,
+    EntryRow,
+    FileRows,
+    Passage,
+    Position,
+    Source,
+    Standing,
+    Stored,
+    instant,
+)
 
 __all__ = [
     "DAMAGE",
@@ -18,6 +29,7 @@ __all__ = [
     "Passage",
     "Position",
     "Source",
+    "Standing",
     "Stored",
     "instant",
 ]

@@ -6,7 +6,6 @@ import importlib.util
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from importlib import resources
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +16,7 @@ from ..errors import IndexUnusable
 APPLICATION_ID = 0x53594E41  # "SYNA"
 SCHEMA_VERSION = 1
 BUSY_TIMEOUT_MS = 10_000
+SCHEMA = Path(__file__).with_name("schema.sql")
 
 DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
 """What SQLite raises for a damaged file; the caller resets the index and fills it again."""
@@ -40,6 +40,8 @@ class Database:
 
         Raises IndexUnusable when that file is a stranger's, or cannot be opened or made.
         """
+        if self._connection is not None and self._connection.in_transaction:
+            return self._connection  # what was begun ends on the file it began on
         if self._connection is not None and self._identity != _identity(self.path):
             self.close()
         if self._connection is None:
@@ -125,7 +127,7 @@ class Database:
         with _transaction(connection):
             if connection.execute("PRAGMA user_version").get != 0:
                 _drop_everything(connection)
-            script = resources.files(__package__).joinpath("schema.sql").read_text(encoding="utf-8")
+            script = SCHEMA.read_text(encoding="utf-8")
             connection.execute(script.replace("{tokenizer}", self._tokenizer))
             connection.execute("INSERT INTO meta VALUES ('schema', ?)", (wanted,))
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION}")

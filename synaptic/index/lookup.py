@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import cast
 
 import apsw
@@ -18,6 +19,8 @@ from .rows import (
     VECTOR_SCALE,
     Candidate,
     Passage,
+    Position,
+    Standing,
     Stored,
     instant,
     quantise,
@@ -25,12 +28,15 @@ from .rows import (
 )
 from .store import Store
 
-Position = tuple[int, str, int]
-"""An entry's instant, its path and its number within the file."""
+STEMS_KEPT = 20_000
 
 
 class Index(Store):
     """The whole index. Its answers show the state of the last sync."""
+
+    def __init__(self, path: Path, *, stemming: bool = True) -> None:
+        super().__init__(path, stemming=stemming)
+        self._stems: dict[str, str | None] = {}
 
     # -- the two lists ------------------------------------------------------------------------------
 
@@ -46,17 +52,17 @@ class Index(Store):
     ) -> list[Candidate]:
         """Chunks that hold any of the quoted `terms`, best BM25 first. `within` are entry rowids."""
         condition, values = allowed(filters, within, phrases)
-        columns = OWN_COLUMNS if context_weight == 0 else "{title tags text context}"
+        columns = f"{OWN_COLUMNS}: " if context_weight == 0 else ""
         weights = f"{_TITLE_WEIGHT}, {_TAGS_WEIGHT}, 1.0, {float(context_weight)}"
         rows = self.rows(
-            "SELECT f.rowid, c.entry FROM chunk_fts f JOIN chunk c ON c.rowid = f.rowid "
-            f"WHERE chunk_fts MATCH ? {condition.format(rowid='f.rowid')} "
-            f"ORDER BY bm25(chunk_fts, {weights}), f.rowid DESC LIMIT ?",
-            f"{columns}: ({' OR '.join(terms)})",
+            f"WITH best AS MATERIALIZED (SELECT rowid, bm25(chunk_fts, {weights}) AS score FROM chunk_fts "
+            f"WHERE chunk_fts MATCH ? {condition.format(rowid='rowid')} ORDER BY score, rowid DESC LIMIT ?) "
+            "SELECT b.rowid, c.entry, b.score FROM best b JOIN chunk c ON c.rowid = b.rowid",
+            f"{columns}({' OR '.join(terms)})",
             *values,
             limit,
         )
-        return [Candidate(*row) for row in rows]
+        return [Candidate(chunk, entry) for chunk, entry, _ in sorted(rows, key=lambda row: (row[2], -row[0]))]
 
     def semantic(
         self,
@@ -89,6 +95,13 @@ class Index(Store):
 
     def stem(self, word: str) -> str | None:
         """What the tokenizer makes of one word; None where it is not one token."""
+        if word not in self._stems:
+            if len(self._stems) >= STEMS_KEPT:
+                self._stems.clear()
+            self._stems[word] = self._tokenized(word)
+        return self._stems[word]
+
+    def _tokenized(self, word: str) -> str | None:
         name, *arguments = self._tokenizer.split()
         tokenize = self.db.fts5_tokenizer(name, arguments)
         utf8 = word.encode("utf-8", "replace")
@@ -132,6 +145,15 @@ class Index(Store):
                 rowid = row[0]
                 found[rowid] = stored(row, tags.get(rowid, ()), files.get(rowid, ()), old.get(rowid, ()))
         return found
+
+    def standings(self, rowids: Sequence[int]) -> dict[int, Standing]:
+        """What ranking wants of entries, by rowid. Copies that have no id in force are left out."""
+        rows = self.rows(
+            "SELECT e.rowid, e.id, e.at, s.path, e.seq, e.type, e.date_source FROM entry e "
+            f"JOIN source s ON s.id = e.source WHERE e.rowid IN {marks(rowids)} AND e.id IS NOT NULL",
+            *rowids,
+        )
+        return {row[0]: Standing(*row) for row in rows}
 
     def _lists(self, sql: str, values: Sequence[int]) -> dict[int, tuple[str, ...]]:
         """Second columns grouped by the first."""

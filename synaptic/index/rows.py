@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from ..models import DateSource, Entry, EntryType, ParseIssue, Place, Stamp, Vector
 
@@ -62,6 +62,27 @@ class Source:
     stamp: Stamp
     digest: bytes
     scanned_ns: int
+
+
+Position = tuple[int, str, int]
+"""An entry's instant, its path and its number within the file."""
+
+
+class Standing(NamedTuple):
+    """What ranking wants of an entry; there are hundreds of them in a search. `at` is its instant."""
+
+    rowid: int
+    id: str
+    at: int
+    path: str
+    seq: int
+    type: str
+    date_source: str
+
+    @property
+    def position(self) -> Position:
+        """Its place in time; of entries of one second the lower in its file is the later."""
+        return self.at, self.path, self.seq
 
 
 @dataclass(frozen=True, slots=True)

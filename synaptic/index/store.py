@@ -91,9 +91,9 @@ class Store(Database):
         known = dict(self.rows("SELECT own_id, rowid FROM entry WHERE source = ?", source))
         reused = 0
         for seq, row in enumerate(file.rows):
-            known.pop(row.entry.id, None)
+            is_new = known.pop(row.entry.id, None) is None
             touched.add(row.entry.id)
-            reused += self._replace_entry(source, seq, row)
+            reused += self._replace_entry(source, seq, row, is_new=is_new)
         doomed += known.values()
         self.db.execute("DELETE FROM issue WHERE source = ?", (source,))
         self.db.executemany(
@@ -102,18 +102,20 @@ class Store(Database):
         )
         return reused
 
-    def _replace_entry(self, source: int, seq: int, row: EntryRow) -> int:
+    def _replace_entry(self, source: int, seq: int, row: EntryRow, *, is_new: bool) -> int:
         db, entry = self.db, row.entry
-        before = self.value("SELECT hash FROM entry WHERE source = ? AND own_id = ?", source, entry.id)
+        same = "SELECT hash FROM entry WHERE source = ? AND own_id = ?"
+        before = None if is_new else self.value(same, source, entry.id)
         rowid = self.value(_UPSERT_ENTRY, *entry_values(source, seq, row))
         if before != row.hash:
-            for table in ("tag", "file", "supersedes"):
+            for table in () if is_new else ("tag", "file", "supersedes"):
                 db.execute(f"DELETE FROM {table} WHERE entry = ?", (rowid,))
             tags, files = enumerate(entry.tags), enumerate(entry.files)
             db.executemany("INSERT INTO tag VALUES (?, ?, ?)", ((rowid, *tag) for tag in tags))
             db.executemany("INSERT INTO file VALUES (?, ?, ?)", ((rowid, *file) for file in files))
             db.executemany("INSERT INTO supersedes VALUES (?, ?)", ((rowid, t) for t in set(entry.supersedes)))
-        known = {seq: columns for seq, *columns in self.rows(_CHUNKS_OF_ENTRY, rowid)}
+        chunks = [] if is_new else self.rows(_CHUNKS_OF_ENTRY, rowid)
+        known = {seq: columns for seq, *columns in chunks}
         reused = sum(self._replace_chunk(rowid, i, chunk, known.get(i)) for i, chunk in enumerate(row.chunks))
         if len(known) > len(row.chunks):
             self._delete_chunks(rowid, len(row.chunks))

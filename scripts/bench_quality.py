@@ -1,0 +1,212 @@
+"""Quality: is the right entry found, and does the later of two that contradict each other come first?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from bench_corpus import indexed, markdown_in, write
+from bench_freshness import run_freshness
+
+from synaptic import SearchConfig, Workspace, find, search
+from synaptic.config import DEFAULT_MODEL
+from synaptic.embedding import FastEmbedder
+
+PLAIN = SearchConfig(k=60, weights={"lexical": 1.0, "semantic": 1.0}, decay_floor=1.0, context=0, same_topic=2.0)
+"""Reciprocal rank fusion as it is mostly used, and nothing else."""
+
+DEFAULT = SearchConfig()
+
+
+class CachedEmbedder(FastEmbedder):
+    """The shipped model, which remembers what it embedded: the same questions are asked of every variant."""
+
+    def __init__(self, cache: Path) -> None:
+        super().__init__(DEFAULT_MODEL, cache=cache)
+        self._queries: dict[str, Any] = {}
+
+    def embed_query(self, text: str) -> Any:
+        if text not in self._queries:
+            self._queries[text] = super().embed_query(text)
+        return self._queries[text]
+
+
+@dataclass(frozen=True)
+class Question:
+    text: str
+    wanted: frozenset[str]
+    category: int
+
+
+@dataclass(frozen=True)
+class Corpus:
+    name: str
+    workspace: Workspace
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True)
+class Variant:
+    name: str
+    config: SearchConfig
+    strategy: str = "hybrid"
+
+
+VARIANTS = (
+    Variant("BM25 alone", PLAIN, "lexical"),
+    Variant("vectors alone", PLAIN, "semantic"),
+    Variant("plain RRF, k=60", PLAIN),
+    Variant("default", DEFAULT),
+)
+
+ABLATIONS = (
+    Variant("- stop words", replace(DEFAULT, stop_words=False)),
+    Variant("- context column", replace(DEFAULT, context=0)),
+    Variant("- decay", replace(DEFAULT, decay_floor=1.0)),
+    Variant("- same topic, later first", replace(DEFAULT, same_topic=2.0)),
+    Variant("- k=5, k=60 instead", replace(DEFAULT, k=60.0)),
+)
+
+
+def run_quality(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
+    embedder = CachedEmbedder(scratch / "models")
+    rows: list[dict[str, Any]] = []
+    if arguments.freshness:
+        rows += run_freshness(arguments.freshness, scratch, embedder)
+    corpora: list[Corpus] = []
+    if arguments.locomo:
+        first, _, last = arguments.split.partition("-")
+        wanted = range(int(first), int(last or first) + 1)
+        corpora += locomo(arguments.locomo, wanted, scratch, embedder)
+    if arguments.notes:
+        corpora.append(known_items(arguments.notes, scratch, embedder))
+    if not corpora:
+        return rows or sys.exit("bench quality: give --locomo FILE, --notes FILE or --freshness FILE.")
+    variants = (*VARIANTS, *(sweep() if arguments.sweep else ABLATIONS))
+    baseline: list[float] = []
+    for variant in variants:
+        scores = [score for corpus in corpora for score in evaluate(corpus, variant)]
+        recalls = [score["recall@10"] for score in scores]
+        if variant.name.startswith("plain RRF"):
+            baseline = recalls
+        row: dict[str, Any] = {"ranking": variant.name, "questions": len(scores)}
+        row |= {name: round(mean(score[name] for score in scores), 4) for name in scores[0]}
+        if baseline and variant.name == "default":
+            low, high = bootstrap([a - b for a, b in zip(recalls, baseline, strict=True)])
+            row["recall@10 over plain RRF, 95 %"] = f"{low:+.3f} to {high:+.3f}"
+        rows.append(row)
+        print(f"  {variant.name}", file=sys.stderr)
+    for corpus in corpora:
+        corpus.workspace.close()
+    return rows
+
+
+def sweep() -> Iterator[Variant]:
+    for k in (2.0, 5.0, 10.0, 20.0):
+        yield Variant(f"k={k}", replace(DEFAULT, k=k))
+    for lexical in (0.7, 1.0, 1.5, 2.0):
+        yield Variant(f"lexical weight {lexical}", replace(DEFAULT, weights={"lexical": lexical, "semantic": 1.0}))
+    for context in (0.0, 0.2, 0.3, 0.5, 0.8):
+        yield Variant(f"context {context}", replace(DEFAULT, context=context))
+    for floor in (0.5, 0.7, 0.8, 0.9, 1.0):
+        yield Variant(f"decay floor {floor}", replace(DEFAULT, decay_floor=floor))
+    for cosine in (0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 2.0):
+        yield Variant(f"same topic {cosine}", replace(DEFAULT, same_topic=cosine))
+
+
+def evaluate(corpus: Corpus, variant: Variant) -> Iterator[dict[str, float]]:
+    workspace = replace(corpus.workspace, config=replace(corpus.workspace.config, search=variant.config))
+    for question in corpus.questions:
+        found = search(workspace, question.text, limit=20, strategy=variant.strategy)
+        yield measures([hit.entry.id for hit in found.hits], question.wanted)
+
+
+def measures(found: Sequence[str], wanted: frozenset[str]) -> dict[str, float]:
+    """Recall, precision, hit rate, reciprocal rank and nDCG (binary gains) of one answer."""
+    hits = [id in wanted for id in found]
+    ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(len(wanted), 10) + 1))
+    gained = sum(1 / math.log2(rank + 1) for rank, hit in enumerate(hits[:10], start=1) if hit)
+    return {
+        "recall@5": sum(hits[:5]) / len(wanted),
+        "recall@10": sum(hits[:10]) / len(wanted),
+        "recall@20": sum(hits[:20]) / len(wanted),
+        "precision@5": sum(hits[:5]) / 5,
+        "hit@1": float(any(hits[:1])),
+        "hit@10": float(any(hits[:10])),
+        "MRR": next((1 / rank for rank, hit in enumerate(hits, start=1) if hit), 0.0),
+        "nDCG@10": gained / ideal,
+    }
+
+
+def locomo(path: Path, wanted: Iterable[int], scratch: Path, embedder: FastEmbedder) -> Iterator[Corpus]:
+    """One journal per conversation: one day file per session, one entry per turn, asked after the last session."""
+    conversations = json.loads(path.read_text(encoding="utf-8"))
+    for number in wanted:
+        sample = conversations[number - 1]
+        conversation = sample["conversation"]
+        home = scratch / f"locomo-{number}"
+        (home / "journal").mkdir(parents=True)
+        ids: dict[str, str] = {}
+        last = datetime.min
+        for session in sorted(
+            (key for key in conversation if key.startswith("session_") and isinstance(conversation[key], list)),
+            key=lambda key: int(key.split("_")[1]),
+        ):
+            begun = datetime.strptime(conversation[f"{session}_date_time"], "%I:%M %p on %d %B, %Y")
+            last = max(last, begun)
+            with (home / "journal" / f"{begun:%Y-%m-%d}.md").open("a", encoding="utf-8") as file:
+                for place, turn in enumerate(conversation[session]):
+                    text = f"{turn['speaker']}: {turn['text']}"
+                    if turn.get("blip_caption"):
+                        text += f" [{turn['blip_caption']}]"
+                    ids[turn["dia_id"]] = write(file.write, text, begun + timedelta(seconds=20 * place))
+        questions = tuple(
+            Question(qa["question"], frozenset(ids[e] for e in qa["evidence"] if e in ids), qa["category"])
+            for qa in sample["qa"]
+            if qa["category"] != 5 and any(e in ids for e in qa.get("evidence", ()))
+        )
+        yield Corpus(f"conversation {number}", indexed(home, embedder, last + timedelta(hours=1)), questions)
+
+
+def known_items(path: Path, scratch: Path, embedder: FastEmbedder) -> Corpus:
+    """Each note is sought by its title, which is taken out of what is indexed."""
+    home = scratch / "notes"
+    questions: list[tuple[str, str]] = []
+    for note, data in markdown_in(path):
+        title, _, body = data.decode("utf-8", "replace").partition("\n")
+        if not title.startswith("# ") or not body.strip() or "README" in note:
+            continue
+        name = f"n{len(questions):04d}.md"
+        (home / "journal").mkdir(parents=True, exist_ok=True)
+        (home / "journal" / name).write_text(body.strip() + "\n", encoding="utf-8")
+        questions.append((title[2:].strip(), name))
+    workspace = indexed(home, embedder, datetime.now())
+    ids: dict[str, str] = {}
+    cursor = None
+    while True:
+        page = find(workspace, limit=100, cursor=cursor)
+        ids |= {entry.place.path: entry.id for entry in page.entries if entry.place}
+        cursor = page.cursor
+        if cursor is None:
+            break
+    return Corpus("notes", workspace, tuple(Question(title, frozenset([ids[name]]), 0) for title, name in questions))
+
+
+def mean(values: Iterable[float]) -> float:
+    numbers = list(values)
+    return sum(numbers) / len(numbers)
+
+
+def bootstrap(differences: Sequence[float], *, rounds: int = 2_000) -> tuple[float, float]:
+    """The 95 % interval of the mean, by resampling questions (seeded, so that a run can be repeated)."""
+    random_source = random.Random(0)
+    means = sorted(mean(random_source.choices(differences, k=len(differences))) for _ in range(rounds))
+    return means[int(rounds * 0.025)], means[int(rounds * 0.975)]

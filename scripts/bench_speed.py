@@ -1,0 +1,280 @@
+"""Speed: a warm MCP server over 10,000 entries, the command line over 1,000, and a rebuild, each beside its goal."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bench_corpus import LAST_DAY, built_home, entry_texts, queries, sentences
+from bench_start import INITIALIZE, SYNAPTIC
+from mcp import Client, StdioServerParameters
+
+from synaptic import Config, Filters, Workspace, open_workspace, rebuild, recent, search
+from synaptic.answers import ANSWERS, Call
+from synaptic.config import DEFAULT_MODEL, make_clock
+from synaptic.embedding import FastEmbedder
+from synaptic.models import Vector
+from synaptic.query import parse_query, quote
+from synaptic.search import DEPTH
+from synaptic.sync import sync
+
+Row = dict[str, Any]
+
+MANY, FEW = 10_000, 1_000
+QUERIES, SAVES, ROUNDS = 200, 60, 7
+SETTLED_S = 2.2
+"""After that long a file's stamp is trusted, and it is not read again."""
+
+NOW = {"SYNAPTIC_NOW": f"{LAST_DAY.replace(hour=23, minute=50).isoformat()}"}
+
+
+def run_speed(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
+    cache = arguments.cache or Path(tempfile.gettempdir()) / "synaptic-bench"
+    rows: list[Row] = []
+    for part in arguments.parts or PARTS:
+        count = MANY if part in ("mcp", "stages") else FEW
+        home = scratch / part
+        shutil.copytree(built_home(cache, arguments.notes, count), home)
+        time.sleep(SETTLED_S)
+        print(f"  {part}", file=sys.stderr)
+        rows += PARTS[part](home, sentences(arguments.notes))
+    return rows
+
+
+# -- a warm server, seen by a real client -----------------------------------------------------------------
+
+
+def _mcp(home: Path, pool: Sequence[str]) -> list[Row]:
+    rows = asyncio.run(_session(home, pool))
+    return [
+        *rows,
+        _latency("context_search, the same bytes to bytes, without the client's checks", _raw(home, pool), ""),
+    ]
+
+
+async def _session(home: Path, pool: Sequence[str]) -> list[Row]:
+    pid_file = home / "pid"
+    server = StdioServerParameters(
+        command="/bin/sh",
+        args=["-c", 'echo $$ > "$0"; exec "$@"', str(pid_file), str(SYNAPTIC), "mcp"],
+        env=os.environ | NOW | {"SYNAPTIC_HOME": str(home)},
+        cwd=home,
+    )
+
+    async def timed(client: Client, tool: str, argument: str, values: Iterable[str]) -> list[float]:
+        seconds = []
+        for value in values:
+            begun = time.perf_counter()
+            answer = await client.call_tool(tool, {argument: value})
+            seconds.append(time.perf_counter() - begun)
+            assert not answer.is_error, answer
+        return seconds
+
+    async with Client(server) as client:
+        while True:
+            first = await client.call_tool("context_search", {"query": pool[0]})
+            if first.structured_content and first.structured_content["mode"] == "hybrid":
+                break
+            await asyncio.sleep(0.2)
+        memory = _rss_anon_mb(int(pid_file.read_text()))
+        asked = queries(list(pool), QUERIES)
+        await timed(client, "context_search", "query", asked[:10])
+        searching = await timed(client, "context_search", "query", asked)
+        saving = await timed(client, "context_save", "content", entry_texts(list(pool), SAVES, seed=9))
+        with _workspace(home) as workspace:
+            pending = workspace.index.pending_counts()[1]
+    what = f"{MANY:,} entries, warm, over stdio with a client"
+    goal = "p50 under 30 ms, embedded and fsynced"
+    return [
+        _latency(f"context_search, {what}", searching, "p50 under 25 ms, p95 under 60 ms"),
+        _latency(f"context_save, {what}; {SAVES} on one day, {pending} not embedded", saving, goal),
+        {
+            "what": "RssAnon of that server after its first search",
+            "figure": "unknown here" if memory is None else f"{memory:.0f} MB",
+            "goal": "under 220 MB",
+        },
+    ]
+
+
+def _raw(home: Path, pool: Sequence[str]) -> list[float]:
+    """Seconds of each search from the request's line to the answer's line; nobody parses or checks it."""
+    environ = os.environ | NOW | {"SYNAPTIC_HOME": str(home)}
+    server = subprocess.Popen(
+        [str(SYNAPTIC), "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ, cwd=home
+    )
+    assert server.stdin and server.stdout
+
+    def send(message: Row) -> None:
+        assert server.stdin
+        server.stdin.write(json.dumps(message).encode() + b"\n")
+        server.stdin.flush()
+
+    def asked(text: str) -> bytes:
+        assert server.stdout
+        call = {"name": "context_search", "arguments": {"query": text}}
+        send({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call})
+        return server.stdout.readline()
+
+    send(INITIALIZE)
+    server.stdout.readline()
+    send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    while b'"hybrid","strategy"' not in asked(pool[0]).replace(b" ", b""):
+        time.sleep(0.2)
+    seconds = [_seconds(partial(asked, text)) for text in queries(list(pool), QUERIES)]
+    server.kill()
+    server.wait()
+    return seconds
+
+
+def _rss_anon_mb(pid: int) -> float | None:
+    """Anonymous memory of a process; None where the system does not say."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    found = re.search(r"RssAnon:\s+(\d+) kB", status)
+    return int(found[1]) / 1024 if found else None
+
+
+# -- the same searches in this process, in pieces ---------------------------------------------------------
+
+
+def _stages(home: Path, pool: Sequence[str]) -> list[Row]:
+    asked = queries(list(pool), QUERIES)
+    with _workspace(home) as ws:
+        search(ws, asked[0])
+        now, context = ws.clock(), ws.config.search.context
+        vectors = {text: ws.embedder.embed_query(text) for text in asked}
+        terms = {text: [quote(term) for term in parse_query(text, Filters(), now=now).terms] for text in asked}
+
+        def lexical(text: str) -> object:
+            return ws.index.lexical(
+                terms[text], filters=Filters(), within=None, phrases=(), context_weight=context, limit=DEPTH
+            )
+
+        def semantic(text: str) -> object:
+            return ws.index.semantic(vectors[text], filters=Filters(), within=None, phrases=(), limit=DEPTH)
+
+        stages: dict[str, Callable[[str], object]] = {
+            "sync": lambda _: sync(ws),
+            "embedding the query": ws.embedder.embed_query,
+            "lexical list": lexical,
+            "semantic list": semantic,
+            "search, whole": lambda text: search(ws, text),
+            "search and its answer as Markdown and JSON": lambda text: ANSWERS["context_search"](
+                ws, Call({"query": text})
+            ),
+        }
+        seconds: dict[str, list[float]] = {name: [] for name in stages}
+        for text in asked:  # all stages of one query after another: noise meets them alike
+            for name, stage in stages.items():
+                seconds[name].append(_seconds(partial(stage, text)))
+    *parts, whole, _ = seconds.values()
+    seconds["rank, read and cut the winners (the rest)"] = [
+        total - sum(pieces) for total, *pieces in zip(whole, *parts, strict=True)
+    ]
+    return [_latency(f"in process: {name}", values, "") for name, values in seconds.items()]
+
+
+def _workspace(home: Path, embedder: FastEmbedder | None = None) -> Workspace:
+    return open_workspace(Config(home=home, journal=home / "journal"), embedder=embedder, clock=make_clock(NOW))
+
+
+def _seconds(action: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    action()
+    return time.perf_counter() - begun
+
+
+# -- whole processes --------------------------------------------------------------------------------------
+
+
+def _cli(home: Path, pool: Sequence[str]) -> list[Row]:
+    texts = iter(entry_texts(list(pool), 2 * ROUNDS, seed=9))
+    asked = iter(queries(list(pool), 2 * ROUNDS))
+    with _workspace(home) as workspace:
+        some = recent(workspace, limit=1).entries[0].id
+    commands: dict[str, tuple[Callable[[], list[str]], str]] = {
+        "search": (lambda: ["search", next(asked)], "under 1.2 s"),
+        "save": (lambda: ["save", next(texts)], "under 0.5 s"),
+        "recent": (lambda: ["recent"], "under 0.5 s"),
+        "get": (lambda: ["get", some], "under 0.5 s"),
+    }
+    rows = []
+    for name, (arguments, goal) in commands.items():
+        seconds = [_run(home, arguments()) for _ in range(ROUNDS + 1)]
+        figure = f"{statistics.median(seconds[1:]):.2f} s"
+        what = f"CLI {name}, cold, {FEW:,} entries, median of {ROUNDS} processes"
+        rows.append({"what": what, "figure": figure, "goal": goal})
+    return rows
+
+
+def _run(home: Path, arguments: list[str]) -> float:
+    environ = os.environ | NOW | {"SYNAPTIC_HOME": str(home)}
+    begun = time.perf_counter()
+    subprocess.run([str(SYNAPTIC), *arguments], env=environ, cwd=home, check=True, capture_output=True)
+    return time.perf_counter() - begun
+
+
+# -- rebuild ----------------------------------------------------------------------------------------------
+
+
+class Listener(FastEmbedder):
+    """The shipped model, which remembers the passages it was given."""
+
+    def __init__(self, cache: Path) -> None:
+        super().__init__(DEFAULT_MODEL, cache=cache)
+        self.texts: list[str] = []
+
+    def embed_passage(self, text: str) -> Vector:
+        self.texts.append(text)
+        return super().embed_passage(text)
+
+
+def _rebuild(home: Path, _: Sequence[str]) -> list[Row]:
+    listener = Listener(home / "models")
+    with _workspace(home, listener) as workspace:
+        rebuild(workspace, fresh=True)
+    texts = listener.texts
+    model = FastEmbedder(DEFAULT_MODEL, cache=home / "models")
+    model.load()
+
+    def embed_all() -> float:
+        return len(texts) / _seconds(lambda: [model.embed_passage(text) for text in texts])
+
+    before = embed_all()
+    with _workspace(home, model) as workspace:
+        report = rebuild(workspace, fresh=True)
+    own = statistics.mean((before, embed_all()))
+    rate = report.embedded / report.seconds
+    return [
+        {"what": "the embedder alone, one thread", "figure": f"{own:.0f} passages/s", "goal": ""},
+        {"what": f"rebuild, {report.chunks:,} chunks", "figure": f"{rate:.0f} chunks/s", "goal": ""},
+        {"what": "rebuild over the embedder alone", "figure": f"{rate / own:.0%}", "goal": "at least 90 %"},
+    ]
+
+
+PARTS: dict[str, Callable[[Path, Sequence[str]], list[Row]]] = {
+    "mcp": _mcp,
+    "stages": _stages,
+    "cli": _cli,
+    "rebuild": _rebuild,
+}
+
+
+def _latency(what: str, seconds: Sequence[float], goal: str) -> Row:
+    cuts = statistics.quantiles(seconds, n=20, method="inclusive")
+    return {"what": what, "p50": f"{1000 * cuts[9]:.1f} ms", "p95": f"{1000 * cuts[18]:.1f} ms", "goal": goal}
