@@ -59,8 +59,11 @@ def save(
                 at=at,
                 force=force,
             )
-            done = "Queued" if receipt.queued else "Kept" if "already saved" in receipt.notices else "Saved"
-            answer_receipt(ws, f"{done} {type.strip().lower()}", receipt, as_json)
+            if "already saved" in receipt.notices:
+                done = "Already saved as"  # its type and tags are what they were
+            else:
+                done = f"{'Queued' if receipt.queued else 'Saved'} {type.strip().lower()}"
+            answer_receipt(ws, done, receipt, as_json)
 
     if text:
         keep(_read_stdin() if text == ["-"] else _joined(text))

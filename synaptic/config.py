@@ -36,8 +36,8 @@ class SearchConfig:
     same thing, and the later goes first.
     """
 
-    k: float = 5.0
-    weights: Mapping[str, float] = field(default_factory=lambda: {"lexical": 2.0, "semantic": 1.0})
+    k: float = 2.0
+    weights: Mapping[str, float] = field(default_factory=lambda: {"lexical": 1.5, "semantic": 1.0})
     half_life_days: float = 30.0
     decay_floor: float = 0.9
     context: float = 0.3

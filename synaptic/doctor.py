@@ -56,9 +56,9 @@ def _findings(ws: Workspace) -> Iterator[Finding]:
     except SynapticError as error:
         yield Finding("error", error.code, error.message, error.hint)
         return
-    yield Finding("ok", "journal", f"{now.entries:,} entries in {now.files:,} files below {now.journal}.")
+    yield Finding("ok", "journal", f"Entries: {now.entries:,}, files: {now.files:,}, below {now.journal}.")
     for issue in now.issues:
-        yield Finding("warning", issue.code, f"{issue.path}:{issue.line}: {issue.message}", "Edit that line.")
+        yield Finding("warning", issue.code, f"{issue.path}:{issue.line}: {issue.message}", _mend(issue.code))
     if now.queued:
         yield Finding(
             "warning", "queued", f"{now.queued} saved entries wait to join their files.", "synaptic doctor --fix"
@@ -95,5 +95,17 @@ def _environment(ws: Workspace) -> Iterator[Finding]:
     if free < LOW_DISK_BYTES:
         yield Finding("warning", "disk", f"{free / 1e6:.0f} MB are free below {ws.config.home}.", "Free some space.")
 
+
+def _mend(code: str) -> str:
+    """What a person does about a ParseIssue."""
+    return _MENDS.get(code, "Edit that line.")
+
+
+_MENDS = {
+    "duplicate-id": "Merge the two texts, then delete one; a sync-conflict copy can be deleted whole.",
+    "open-fence": "Close it with a line of the same three characters.",
+    "open-comment": "Close it with -->.",
+    "encoding": "Save the file as UTF-8.",
+}
 
 _URGENCY = ("error", "warning", "info", "ok")

@@ -278,6 +278,8 @@ def _edit_body(block: bytes, parts: Block, content: str, head: bytes, eol: bytes
         lead, tail = block[parts.head_end : parts.body_start], block[parts.body_end :]
         return lead + body + tail if body else tail.removeprefix(eol)
     tail = block[parts.head_end :]
+    if not body:
+        return tail
     if head.endswith(eol):
         return eol + body + eol + tail
     return eol + eol + body + tail

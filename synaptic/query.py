@@ -156,8 +156,10 @@ def check_limit(limit: int) -> int:
     return limit
 
 
-def read_date(text: str, *, now: datetime, name: str) -> str:
+def read_date(text: str, *, now: datetime, name: str, phrases: bool = True) -> str:
     """A local date, `YYYY-MM-DD`, from ISO or plain English. Raises InvalidArgument.
+
+    Without `phrases` dateparser is not asked, which finds a date in "noon" too.
 
     | text                   | on Saturday 2026-11-21 |
     |------------------------|------------------------|
@@ -181,7 +183,7 @@ def read_date(text: str, *, now: datetime, name: str) -> str:
         return _shift(now.date(), simple).isoformat()
     if ago := _DAYS_AGO.fullmatch(value):
         return _shift(now.date(), -int(ago[1])).isoformat()
-    if not re.search(r"[A-Za-z]{3}", value) or len(value) > 60:
+    if not phrases or not re.search(r"[A-Za-z]{3}", value) or len(value) > 60:
         raise _no_date(name, text)
     import dateparser  # slow to import, and rarely needed
 

@@ -93,6 +93,7 @@ class _Reader:
         self.tz = tz
         self.issues: list[ParseIssue] = []
         self.front = FrontMatter()
+        self.has_front = False
         self.named_day = date_in_path(path, day_file)
         self.heading_counts: dict[str, int] = {}
         text = data.decode("latin-1")
@@ -153,7 +154,7 @@ class _Reader:
             self._issue(at, "front-matter", f"the YAML cannot be read ({reason}); it is read as text")
         else:
             if front is not None:
-                self.front, self.start = front, end
+                self.front, self.start, self.has_front = front, end, True
 
     def _pieces(self, marks: list[Mark]) -> list[Entry | None]:
         entries: list[Entry | None] = []
@@ -299,7 +300,7 @@ class _Reader:
             title, tags = read_title(heading)
         body_start, body_end = body_span(self.text, head_end, end)
         has_body = body_end > body_start
-        if not has_body and (not whole or self.named_day or (h1 is None and self.front == FrontMatter())):
+        if not has_body and (not whole or self.named_day or (h1 is None and not self.has_front)):
             return None
         if of_file:
             title = title or self.front.title or (sole and read_title(self._h1(sole, end))[0]) or self._stem()

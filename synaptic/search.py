@@ -18,7 +18,7 @@ DEPTH = 120
 """Chunks taken from each list before fusion."""
 
 TOPIC_DEPTH = 20
-NEARLY_AS_GOOD = 0.85
+NEARLY_AS_GOOD = 0.74
 """The share of an entry's score that a later one on its topic must reach to go before it."""
 
 
@@ -108,10 +108,12 @@ def _run(
     terms, corrections = _terms(ws, parsed)
     lexical_terms = terms if strategy != "semantic" or vector is None else ()
     lists = _candidates(ws, parsed, lexical_terms, vector, within, max(DEPTH, 3 * limit))
-    ranked = _rank(ws, lists, parsed.filters, now) if parsed.terms else _newest(ws, parsed.filters, within)
-    winners = _later_first(ws, lists, ranked)[:limit] if vector is not None else ranked[:limit]
     mode: Mode = "lexical" if vector is None else "hybrid" if strategy == "hybrid" else "semantic"
     used = {"hybrid": ("lexical", "semantic"), "lexical": ("lexical",), "semantic": ("semantic",)}[mode]
+    ranked = _rank(ws, lists, used, parsed.filters, now) if parsed.terms else _newest(ws, parsed.filters, within)
+    winners = _later_first(ws, lists, ranked)[:limit] if vector is not None else ranked[:limit]
+    if mode == "hybrid" and winners and not lists.lexical:
+        corrections = (*corrections, "No entry holds a word of this query; these come near in meaning only.")
     weights = {name: float(ws.config.search.weights.get(name, 0.0)) for name in used}
     hits = _hits(ws, winners, lists, (*terms, *parsed.phrases), explain, parsed.filters)
     return SearchResult(
@@ -186,14 +188,10 @@ def _best_chunks(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
     return best
 
 
-def _rank(ws: Workspace, lists: _Lists, filters: Filters, now: datetime) -> list[_Ranked]:
-    """All candidates, best first; of equals the later."""
+def _rank(ws: Workspace, lists: _Lists, used: Sequence[str], filters: Filters, now: datetime) -> list[_Ranked]:
+    """All candidates, best first; of equals the later. A list that ran and found nothing counts all the same."""
     config = ws.config.search
-    rankings = {
-        name: list(candidates)
-        for name, candidates in (("lexical", lists.lexical), ("semantic", lists.semantic))
-        if candidates
-    }
+    rankings = {name: list(getattr(lists, name)) for name in used}
     fused = reciprocal_rank_fusion(rankings, k=config.k, weights=config.weights)
     if not fused:
         return []
@@ -322,7 +320,7 @@ def _notices(
     found: int,
 ) -> tuple[str, ...]:
     """What the user should know, most important first."""
-    notices = [trouble] if trouble else []
+    notices = [*parsed.notices, *([trouble] if trouble else []), *corrections]
     entries = ws.index.counts()[1] if report.pending_entries or not found else found
     if not trouble and report.pending_entries:
         passages = ws.index.pending_counts()[1]
@@ -335,8 +333,6 @@ def _notices(
         notices.append("Another process is writing the index; the latest changes may be missing. Ask again.")
     if report.queued:
         notices.append(f"{report.queued} saved entries wait for the write lock and are not searchable yet.")
-    notices += corrections
-    notices += parsed.notices
     if not parsed.terms and found:
         notices.append("The query holds no words to search for; these are the newest entries.")
     if not found and entries and parsed.phrases:

@@ -158,9 +158,10 @@ def _whole(entry: Entry, superseded_by: str | None, to: Screen) -> str:
 def _hit(number: int, hit: Hit, is_hit: IsHit, to: Screen, *, both: bool) -> str:
     entry = hit.entry
     title = to.paint(one_line(entry.title), "bold") if not to.colour else _lit(one_line(entry.title), is_hit, to, "1")
+    score = f"  {to.paint(f'{hit.score:.2f}', 'dim')}" if hit.score else ""
     lines = [
         f"{number}. {title}",
-        f"   {_stamp(entry, to)}{_marks(entry, hit.superseded_by, to)}  {to.paint(f'{hit.score:.2f}', 'dim')}",
+        f"   {_stamp(entry, to)}{_marks(entry, hit.superseded_by, to)}{score}",
         f"   {to.paint(_where(entry, to, hit.snippet_line), 'dim')}",
     ]
     if one_line(hit.snippet) != one_line(entry.title):

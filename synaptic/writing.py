@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
 from .errors import InvalidArgument, Refused, SynapticError
 from .index import Stored
 from .markdown import compose_entry, new_id
 from .models import Entry, Receipt
-from .query import check_type
+from .query import check_type, read_date
 from .sync import content_hash, embed_pending, in_step, sync
 from .workspace import Workspace
 
@@ -107,6 +107,8 @@ def update(
         )  # fmt: skip
     found = _find(ws, id)
     replaced = None if supersedes is None else tuple(dict.fromkeys(_fixed(ws, old) for old in supersedes))
+    if replaced and found.entry.id in replaced:
+        raise InvalidArgument("An entry cannot supersede itself.", hint="Give the ids of older entries.")
     notices: list[str] = []
 
     def change(old: Entry) -> Entry:
@@ -116,9 +118,10 @@ def update(
         kept = old.tags if tags is None else tags
         dropped = {compare_tag(tag) for tag in remove_tags}
         wanted = [tag for tag in (*kept, *add_tags) if compare_tag(tag) not in dropped]
-        new_title = title
-        if title is None and not (content is not None and old.title == old.content):
-            new_title = old.title  # a heading that was the whole text follows the text
+        # a title taken from the text follows the text
+        derived = compose_entry(old.content, id=old.id, at=old.at)[0].title
+        follows = content is not None and old.title == derived
+        new_title = title if title is not None or follows else old.title
         new, composed = compose_entry(
             text,
             id=found.entry.id,
@@ -249,16 +252,17 @@ def _importance(value: int | None) -> int | None:
 
 
 def _moment(at: str | datetime | None, now: datetime) -> datetime:
-    """When an entry happened: the argument in ISO, a naive one in the local zone, else now; whole seconds."""
+    """When an entry happened, in the local zone, whole seconds: ISO, a time of today, or `yesterday` and its kin."""
     if at is None:
         return now.replace(microsecond=0)
+    if isinstance(at, str):
+        text = at.strip()
+        try:
+            at = datetime.combine(now.date(), time.fromisoformat(text.zfill(5))) if len(text) <= 5 else None
+            at = at or datetime.fromisoformat(text if len(text) > 10 else "")
+        except ValueError:
+            at = datetime.combine(date.fromisoformat(read_date(text, now=now, name="at", phrases=False)), now.time())
     try:
-        moment = datetime.fromisoformat(at.strip()) if isinstance(at, str) else at
-        if isinstance(at, str) and len(at.strip()) <= 10:
-            moment = datetime.combine(date.fromisoformat(at.strip()), now.timetz())
-        moment = moment.astimezone() if moment.tzinfo is None else moment
-    except (ValueError, OverflowError, OSError) as error:
-        raise InvalidArgument(
-            f"at is {at!r}, which is no ISO date-time.", valid=("2026-11-21T09:31", "2026-11-21")
-        ) from error
-    return moment.replace(microsecond=0)
+        return at.astimezone().replace(microsecond=0)
+    except (OverflowError, OSError, ValueError):  # year 1 or 9999 at the edge of another zone
+        return at.replace(microsecond=0, tzinfo=at.tzinfo or now.tzinfo)

@@ -238,7 +238,7 @@ def test_save_takes_every_mark(run: Run) -> None:
 def test_the_same_text_again_keeps_the_first(run: Run) -> None:
     first = run("save", "Twice told", "--json").id
     again = run("save", "Twice told")
-    assert again.out.startswith(f"Kept note {first[-8:]} ")
+    assert again.out.startswith(f"Already saved as {first[-8:]} ")
     assert "already saved" in again.err
     assert run("save", "Twice told", "--force", "--json").id != first
 
@@ -717,7 +717,7 @@ def test_doctor_names_a_vanished_entry_until_somebody_decides(home: Path, run: R
         (["find", "--cursor", "nonsense"], "cursor"),
         (["save", "x", "--type", "idea"], "decision"),
         (["save", "x", "--importance", "11"], "0 to 10"),
-        (["save", "x", "--at", "whenever"], "2026-11-21"),
+        (["save", "x", "--at", "whenever"], "yesterday"),
         (["save", "- milk"], "--"),
         (["get"], "get --help"),
         (["edit"], "edit --help"),

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import tempfile
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
-import apsw
-import pytest
-from embedders import HashingEmbedder
 from homes import Clock, open_home
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from pictures import picture
 
-from synaptic import Workspace, delete, find, rebuild, restore, save, search, update
-from synaptic.errors import IndexUnusable, JournalError, NotFound, Refused
-from synaptic.index import Source
-from synaptic.models import Entry, Stamp
-from synaptic.sync import differences, embed_pending, read_entries, sync, verify
+from synaptic import delete, find, rebuild, restore, save, update
+from synaptic.errors import NotFound, Refused
+from synaptic.models import Entry
+from synaptic.sync import embed_pending, sync
 
 # -- the law ----------------------------------------------------------------------------------------
 

@@ -18,6 +18,16 @@ SCHEMA_VERSION = 1
 BUSY_TIMEOUT_MS = 10_000
 SCHEMA = Path(__file__).with_name("schema.sql")
 
+_PRAGMAS = (
+    "page_size = 2048",  # small journals leave 40 tables half full; heeded by a new file only, as is the next
+    "auto_vacuum = INCREMENTAL",
+    "journal_mode = WAL",
+    "synchronous = NORMAL",
+    "foreign_keys = ON",
+    "temp_store = MEMORY",
+    "cache_size = -8000",
+)
+
 DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
 """What SQLite raises for a damaged file; the caller resets the index and fills it again."""
 
@@ -94,10 +104,8 @@ class Database:
         try:
             connection.set_busy_timeout(self._busy_timeout_ms)
             self._check_owner(connection)
-            connection.execute("PRAGMA page_size = 2048")  # small journals leave 40 tables half full
-            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # heeded by a new file only
-            connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON")
-            connection.execute("PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000")
+            for pragma in _PRAGMAS:  # one at a time: what follows a statement that answers runs only when that is read
+                connection.execute(f"PRAGMA {pragma}").fetchall()
             connection.enable_load_extension(True)
             connection.load_extension(_vec0_path())
             connection.enable_load_extension(False)

@@ -174,10 +174,13 @@ class Store(Database):
             db.execute("DELETE FROM chunk WHERE rowid = ?", (rowid,))
 
     def _settle_id(self, own_id: str) -> None:
-        """The first entry that claims an id has it, an equal copy none, another text its derived one."""
+        """The first entry that claims an id has it, an equal copy none, another text its derived one.
+
+        Shorter paths come first: a conflict copy's name is its original's with something added.
+        """
         rows = self.rows(
             "SELECT e.rowid, e.content_hash, e.date, s.path, e.twin FROM entry e JOIN source s ON s.id = e.source "
-            "WHERE e.own_id = ? ORDER BY s.path, e.seq",
+            "WHERE e.own_id = ? ORDER BY length(s.path), s.path, e.seq",
             own_id,
         )
         seen: set[int] = set()
