@@ -13,6 +13,8 @@ from .models import TYPES, EntryType, Filters
 MAX_TERMS = 64
 """Words of a query that are looked up; a pasted page needs no more to be found again."""
 
+MAX_LIMIT = 100
+
 STOP_WORDS = frozenset(
     """a about above after again all also am an and any are as at be because been before being below between both
     but by can could did do does doing down during each few for from further had has have having he her here hers
@@ -151,8 +153,8 @@ def check_type(value: str) -> EntryType:
 
 def check_limit(limit: int) -> int:
     """The limit, if it is within 1 to 100. Raises InvalidArgument."""
-    if not 1 <= limit <= 100:
-        raise InvalidArgument(f"limit is {limit}.", valid=("1 to 100",))
+    if not 1 <= limit <= MAX_LIMIT:
+        raise InvalidArgument(f"limit is {limit}.", valid=(f"1 to {MAX_LIMIT}",))
     return limit
 
 

@@ -9,12 +9,12 @@ from datetime import datetime
 from .errors import InvalidArgument, ModelError
 from .index import Candidate, Standing, instant
 from .models import STRATEGIES, Entry, Filters, Hit, Mode, SearchResult, Vector, Why
-from .query import ParsedQuery, check_limit, nearest_word, parse_query, quote, snippet
+from .query import MAX_LIMIT, ParsedQuery, check_limit, nearest_word, parse_query, quote, snippet
 from .ranking import age_in_days, decay, newest_of_a_topic_first, reciprocal_rank_fusion
 from .sync import DEFAULT_RATE, SyncReport, in_step, read_hits, read_passages
 from .workspace import Workspace
 
-DEPTH = 120
+DEPTH = 80
 """Chunks taken from each list before fusion."""
 
 TOPIC_DEPTH = 20
@@ -107,7 +107,7 @@ def _run(
         vector = ws.embedder.embed_query(parsed.text)
     terms, corrections = _terms(ws, parsed)
     lexical_terms = terms if strategy != "semantic" or vector is None else ()
-    lists = _candidates(ws, parsed, lexical_terms, vector, within, max(DEPTH, 3 * limit))
+    lists = _candidates(ws, parsed, lexical_terms, vector, within, max(DEPTH, 4 * limit))
     mode: Mode = "lexical" if vector is None else "hybrid" if strategy == "hybrid" else "semantic"
     used = {"hybrid": ("lexical", "semantic"), "lexical": ("lexical",), "semantic": ("semantic",)}[mode]
     ranked = _rank(ws, lists, used, parsed.filters, now) if parsed.terms else _newest(ws, parsed.filters, within)
@@ -216,7 +216,7 @@ def _visible(ws: Workspace, entries: Mapping[int, Standing], filters: Filters) -
 
 def _newest(ws: Workspace, filters: Filters, within: Sequence[int] | None) -> list[_Ranked]:
     """The newest entries, for a query that is nothing but filters, or nothing."""
-    rowids = within if within is not None else ws.index.listing(filters, order="newest", limit=DEPTH)[1]
+    rowids = within if within is not None else ws.index.listing(filters, order="newest", limit=MAX_LIMIT)[1]
     entries = _visible(ws, ws.index.standings(list(rowids)), filters)
     return [_Ranked(entries[rowid], 0.0, 1.0, 0.0, 0.0) for rowid in rowids if rowid in entries]
 

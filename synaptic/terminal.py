@@ -267,6 +267,8 @@ def adopted_text(
     lines = [f"Journal: {to.path(journal)}, {found}.", f"New entries go to {to.path(new_entries_go_to)}"]
     if issues:
         lines += [f"{_count(len(issues), 'piece')} could not be read as meant:", *_issue_lines(issues, to)]
+    if entries:
+        lines.append("Next: `synaptic rebuild-index` makes all of it searchable by meaning too; words work at once.")
     return "\n".join(lines)
 
 
