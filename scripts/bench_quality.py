@@ -72,7 +72,7 @@ ABLATIONS = (
     Variant("- context column", replace(DEFAULT, context=0)),
     Variant("- decay", replace(DEFAULT, decay_floor=1.0)),
     Variant("- same topic, later first", replace(DEFAULT, same_topic=2.0)),
-    Variant("- k=5, k=60 instead", replace(DEFAULT, k=60.0)),
+    Variant("- k=2, k=60 instead", replace(DEFAULT, k=60.0)),
 )
 
 

@@ -28,10 +28,12 @@ ID = "20261121-7k3m9q2x"
 
 # pieces that mean something to the format, so that chance puts them next to each other
 PIECES = st.sampled_from(
-    """## 10:00 x|# H1|```|~~~~|<!-- syn:20261121-7k3m9q2x -->|<!--|-->|---|#tag|\\## 10:00|\\#|`|<<<<<<< HEAD|decision:
-|note|## 9:31 am|- #x|> ```|    ```|\r\n|\n\n|\x0b|\u2028|\x85| |[#x](http://a#b)|\\<!-- syn:|2026|am x|##|#|\0""".split(
-        "|"
-    )
+    [
+        *("## 10:00 x", "# H1", "##", "#", "\\## 10:00", "\\#", "## 9:31 am", "am x", "decision:", "note", "2026"),
+        *("```", "~~~~", "> ```", "    ```", "`", "<!--", "-->", "<!-- syn:20261121-7k3m9q2x -->", "\\<!-- syn:"),
+        *("---", "#tag", "- #x", "[#x](http://a#b)", "<<<<<<< HEAD"),
+        *("\r\n", "\n", "\n\n", "\x0b", "\u2028", "\x85", " ", "\0"),
+    ]
 )
 TEXTS = (
     st.lists(st.one_of(PIECES, st.text(max_size=12), st.just("\n")), min_size=1, max_size=14)
