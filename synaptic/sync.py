@@ -354,8 +354,7 @@ def _texts(ws: Workspace, passages: Sequence[Passage]) -> Iterator[tuple[int, in
         if passage.entry_rowid in blocks:
             stored, block = blocks[passage.entry_rowid]
             text = plain_text(body_text(_body(stored.entry, block)[passage.start : passage.end]))
-            embedded = embedded_text(stored.entry, text)
-            yield passage.rowid, _hash(embedded), embedded
+            yield passage.rowid, passage.hash, embedded_text(stored.entry, text)
 
 
 def _blocks(ws: Workspace, entries: Mapping[int, Stored], *, strict: bool = True) -> dict[int, tuple[Stored, bytes]]:

@@ -29,7 +29,7 @@ LINES = [
 ]  # fmt: skip
 FRONT_MATTER = [
     "---\ntags: [home, plans]\naliases: [Plan B]\n---\n", "---\ndate: 2026-10-03\n---\n", "---\ntitle: Other\n---\n",
-    "---\nsynaptic: false\n---\n", "---\ndate: [\n---\n", "",
+    "---\nsynaptic: false\n---\n", "---\ndate: [\n---\n", "---\ntags: garden\ndate: 2026-10-05\n---\n", "",
 ]  # fmt: skip
 texts = st.lists(st.sampled_from(LINES), min_size=1, max_size=4).map("\n".join)
 words = texts.filter(lambda text: re.search(r"\w", text))
@@ -46,6 +46,10 @@ class Journaling(RuleBasedStateMachine):
         self.ws = open_home(self.folder / "home", clock=self.clock)
         self.journal = self.ws.config.journal
         self.fresh = open_home(self.folder / "other", journal=self.journal, clock=self.clock)
+        save(self.ws, "Chose redis over memcached.", type="decision", tags=["db"], force=True)
+        save(self.ws, LONG, importance=8, files=["src/a.py"], force=True)
+        (self.journal / "Garden.md").write_text("# Garden #home\n\nThe hedge by the road must be cut in June.\n")
+        sync(self.ws)
 
     def teardown(self) -> None:
         try:
@@ -158,8 +162,8 @@ class Journaling(RuleBasedStateMachine):
     def copy(self, one: int, edited: bool, first: bool) -> None:
         path = self.file(one)
         name = f"{'0 ' if first else ''}{path.stem}.sync-conflict-20261121.md"
-        data = path.read_bytes()
-        path.with_name(name).write_bytes(data.replace(b"e", b"u") if edited else data)
+        data = path.read_bytes()  # ids hold no o
+        path.with_name(name).write_bytes(data.replace(b"o", b"u") if edited else data)
 
     @precondition(lambda self: self.entries())
     @rule(one=any_one, to=any_one)

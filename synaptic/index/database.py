@@ -171,7 +171,8 @@ class Database:
         try:
             yield
         finally:
-            db.execute("COMMIT")
+            if db.in_transaction:
+                db.execute("COMMIT")
 
     def meta(self, key: str) -> str | int | float | None:
         return cast("str | int | float | None", self.value("SELECT value FROM meta WHERE key = ?", key))
@@ -243,7 +244,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
         status = path.stat()
     except OSError:
         return None
-    return status.st_dev, status.st_ino
+    return (status.st_dev, status.st_ino) if status.st_size else None  # emptied is as good as gone
 
 
 def _unlink(path: Path, *suffixes: str) -> None:

@@ -125,7 +125,7 @@ class Index(Store):
 
     def passages(self, chunk_rowids: Sequence[int]) -> dict[int, Passage]:
         rows = self.rows(
-            f'SELECT rowid, entry, start, "end" FROM chunk WHERE rowid IN {marks(chunk_rowids)}',
+            f'SELECT rowid, entry, start, "end", hash FROM chunk WHERE rowid IN {marks(chunk_rowids)}',
             *chunk_rowids,
         )
         return {row[0]: Passage(*row) for row in rows}

@@ -98,12 +98,13 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Where a chunk stands: bytes `start:end` from the body of the entry `entry_rowid`."""
+    """Where a chunk stands: bytes `start:end` from the body of the entry `entry_rowid`. `hash` is its ChunkRow's."""
 
     rowid: int
     entry_rowid: int
     start: int
     end: int
+    hash: int
 
 
 @dataclass(frozen=True, slots=True)

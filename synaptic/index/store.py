@@ -107,7 +107,7 @@ class Store(Database):
         same = "SELECT hash FROM entry WHERE source = ? AND own_id = ?"
         before = None if is_new else self.value(same, source, entry.id)
         rowid = self.value(_UPSERT_ENTRY, *entry_values(source, seq, row))
-        if before != row.hash:
+        if before != row.hash or (entry.place and entry.place.whole_file):  # whose tags may be in the front matter
             for table in () if is_new else ("tag", "file", "supersedes"):
                 db.execute(f"DELETE FROM {table} WHERE entry = ?", (rowid,))
             tags, files = enumerate(entry.tags), enumerate(entry.files)
@@ -179,16 +179,16 @@ class Store(Database):
         Shorter paths come first: a conflict copy's name is its original's with something added.
         """
         rows = self.rows(
-            "SELECT e.rowid, e.content_hash, e.date, s.path, e.twin FROM entry e JOIN source s ON s.id = e.source "
-            "WHERE e.own_id = ? ORDER BY length(s.path), s.path, e.seq",
+            "SELECT e.rowid, e.content_hash, CASE e.date_source WHEN 'mtime' THEN NULL ELSE e.date END, s.path, "
+            "e.twin, e.other_id FROM entry e JOIN source s ON s.id = e.source WHERE e.own_id = ? ORDER BY length(s.path), s.path, e.seq",
             own_id,
         )
         seen: set[int] = set()
-        for number, (rowid, content_hash, day, path, before) in enumerate(rows):
+        for number, (rowid, content_hash, day, path, *before) in enumerate(rows):
             twin = 0 if number == 0 else 1 if content_hash in seen else 2
             seen.add(content_hash)
-            if twin != before:
-                other = derived_id(date.fromisoformat(day), path, own_id, 0) if twin == 2 else None
+            other = derived_id(day and date.fromisoformat(day), path, own_id, 0) if twin == 2 else None
+            if [twin, other] != before:
                 self.db.execute("UPDATE entry SET twin = ?, other_id = ? WHERE rowid = ?", (twin, other, rowid))
 
     # -- vectors ------------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ class Store(Database):
 
     def pending(self, limit: int) -> list[Passage]:
         """Passages that want a vector, newest first."""
-        rows = self.rows(f'SELECT c.rowid, c.entry, c.start, c."end" {_PENDING} ORDER BY c.rowid DESC LIMIT ?', limit)
+        rows = self.rows(f'SELECT c.rowid, c.entry, c.start, c."end", c.hash {_PENDING} ORDER BY c.rowid DESC LIMIT ?', limit)
         return [Passage(*row) for row in rows]
 
     def pending_counts(self) -> tuple[int, int]:

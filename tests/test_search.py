@@ -1,0 +1,339 @@
+"""Finding: by words, by meaning, by marks and by time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from embedders import HashingEmbedder
+from homes import Clock, open_home
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from synaptic import Workspace, build_filters, delete, find, get, rebuild, recent, restore, save, search, update
+from synaptic.embedding import FastEmbedder
+from synaptic.errors import Ambiguous, InvalidArgument, NotFound, Refused
+
+LOGIN = "Fixed authentication JWT token refresh bug in the login flow"
+OTHERS = """Chose sqlite-vec over LanceDB: one file, no server
+Watered the plants and moved the ficus to the window
+The nightly export takes 40 minutes since March
+Team lunch moved to Thursday at the Italian place
+Postgres connection pool raised from 20 to 40
+Invoice template now shows the VAT number
+Upgraded Node to 22 on all build machines
+Mira is on holiday until the third of December
+The printer on the second floor needs toner
+Dropped support for Python 3.10
+Booked the train to Hamburg for the conference
+Search results are cached for five minutes
+The backup disk is nearly full
+Bought new running shoes, size 43
+Renamed the billing worker to ledger
+Grocery list: rice, lentils, lemons
+Refactored the CSV importer into two passes
+Quarterly numbers are due on Friday
+The heating makes a noise in the morning
+Wrote a short guide on feature flags""".splitlines()
+
+
+@pytest.fixture(scope="module")
+def meaning(model: FastEmbedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    """Twenty-one entries with the real model."""
+    with open_home(tmp_path_factory.mktemp("home"), embedder=model) as workspace:
+        for text in (*OTHERS[:10], LOGIN, *OTHERS[10:]):
+            save(workspace, text)
+        rebuild(workspace)
+        yield workspace
+
+
+def titles(ws: Workspace, query: str, **more: object) -> list[str]:
+    return [hit.entry.title for hit in search(ws, query, **more).hits]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "query", ["login issues", "sign-in trouble", "JWT token", "autentication", "users cannot log in"]
+)
+def test_one_among_twenty_is_found_first(meaning: Workspace, query: str) -> None:
+    result = search(meaning, query)
+    assert result.mode == "hybrid"
+    assert result.hits[0].entry.title == LOGIN
+
+
+def test_words_and_meaning_alone(meaning: Workspace) -> None:
+    words = search(meaning, "sign-in trouble", strategy="lexical")
+    assert (words.mode, words.hits) == ("lexical", ())
+    assert titles(meaning, "sign-in trouble", strategy="semantic")[0] == LOGIN
+
+
+def test_meaning_without_a_word_says_so(meaning: Workspace) -> None:
+    result = search(meaning, "zzqqy")
+    assert "in meaning only" in result.notices[0]
+    assert all(hit.score < 0.5 for hit in result.hits)
+
+
+def test_a_typing_error_finds_the_nearest_word(meaning: Workspace) -> None:
+    result = search(meaning, "conection pol", strategy="lexical")
+    assert result.hits[0].entry.title.startswith("Postgres connection pool")
+    assert "'connection'" in result.notices[0]
+
+
+def test_why(meaning: Workspace) -> None:
+    [hit, *_] = search(meaning, "JWT token", explain=True).hits
+    assert hit.why is not None
+    assert (hit.why.lexical_rank, hit.why.matched_layers) == (1, ("lexical", "semantic"))
+    assert hit.why.similarity is not None and 0.2 < hit.why.similarity <= 1
+    assert hit.why.decay == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("apart", [{"minutes": 0}, {"minutes": 20}, {"days": 30}])
+def test_of_two_on_one_topic_the_later_is_first(
+    model: FastEmbedder, tmp_path: Path, clock: Clock, apart: dict[str, float]
+) -> None:
+    with open_home(tmp_path, embedder=model, clock=clock) as ws:
+        save(ws, "The staging database runs on port 5432")
+        clock.forward(**apart)
+        save(ws, "The staging database runs on port 6543")
+        for text in OTHERS[:6]:
+            save(ws, text)
+        for query in ("staging database port", "On which port does the staging database run?", "staging 5432"):
+            assert titles(ws, query)[0].endswith("6543")
+        scores = [hit.score for hit in search(ws, "staging database port").hits]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_a_long_entry_is_found_by_its_last_sentence(model: FastEmbedder, tmp_path: Path) -> None:
+    with open_home(tmp_path, embedder=model) as ws:
+        filler = " ".join(
+            f"Paragraph {n} is about roads, bridges and the price of gravel in the valley." for n in range(90)
+        )
+        save(ws, f"Road works.\n\n{filler}\n\nIn the end the cat had hidden behind the washing machine.")
+        save(ws, "Invoices are due on Friday.")
+        rebuild(ws)
+        for strategy, query in (("lexical", "washing machine"), ("semantic", "where was the kitten hiding?")):
+            [hit, *_] = search(ws, query, strategy=strategy).hits
+            assert hit.entry.title.startswith("Road works")
+            assert "washing machine" in hit.passage and len(hit.passage) < 1_500
+
+
+# -- filters --------------------------------------------------------------------------------------------------
+
+MARKS = st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(["decision", "note", "issue"]),
+        "tags": st.lists(st.sampled_from(["db", "area/kitchen", "area"]), max_size=2, unique=True),
+        "project": st.sampled_from(["Web", "shop"]),
+        "files": st.lists(st.sampled_from(["src/store.py", "src/web/app.py"]), max_size=1),
+        "importance": st.one_of(st.none(), st.integers(0, 10)),
+        "at": st.sampled_from(["2026-11-01", "2026-11-10", "2026-11-20"]),
+    }
+)
+WANTED = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.sampled_from(["decision", ["issue", "note"]]),
+        "tag": st.sampled_from(["area", "db", ["db", "area/kitchen"]]),
+        "project": st.sampled_from(["web", "SHOP"]),
+        "file": st.sampled_from(["store.py", "src", "src/web/app.py"]),
+        "min_importance": st.integers(0, 10),
+        "since": st.sampled_from(["2026-11-05", "2026-11-20"]),
+        "until": st.just("2026-11-20"),
+    },
+)
+
+
+@given(st.lists(MARKS, min_size=1, max_size=8), WANTED)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_filters_are_exact_in_both_lists(
+    tmp_path_factory: pytest.TempPathFactory, marks: list[dict[str, object]], wanted: dict[str, object]
+) -> None:
+    def passes(mark: dict[str, object]) -> bool:
+        def any_of(name: str) -> list[str]:
+            value = wanted.get(name, [])
+            return [value] if isinstance(value, str) else list(value)  # type: ignore[call-overload]
+
+        tags, files = list(mark["tags"]), list(mark["files"])  # type: ignore[call-overload]
+        importance = 5 if mark["importance"] is None else mark["importance"]
+        return (
+            (not any_of("type") or mark["type"] in any_of("type"))
+            and (not any_of("tag") or any(t == w or t.startswith(f"{w}/") for t in tags for w in any_of("tag")))
+            and (not any_of("project") or str(mark["project"]).lower() in map(str.lower, any_of("project")))
+            and (
+                not any_of("file")
+                or any(f == w or f.endswith(f"/{w}") or f.startswith(f"{w}/") for f in files for w in any_of("file"))
+            )
+            and importance >= wanted.get("min_importance", 0)  # type: ignore[operator]
+            and str(wanted.get("since", "0")) <= str(mark["at"]) <= str(wanted.get("until", "9"))
+        )
+
+    with open_home(tmp_path_factory.mktemp("home")) as ws:
+        for number, mark in enumerate(marks):
+            save(ws, f"harbour entry {number}", force=True, **mark)  # type: ignore[arg-type]
+        expected = {f"harbour entry {n}" for n, mark in enumerate(marks) if passes(mark)}
+        filters = build_filters(now=ws.clock(), **wanted)  # type: ignore[arg-type]
+        for strategy in ("lexical", "semantic", "hybrid"):
+            assert set(titles(ws, "harbour", filters=filters, strategy=strategy, limit=100)) == expected
+        listing = find(ws, filters=filters, limit=100)
+        assert {entry.title for entry in listing.entries} == expected
+        assert listing.total == len(expected)
+
+
+def test_inline_filters_and_phrases(ws: Workspace) -> None:
+    save(ws, "The connection pool is small", type="decision", tags=["db"])
+    save(ws, "The pool has no connection to the river")
+    assert titles(ws, '"connection pool"') == ["The connection pool is small"]
+    assert titles(ws, "pool tag:db") == ["The connection pool is small"]
+    assert titles(ws, "type:decision") == ["The connection pool is small"]
+    nothing = search(ws, '"pool connection"')
+    assert nothing.hits == () and "without the quotes" in nothing.notices[0]
+
+
+@given(
+    st.text(max_size=60)
+    | st.sampled_from(['"', '""', "NEAR(a b)", "a:b", "^a*", "a AND OR NOT", "(((", "-", "%", "日本", "🎉"])
+)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_query_is_answered(ws: Workspace, query: str) -> None:
+    if not find(ws).total:
+        save(ws, "Something to find, a and b")
+    assert search(ws, query).total >= 0
+
+
+@pytest.mark.parametrize("limit", [0, -1, 101, 10**9])
+def test_a_limit_outside_its_range_is_told(ws: Workspace, limit: int) -> None:
+    for verb in (lambda: search(ws, "x", limit=limit), lambda: recent(ws, limit=limit), lambda: find(ws, limit=limit)):
+        with pytest.raises(InvalidArgument, match="1 to 100"):
+            verb()
+
+
+# -- answers from words only ----------------------------------------------------------------------------------
+
+
+def test_without_a_model_words_answer_and_say_so(tmp_path: Path) -> None:
+    with open_home(tmp_path, embedder=HashingEmbedder(broken=True)) as ws:
+        save(ws, LOGIN)
+        result = search(ws, "token")
+        assert (result.mode, result.hits[0].entry.title) == ("lexical", LOGIN)
+        assert "cannot be loaded" in result.notices[0] and "words only" in result.notices[0]
+
+
+def test_what_has_no_vector_yet_is_counted_with_the_cure(tmp_path: Path) -> None:
+    with open_home(tmp_path) as ws:
+        day = "".join(f"## {n // 60:02d}:{n % 60:02d} Entry {n}\ntext {n}\n\n" for n in range(300))
+        (ws.config.journal / "2026-11-20.md").write_text(day)
+        result = search(ws, "entry", embed_ms=0)
+        assert "300 of 300" in result.notices[0] and "synaptic rebuild-index" in result.notices[0]
+        rebuild(ws)
+        assert search(ws, "entry", embed_ms=0).notices == ()
+
+
+# -- time, ids, superseding -----------------------------------------------------------------------------------
+
+
+def test_superseded_entries_are_hidden_unless_asked_for(ws: Workspace) -> None:
+    old = save(ws, "The team meets on Monday")
+    new = save(ws, "The team meets on Tuesday", supersedes=[old.id[-8:]])  # within the same second
+    assert [hit.entry.id for hit in search(ws, "team meets").hits] == [new.id]
+    filters = build_filters(now=ws.clock(), include_superseded=True)
+    both = search(ws, "team meets", filters=filters)
+    assert {hit.entry.id: hit.superseded_by for hit in both.hits} == {old.id: new.id, new.id: None}
+    assert get(ws, [old.id]).superseded_by == {old.id: new.id}
+    with pytest.raises(InvalidArgument):
+        update(ws, new.id, supersedes=[new.id])
+
+
+def test_recent_with_a_query_reaches_no_further_than_the_last_fifty(ws: Workspace, clock: Clock) -> None:
+    save(ws, "The harbour is closed")
+    for number in range(50):
+        clock.forward(minutes=1)
+        save(ws, f"harbour report {number}")
+    found = recent(ws, "harbour closed").entries
+    assert len(found) == 10
+    assert "The harbour is closed" not in [entry.title for entry in found]
+    assert [entry.at for entry in found] == sorted((entry.at for entry in found), reverse=True)
+
+
+def test_paging_stays_right_while_entries_arrive(ws: Workspace, clock: Clock) -> None:
+    wanted = []
+    for number in range(7):
+        clock.forward(minutes=1)
+        wanted.append(save(ws, f"entry {number}").id)
+    seen, cursor = [], None
+    while True:
+        page = find(ws, limit=3, cursor=cursor)
+        seen += [entry.id for entry in page.entries]
+        clock.forward(minutes=1)
+        save(ws, f"arrived after {len(seen)}")
+        if (cursor := page.cursor) is None:
+            break
+    assert seen == wanted[::-1]
+    around = find(ws, around=wanted[3], limit=3).entries
+    assert [entry.id for entry in around] == wanted[2:5]
+    with pytest.raises(InvalidArgument, match="cursor"):
+        find(ws, cursor="nonsense")
+
+
+def test_ids_may_be_short(ws: Workspace) -> None:
+    receipt = save(ws, "An entry")
+    for name in (receipt.id, receipt.id[-8:], receipt.id[-8:-4], receipt.id[:13]):
+        assert get(ws, [name]).entries[0].id == receipt.id
+    with pytest.raises(NotFound):
+        get(ws, ["zzzz"])
+    path = ws.config.journal / "2026-11-20.md"
+    path.write_text("".join(f"## 10:0{n} x\n<!-- syn:20261120-aaaa000{n} -->\n" for n in (1, 2)))
+    with pytest.raises(Ambiguous):
+        get(ws, ["aaaa"])
+
+
+# -- writing, through the verbs --------------------------------------------------------------------------------
+
+
+def test_the_same_text_again_within_a_day_is_the_first(ws: Workspace, clock: Clock) -> None:
+    first = save(ws, "Said twice")
+    clock.forward(hours=23)
+    assert (again := save(ws, "Said twice")).id == first.id and "already saved" in again.notices
+    assert save(ws, "Said twice", project="another").id != first.id
+    assert save(ws, "Said twice", force=True).id != first.id
+    clock.forward(hours=48)
+    assert save(ws, "Said twice").id != first.id
+
+
+def test_an_edit_leaves_the_rest_of_the_file_alone(ws: Workspace) -> None:
+    path = ws.config.journal / "2026-11-20.md"
+    above, below = b"# Day\r\n\r\n## 08:00 Above  \r\nx  \r\n\r\n", b"## 10:00 Below\r\ny"
+    path.write_bytes(above + b"## 9:00 am Mine #a\r\nold words\r\n\r\n" + below)
+    mine = next(entry for entry in recent(ws).entries if entry.title == "Mine")
+    update(ws, mine.id, content="new words", add_tags=["b"])
+    data = path.read_bytes()
+    assert data.startswith(above) and data.endswith(below)
+    assert b"## 9:00 am Mine #a #b\r\n<!-- syn:" in data and b"new words\r\n\r\n" in data
+    assert titles(ws, "new words")[0] == "Mine"
+    assert "old words" not in get(ws, [mine.id]).entries[0].content
+    delete(ws, mine.id)
+    assert path.read_bytes() == above + below
+    restore(ws, mine.id)
+    assert get(ws, [mine.id]).entries[0].content == "new words"
+
+
+def test_a_title_taken_from_the_text_follows_it(ws: Workspace) -> None:
+    long = "It is fast and the team knows it well, and the operations people already run a cluster for us."
+    taken = save(ws, f"Chose Redis for the session store. {long}")
+    given_ = save(ws, f"Chose Redis for the queue. {long}", title="Queue")
+    for receipt in (taken, given_):
+        update(ws, receipt.id, content=f"Chose Postgres instead. {long}")
+    assert [entry.title for entry in get(ws, [taken.id, given_.id]).entries] == ["Chose Postgres instead", "Queue"]
+
+
+def test_a_derived_id_is_written_down_when_another_entry_names_it(ws: Workspace) -> None:
+    path = ws.config.journal / "2026-11-20.md"
+    path.write_text("## 10:00 By hand\ntext\n")
+    [hand] = recent(ws).entries
+    child = save(ws, "It goes on", parent=hand.id)
+    assert f"<!-- syn:{hand.id} -->" in path.read_text()
+    thread = find(ws, filters=build_filters(now=ws.clock(), parent=hand.id[-8:]))
+    assert [entry.id for entry in thread.entries] == [child.id]
+    (ws.config.journal / "page.md").write_text("# Page\ntext\n")
+    page = next(entry for entry in recent(ws).entries if entry.title == "Page")
+    with pytest.raises(Refused, match=r"page\.md"):
+        update(ws, page.id, title="x")
