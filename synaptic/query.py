@@ -27,6 +27,7 @@ STOP_WORDS = frozenset(
 _FILTER = re.compile(r"""(?<![\w"/])([A-Za-z_]+):(?:"([^"]*)"|([^\s"/:][^\s"]*))""")
 _PHRASE = re.compile(r'"([^"]+)"')
 _WORD = re.compile(r"\w+", re.UNICODE)
+_UNBROKEN = re.compile(r"\S+")
 _KEYS = ("type", "tag", "file", "project", "since", "until")
 _DAYS_AGO = re.compile(r"(\d{1,6})\s*d(?:ays?)?(?:\s+ago)?", re.IGNORECASE)
 
@@ -287,17 +288,12 @@ def snippet(text: str, is_hit: Callable[[str], bool], *, length: int = 240) -> t
     """
     if len(text) <= length:
         return text, 0
-    words = list(_WORD.finditer(text))
-    hits = [word.start() for word in words if is_hit(word.group().lower())]
-    if not hits:
-        start = 0
-    else:
-        window = length * 3 // 4
-        start = max(hits, key=lambda first: (sum(first <= hit < first + window for hit in hits), -first))
-        start = max(0, start - length // 8)
-    starts = [word.start() for word in words if word.start() >= start] or [0]
-    start = 0 if start == 0 else starts[0]
-    end = max((word.end() for word in words if word.end() <= start + length), default=start + length)
-    end = max(end, start + 1)
-    lead, tail = "… " if start > 0 else "", " …" if end < len(text.rstrip()) else ""
+    hits = [word.start() for word in _WORD.finditer(text) if is_hit(word.group().lower())]
+    window = length * 3 // 4
+    hit = max(hits, key=lambda first: (sum(first <= h < first + window for h in hits), -first), default=0)
+    unbroken = [stretch.span() for stretch in _UNBROKEN.finditer(text)]
+    # where nothing is blank for long (a URL, Chinese) it is cut anywhere
+    start = min((first for first, _ in unbroken if hit - length // 8 <= first <= hit), default=hit)
+    end = max((end for _, end in unbroken if start + length // 2 < end <= start + length), default=start + length)
+    lead, tail = "… " if text[:start].strip() else "", " …" if text[end:].strip() else ""
     return f"{lead}{text[start:end].strip()}{tail}", text[:start].count("\n")

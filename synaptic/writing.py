@@ -13,9 +13,10 @@ from .index import Stored
 from .markdown import compose_entry, new_id
 from .models import Entry, Receipt
 from .query import check_type, read_date
-from .sync import content_hash, embed_pending, in_step, sync
+from .sync import LOCK_WAIT_MS, content_hash, embed_pending, in_step, sync
 from .workspace import Workspace
 
+SCRUB_WAIT_MS = 10_000
 REPEAT_WINDOW = timedelta(hours=24)
 EMBED_BUDGET_S = 0.2
 """A save embeds its own text at once where the model is loaded; what it cannot finish waits for a search."""
@@ -48,7 +49,7 @@ def save(
     """
     now = ws.clock()
     moment = _moment(at, now)
-    project = (project or ws.config.project or detect_project(Path.cwd()) or "").strip() or None
+    project = (project or ws.config.project or _working_project() or "").strip() or None
     notices: list[str] = []
     entry, composed = compose_entry(
         content,
@@ -159,7 +160,7 @@ def delete(ws: Workspace, id: str, *, purge: bool = False) -> Receipt:
     else:
         ws.journal.edit(path, found.own_id, lambda _: None)
         notices = (f"`synaptic restore {found.entry.short_id}` brings it back.",)
-    return receipt_of(found.entry, notices=(*notices, *index_now(ws)))
+    return receipt_of(found.entry, notices=(*notices, *index_now(ws, scrub=purge)))
 
 
 def restore(ws: Workspace, id: str) -> Receipt:
@@ -177,6 +178,13 @@ def detect_project(folder: Path) -> str | None:
         if marker.is_file():
             return _worktree_project(marker) or place.name
     return None
+
+
+def _working_project() -> str | None:
+    try:
+        return detect_project(Path.cwd())
+    except OSError:  # the working directory was deleted, or may not be looked at
+        return None
 
 
 def compare_tag(tag: str) -> str:
@@ -210,11 +218,13 @@ def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
         return None  # an index that cannot be used must not stop a save
 
 
-def index_now(ws: Workspace) -> tuple[str, ...]:
-    """Indexes what was just written; a notice where that failed."""
+def index_now(ws: Workspace, *, scrub: bool = False) -> tuple[str, ...]:
+    """Indexes what was just written, with `scrub` leaving no trace of what was deleted; a notice where that failed."""
     try:
-        sync(ws)
+        sync(ws, wait_ms=SCRUB_WAIT_MS if scrub else LOCK_WAIT_MS)
         embed_pending(ws, budget_s=EMBED_BUDGET_S)
+        if scrub:
+            ws.index.scrub()
     except Exception as error:  # whatever it is, the entry is safe in the journal
         return (f"Saved, but not indexed yet ({error}); the next search tries again.",)
     return ()

@@ -11,7 +11,7 @@ import pytest
 from embedders import HashingEmbedder
 from homes import Clock, open_home
 
-from synaptic import Workspace, rebuild, recent, save, search
+from synaptic import Workspace, delete, rebuild, recent, save, search
 from synaptic.errors import IndexUnusable, JournalError
 
 
@@ -123,3 +123,16 @@ def test_an_edit_of_the_same_size_and_time_is_found(ws: Workspace) -> None:
     path.write_bytes(path.read_bytes().replace(b"old", b"new"))
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
     assert [entry.title for entry in recent(ws).entries] == ["the new word"]
+
+
+def test_a_purged_word_is_nowhere(ws: Workspace) -> None:
+    doomed = save(ws, "The code word is xylophonically strange", tags=["zymurgical"])
+    for number in range(30):
+        save(ws, f"harmless entry {number}")
+    search(ws, "xylophonically")
+    delete(ws, doomed.id, purge=True)
+    kept = [path for path in ws.config.home.rglob("*") if path.is_file()]
+    assert ws.index.path in kept
+    for path in kept:
+        data = path.read_bytes().lower()
+        assert b"xylophon" not in data and b"zymurg" not in data and doomed.id.encode() not in data, path

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import tempfile
+import time
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
+from embedders import HashingEmbedder
 from homes import Clock, open_home
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from pictures import picture
 
-from synaptic import delete, find, rebuild, restore, save, update
-from synaptic.errors import NotFound, Refused
-from synaptic.models import Entry
-from synaptic.sync import embed_pending, sync
+from synaptic import Filters, Workspace, delete, find, rebuild, restore, save, search, update
+from synaptic.errors import JournalError, NotFound, Refused
+from synaptic.index import Source
+from synaptic.models import Entry, Stamp
+from synaptic.sync import SyncReport, differences, embed_pending, in_step, read_entries, sync, verify
 
 # -- the law ----------------------------------------------------------------------------------------
 
@@ -198,5 +205,299 @@ class Journaling(RuleBasedStateMachine):
         return self.entries()[one % len(self.entries())]
 
 
-Journaling.TestCase.settings = settings(max_examples=40, stateful_step_count=12, deadline=None)
+Journaling.TestCase.settings = settings(max_examples=100, stateful_step_count=12, deadline=None)
 test_an_incremental_index_equals_a_fresh_one = Journaling.TestCase
+
+
+# -- what is kept, and what is made anew --------------------------------------------------------------
+
+
+def found(ws: Workspace, phrase: str) -> list[str]:
+    """What the next search finds that holds this phrase itself, not just beside it."""
+    return [hit.entry.content for hit in search(ws, f'"{phrase}"', strategy="lexical").hits]
+
+
+def vectors(ws: Workspace) -> set[bytes]:
+    return set(ws.index.vectors([row[0] for row in ws.index.rows("SELECT rowid FROM chunk")]).values())
+
+
+@pytest.fixture
+def filled(ws: Workspace) -> Workspace:
+    for number in range(12):
+        save(ws, f"Entry number {number} about the {number}th cable.\n\nMore of it.", title=f"Cable {number}")
+    return ws
+
+
+@pytest.fixture
+def day_file(filled: Workspace) -> Path:
+    return filled.config.journal / "2026-11-21.md"
+
+
+def test_an_entry_takes_its_vector_along_to_another_file(filled: Workspace, day_file: Path) -> None:
+    before = vectors(filled)
+    head, *blocks = re.split(rb"(?m)^(?=## )", day_file.read_bytes())
+    day_file.write_bytes(head + b"".join(blocks[1:]))
+    (day_file.parent / "elsewhere.md").write_bytes(blocks[0])
+    assert sync(filled).changed == 2
+    assert embed_pending(filled, budget_s=None) == 0
+    assert vectors(filled) == before
+
+
+def test_a_renamed_file_keeps_its_vectors(filled: Workspace, day_file: Path) -> None:
+    day_file.rename(day_file.with_name("2026-11-20.md"))
+    assert sync(filled).removed == 1
+    assert embed_pending(filled, budget_s=None) == 0
+    assert {entry.date for entry in find(filled).entries} == {"2026-11-20"}
+
+
+def test_where_only_offsets_change_nothing_is_embedded(filled: Workspace, day_file: Path) -> None:
+    data = day_file.read_bytes()
+    day_file.write_bytes(
+        b"# 2026-11-21, a long day\n\n\n" + data.partition(b"\n")[2].replace(b"\n\nMore", b"\n\n\nMore", 1)
+    )
+    assert sync(filled).changed == 1
+    assert embed_pending(filled, budget_s=None) <= 1  # the one entry that gained a line
+    assert found(filled, "7th") == ["Entry number 7 about the 7th cable.\n\nMore of it."]
+
+
+def test_another_model_embeds_everything_again(filled: Workspace) -> None:
+    before = vectors(filled)
+    filled.close()
+    with open_home(filled.config.home, embedder=HashingEmbedder("another")) as other:
+        assert search(other, "cable").mode == "hybrid"
+        embed_pending(other, budget_s=None)
+        assert other.index.pending_counts() == (0, 0)
+        assert len(vectors(other)) == 12
+        other.embedder.dimensions = 16  # type: ignore[misc]
+        other.embedder.name = "smaller"  # type: ignore[misc]
+        assert rebuild(other).embedded == 12
+        assert {len(vector) for vector in vectors(other)} == {16}
+    assert {len(vector) for vector in before} == {32}
+
+
+def test_front_matter_and_its_tags_follow_the_file(ws: Workspace) -> None:
+    note = ws.config.journal / "Plan.md"
+    note.write_text("# Plan\n\nPaint the fence.\n")
+    assert found(ws, "fence")
+    note.write_text("---\ntags: [home]\n---\n# Plan\n\nPaint the fence.\n")
+    assert [entry.tags for entry in find(ws).entries] == [("home",)]
+    assert embed_pending(ws, budget_s=None) == 1  # its tags are embedded with it
+    note.write_text("---\ntags: [garden]\n---\n# Plan\n\nPaint the fence.\n")
+    assert [hit.entry.tags for hit in search(ws, "tag:garden").hits] == [("garden",)]
+    assert rebuild(ws).embedded == 0
+    note.write_text("# Plan\n\nPaint the fence.\n")
+    assert [entry.tags for entry in find(ws).entries] == [()]
+
+
+def test_an_endless_embedding_run_ends_when_the_text_reads_otherwise(filled: Workspace) -> None:
+    """As after an upgrade that makes other text of the same bytes."""
+    with filled.index.writing():
+        filled.index.db.execute("UPDATE chunk SET hash = hash + 1, vector = 0")
+        filled.index.db.execute("DELETE FROM chunk_vec")
+    assert embed_pending(filled, budget_s=None) == 12
+    assert filled.index.pending_counts() == (0, 0)
+
+
+def test_a_changed_zone_moves_what_was_typed_without_one(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    (ws.config.journal / "2026-11-21.md").write_text("## 10:15 Called the bank\nthey call back\n")
+    instants = set()
+    try:
+        for zone in ("UTC", "Asia/Tokyo", "America/New_York"):
+            monkeypatch.setenv("TZ", zone)
+            time.tzset()
+            [entry] = find(ws).entries
+            assert entry.time == "10:15"
+            instants.add(entry.at)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert len(instants) == 3
+
+
+def test_a_conflict_copy_is_no_second_entry_and_an_edited_one_is_told_apart(filled: Workspace, day_file: Path) -> None:
+    copy = day_file.with_name("2026-11-21.sync-conflict-20261122.md")
+    copy.write_bytes(day_file.read_bytes())
+    assert len(found(filled, "cable")) == 12
+    assert filled.index.issues() == ()
+    copy.write_bytes(day_file.read_bytes().replace(b"the 7th cable", b"the 7th wire"))
+    assert sorted(text.splitlines()[0] for text in found(filled, "7th")) == [
+        "Entry number 7 about the 7th cable.", "Entry number 7 about the 7th wire.",
+    ]  # fmt: skip
+    [issue] = filled.index.issues()
+    assert (issue.path, issue.code) == (copy.name, "duplicate-id")
+    day_file.unlink()
+    assert len(found(filled, "cable")) == 12
+    assert len(found(filled, "7th wire")) == 1
+    assert filled.index.issues() == ()
+
+
+# -- seeing that a file changed -----------------------------------------------------------------------
+
+
+def test_an_edit_with_the_same_size_and_time_is_found(ws: Workspace) -> None:
+    note = ws.config.journal / "note.md"
+    note.write_text("the gate is green\n")
+    for older, newer in (("green", "black"), ("black", "white"), ("white", "brown")):
+        assert found(ws, older) == [f"the gate is {older}\n".strip()]
+        status = note.stat()
+        with note.open("r+") as file:
+            file.write(f"the gate is {newer}\n")
+        os.utime(note, ns=(status.st_atime_ns, status.st_mtime_ns))
+        assert found(ws, newer) == [f"the gate is {newer}"]
+        assert found(ws, older) == []
+
+
+SECOND = 1_000_000_000
+STAMP = Stamp("a.md", mtime_ns=10 * SECOND, ctime_ns=10 * SECOND, size=5, inode=1)
+
+
+@pytest.mark.parametrize(
+    ("stamp", "scanned_s", "must_read"),
+    [
+        (STAMP, 12.1, False),
+        (STAMP, 11.9, True),  # changed less than two seconds before it was read: its stamp proves nothing
+        (STAMP, 9, True),
+        (replace(STAMP, mtime_ns=1), 60, True),
+        (replace(STAMP, ctime_ns=1), 60, True),
+        (replace(STAMP, size=6), 60, True),
+        (replace(STAMP, inode=2), 60, True),
+        (replace(STAMP, path="b.md"), 60, True),
+    ],
+)
+def test_a_stamp_is_trusted_only_where_it_proves_something(stamp: Stamp, scanned_s: float, must_read: bool) -> None:
+    known = {STAMP.path: Source(STAMP, b"", int(scanned_s * SECOND))}
+    assert differences([stamp], known)[0] == ([stamp] if must_read else [])
+    assert differences([stamp], known, trust=False)[0] == [stamp]
+    assert differences([], known) == ([], ["a.md"])
+
+
+def test_an_unchanged_file_is_not_indexed_again(filled: Workspace, day_file: Path) -> None:
+    sync(filled)
+    before = filled.index.db.total_changes()
+    day_file.chmod(0o640)
+    assert sync(filled).changed == 0
+    assert filled.index.db.total_changes() == before
+
+
+def test_searching_changes_no_file(filled: Workspace, day_file: Path) -> None:
+    (day_file.parent / "odd.md").write_bytes(b"\xef\xbb\xbf## 9:15 odd\r\n\0\xff ```\r<!-- syn:nonsense\n")
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in day_file.parent.iterdir()}
+    search(filled, "cable")
+    rebuild(filled)
+    assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in day_file.parent.iterdir()} == before
+
+
+def test_a_file_that_changes_while_it_is_read_is_read_again(filled: Workspace, day_file: Path) -> None:
+    edits = [
+        lambda: day_file.write_bytes(day_file.read_bytes().replace(b"the 3th cable", b"no wire at all")),
+        lambda: day_file.rename(day_file.with_name("2026-11-20.md")),
+    ]
+
+    def read(_: SyncReport) -> list[Entry]:
+        rowids = filled.index.listing(Filters(), order="oldest", limit=20)[1]
+        if edits:
+            edits.pop(0)()
+        return list(read_entries(filled, rowids).values())
+
+    entries = in_step(filled, read)
+    assert edits == []
+    assert {entry.date for entry in entries} == {"2026-11-20"}
+    assert sum("no wire" in entry.content for entry in entries) == 1
+
+
+def test_a_file_that_never_rests_is_an_error(filled: Workspace, day_file: Path) -> None:
+    def read(_: SyncReport) -> object:
+        day_file.write_bytes(b"\n" + day_file.read_bytes())
+        return read_entries(filled, filled.index.listing(Filters(), order="newest", limit=1)[1])
+
+    with pytest.raises(JournalError, match="faster than it can be read"):
+        in_step(filled, read)
+
+
+def test_a_search_beside_a_writer_answers_from_what_there_is(filled: Workspace, day_file: Path) -> None:
+    with open_home(filled.config.home) as other, other.index.writing():
+        day_file.write_bytes(day_file.read_bytes() + b"\n## 23:00 Late\na giraffe\n")
+        answer = search(filled, "cable giraffe", embed_ms=0)
+    assert len(answer.hits) == 12
+    assert any("latest changes may be missing" in notice for notice in answer.notices)
+    assert found(filled, "giraffe") == ["a giraffe"]
+
+
+# -- a damaged, vanished or foreign index ---------------------------------------------------------------
+
+
+def remove_alone(index: Path) -> None:
+    index.unlink()
+
+
+def remove_all(index: Path) -> None:
+    for path in index.parent.glob("index.db*"):
+        path.unlink()
+
+
+def truncate(index: Path) -> None:
+    os.truncate(index, index.stat().st_size // 2)
+
+
+def empty(index: Path) -> None:
+    os.truncate(index, 0)
+
+
+def garble(index: Path) -> None:
+    with index.open("r+b") as file:
+        file.write(b"\x13garbage" * (index.stat().st_size // 8))
+
+
+def exchange(index: Path) -> None:
+    for path in index.parent.glob("index.db*"):
+        path.unlink()
+    index.write_bytes(b"this is no database, " * 300)
+
+
+DAMAGES = (remove_alone, remove_all, truncate, empty, garble, exchange)
+
+
+@pytest.mark.parametrize("flushed", [True, False])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_index_under_an_open_workspace_is_made_anew(
+    filled: Workspace, day_file: Path, damage: Callable[[Path], None], flushed: bool
+) -> None:
+    if flushed:
+        filled.index.compact()
+    damage(filled.config.state / "index.db")
+    day_file.write_bytes(day_file.read_bytes().replace(b"the 3th cable", b"the giraffe"))
+    assert len(found(filled, "cable")) == 12  # the word stands in every title
+    assert found(filled, "giraffe") == ["Entry number 3 about the giraffe.\n\nMore of it."]
+    save(filled, "An okapi came by.")
+    with open_home(filled.config.home) as other:
+        assert found(other, "okapi") == ["An okapi came by."]
+        assert search(other, "okapi").mode == "hybrid"
+    assert verify(filled)
+    assert filled.index.orphans() == 0
+
+
+def test_a_damage_that_no_search_meets_is_found_by_a_check(filled: Workspace) -> None:
+    filled.close()
+    path = filled.config.state / "index.db"
+    data = bytearray(path.read_bytes())
+    with open_home(filled.config.home) as again:
+        root = again.index.value("SELECT rootpage FROM sqlite_schema WHERE name = 'chunk_hash'")
+        size = again.index.value("PRAGMA page_size")
+    data[(root - 1) * size : root * size] = b"\xff" * size
+    path.write_bytes(data)
+    with open_home(filled.config.home) as again:
+        assert not verify(again)
+        assert verify(again)
+        assert len(found(again, "cable")) == 12
+
+
+def test_an_index_of_another_version_is_filled_again(filled: Workspace) -> None:
+    db = filled.index.db
+    db.execute("CREATE TABLE of_the_future (x); DROP TABLE supersedes; PRAGMA user_version = 4711")
+    filled.close()
+    with open_home(filled.config.home) as again:
+        assert len(found(again, "cable")) == 12
+        assert search(again, "cable").mode == "hybrid"
+        tables = {row[0] for row in again.index.rows("SELECT name FROM sqlite_schema")}
+        assert "of_the_future" not in tables and "supersedes" in tables
+        assert again.index.orphans() == 0

@@ -24,6 +24,7 @@ _PRAGMAS = (
     "journal_mode = WAL",
     "synchronous = NORMAL",
     "foreign_keys = ON",
+    "secure_delete = FAST",  # what is deleted within a page is overwritten; `scrub` does the rest
     "temp_store = MEMORY",
     "cache_size = -8000",
 )
@@ -199,6 +200,12 @@ class Database:
         with suppress(apsw.BusyError, apsw.LockedError):
             self.db.execute("PRAGMA incremental_vacuum").fetchall()
             self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def scrub(self) -> None:
+        """Leaves no trace of what was deleted: FTS5 keeps its words until segments are merged, SQLite its pages."""
+        with self.writing():
+            self.optimize()
+        self.compact()
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """Every row of a query."""

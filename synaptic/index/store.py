@@ -180,7 +180,8 @@ class Store(Database):
         """
         rows = self.rows(
             "SELECT e.rowid, e.content_hash, CASE e.date_source WHEN 'mtime' THEN NULL ELSE e.date END, s.path, "
-            "e.twin, e.other_id FROM entry e JOIN source s ON s.id = e.source WHERE e.own_id = ? ORDER BY length(s.path), s.path, e.seq",
+            "e.twin, e.other_id FROM entry e JOIN source s ON s.id = e.source WHERE e.own_id = ? "
+            "ORDER BY length(s.path), s.path, e.seq",
             own_id,
         )
         seen: set[int] = set()
@@ -213,7 +214,9 @@ class Store(Database):
 
     def pending(self, limit: int) -> list[Passage]:
         """Passages that want a vector, newest first."""
-        rows = self.rows(f'SELECT c.rowid, c.entry, c.start, c."end", c.hash {_PENDING} ORDER BY c.rowid DESC LIMIT ?', limit)
+        rows = self.rows(
+            f'SELECT c.rowid, c.entry, c.start, c."end", c.hash {_PENDING} ORDER BY c.rowid DESC LIMIT ?', limit
+        )
         return [Passage(*row) for row in rows]
 
     def pending_counts(self) -> tuple[int, int]:
