@@ -32,7 +32,8 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
         missing: list[SynapticError] = []
         for id in dict.fromkeys(ids):
             try:
-                found.append(ws.index.resolve(id.strip()).rowid)
+                rowid = ws.index.resolve(id.strip()).rowid
+                found += [] if rowid in found else [rowid]
             except SynapticError as error:
                 missing.append(error)
         if not found:

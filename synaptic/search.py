@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -15,7 +16,10 @@ from .sync import DEFAULT_RATE, SyncReport, in_step, read_hits, read_passages
 from .workspace import Workspace
 
 DEPTH = 80
-"""Chunks taken from each list before fusion."""
+"""Chunks taken from each list before fusion, at least."""
+
+MAX_NEIGHBOURS = 4096
+"""The most that sqlite-vec finds at once; an entry has no more than 200 vectors."""
 
 TOPIC_DEPTH = 20
 NEARLY_AS_GOOD = 0.74
@@ -107,7 +111,7 @@ def _run(
         vector = ws.embedder.embed_query(parsed.text)
     terms, corrections = _terms(ws, parsed)
     lexical_terms = terms if strategy != "semantic" or vector is None else ()
-    lists = _candidates(ws, parsed, lexical_terms, vector, within, max(DEPTH, 4 * limit))
+    lists = _candidates(ws, parsed, lexical_terms, vector, within, limit)
     mode: Mode = "lexical" if vector is None else "hybrid" if strategy == "hybrid" else "semantic"
     used = {"hybrid": ("lexical", "semantic"), "lexical": ("lexical",), "semantic": ("semantic",)}[mode]
     ranked = _rank(ws, lists, used, parsed.filters, now) if parsed.terms else _newest(ws, parsed.filters, within)
@@ -162,13 +166,12 @@ def _candidates(
     terms: Sequence[str],
     vector: Vector | None,
     within: Sequence[int] | None,
-    depth: int,
+    limit: int,
 ) -> _Lists:
     phrases = tuple(quote(phrase) for phrase in parsed.phrases)
-    lexical: list[Candidate] = []
-    semantic: list[Candidate] = []
-    if terms:
-        lexical = ws.index.lexical(
+
+    def lexical(depth: int) -> list[Candidate]:
+        return ws.index.lexical(
             [quote(term) for term in terms],
             filters=parsed.filters,
             within=within,
@@ -176,16 +179,30 @@ def _candidates(
             context_weight=ws.config.search.context,
             limit=depth,
         )
-    if vector is not None:
-        semantic = ws.index.semantic(vector, filters=parsed.filters, within=within, phrases=phrases, limit=depth)
-    return _Lists(_best_chunks(lexical), _best_chunks(semantic))
+
+    def semantic(depth: int) -> list[Candidate]:
+        assert vector is not None
+        return ws.index.semantic(vector, filters=parsed.filters, within=within, phrases=phrases, limit=depth)
+
+    return _Lists(
+        _best_chunks(lexical, limit) if terms else {},
+        _best_chunks(semantic, limit, at_most=MAX_NEIGHBOURS) if vector is not None else {},
+    )
 
 
-def _best_chunks(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
-    best: dict[int, Candidate] = {}
-    for candidate in candidates:
-        best.setdefault(candidate.entry_rowid, candidate)
-    return best
+def _best_chunks(
+    fetch: Callable[[int], Sequence[Candidate]], limit: int, *, at_most: float = math.inf
+) -> dict[int, Candidate]:
+    """The best chunk of each entry, best first. Looks deeper where few long entries fill the whole list."""
+    depth = max(DEPTH, 4 * limit)
+    while True:
+        candidates = fetch(depth)
+        best: dict[int, Candidate] = {}
+        for candidate in candidates:
+            best.setdefault(candidate.entry_rowid, candidate)
+        if len(candidates) < depth or len(best) >= limit or depth >= at_most:
+            return best
+        depth = int(min(4 * depth, at_most))
 
 
 def _rank(ws: Workspace, lists: _Lists, used: Sequence[str], filters: Filters, now: datetime) -> list[_Ranked]:

@@ -140,3 +140,25 @@ def test_a_snippet_shows_the_sought_words() -> None:
     shown, _ = snippet(text, lambda word: word in {"pool", "size"})
     assert "pool size is 40" in shown
     assert len(shown) < 260
+
+
+@given(
+    st.lists(st.sampled_from(["isn't", "end.", "(see", "a/b)", "kestrel", "naïve,", "it"]), min_size=1, max_size=60),
+    st.sampled_from([" ", "\n", "  "]),
+    st.integers(20, 120),
+)
+def test_a_snippet_is_cut_between_words_and_an_ellipsis_means_that_words_are_missing(
+    words: list[str], blank: str, length: int
+) -> None:
+    text = blank.join(words)
+    shown, line = snippet(text, lambda word: word == "kestrel", length=length)
+    bare = shown.removeprefix("… ").removesuffix(" …")
+    kept = bare.split()
+    starts = [n for n in range(len(words)) if words[n : n + len(kept)] == kept]
+    assert starts
+    assert shown.startswith("… ") or 0 in starts
+    assert shown.endswith(" …") or len(words) - len(kept) in starts
+    assert (shown == text) == (kept == words)
+    assert len(bare) <= length
+    assert blank == "\n" or line == 0
+    assert "kestrel" not in words or "kestrel" in kept

@@ -337,3 +337,98 @@ def test_a_derived_id_is_written_down_when_another_entry_names_it(ws: Workspace)
     page = next(entry for entry in recent(ws).entries if entry.title == "Page")
     with pytest.raises(Refused, match=r"page\.md"):
         update(ws, page.id, title="x")
+
+
+# -- what must not get lost in a full list -----------------------------------------------------------------------
+
+
+def test_a_long_entry_does_not_hide_the_others(ws: Workspace) -> None:
+    for number in range(5):
+        save(ws, f"Somebody near the river saw a kestrel over the meadow before the rain came back, day {number}.")
+    save(ws, "\n\n".join(f"Log {n} " + "kestrel " * 110 for n in range(600)), title="Log")
+    rebuild(ws)
+    for strategy in ("lexical", "semantic", "hybrid"):
+        assert search(ws, "kestrel", strategy=strategy).total == 6
+
+
+def test_filters_are_exact_among_many(ws: Workspace) -> None:
+    day = "".join(
+        f"## {n // 60:02d}:{n % 60:02d} harbour entry {n} {'#rare' if n % 200 == 7 else ''}\n" for n in range(900)
+    )
+    (ws.config.journal / "2026-11-20.md").write_text(day)
+    rebuild(ws)
+    for strategy in ("lexical", "semantic", "hybrid"):
+        found = titles(ws, "harbour tag:rare", strategy=strategy)
+        assert sorted(found) == [f"harbour entry {n}" for n in (207, 407, 607, 7, 807)]
+
+
+def test_a_phrase_is_looked_for_in_the_entry_itself(ws: Workspace) -> None:
+    save(ws, "The connection pool is small")
+    save(ws, "Lunch at the harbour")
+    assert titles(ws, "connection pool", strategy="lexical") == ["The connection pool is small", "Lunch at the harbour"]
+    assert titles(ws, '"connection pool"') == ["The connection pool is small"]
+
+
+# -- words ---------------------------------------------------------------------------------------------------------
+
+
+def test_stop_words_are_left_out_unless_there_is_nothing_else(ws: Workspace) -> None:
+    save(ws, "What we did and what we did not")
+    save(ws, "Pruned the apple tree")
+    assert search(ws, "what did the apple do", strategy="lexical").terms == ("apple",)
+    assert titles(ws, "what did we do", strategy="lexical")[0] == "What we did and what we did not"
+
+
+def test_a_query_of_filters_alone_lists_the_newest(ws: Workspace, clock: Clock) -> None:
+    for number in range(4):
+        clock.forward(minutes=1)
+        save(ws, f"Entry {number}", tags=["even"] if number % 2 == 0 else [])
+    for query in ("tag:even", "", "?!", "type:note tag:even"):
+        result = search(ws, query)
+        expected = [3, 2, 1, 0] if "even" not in query else [2, 0]
+        assert [hit.entry.title for hit in result.hits] == [f"Entry {n}" for n in expected]
+        assert any("no words to search for" in notice for notice in result.notices)
+    result = search(ws, "tag:none")
+    assert result.hits == () and "leave one out" in result.notices[0]
+
+
+def test_inline_filters_narrow_what_the_parameters_left_open(ws: Workspace) -> None:
+    save(ws, "Harbour one", type="decision", tags=["a"])
+    save(ws, "Harbour two", type="issue", tags=["a"])
+    given_ = build_filters(now=ws.clock(), type="issue")
+    assert titles(ws, "harbour tag:a", filters=given_) == ["Harbour two"]
+    assert titles(ws, "harbour type:decision", filters=given_) == ["Harbour two"]  # the parameter wins
+    assert titles(ws, "harbour days:3") == titles(ws, "harbour days 3")
+    assert any("`days:` is no filter" in notice for notice in search(ws, "harbour days:3").notices)
+
+
+def test_an_unknown_strategy_is_told(ws: Workspace) -> None:
+    with pytest.raises(InvalidArgument, match="lexical"):
+        search(ws, "x", strategy="psychic")
+
+
+def test_why_names_the_filters_and_the_age(ws: Workspace, clock: Clock) -> None:
+    save(ws, "Harbour one", type="decision")
+    save(ws, "Harbour two", type="reference")
+    clock.forward(days=30)
+    by_title = {hit.entry.title: hit.why for hit in search(ws, "harbour", explain=True).hits}
+    floor = ws.config.search.decay_floor
+    assert by_title["Harbour one"].decay == pytest.approx(floor + (1 - floor) / 2)
+    assert by_title["Harbour one"].age_days == 30
+    assert by_title["Harbour two"].decay == 1, "what is for reference does not age"
+    [hit] = search(ws, "harbour type:decision since:2026-01-01", explain=True).hits
+    assert hit.why is not None and hit.why.matched_filters == ("types", "since")
+    assert all(hit.why is None for hit in search(ws, "harbour").hits)
+
+
+def test_a_snippet_is_cut_between_words_and_knows_its_line(ws: Workspace) -> None:
+    before = " ".join(["It isn't here, nor there."] * 12)
+    (ws.config.journal / "2026-11-20.md").write_text(
+        f"# Day\n\n## 10:00 Long\n\n{before}\nThe kestrel isn't far.\n{before}\n"
+    )
+    [hit] = search(ws, "kestrel", strategy="lexical").hits
+    assert "The kestrel isn't far." in hit.snippet and len(hit.snippet) < 260
+    shown = hit.snippet.removeprefix("… ").removesuffix(" …")
+    assert hit.snippet.startswith("… ") and hit.snippet.endswith(" …")
+    assert set(shown.split()) <= {*before.split(), *"The kestrel isn't far.".split()}
+    assert hit.snippet_line in (5, 6)
