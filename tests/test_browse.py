@@ -51,6 +51,7 @@ def pages(ws: Workspace, limit: int, **more: object) -> list[Entry]:
         page = find(ws, limit=limit, cursor=cursor, **more)  # type: ignore[arg-type]
         assert len(page.entries) <= limit
         shown += page.entries
+        assert len(shown) <= 60, "the pages overlap"
         if (cursor := page.cursor) is None:
             return shown
 

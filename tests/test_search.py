@@ -339,6 +339,24 @@ def test_a_derived_id_is_written_down_when_another_entry_names_it(ws: Workspace)
         update(ws, page.id, title="x")
 
 
+@pytest.mark.parametrize(
+    ("wanted", "days"),
+    [
+        ({"since": "2026-11-19"}, [19, 20, 21]),
+        ({"until": "2026-11-19"}, [18, 19]),
+        ({"since": "2026-11-19", "until": "yesterday"}, [19, 20]),
+        ({"days": 1}, [20, 21]),
+        ({"days": 0}, [21]),
+    ],
+)
+def test_dates_are_inclusive(ws: Workspace, wanted: dict[str, object], days: list[int]) -> None:
+    for day in range(18, 22):
+        save(ws, f"harbour {day}", at=f"2026-11-{day}T{'00:00' if day % 2 else '23:59'}:00")
+    filters = build_filters(now=ws.clock(), **wanted)  # type: ignore[arg-type]
+    for strategy in ("lexical", "semantic"):
+        assert sorted(titles(ws, "harbour", filters=filters, strategy=strategy)) == [f"harbour {day}" for day in days]
+
+
 # -- what must not get lost in a full list -----------------------------------------------------------------------
 
 
@@ -360,6 +378,13 @@ def test_filters_are_exact_among_many(ws: Workspace) -> None:
     for strategy in ("lexical", "semantic", "hybrid"):
         found = titles(ws, "harbour tag:rare", strategy=strategy)
         assert sorted(found) == [f"harbour entry {n}" for n in (207, 407, 607, 7, 807)]
+
+
+def test_as_many_answers_as_asked_for(ws: Workspace) -> None:
+    day = "".join(f"## {n // 60:02d}:{n % 60:02d} harbour entry {n} #many\n" for n in range(150))
+    (ws.config.journal / "2026-11-20.md").write_text(day)
+    for query in ("tag:many", "harbour", "harbour tag:many", '"harbour entry"'):
+        assert len(search(ws, query, limit=100).hits) == 100
 
 
 def test_a_phrase_is_looked_for_in_the_entry_itself(ws: Workspace) -> None:

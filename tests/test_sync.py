@@ -323,10 +323,24 @@ def test_a_conflict_copy_is_no_second_entry_and_an_edited_one_is_told_apart(fill
     ]  # fmt: skip
     [issue] = filled.index.issues()
     assert (issue.path, issue.code) == (copy.name, "duplicate-id")
+    copy.write_bytes(day_file.read_bytes().replace(b"Cable 5", b"Wire 5"))
+    assert {"Cable 5", "Wire 5"} <= {entry.title for entry in find(filled).entries}
+    copy.write_bytes(day_file.read_bytes().replace(b"the 7th cable", b"the 7th wire"))
     day_file.unlink()
     assert len(found(filled, "cable")) == 12
     assert len(found(filled, "7th wire")) == 1
     assert filled.index.issues() == ()
+
+
+def test_the_id_of_an_edited_copy_follows_the_date_of_its_file(ws: Workspace) -> None:
+    journal = ws.config.journal
+    (journal / "a.md").write_text("## 10:00 One\n<!-- syn:20261121-aaaabbbb -->\n")
+    for day, expected in (("2026-10-03", "20261003"), ("2026-10-04", "20261004")):
+        copy = f"---\ndate: {day}\n---\n## 10:00 Another\n<!-- syn:20261121-aaaabbbb -->\n"
+        (journal / "copy.md").write_text(copy)
+        ids = {entry.title: entry.id for entry in find(ws).entries}
+        assert ids["One"] == "20261121-aaaabbbb"
+        assert ids["Another"].startswith(expected)
 
 
 # -- seeing that a file changed -----------------------------------------------------------------------

@@ -217,7 +217,7 @@ class Index(Store):
             "SELECT old.own_id, new.id FROM entry old JOIN supersedes s ON s.target = old.own_id "
             f"JOIN entry new ON new.rowid = s.entry WHERE old.own_id IN {marks(ids)} AND old.twin = 0 "
             "AND new.twin <> 1 AND (new.at > old.at OR (new.at = old.at AND new.source = old.source "
-            "AND new.seq > old.seq)) ORDER BY new.at",
+            "AND new.seq > old.seq)) ORDER BY new.at, new.twin DESC, new.id",
             *ids,
         )
         return dict(rows)

@@ -179,17 +179,17 @@ class Store(Database):
         Shorter paths come first: a conflict copy's name is its original's with something added.
         """
         rows = self.rows(
-            "SELECT e.rowid, e.content_hash, CASE e.date_source WHEN 'mtime' THEN NULL ELSE e.date END, s.path, "
-            "e.twin, e.other_id FROM entry e JOIN source s ON s.id = e.source WHERE e.own_id = ? "
-            "ORDER BY length(s.path), s.path, e.seq",
+            "SELECT e.rowid, e.content_hash, e.title, e.type, "
+            "CASE e.date_source WHEN 'mtime' THEN NULL ELSE e.date END, s.path, e.twin, e.other_id "
+            "FROM entry e JOIN source s ON s.id = e.source WHERE e.own_id = ? ORDER BY length(s.path), s.path, e.seq",
             own_id,
         )
-        seen: set[int] = set()
-        for number, (rowid, content_hash, day, path, *before) in enumerate(rows):
-            twin = 0 if number == 0 else 1 if content_hash in seen else 2
-            seen.add(content_hash)
+        seen: set[tuple[object, ...]] = set()
+        for number, (rowid, *says, day, path, twin_before, other_before) in enumerate(rows):
+            twin = 0 if number == 0 else 1 if tuple(says) in seen else 2
+            seen.add(tuple(says))
             other = derived_id(day and date.fromisoformat(day), path, own_id, 0) if twin == 2 else None
-            if [twin, other] != before:
+            if (twin, other) != (twin_before, other_before):
                 self.db.execute("UPDATE entry SET twin = ?, other_id = ? WHERE rowid = ?", (twin, other, rowid))
 
     # -- vectors ------------------------------------------------------------------------------------
