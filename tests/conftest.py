@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from homes import Clock, open_home
+from outside import Home
 
 from synaptic import Workspace
 from synaptic.config import DEFAULT_MODEL
 from synaptic.embedding import FastEmbedder
+
+Rounds = Callable[[int, int], Iterator[int]]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--soak", action="store_true", help="fault tests at the size of scripts/soak.py")
 
 
 @pytest.fixture
@@ -25,9 +34,33 @@ def ws(tmp_path: Path, clock: Clock) -> Iterator[Workspace]:
         yield workspace
 
 
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    """A home that is not there yet, used from outside."""
+    return Home(tmp_path / "home", {"HOME": str(tmp_path)})
+
+
 @pytest.fixture(scope="session")
 def model(tmp_path_factory: pytest.TempPathFactory) -> FastEmbedder:
     """The shipped model, loaded once."""
     embedder = FastEmbedder(DEFAULT_MODEL, cache=tmp_path_factory.mktemp("models"))
     embedder.load()
     return embedder
+
+
+@pytest.fixture
+def rounds(request: pytest.FixtureRequest) -> Rounds:
+    """`rounds(quick, soak)` counts from 0 to the first number, in a soak to the second with a line of progress."""
+    soak = bool(request.config.getoption("--soak"))
+    shown = 0.0
+
+    def count(quick: int, soaked: int) -> Iterator[int]:
+        nonlocal shown
+        total = soaked if soak else quick
+        for number in range(total):
+            if soak and (time.monotonic() - shown > 1 or number == total - 1):
+                shown = time.monotonic()
+                print(f"\r  {request.node.name}: {number + 1:,} of {total:,}  ", end="", file=sys.stderr, flush=True)
+            yield number
+
+    return count

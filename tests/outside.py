@@ -1,0 +1,153 @@
+"""Synaptic from outside: the installed command, a real MCP client over stdio, and files on a disk."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from mcp import Client, StdioServerParameters, types
+
+SYNAPTIC = str(Path(sys.executable).with_name("synaptic"))
+TIMEOUT_S = 120
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command said."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def text(self) -> str:
+        return self.out + self.err
+
+
+class Refusal(Exception):
+    """A tool's answer that is an error."""
+
+
+@dataclass
+class Server:
+    """A running `synaptic mcp` with a client at its pipe."""
+
+    portal: BlockingPortal
+    client: Client
+    pid_file: Path
+
+    @property
+    def pid(self) -> int:
+        return int(self.pid_file.read_text())
+
+    def call(self, tool: str, **arguments: Any) -> Any:
+        """The structured answer. Raises Refusal with the message of a tool that answers with an error."""
+        result = self.portal.call(self.client.call_tool, f"context_{tool}", arguments)
+        if result.is_error:
+            raise Refusal(self._text(result))
+        return result.structured_content
+
+    def text(self, tool: str, **arguments: Any) -> str:
+        """What the model reads."""
+        return self._text(self.portal.call(self.client.call_tool, f"context_{tool}", arguments))
+
+    def kill(self) -> None:
+        os.kill(self.pid, signal.SIGKILL)
+
+    @staticmethod
+    def _text(result: types.CallToolResult) -> str:
+        return "\n".join(block.text for block in result.content if isinstance(block, types.TextContent))
+
+
+@dataclass
+class Home:
+    """A home, and everything that a user can do with it."""
+
+    path: Path
+    env: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def journal(self) -> Path:
+        return self.path / "journal"
+
+    @property
+    def state(self) -> Path:
+        return self.path / ".state"
+
+    @property
+    def index(self) -> Path:
+        return self.state / "index.db"
+
+    def environment(self, **more: str) -> dict[str, str]:
+        """Of the surrounding program only what is not Synaptic's; saves belong to no project of the working folder."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("SYNAPTIC_")}
+        return kept | {"SYNAPTIC_HOME": str(self.path), "SYNAPTIC_PROJECT": "tests"} | self.env | more
+
+    def run(self, *args: str, stdin: str | bytes = b"", **env: str) -> Answer:
+        """What `synaptic ARGS` says; whatever its exit code."""
+        data = stdin.encode() if isinstance(stdin, str) else stdin
+        done = subprocess.run(
+            [SYNAPTIC, *args], input=data, env=self.environment(**env), capture_output=True, timeout=TIMEOUT_S
+        )
+        return Answer(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
+
+    def ask(self, *args: str, stdin: str | bytes = b"", **env: str) -> Any:
+        """What `synaptic ARGS --json` answers; it must succeed."""
+        answer = self.run(*args, "--json", stdin=stdin, **env)
+        assert answer.code == 0, answer.text
+        return answer.json
+
+    def start(self, *args: str, **env: str) -> subprocess.Popen[bytes]:
+        """`synaptic ARGS` running, with pipes at both ends."""
+        pipe = subprocess.PIPE
+        return subprocess.Popen([SYNAPTIC, *args], env=self.environment(**env), stdin=pipe, stdout=pipe, stderr=pipe)
+
+    def python(self, code: str, *args: str, **env: str) -> subprocess.Popen[bytes]:
+        """A program that uses the library, running; `code` finds ARGS in sys.argv[1:]."""
+        pipe = subprocess.PIPE
+        command = [sys.executable, "-c", code, *args]
+        return subprocess.Popen(command, env=self.environment(**env), stdin=pipe, stdout=pipe, stderr=pipe)
+
+    @contextlib.contextmanager
+    def server(self, **env: str) -> Iterator[Server]:
+        """A server of its own process, spoken to by the SDK's client."""
+        pid_file = self.path.parent / f"{os.urandom(4).hex()}.pid"
+        script = f"echo $$ > {shlex.quote(str(pid_file))}; exec {shlex.quote(SYNAPTIC)} mcp"
+        started = StdioServerParameters(command="/bin/sh", args=["-c", script], env=self.environment(**env))
+        with (
+            start_blocking_portal() as portal,
+            portal.wrap_async_context_manager(Client(started, client_info=_ME)) as client,
+        ):
+            yield Server(portal, client, pid_file)
+
+    def entries(self) -> list[dict[str, Any]]:
+        """Every entry that the index shows, oldest first, whole."""
+        found: list[dict[str, Any]] = []
+        cursor: tuple[str, ...] = ()
+        while True:
+            page = self.ask("find", "--order", "oldest", "--limit", "100", *cursor)
+            found += page["entries"]
+            if not page.get("cursor"):
+                return found
+            cursor = ("--cursor", page["cursor"])
+
+    def files(self) -> dict[str, bytes]:
+        """The bytes of every file of the journal, by relative path."""
+        return {str(p.relative_to(self.journal)): p.read_bytes() for p in self.journal.rglob("*") if p.is_file()}
+
+
+_ME = types.Implementation(name="tests", version="1")
