@@ -27,9 +27,10 @@ from synaptic.answers import ANSWERS, Call
 from synaptic.config import DEFAULT_MODEL, make_clock
 from synaptic.embedding import FastEmbedder
 from synaptic.models import Vector
-from synaptic.query import parse_query, quote
+from synaptic.query import parse_query
 from synaptic.search import DEPTH
 from synaptic.sync import sync
+from synaptic.words import match
 
 Row = dict[str, Any]
 
@@ -158,7 +159,7 @@ def _stages(home: Path, pool: Sequence[str]) -> list[Row]:
         search(ws, asked[0])
         now, context = ws.clock(), ws.config.search.context
         vectors = {text: ws.embedder.embed_query(text) for text in asked}
-        terms = {text: [quote(term) for term in parse_query(text, Filters(), now=now).terms] for text in asked}
+        terms = {text: [match(term) for term in parse_query(text, Filters(), now=now).terms] for text in asked}
 
         def lexical(text: str) -> object:
             return ws.index.lexical(

@@ -9,6 +9,7 @@ from datetime import date, datetime, timedelta
 
 from .errors import InvalidArgument
 from .models import TYPES, EntryType, Filters
+from .words import words
 
 MAX_TERMS = 64
 """Words of a query that are looked up; a pasted page needs no more to be found again."""
@@ -26,7 +27,6 @@ STOP_WORDS = frozenset(
 
 _FILTER = re.compile(r"""(?<![\w"/])([A-Za-z_]+):(?:"([^"]*)"|([^\s"/:][^\s"]*))""")
 _PHRASE = re.compile(r'"([^"]+)"')
-_WORD = re.compile(r"\w+", re.UNICODE)
 _UNBROKEN = re.compile(r"\S+")
 _KEYS = ("type", "tag", "file", "project", "since", "until")
 _DAYS_AGO = re.compile(r"(\d{1,6})\s*d(?:ays?)?(?:\s+ago)?", re.IGNORECASE)
@@ -70,10 +70,10 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
         return " "
 
     text = " ".join(_FILTER.sub(take, raw.replace("\0", " ")).split())
-    phrases = tuple(dict.fromkeys(p for p in (m.strip() for m in _PHRASE.findall(text)) if _WORD.search(p)))
+    phrases = tuple(dict.fromkeys(p for p in (m.strip() for m in _PHRASE.findall(text)) if words(p)))
     text = text.replace('"', " ").strip()
-    words = list(dict.fromkeys(word.lower() for word in _WORD.findall(text)))
-    kept = [word for word in words if word not in STOP_WORDS] if stop_words else words
+    found_words = list(dict.fromkeys(word for _, word in words(text)))
+    kept = [word for word in found_words if word not in STOP_WORDS] if stop_words else found_words
     inline = build_filters(
         now=now,
         type=found.get("type", ()),
@@ -85,16 +85,11 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
     )
     return ParsedQuery(
         text=text,
-        terms=tuple((kept or words)[:MAX_TERMS]),
+        terms=tuple((kept or found_words)[:MAX_TERMS]),
         phrases=phrases,
         filters=_join(filters, inline),
         notices=tuple(notices),
     )
-
-
-def quote(term: str) -> str:
-    """A term as an FTS5 string, safe whatever it holds: `a"b` becomes `"a""b"`."""
-    return '"' + term.replace('"', '""') + '"'
 
 
 def build_filters(
@@ -288,7 +283,7 @@ def snippet(text: str, is_hit: Callable[[str], bool], *, length: int = 240) -> t
     """
     if len(text) <= length:
         return text, 0
-    hits = [word.start() for word in _WORD.finditer(text) if is_hit(word.group().lower())]
+    hits = [start for start, word in words(text) if is_hit(word)]
     window = length * 3 // 4
     hit = max(hits, key=lambda first: (sum(first <= h < first + window for h in hits), -first), default=0)
     unbroken = [stretch.span() for stretch in _UNBROKEN.finditer(text)]

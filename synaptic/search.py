@@ -10,9 +10,10 @@ from datetime import datetime
 from .errors import InvalidArgument, ModelError
 from .index import Candidate, Standing, instant
 from .models import STRATEGIES, Entry, Filters, Hit, Mode, SearchResult, Vector, Why
-from .query import MAX_LIMIT, ParsedQuery, check_limit, nearest_word, parse_query, quote, snippet
+from .query import MAX_LIMIT, ParsedQuery, check_limit, nearest_word, parse_query, snippet
 from .ranking import age_in_days, decay, newest_of_a_topic_first, reciprocal_rank_fusion
 from .sync import DEFAULT_RATE, SyncReport, in_step, read_hits, read_passages
+from .words import match, words
 from .workspace import Workspace
 
 DEPTH = 80
@@ -138,7 +139,7 @@ def _terms(ws: Workspace, parsed: ParsedQuery) -> tuple[tuple[str, ...], tuple[s
     notices: list[str] = []
     for term in parsed.terms:
         terms.append(term)
-        if len(term) < 4 or not term.isalpha() or ws.index.has_word(quote(term)):
+        if len(term) < 4 or not term.isalpha() or ws.index.has_word(match(term)):
             continue
         stem = ws.index.stem(term)
         nearest = nearest_word(stem, ws.index.stems_like(stem)) if stem else None
@@ -168,11 +169,11 @@ def _candidates(
     within: Sequence[int] | None,
     limit: int,
 ) -> _Lists:
-    phrases = tuple(quote(phrase) for phrase in parsed.phrases)
+    phrases = tuple(match(phrase) for phrase in parsed.phrases)
 
     def lexical(depth: int) -> list[Candidate]:
         return ws.index.lexical(
-            [quote(term) for term in terms],
+            [match(term) for term in terms],
             filters=parsed.filters,
             within=within,
             phrases=phrases,
@@ -284,7 +285,7 @@ def _hits(
     }
     entries, passages = read_hits(ws, rowids, list(best.values()))
     superseded = ws.index.superseded_by([entry.id for entry in entries.values()])
-    stems = {stem for term in terms for word in term.split() if (stem := ws.index.stem(word))}
+    stems = {stem for term in terms for _, word in words(term) if (stem := ws.index.stem(word))}
     hits = []
     for ranked in winners:
         entry = entries[ranked.rowid]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +14,6 @@ from synaptic.query import (
     build_filters,
     nearest_word,
     parse_query,
-    quote,
     read_date,
     snippet,
     typing_distance,
@@ -28,13 +26,6 @@ NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)  # a Saturday
 def test_any_text_is_a_valid_query(text: str) -> None:
     parsed = parse_query(text, Filters(), now=NOW)
     assert len(parsed.terms) <= 64
-
-
-@given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
-def test_a_quoted_term_is_safe_in_fts5(text: str) -> None:
-    db = apsw.Connection(":memory:")
-    db.execute("CREATE VIRTUAL TABLE t USING fts5 (x)")
-    assert db.execute("SELECT count(*) FROM t WHERE t MATCH ?", (quote(text),)).get == 0
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,10 @@ from typing import Any, cast
 import apsw
 
 from ..errors import IndexUnusable
+from ..words import TOKENIZER
 
 APPLICATION_ID = 0x53594E41  # "SYNA"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_TIMEOUT_MS = 10_000
 SCHEMA = Path(__file__).with_name("schema.sql")
 
@@ -38,7 +39,7 @@ class Database:
 
     def __init__(self, path: Path, *, stemming: bool = True, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> None:
         self.path = path
-        self._tokenizer = ("porter " if stemming else "") + "unicode61 remove_diacritics 2"
+        self._tokenizer = ("porter", *TOKENIZER) if stemming else TOKENIZER
         self._busy_timeout_ms = busy_timeout_ms
         self._connection: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
@@ -127,7 +128,7 @@ class Database:
 
     def _create_or_replace_schema(self, connection: apsw.Connection) -> None:
         version = connection.execute("PRAGMA user_version").get
-        wanted = f"{SCHEMA_VERSION} {self._tokenizer}"
+        wanted = f"{SCHEMA_VERSION} {' '.join(self._tokenizer)}"
         if (
             version == SCHEMA_VERSION
             and connection.execute("SELECT value FROM meta WHERE key = 'schema'").get == wanted
@@ -137,7 +138,8 @@ class Database:
             if connection.execute("PRAGMA user_version").get != 0:
                 _drop_everything(connection)
             script = SCHEMA.read_text(encoding="utf-8")
-            connection.execute(script.replace("{tokenizer}", self._tokenizer))
+            tokenizer = " ".join(f"'{part}'" for part in self._tokenizer).replace("'", "''")
+            connection.execute(script.replace("{tokenizer}", tokenizer))
             connection.execute("INSERT INTO meta VALUES ('schema', ?)", (wanted,))
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION}")
 

@@ -11,6 +11,7 @@ import apsw
 
 from ..errors import Ambiguous, NotFound
 from ..models import Facets, Filters, Order, ParseIssue, Vector
+from ..words import sought
 from .conditions import OWN_COLUMNS, allowed, conditions
 from .database import marks
 from .rows import (
@@ -102,9 +103,9 @@ class Index(Store):
         return self._stems[word]
 
     def _tokenized(self, word: str) -> str | None:
-        name, *arguments = self._tokenizer.split()
+        name, *arguments = self._tokenizer
         tokenize = self.db.fts5_tokenizer(name, arguments)
-        utf8 = word.encode("utf-8", "replace")
+        utf8 = sought(word)[0].encode("utf-8", "replace")
         tokens = list(tokenize(utf8, apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False))
         return str(cast("tuple[str, ...]", tokens[0])[0]) if len(tokens) == 1 else None
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from ..markdown import derived_id
 from ..models import Stamp, Vector
+from ..words import spell
 from .database import Database
 from .rows import ENTRY_COLUMNS, ChunkRow, EntryRow, FileRows, Passage, Source, entry_values, quantise
 
@@ -150,7 +151,7 @@ class Store(Database):
     def _insert_words(self, rowid: int, chunk: ChunkRow) -> None:
         self.db.execute(
             "INSERT INTO chunk_fts (rowid, title, tags, text, context) VALUES (?, ?, ?, ?, ?)",
-            (rowid, chunk.title, chunk.tags, chunk.text, chunk.context),
+            (rowid, *map(spell, (chunk.title, chunk.tags, chunk.text, chunk.context))),
         )
 
     def _equal_text_vector(self, chunk: ChunkRow) -> bytes | None:
