@@ -347,6 +347,8 @@ def _notices(
             f"{report.pending_entries:,} of {entries:,} notes are found by words only; "
             f"`synaptic rebuild-index` finishes them in about {max(1, round(passages / rate))} s."
         )
+    if report.trouble:
+        notices.append(f"{report.trouble}; it is kept in memory, which is slower. `synaptic doctor` says what to do.")
     if report.behind:
         notices.append("Another process is writing the index; the latest changes may be missing. Ask again.")
     if report.queued:

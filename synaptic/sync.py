@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import apsw
 
 from .chunking import cut
-from .errors import JournalError, ModelError, NotFound
-from .index import DAMAGE, ChunkRow, EntryRow, FileRows, Passage, Source, Stored
+from .errors import Busy, IndexUnusable, JournalError, ModelError, NotFound
+from .index import BUSY_TIMEOUT_MS, ChunkRow, EntryRow, FileRows, Passage, Source, Stored, is_damage, is_unwritable
 from .markdown import body_text, plain_text
 from .models import Entry, ParsedFile, Place, RebuildReport, Stamp, Vector
 from .workspace import Workspace
@@ -30,7 +31,10 @@ DEFAULT_RATE = 60.0
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What a sync did. `behind`: another process held the index; it shows an earlier state of the journal."""
+    """What a sync did. `behind`: another process held the index; it shows an earlier state of the journal.
+
+    `trouble`: why the index is kept in memory, where its file cannot be written.
+    """
 
     changed: int = 0
     removed: int = 0
@@ -38,6 +42,7 @@ class SyncReport:
     pending_entries: int = 0
     behind: bool = False
     queued: int = 0
+    trouble: str = ""
 
 
 class _Stale(Exception):
@@ -47,33 +52,54 @@ class _Stale(Exception):
 def in_step(ws: Workspace, action: Callable[[SyncReport], Result], *, embed_ms: float = 0, at_least: int = 0) -> Result:
     """What `action` returns, run on an index that shows the present journal.
 
-    Runs again when a file changed meanwhile; a damaged index is made anew. Vectors get `embed_ms`, and
-    `at_least` that many passages.
+    Runs again when a file changed meanwhile; a damaged index is made anew, one that cannot be written goes
+    on in memory. Vectors get `embed_ms`, and `at_least` that many passages.
     """
+
+    def attempt() -> Result:
+        report = sync(ws)
+        embedded = embed_pending(ws, budget_s=embed_ms / 1000, at_least=at_least) if embed_ms else 0
+        pending = ws.index.pending_counts()[0]
+        with ws.index.snapshot():
+            return action(replace(report, embedded=embedded, pending_entries=pending))
+
     for _ in range(4):
-        try:
-            report = sync(ws)
-            embedded = embed_pending(ws, budget_s=embed_ms / 1000, at_least=at_least) if embed_ms else 0
-            pending = ws.index.pending_counts()[0]
-            with ws.index.snapshot():
-                return action(replace(report, embedded=embedded, pending_entries=pending))
-        except _Stale:
-            continue
-        except DAMAGE:
-            ws.index.reset()
+        with suppress(_Stale):
+            return _mending(ws, attempt)
     raise JournalError("The journal changes faster than it can be read.", hint="Try again in a moment.")
+
+
+def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:
+    """What `action` returns, with the index made anew or moved to memory if need be, each at most once.
+
+    Raises IndexUnusable when that does not help.
+    """
+    tried = set()
+    while True:
+        try:
+            return action()
+        except apsw.Error as error:
+            way = "reset" if is_damage(error) else "detach" if is_unwritable(error) else ""
+            if not way or way in tried:
+                raise IndexUnusable(
+                    f"The index {ws.index.path} cannot be used: {error}.",
+                    hint="The journal is untouched; `synaptic doctor` says more.",
+                ) from error
+            tried.add(way)
+            ws.index.reset() if way == "reset" else ws.index.detach(error)
 
 
 def sync(ws: Workspace, *, wait_ms: int = LOCK_WAIT_MS) -> SyncReport:
     """What changed. Steps: finish spooled saves, scan, read what differs, write it in one transaction."""
     if ws.journal.queued():
-        ws.journal.drain(0)
+        with suppress(JournalError):  # a disk that cannot be written can be read
+            ws.journal.drain(0)
     queued = len(ws.journal.queued())
     reading = _reading(ws)
     same_reading = ws.index.meta("reading") == reading
     changed, removed = differences(ws.journal.scan(), ws.index.sources(), trust=same_reading)
     if not changed and not removed and same_reading:
-        return SyncReport(queued=queued)
+        return SyncReport(queued=queued, trouble=ws.index.trouble)
     files, unchanged = _read_changed(ws, changed, trust=same_reading)
     settled = [stamp for stamp in unchanged if time.time_ns() - stamp.ctime_ns > RACY_NS]
     if files or removed or settled or not same_reading:
@@ -84,9 +110,10 @@ def sync(ws: Workspace, *, wait_ms: int = LOCK_WAIT_MS) -> SyncReport:
                     ws.index.touch(stamp, time.time_ns())
                 if not same_reading:
                     ws.index.set_meta("reading", reading)
+                    ws.index.forget_kept()
         except apsw.BusyError:
-            return SyncReport(behind=True, queued=queued)
-    return SyncReport(len(files), len(removed), queued=queued)
+            return SyncReport(behind=True, queued=queued, trouble=ws.index.trouble)
+    return SyncReport(len(files), len(removed), queued=queued, trouble=ws.index.trouble)
 
 
 def differences(
@@ -110,11 +137,27 @@ def differences(
 
 
 def embed_pending(ws: Workspace, *, budget_s: float | None, at_least: int = 0, progress: Progress | None = None) -> int:
-    """How many passages got their vector within the budget; all of them where it is None."""
+    """How many passages got their vector within the budget; all of them where it is None.
+
+    While another process writes to the index, none. Raises Busy where all were asked for.
+    """
     if not ws.embedder.ready:
         return 0
+    done = 0
+    try:
+        for done in _embedded(ws, budget_s, at_least, progress):  # noqa: B007
+            pass
+    except apsw.BusyError as error:
+        if budget_s is None:
+            raise Busy("Another process has been writing to the index for 10 s.", hint="Try again.") from error
+    return done
+
+
+def _embedded(ws: Workspace, budget_s: float | None, at_least: int, progress: Progress | None) -> Iterator[int]:
+    """How many have their vector, after each batch."""
+    wait_ms = BUSY_TIMEOUT_MS if budget_s is None else LOCK_WAIT_MS
     if ws.index.meta("model") != ws.embedder.name or not ws.index.has_vectors():
-        with ws.index.writing():
+        with ws.index.writing(wait_ms):
             ws.index.use_model(ws.embedder.name, ws.embedder.dimensions)
     begun = time.perf_counter()
     total = ws.index.pending_counts()[1] if progress else 0
@@ -126,17 +169,17 @@ def embed_pending(ws: Workspace, *, budget_s: float | None, at_least: int = 0, p
                 break
             vectors.append((rowid, hash_, ws.embedder.embed_passage(text)))
         if not vectors:
-            break
-        done += len(vectors)
-        with ws.index.writing():
+            return
+        with ws.index.writing(wait_ms):
             ws.index.store_vectors(vectors)
+            done += len(vectors)
             if done >= 8:
                 ws.index.set_meta("embed_rate", done / max(time.perf_counter() - begun, 1e-6))
+        yield done
         if progress:
             progress("embedding", done, total)
         if budget_s is not None and len(vectors) < len(passages):
-            break
-    return done
+            return
 
 
 def rebuild(ws: Workspace, *, fresh: bool = False, progress: Progress | None = None) -> RebuildReport:
@@ -148,11 +191,7 @@ def rebuild(ws: Workspace, *, fresh: bool = False, progress: Progress | None = N
     begun = time.perf_counter()
     notices: list[str] = []
     ws.journal.drain(0)
-    try:
-        reused = _rebuild_text(ws, fresh=fresh, progress=progress)
-    except DAMAGE:
-        ws.index.reset()
-        reused = _rebuild_text(ws, fresh=fresh, progress=progress)
+    reused = _mending(ws, lambda: _rebuild_text(ws, fresh=fresh, progress=progress))
     try:
         ws.embedder.load()
         embedded = embed_pending(ws, budget_s=None, progress=progress)

@@ -9,6 +9,7 @@ from types import TracebackType
 
 from .config import Config, make_clock
 from .embedding import Embedder, FastEmbedder
+from .errors import JournalError
 from .index import Index
 from .journal import Journal
 
@@ -40,10 +41,15 @@ def open_workspace(
 ) -> Workspace:
     """A workspace on this configuration; nothing heavy is loaded yet.
 
-    Raises JournalError when the home cannot be made or the journal is missing.
+    Raises JournalError when the journal is missing. A home that cannot be made is an error of the first save:
+    what is there can be read and searched.
     """
     journal = Journal(config)
-    journal.prepare()
+    try:
+        journal.prepare()
+    except JournalError:
+        if not config.journal.is_dir():
+            raise
     return Workspace(
         config=config,
         journal=journal,

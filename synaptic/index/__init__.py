@@ -4,7 +4,7 @@ The file is disposable. A damaged one is deleted and filled again from the journ
 database under its name is left alone. `Database` opens it, `Store` writes to it, `Index` answers from it.
 """
 
-from .database import DAMAGE
+from .database import BUSY_TIMEOUT_MS, is_damage, is_unwritable
 from .lookup import Index
 from .rows import (
     Candidate,
@@ -20,7 +20,7 @@ from .rows import (
 )
 
 __all__ = [
-    "DAMAGE",
+    "BUSY_TIMEOUT_MS",
     "Candidate",
     "ChunkRow",
     "EntryRow",
@@ -32,4 +32,6 @@ __all__ = [
     "Standing",
     "Stored",
     "instant",
+    "is_damage",
+    "is_unwritable",
 ]

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import quote
 
 import apsw
 
 from ..errors import IndexUnusable
 from ..words import TOKENIZER
+from . import rescue
 
 APPLICATION_ID = 0x53594E41  # "SYNA"
 SCHEMA_VERSION = 2
 BUSY_TIMEOUT_MS = 10_000
+PAGE_SIZE = 2048  # small journals leave 40 tables half full
+MEMORY_RETRY_S = 60.0
 SCHEMA = Path(__file__).with_name("schema.sql")
 
 _PRAGMAS = (
-    "page_size = 2048",  # small journals leave 40 tables half full; heeded by a new file only, as is the next
+    f"page_size = {PAGE_SIZE}",  # heeded by a new file only, as is the next
     "auto_vacuum = INCREMENTAL",
     "journal_mode = WAL",
     "synchronous = NORMAL",
@@ -30,12 +35,32 @@ _PRAGMAS = (
     "cache_size = -8000",
 )
 
-DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
-"""What SQLite raises for a damaged file; the caller resets the index and fills it again."""
+_DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.ConstraintError, apsw.SQLError)
+_UNWRITABLE = (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.FullError, apsw.IOError)
+_TORN_FILE = (apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQLITE_IOERR_DATA)
+
+
+def is_damage(error: apsw.Error) -> bool:
+    """True for what SQLite says of a damaged file: the caller resets the index and fills it again.
+
+    Every statement here is fixed, so one that SQLite does not understand speaks of a table that is gone.
+    """
+    if isinstance(error, apsw.IOError):
+        return getattr(error, "extendedresult", 0) in _TORN_FILE
+    return isinstance(error, _DAMAGE) and not str(error).startswith("fts5: syntax error")
+
+
+def is_unwritable(error: apsw.Error) -> bool:
+    """True where the disk, not the index, is at fault: the caller lets the index go on in memory."""
+    return isinstance(error, _UNWRITABLE) and not is_damage(error)
 
 
 class Database:
-    """An index file. It opens at the first use and reopens when the file was replaced under it."""
+    """An index file. It opens at the first use and reopens when the file was replaced under it.
+
+    Where the file cannot be written it goes on in memory, from what can be read of the file, and tries
+    again a minute later; `trouble` says why.
+    """
 
     def __init__(self, path: Path, *, stemming: bool = True, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> None:
         self.path = path
@@ -43,27 +68,37 @@ class Database:
         self._busy_timeout_ms = busy_timeout_ms
         self._connection: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
+        self._companions: tuple[object, object] | None = None
+        self._memory_until = 0.0
+        self.trouble = ""
 
     # -- opening, closing, healing ------------------------------------------------------------------
 
     @property
     def db(self) -> apsw.Connection:
-        """The open connection, on the file that is there now.
-
-        Raises IndexUnusable when that file is a stranger's, or cannot be opened or made.
-        """
+        """The open connection, on the file that is there now. Raises IndexUnusable when that is a stranger's."""
         if self._connection is not None and self._connection.in_transaction:
             return self._connection  # what was begun ends on the file it began on
-        if self._connection is not None and self._identity != _identity(self.path):
-            self.close()
+        if self._connection is not None:
+            self._drop_what_is_gone()
         if self._connection is None:
             self._connection = self._open()
         return self._connection
 
+    def _drop_what_is_gone(self) -> None:
+        if self._identity != _identity(self.path):
+            self.close()
+        elif self.trouble:
+            if time.monotonic() > self._memory_until:
+                self.close()
+        elif self._companions != _companions(self.path):
+            self.reset()  # others see a file without its log; what was in that may be half in the file
+
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
-        self._connection = self._identity = None
+        self._connection = self._identity = self._companions = None
+        self.trouble = ""
 
     def reset(self) -> None:
         """Deletes the file, its WAL and its shared memory together; the next use makes an empty index.
@@ -72,15 +107,20 @@ class Database:
         """
         broken = self._identity
         self.close()
-        with self._creation_lock():
-            if broken is None or broken == _identity(self.path):
-                _unlink(self.path, "", "-wal", "-shm")
+        try:
+            with self._creation_lock():
+                if broken is None or broken == _identity(self.path):
+                    _unlink(self.path, "", "-wal", "-shm")
+        except OSError as error:
+            self.detach(error)
 
     def check(self) -> str | None:
         """None for a sound file, else what `PRAGMA quick_check` says."""
         try:
             answer = self.value("PRAGMA quick_check(1)")
-        except DAMAGE as error:
+        except apsw.Error as error:
+            if not is_damage(error):
+                raise
             return str(error)
         return None if answer == "ok" else str(answer)
 
@@ -94,15 +134,29 @@ class Database:
                         os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
                         self._connect().close()
             self._identity = _identity(self.path)
-            return self._connect()
-        except (OSError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
-            raise IndexUnusable(
-                f"The index {self.path} cannot be opened: {error}.",
-                hint="Check the permissions of its folder; the journal is untouched.",
-            ) from error
+            connection = self._connect()
+            self._companions = _companions(self.path)
+            return connection
+        except (OSError, *_UNWRITABLE) as error:
+            if isinstance(error, apsw.Error) and not is_unwritable(error):
+                raise
+            return self._in_memory(error)
 
-    def _connect(self) -> apsw.Connection:
-        connection = apsw.Connection(str(self.path))
+    def detach(self, error: Exception) -> None:
+        """Goes on in memory, because the file cannot be written."""
+        self.close()
+        self._identity = _identity(self.path)
+        self._connection = self._in_memory(error)
+
+    def _in_memory(self, error: Exception) -> apsw.Connection:
+        memory = self._connect(_readable_copy(self.path) or apsw.Connection(":memory:"))
+        self._memory_until = time.monotonic() + MEMORY_RETRY_S
+        reason = (isinstance(error, OSError) and error.strerror) or error
+        self.trouble = f"The index {self.path} cannot be written ({reason})"
+        return memory
+
+    def _connect(self, connection: apsw.Connection | None = None) -> apsw.Connection:
+        connection = connection or apsw.Connection(str(self.path))
         try:
             connection.set_busy_timeout(self._busy_timeout_ms)
             self._check_owner(connection)
@@ -135,6 +189,7 @@ class Database:
         ):
             return
         with _transaction(connection):
+            kept = rescue.take(connection)
             if connection.execute("PRAGMA user_version").get != 0:
                 _drop_everything(connection)
             script = SCHEMA.read_text(encoding="utf-8")
@@ -142,6 +197,8 @@ class Database:
             connection.execute(script.replace("{tokenizer}", tokenizer))
             connection.execute("INSERT INTO meta VALUES ('schema', ?)", (wanted,))
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION}")
+            if kept:
+                rescue.give(connection, kept)
 
     @contextmanager
     def _creation_lock(self) -> Iterator[None]:
@@ -254,6 +311,34 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return (status.st_dev, status.st_ino) if status.st_size else None  # emptied is as good as gone
+
+
+def _companions(path: Path) -> tuple[object, object]:
+    """What the log and the shared memory are; an open connection keeps both in their places."""
+    return _inode(f"{path}-wal"), _inode(f"{path}-shm")
+
+
+def _inode(path: str) -> int | None:
+    try:
+        return os.stat(path).st_ino  # noqa: PTH116
+    except OSError:
+        return None
+
+
+def _readable_copy(path: Path) -> apsw.Connection | None:
+    """What can be read of a file that cannot be written, in memory; None where that is nothing sound."""
+    for way in ("mode=ro", "immutable=1"):  # with its log; without, where that cannot be opened
+        memory = apsw.Connection(":memory:")
+        memory.execute(f"PRAGMA page_size = {PAGE_SIZE}")
+        with suppress(apsw.Error):
+            flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+            file = apsw.Connection(f"file:{quote(str(path))}?{way}", flags=flags)
+            with file, memory.backup("main", file, "main") as backup:
+                backup.step(-1)
+            if memory.execute("PRAGMA quick_check(1)").get == "ok":
+                return memory
+        memory.close()
+    return None
 
 
 def _unlink(path: Path, *suffixes: str) -> None:

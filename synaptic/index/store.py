@@ -11,6 +11,7 @@ from ..markdown import derived_id
 from ..models import Stamp, Vector
 from ..words import spell
 from .database import Database
+from .rescue import create_vectors, set_aside
 from .rows import ENTRY_COLUMNS, ChunkRow, EntryRow, FileRows, Passage, Source, entry_values, quantise
 
 
@@ -66,20 +67,17 @@ class Store(Database):
     def clear(self, *, keep_vectors: bool) -> None:
         """Empties the index, setting vectors aside for `apply` to take over. Call within `writing`."""
         db = self.db
-        db.execute("DROP TABLE IF EXISTS temp.kept")
-        if keep_vectors and self.has_vectors():
-            db.execute(
-                "CREATE TEMP TABLE kept AS SELECT c.hash, v.embedding FROM chunk c "
-                "JOIN chunk_vec v ON v.rowid = c.rowid WHERE c.vector = 1"
-            )
-            db.execute("CREATE INDEX temp.kept_hash ON kept (hash)")
+        if not keep_vectors:
+            self.forget_kept()
+        elif self.has_vectors():
+            set_aside(db)
         db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('delete-all')")
         for table in ("chunk", "supersedes", "file", "tag", "entry", "issue", "source"):
             db.execute(f"DELETE FROM {table}")
         if self.has_vectors():
             dimensions = self.meta("dimensions")
             db.execute("DROP TABLE chunk_vec")
-            self._create_vectors(cast(int, dimensions))
+            create_vectors(db, cast(int, dimensions))
 
     def forget_kept(self) -> None:
         """Drops the vectors that `clear` set aside."""
@@ -203,15 +201,10 @@ class Store(Database):
         if self.meta("model") == name and self.has_vectors():
             return
         self.db.execute("DROP TABLE IF EXISTS chunk_vec")
-        self._create_vectors(dimensions)
+        create_vectors(self.db, dimensions)
         self.db.execute("UPDATE chunk SET vector = 0 WHERE vector = 1")
         self.set_meta("model", name)
         self.set_meta("dimensions", dimensions)
-
-    def _create_vectors(self, dimensions: int) -> None:
-        self.db.execute(
-            f"CREATE VIRTUAL TABLE chunk_vec USING vec0 (embedding int8[{int(dimensions)}], chunk_size = 64)"
-        )
 
     def pending(self, limit: int) -> list[Passage]:
         """Passages that want a vector, newest first."""

@@ -1,0 +1,55 @@
+"""Vectors that outlive the schema they were stored under: embedding is what takes long in a rebuild."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import cast
+
+import apsw
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The vectors of one model, each with the hash of the text it was made of."""
+
+    model: str
+    dimensions: int
+    vectors: list[tuple[int, bytes]]
+
+
+def take(db: apsw.Connection) -> Kept | None:
+    """What an index of whatever version holds; None where it cannot be read as vectors of one model."""
+    with suppress(apsw.Error):
+        model, dimensions = (db.execute(_META, (key,)).get for key in ("model", "dimensions"))
+        if isinstance(model, str) and isinstance(dimensions, int):
+            vectors = cast("list[tuple[int, bytes]]", db.execute(_VECTORS).fetchall())
+            sound = [(hash_, vector) for hash_, vector in vectors if len(vector) == dimensions]
+            return Kept(model, dimensions, sound)
+    return None
+
+
+def give(db: apsw.Connection, kept: Kept) -> None:
+    """None; texts that are indexed through this connection take these vectors over. Within a transaction."""
+    set_aside(db, kept.vectors)
+    create_vectors(db, kept.dimensions)
+    db.executemany("INSERT INTO meta VALUES (?, ?)", (("model", kept.model), ("dimensions", kept.dimensions)))
+
+
+def set_aside(db: apsw.Connection, vectors: list[tuple[int, bytes]] | None = None) -> None:
+    """None; these vectors, without them those of the index, wait in a table of this connection for equal texts."""
+    db.execute("CREATE TEMP TABLE IF NOT EXISTS kept (hash INTEGER, embedding BLOB)")
+    if vectors is None:
+        db.execute(f"INSERT INTO temp.kept {_VECTORS}")
+    else:
+        db.executemany("INSERT INTO temp.kept VALUES (?, ?)", vectors)
+    db.execute("CREATE INDEX IF NOT EXISTS temp.kept_hash ON kept (hash)")
+
+
+def create_vectors(db: apsw.Connection, dimensions: int) -> None:
+    """None; there is an empty table for vectors of so many components."""
+    db.execute(f"CREATE VIRTUAL TABLE chunk_vec USING vec0 (embedding int8[{int(dimensions)}], chunk_size = 64)")
+
+
+_META = "SELECT value FROM meta WHERE key = ?"
+_VECTORS = "SELECT c.hash, v.embedding FROM chunk c JOIN chunk_vec v ON v.rowid = c.rowid WHERE c.vector = 1"
