@@ -191,11 +191,13 @@ class Comment:
 
     def text(self, key: str) -> str | None:
         """The value of `key`, decoded; None where it is absent or empty."""
-        return unquote(self.raw.get(key, "")) or None
+        value = self.raw.get(key)
+        return (unquote(value) or None) if value else None
 
     def values(self, key: str) -> tuple[str, ...]:
         """The comma-separated values of `key`, decoded."""
-        return tuple(unquote(part) for part in self.raw.get(key, "").split(",") if part)
+        value = self.raw.get(key)
+        return tuple(unquote(part) for part in value.split(",") if part) if value else ()
 
     def moment(self) -> datetime | None:
         """`at=`, naive where it was written without an offset. Raises ValueError."""

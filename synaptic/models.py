@@ -85,7 +85,7 @@ class Entry:
     @property
     def date(self) -> str:
         """Local date of the entry, `YYYY-MM-DD`."""
-        return self.at.strftime("%Y-%m-%d") if self.at.year > 999 else self.at.date().isoformat()
+        return self.at.date().isoformat()
 
     @property
     def time(self) -> str:

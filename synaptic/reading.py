@@ -23,6 +23,7 @@ _BOM = b"\xef\xbb\xbf"
 _BLANK_LINE = re.compile(r"[ \t]*\r?\n")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CLOCK = re.compile(r"([0-9]+):([0-9]+)(?::([0-9]+))?[ \t]?(?:([ap])m)?", re.IGNORECASE)
+_PAIRS = [one + other for one in BASE32 for other in BASE32]
 
 
 def parse_entries(
@@ -415,7 +416,7 @@ def derived_id(day: date | None, path: str, heading: str, occurrence: int) -> st
     """The id of an entry that carries none: the same for the same path, heading and occurrence."""
     text = f"{path}\n{heading}\n{occurrence}" if heading else path
     number = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:5], "big")
-    return f"{id_date(day)}-{''.join(BASE32[number >> shift & 31] for shift in range(35, -1, -5))}"
+    return f"{id_date(day)}-{''.join([_PAIRS[number >> shift & 1023] for shift in (30, 20, 10, 0)])}"
 
 
 def id_date(day: date | None) -> str:

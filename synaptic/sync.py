@@ -304,7 +304,7 @@ def embedded_text(entry: Entry, text: str) -> str:
     Not the date: with it, recall@10 on LoCoMo was 0.758 instead of 0.775.
     """
     title = "" if text.startswith(entry.title.rstrip(".…")) else entry.title
-    return "\n".join(part for part in (title, text, " ".join(entry.tags)) if part)
+    return "\n".join([part for part in (title, text, " ".join(entry.tags)) if part])
 
 
 def content_hash(content: str) -> int:
@@ -313,7 +313,7 @@ def content_hash(content: str) -> int:
 
 
 def _labels(entry: Entry) -> str:
-    aliases = (value for key, value in entry.extra if key == "aliases")
+    aliases = [value for key, value in entry.extra if key == "aliases"]
     return " ".join((*entry.tags, entry.project or "", *entry.files, *aliases)).strip()
 
 

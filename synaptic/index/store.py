@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
@@ -21,6 +22,7 @@ class Store(Database):
     def __init__(self, path: Path, *, stemming: bool = True) -> None:
         super().__init__(path, stemming=stemming)
         self._sources: tuple[tuple[int, int], dict[str, Source]] | None = None
+        self._donors = False
 
     def close(self) -> None:
         super().close()
@@ -50,6 +52,7 @@ class Store(Database):
         touched: set[str] = set()
         doomed: list[int] = []
         reused = 0
+        self._donors = self._has_donors()
         for file in files:
             reused += self._replace_file(file, touched, doomed)
         gone = list(removed)
@@ -60,7 +63,7 @@ class Store(Database):
             self._delete_chunks(rowid, 0)
             self.db.execute("DELETE FROM entry WHERE rowid = ?", (rowid,))
         self.db.executemany("DELETE FROM source WHERE path = ?", ((path,) for path in gone))
-        for own_id in touched:
+        for own_id in self._contested(touched):
             self._settle_id(own_id)
         return reused
 
@@ -88,11 +91,12 @@ class Store(Database):
         stamp_values = (stamp.path, stamp.mtime_ns, stamp.ctime_ns, stamp.size, stamp.inode)
         source = self.value(_UPSERT_SOURCE, *stamp_values, file.digest, file.scanned_ns)
         known = dict(self.rows("SELECT own_id, rowid FROM entry WHERE source = ?", source))
-        reused = 0
+        touched.update(row.entry.id for row in file.rows)
+        new = [(seq, row) for seq, row in enumerate(file.rows) if row.entry.id not in known]
+        reused = self._insert_entries(source, new)
         for seq, row in enumerate(file.rows):
-            is_new = known.pop(row.entry.id, None) is None
-            touched.add(row.entry.id)
-            reused += self._replace_entry(source, seq, row, is_new=is_new)
+            if known.pop(row.entry.id, None) is not None:
+                reused += self._replace_entry(source, seq, row)
         doomed += known.values()
         self.db.execute("DELETE FROM issue WHERE source = ?", (source,))
         self.db.executemany(
@@ -101,20 +105,46 @@ class Store(Database):
         )
         return reused
 
-    def _replace_entry(self, source: int, seq: int, row: EntryRow, *, is_new: bool) -> int:
+    def _insert_entries(self, source: int, rows: Iterable[tuple[int, EntryRow]]) -> int:
+        """How many vectors were taken over. In few statements: a first run, or a rebuild, is nothing but this."""
+        first = entry = self.value("SELECT coalesce(max(rowid), 0) FROM entry")
+        chunk_rowid = self.value("SELECT coalesce(max(rowid), 0) FROM chunk")
+        entries, chunks, words, vectors, labelled = [], [], [], [], []
+        for entry, (seq, row) in enumerate(rows, start=first + 1):
+            entries.append((entry, *entry_values(source, seq, row)))
+            if row.entry.tags or row.entry.files or row.entry.supersedes:
+                labelled.append((entry, row))
+            for number, chunk in enumerate(row.chunks):
+                chunk_rowid += 1
+                embedding = self._equal_text_vector(chunk) if chunk.embed else None
+                if embedding is not None:
+                    vectors.append((chunk_rowid, embedding))
+                chunks.append((chunk_rowid, *_chunk_values(entry, number, chunk, embedding)))
+                words.append(_words(chunk_rowid, chunk))
+        db = self.db
+        db.executemany(_INSERT_ENTRY, entries)
+        db.executemany(_INSERT_CHUNK, chunks)
+        db.executemany(_INSERT_WORDS, words)
+        db.executemany(_INSERT_VECTOR, vectors)
+        for entry, row in labelled:
+            self._insert_labels(entry, row)
+        return len(vectors)
+
+    def _insert_labels(self, rowid: int, row: EntryRow) -> None:
         db, entry = self.db, row.entry
-        same = "SELECT hash FROM entry WHERE source = ? AND own_id = ?"
-        before = None if is_new else self.value(same, source, entry.id)
-        rowid = self.value(_UPSERT_ENTRY, *entry_values(source, seq, row))
+        db.executemany("INSERT INTO tag VALUES (?, ?, ?)", [(rowid, *tag) for tag in enumerate(entry.tags)])
+        db.executemany("INSERT INTO file VALUES (?, ?, ?)", [(rowid, *file) for file in enumerate(entry.files)])
+        db.executemany("INSERT INTO supersedes VALUES (?, ?)", [(rowid, old) for old in set(entry.supersedes)])
+
+    def _replace_entry(self, source: int, seq: int, row: EntryRow) -> int:
+        db, entry = self.db, row.entry
+        rowid, before = self.rows("SELECT rowid, hash FROM entry WHERE source = ? AND own_id = ?", source, entry.id)[0]
+        db.execute(_UPDATE_ENTRY, (*entry_values(source, seq, row), rowid))
         if before != row.hash or (entry.place and entry.place.whole_file):  # whose tags may be in the front matter
-            for table in () if is_new else ("tag", "file", "supersedes"):
+            for table in ("tag", "file", "supersedes"):
                 db.execute(f"DELETE FROM {table} WHERE entry = ?", (rowid,))
-            tags, files = enumerate(entry.tags), enumerate(entry.files)
-            db.executemany("INSERT INTO tag VALUES (?, ?, ?)", ((rowid, *tag) for tag in tags))
-            db.executemany("INSERT INTO file VALUES (?, ?, ?)", ((rowid, *file) for file in files))
-            db.executemany("INSERT INTO supersedes VALUES (?, ?)", ((rowid, t) for t in set(entry.supersedes)))
-        chunks = [] if is_new else self.rows(_CHUNKS_OF_ENTRY, rowid)
-        known = {seq: columns for seq, *columns in chunks}
+            self._insert_labels(rowid, row)
+        known = {seq: columns for seq, *columns in self.rows(_CHUNKS_OF_ENTRY, rowid)}
         reused = sum(self._replace_chunk(rowid, i, chunk, known.get(i)) for i, chunk in enumerate(row.chunks))
         if len(known) > len(row.chunks):
             self._delete_chunks(rowid, len(row.chunks))
@@ -136,9 +166,7 @@ class Store(Database):
                 self._insert_words(rowid, chunk)
                 return False
         embedding = self._equal_text_vector(chunk) if chunk.embed else None
-        vector = 1 if embedding is not None else 0 if chunk.embed else -1
-        values = (entry, seq, chunk.start, chunk.end, chunk.hash, chunk.words_hash, vector)
-        rowid = self.value(_UPSERT_CHUNK, *values)
+        rowid = self.value(_UPSERT_CHUNK, *_chunk_values(entry, seq, chunk, embedding))
         self._insert_words(rowid, chunk)
         if known is not None and known[5] == 1:
             db.execute("DELETE FROM chunk_vec WHERE rowid = ?", (rowid,))
@@ -147,13 +175,17 @@ class Store(Database):
         return embedding is not None
 
     def _insert_words(self, rowid: int, chunk: ChunkRow) -> None:
-        self.db.execute(
-            "INSERT INTO chunk_fts (rowid, title, tags, text, context) VALUES (?, ?, ?, ?, ?)",
-            (rowid, *map(spell, (chunk.title, chunk.tags, chunk.text, chunk.context))),
-        )
+        self.db.execute(_INSERT_WORDS, _words(rowid, chunk))
+
+    def _has_donors(self) -> bool:
+        """Whether any text has a vector that an equal one can take over."""
+        if not self.has_vectors():
+            return False
+        kept = self.value("SELECT 1 FROM sqlite_temp_schema WHERE name = 'kept'")
+        return bool(kept or self.value("SELECT 1 FROM chunk_vec_rowids LIMIT 1"))
 
     def _equal_text_vector(self, chunk: ChunkRow) -> bytes | None:
-        if not self.has_vectors():
+        if not self._donors:
             return None
         donor = self.value("SELECT rowid FROM chunk WHERE hash = ? AND vector = 1 LIMIT 1", chunk.hash)
         if donor is not None:
@@ -171,6 +203,15 @@ class Store(Database):
             if vector == 1:
                 db.execute("DELETE FROM chunk_vec WHERE rowid = ?", (rowid,))
             db.execute("DELETE FROM chunk WHERE rowid = ?", (rowid,))
+
+    def _contested(self, own_ids: Iterable[str]) -> list[str]:
+        """Those of these ids that several entries claim, or did until now."""
+        rows = self.rows(
+            "SELECT own_id FROM entry WHERE own_id IN (SELECT value FROM json_each(?)) "
+            "GROUP BY own_id HAVING count(*) > 1 OR max(twin) > 0",
+            json.dumps(list(own_ids)),
+        )
+        return [row[0] for row in rows]
 
     def _settle_id(self, own_id: str) -> None:
         """The first entry that claims an id has it, an equal copy none, another text its derived one.
@@ -233,6 +274,15 @@ class Store(Database):
         return {rowid: embedding for rowid, embedding in found if embedding is not None}
 
 
+def _chunk_values(entry: int, seq: int, chunk: ChunkRow, embedding: bytes | None) -> tuple[int, ...]:
+    vector = 1 if embedding is not None else 0 if chunk.embed else -1
+    return entry, seq, chunk.start, chunk.end, chunk.hash, chunk.words_hash, vector
+
+
+def _words(rowid: int, chunk: ChunkRow) -> tuple[int, str, str, str, str]:
+    return rowid, spell(chunk.title), spell(chunk.tags), spell(chunk.text), spell(chunk.context)
+
+
 _PENDING = "FROM chunk c JOIN entry e ON e.rowid = c.entry WHERE c.vector = 0 AND e.id IS NOT NULL"
 _CHUNKS_OF_ENTRY = 'SELECT seq, rowid, hash, words_hash, start, "end", vector FROM chunk WHERE entry = ?'
 _MOVE_CHUNK = 'UPDATE chunk SET start = ?, "end" = ? WHERE rowid = ?'
@@ -249,10 +299,15 @@ _UPSERT_SOURCE = """
         scanned_ns = excluded.scanned_ns
     RETURNING id"""
 
-_UPSERT_ENTRY = f"""
-    INSERT INTO entry ({", ".join(ENTRY_COLUMNS)}) VALUES ({", ".join("?" * len(ENTRY_COLUMNS))})
-    ON CONFLICT (own_id, source) DO UPDATE SET {", ".join(f"{c} = excluded.{c}" for c in ENTRY_COLUMNS)}
-    RETURNING rowid"""
+_INSERT_ENTRY = f"""
+    INSERT INTO entry (rowid, {", ".join(ENTRY_COLUMNS)}) VALUES (?, {", ".join("?" * len(ENTRY_COLUMNS))})"""
+
+_UPDATE_ENTRY = f"UPDATE entry SET {', '.join(f'{column} = ?' for column in ENTRY_COLUMNS)} WHERE rowid = ?"
+
+_INSERT_CHUNK = """
+    INSERT INTO chunk (rowid, entry, seq, start, "end", hash, words_hash, vector) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
+
+_INSERT_WORDS = "INSERT INTO chunk_fts (rowid, title, tags, text, context) VALUES (?, ?, ?, ?, ?)"
 
 _UPSERT_CHUNK = """
     INSERT INTO chunk (entry, seq, start, "end", hash, words_hash, vector) VALUES (?, ?, ?, ?, ?, ?, ?)
