@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
+import stat
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
+from . import registry
 from .browse import status
 from .errors import ModelError, SynapticError
-from .models import Checkup, Finding, Receipt
-from .sync import rebuild, verify
+from .models import Checkup, Finding, ParseIssue, Receipt
+from .sync import in_step, rebuild, unlike_journal, verify
 from .workspace import Workspace
 from .writing import index_now, receipt_of
 
 LOW_DISK_BYTES = 100_000_000
 LOCK_WAIT_S = 10.0
+FIX = "synaptic doctor --fix"
 
 
 def checkup(ws: Workspace) -> Checkup:
@@ -24,11 +30,15 @@ def checkup(ws: Workspace) -> Checkup:
 
 
 def fix(ws: Workspace) -> Checkup:
-    """What is left after everything was mended that is safe to mend: queued saves, the index, vectors."""
-    ws.journal.drain(LOCK_WAIT_S)
-    verify(ws)
-    if ws.index.orphans() or ws.index.pending_counts()[1]:
-        rebuild(ws)
+    """What is left after everything was mended that is safe to mend: rights, queued saves, the index, vectors."""
+    for folder in _exposed(ws):
+        with suppress(OSError):
+            folder.chmod(0o700)
+    with suppress(SynapticError):  # what stands in the way is a finding
+        ws.journal.drain(LOCK_WAIT_S)
+        verify(ws)
+        if unlike_journal(ws) or _lacking(ws):
+            rebuild(ws)
     return checkup(ws)
 
 
@@ -47,22 +57,79 @@ def dismiss(ws: Workspace, id: str) -> None:
 
 
 def _findings(ws: Workspace) -> Iterator[Finding]:
-    yield from _environment(ws)
-    sound = verify(ws)
-    if not sound:
-        yield Finding("info", "index-damaged", "The index was damaged; it was made anew from the journal.")
+    yield Finding("ok", "python", f"Python {platform.python_version()} on {platform.system()} {platform.machine()}.")
+    yield _model(ws)
+    yield from _places(ws)
     try:
-        now = status(ws)
+        yield from _index(ws)
+        yield from _journal(ws)
     except SynapticError as error:
         yield Finding("error", error.code, error.message, error.hint)
-        return
-    yield Finding("ok", "journal", f"Entries: {now.entries:,}, files: {now.files:,}, below {now.journal}.")
-    for issue in now.issues:
-        yield Finding("warning", issue.code, f"{issue.path}:{issue.line}: {issue.message}", _mend(issue.code))
-    if now.queued:
+
+
+def _model(ws: Workspace) -> Finding:
+    try:
+        ws.embedder.load()
+    except ModelError as error:
+        return Finding("error", error.code, error.message, error.hint)
+    return Finding("ok", "model", f"The model {ws.embedder.name} loads; its files are what they should be.")
+
+
+def _places(ws: Workspace) -> Iterator[Finding]:
+    """Rights, room on the disk, and who else uses the journal."""
+    for folder in _exposed(ws):
+        yield Finding("warning", "permissions", f"Other users may look into {folder}.", f"{FIX}, or chmod 700 {folder}")
+    shut = [folder for folder in (ws.config.journal, ws.config.home, ws.config.state) if not os.access(folder, _USE)]
+    for folder in shut:
+        lack = "cannot be written: nothing can be saved" if folder.exists() else "is missing"
+        yield Finding("error", "permissions", f"{folder} {lack}.", f"Give its owner the rights: chmod u+rwx {folder}")
+    if not shut:
+        yield Finding("ok", "permissions", f"{ws.config.home} is yours alone, and the journal can be written.")
+    free = min(shutil.disk_usage(_standing(folder)).free for folder in (ws.config.home, ws.config.journal))
+    low = free < LOW_DISK_BYTES
+    yield Finding(
+        "warning" if low else "ok", "disk", f"{free / 1e6:,.0f} MB are free.", "Free some space." if low else ""
+    )
+    for home in registry.others(ws.config):
         yield Finding(
-            "warning", "queued", f"{now.queued} saved entries wait to join their files.", "synaptic doctor --fix"
+            "warning",
+            "shared-journal",
+            f"The home {home} keeps its notes in this journal too; each has its own trash, spool and index.",
+            f"Use one: set SYNAPTIC_HOME to it everywhere, and delete {home / '.state'} if it is the other.",
         )
+
+
+def _index(ws: Workspace) -> Iterator[Finding]:
+    if not verify(ws):
+        yield Finding("info", "index-damaged", "The index was damaged; it was made anew from the journal.")
+    if ws.index.trouble:
+        yield Finding(
+            "error",
+            "index-error",
+            f"{ws.index.trouble}, so each process keeps its own in memory.",
+            f"Mend that, or move {ws.index.path} away; it is made anew.",
+        )
+    astray = unlike_journal(ws)
+    for path in astray[:3]:
+        yield Finding("error", "orphans", f"The index does not show {path} as it is ({len(astray)} such files).", FIX)
+    index = ws.index
+    orphans, pending, versions = in_step(ws, lambda _: (index.orphans(), index.pending_counts()[1], index.versions()))
+    if orphans:
+        yield Finding("error", "orphans", f"{orphans} rows of the index belong to no entry.", FIX)
+    if not astray and not orphans:
+        yield Finding("ok", "index", f"The index is sound and shows the journal ({versions}).")
+    if pending:
+        yield Finding(
+            "info", "pending-vectors", f"Found by words only: {pending:,} passages.", "synaptic rebuild-index"
+        )
+
+
+def _journal(ws: Workspace) -> Iterator[Finding]:
+    now = status(ws)
+    yield Finding("ok", "journal", f"Entries: {now.entries:,}, files: {now.files:,}, below {now.journal}.")
+    yield from map(_issue, now.issues)
+    if now.queued:
+        yield Finding("warning", "queued", f"Saves that wait to join their files: {now.queued}.", FIX)
     for lost in ws.journal.vanished():
         yield Finding(
             "warning",
@@ -70,42 +137,39 @@ def _findings(ws: Workspace) -> Iterator[Finding]:
             f"{lost.id} ({lost.title}) was saved to {lost.path} and stands nowhere in the journal now.",
             f"synaptic doctor --restore {lost.id}, or --dismiss {lost.id} if that was meant.",
         )
-    if now.pending_vectors:
-        yield Finding(
-            "info",
-            "pending-vectors",
-            f"{now.pending_vectors:,} passages are found by words only.",
-            "synaptic rebuild-index",
-        )
-    if orphans := ws.index.orphans():
-        yield Finding("error", "orphans", f"{orphans} index rows belong to no entry.", "synaptic doctor --fix")
 
 
-def _environment(ws: Workspace) -> Iterator[Finding]:
-    yield Finding("ok", "versions", f"Python {platform.python_version()}, {ws.index.versions()}.")
-    try:
-        ws.embedder.load()
-        yield Finding("ok", "model", f"The model {ws.embedder.name} loads.")
-    except ModelError as error:
-        yield Finding("error", error.code, error.message, error.hint)
-    for folder in (ws.config.home, ws.config.state):
-        if folder.exists() and folder.stat().st_mode & 0o077:
-            yield Finding("warning", "permissions", f"Others may read {folder}.", f"chmod 700 {folder}")
-    free = shutil.disk_usage(ws.config.home).free
-    if free < LOW_DISK_BYTES:
-        yield Finding("warning", "disk", f"{free / 1e6:.0f} MB are free below {ws.config.home}.", "Free some space.")
+def _issue(issue: ParseIssue) -> Finding:
+    place = f"{issue.path}:{issue.line}"
+    mend = _MENDS.get(issue.code, "Edit that line.")
+    return Finding("info" if issue.code in _HINTS else "warning", issue.code, f"{place}: {issue.message}", mend)
 
 
-def _mend(code: str) -> str:
-    """What a person does about a ParseIssue."""
-    return _MENDS.get(code, "Edit that line.")
+def _lacking(ws: Workspace) -> int:
+    return in_step(ws, lambda _: ws.index.orphans() + ws.index.pending_counts()[1])
 
+
+def _exposed(ws: Workspace) -> list[Path]:
+    """What only its owner should see, and others can. Within a closed home nothing is exposed."""
+    home = ws.config.home
+    return [home] if home.is_dir() and stat.S_IMODE(home.stat().st_mode) & 0o077 else []
+
+
+def _standing(folder: Path) -> Path:
+    return next(place for place in (folder, *folder.parents) if place.exists())
+
+
+_USE = os.R_OK | os.W_OK | os.X_OK
 
 _MENDS = {
     "duplicate-id": "Merge the two texts, then delete one; a sync-conflict copy can be deleted whole.",
     "open-fence": "Close it with a line of the same three characters.",
     "open-comment": "Close it with -->.",
     "encoding": "Save the file as UTF-8.",
+    "front-matter": "Mend the YAML between the two --- lines.",
+    "conflict-marker": "Keep what is right of both sides and delete the <<<<<<<, ======= and >>>>>>> lines.",
+    "near-heading": "An entry begins with ## and a time: ## 09:31 Title. Leave it, if it is text.",
 }
+_HINTS = ("near-heading",)
 
 _URGENCY = ("error", "warning", "info", "ok")

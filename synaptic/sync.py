@@ -245,11 +245,26 @@ def _cut_out(passages: Mapping[int, Passage], blocks: Mapping[int, tuple[Stored,
 
 def verify(ws: Workspace) -> bool:
     """False when the index was damaged and had to be made anew."""
-    if ws.index.check() is None:
+    if _mending(ws, ws.index.check) is None:
         return True
     ws.index.reset()
-    sync(ws)
+    in_step(ws, lambda _: None)
     return False
+
+
+def unlike_journal(ws: Workspace) -> list[str]:
+    """Paths of files that the index, in step by its own account, does not show as they are; every file is read."""
+    known, shown = in_step(ws, lambda _: (ws.index.sources(), ws.index.own_ids()))
+    stamps = ws.journal.scan()
+    astray = sorted(known.keys() - {stamp.path for stamp in stamps})
+    for stamp in stamps:
+        with suppress(NotFound):
+            data = ws.journal.read(stamp.path)
+            ids = {entry.id for entry in ws.journal.parse(stamp.path, data, stamp.mtime_ns).entries}
+            source = known.get(stamp.path)
+            if source is None or source.digest != _digest(data) or ids != shown.get(stamp.path, set()):
+                astray.append(stamp.path)
+    return astray
 
 
 # -- the rows of a file: a pure function of its bytes -------------------------------------------------

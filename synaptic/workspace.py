@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
 
+from . import registry
 from .config import Config, make_clock
 from .embedding import Embedder, FastEmbedder
 from .errors import JournalError
@@ -50,6 +51,7 @@ def open_workspace(
     except JournalError:
         if not config.journal.is_dir():
             raise
+    registry.enroll(config)
     return Workspace(
         config=config,
         journal=journal,

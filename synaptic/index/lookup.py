@@ -270,6 +270,13 @@ class Index(Store):
         lost = "SELECT count(*) FROM ({} EXCEPT {})"
         return sum(self.value(lost.format(*pair)) + self.value(lost.format(*reversed(pair))) for pair in pairs)
 
+    def own_ids(self) -> dict[str, set[str]]:
+        """By path, the ids that files give their entries."""
+        found: dict[str, set[str]] = {}
+        for path, own_id in self.rows("SELECT s.path, e.own_id FROM entry e JOIN source s ON s.id = e.source"):
+            found.setdefault(path, set()).add(own_id)
+        return found
+
     def versions(self) -> str:
         """SQLite's and sqlite-vec's versions."""
         return f"SQLite {apsw.sqlite_lib_version()}, sqlite-vec {self.value('SELECT vec_version()')}"
