@@ -55,13 +55,22 @@ def in_step(ws: Workspace, action: Callable[[SyncReport], Result], *, embed_ms: 
     Runs again when a file changed meanwhile; a damaged index is made anew, one that cannot be written goes
     on in memory. Vectors get `embed_ms`, and `at_least` that many passages.
     """
+    at_rest = 0
 
     def attempt() -> Result:
+        nonlocal at_rest
+        ws.index.check_tables()
         report = sync(ws)
         embedded = embed_pending(ws, budget_s=embed_ms / 1000, at_least=at_least) if embed_ms else 0
         pending = ws.index.pending_counts()[0]
-        with ws.index.snapshot():
-            return action(replace(report, embedded=embedded, pending_entries=pending))
+        try:
+            with ws.index.snapshot():
+                return action(replace(report, embedded=embedded, pending_entries=pending))
+        except _Stale:
+            at_rest = 0 if report.changed or report.removed or report.behind else at_rest + 1
+            if at_rest == 2:  # nothing changed, and still the index shows something else
+                raise apsw.CorruptError("it does not show the journal as it is") from None
+            raise
 
     for _ in range(4):
         with suppress(_Stale):
@@ -90,13 +99,18 @@ def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:
 
 
 def sync(ws: Workspace, *, wait_ms: int = LOCK_WAIT_MS) -> SyncReport:
-    """What changed. Steps: finish spooled saves, scan, read what differs, write it in one transaction."""
+    """What changed. Steps: finish spooled saves, scan, read what differs, write it in one transaction.
+
+    While another process writes it waits `wait_ms`; longer where that fills a new index, for there is nothing
+    to answer from.
+    """
     if ws.journal.queued():
         with suppress(JournalError):  # a disk that cannot be written can be read
             ws.journal.drain(0)
     queued = len(ws.journal.queued())
     reading = _reading(ws)
-    same_reading = ws.index.meta("reading") == reading
+    last_reading = ws.index.meta("reading")
+    same_reading = last_reading == reading
     changed, removed = differences(ws.journal.scan(), ws.index.sources(), trust=same_reading)
     if not changed and not removed and same_reading:
         return SyncReport(queued=queued, trouble=ws.index.trouble)
@@ -104,15 +118,19 @@ def sync(ws: Workspace, *, wait_ms: int = LOCK_WAIT_MS) -> SyncReport:
     settled = [stamp for stamp in unchanged if time.time_ns() - stamp.ctime_ns > RACY_NS]
     if files or removed or settled or not same_reading:
         try:
-            with ws.index.writing(wait_ms):
-                ws.index.apply(files, removed)
-                for stamp in settled:
-                    ws.index.touch(stamp, time.time_ns())
-                if not same_reading:
+            with ws.index.writing(BUSY_TIMEOUT_MS if last_reading is None else wait_ms):
+                overtaken = ws.index.meta("reading") != last_reading
+                if not overtaken:
+                    ws.index.apply(files, removed)
+                    for stamp in settled:
+                        ws.index.touch(stamp, time.time_ns())
+                if not same_reading and not overtaken:
                     ws.index.set_meta("reading", reading)
                     ws.index.forget_kept()
         except apsw.BusyError:
             return SyncReport(behind=True, queued=queued, trouble=ws.index.trouble)
+        if overtaken:
+            return sync(ws, wait_ms=wait_ms)
     return SyncReport(len(files), len(removed), queued=queued, trouble=ws.index.trouble)
 
 
@@ -192,6 +210,8 @@ def rebuild(ws: Workspace, *, fresh: bool = False, progress: Progress | None = N
     notices: list[str] = []
     ws.journal.drain(0)
     reused = _mending(ws, lambda: _rebuild_text(ws, fresh=fresh, progress=progress))
+    if ws.index.trouble:
+        raise IndexUnusable(f"{ws.index.trouble}.", hint="Mend that, or move it away; it is made anew.")
     try:
         ws.embedder.load()
         embedded = embed_pending(ws, budget_s=None, progress=progress)

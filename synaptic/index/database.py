@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -24,9 +25,8 @@ PAGE_SIZE = 2048  # small journals leave 40 tables half full
 MEMORY_RETRY_S = 60.0
 SCHEMA = Path(__file__).with_name("schema.sql")
 
+_NEW_FILE = (f"page_size = {PAGE_SIZE}", "auto_vacuum = INCREMENTAL")  # of an old one they want the write lock
 _PRAGMAS = (
-    f"page_size = {PAGE_SIZE}",  # heeded by a new file only, as is the next
-    "auto_vacuum = INCREMENTAL",
     "journal_mode = WAL",
     "synchronous = NORMAL",
     "foreign_keys = ON",
@@ -34,6 +34,11 @@ _PRAGMAS = (
     "temp_store = MEMORY",
     "cache_size = -8000",
 )
+
+_TABLES = frozenset(
+    re.findall(r"^CREATE (?:VIRTUAL )?TABLE (\w+)", SCHEMA.read_text(encoding="utf-8"), re.MULTILINE)
+) | {f"chunk_fts_{part}" for part in ("config", "data", "docsize", "idx")}
+_VECTOR_TABLES = {f"chunk_vec_{part}" for part in ("chunks", "info", "rowids", "vector_chunks00")}
 
 _DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.ConstraintError, apsw.SQLError)
 _UNWRITABLE = (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.FullError, apsw.IOError)
@@ -70,6 +75,7 @@ class Database:
         self._identity: tuple[int, int] | None = None
         self._companions: tuple[object, object] | None = None
         self._memory_until = 0.0
+        self._whole_at: int | None = None
         self.trouble = ""
 
     # -- opening, closing, healing ------------------------------------------------------------------
@@ -97,7 +103,7 @@ class Database:
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
-        self._connection = self._identity = self._companions = None
+        self._connection = self._identity = self._companions = self._whole_at = None
         self.trouble = ""
 
     def reset(self) -> None:
@@ -126,14 +132,12 @@ class Database:
 
     def _open(self) -> apsw.Connection:
         try:
-            if not self.path.exists() or self.path.stat().st_size == 0:
+            if _identity(self.path) is None:
                 with self._creation_lock():
-                    if not self.path.exists() or self.path.stat().st_size == 0:
-                        # a log left behind by a deleted index would be replayed into the new one
-                        _unlink(self.path, "", "-wal", "-shm")
-                        os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
-                        self._connect().close()
+                    if _identity(self.path) is None:
+                        self._create()
             self._identity = _identity(self.path)
+            _check_owner(self.path)
             connection = self._connect()
             self._companions = _companions(self.path)
             return connection
@@ -141,6 +145,15 @@ class Database:
             if isinstance(error, apsw.Error) and not is_unwritable(error):
                 raise
             return self._in_memory(error)
+
+    def _create(self) -> None:
+        """An empty index appears at once: what others open has a name and a schema."""
+        new = self.path.with_name(f"{self.path.name}.new")
+        _unlink(new, "", "-wal", "-shm")
+        os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        self._connect(apsw.Connection(str(new))).close()
+        _unlink(self.path, "-wal", "-shm")  # a log left behind would be replayed into the new file
+        new.replace(self.path)
 
     def detach(self, error: Exception) -> None:
         """Goes on in memory, because the file cannot be written."""
@@ -159,9 +172,11 @@ class Database:
         connection = connection or apsw.Connection(str(self.path))
         try:
             connection.set_busy_timeout(self._busy_timeout_ms)
-            self._check_owner(connection)
-            for pragma in _PRAGMAS:  # one at a time: what follows a statement that answers runs only when that is read
-                connection.execute(f"PRAGMA {pragma}").fetchall()
+            is_new = not connection.execute("PRAGMA page_count").get
+            for pragma in (*_NEW_FILE, *_PRAGMAS) if is_new else _PRAGMAS:
+                connection.execute(
+                    f"PRAGMA {pragma}"
+                ).fetchall()  # one at a time: unread, it keeps the next from running
             connection.enable_load_extension(True)
             connection.load_extension(_vec0_path())
             connection.enable_load_extension(False)
@@ -171,24 +186,13 @@ class Database:
             raise
         return connection
 
-    def _check_owner(self, connection: apsw.Connection) -> None:
-        owner = connection.execute("PRAGMA application_id").get
-        empty = not connection.execute("SELECT count(*) FROM sqlite_schema").get
-        if owner != APPLICATION_ID and not (owner == 0 and empty):
-            raise IndexUnusable(
-                f"{self.path} is a database of another program; it was left alone.",
-                hint="Move it away, or set SYNAPTIC_HOME to another folder.",
-            )
-
     def _create_or_replace_schema(self, connection: apsw.Connection) -> None:
-        version = connection.execute("PRAGMA user_version").get
         wanted = f"{SCHEMA_VERSION} {' '.join(self._tokenizer)}"
-        if (
-            version == SCHEMA_VERSION
-            and connection.execute("SELECT value FROM meta WHERE key = 'schema'").get == wanted
-        ):
+        if _schema_of(connection) == wanted:
             return
         with _transaction(connection):
+            if _schema_of(connection) == wanted:  # another process was quicker
+                return
             kept = rescue.take(connection)
             if connection.execute("PRAGMA user_version").get != 0:
                 _drop_everything(connection)
@@ -206,6 +210,17 @@ class Database:
 
         with FileLock(self.path.with_name("index.lock"), timeout=self._busy_timeout_ms / 1000, mode=0o600):
             yield
+
+    def check_tables(self) -> None:
+        """Raises apsw.CorruptError where a table is gone; sqlite-vec would end the process at the next question."""
+        cookie = self.value("PRAGMA schema_version")
+        if cookie == self._whole_at:
+            return
+        names = {row[0] for row in self.rows("SELECT name FROM sqlite_schema")}
+        wanted = _TABLES | (_VECTOR_TABLES if "chunk_vec" in names else set())
+        if not wanted <= names:
+            raise apsw.CorruptError(f"its table {min(wanted - names)} is missing")
+        self._whole_at = cookie
 
     # -- transactions -------------------------------------------------------------------------------
 
@@ -267,13 +282,16 @@ class Database:
         self.compact()
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Every row of a query."""
-        return cast("list[tuple[Any, ...]]", self.db.execute(sql, values).fetchall())
+        """Every row of a query. Raises apsw.CorruptError for text that is none."""
+        try:
+            return cast("list[tuple[Any, ...]]", self.db.execute(sql, values).fetchall())
+        except UnicodeDecodeError as error:
+            raise apsw.CorruptError(str(error)) from error
 
     def value(self, sql: str, *values: Any) -> Any:
         """The first column of the first row; None where there is none."""
-        row = self.db.execute(sql, values).fetchone()
-        return None if row is None else row[0]
+        rows = self.rows(sql, *values)
+        return rows[0][0] if rows else None
 
 
 @contextmanager
@@ -287,6 +305,23 @@ def _transaction(db: apsw.Connection) -> Iterator[None]:
             db.execute("ROLLBACK")
         raise
     db.execute("COMMIT")
+
+
+def _check_owner(path: Path) -> None:
+    """Raises IndexUnusable for another program's database, which is not even opened: that could change it."""
+    with path.open("rb") as file:
+        header = file.read(100)
+    if header[:16] == b"SQLite format 3\0" and int.from_bytes(header[68:72], "big") != APPLICATION_ID:
+        raise IndexUnusable(
+            f"{path} is a database of another program; it was left alone.",
+            hint="Move it away, or set SYNAPTIC_HOME to another folder.",
+        )
+
+
+def _schema_of(db: apsw.Connection) -> object:
+    if db.execute("PRAGMA user_version").get != SCHEMA_VERSION:
+        return None
+    return db.execute("SELECT value FROM meta WHERE key = 'schema'").get
 
 
 def _drop_everything(db: apsw.Connection) -> None:
@@ -330,15 +365,23 @@ def _readable_copy(path: Path) -> apsw.Connection | None:
     for way in ("mode=ro", "immutable=1"):  # with its log; without, where that cannot be opened
         memory = apsw.Connection(":memory:")
         memory.execute(f"PRAGMA page_size = {PAGE_SIZE}")
-        with suppress(apsw.Error):
-            flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-            file = apsw.Connection(f"file:{quote(str(path))}?{way}", flags=flags)
-            with file, memory.backup("main", file, "main") as backup:
+        with suppress(apsw.Error), _read_only(path, way) as file:
+            with memory.backup("main", file, "main") as backup:
                 backup.step(-1)
             if memory.execute("PRAGMA quick_check(1)").get == "ok":
                 return memory
         memory.close()
     return None
+
+
+@contextmanager
+def _read_only(path: Path, way: str) -> Iterator[apsw.Connection]:
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    file = apsw.Connection(f"file:{quote(str(path))}?{way}", flags=flags)
+    try:
+        yield file
+    finally:
+        file.close()
 
 
 def _unlink(path: Path, *suffixes: str) -> None:

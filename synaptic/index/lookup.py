@@ -144,7 +144,10 @@ class Index(Store):
             old = self._lists(f"SELECT entry, target FROM supersedes WHERE entry {within}", some)
             for row in self.rows(f"{SELECT_ENTRY} WHERE e.rowid {within} AND e.id IS NOT NULL", *some):
                 rowid = row[0]
-                found[rowid] = stored(row, tags.get(rowid, ()), files.get(rowid, ()), old.get(rowid, ()))
+                try:
+                    found[rowid] = stored(row, tags.get(rowid, ()), files.get(rowid, ()), old.get(rowid, ()))
+                except (OverflowError, TypeError, ValueError) as error:
+                    raise apsw.CorruptError(f"a row makes no sense: {error}") from error
         return found
 
     def standings(self, rowids: Sequence[int]) -> dict[int, Standing]:

@@ -22,7 +22,8 @@ def take(db: apsw.Connection) -> Kept | None:
     """What an index of whatever version holds; None where it cannot be read as vectors of one model."""
     with suppress(apsw.Error):
         model, dimensions = (db.execute(_META, (key,)).get for key in ("model", "dimensions"))
-        if isinstance(model, str) and isinstance(dimensions, int):
+        whole = db.execute("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'chunk_vec_%'").get == 4
+        if whole and isinstance(model, str) and isinstance(dimensions, int):
             vectors = cast("list[tuple[int, bytes]]", db.execute(_VECTORS).fetchall())
             sound = [(hash_, vector) for hash_, vector in vectors if len(vector) == dimensions]
             return Kept(model, dimensions, sound)
