@@ -18,9 +18,10 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from . import browse, commands, doctor, terminal, wire
+from . import browse, commands, doctor, gitdriver, terminal, wire
 from . import flags as f
 from .adopt import Adopted, adopt
+from .config import load_config
 from .errors import InvalidArgument, SynapticError
 from .replies import answer_checkup, answer_receipt, open_home, screen_of, tell, when_empty
 from .sync import DEFAULT_RATE, rebuild
@@ -203,6 +204,35 @@ def _doctor(
         return answer_checkup(ws, doctor.fix(ws) if fix else doctor.checkup(ws), as_json)
 
 
+def git_setup(ctx: typer.Context, remove: f.Remove = False, as_json: f.AsJson = False) -> None:
+    """Let git merge the journal entry by entry.
+
+    Once in each clone; nothing in the journal changes.
+
+    Example: synaptic git-setup
+    """
+    config = load_config(ctx.obj)
+    done = gitdriver.set_up(config, remove=remove)
+    if as_json:
+        emit_json({"success": True, "repository": str(done.repository), "attributes": str(done.attributes),
+                   "line": done.line, "changed": done.changed})  # fmt: skip
+    elif remove:
+        emit(f"Merges in {done.repository} are git's own again.")
+    else:
+        emit(f"Merges of the journal in {done.repository} go by entries now ({done.attributes}: {done.line}).")
+        tell(("Run it once in every clone. `synaptic git-setup --remove` undoes it.",))
+
+
+def git_merge(ctx: typer.Context, base: Path, ours: Path, theirs: Path, path: str) -> None:
+    """What git calls; exit status 0 for a clean merge, 1 for one with conflicts."""
+    try:
+        code = gitdriver.drive(base, ours, theirs, path, day_file=load_config(ctx.obj).day_file)
+    except Exception as error:
+        terminal.say(f"synaptic: {path} cannot be merged: {error}")
+        code = 255  # git stops there; with 1 it would take ours for the result
+    raise typer.Exit(code)
+
+
 def mcp(ctx: typer.Context) -> None:
     """Serve agents over MCP, on stdin and stdout.
 
@@ -230,6 +260,8 @@ for _name, _command in (
     ("rebuild-index", rebuild_index),
     ("status", status),
     ("doctor", _doctor),
+    ("git-setup", git_setup),
     ("mcp", mcp),
 ):
     app.command(_name)(_command)
+app.command("git-merge", hidden=True)(git_merge)

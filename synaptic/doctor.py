@@ -142,7 +142,7 @@ def _journal(ws: Workspace) -> Iterator[Finding]:
 def _issue(issue: ParseIssue) -> Finding:
     place = f"{issue.path}:{issue.line}"
     mend = _MENDS.get(issue.code, "Edit that line.")
-    return Finding("info" if issue.code in _HINTS else "warning", issue.code, f"{place}: {issue.message}", mend)
+    return Finding("warning", issue.code, f"{place}: {issue.message}", mend)
 
 
 def _lacking(ws: Workspace) -> int:
@@ -168,8 +168,6 @@ _MENDS = {
     "encoding": "Save the file as UTF-8.",
     "front-matter": "Mend the YAML between the two --- lines.",
     "conflict-marker": "Keep what is right of both sides and delete the <<<<<<<, ======= and >>>>>>> lines.",
-    "near-heading": "An entry begins with ## and a time: ## 09:31 Title. Leave it, if it is text.",
 }
-_HINTS = ("near-heading",)
 
 _URGENCY = ("error", "warning", "info", "ok")

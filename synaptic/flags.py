@@ -111,6 +111,7 @@ Append = Annotated[str | None, typer.Option(metavar="TEXT", help="Text to add at
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Purge = Annotated[bool, typer.Option("--purge", help="Leave no copy in the trash.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Embed everything again.")]
+Remove = Annotated[bool, typer.Option("--remove", help="Undo it.")]
 Fix = Annotated[bool, typer.Option("--fix", help="Mend what is safe to mend.")]
 RestoreVanished = Annotated[str | None, typer.Option("--restore", metavar="ID", help="Put a vanished entry back.")]
 Dismiss = Annotated[str | None, typer.Option("--dismiss", metavar="ID", help="Forget a vanished entry.")]

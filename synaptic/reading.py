@@ -125,6 +125,7 @@ class _Reader:
             elif piece.hides:
                 message = f"this {piece.kind} is never closed; entry headings below it are read as its text"
                 self._issue(piece.start, f"open-{piece.kind}", message)
+        self._check_conflicts(found.opaque)
         if any(mark.kind == "entry" for mark in found.marks):
             entries = self._pieces(found.marks)
         else:
@@ -136,6 +137,21 @@ class _Reader:
             self.data.decode()
         except UnicodeDecodeError as error:
             self._issue(error.start, "encoding", "this is not UTF-8; what cannot be read shows as U+FFFD")
+
+    def _check_conflicts(self, opaque: list[tuple[int, int]]) -> None:
+        """What a merge left for a person to settle; in a fence it is an example."""
+        text = f"\n{self.text}" if "<<<<<<< " in self.text else ""
+        at = 0
+        while True:
+            begin = at
+            for sign in ("<<<<<<< ", "=======", ">>>>>>> "):
+                at = text.find(f"\n{sign}", at)
+                if at < 0:
+                    return
+                begin = at if sign[0] == "<" else begin
+            if not any(start <= begin < end for start, end in opaque):
+                message = "two versions stand here, with the marks of a merge that was not finished"
+                self._issue(begin, "conflict-marker", message)
 
     def _read_front_matter(self) -> None:
         block = front_matter_end(self.text, self.start)

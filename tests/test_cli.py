@@ -32,7 +32,7 @@ from synaptic.errors import InvalidArgument
 ROOT = Path(__file__).parent.parent
 SYNAPTIC = [sys.executable, "-m", "synaptic"]
 NOW = "2026-11-21T10:30:00"
-COMMANDS = tuple(command.name for command in app.registered_commands)
+COMMANDS = tuple(command.name for command in app.registered_commands if not command.hidden)
 
 
 @dataclass(frozen=True)

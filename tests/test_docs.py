@@ -30,12 +30,13 @@ def blocks(language: str) -> list[str]:
 
 
 def commands() -> dict[str, list[str]]:
-    """Every command with its flags."""
+    """Every command with its flags, but for what other programs call."""
     group = typer.main.get_command(app)
     assert hasattr(group, "commands")
     return {
         name: [option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)]
         for name, command in group.commands.items()
+        if not command.hidden
     }
 
 
