@@ -79,7 +79,8 @@ def _usage(error: Exception) -> InvalidArgument:
         valid = [flag for param in context.command.params for flag in param.opts if flag.startswith("--")]
         hint += ' A text that starts with a dash goes after "--".'
     elif message.startswith("No such command"):
-        valid = list(getattr(context.command, "commands", ()))
+        commands_of = getattr(context.command, "commands", {})
+        valid = [name for name, command in commands_of.items() if not command.hidden]
     return InvalidArgument(message, valid=valid, hint=hint)
 
 

@@ -329,5 +329,5 @@ def _resolve(id: str, known: Iterator[str], what: str) -> str:
     if len(fitting) > 1:
         raise Ambiguous(f"{id} fits {len(fitting)} entries.", valid=fitting[:10], hint="Give the whole id.")
     if not fitting:
-        raise NotFound(f"{what} has no {id}.", valid=ids[:10])
+        raise NotFound(f"{what} has no {id}.", valid=ids[:10], hint="" if ids else "It is empty.")
     return fitting[0]

@@ -61,8 +61,10 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
         if key not in _KEYS:
             notices.append(f"`{match[1]}:` is no filter, so it was searched as a word. Filters: {', '.join(_KEYS)}.")
             return match[0]
+        other = {"since": "until", "until": "since"}.get(key)
+        with_it = {other: found[other][-1]} if other in found else {}
         try:
-            build_filters(now=now, **{key: value})  # type: ignore[arg-type]
+            build_filters(now=now, **{key: value}, **with_it)  # type: ignore[arg-type]
         except InvalidArgument as error:
             notices.append(f"{error} It was searched as words.")
             return match[0]

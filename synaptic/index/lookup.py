@@ -172,13 +172,13 @@ class Index(Store):
         Raises NotFound, or Ambiguous with the ids that fit.
         """
         rows = self.rows(_BY_ID, name, name)
-        part = name.rpartition("-")[2].lower()
-        if not rows and len(part) >= 4 and part.isalnum():
-            pattern = f"{name.rpartition('-')[0] or '*'}-{part}*"
-            rows = self.rows("SELECT rowid FROM entry WHERE id GLOB ? LIMIT 6", pattern.lower())
+        day, _, part = name.lower().rpartition("-")
+        if not rows and 4 <= len(part) <= 8 and part.isalnum() and (not day or day.isdigit()):
+            pattern = f"{day[:8] or '*'}-{part}*"
+            rows = self.rows("SELECT rowid FROM entry WHERE id GLOB ? LIMIT 6", pattern)
         if not rows:
             raise NotFound(
-                f"No entry has the id {name!r}.",
+                f"No entry has the id {name[:40]!r}.",
                 hint="Ids are shown by `synaptic recent` and `synaptic search`; four letters are enough.",
             )
         found = self.entries([row[0] for row in rows])
