@@ -223,10 +223,10 @@ def index_now(ws: Workspace, *, scrub: bool = False) -> tuple[str, ...]:
     try:
         sync(ws, wait_ms=SCRUB_WAIT_MS if scrub else LOCK_WAIT_MS)
         embed_pending(ws, budget_s=EMBED_BUDGET_S)
-        if scrub:
-            ws.index.scrub()
+        if scrub and not ws.index.scrub():
+            return ("Another process is reading the index, whose log may hold the text still; `synaptic rebuild-index` clears it.",)
     except Exception as error:  # whatever it is, the entry is safe in the journal
-        return (f"Saved, but not indexed yet ({error}); the next search tries again.",)
+        return (f"The journal is written; it is not indexed yet ({error}), the next search tries again.",)
     return ()
 
 

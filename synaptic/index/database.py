@@ -266,20 +266,24 @@ class Database:
         """Merges the full-text index into one segment. Call within `writing`."""
         self.db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')")
 
-    def compact(self) -> None:
-        """Gives free pages back and empties the write-ahead log, if nobody is in the way.
+    def compact(self) -> bool:
+        """Gives free pages back and empties the write-ahead log; False where somebody was in the way.
 
         Not VACUUM: it may renumber the rows that vec0 keeps its vectors in.
         """
         with suppress(apsw.BusyError, apsw.LockedError):
             self.db.execute("PRAGMA incremental_vacuum").fetchall()
-            self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            return not self.value("PRAGMA wal_checkpoint(TRUNCATE)")
+        return False
 
-    def scrub(self) -> None:
-        """Leaves no trace of what was deleted: FTS5 keeps its words until segments are merged, SQLite its pages."""
+    def scrub(self) -> bool:
+        """Leaves no trace of what was deleted: FTS5 keeps its words until segments are merged, SQLite its pages.
+
+        False where another process reads from the log, which then keeps it.
+        """
         with self.writing():
             self.optimize()
-        self.compact()
+        return self.compact()
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """Every row of a query. Raises apsw.CorruptError for text that is none."""
