@@ -9,7 +9,7 @@ from typing import Any
 from .browse import find, get, recent
 from .errors import InvalidArgument
 from .models import Filters, Listing, Receipt, SearchResult
-from .present import Item, Level, entry_items, fit, hit_items, one_line, render_items
+from .present import Item, Level, brief, entry_items, fenced, fit, hit_items, one_line, render_items
 from .query import build_filters, read_date
 from .search import search
 from .wire import Json, listing_json, receipt_json, search_json
@@ -178,14 +178,14 @@ def _listed(listing: Listing, *, empty: bool) -> Answer:
 
 
 def _counts(data: Json) -> str:
-    """The facets in a line each; names are other people's text, so on display lines only."""
+    """The facets in a line each, fenced: names are other people's text."""
     facets = data.get("facets", {})
     lines = [
         f"{kind}: " + ", ".join(f"{one_line(item['name'])} {item['count']}" for item in counted[:30])
         for kind, counted in facets.items()
         if counted
     ]
-    return "\n".join(lines)
+    return fenced("counts", "\n".join(lines)) if lines else ""
 
 
 def _shorten(entries: list[Json], items: list[Item], levels: list[Level]) -> None:
@@ -215,4 +215,4 @@ def _nothing(empty: bool) -> str:
 
 
 def _first_notice(notices: tuple[str, ...]) -> list[str]:
-    return [f"Note: {one_line(notices[0])}"] if notices else []
+    return [f"Note: {brief(notices[0])}"] if notices else []

@@ -225,12 +225,12 @@ def git_setup(ctx: typer.Context, remove: f.Remove = False, as_json: f.AsJson = 
 
 
 def git_merge(ctx: typer.Context, base: Path, ours: Path, theirs: Path, path: str) -> None:
-    """What git calls; exit status 0 for a clean merge, 1 for one with conflicts."""
+    """What git calls; exit status 0 for a clean merge, 10 for one with conflicts, else `ours` is as it was."""
     try:
         code = gitdriver.drive(base, ours, theirs, path, day_file=load_config(ctx.obj).day_file)
     except Exception as error:
         terminal.say(f"synaptic: {path} cannot be merged: {error}")
-        code = 255  # git stops there; with 1 it would take ours for the result
+        code = 1
     raise typer.Exit(code)
 
 

@@ -43,6 +43,7 @@ class Delivery:
         self._state = config.state
         self._config = config
         self._private = config.journal.is_relative_to(config.home)
+        self._note = config.state / "rewriting"
         self._lock: BaseFileLock | None = None
         self._places: dict[str, str] | None = None
 
@@ -87,6 +88,7 @@ class Delivery:
                 time.sleep(_LOCK_POLL_S)
         self._places = None
         try:
+            self._clear_left_over()
             yield
         finally:
             self._lock.release()
@@ -112,14 +114,13 @@ class Delivery:
 
     def drain(self, but: str = "") -> tuple[str, ...]:
         """The ids that were finished; a save that cannot be (no permission for its file) goes on waiting."""
+        self.spool.drop_dead()
         return tuple(id for id in self.spool.ids() if id != but and self._drain_one(id))
 
     def _drain_one(self, id: str) -> bool:
         with contextlib.suppress(JournalError, NotFound, OSError):
             record = self.spool.get(id)
-            if record is None:
-                self.spool.drop_if_dead(id)
-            elif self.ours(record) and self._settle(record) is not None:
+            if record and self.ours(record) and self._settle(record) is not None:
                 self._finish(id)
                 return True
         return False
@@ -143,7 +144,6 @@ class Delivery:
         for _ in range(ATTEMPTS):
             found = None if fresh else self._mend(record, suspect=suspect)
             if found:
-                disk.clear_temp(folder.locate(self._root, found))
                 return found
             if found is None and self._append(record):
                 return record.path
@@ -170,19 +170,22 @@ class Delivery:
         """True when the block stands at the end of its file; False when somebody changed the file meanwhile."""
         real = folder.locate(self._root, record.path)
         with disk_errors(record.path):
-            if not real.exists():
-                return self._create(record, real)
-            if not stat.S_ISREG(real.stat().st_mode):
-                raise JournalError(f"{record.path} is no regular file.", hint="Move it out of the way.")
-            return disk.append(
-                real, lambda head, tail: _joined(record, head, tail), lambda text: self.spool.mark(record.id, text)
-            )
+            disk.make_dirs(real.parent, private=self._private)
+            with folder.pinned(self._root, record.path) as file, contextlib.suppress(FileNotFoundError):
+                if not file.exists():
+                    return self._create(record, file, real)
+                if not stat.S_ISREG(file.stat().st_mode):
+                    raise JournalError(f"{record.path} is no regular file.", hint="Move it out of the way.")
+                return disk.append(
+                    file, lambda head, tail: _joined(record, head, tail), lambda text: self.spool.mark(record.id, text)
+                )
+            return False  # an editor is just replacing it
 
-    def _create(self, record: Record, real: Path) -> bool:
-        disk.make_dirs(real.parent, private=self._private)
+    def _create(self, record: Record, file: Path, real: Path) -> bool:
         self.spool.mark(record.id, "at 0")
         try:
-            disk.create(real, f"# {record.h1}\n\n".encode() + record.block, private=self._private)
+            with self._beside(real):
+                disk.create(file, f"# {record.h1}\n\n".encode() + record.block, private=self._private)
         except FileExistsError:
             return False
         self.spool.mark(record.id, "written")
@@ -192,11 +195,27 @@ class Delivery:
         real = folder.locate(self._root, path)
         with disk_errors(path):
             try:
-                return disk.replace(real, data, status.st_ino, after)
+                with folder.pinned(self._root, path) as file, self._beside(real):
+                    return disk.replace(file, data, status.st_ino, after)
             except FileNotFoundError:
                 if real.parent.is_dir():
                     return False  # an editor is just replacing it
                 raise
+
+    @contextlib.contextmanager
+    def _beside(self, real: Path) -> Iterator[None]:
+        """While this lasts a hidden file may stand beside `real`; of a killed process the next writer clears it."""
+        disk.write_new(self._note, os.fsencode(real), private=True, step="noted", sync=False)
+        try:
+            yield
+        finally:
+            self._note.unlink(missing_ok=True)
+
+    def _clear_left_over(self) -> None:
+        with contextlib.suppress(OSError):
+            if real := os.fsdecode(self._note.read_bytes()):
+                disk.clear_temp(Path(real))
+            self._note.unlink()
 
     def place_of(self, id: str) -> str | None:
         """The first file with a comment that carries this id; all files are read once while the lock is held."""

@@ -12,6 +12,7 @@ import os
 import signal
 import stat
 import sys
+import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -27,6 +28,7 @@ FAULTS = (
 )  # fmt: skip
 """The steps at which `SYNAPTIC_FAULT=<step>` kills the process; `<step>-torn:N` first writes N bytes."""
 
+EMPTIED_S = 0.01
 _O_EXTRA = os.O_CLOEXEC if hasattr(os, "O_CLOEXEC") else getattr(os, "O_BINARY", 0)
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "Free some space and try again."),
@@ -128,8 +130,10 @@ def append(path: Path, make: Callable[[bytes, bytes], bytes], mark: Callable[[st
     told `at OFFSET` ahead of the first byte and `written` after the last. On an error the file is cut back to
     what it was, unless it is no longer what this call left: then the OSError carries the note `TORN`.
     """
-    fd = os.open(path, os.O_RDWR | os.O_APPEND | _O_EXTRA)
+    fd = os.open(path, os.O_RDWR | os.O_APPEND | _O_EXTRA | getattr(os, "O_NOFOLLOW", 0))
     try:
+        if not os.fstat(fd).st_size:
+            time.sleep(EMPTIED_S)  # an editor that empties a file is about to write it
         size = os.fstat(fd).st_size
         head = os.read(fd, 4)
         os.lseek(fd, max(0, size - 4096), os.SEEK_SET)
@@ -139,6 +143,10 @@ def append(path: Path, make: Callable[[bytes, bytes], bytes], mark: Callable[[st
         fault("append-torn", fd, data)
         try:
             write_all(fd, data)
+            begun = os.lseek(fd, 0, os.SEEK_CUR) - len(data)
+            if begun != size and _glued(fd, begun, data):  # the file grew since its end was read
+                _cut_back(fd, path, begun, data)
+                return False
             mark("written")
             fault("appended")
             os.fsync(fd)
@@ -153,6 +161,12 @@ def append(path: Path, make: Callable[[bytes, bytes], bytes], mark: Callable[[st
         os.close(fd)
 
 
+def _glued(fd: int, begun: int, data: bytes) -> bool:
+    """True when `data` begins in the middle of somebody's line."""
+    os.lseek(fd, max(0, begun - 1), os.SEEK_SET)
+    return begun > 0 and os.read(fd, 1) not in b"\r\n" and data[:1] not in b"\r\n"
+
+
 TORN = "A part of the text is in the file."
 
 
@@ -162,8 +176,7 @@ def replace(path: Path, expected: bytes, inode: int, data: bytes) -> bool:
     Mode and, where allowed, owner are kept. `path` must be no symlink. On Linux the two files are exchanged,
     so that what an editor put there in the last microsecond is seen and given back.
     """
-    if not os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    os.close(os.open(path, os.O_WRONLY | _O_EXTRA))  # a file that may not be written is not replaced either
     temp = _temp(path)
     temp.unlink(missing_ok=True)
     was = path.stat()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from .disk import disk_errors
@@ -13,6 +15,9 @@ from .errors import JournalError, NotFound
 from .models import Stamp
 
 _LITTER = ("~", ".swp", ".tmp")
+_GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+_FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
 
 
 def scan(root: Path, exclude: Iterable[str] = ()) -> list[Stamp]:
@@ -70,16 +75,60 @@ def read(root: Path, path: str) -> tuple[bytes, os.stat_result]:
     real = locate(root, path)
     try:
         with disk_errors(path, "read"):
-            fd = os.open(real, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+            fd = _open(_real(root), real)
             with open(fd, "rb") as file:  # noqa: PTH123
                 status = os.fstat(fd)
                 if not stat.S_ISREG(status.st_mode):
                     raise JournalError(f"{path} is no regular file.")
                 return file.read(), status
     except JournalError as error:
-        if isinstance(error.__cause__, FileNotFoundError | NotADirectoryError):
+        if isinstance(error.__cause__, OSError) and error.__cause__.errno in _GONE:
             raise NotFound(f"The journal has no file {path}.", hint="It was moved or deleted.") from error
         raise
+
+
+def _open(root: Path, real: Path) -> int:
+    """A descriptor of the file `real`, on whose way below `root` no link is followed.
+
+    There was none when the path was resolved; one that somebody put there since could lead anywhere.
+    """
+    if os.open not in os.supports_dir_fd:
+        return os.open(real, _FILE)
+    folder = _folder_of(root, real)
+    try:
+        return os.open(real.name if real != root else ".", _FILE | os.O_NOFOLLOW, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+def _folder_of(root: Path, real: Path) -> int:
+    """A descriptor of the folder that `real` is in."""
+    here = os.open(root, _FOLDER)
+    try:
+        for step in real.relative_to(root).parts[:-1]:
+            above, here = here, os.open(step, _FOLDER | os.O_NOFOLLOW, dir_fd=here)
+            os.close(above)
+    except OSError:
+        os.close(here)
+        raise
+    return here
+
+
+@contextlib.contextmanager
+def pinned(root: Path, path: str) -> Iterator[Path]:
+    """A way to the file `path` whose folder is held open, so that it leads there whatever takes the folder's place.
+
+    Where the system has no such way (macOS) it is what `locate` finds.
+    """
+    real = locate(root, path)
+    if not Path("/proc/self/fd").is_dir():
+        yield real
+        return
+    held = _folder_of(_real(root), real)
+    try:
+        yield Path(f"/proc/self/fd/{held}", real.name)
+    finally:
+        os.close(held)
 
 
 def missing(root: Path) -> JournalError:
@@ -108,7 +157,12 @@ def _stamp(path: str, item: os.DirEntry[str]) -> Stamp | None:
         return None
     if not stat.S_ISREG(status.st_mode):
         return None
-    return Stamp(path, status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+    return Stamp(path, *map(_signed, (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)))
+
+
+def _signed(value: int) -> int:
+    """The value as SQLite can hold it: there are inodes, and times after 2262, beyond 63 bits."""
+    return (value + 2**63) % 2**64 - 2**63
 
 
 def _matcher(globs: Iterable[str]) -> Callable[[str], object] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -16,6 +17,11 @@ from .errors import JournalError
 from .merge import merge
 
 DRIVER = "synaptic"
+CONFLICTS = 10
+"""The exit status of a merge with conflicts; 1 could as well be a Python that no longer finds Synaptic."""
+
+_AROUND = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX")
+_LABELS = ("-L", "ours", "-L", "base", "-L", "theirs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +44,18 @@ def set_up(config: Config, *, remove: bool = False) -> Setup:
     attributes = config.journal / _git(config.journal, "rev-parse", "--git-path", "info/attributes")
     line = _attribute(config.journal.resolve(), root.resolve())
     changed = _put_line(attributes, line, remove=remove)
-    if remove:
-        subprocess.run(["git", "-C", str(root), "config", "--remove-section", f"merge.{DRIVER}"], capture_output=True)
-    else:
-        python = shlex.quote(sys.executable)
-        _git(root, "config", f"merge.{DRIVER}.name", "entries of a Synaptic journal")
-        _git(root, "config", f"merge.{DRIVER}.driver", f"{python} -m synaptic git-merge %O %A %B %P")
+    if not remove:
+        changed |= _put_driver(root)
+    elif not re.search(rf"merge={DRIVER}\s*$", _read(attributes).decode("utf-8", "replace"), re.MULTILINE):
+        _run(root, "config", "--remove-section", f"merge.{DRIVER}")  # no other journal here uses it
     return Setup(root, attributes, line, changed)
 
 
 def drive(base: Path, ours: Path, theirs: Path, path: str, *, day_file: str) -> int:
-    """0 for a clean merge, 1 for one with conflicts in it; the file `ours` holds the result."""
+    """0 for a clean merge, else CONFLICTS; the file `ours` holds the result."""
     merged = merge(base.read_bytes(), ours.read_bytes(), theirs.read_bytes(), path, day_file, by_lines)
     overwrite(ours, merged.data)
-    return min(merged.conflicts, 1)
+    return CONFLICTS if merged.conflicts else 0
 
 
 def by_lines(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
@@ -60,8 +64,7 @@ def by_lines(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
         names = ("ours", "base", "theirs")
         for name, data in zip(names, (ours, base, theirs), strict=True):
             (Path(folder) / name).write_bytes(data)
-        labels = [part for name in names for part in ("-L", name)]
-        done = subprocess.run(["git", "merge-file", "-p", *labels, *names], cwd=folder, capture_output=True)
+        done = subprocess.run(["git", "merge-file", "-p", *_LABELS, *names], cwd=folder, capture_output=True)
     if done.returncode < 0 or done.returncode > 127:  # what it cannot merge, a text with NUL for one
         raise JournalError(f"git merge-file failed: {done.stderr.decode(errors='replace').strip()}")
     return done.stdout, done.returncode
@@ -79,26 +82,61 @@ def _attribute(journal: Path, root: Path) -> str:
 
 
 def _put_line(attributes: Path, line: str, *, remove: bool) -> bool:
-    """True when the file had to be changed; other lines stay as they are."""
+    """True when the file had to be changed; every other byte of it stays."""
     with disk_errors(attributes, "changed"):
-        old = attributes.read_text(encoding="utf-8") if attributes.exists() else ""
-        kept = [other for other in old.splitlines() if other != line]
-        new = "".join(f"{each}\n" for each in (kept if remove else [*kept, line]))
-        if new == old or (line in old.splitlines()) != remove:
+        old = _read(attributes)
+        lines = old.splitlines(keepends=True)
+        kept = [each for each in lines if each.strip() != os.fsencode(line)]
+        if remove == (kept == lines):
             return False
+        joint = b"" if not old or old.endswith(b"\n") else b"\n"
         attributes.parent.mkdir(exist_ok=True)
-        overwrite(attributes, new.encode())
+        attributes.write_bytes(b"".join(kept) if remove else old + joint + os.fsencode(line) + b"\n")
     return True
 
 
+def _read(attributes: Path) -> bytes:
+    return attributes.read_bytes() if attributes.exists() else b""
+
+
+def _put_driver(root: Path) -> bool:
+    """True when the repository's configuration had to be changed.
+
+    Whatever keeps Synaptic from an answer, git merges by lines: it would take ours for the result otherwise. `-P`
+    keeps Python from what a repository calls `synaptic`.
+    """
+    python = shlex.quote(sys.executable).replace("%", "%%")
+    by_git = shlex.join(["git", "merge-file", *_LABELS])
+    driver = (
+        f"{python} -P -m synaptic git-merge %O %A %B %P; "
+        f"case $? in 0) exit 0;; {CONFLICTS}) exit 1;; esac; {by_git} %A %O %B || exit 1"
+    )
+    wanted = {"name": "entries of a Synaptic journal", "driver": driver}
+    changed = False
+    for key, value in wanted.items():
+        name = f"merge.{DRIVER}.{key}"
+        if _run(root, "config", "--local", "--get", name).stdout.rstrip("\n") != value:
+            _git(root, "config", "--local", name, value)
+            changed = True
+    return changed
+
+
 def _git(folder: Path, *args: str) -> str:
-    try:
-        done = subprocess.run(["git", "-C", str(folder), *args], capture_output=True, text=True)
-    except FileNotFoundError as error:
-        raise JournalError("git is not installed.", hint="Install it, then run this again.") from error
+    done = _run(folder, *args)
     if done.returncode:
         raise JournalError(
             f"{folder} is in no git repository that can be used ({done.stderr.strip()}).",
             hint=f"Make one: git -C {shlex.quote(str(folder))} init",
         )
-    return done.stdout.strip()
+    return done.stdout.removesuffix("\n")
+
+
+def _run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    """What git says of the repository around `folder`, whichever one it was called in."""
+    environ = {name: value for name, value in os.environ.items() if name not in _AROUND}
+    try:
+        return subprocess.run(
+            ["git", "-C", str(folder), *args], env=environ, capture_output=True, text=True, errors="surrogateescape"
+        )
+    except FileNotFoundError as error:
+        raise JournalError("git is not installed.", hint="Install it, then run this again.") from error

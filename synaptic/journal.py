@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
@@ -19,7 +19,7 @@ from . import folder, recovery
 from .config import Config, make_clock
 from .delivery import ATTEMPTS, Delivery
 from .disk import disk_errors, fault
-from .errors import Ambiguous, Busy, Changed, NotFound, Refused
+from .errors import Ambiguous, Busy, Changed, JournalError, NotFound, Refused
 from .markdown import parse_entries, render_entry, rewrite_block
 from .models import Entry, ParsedFile, Stamp
 from .spool import Record
@@ -99,6 +99,10 @@ class Journal:
                 return self._delivery.deliver(record)
         except Busy:
             return path, self._spool.waits(entry.id)
+        except JournalError:  # nobody is told that it was saved
+            with contextlib.suppress(OSError):
+                self._spool.drop(entry.id)
+            raise
 
     def drain(self, timeout_s: float = 0.0) -> tuple[str, ...] | None:
         """The ids of waiting saves that joined their files; None when the lock was not to be had in time."""
@@ -168,10 +172,10 @@ class Journal:
                 self._discard(path, old, block, "delete" if new is None else why)
                 trashed = block
             after = data[: place.start] + text + data[place.end :]
-            if new is None:
-                self._spool.forget(old.id)
             if self._delivery.replace(path, data, status, after):
                 if new is None:
+                    with contextlib.suppress(OSError):  # doctor would name what was deleted; nothing else
+                        self._spool.forget(old.id)
                     return old
                 self._keep(path, new, text)
                 return self._find(path, after, status, new.id) or new
@@ -210,24 +214,56 @@ class Journal:
                     return path, self._swap_back(path, *found, mine)
             return self._put_back(self._record(mine[0]))
 
-    def vanished(self, present: Container[str] | None = None) -> tuple[Vanished, ...]:
-        """Saves of the last days that are not `present` (without it: in no comment of the journal)."""
+    def copy_of(self, id: str) -> tuple[str, Entry]:
+        """Path and entry of the newest copy that trash or `done/` keeps; `id` may be short. Raises NotFound."""
+        pieces = {piece.id: (piece.path, piece.text) for piece in self.trashed()}
+        ids = [*pieces, *self._spool.done_ids()]
+        id = _resolve(id, iter(ids), "Neither the journal nor the trash")
+        record = self._spool.get(id, done=True)
+        path, text = pieces[id] if id in pieces or record is None else (record.path, record.block)
+        entries = self.parse(path, text, 0).entries
+        if not entries:
+            raise NotFound(f"The copy of {id} holds no entry.", hint=f"Look at {self._trash.path}.")
+        return path, replace(entries[0], id=id)
+
+    def vanished(self) -> tuple[Vanished, ...]:
+        """Saves and updates of the last days whose text an old buffer, a person or a checkout took away.
+
+        Either no comment of the journal carries the id; or what stands there is the text before an update, or
+        only the text's beginning, cut inside a line.
+        """
         done = self._spool.done_ids()
         if not done:
             return ()
-        here = self._delivery.places() if present is None else present
+        here, pieces = self._delivery.places(), self.trashed()
         lost = []
         for id in done:
-            record = self._spool.get(id, done=True) if id not in here else None
+            record = self._spool.get(id, done=True)
             if record and self._delivery.ours(record):
-                entries = self.parse(record.path, record.block, 0).entries
-                lost.append(Vanished(id, record.path, entries[0].title if entries else ""))
+                path = here.get(id)
+                if path is None or self._stands_older(path, record, pieces):
+                    entries = self.parse(record.path, record.block, 0).entries
+                    lost.append(Vanished(id, path or record.path, entries[0].title if entries else ""))
         return tuple(lost)
+
+    def _stands_older(self, path: str, record: Record, pieces: Iterable[Piece]) -> bool:
+        if (found := self._present(path, record.id)) is None:
+            return False
+        now = _as_block(found[0])
+        rest = record.block.removeprefix(now[:-1])
+        if now == record.block:
+            return False
+        cut_inside_a_line = rest != record.block and not rest.startswith(b"\n")
+        return cut_inside_a_line or any(piece.id == record.id and _as_block(piece.text) == now for piece in pieces)
 
     def restore_done(self, id: str) -> tuple[str, Entry]:
         """Path and entry of a vanished save, put back once. Raises NotFound when it has not vanished."""
         with self._writing():
             record = self._vanished_record(id)
+            if path := self._delivery.place_of(record.id):
+                return path, self._exchange(
+                    path, record.id, lambda now, present: (now, _in_place_of(present, record.block)), "restore"
+                )
             return self._put_back(replace(record, at=None, written=False))
 
     def dismiss(self, id: str) -> None:
@@ -264,9 +300,7 @@ class Journal:
             raise NotFound(f"{entry.id} stands in {path}, and the trash holds no other text of it.")
 
         def swap(now: Entry, present: bytes) -> tuple[Entry, bytes]:
-            blanks = present[len(present.rstrip()) :]
-            text = self._with_id(older).rstrip() + (blanks or b"\n")
-            return now, text
+            return now, _in_place_of(present, self._with_id(older))
 
         return self._exchange(path, entry.id, swap, "restore")
 
@@ -319,6 +353,13 @@ class Journal:
 def _as_block(text: bytes) -> bytes:
     """`text` as the spool holds blocks: LF, no outer blank lines, one newline at its end."""
     return text.replace(b"\r\n", b"\n").strip(b"\r\n") + b"\n"
+
+
+def _in_place_of(present: bytes, text: bytes) -> bytes:
+    """`text` in the line ends of `present`, and with as many of them at its end."""
+    eol = b"\r\n" if present.count(b"\r\n") * 2 > present.count(b"\n") else b"\n"
+    ends = present[len(present.rstrip(b"\r\n")) :]
+    return text.rstrip(b"\r\n").replace(b"\r\n", b"\n").replace(b"\n", eol) + (ends or eol)
 
 
 def _resolve(id: str, known: Iterator[str], what: str) -> str:

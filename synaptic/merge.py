@@ -3,32 +3,44 @@
 Two machines append to the same day. A merge by lines sees two texts at one place and reports a conflict, or finds
 equal lines in different entries and mixes them. Entries have ids, so each is merged by itself:
 
-| ours                | theirs              | result                                        |
-|---------------------|---------------------|-----------------------------------------------|
-| as it was           | edited, or deleted  | theirs (and the other way round)              |
-| added               |                     | in its place by time, after what was there    |
-| edited              | edited alike        | once                                          |
-| edited              | edited otherwise    | by lines within that entry, or a conflict     |
-| edited              | deleted             | the edit                                      |
+| ours                | theirs              | result                                          |
+|---------------------|---------------------|-------------------------------------------------|
+| as it was           | edited, or deleted  | theirs (and the other way round)                |
+| added               | added               | both, by time, after what stood above them      |
+| edited              | edited alike        | once                                            |
+| edited              | edited otherwise    | by lines within its body, or a conflict there   |
+| edited              | deleted             | the edit                                        |
 
 What cannot be read as entries without doubt is left to a merge by lines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from heapq import merge as interleave
+from itertools import pairwise
+from typing import TypeVar
 
-from .reading import parse_entries
+from .blocks import escape, scan
+from .frontmatter import front_matter_end
+from .reading import LONE_CR, body_span, measure, parse_entries
 
 ByLines = Callable[[bytes, bytes, bytes], tuple[bytes, int]]
 """(base, ours, theirs) to (merged text with conflict markers, number of conflicts)."""
 
+_T = TypeVar("_T")
+
+_BOM = b"\xef\xbb\xbf"
+_LF, _CRLF = b"\n", b"\r\n"
+_LINE_END = re.compile(rb"\r?\n|\r")
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
-_DOUBTFUL = ("duplicate-id", "encoding", "open-fence", "open-comment", "conflict-marker")
-_HEAD = ""
-"""The key of what stands above the first entry; no entry has it as its id."""
+_DOUBTFUL = ("duplicate-id", "encoding", "conflict-marker")
+_DOUBTFUL_MERGED = _DOUBTFUL[:2]
+"""A base may hold the marks of git's merge of two bases, a result those of its own conflicts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,114 +51,325 @@ class Merged:
     conflicts: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """A version in pieces, in order: each key with its text, LF, without blank lines at its end.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Piece:
+    """An entry, or a note under its H1, as it stands in one version.
 
-    `gaps` are the newlines after each piece but the last.
+    `heading`, `comment` and `body` joined are its bytes; the last two begin with a line end or are empty. `gap` are the
+    blank lines below, None at the file's end. `id` is the written one, None for what was typed by hand.
     """
 
-    pieces: dict[str, bytes]
-    gaps: dict[str, bytes]
-    at: dict[str, datetime]
-    typed: frozenset[str]
-    """Keys of entries typed by hand: equal keys there mean equal headings, not one entry."""
+    heading: bytes
+    comment: bytes
+    body: bytes
+    gap: bytes | None
+    id: str | None = None
+    at: datetime | None = None
+
+    @property
+    def text(self) -> bytes:
+        return self.heading + self.comment + self.body
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """`head` stands above the first piece; `end` are the line ends after the last one."""
+
+    head: _Piece
+    pieces: list[_Piece]
+    end: bytes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Unit:
+    """One entry in up to three versions."""
+
+    base: _Piece | None
+    ours: _Piece | None
+    theirs: _Piece | None
+
+    @property
+    def at(self) -> datetime | None:
+        left = self.ours or self.theirs
+        return left.at if left else None
+
+    @property
+    def stays(self) -> bool:
+        """False where one side deleted it and the other did not edit it."""
+        if self.ours and self.theirs:
+            return True
+        left = self.ours or self.theirs
+        return left is not None and (self.base is None or left.text != self.base.text)
 
 
 def merge(base: bytes, ours: bytes, theirs: bytes, path: str, day_file: str, by_lines: ByLines) -> Merged:
-    """The file that holds what either side added or changed."""
-    if base == theirs or ours == theirs:
-        return Merged(ours, 0)
-    if base == ours:
-        return Merged(theirs, 0)
-    sides = [_read(data, path, day_file) for data in (base, ours, theirs)]
-    if None not in sides:
-        old, mine, other = (side for side in sides if side is not None)
-        pieces, conflicts = _merge_pieces(old, mine, other, by_lines)
-        data = _join(pieces, other.gaps | mine.gaps, crlf=b"\r\n" in ours)
-        if conflicts or _says(data, path, day_file, pieces):
-            return Merged(data, conflicts)
-    return Merged(*by_lines(base, ours, theirs))
+    """The file that holds what either side added or edited; in a conflict both texts, within their entry.
+
+    `path` is relative to the journal. Line ends and BOM are kept; where one side changed them, its choice.
+    """
+    marked = _pick(*(data.startswith(_BOM) for data in (base, ours, theirs)))
+    ends = [_line_end(data) for data in (base, ours, theirs)]
+    crlf = None not in ends and _pick(*ends) == _CRLF
+    texts = [data.removeprefix(_BOM) for data in (base, ours, theirs)]
+    if None not in ends:
+        texts = [text.replace(_CRLF, _LF) for text in texts]
+    done = _by_entries(path, day_file, by_lines, *texts) or Merged(*by_lines(*texts))
+    data = done.data.replace(_LF, _CRLF) if crlf else done.data
+    return Merged(_BOM + data if marked else data, done.conflicts)
 
 
-def _read(data: bytes, path: str, day_file: str) -> _Side | None:
-    """None where the pieces of a file are in doubt."""
-    crlf = data.count(b"\r\n")
-    if data.count(b"\r") != crlf or (crlf and data.count(b"\n") != crlf):
+def _by_entries(path: str, day_file: str, by_lines: ByLines, base: bytes, ours: bytes, theirs: bytes) -> Merged | None:
+    """None where a version, or what would come of it, does not read as entries without doubt."""
+    old = _read(base, path, day_file, _DOUBTFUL_MERGED)
+    mine, other = _read(ours, path, day_file), _read(theirs, path, day_file)
+    if old is None or mine is None or other is None or not (old.pieces or mine.pieces or other.pieces):
         return None
-    text = data.replace(b"\r\n", b"\n")
-    parsed = parse_entries(text, path, mtime=_NO_TIME, day_file=day_file)
-    if any(issue.code in _DOUBTFUL for issue in parsed.issues):
+    units = _in_order(_units(old.pieces, mine.pieces, other.pieces), old, mine, other)
+    heads = [side.head.text for side in (old, mine, other)]
+    head, in_head = _merged_lines(by_lines, *heads)
+    gap = _pick(old.head.gap, mine.head.gap, other.head.gap)
+    done = [(_Piece(b"", b"", head, gap), in_head), *(_merged(unit, by_lines) for unit in units)]
+    data = _join([piece for piece, _ in done], _pick(old.end, mine.end, other.end), _CRLF if _CRLF in ours else _LF)
+    if not _reads_as(data, [piece.text for piece, _ in done], path, day_file, also_above=in_head):
         return None
-    placed = [(entry, entry.place) for entry in parsed.entries if entry.place is not None]
-    if any(place.whole_file for _, place in placed):
+    return Merged(data, sum(conflict for _, conflict in done))
+
+
+def _pick(base: _T, ours: _T, theirs: _T) -> _T:
+    """What the side that changed it says; ours where both did."""
+    return theirs if ours == base else ours
+
+
+def _line_end(data: bytes) -> bytes | None:
+    """The one line end of a file, None where it uses several."""
+    crlf = data.count(_CRLF)
+    if data.count(b"\r") != crlf:
         return None
-    first = min((place.start for _, place in placed), default=len(text))
-    raw = {_HEAD: text[:first]} | {entry.id: text[place.start : place.end] for entry, place in placed}
-    pieces = {key: piece.rstrip(b"\n") for key, piece in raw.items()}
-    gaps = {key: piece[len(pieces[key]) :] for key, piece in list(raw.items())[:-1]}
-    typed = frozenset(entry.id for entry, _ in placed if entry.derived_id)
-    return _Side(pieces, gaps, {entry.id: entry.at for entry, _ in placed}, typed)
+    return _LF if not crlf else _CRLF if crlf == data.count(_LF) else None
 
 
-def _merge_pieces(old: _Side, ours: _Side, theirs: _Side, by_lines: ByLines) -> tuple[dict[str, bytes], int]:
-    theirs = _told_apart(old, ours, theirs)
-    merged: dict[str, bytes] = {}
-    conflicts = 0
-    for key in _order(old, ours, theirs):
-        was, mine, other = (side.pieces.get(key) for side in (old, ours, theirs))
-        if mine == other or other == was:
-            text = mine
-        elif mine == was:
-            text = other
-        elif mine is None or other is None:
-            text = mine or other
-        else:
-            text, found = by_lines(*(piece + b"\n" for piece in (was or b"", mine, other)))
-            text, conflicts = text.rstrip(b"\n"), conflicts + (found > 0)
-        if text is not None:
-            merged[key] = text
-    return merged, conflicts
+# -- a version in pieces ------------------------------------------------------------------------------
 
 
-def _told_apart(old: _Side, ours: _Side, theirs: _Side) -> _Side:
-    """`theirs`, with new keys for what both sides typed under one heading: these are two entries."""
-    renamed = {
-        key: f"{key} theirs"
-        for key in theirs.typed & ours.typed
-        if key not in old.pieces and ours.pieces[key] != theirs.pieces[key]
-    }
-    if not renamed:
-        return theirs
-    pieces = {renamed.get(key, key): text for key, text in theirs.pieces.items()}
-    return replace(theirs, pieces=pieces, at={renamed.get(key, key): at for key, at in theirs.at.items()})
+def _read(data: bytes, path: str, day_file: str, doubtful: Sequence[str] = _DOUBTFUL) -> _Version | None:
+    """None where what is an entry, or which one it is, is in doubt."""
+    parsed = parse_entries(data, path, mtime=_NO_TIME, day_file=day_file)
+    if any(issue.code in doubtful for issue in parsed.issues):
+        return None
+    text = LONE_CR.sub("\n", data.decode("latin-1"))
+    front = front_matter_end(text, 0)
+    start = front[2] if front else 0
+    marks = scan(text, start).marks
+    if marks and marks[0].kind == "h1" and not text[start : marks[0].start].strip(" \t\r\n"):
+        marks = marks[1:]  # the file's own title
+    entries = {entry.place.start: entry for entry in parsed.entries if entry.place and not entry.place.whole_file}
+    if [mark.start for mark in marks if mark.kind == "entry"] != sorted(entries):
+        return None
+    bounds = [*(mark.start for mark in marks), len(text)]
+    cores = [_core_end(text, a, b) for a, b in pairwise([0, *bounds])]
+    gaps = [data[core:bound] for core, bound in zip(cores, bounds, strict=True)]
+    pieces = []
+    for mark, core, end, gap in zip(marks, cores[1:], bounds[1:], [*gaps[1:-1], None], strict=False):
+        entry = entries.get(mark.start)
+        line_end = _line_end_at(text, mark.start, core)
+        block = measure(text, mark, end) if mark.comment_at >= 0 else None
+        above = _line_end_at(text, block.comment_end, core) if block else line_end
+        pieces.append(
+            _Piece(
+                data[mark.start : line_end],
+                data[line_end:above],
+                data[above:core],
+                gap,
+                entry.id if entry and not entry.derived_id else None,
+                entry.at if entry else None,
+            )
+        )
+    head = _Piece(b"", b"", data[: cores[0]], gaps[0] if pieces else None)
+    return _Version(head, pieces, gaps[-1])
 
 
-def _order(old: _Side, ours: _Side, theirs: _Side) -> list[str]:
-    """The keys of both sides: ours as they stand, each of theirs after its predecessor and what ours added by then."""
-    order = list(ours.pieces)
-    before = _HEAD
-    for key, at in ((key, theirs.at.get(key)) for key in theirs.pieces):
-        if key not in ours.pieces:
-            place = order.index(before) + 1
-            while place < len(order) and at is not None and _added_by_then(order[place], at, old, ours):
-                place += 1
-            order.insert(place, key)
-        before = key
+def _core_end(text: str, start: int, end: int) -> int:
+    """Where the last line of `start:end` that is not blank ends; `start` where all are."""
+    return body_span(text, start, end)[1]
+
+
+def _line_end_at(text: str, start: int, end: int) -> int:
+    eol = text.find("\n", start, end)
+    return end if eol < 0 else eol - 1 if text[eol - 1] == "\r" else eol
+
+
+# -- which pieces are one entry -----------------------------------------------------------------------
+
+
+def _units(base: list[_Piece], ours: list[_Piece], theirs: list[_Piece]) -> list[_Unit]:
+    mine, other = _matches(base, ours), _matches(base, theirs)
+    units = [_Unit(piece, mine.get(piece), other.get(piece)) for piece in base]
+    known_mine, known_other = set(mine.values()), set(other.values())
+    new_mine = [piece for piece in ours if piece not in known_mine]
+    new_other = [piece for piece in theirs if piece not in known_other]
+    both = _matches(new_mine, new_other, added=True)
+    units += [_Unit(None, piece, both.get(piece)) for piece in new_mine]
+    matched = set(both.values())
+    return units + [_Unit(None, None, piece) for piece in new_other if piece not in matched]
+
+
+def _matches(one: list[_Piece], other: list[_Piece], *, added: bool = False) -> dict[_Piece, _Piece]:
+    """Which piece of `other` is which of `one`, by id; without one by all of its text, else by heading, else by body.
+
+    Equal ones are told apart by their order. What both sides typed anew is one entry only if all of it is equal.
+    """
+    keys: list[Callable[[_Piece], object]] = [lambda p: p.id, lambda p: None if p.id else p.text]
+    if not added:
+        keys += [lambda p: p.heading, lambda p: p.body or None]
+    found: dict[_Piece, _Piece] = {}
+    left = list(other)
+    for key in keys:
+        waiting: dict[object, list[_Piece]] = defaultdict(list)
+        for piece in one:
+            if piece not in found and key(piece) is not None:
+                waiting[key(piece)].append(piece)
+        unmatched = []
+        for piece in left:
+            fitting = (p for p in waiting[key(piece)] if p.id == piece.id or None in (p.id, piece.id))
+            match = next(fitting, None) if key(piece) is not None else None
+            if match is None:
+                unmatched.append(piece)
+            else:
+                waiting[key(piece)].remove(match)
+                found[match] = piece
+        left = unmatched
+    return found
+
+
+# -- in which order they stand ------------------------------------------------------------------------
+
+
+def _in_order(units: list[_Unit], old: _Version, ours: _Version, theirs: _Version) -> list[_Unit]:
+    """The units that stay. Those of both sides stand as on the side that moved some; another one comes after what
+    is above it on its side, by time where both sides have some there."""
+    staying = [unit for unit in units if unit.stays]
+    mine = _standing(ours, {unit.ours: unit for unit in staying})
+    other = _standing(theirs, {unit.theirs: unit for unit in staying})
+    common = set(mine) & set(other)
+    was = [unit for unit in _standing(old, {unit.base: unit for unit in staying}) if unit in common]
+    they_moved = was == [u for u in mine if u in common and u.base] != [u for u in other if u in common and u.base]
+    spine = [unit for unit in (other if they_moved else mine) if unit in common]
+    added_here, added_there = _runs(mine, common), _runs(other, common)
+    order = _interleaved(added_here[None], added_there[None])
+    for unit in spine:
+        order += [unit, *_interleaved(added_here[unit], added_there[unit])]
     return order
 
 
-def _added_by_then(key: str, at: datetime, old: _Side, ours: _Side) -> bool:
-    return key not in old.pieces and key in ours.at and ours.at[key] <= at
+def _standing(version: _Version, unit_of: dict[_Piece | None, _Unit]) -> list[_Unit]:
+    return [unit_of[piece] for piece in version.pieces if piece in unit_of]
 
 
-def _join(pieces: Mapping[str, bytes], gaps: Mapping[str, bytes], *, crlf: bool) -> bytes:
-    parts = [part for key, piece in pieces.items() if piece for part in (piece, gaps.get(key, b"\n\n"))]
-    text = b"".join(parts[:-1]) + b"\n"
-    return text.replace(b"\n", b"\r\n") if crlf else text
+def _runs(side: list[_Unit], common: set[_Unit]) -> dict[_Unit | None, list[_Unit]]:
+    """What only this side has, by the common unit above it; None for what stands at the top."""
+    runs: dict[_Unit | None, list[_Unit]] = defaultdict(list)
+    above = None
+    for unit in side:
+        if unit in common:
+            above = unit
+        else:
+            runs[above].append(unit)
+    return runs
 
 
-def _says(data: bytes, path: str, day_file: str, pieces: Mapping[str, bytes]) -> bool:
-    """Whether a file reads as just these pieces: none lost, none mixed."""
-    side = _read(data, path, day_file)
-    return side is not None and [p for p in side.pieces.values() if p] == [p for p in pieces.values() if p]
+def _interleaved(ours: list[_Unit], theirs: list[_Unit]) -> list[_Unit]:
+    """Both runs by time; one after the other where one of them is not in time order itself."""
+    times = [[unit.at for unit in run if unit.at] for run in (ours, theirs)]
+    if [len(run) for run in times] == [len(ours), len(theirs)] and all(run == sorted(run) for run in times):
+        return list(interleave(ours, theirs, key=lambda unit: unit.at or _NO_TIME))
+    return ours + theirs
+
+
+# -- one entry in three versions ----------------------------------------------------------------------
+
+
+def _merged(unit: _Unit, by_lines: ByLines) -> tuple[_Piece, bool]:
+    """The piece, and whether it holds a conflict."""
+    ours, theirs = unit.ours, unit.theirs
+    if ours is None or theirs is None:
+        left = ours or theirs
+        assert left is not None
+        return left, False
+    base = unit.base or _NOTHING
+    body, conflict = _merged_body(base.body, ours.body, theirs.body, by_lines)
+    piece = _Piece(
+        _pick(base.heading, ours.heading, theirs.heading),
+        _pick(base.comment, ours.comment, theirs.comment),
+        body,
+        _pick(base.gap, ours.gap, theirs.gap),
+        ours.id or theirs.id,
+    )
+    if not _one_whole(piece.text) and _clash(base.body, ours.body, theirs.body):
+        body, conflict = _conflict(ours.body, theirs.body), True
+    if _clash(base.heading, ours.heading, theirs.heading) or _clash(base.comment, ours.comment, theirs.comment):
+        head = escape((theirs.heading + theirs.comment).decode("latin-1"))[0].encode("latin-1")
+        body, conflict = _conflict(b"", _line_end_of(piece.text) + head) + body, True
+    return replace(piece, body=body), conflict
+
+
+def _clash(base: bytes, ours: bytes, theirs: bytes) -> bool:
+    return base != ours != theirs != base
+
+
+def _merged_body(base: bytes, ours: bytes, theirs: bytes, by_lines: ByLines) -> tuple[bytes, bool]:
+    """The bodies merged below the line end that each begins with."""
+    if not _clash(base, ours, theirs):
+        return _pick(base, ours, theirs), False
+    text, conflict = _merged_lines(by_lines, *(_LINE_END.sub(b"", body, count=1) for body in (base, ours, theirs)))
+    return (_line_end_of(ours + theirs) + text if text else b""), conflict
+
+
+def _merged_lines(by_lines: ByLines, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bool]:
+    """A text whose last line has no line end, and whether it holds a conflict."""
+    if not _clash(base, ours, theirs):
+        return _pick(base, ours, theirs), False
+    merged, conflicts = by_lines(*(text + b"\n" if text else b"" for text in (base, ours, theirs)))
+    return re.sub(rb"\r?\n\Z", b"", merged), conflicts > 0
+
+
+def _one_whole(text: bytes) -> bool:
+    """Whether a piece reads as one, and swallows nothing that may stand below it."""
+    found = scan(LONE_CR.sub("\n", text.decode("latin-1")))
+    return len(found.marks) == 1 and not found.unclosed
+
+
+def _conflict(ours: bytes, theirs: bytes) -> bytes:
+    """Two bodies, each with the line end that it begins with, between the marks that git uses."""
+    eol = _line_end_of(ours + theirs)
+    return eol + b"<<<<<<< ours" + ours + eol + b"=======" + theirs + eol + b">>>>>>> theirs"
+
+
+def _line_end_of(body: bytes) -> bytes:
+    found = _LINE_END.search(body)
+    return found[0] if found else _LF
+
+
+# -- the file that comes of it ------------------------------------------------------------------------
+
+
+def _join(pieces: list[_Piece], end: bytes, line_end: bytes) -> bytes:
+    parts = []
+    for piece in pieces[:-1]:
+        missing = line_end * 2 if piece.text else b""
+        parts += [piece.text, missing if piece.gap is None else piece.gap]
+    return b"".join([*parts, pieces[-1].text, end])
+
+
+def _reads_as(data: bytes, texts: list[bytes], path: str, day_file: str, *, also_above: bool) -> bool:
+    """Whether a file reads as just this head and these pieces: none lost, none mixed.
+
+    With `also_above` it may begin with more pieces: a conflict in its head may read as one.
+    """
+    found = _read(data, path, day_file, _DOUBTFUL_MERGED)
+    if found is None:
+        return False
+    read = [found.head.text, *(piece.text for piece in found.pieces)]
+    return read[1 - len(texts) :] == texts[1:] if also_above and texts[1:] else also_above or read == texts
+
+
+_NOTHING = _Piece(b"", b"", b"", None)

@@ -13,12 +13,15 @@ from .query import snippet
 from .wire import WHOLE_CONTENT
 
 CHARS_PER_TOKEN = 4
+BRIEF_CHARS = 600
 
 _INVISIBLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e"
-    "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
 )
-"""Controls, zero-width and bidirectional marks, tag characters: a person sees nothing there, a model reads on."""
+"""Controls, bidirectional marks, and what Unicode calls default-ignorable (zero-width marks, variation selectors,
+tag characters): a person sees nothing there, a model reads on."""
 
 
 class Level(IntEnum):
@@ -134,6 +137,12 @@ def clean(text: str) -> str:
 def one_line(text: str) -> str:
     """Text as it may be displayed within a line."""
     return " ".join(clean(text).split())
+
+
+def brief(text: str) -> str:
+    """A message within a line. What somebody sent may stand in it: of a long one the middle is left out."""
+    text = one_line(text)
+    return text if len(text) <= 2 * BRIEF_CHARS else f"{text[:BRIEF_CHARS]} … {text[-BRIEF_CHARS:]}"
 
 
 def _long(entry: Entry) -> bool:

@@ -15,6 +15,7 @@ import re
 
 _OPENING = re.compile(rb"(?:\A|(?<=[\r\n]))[ \t]*(<!--[ \t]*)\Z")
 _HEADING = re.compile(rb"^##? ", re.M)
+_TIME = re.compile(rb"## [0-9]{2}:[0-9]{2} ?")
 _ID = re.compile(rb"syn:([0-9]{8}-[0-9a-z]{8})(?=\s|-->)")
 
 
@@ -75,7 +76,9 @@ def _torn_heading(data: bytes, block: bytes, at: int | None) -> int | None:
     if at is not None and at <= len(data):
         start = at + len(data[at:]) - len(data[at:].lstrip(b"\r\n"))
         shared = _shared(data, start, block)
-        if shared >= min(12, len(block)) or (shared and start + shared == len(data)):
+        below = data[start + shared : start + shared + 1]
+        alone = below in (b"\r", b"\n") and not _TIME.fullmatch(block[:shared])  # which somebody may have typed
+        if shared >= min(12, len(block)) or (shared and (alone or not below)):
             return start
     last = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
     if len(data) - last >= 4 and heading.startswith(data[last:]):

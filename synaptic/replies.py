@@ -12,6 +12,7 @@ import typer
 from . import editor, terminal, wire
 from .config import load_config
 from .models import Checkup, Listing, Receipt, SearchResult
+from .present import clean
 from .terminal import Screen, emit, emit_json, say
 from .workspace import Workspace, open_workspace
 
@@ -95,6 +96,6 @@ def answer_place(path: Path, line: int | None, as_json: bool) -> None:
     if as_json:
         emit_json({"path": str(path), "line": line})
     elif command is None:
-        emit(f"{path}:{line}" if line else str(path))
+        emit(clean(f"{path}:{line}" if line else str(path)))
     else:
         editor.open_at(command, path, line)

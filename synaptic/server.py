@@ -28,7 +28,7 @@ from mcp.shared.exceptions import MCPError
 from .answers import ANSWERS, Call, day_text, entry_text
 from .embedding import Embedder
 from .errors import InvalidArgument, SynapticError
-from .present import one_line
+from .present import brief, one_line
 from .tools import BY_NAME, INSTRUCTIONS, TOOLS, ToolSpec, check_arguments
 from .transport import Lines, claim_streams, sendable, without_surrogates
 from .worker import Worker
@@ -131,7 +131,7 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
         future = worker.submit(lambda ws: answer_to(ws, Call(args, client, worker.loading)))
         answer = await asyncio.wrap_future(future)
     except SynapticError as error:
-        return _failed(str(error))
+        return _failed(brief(str(error)))
     except Exception as error:
         log.exception("%s failed", one_line(params.name))
         return _failed(
@@ -193,7 +193,7 @@ async def _read_resource(ctx: Context, params: types.ReadResourceRequestParams) 
             raise InvalidArgument(f"There is no resource {uri}.", valid=(f"{_JOURNAL}{{date}}", f"{_ENTRY}{{id}}"))
         text = await asyncio.wrap_future(ctx.lifespan_context.submit(verb))
     except SynapticError as error:
-        raise MCPError(code=types.INVALID_PARAMS, message=str(error), data={"uri": uri}) from error
+        raise MCPError(code=types.INVALID_PARAMS, message=brief(str(error)), data={"uri": uri}) from error
     except Exception as error:
         log.exception("%s failed", one_line(uri))
         raise MCPError(code=types.INTERNAL_ERROR, message=f"Reading it failed ({type(error).__name__}).") from error

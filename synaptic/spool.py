@@ -8,7 +8,8 @@ A spool file is one line of JSON, the block, and marks that are added while the 
     written                      whole in the Markdown file
 
 Marks are not synced: they outlive a kill, and after a power cut their absence only makes recovery look harder.
-A file whose block does not fit `bytes` and `sha256` is a save that was killed before anybody was told of it.
+A file gets its name when it is whole. A hidden one that is left, and one whose block does not fit `bytes` and
+`sha256`, is a save that was killed before anybody was told of it.
 """
 
 from __future__ import annotations
@@ -51,20 +52,18 @@ class Spool:
         self.done = state / "done"
 
     def put(self, record: Record) -> None:
-        """None; the record is durable. A torn file of the same id is replaced; a whole one is kept as it is."""
+        """None; the record is durable. A whole file of the same id is kept as it is."""
+        if self.get(record.id) is not None:
+            return
         header = {
             "id": record.id, "path": record.path, "h1": record.h1, "journal": record.journal,
             "bytes": len(record.block), "sha256": hashlib.sha256(record.block).hexdigest(),
         }  # fmt: skip
         data = json.dumps(header).encode() + b"\n" + record.block
-        path = self.waiting / record.id
-        try:
-            disk.write_new(path, data, private=True, step="spool-torn")
-        except FileExistsError:
-            if self.get(record.id) is not None:
-                return
-            path.unlink(missing_ok=True)
-            disk.write_new(path, data, private=True, step="spool-torn")
+        temp = self.waiting / f".{record.id}"
+        temp.unlink(missing_ok=True)
+        disk.write_new(temp, data, private=True, step="spool-torn")
+        temp.replace(self.waiting / record.id)
         disk.fault("spool-written")
         disk.sync_dir(self.waiting)
 
@@ -120,11 +119,14 @@ class Spool:
         """None; the record waits no more, and leaves no copy."""
         (self.waiting / id).unlink(missing_ok=True)
 
-    def drop_if_dead(self, id: str) -> None:
-        """None; a torn file is gone once its writer cannot be alive any more."""
-        with contextlib.suppress(FileNotFoundError):
-            if abs(time.time() - (self.waiting / id).stat().st_mtime) > TORN_AFTER_S:
-                self.drop(id)
+    def drop_dead(self) -> None:
+        """None; torn files whose writers cannot be alive any more are gone."""
+        now = time.time()
+        with contextlib.suppress(FileNotFoundError), os.scandir(self.waiting) as found:
+            for file in found:
+                old = abs(now - file.stat().st_mtime) > TORN_AFTER_S
+                if old and (not _named(file.name) or self.get(file.name) is None):
+                    self.drop(file.name)
 
     def done_ids(self) -> list[str]:
         """The ids that arrived within the last days."""
@@ -135,7 +137,6 @@ class Spool:
 
     def keep(self, record: Record) -> None:
         """None; `done/` holds this text as the latest of its id."""
-        self.forget(record.id)
         self.put(record)
         self.finish(record.id)
 

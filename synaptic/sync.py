@@ -65,9 +65,12 @@ def in_step(ws: Workspace, action: Callable[[SyncReport], Result], *, embed_ms: 
         pending = ws.index.pending_counts()[0]
         try:
             with ws.index.snapshot():
+                if ws.index.meta("reading") is None:  # another process has just made it anew
+                    raise _Stale
                 return action(replace(report, embedded=embedded, pending_entries=pending))
         except _Stale:
-            at_rest = 0 if report.changed or report.removed or report.behind else at_rest + 1
+            filled = ws.index.meta("reading") is not None
+            at_rest = at_rest + 1 if filled and not (report.changed or report.removed or report.behind) else 0
             if at_rest == 2:  # nothing changed, and still the index shows something else
                 raise apsw.CorruptError("it does not show the journal as it is") from None
             raise

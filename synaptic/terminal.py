@@ -7,6 +7,7 @@ only on a terminal, and never with NO_COLOR. Rich comes in only where it is need
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import re
@@ -27,7 +28,7 @@ IsHit = Callable[[str], bool]
 
 _STYLES = {"dim": "2", "bold": "1", "hit": "1;33", "type": "36", "tag": "32", "warn": "33", "error": "31"}
 _WORD = re.compile(r"\w+")
-_UNPRINTABLE = re.compile(r"[^\x00-\x7e]")
+_NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 _ISSUES_SHOWN = 10
 _SNIPPET_LINES = 6
 _LINE_EVERY_S = 5.0
@@ -83,7 +84,13 @@ def emit_json(data: Json) -> None:
     """None; `data` went to standard output as JSON in which nothing invisible stands raw."""
     utf8 = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") == "utf8"
     text = json.dumps(data, indent=2, ensure_ascii=not utf8)
-    emit(_UNPRINTABLE.sub(lambda m: m[0] if m[0].isprintable() else json.dumps(m[0])[1:-1], text))
+    emit(_NOT_ASCII.sub(lambda found: _visible(found[0]), text))
+
+
+@functools.cache
+def _visible(char: str) -> str:
+    """The character, or its JSON escape where a person would see nothing."""
+    return char if char.isprintable() and clean(char) else json.dumps(char)[1:-1]
 
 
 def say(text: str) -> None:

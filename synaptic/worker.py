@@ -15,7 +15,7 @@ from .config import load_config
 from .embedding import Embedder, FastEmbedder
 from .errors import ModelError, SynapticError
 from .models import Vector
-from .sync import embed_pending, sync, verify
+from .sync import in_step, verify
 from .workspace import Workspace, open_workspace
 
 log = logging.getLogger(__name__)
@@ -111,7 +111,7 @@ class Worker:
         self._thread: threading.Thread | None = None
         self._ws: Workspace | None = None
         self._embedder: WarmingEmbedder | None = None
-        self._chores: list[Verb[object]] = [_check, sync]
+        self._chores: list[Verb[object]] = [_check]
 
     @property
     def loading(self) -> bool:
@@ -181,7 +181,7 @@ class Worker:
             if self._chores:
                 self._chores.pop(0)(ws)
                 return True
-            return embed_pending(ws, budget_s=SLICE_S) > 0
+            return in_step(ws, lambda report: report.embedded, embed_ms=SLICE_S * 1000) > 0
         except SynapticError as error:
             log.warning("%s", error)  # the next call says so too
         except Exception:

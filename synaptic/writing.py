@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
-from .errors import InvalidArgument, Refused, SynapticError
+from .errors import InvalidArgument, NotFound, Refused, SynapticError
 from .index import Stored
 from .markdown import compose_entry, new_id
 from .models import Entry, Receipt
@@ -150,12 +150,20 @@ def update(
 def delete(ws: Workspace, id: str, *, purge: bool = False) -> Receipt:
     """The receipt of a removal. The text is kept in the trash; with `purge` no copy is left.
 
-    Raises Refused for a whole-file note.
+    What was deleted before can still be purged. Raises Refused for a whole-file note.
     """
-    found = _find(ws, id)
+    try:
+        found = _find(ws, id)
+    except NotFound:
+        if not purge:
+            raise
+        path, entry = ws.journal.copy_of(id)
+        ws.journal.purge(path, entry.id)
+        return receipt_of(entry, path=path, notices=index_now(ws, scrub=True))
     path = _path(found.entry)
     if purge:
-        ws.journal.purge(path, found.own_id)
+        for place in (path, *in_step(ws, lambda _: ws.index.copies(found.rowid))):
+            ws.journal.purge(place, found.own_id)
         notices: tuple[str, ...] = ()
     else:
         ws.journal.edit(path, found.own_id, lambda _: None)
@@ -224,7 +232,7 @@ def index_now(ws: Workspace, *, scrub: bool = False) -> tuple[str, ...]:
         sync(ws, wait_ms=SCRUB_WAIT_MS if scrub else LOCK_WAIT_MS)
         embed_pending(ws, budget_s=EMBED_BUDGET_S)
         if scrub and not ws.index.scrub():
-            return ("Another process is reading the index, whose log may hold the text still; `synaptic rebuild-index` clears it.",)
+            return ("Another process is reading the index, which may hold the text still: `synaptic rebuild-index`.",)
     except Exception as error:  # whatever it is, the entry is safe in the journal
         return (f"The journal is written; it is not indexed yet ({error}), the next search tries again.",)
     return ()

@@ -207,6 +207,16 @@ class Index(Store):
         )
         return total, [row[0] for row in rows]
 
+    def copies(self, rowid: int) -> list[str]:
+        """Paths of other files that hold the same entry with the same text."""
+        rows = self.rows(
+            "SELECT s.path FROM entry mine JOIN entry e ON e.own_id = mine.own_id AND e.rowid <> mine.rowid "
+            "JOIN source s ON s.id = e.source WHERE mine.rowid = ? AND e.content_hash = mine.content_hash "
+            "AND e.twin = 1",
+            rowid,
+        )
+        return [row[0] for row in rows]
+
     def position(self, rowid: int) -> Position:
         """Where an entry stands in time: its instant, ties by path and place in the file."""
         [row] = self.rows(
