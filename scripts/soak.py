@@ -47,7 +47,7 @@ def _soak(row: int) -> tuple[int, int, bool, float]:
     """(row, tests that passed, whether all did, seconds)."""
     print(f"\n== row {row}: {ROWS[row]}", flush=True)
     begun = time.monotonic()
-    command = [str(PYTHON), "-m", "pytest", "--soak", "-s", "-rs", "-m", f"fault(row={row})"]
+    command = [str(PYTHON), "-m", "pytest", "-n0", "--soak", "-s", "-rs", "-m", f"fault(row={row})"]
     # progress goes to stderr, and so to the terminal
     done = subprocess.run(command, cwd=ROOT, env=clean_environ(), stdout=subprocess.PIPE, text=True, check=False)
     print(done.stdout, flush=True)

@@ -155,7 +155,7 @@ def append(path: Path, make: Callable[[bytes, bytes], bytes], mark: Callable[[st
                 error.add_note(TORN)
             raise
         fault("synced")
-        os.lseek(fd, -len(data), os.SEEK_CUR)
+        os.lseek(fd, begun, os.SEEK_SET)
         return _same_file(fd, path) and os.read(fd, len(data)) == data
     finally:
         os.close(fd)

@@ -6,7 +6,9 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from operator import attrgetter
 from typing import TypeVar
 
 import apsw
@@ -102,39 +104,56 @@ def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:
 
 
 def sync(ws: Workspace, *, wait_ms: int = LOCK_WAIT_MS) -> SyncReport:
-    """What changed. Steps: finish spooled saves, scan, read what differs, write it in one transaction.
+    """What changed. Steps: finish spooled saves, scan, and where files differ, read and write them in one transaction.
 
-    While another process writes it waits `wait_ms`; longer where that fills a new index, for there is nothing
-    to answer from.
+    What differs is looked up once more when the lock is held: of many that wait for it, the first does the
+    work of all. It is waited for `wait_ms`; longer where somebody fills a new index, for there is nothing to
+    answer from.
     """
     if ws.journal.queued():
         with suppress(JournalError):  # a disk that cannot be written can be read
             ws.journal.drain(0)
-    queued = len(ws.journal.queued())
+    report = SyncReport(queued=len(ws.journal.queued()), trouble=ws.index.trouble)
     reading = _reading(ws)
-    last_reading = ws.index.meta("reading")
-    same_reading = last_reading == reading
-    changed, removed = differences(ws.journal.scan(), ws.index.sources(), trust=same_reading)
-    if not changed and not removed and same_reading:
-        return SyncReport(queued=queued, trouble=ws.index.trouble)
-    files, unchanged = _read_changed(ws, changed, trust=same_reading)
-    settled = [stamp for stamp in unchanged if time.time_ns() - stamp.ctime_ns > RACY_NS]
-    if files or removed or settled or not same_reading:
-        try:
-            with ws.index.writing(BUSY_TIMEOUT_MS if last_reading is None else wait_ms):
-                overtaken = ws.index.meta("reading") != last_reading
-                if not overtaken:
-                    ws.index.apply(files, removed)
-                    for stamp in settled:
-                        ws.index.touch(stamp, time.time_ns())
-                if not same_reading and not overtaken:
-                    ws.index.set_meta("reading", reading)
-                    ws.index.forget_kept()
-        except apsw.BusyError:
-            return SyncReport(behind=True, queued=queued, trouble=ws.index.trouble)
-        if overtaken:
-            return sync(ws, wait_ms=wait_ms)
-    return SyncReport(len(files), len(removed), queued=queued, trouble=ws.index.trouble)
+    if not _out_of_step(ws, reading):
+        return report
+    empty = ws.index.meta("reading") is None
+    try:
+        with ws.index.writing(BUSY_TIMEOUT_MS if empty else wait_ms):
+            changed, removed = _follow(ws, reading)
+    except apsw.BusyError:
+        return replace(report, behind=True)
+    return replace(report, changed=changed, removed=removed, trouble=ws.index.trouble)
+
+
+def _out_of_step(ws: Workspace, reading: str) -> bool:
+    """Whether the index has to be written."""
+    if ws.index.meta("reading") != reading:
+        return True
+    known = ws.index.sources()
+    changed, removed = differences(ws.journal.scan(), known)
+    return bool(removed) or any(not _says_the_same(ws, stamp, known) or _settled(stamp) for stamp in changed)
+
+
+def _follow(ws: Workspace, reading: str) -> tuple[int, int]:
+    """How many files were brought up to date, and how many are gone. Call within `writing`."""
+    trust, known = ws.index.meta("reading") == reading, ws.index.sources()
+    changed, removed = differences(ws.journal.scan(), known, trust=trust)
+    files, settled = [], []
+    for stamp in changed:
+        now = time.time_ns()
+        if not trust or not _says_the_same(ws, stamp, known):
+            with suppress(NotFound):  # gone since the scan: the next one sees it
+                files.append(_read(ws, stamp))
+        elif _settled(stamp):
+            settled.append((stamp, now))
+    ws.index.apply(files, removed)
+    for stamp, now in settled:
+        ws.index.touch(stamp, now)
+    if not trust:
+        ws.index.set_meta("reading", reading)
+        ws.index.forget_kept()
+    return len(files), len(removed)
 
 
 def differences(
@@ -160,14 +179,24 @@ def differences(
 def embed_pending(ws: Workspace, *, budget_s: float | None, at_least: int = 0, progress: Progress | None = None) -> int:
     """How many passages got their vector within the budget; all of them where it is None.
 
-    While another process writes to the index, none. Raises Busy where all were asked for.
+    While another process writes to the index or embeds, none. Raises Busy where all were asked for.
     """
     if not ws.embedder.ready:
         return 0
     done = 0
+    wait_s = BUSY_TIMEOUT_MS / 1000 if budget_s is None else LOCK_WAIT_MS / 1000
     try:
-        for done in _embedded(ws, budget_s, at_least, progress):  # noqa: B007
-            pass
+        if ws.index.meta("model") != ws.embedder.name or not ws.index.has_vectors():
+            with ws.index.writing(round(wait_s * 1000)):
+                ws.index.use_model(ws.embedder.name, ws.embedder.dimensions)
+        if not ws.index.pending(1):
+            return 0
+        with ws.index.embedding(wait_s if at_least or budget_s is None else 0) as alone:
+            if alone:
+                for done in _embedded(ws, budget_s, at_least, progress):  # noqa: B007
+                    pass
+            elif budget_s is None:
+                raise Busy("Another process has been embedding for 10 s.", hint="Try again.")
     except apsw.BusyError as error:
         if budget_s is None:
             raise Busy("Another process has been writing to the index for 10 s.", hint="Try again.") from error
@@ -177,9 +206,6 @@ def embed_pending(ws: Workspace, *, budget_s: float | None, at_least: int = 0, p
 def _embedded(ws: Workspace, budget_s: float | None, at_least: int, progress: Progress | None) -> Iterator[int]:
     """How many have their vector, after each batch."""
     wait_ms = BUSY_TIMEOUT_MS if budget_s is None else LOCK_WAIT_MS
-    if ws.index.meta("model") != ws.embedder.name or not ws.index.has_vectors():
-        with ws.index.writing(wait_ms):
-            ws.index.use_model(ws.embedder.name, ws.embedder.dimensions)
     begun = time.perf_counter()
     total = ws.index.pending_counts()[1] if progress else 0
     done = 0
@@ -307,14 +333,29 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, scanned_ns: int) ->
 
 def _entry_row(entry: Entry, data: bytes, previous: str, following: str) -> EntryRow:
     place = _place(entry)
-    body = data[place.body_start : place.body_end]
+    block = data[place.start : place.end]
+    made_of = repr((previous, following, _ROW(entry))).encode("utf-8", "surrogatepass")
+    return EntryRow(
+        entry=entry,
+        hash=_hash(block),
+        content_hash=content_hash(entry.content),
+        row_hash=_hash(made_of + block),
+        chunks=partial(_chunk_rows, entry, data[place.body_start : place.body_end], previous, following),
+    )
+
+
+_ROW = attrgetter(*(field.name for field in fields(Entry) if field.name not in ("content", "place")))
+"""What the index keeps of an entry; some of it says its file, not its own bytes."""
+
+
+def _chunk_rows(entry: Entry, body: bytes, previous: str, following: str) -> tuple[ChunkRow, ...]:
     spans = cut(body)
+    labels = _labels(entry)
     chunks = []
     for number, span in enumerate(spans):
         text = plain_text(body_text(body[span.start : span.end]))
         # a long entry's first passage stands beside the entry before, its last beside the one after
         context = f"{previous if number == 0 else ''} {following if span is spans[-1] else ''}".strip()
-        labels = _labels(entry)
         chunks.append(
             ChunkRow(
                 start=span.start,
@@ -328,12 +369,7 @@ def _entry_row(entry: Entry, data: bytes, previous: str, following: str) -> Entr
                 embed=span.embed,
             )
         )
-    return EntryRow(
-        entry=entry,
-        hash=_hash(data[place.start : place.end]),
-        content_hash=content_hash(entry.content),
-        chunks=tuple(chunks),
-    )
+    return tuple(chunks)
 
 
 def embedded_text(entry: Entry, text: str) -> str:
@@ -376,24 +412,25 @@ def _hash(value: str | bytes) -> int:
 # -- reading the journal ------------------------------------------------------------------------------
 
 
-def _read_changed(ws: Workspace, stamps: Sequence[Stamp], *, trust: bool) -> tuple[list[FileRows], list[Stamp]]:
-    """(rows of files that say something else, stamps of files that only look as if they did)."""
-    known = ws.index.sources()
-    files, unchanged = [], []
-    for stamp in stamps:
-        scanned_ns = time.time_ns()
-        try:
-            data = ws.journal.read(stamp.path)
-        except NotFound:
-            continue  # gone since the scan: the next one sees it
-        source = known.get(stamp.path)
-        same_time = source is not None and source.stamp.mtime_ns == stamp.mtime_ns  # may be an entry's date
-        if trust and same_time and source is not None and source.digest == _digest(data):
-            unchanged.append(stamp)
-        else:
-            parsed = ws.journal.parse(stamp.path, data, stamp.mtime_ns)
-            files.append(file_rows(stamp, data, parsed, scanned_ns))
-    return files, unchanged
+def _says_the_same(ws: Workspace, stamp: Stamp, known: Mapping[str, Source]) -> bool:
+    """Whether a file only looks as if it had changed. Its time must be the same too: that may be an entry's date."""
+    source = known.get(stamp.path)
+    if source is None or source.stamp.mtime_ns != stamp.mtime_ns:
+        return False
+    with suppress(NotFound):
+        return source.digest == _digest(ws.journal.read(stamp.path))
+    return False
+
+
+def _settled(stamp: Stamp) -> bool:
+    """Whether the stamp of a file that is read now will prove something."""
+    return time.time_ns() - stamp.ctime_ns > RACY_NS
+
+
+def _read(ws: Workspace, stamp: Stamp) -> FileRows:
+    scanned_ns = time.time_ns()
+    data = ws.journal.read(stamp.path)
+    return file_rows(stamp, data, ws.journal.parse(stamp.path, data, stamp.mtime_ns), scanned_ns)
 
 
 def _reading(ws: Workspace) -> str:
@@ -406,12 +443,8 @@ def _rebuild_text(ws: Workspace, *, fresh: bool, progress: Progress | None) -> i
 
     def rows() -> Iterator[FileRows]:
         for number, stamp in enumerate(stamps, start=1):
-            scanned_ns = time.time_ns()
-            try:
-                data = ws.journal.read(stamp.path)
-            except NotFound:
-                continue
-            yield file_rows(stamp, data, ws.journal.parse(stamp.path, data, stamp.mtime_ns), scanned_ns)
+            with suppress(NotFound):
+                yield _read(ws, stamp)
             if progress:
                 progress("reading", number, len(stamps))
 

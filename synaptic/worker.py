@@ -24,6 +24,8 @@ Verb = Callable[[Workspace], Result]
 
 SLICE_S = 0.05
 """How long the idle thread embeds before it looks for a call again."""
+QUIET_S = 0.1
+"""How long no call came before it begins: of many in a row none waits for it."""
 RETRY_AFTER_S = 60.0
 
 
@@ -139,16 +141,16 @@ class Worker:
             self._thread.join(wait_s)
 
     def _run(self) -> None:
-        busy = True
+        patience: float | None = 0.0
         while True:
             try:
-                job = self._jobs.get(block=not busy)
+                job = self._jobs.get(block=patience != 0, timeout=patience)
             except Empty:
-                busy = self._idle()
+                patience = 0.0 if self._idle() else None
                 continue
             if job is None:
                 break
-            busy = True
+            patience = QUIET_S
             verb, future = job
             if future.set_running_or_notify_cancel():
                 self._answer(verb, future)

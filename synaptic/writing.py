@@ -8,18 +8,20 @@ from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
+import apsw
+
 from .errors import InvalidArgument, NotFound, Refused, SynapticError
 from .index import Stored
 from .markdown import compose_entry, new_id
 from .models import Entry, Receipt
 from .query import check_type, read_date
-from .sync import LOCK_WAIT_MS, content_hash, embed_pending, in_step, sync
+from .sync import content_hash, in_step, sync
 from .workspace import Workspace
 
-SCRUB_WAIT_MS = 10_000
+SCRUB_WAIT_MS = 3_000
+INDEX_WAIT_MS = 10
+"""Who is busy with the index will see the entry, and so will the next search."""
 REPEAT_WINDOW = timedelta(hours=24)
-EMBED_BUDGET_S = 0.2
-"""A save embeds its own text at once where the model is loaded; what it cannot finish waits for a search."""
 
 
 def save(
@@ -212,25 +214,32 @@ def _worktree_project(marker: Path) -> str | None:
 
 
 def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
-    """The entry that holds the same text, saved in the same project within the last 24 hours."""
+    """The entry that holds the same text, saved in the same project within the last 24 hours.
+
+    Whoever saves indexes it, so the index is asked as it is; only what it finds is looked up in the journal.
+    """
     project = entry.project.casefold() if entry.project else None
 
+    def known() -> int | None:
+        return ws.index.same_content(content_hash(entry.content), project, entry.at, REPEAT_WINDOW)
+
     def look(_: object) -> Entry | None:
-        rowid = ws.index.same_content(content_hash(entry.content), project, entry.at, REPEAT_WINDOW)
+        rowid = known()
         found = ws.index.entries([rowid]).get(rowid) if rowid is not None else None
         return found.entry if found else None
 
-    try:
+    with suppress(SynapticError):  # an index that cannot be used must not stop a save
+        with suppress(apsw.Error):
+            if ws.index.meta("reading") is not None and known() is None:
+                return None
         return in_step(ws, look)
-    except SynapticError:
-        return None  # an index that cannot be used must not stop a save
+    return None
 
 
 def index_now(ws: Workspace, *, scrub: bool = False) -> tuple[str, ...]:
     """Indexes what was just written, with `scrub` leaving no trace of what was deleted; a notice where that failed."""
     try:
-        sync(ws, wait_ms=SCRUB_WAIT_MS if scrub else LOCK_WAIT_MS)
-        embed_pending(ws, budget_s=EMBED_BUDGET_S)
+        sync(ws, wait_ms=SCRUB_WAIT_MS if scrub else INDEX_WAIT_MS)
         if scrub and not ws.index.scrub():
             return ("Another process is reading the index, which may hold the text still: `synaptic rebuild-index`.",)
     except Exception as error:  # whatever it is, the entry is safe in the journal

@@ -7,7 +7,7 @@ import random
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,7 @@ from outside import Home
 
 from synaptic import Workspace, delete, find, save, status, update
 from synaptic.gitdriver import by_lines
+from synaptic.markdown import parse_entries
 from synaptic.merge import Merged, merge
 
 pytestmark = pytest.mark.fault(row=12)
@@ -38,8 +39,8 @@ IDENTITY = {
 }
 
 
-def git(folder: Path, *args: str, ok: bool = True) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(["git", *args], cwd=folder, env=os.environ | IDENTITY, capture_output=True, text=True)
+def git(folder: Path, *args: str, ok: bool = True, **env: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(["git", *args], cwd=folder, env=os.environ | IDENTITY | env, capture_output=True, text=True)
     assert not ok or done.returncode == 0, done.stdout + done.stderr
     return done
 
@@ -234,37 +235,191 @@ def by_entries(base: bytes, ours: bytes, theirs: bytes) -> Merged:
     return merge(base, ours, theirs, DAY, "%Y-%m-%d.md", by_lines)
 
 
-ENTRY = st.builds(
-    "## {:02d}:{:02d} {}\n{}".format,
-    st.integers(8, 11),
-    st.integers(0, 59),
-    st.sampled_from(["One", "Two", "Two #tag"]),
-    st.sampled_from(["", "text\n", "```\ncode\n```\n", "more\n\ntext\n", "```\nopen\n"]),
-)
-SYN = st.builds(
-    "## 09:{:02d} Saved\n<!-- syn:20261121-{} -->\n\n{}\n".format,
-    st.integers(0, 59),
-    st.sampled_from(["7k3m9q2x", "aaaaaaaa", "bbbbbbbb"]),
-    st.sampled_from(["x", "y", "```\nz\n```"]),
-)
-FILE = st.lists(ENTRY | SYN, max_size=5).map(lambda parts: ("# Day\n\n" + "\n".join(parts)).encode())
+def day(*entries: str, above: str = "# 2026-11-21\n\n") -> bytes:
+    return (above + "\n".join(entries)).encode()
 
 
-@given(FILE, FILE)
-@settings(max_examples=60, deadline=None)
+def saved(id: str, text: str, heading: str = "09:00 Saved") -> str:
+    return f"## {heading}\n<!-- syn:20261121-{id} -->\n\n{text}\n"
+
+
+def test_what_stands_above_the_first_entry_mixes_nothing() -> None:
+    for above in (
+        "Good morning.\n\n",
+        "---\ntags: [a]\n---\n# Day\n\nGood morning.\n\n",
+        "# Day\n\ntext\n\n# Work\n\n",
+    ):
+        mine, other = saved("aaaaaaaa", BODIES[2]), saved("bbbbbbbb", BODIES[2], "09:01 Other")
+        done = by_entries(day(above=above), day(mine, above=above), day(other, above=above))
+        assert done == Merged(day(mine, other, above=above), 0)
+
+
+def test_equal_headings_are_told_apart_by_their_text() -> None:
+    first, second = "## 10:15 Standup\none\ntwo\nthree\nfour\n", "## 10:15 Standup\none\nTWO\nthree\nFOUR\n"
+    edited = first.replace("four", "four, and five")
+    assert by_entries(day(first, second), day(second), day(edited, second)) == Merged(day(edited, second), 0)
+
+
+def test_an_id_given_on_one_side_and_an_edit_on_the_other_meet_in_one_entry() -> None:
+    typed = "## 10:15 Coffee\n\none\n\ntwo\n"
+    known = saved("aaaaaaaa", "one\n\ntwo", "10:15 Coffee")
+    done = by_entries(day(typed), day(known), day(typed.replace("two", "three")))
+    assert done == Merged(day(known.replace("two", "three")), 0)
+
+
+def test_a_deleted_entry_stays_deleted_unless_it_was_edited() -> None:
+    one, two, three = (saved(letter * 8, letter) for letter in "abc")
+    assert by_entries(day(one, two), day(one), day(one, two, three)) == Merged(day(one, three), 0)
+    edited = two.replace("b\n", "b, edited\n")
+    assert by_entries(day(one, two), day(one), day(one, edited)) == Merged(day(one, edited), 0)
+
+
+@pytest.mark.parametrize(
+    ("mine", "other"),
+    [
+        (saved("aaaaaaaa", "My text."), saved("aaaaaaaa", "Their text.")),
+        (saved("aaaaaaaa", "Text.", "09:00 Mine"), saved("aaaaaaaa", "Text.", "09:00 Theirs")),
+        (saved("aaaaaaaa", "```\nmine\n```"), saved("aaaaaaaa", "~~~\ntheirs\n~~~")),
+        (saved("aaaaaaaa", "```\nText.\nmine\n```\nafter"), saved("aaaaaaaa", "```\nText.\n```\ntheirs")),
+    ],
+)
+def test_a_conflict_stays_within_its_entry(mine: str, other: str) -> None:
+    above, below = saved("bbbbbbbb", BODIES[2], "08:00 Above"), "## 10:00 Below\n```\ntyped\n```\n"
+    base = day(above, saved("aaaaaaaa", "Text."), below)
+    done = by_entries(base, day(above, mine, below), day(above, other, below))
+    assert done.conflicts == 1
+    text = done.data.decode()
+    assert text.startswith(f"# 2026-11-21\n\n{above}\n## 09:00 ") and text.endswith(f"\n\n{below}")
+    assert len(blocks(done.data)) == 3
+    for line in (mine + other).splitlines():
+        assert line in text
+
+
+@pytest.mark.parametrize("broken", ["python", "package", "config"])
+def test_where_synaptic_cannot_run_git_merges_by_lines(
+    machines: tuple[Machine, Machine], tmp_path: Path, broken: str
+) -> None:
+    desk, laptop = machines
+    driver = git(desk.clone, "config", "merge.synaptic.driver").stdout.strip()
+    if broken == "config":
+        (desk.ws.config.home / "config.toml").write_text("nonsense")
+    else:
+        stand_in = tmp_path / "python that is gone"
+        if broken == "package":  # as after a change of Python below a virtual environment
+            stand_in.write_text("#!/bin/sh\necho No module named synaptic >&2; exit 1\n")
+            stand_in.chmod(0o755)
+        _, _, rest = driver.partition(" -P ")
+        git(desk.clone, "config", "merge.synaptic.driver", f"'{stand_in}' -P {rest}")
+    for machine in machines:
+        save(machine.ws, f"From the {machine.name}.")
+        machine.commit()
+    git(desk.clone, "fetch", "-q", str(laptop.clone), "main")
+    assert (
+        git(desk.clone, "merge", "-q", "FETCH_HEAD", ok=False, SYNAPTIC_HOME=str(desk.ws.config.home)).returncode == 1
+    )
+    found = (desk.ws.config.journal / DAY).read_text()
+    assert "From the desk." in found and "From the lap top." in found and "<<<<<<< ours" in found
+
+
+def test_a_repository_cannot_bring_its_own_synaptic(machines: tuple[Machine, Machine], tmp_path: Path) -> None:
+    desk, laptop = machines
+    for machine in machines:
+        save(machine.ws, f"From the {machine.name}.")
+        machine.commit()
+    for name in ("synaptic", "typer"):
+        (desk.clone / f"{name}.py").write_text(f"open({str(tmp_path / 'run')!r}, 'w')\n")
+    git(desk.clone, "fetch", "-q", str(laptop.clone), "main")
+    git(desk.clone, "merge", "-q", "--no-edit", "FETCH_HEAD")
+    assert not (tmp_path / "run").exists()
+    assert {"From the desk.", "From the lap top."} <= set(desk.entries().values())
+
+
+def test_setup_leaves_every_other_line_of_the_attributes(machines: tuple[Machine, Machine], tmp_path: Path) -> None:
+    desk, _ = machines
+    home = Home(tmp_path / "desk home", {"SYNAPTIC_JOURNAL": str(desk.ws.config.journal), **IDENTITY})
+    attributes = desk.clone / ".git" / "info" / "attributes"
+    line = attributes.read_bytes()
+    theirs = b"*.png binary\r\n\xff.txt text\n*.jpg binary"
+    attributes.write_bytes(theirs)
+    mode = attributes.stat().st_mode
+    assert home.ask("git-setup")["changed"] is True
+    assert attributes.read_bytes() == theirs + b"\n" + line
+    assert attributes.stat().st_mode == mode
+    assert home.ask("git-setup")["changed"] is False
+    assert home.ask("git-setup", "--remove")["changed"] is True
+    assert attributes.read_bytes() == theirs + b"\n"
+
+
+TEXTS = st.sampled_from(
+    [
+        "",
+        "text\n",
+        "```\ncode\n```\n",
+        "more\n\ntext  \n",
+        "```\nopen\n",
+        "<!-- open\n",
+        "a\nb\nc\n",
+        "a\nB\nc\n",
+        "a\nb\nC\n",
+    ]
+)
+TYPED = st.builds("## {}\n{}".format, st.sampled_from(["09:00 One", "09:00 Two #tag", "10:00"]), TEXTS)
+SAVED = st.builds(
+    saved, st.sampled_from(["7k3m9q2x", "aaaaaaaa", "bbbbbbbb"]), TEXTS, st.sampled_from(["09:00 x", "9:30"])
+)
+NOTE = st.builds("# Evening\n{}".format, TEXTS)
+ABOVE = st.sampled_from(["", "# Day\n\n", "# Day\n\nGood morning.\n\n", "---\ntags: [a]\n---\n"])
+
+
+@st.composite
+def files(draw: st.DrawFn) -> bytes:
+    entries = draw(st.lists(TYPED | SAVED | SAVED | NOTE, max_size=4))
+    text = day(*entries, above=draw(ABOVE)).decode()
+    text = text.removesuffix("\n") if draw(st.integers(0, 4)) == 0 else text
+    return (
+        draw(st.sampled_from(["", "", "\ufeff"])) + text.replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
+    ).encode()
+
+
+@given(files(), files())
+@settings(max_examples=100, deadline=None)
 def test_one_side_unchanged_is_the_other_side(base: bytes, changed: bytes) -> None:
     assert by_entries(base, changed, base).data == changed
     assert by_entries(base, base, changed).data == changed
     assert by_entries(base, changed, changed).data == changed
 
 
-@given(FILE, FILE, FILE)
-@settings(max_examples=60, deadline=None)
+@given(files(), files(), files())
+@settings(max_examples=100, deadline=None)
 def test_nothing_that_a_side_added_is_lost(base: bytes, ours: bytes, theirs: bytes) -> None:
-    done = by_entries(base, ours, theirs).data.decode()
-    known = set(base.decode().splitlines())
+    done = by_entries(base, ours, theirs).data.decode("utf-8-sig")
+    known = set(base.decode("utf-8-sig").splitlines())
     for side, other in ((ours, theirs), (theirs, ours)):
-        gone = known - set(other.decode().splitlines())
-        for line in side.decode().splitlines():
+        gone = known - set(other.decode("utf-8-sig").splitlines())
+        for line in side.decode("utf-8-sig").splitlines():
             if line not in known and line not in gone:
                 assert line in done
+
+
+@given(files(), files(), files())
+@settings(max_examples=150, deadline=None)
+def test_every_block_that_a_side_added_or_edited_alone_is_whole(base: bytes, ours: bytes, theirs: bytes) -> None:
+    clashes = []
+
+    def refuse(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
+        clashes.append(ours)
+        return ours, 1
+
+    done = merge(base, ours, theirs, DAY, "%Y-%m-%d.md", refuse)
+    if clashes:
+        return  # not by entries alone
+    was = blocks(base)
+    for side in (ours, theirs):
+        for block in blocks(side):
+            assert done.conflicts or block in was or block in blocks(done.data)
+
+
+def blocks(data: bytes) -> set[str]:
+    text = data.decode("utf-8-sig").replace("\r\n", "\n").encode()
+    places = [e.place for e in parse_entries(text, DAY, mtime=datetime(2026, 11, 21, tzinfo=UTC)).entries if e.place]
+    return {text[place.start : place.end].decode().rstrip("\n") for place in places if not place.whole_file}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import re
 import signal
 import subprocess
 import sys
@@ -199,37 +198,6 @@ def test_a_file_renamed_after_the_kill_is_still_known(tmp_path: Path) -> None:
     assert_once_and_whole(journal, {1})
 
 
-def test_kills_at_random_moments_lose_nothing_acknowledged(tmp_path: Path) -> None:
-    home, size = tmp_path / "home", 60_000
-    journal = home_journal(home)
-    acknowledged: set[int] = set()
-    moments = random.Random(7)
-    for round_ in range(6):
-        pair = [child(home, n * 1000, n * 1000 + 60, size=size) for n in (2 * round_ + 1, 2 * round_ + 2)]
-        assert pair[0].stdout and pair[1].stdout
-        first = [process.stdout.readline() for process in pair if process.stdout]
-        time.sleep(moments.random() * 0.05)
-        for process in pair:
-            process.kill()
-        output = [line + process.communicate()[0] for line, process in zip(first, pair, strict=True)]
-        acknowledged |= {int(n) for text in output for n in re.findall(r"(\d+)\n", text)}
-    journal.drain(5)
-    assert len(acknowledged) >= 12
-    assert_once_and_whole(journal, acknowledged, size)
-
-
-def test_four_writers_lose_nothing(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    journal = home_journal(home)
-    writers = [child(home, k * 100, k * 100 + 50) for k in range(4)]
-    lines = [writer.communicate()[0].split() for writer in writers]
-    assert all(writer.returncode == 0 for writer in writers)
-    assert [len(line) for line in lines] == [50] * 4
-    assert journal.queued() == ()
-    assert_once_and_whole(journal, {k * 100 + n for k in range(4) for n in range(50)})
-    assert len(entries_in(journal)) == 200
-
-
 def test_a_save_waits_in_the_spool_while_another_process_holds_the_lock(tmp_path: Path) -> None:
     journal = home_journal(tmp_path / "home")
     impatient = Journal(Config(home=tmp_path / "home", journal=journal.root), lock_timeout_s=0.05)
@@ -242,25 +210,6 @@ def test_a_save_waits_in_the_spool_while_another_process_holds_the_lock(tmp_path
     journal.append(numbered(2))
     assert [entry.id for entry in entries_in(journal)] == [numbered(1).id, numbered(2).id]
     assert journal.queued() == ()
-
-
-def test_an_editor_that_replaces_the_file_all_the_time(tmp_path: Path) -> None:
-    """An editor renames its copy over the day file while saves arrive: none is unrecoverable."""
-    home = tmp_path / "home"
-    journal = home_journal(home)
-    journal.append(numbered(0))
-    writer = child(home, 1, 40)
-    path, copy = journal.root / DAY, journal.root / "4913.tmp"
-    while writer.poll() is None:
-        old = path.read_bytes()
-        time.sleep(0.002)
-        copy.write_bytes(old)
-        copy.rename(path)
-    assert writer.communicate()[0].split() == [str(n) for n in range(1, 40)]
-    for lost in journal.vanished():
-        journal.restore_done(lost.id)
-    assert_once_and_whole(journal, set(range(40)))
-    assert len(entries_in(journal)) == 40
 
 
 def test_what_an_old_buffer_took_away_comes_back_only_when_asked(journal: Journal) -> None:
@@ -485,22 +434,6 @@ def test_an_edit_is_repeated_on_what_the_editor_left(journal: Journal) -> None:
     assert len(tries) == 2
     assert path.read_bytes().startswith(b"# My day\n\n## 09:31 Another title\n")
     assert len(journal.trashed()) == 1
-
-
-def test_edits_race_with_saves_and_typing(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    journal = home_journal(home)
-    journal.append(numbered(0))
-    writer = child(home, 1, 60)
-    while writer.poll() is None:
-        journal.edit(DAY, numbered(0).id, lambda old: replace(old, content=old.content + "\nmore"))
-    assert len(writer.communicate()[0].split()) == 59
-    found = {entry.id: entry for entry in entries_in(journal)}
-    assert len(found) == 60
-    data = journal.read(DAY)
-    assert all(data.count(block_of(numbered(n))) == 1 for n in range(1, 60))
-    pieces = journal.trashed()
-    assert found[numbered(0).id].content == numbered(0).content + "\nmore" * len(pieces)
 
 
 @pytest.mark.parametrize("step", EDIT_FAULTS)

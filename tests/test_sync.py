@@ -225,6 +225,7 @@ def vectors(ws: Workspace) -> set[bytes]:
 def filled(ws: Workspace) -> Workspace:
     for number in range(12):
         save(ws, f"Entry number {number} about the {number}th cable.\n\nMore of it.", title=f"Cable {number}")
+    embed_pending(ws, budget_s=None)
     return ws
 
 

@@ -19,8 +19,9 @@ from ..words import TOKENIZER
 from . import rescue
 
 APPLICATION_ID = 0x53594E41  # "SYNA"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 BUSY_TIMEOUT_MS = 10_000
+COMPACT_WAIT_MS = 2_000
 PAGE_SIZE = 2048  # small journals leave 40 tables half full
 MEMORY_RETRY_S = 60.0
 SCHEMA = Path(__file__).with_name("schema.sql")
@@ -211,6 +212,25 @@ class Database:
         with FileLock(self.path.with_name("index.lock"), timeout=self._busy_timeout_ms / 1000, mode=0o600):
             yield
 
+    @contextmanager
+    def embedding(self, timeout_s: float) -> Iterator[bool]:
+        """Whether this process is the one that makes vectors; another would make the same. Waits for its end."""
+        if self.trouble:
+            yield True
+            return
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(self.path.with_name("embed.lock"), mode=0o600)
+        try:
+            lock.acquire(timeout=timeout_s, poll_interval=0.01)
+        except Timeout:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            lock.release()
+
     def check_tables(self) -> None:
         """Raises apsw.CorruptError where a table is gone; sqlite-vec would end the process at the next question."""
         cookie = self.value("PRAGMA schema_version")
@@ -271,10 +291,14 @@ class Database:
 
         Not VACUUM: it may renumber the rows that vec0 keeps its vectors in.
         """
-        with suppress(apsw.BusyError, apsw.LockedError):
+        self.db.set_busy_timeout(COMPACT_WAIT_MS)
+        try:
             self.db.execute("PRAGMA incremental_vacuum").fetchall()
             return not self.value("PRAGMA wal_checkpoint(TRUNCATE)")
-        return False
+        except (apsw.BusyError, apsw.LockedError):
+            return False
+        finally:
+            self.db.set_busy_timeout(self._busy_timeout_ms)
 
     def scrub(self) -> bool:
         """Leaves no trace of what was deleted: FTS5 keeps its words until segments are merged, SQLite its pages.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any, NamedTuple, cast
@@ -36,12 +36,17 @@ class ChunkRow:
 
 @dataclass(frozen=True, slots=True)
 class EntryRow:
-    """One entry to be indexed, with its passages in order (at least one)."""
+    """One entry to be indexed. `hash` is that of its bytes, `row_hash` of all that its rows are made of but its place.
+
+    `chunks` makes its passages, in order and at least one; that is half of the work, and only needed where
+    `row_hash` is another than the index has.
+    """
 
     entry: Entry
     hash: int
     content_hash: int
-    chunks: tuple[ChunkRow, ...]
+    row_hash: int
+    chunks: Callable[[], tuple[ChunkRow, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +142,9 @@ def instant(at: datetime) -> int:
 ENTRY_COLUMNS = (
     "source", "seq", "own_id", "at", "utc_offset", "date", "date_source", "type", "title",
     "project", "project_key", "importance", "parent", "author", "derived", "line", "start", '"end"',
-    "body_start", "body_end", "body_line", "whole_file", "hash", "content_hash",
+    "body_start", "body_end", "body_line", "whole_file", "hash", "content_hash", "row_hash",
 )  # fmt: skip
+PLACE_COLUMNS = ("seq", "line", "start", '"end"', "body_start", "body_end", "body_line")
 
 SELECT_ENTRY = """
     SELECT e.rowid, e.seq, e.id, e.own_id, e.at, e.utc_offset, e.date_source, e.type, e.title, e.project,
@@ -155,8 +161,14 @@ def entry_values(source: int, seq: int, row: EntryRow) -> tuple[Any, ...]:
         source, seq, entry.id, instant(entry.at), round(offset.total_seconds()), entry.date,
         entry.date_source, entry.type, entry.title, entry.project, _fold(entry.project), entry.importance,
         entry.parent, entry.by, entry.derived_id, place.line, place.start, place.end, place.body_start,
-        place.body_end, place.body_line, place.whole_file, row.hash, row.content_hash,
+        place.body_end, place.body_line, place.whole_file, row.hash, row.content_hash, row.row_hash,
     )  # fmt: skip
+
+
+def place_values(seq: int, row: EntryRow) -> tuple[Any, ...]:
+    place = row.entry.place
+    assert place is not None
+    return (seq, place.line, place.start, place.end, place.body_start, place.body_end, place.body_line)
 
 
 def stored(row: Sequence[Any], tags: tuple[str, ...], files: tuple[str, ...], old: tuple[str, ...]) -> Stored:

@@ -54,6 +54,7 @@ CREATE TABLE entry (
     whole_file   INTEGER NOT NULL,
     hash         INTEGER NOT NULL,   -- of the bytes start:end
     content_hash INTEGER NOT NULL,
+    row_hash     INTEGER NOT NULL,   -- of all that this row and its passages are made of, but the place
     UNIQUE (own_id, source)
 );
 CREATE INDEX entry_source ON entry (source, seq);

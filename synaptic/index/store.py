@@ -13,7 +13,18 @@ from ..models import Stamp, Vector
 from ..words import spell
 from .database import Database
 from .rescue import create_vectors, set_aside
-from .rows import ENTRY_COLUMNS, ChunkRow, EntryRow, FileRows, Passage, Source, entry_values, quantise
+from .rows import (
+    ENTRY_COLUMNS,
+    PLACE_COLUMNS,
+    ChunkRow,
+    EntryRow,
+    FileRows,
+    Passage,
+    Source,
+    entry_values,
+    place_values,
+    quantise,
+)
 
 
 class Store(Database):
@@ -90,14 +101,21 @@ class Store(Database):
         stamp = file.stamp
         stamp_values = (stamp.path, stamp.mtime_ns, stamp.ctime_ns, stamp.size, stamp.inode)
         source = self.value(_UPSERT_SOURCE, *stamp_values, file.digest, file.scanned_ns)
-        known = dict(self.rows("SELECT own_id, rowid FROM entry WHERE source = ?", source))
-        touched.update(row.entry.id for row in file.rows)
-        new = [(seq, row) for seq, row in enumerate(file.rows) if row.entry.id not in known]
-        reused = self._insert_entries(source, new)
+        known = {own_id: columns for own_id, *columns in self.rows(_KNOWN_ENTRIES, source)}
+        new, moved, reused = [], [], 0
         for seq, row in enumerate(file.rows):
-            if known.pop(row.entry.id, None) is not None:
-                reused += self._replace_entry(source, seq, row)
-        doomed += known.values()
+            rowid, row_hash, *place = known.pop(row.entry.id, (None, None))
+            if row_hash != row.row_hash:
+                touched.add(row.entry.id)
+            if rowid is None:
+                new.append((seq, row))
+            elif row_hash != row.row_hash:
+                reused += self._replace_entry(rowid, source, seq, row)
+            elif tuple(place) != place_values(seq, row):
+                moved.append((*place_values(seq, row), rowid))
+        self.db.executemany(_MOVE_ENTRY, moved)
+        reused += self._insert_entries(source, new)
+        doomed += (columns[0] for columns in known.values())
         self.db.execute("DELETE FROM issue WHERE source = ?", (source,))
         self.db.executemany(
             "INSERT INTO issue VALUES (?, ?, ?, ?)",
@@ -114,7 +132,7 @@ class Store(Database):
             entries.append((entry, *entry_values(source, seq, row)))
             if row.entry.tags or row.entry.files or row.entry.supersedes:
                 labelled.append((entry, row))
-            for number, chunk in enumerate(row.chunks):
+            for number, chunk in enumerate(row.chunks()):
                 chunk_rowid += 1
                 embedding = self._equal_text_vector(chunk) if chunk.embed else None
                 if embedding is not None:
@@ -136,18 +154,16 @@ class Store(Database):
         db.executemany("INSERT INTO file VALUES (?, ?, ?)", [(rowid, *file) for file in enumerate(entry.files)])
         db.executemany("INSERT INTO supersedes VALUES (?, ?)", [(rowid, old) for old in set(entry.supersedes)])
 
-    def _replace_entry(self, source: int, seq: int, row: EntryRow) -> int:
-        db, entry = self.db, row.entry
-        rowid, before = self.rows("SELECT rowid, hash FROM entry WHERE source = ? AND own_id = ?", source, entry.id)[0]
+    def _replace_entry(self, rowid: int, source: int, seq: int, row: EntryRow) -> int:
+        db, chunks = self.db, row.chunks()
         db.execute(_UPDATE_ENTRY, (*entry_values(source, seq, row), rowid))
-        if before != row.hash or (entry.place and entry.place.whole_file):  # whose tags may be in the front matter
-            for table in ("tag", "file", "supersedes"):
-                db.execute(f"DELETE FROM {table} WHERE entry = ?", (rowid,))
-            self._insert_labels(rowid, row)
+        for table in ("tag", "file", "supersedes"):
+            db.execute(f"DELETE FROM {table} WHERE entry = ?", (rowid,))
+        self._insert_labels(rowid, row)
         known = {seq: columns for seq, *columns in self.rows(_CHUNKS_OF_ENTRY, rowid)}
-        reused = sum(self._replace_chunk(rowid, i, chunk, known.get(i)) for i, chunk in enumerate(row.chunks))
-        if len(known) > len(row.chunks):
-            self._delete_chunks(rowid, len(row.chunks))
+        reused = sum(self._replace_chunk(rowid, i, chunk, known.get(i)) for i, chunk in enumerate(chunks))
+        if len(known) > len(chunks):
+            self._delete_chunks(rowid, len(chunks))
         return reused
 
     def _replace_chunk(self, entry: int, seq: int, chunk: ChunkRow, known: Sequence[Any] | None) -> bool:
@@ -284,6 +300,7 @@ def _words(rowid: int, chunk: ChunkRow) -> tuple[int, str, str, str, str]:
 
 
 _PENDING = "FROM chunk c JOIN entry e ON e.rowid = c.entry WHERE c.vector = 0 AND e.id IS NOT NULL"
+_KNOWN_ENTRIES = f"SELECT own_id, rowid, row_hash, {', '.join(PLACE_COLUMNS)} FROM entry WHERE source = ?"
 _CHUNKS_OF_ENTRY = 'SELECT seq, rowid, hash, words_hash, start, "end", vector FROM chunk WHERE entry = ?'
 _MOVE_CHUNK = 'UPDATE chunk SET start = ?, "end" = ? WHERE rowid = ?'
 _VECTOR_OF_CHUNK = "SELECT embedding FROM chunk_vec WHERE rowid = ?"
@@ -303,6 +320,8 @@ _INSERT_ENTRY = f"""
     INSERT INTO entry (rowid, {", ".join(ENTRY_COLUMNS)}) VALUES (?, {", ".join("?" * len(ENTRY_COLUMNS))})"""
 
 _UPDATE_ENTRY = f"UPDATE entry SET {', '.join(f'{column} = ?' for column in ENTRY_COLUMNS)} WHERE rowid = ?"
+
+_MOVE_ENTRY = f"UPDATE entry SET {', '.join(f'{column} = ?' for column in PLACE_COLUMNS)} WHERE rowid = ?"
 
 _INSERT_CHUNK = """
     INSERT INTO chunk (rowid, entry, seq, start, "end", hash, words_hash, vector) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
