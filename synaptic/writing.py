@@ -15,10 +15,12 @@ from .index import Stored
 from .markdown import compose_entry, new_id
 from .models import Entry, Receipt
 from .query import check_type, read_date
-from .sync import content_hash, in_step, sync
+from .sync import content_hash, embed_pending, in_step, sync
 from .workspace import Workspace
 
 SCRUB_WAIT_MS = 3_000
+EMBED_BUDGET_S = 0.02
+"""A save embeds its text at once where the model is loaded and nobody else is at it; the rest is for idle time."""
 INDEX_WAIT_MS = 10
 """Who is busy with the index will see the entry, and so will the next search."""
 REPEAT_WINDOW = timedelta(hours=24)
@@ -239,7 +241,8 @@ def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
 def index_now(ws: Workspace, *, scrub: bool = False) -> tuple[str, ...]:
     """Indexes what was just written, with `scrub` leaving no trace of what was deleted; a notice where that failed."""
     try:
-        sync(ws, wait_ms=SCRUB_WAIT_MS if scrub else INDEX_WAIT_MS)
+        if not sync(ws, wait_ms=SCRUB_WAIT_MS if scrub else INDEX_WAIT_MS).behind:
+            embed_pending(ws, budget_s=EMBED_BUDGET_S)
         if scrub and not ws.index.scrub():
             return ("Another process is reading the index, which may hold the text still: `synaptic rebuild-index`.",)
     except Exception as error:  # whatever it is, the entry is safe in the journal
