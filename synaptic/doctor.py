@@ -120,7 +120,7 @@ def _index(ws: Workspace) -> Iterator[Finding]:
         yield Finding("ok", "index", f"The index is sound and shows the journal ({versions}).")
     if pending:
         yield Finding(
-            "info", "pending-vectors", f"Found by words only: {pending:,} passages.", "synaptic rebuild-index"
+            "info", "pending-vectors", f"Passages that are found by words only: {pending:,}.", "synaptic rebuild-index"
         )
 
 
@@ -134,7 +134,7 @@ def _journal(ws: Workspace) -> Iterator[Finding]:
         yield Finding(
             "warning",
             "vanished",
-            f"{lost.id} ({lost.title}) was saved to {lost.path} and stands nowhere in the journal now.",
+            f"{lost.id} ({lost.title}) no longer stands in {lost.path} as it was saved.",
             f"synaptic doctor --restore {lost.id}, or --dismiss {lost.id} if that was meant.",
         )
 

@@ -279,7 +279,13 @@ class Journal:
             return self._spool.expire_done(force=True)
 
     def _vanished_record(self, id: str) -> Record:
-        id = _resolve(id, (lost.id for lost in self.vanished()), "The list of vanished saves")
+        lost = [lost.id for lost in self.vanished()]
+        if not lost:
+            raise NotFound(
+                f"{id} has not vanished: all saves of the last days stand in the journal.",
+                hint="What was deleted comes back with `synaptic restore ID`.",
+            )
+        id = _resolve(id, iter(lost), "The list of vanished saves")
         record = self._spool.get(id, done=True)
         assert record is not None
         return record

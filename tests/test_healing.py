@@ -46,7 +46,7 @@ def other_schema(path: Path) -> None:
 def test_a_rebuild_takes_vectors_over_and_fresh_does_not(ws: Workspace) -> None:
     for number in range(5):
         save(ws, f"entry {number}")
-    assert rebuild(ws).embedded == 5
+    rebuild(ws)
     again = rebuild(ws)
     assert (again.entries, again.embedded, again.reused) == (5, 0, 5)
     assert rebuild(ws, fresh=True).embedded == 5
