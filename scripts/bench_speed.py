@@ -28,7 +28,7 @@ from synaptic.config import DEFAULT_MODEL, make_clock
 from synaptic.embedding import FastEmbedder
 from synaptic.models import Vector
 from synaptic.query import parse_query
-from synaptic.search import DEPTH
+from synaptic.retrieve import DEPTH
 from synaptic.sync import sync
 from synaptic.words import match
 

@@ -10,7 +10,7 @@ from .browse import find, get, recent
 from .errors import InvalidArgument
 from .models import Filters, Listing, Receipt, SearchResult
 from .present import Item, Level, brief, entry_items, fenced, fit, hit_items, one_line, render_items
-from .query import build_filters, read_date
+from .query import build_filters, build_preference, read_date
 from .search import search
 from .wire import Json, listing_json, receipt_json, search_json
 from .workspace import Workspace
@@ -58,7 +58,8 @@ def _search(ws: Workspace, call: Call) -> Answer:
         raise InvalidArgument(f"max_tokens is {max_tokens}.", valid=(f"{LEAST_TOKENS} to {MOST_TOKENS}",))
     filters = _filters(ws, args)
     query = args.pop("query", "")
-    result = search(ws, query, filters=filters, load_model=not call.loading, **args)
+    prefer = build_preference(args.pop("prefer", {}))
+    result = search(ws, query, filters=filters, prefer=prefer, load_model=not call.loading, **args)
     return _found(result, max_tokens, empty=not result.hits and not ws.index.counts()[1])
 
 

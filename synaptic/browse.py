@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from .errors import InvalidArgument, SynapticError
 from .index import Position, instant
-from .models import DEFAULT_IMPORTANCE, ORDERS, Entry, Filters, Listing, Order, Status
+from .models import Filters, Listing, Order, Status
 from .query import check_limit
-from .search import search
+from .search import check_order, search
 from .sync import SyncReport, in_step, read_entries
 from .workspace import Workspace
 
@@ -40,7 +40,10 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
             raise missing[0]
         return _listing(ws, len(found), found, notices=tuple(str(error) for error in missing))
 
-    return in_step(ws, run)
+    listing = in_step(ws, run)
+    if ws.config.track_access:
+        ws.index.accessed([entry.id for entry in listing.entries], instant(ws.clock()))
+    return listing
 
 
 def recent(
@@ -91,7 +94,7 @@ def find(
     while entries arrive. `facets` adds the counts of types, tags and projects.
     """
     check_limit(limit)
-    chosen = _order(order, query)
+    chosen = check_order(order or ("relevance" if query else "newest"))
     filters = filters or Filters()
     if query and query.strip():
         if cursor or around:
@@ -108,7 +111,7 @@ def find(
         total, rowids = ws.index.listing(wanted, order=chosen, limit=limit + 1, after=position)
         more = len(rowids) > limit
         rowids = rowids[:limit]
-        paged = chosen != "importance"
+        paged = chosen not in ("importance", "access")
         following = _write_cursor(ws, rowids[-1], chosen) if more and paged else None
         return _listing(ws, total, rowids, cursor=following, facets=counts)
 
@@ -146,29 +149,11 @@ def _ranked(
     ws: Workspace, query: str, filters: Filters, order: Order, limit: int, facets: bool, load_model: bool
 ) -> Listing:
     wanted = in_step(ws, lambda _: _resolved_parent(ws, filters))
-    found = search(ws, query, filters=wanted, limit=limit, load_model=load_model)
-    entries = _sorted([hit.entry for hit in found.hits], order)
+    found = search(ws, query, filters=wanted, limit=limit, order=order, load_model=load_model)
     superseded = {hit.entry.id: hit.superseded_by for hit in found.hits if hit.superseded_by}
     counts = in_step(ws, lambda _: ws.index.facets(wanted)) if facets else None
-    return Listing(found.total, tuple(entries), superseded_by=superseded, facets=counts, notices=found.notices)
-
-
-def _sorted(entries: list[Entry], order: Order) -> list[Entry]:
-    if order == "relevance":
-        return entries
-    newest_first = sorted(entries, key=lambda entry: instant(entry.at), reverse=order != "oldest")
-    if order == "importance":
-        newest_first.sort(key=lambda e: DEFAULT_IMPORTANCE if e.importance is None else e.importance, reverse=True)
-    return newest_first
-
-
-def _order(order: str | None, query: str | None) -> Order:
-    if order is None:
-        return "relevance" if query else "newest"
-    for known in ORDERS:
-        if known == order.strip().lower():
-            return known
-    raise InvalidArgument(f"order {order!r} is unknown.", valid=ORDERS)
+    entries = tuple(hit.entry for hit in found.hits)
+    return Listing(found.total, entries, superseded_by=superseded, facets=counts, notices=found.notices)
 
 
 def _resolved_parent(ws: Workspace, filters: Filters) -> Filters:

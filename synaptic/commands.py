@@ -12,7 +12,7 @@ from . import flags as f
 from .config import load_config, make_clock
 from .errors import InvalidArgument
 from .journal import Journal
-from .query import build_filters
+from .query import build_filters, build_preference
 from .replies import answer_listing, answer_place, answer_receipt, answer_search, open_home, screen_of, when_empty
 from .search import search as search_journal
 from .terminal import emit, emit_json, say
@@ -86,6 +86,11 @@ def search(
     max_importance: f.MaxImportance = None,
     limit: f.Limit = 20,
     strategy: f.Strategy = "hybrid",
+    preset: f.Preset = None,
+    weight: f.Weights = None,
+    prefer: f.Prefer = None,
+    min_similarity: f.MinSimilarity = None,
+    order: f.Order = None,
     include_superseded: f.Superseded = False,
     explain: f.Explain = False,
     as_json: f.AsJson = False,
@@ -115,7 +120,12 @@ def search(
             _joined(query),
             filters=filters,
             limit=limit,
-            strategy=strategy.strip().lower(),
+            strategy=strategy,
+            preset=preset,
+            weights={name: _number(value, name) for name, value in _pairs("--weight", weight)},
+            prefer=build_preference(_grouped(_pairs("--prefer", prefer))),
+            min_similarity=min_similarity,
+            order=order or "relevance",
             explain=explain,
             embed_ms=EMBED_MS,
         )
@@ -306,6 +316,31 @@ def tags(ctx: typer.Context, as_json: f.AsJson = False) -> None:
 
 def _joined(words: list[str] | None) -> str:
     return " ".join(words or ())
+
+
+def _pairs(flag: str, given: list[str] | None) -> list[tuple[str, str]]:
+    """NAME and VALUE of each NAME=VALUE. Raises InvalidArgument."""
+    pairs = []
+    for text in given or ():
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise InvalidArgument(f"{flag} is {text!r}.", valid=("NAME=VALUE",))
+        pairs.append((name.strip(), value.strip()))
+    return pairs
+
+
+def _number(text: str, name: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidArgument(f"The weight of {name} is {text!r}.", valid=("0 to 1",)) from None
+
+
+def _grouped(pairs: list[tuple[str, str]]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for name, value in pairs:
+        groups.setdefault(name, []).append(value)
+    return groups
 
 
 def _read_stdin() -> str:

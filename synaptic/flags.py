@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .models import ORDERS, STRATEGIES, TYPES
+from .ranking import PRESETS, SIGNALS
 
 
 def _starting(values: Iterable[str], incomplete: str) -> list[str]:
@@ -24,6 +25,10 @@ def _complete_order(incomplete: str) -> list[str]:
 
 def _complete_strategy(incomplete: str) -> list[str]:
     return _starting(STRATEGIES, incomplete)
+
+
+def _complete_preset(incomplete: str) -> list[str]:
+    return _starting(PRESETS, incomplete)
 
 
 _TYPE_HELP = f"One of: {', '.join(TYPES)}."
@@ -92,6 +97,21 @@ Superseded = Annotated[bool, typer.Option("--include-superseded", help="Also wha
 Limit = Annotated[int, typer.Option(metavar="N", help="1 to 100.")]
 Strategy = Annotated[
     str, typer.Option(metavar="NAME", help=f"One of: {', '.join(STRATEGIES)}.", autocompletion=_complete_strategy)
+]
+Preset = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help=f"Weights by name: {', '.join(PRESETS)}.", autocompletion=_complete_preset),
+]
+Weights = Annotated[
+    list[str] | None,
+    typer.Option("--weight", "--weights", metavar="NAME=N", help=f"0 to 1, of {', '.join(SIGNALS)}; repeatable."),
+]
+Prefer = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE", help="Raise what has this type, tag or project: --prefer tag=db. Repeatable."),
+]
+MinSimilarity = Annotated[
+    float | None, typer.Option(metavar="N", help="Leave out what is less near in meaning; a cosine, 0 to 1.")
 ]
 Explain = Annotated[bool, typer.Option("--explain", help="Say why each hit stands where it stands.")]
 Order = Annotated[

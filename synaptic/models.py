@@ -27,9 +27,11 @@ TYPES: tuple[EntryType, ...] = (
 
 DateSource = Literal["file", "front-matter", "comment", "mtime"]
 Mode = Literal["hybrid", "lexical", "semantic"]
-STRATEGIES: tuple[Mode, ...] = ("hybrid", "lexical", "semantic")
-Order = Literal["relevance", "newest", "oldest", "importance"]
-ORDERS: tuple[Order, ...] = ("relevance", "newest", "oldest", "importance")
+MODES: tuple[Mode, ...] = ("hybrid", "lexical", "semantic")
+Strategy = Literal["hybrid", "lexical", "semantic", "bounded"]
+STRATEGIES: tuple[Strategy, ...] = ("hybrid", "lexical", "semantic", "bounded")
+Order = Literal["relevance", "newest", "oldest", "importance", "access"]
+ORDERS: tuple[Order, ...] = ("relevance", "newest", "oldest", "importance", "access")
 
 DEFAULT_IMPORTANCE = 5
 """What an entry without an importance counts as in filters and scores (0 to 10)."""
@@ -158,17 +160,34 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
-    """How a hit got its place. Ranks count from 1; `similarity` is the best chunk's cosine."""
+class Signals:
+    """What speaks for an entry, each in [0, 1]. None: no vector to compare with, no word found."""
 
+    semantic: float | None
+    lexical: float | None
+    symbolic: float
+    recency: float
+    importance: float
+    access: float
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """How a hit got its place. Ranks count from 1; `similarity` is the best chunk's cosine; `age_days` a fraction.
+
+    `decay` is 1 where the score is weighted, for there `recency` is a signal of its own.
+    """
+
+    signals: Signals
     lexical_rank: int | None
     semantic_rank: int | None
     similarity: float | None
-    fused: float
-    decay: float
-    age_days: float
     matched_layers: tuple[str, ...]
     matched_filters: tuple[str, ...]
+    decay: float
+    age_days: float
+    access_count: int
+    last_accessed_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

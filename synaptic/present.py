@@ -183,6 +183,8 @@ def _why(hit: Hit, why: Why) -> str:
         f"meaning rank {why.semantic_rank}" if why.semantic_rank else "",
         f"similarity {why.similarity:.2f}" if why.similarity is not None else "",
         f"decay {why.decay:.2f}",
+        f"read {why.access_count} times" if why.access_count else "",
+        *(name for name in why.matched_filters if name.startswith("prefer ")),
         f"score {hit.score:.3f}",
     ]
     return ", ".join(part for part in ranks if part)

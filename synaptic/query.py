@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
@@ -138,6 +138,24 @@ def build_filters(
         has_body=has_body,
         has_files=has_files,
         include_superseded=include_superseded,
+    )
+
+
+def build_preference(values: Mapping[str, object]) -> Filters:
+    """What a user prefers, as filters that need not be met. Raises InvalidArgument."""
+    valid = ("types", "tags", "projects")
+    given: dict[str, list[str]] = {}
+    for name, value in values.items():
+        key = name if name.endswith("s") else f"{name}s"
+        if key not in valid:
+            raise InvalidArgument(f"prefer has no {name!r}.", valid=valid)
+        if not isinstance(value, str | list | tuple) or not all(isinstance(one, str) for one in value):
+            raise InvalidArgument(f"prefer: {name} is {value!r}.", valid=("a text", "a list of texts"))
+        given.setdefault(key, []).extend([value] if isinstance(value, str) else value)
+    return Filters(
+        types=tuple(dict.fromkeys(check_type(value) for value in _values(given.get("types", ())))),
+        tags=tuple(dict.fromkeys(_tag(value) for value in _values(given.get("tags", ())))),
+        projects=tuple(dict.fromkeys(value.casefold() for value in _values(given.get("projects", ())))),
     )
 
 

@@ -223,8 +223,10 @@ def _why(why: Why, *, both: bool) -> str:
         f"words rank {why.lexical_rank}" if why.lexical_rank else "not found by words" if both else "",
         f"meaning rank {why.semantic_rank}" if why.semantic_rank else "not found by meaning" if both else "",
         f"similarity {why.similarity:.2f}" if why.similarity is not None else "",
-        f"fused {why.fused:.3f}",
         f"decay {why.decay:.2f} at {why.age_days:.1f} days",
+        f"importance {10 * why.signals.importance:.0f}",
+        f"read {_count(why.access_count, 'time')}",
+        ", ".join(why.matched_filters),
     ]
     return " · ".join(part for part in parts if part)
 

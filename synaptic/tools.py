@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from .errors import InvalidArgument
-from .models import ORDERS, STRATEGIES, TYPES
+from .models import MODES, ORDERS, STRATEGIES, TYPES
+from .ranking import PRESETS
 from .wire import Json
 
 INSTRUCTIONS = """\
@@ -38,6 +40,8 @@ _ANY = {"type": ["string", "array"], "items": {"type": "string"}}
 _TEXT = {"type": "string"}
 _WHOLE_NUMBER = {"type": "integer"}
 _SWITCH = {"type": "boolean"}
+_NUMBER = {"type": "number"}
+_OBJECT = {"type": "object"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,10 @@ def _converted(name: str, value: Any, schema: Json) -> Any:
         raise InvalidArgument(f"{name} is {_shown(value)}.", valid=("true", "false"))
     if kind == "integer":
         return _integer(name, value)
+    if kind == "number":
+        return _real(name, value)
+    if kind == "object":
+        return _mapping(name, value)
     if "array" in kind:
         return _strings(name, value)
     raise InvalidArgument(f"{name} is {_shown(value)}.", valid=("a text",))
@@ -100,6 +108,25 @@ def _integer(name: str, value: Any) -> int:
         return int(value)
     except (TypeError, ValueError, OverflowError):
         raise InvalidArgument(f"{name} is {_shown(value)}.", valid=("a whole number",)) from None
+
+
+def _real(name: str, value: Any) -> float:
+    try:
+        if isinstance(value, bool) or not math.isfinite(float(value)):
+            raise ValueError
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidArgument(f"{name} is {_shown(value)}.", valid=("a number",)) from None
+
+
+def _mapping(name: str, value: Any) -> dict[str, Any]:
+    try:
+        read = json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        read = None
+    if not isinstance(read, dict):
+        raise InvalidArgument(f"{name} is {_shown(value)}.", valid=("an object",))
+    return read
 
 
 def _strings(name: str, value: Any) -> list[str]:
@@ -186,7 +213,7 @@ _LISTING = _object(
 _FOUND = _object(
     {
         "query": _TEXT,
-        "mode": _say({"type": "string", "enum": list(STRATEGIES)}, "what ran"),
+        "mode": _say({"type": "string", "enum": list(MODES)}, "what ran"),
         "strategy": _TEXT,
         "weights": {"type": "object", "additionalProperties": {"type": "number"}},
         "total": _WHOLE_NUMBER,
@@ -238,6 +265,11 @@ TOOLS: tuple[ToolSpec, ...] = (
             "max_importance": _WHOLE_NUMBER,
             "limit": _say(_WHOLE_NUMBER, "1 to 100", 20),
             "strategy": {"type": "string", "enum": list(STRATEGIES), "default": "hybrid"},
+            "preset": {"type": "string", "enum": list(PRESETS)},
+            "weights": _say(_OBJECT, "semantic, lexical, symbolic, recency, importance, access: 0 to 1"),
+            "prefer": _say(_OBJECT, "types, tags, projects to raise, not to require"),
+            "min_similarity": _say(_NUMBER, "cosine"),
+            "order": {"type": "string", "enum": list(ORDERS)},
             "include_superseded": _SWITCH,
             "max_tokens": _say(_WHOLE_NUMBER, "size of the answer; later hits are shortened", 4000),
             "explain": _say(_SWITCH, "say why each ranks so"),

@@ -49,14 +49,18 @@ def hit_json(hit: Hit) -> Json:
 
 
 def why_json(why: Why, score: float) -> Json:
+    scores = {name: None if value is None else round(value, 4) for name, value in asdict(why.signals).items()}
+    accessed = why.last_accessed_at
     return {
-        "scores": {"semantic": why.similarity, "fused": why.fused, "combined": score},
+        "scores": scores | {"combined": score},
         "ranks": {"lexical": why.lexical_rank, "semantic": why.semantic_rank},
-        "similarity": why.similarity,
+        "similarity": None if why.similarity is None else round(why.similarity, 4),
         "matched_layers": list(why.matched_layers),
         "matched_filters": list(why.matched_filters),
-        "decay": why.decay,
-        "age_days": why.age_days,
+        "decay": round(why.decay, 6),
+        "age_days": round(why.age_days, 4),
+        "access_count": why.access_count,
+        "last_accessed_at": accessed.isoformat(timespec="seconds") if accessed else None,
     }
 
 

@@ -26,6 +26,8 @@ SLICE_S = 0.05
 """How long the idle thread embeds before it looks for a call again."""
 QUIET_S = 0.1
 """How long no call came before it begins: of many in a row none waits for it."""
+FLUSH_EVERY_S = 10.0
+"""How soon the index is told what was read."""
 RETRY_AFTER_S = 60.0
 
 
@@ -114,6 +116,7 @@ class Worker:
         self._ws: Workspace | None = None
         self._embedder: WarmingEmbedder | None = None
         self._chores: list[Verb[object]] = [_check]
+        self._flush_at = 0.0
 
     @property
     def loading(self) -> bool:
@@ -146,7 +149,7 @@ class Worker:
             try:
                 job = self._jobs.get(block=patience != 0, timeout=patience)
             except Empty:
-                patience = 0.0 if self._idle() else None
+                patience = 0.0 if self._idle() else self._until_flush()
                 continue
             if job is None:
                 break
@@ -175,6 +178,16 @@ class Worker:
     def _wake(self) -> None:
         """Let the thread look for work: there may be passages to embed."""
         self._jobs.put((lambda _: None, Future()))
+
+    def _until_flush(self) -> float | None:
+        """Seconds until the index is told what was read; None where there is nothing to tell."""
+        if self._ws is None or not self._ws.index.unwritten:
+            return None
+        wait = self._flush_at - time.monotonic()
+        if wait > 0:
+            return wait
+        self._flush_at = time.monotonic() + FLUSH_EVERY_S
+        return None if self._ws.index.flush() else FLUSH_EVERY_S
 
     def _idle(self) -> bool:
         """One small piece of work that can wait; False when there is none."""

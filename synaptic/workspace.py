@@ -26,6 +26,7 @@ class Workspace:
     clock: Callable[[], datetime]
 
     def close(self) -> None:
+        self.index.flush()
         self.index.close()
 
     def __enter__(self) -> Workspace:

@@ -17,6 +17,7 @@ from .rows import (
     Standing,
     Stored,
     instant,
+    moment,
 )
 
 __all__ = [
@@ -34,4 +35,5 @@ __all__ = [
     "instant",
     "is_damage",
     "is_unwritable",
+    "moment",
 ]

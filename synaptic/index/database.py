@@ -19,7 +19,7 @@ from ..words import TOKENIZER
 from . import rescue
 
 APPLICATION_ID = 0x53594E41  # "SYNA"
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 BUSY_TIMEOUT_MS = 10_000
 COMPACT_WAIT_MS = 2_000
 PAGE_SIZE = 2048  # small journals leave 40 tables half full
@@ -194,7 +194,7 @@ class Database:
         with _transaction(connection):
             if _schema_of(connection) == wanted:  # another process was quicker
                 return
-            kept = rescue.take(connection)
+            kept, accesses = rescue.take(connection), rescue.accesses(connection)
             if connection.execute("PRAGMA user_version").get != 0:
                 _drop_everything(connection)
             script = SCHEMA.read_text(encoding="utf-8")
@@ -202,6 +202,7 @@ class Database:
             connection.execute(script.replace("{tokenizer}", tokenizer))
             connection.execute("INSERT INTO meta VALUES ('schema', ?)", (wanted,))
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION}")
+            connection.executemany("INSERT INTO access VALUES (?, ?, ?)", accesses)
             if kept:
                 rescue.give(connection, kept)
 

@@ -63,7 +63,7 @@ class Index(Store):
             *values,
             limit,
         )
-        return [Candidate(chunk, entry) for chunk, entry, _ in sorted(rows, key=lambda row: (row[2], -row[0]))]
+        return [Candidate(*row) for row in sorted(rows, key=lambda row: (row[2], -row[0]))]
 
     def semantic(
         self,
@@ -88,6 +88,16 @@ class Index(Store):
             Candidate(chunk, entry, 1.0 - distance * distance / (2.0 * VECTOR_SCALE * VECTOR_SCALE))
             for chunk, entry, distance in sorted(rows, key=lambda row: (row[2], -row[0]))
         ]
+
+    def similarities(self, vector: Vector, rowids: Sequence[int]) -> dict[int, float]:
+        """The cosine of each entry's best chunk; entries without a vector are left out."""
+        rows = self.rows(
+            "SELECT c.entry, min(vec_distance_l2(v.embedding, vec_int8(?))) FROM chunk c "
+            f"JOIN chunk_vec v ON v.rowid = c.rowid WHERE c.entry IN {marks(rowids)} AND c.vector = 1 GROUP BY c.entry",
+            quantise(vector),
+            *rowids,
+        )
+        return {entry: 1.0 - distance * distance / (2.0 * VECTOR_SCALE * VECTOR_SCALE) for entry, distance in rows}
 
     def has_word(self, word: str) -> bool:
         """True when some entry itself, not just its neighbour, holds this word or one of its stem."""
@@ -153,11 +163,18 @@ class Index(Store):
     def standings(self, rowids: Sequence[int]) -> dict[int, Standing]:
         """What ranking wants of entries, by rowid. Copies that have no id in force are left out."""
         rows = self.rows(
-            "SELECT e.rowid, e.id, e.at, s.path, e.seq, e.type, e.date_source FROM entry e "
-            f"JOIN source s ON s.id = e.source WHERE e.rowid IN {marks(rowids)} AND e.id IS NOT NULL",
+            "SELECT e.rowid, e.id, e.at, s.path, e.seq, e.type, e.date_source, e.importance, "
+            "coalesce(a.count, 0), a.at FROM entry e JOIN source s ON s.id = e.source "
+            f"LEFT JOIN access a ON a.id = e.id WHERE e.rowid IN {marks(rowids)} AND e.id IS NOT NULL",
             *rowids,
         )
         return {row[0]: Standing(*row) for row in rows}
+
+    def passing(self, filters: Filters, rowids: Sequence[int]) -> set[int]:
+        """Those of these entries that pass the filters."""
+        condition, values = conditions(filters)
+        rows = self.rows(f"SELECT e.rowid FROM entry e WHERE e.rowid IN {marks(rowids)}{condition}", *rowids, *values)
+        return {row[0] for row in rows}
 
     def _lists(self, sql: str, values: Sequence[int]) -> dict[int, tuple[str, ...]]:
         """Second columns grouped by the first."""
@@ -316,5 +333,6 @@ _ORDERS: dict[str, str] = {
     "newest": "e.at DESC, s.path DESC, e.seq DESC",
     "oldest": "e.at, s.path, e.seq",
     "importance": "coalesce(e.importance, 5) DESC, e.at DESC, s.path DESC, e.seq DESC",
+    "access": "coalesce((SELECT count FROM access WHERE id = e.id), 0) DESC, e.at DESC, s.path DESC, e.seq DESC",
     "relevance": "e.at DESC, s.path DESC, e.seq DESC",
 }

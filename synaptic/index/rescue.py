@@ -37,6 +37,13 @@ def give(db: apsw.Connection, kept: Kept) -> None:
     db.executemany("INSERT INTO meta VALUES (?, ?)", (("model", kept.model), ("dimensions", kept.dimensions)))
 
 
+def accesses(db: apsw.Connection) -> list[tuple[str, int, int]]:
+    """The rows of `access` of an index of whatever version."""
+    with suppress(apsw.Error):
+        return cast("list[tuple[str, int, int]]", db.execute("SELECT id, count, at FROM access").fetchall())
+    return []
+
+
 def set_aside(db: apsw.Connection, vectors: list[tuple[int, bytes]] | None = None) -> None:
     """None; these vectors, without them those of the index, wait in a table of this connection for equal texts."""
     db.execute("CREATE TEMP TABLE IF NOT EXISTS kept (hash INTEGER, embedding BLOB)")

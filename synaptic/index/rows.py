@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any, NamedTuple, cast
 
 from ..models import DateSource, Entry, EntryType, ParseIssue, Place, Stamp, Vector
@@ -83,6 +83,9 @@ class Standing(NamedTuple):
     seq: int
     type: str
     date_source: str
+    importance: int | None
+    accesses: int
+    accessed_at: int | None
 
     @property
     def position(self) -> Position:
@@ -114,11 +117,11 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A chunk that one of the two lists found. `similarity` is its cosine, None in the lexical list."""
+    """A chunk that one of the two lists found. `score` is its cosine, or its BM25 as SQLite has it: lower is better."""
 
     chunk_rowid: int
     entry_rowid: int
-    similarity: float | None = None
+    score: float
 
 
 def quantise(vector: Vector) -> bytes:
@@ -137,6 +140,11 @@ def instant(at: datetime) -> int:
     """Microseconds since 1970 UTC, also for years whose UTC date Python cannot hold."""
     offset = at.utcoffset() or timedelta()
     return (at.replace(tzinfo=UTC) - _EPOCH - offset) // MICROSECOND
+
+
+def moment(at: int, zone: tzinfo | None) -> datetime:
+    """The instant as a time of this zone."""
+    return (_EPOCH + timedelta(microseconds=at)).astimezone(zone)
 
 
 ENTRY_COLUMNS = (

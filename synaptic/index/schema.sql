@@ -83,6 +83,13 @@ CREATE TABLE supersedes (
 ) WITHOUT ROWID;
 CREATE INDEX supersedes_target ON supersedes (target);
 
+-- How often an entry was read: the one thing here that no file says. It outlives a rebuild.
+CREATE TABLE access (
+    id    TEXT PRIMARY KEY,
+    count INTEGER NOT NULL,
+    at    INTEGER NOT NULL           -- the last time, microseconds since 1970 UTC
+) WITHOUT ROWID;
+
 CREATE TABLE chunk (
     rowid        INTEGER PRIMARY KEY,
     entry        INTEGER NOT NULL REFERENCES entry (rowid),

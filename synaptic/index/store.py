@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import Any, cast
 
+import apsw
+
+from ..errors import SynapticError
 from ..markdown import derived_id
 from ..models import Stamp, Vector
 from ..words import spell
@@ -34,6 +39,8 @@ class Store(Database):
         super().__init__(path, stemming=stemming)
         self._sources: tuple[tuple[int, int], dict[str, Source]] | None = None
         self._donors = False
+        self._accessed: Counter[str] = Counter()
+        self._accessed_at = 0
 
     def close(self) -> None:
         super().close()
@@ -77,6 +84,32 @@ class Store(Database):
         for own_id in self._contested(touched):
             self._settle_id(own_id)
         return reused
+
+    def accessed(self, ids: Iterable[str], at: int) -> None:
+        """Counts a reading of these entries; the index is told with the next write, or by `flush`."""
+        self._accessed.update(ids)
+        self._accessed_at = at
+
+    @property
+    def unwritten(self) -> bool:
+        """Whether something was counted that the index does not know yet."""
+        return bool(self._accessed)
+
+    def write_accesses(self) -> None:
+        """Call within `writing`."""
+        self.db.executemany(
+            "INSERT INTO access VALUES (?, ?, ?) "
+            "ON CONFLICT (id) DO UPDATE SET count = count + excluded.count, at = max(at, excluded.at)",
+            [(id, count, self._accessed_at) for id, count in self._accessed.items()],
+        )
+        self._accessed.clear()
+
+    def flush(self) -> bool:
+        """Writes what was only counted so far, unless somebody else is writing; True when nothing is left."""
+        if self._accessed:
+            with suppress(apsw.Error, SynapticError), self.writing(0):
+                self.write_accesses()
+        return not self._accessed
 
     def clear(self, *, keep_vectors: bool) -> None:
         """Empties the index, setting vectors aside for `apply` to take over. Call within `writing`."""
