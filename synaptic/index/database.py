@@ -301,15 +301,6 @@ class Database:
         finally:
             self.db.set_busy_timeout(self._busy_timeout_ms)
 
-    def scrub(self) -> bool:
-        """Leaves no trace of what was deleted: FTS5 keeps its words until segments are merged, SQLite its pages.
-
-        False where another process reads from the log, which then keeps it.
-        """
-        with self.writing():
-            self.optimize()
-        return self.compact()
-
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """Every row of a query. Raises apsw.CorruptError for text that is none."""
         try:

@@ -98,7 +98,7 @@ class Store(Database):
     def write_accesses(self) -> None:
         """Call within `writing`."""
         self.db.executemany(
-            "INSERT INTO access VALUES (?, ?, ?) "
+            "INSERT INTO access SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM entry WHERE own_id = ?1 OR other_id = ?1) "
             "ON CONFLICT (id) DO UPDATE SET count = count + excluded.count, at = max(at, excluded.at)",
             [(id, count, self._accessed_at) for id, count in self._accessed.items()],
         )
@@ -110,6 +110,21 @@ class Store(Database):
             with suppress(apsw.Error, SynapticError), self.writing(0):
                 self.write_accesses()
         return not self._accessed
+
+    def forget_accesses(self) -> None:
+        """Drops the counts of what is no longer in the journal. Call within `writing`."""
+        self._accessed.clear()
+        self.db.execute("DELETE FROM access WHERE id NOT IN (SELECT id FROM entry WHERE id IS NOT NULL)")
+
+    def scrub(self) -> bool:
+        """Leaves no trace of what was deleted: FTS5 keeps its words until segments are merged, SQLite its pages.
+
+        False where another process reads from the log, which then keeps it.
+        """
+        with self.writing():
+            self.forget_accesses()
+            self.optimize()
+        return self.compact()
 
     def clear(self, *, keep_vectors: bool) -> None:
         """Empties the index, setting vectors aside for `apply` to take over. Call within `writing`."""
