@@ -98,7 +98,8 @@ class Store(Database):
     def write_accesses(self) -> None:
         """Call within `writing`."""
         self.db.executemany(
-            "INSERT INTO access SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM entry WHERE own_id = ?1 OR other_id = ?1) "
+            "INSERT INTO access SELECT ?1, ?2, ?3 WHERE EXISTS "
+            "(SELECT 1 FROM entry WHERE own_id = ?1 OR (twin = 2 AND other_id = ?1)) "
             "ON CONFLICT (id) DO UPDATE SET count = count + excluded.count, at = max(at, excluded.at)",
             [(id, count, self._accessed_at) for id, count in self._accessed.items()],
         )
