@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from .errors import InvalidArgument, SynapticError
 from .index import Position, instant
-from .models import Filters, Listing, Order, Status
+from .models import Figures, Filters, Latency, Listing, Order, Status
 from .query import check_limit
 from .search import check_order, search
 from .sync import SyncReport, in_step, read_entries
@@ -134,9 +134,23 @@ def status(ws: Workspace) -> Status:
             model=ws.embedder.name,
             index_bytes=ws.index.size_bytes(),
             issues=ws.index.issues(),
+            facets=ws.index.facets(Filters()),
+            months=ws.index.months(),
+            figures={verb: _figures(calls) for verb, calls in ws.index.timings().items()},
         )
 
     return in_step(ws, run)
+
+
+def _figures(calls: Sequence[Mapping[str, float]]) -> Figures:
+    stages = {name for call in calls for name in call}
+    by_stage = {name: sorted(call[name] for call in calls if name in call) for name in stages}
+    latencies = {name: Latency(_quantile(ms, 0.5), _quantile(ms, 0.95)) for name, ms in by_stage.items()}
+    return Figures(len(calls), dict(sorted(latencies.items(), key=lambda item: -item[1].p50)))
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 1)
 
 
 def _listing(ws: Workspace, total: int, rowids: Sequence[int], **more: object) -> Listing:

@@ -58,6 +58,7 @@ class Config:
     threads: int = 1
     project: str | None = None
     track_access: bool = True
+    metrics: bool = True
     search: SearchConfig = field(default_factory=SearchConfig)
 
     @property
@@ -177,6 +178,7 @@ _RULES: dict[str, tuple[Callable[[object], bool], str]] = {
     "threads": (lambda v: isinstance(v, int) and not isinstance(v, bool) and 1 <= v <= 64, "1 to 64"),
     "project": (lambda v: isinstance(v, str) and bool(v), "a project name"),
     "track_access": (lambda v: isinstance(v, bool), "true or false"),
+    "metrics": (lambda v: isinstance(v, bool), "true or false"),
     "search.k": (_positive, "a number above 0"),
     "search.weights": (_weights, "{ lexical = 1.0, semantic = 1.0 }, none negative, not both 0"),
     "search.half_life_days": (_positive, "a number of days above 0"),

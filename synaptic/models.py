@@ -254,7 +254,25 @@ class RebuildReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Latency:
+    """Milliseconds of a stage: half of the calls took no longer than `p50`, 95 % no longer than `p95`."""
+
+    p50: float
+    p95: float
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How long the last calls of a verb took, by stage; `total` is the whole call."""
+
+    calls: int
+    stages: dict[str, Latency]
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
+    """`months` and `figures` are what the journal and Synaptic's own clock say of the past."""
+
     home: Path
     journal: Path
     files: int
@@ -265,6 +283,9 @@ class Status:
     model: str
     index_bytes: int
     issues: tuple[ParseIssue, ...]
+    facets: Facets
+    months: tuple[tuple[str, int], ...]
+    figures: dict[str, Figures]
     notices: tuple[str, ...] = ()
 
 

@@ -22,6 +22,7 @@ from .ranking import (
     weighted,
 )
 from .retrieve import Lists, by_meaning, by_words, spell
+from .stopwatch import Stopwatch
 from .sync import DEFAULT_RATE, SyncReport, in_step, read_hits
 from .words import words
 from .workspace import Workspace
@@ -51,6 +52,7 @@ class _Ask:
     explain: bool
     now: datetime
     trouble: str
+    watch: Stopwatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +119,11 @@ def search(
         explain=explain,
         now=now,
         trouble="" if chosen == "lexical" else _load(ws, wait=load_model),
+        watch=Stopwatch(),
     )
     result = in_step(ws, lambda report: _run(ws, query, ask, report), embed_ms=embed_ms, at_least=8)
+    if ws.config.metrics:
+        ws.index.timed("search", ask.watch.read())
     if ws.config.track_access:
         ws.index.accessed([hit.entry.id for hit in result.hits[:COUNTED_HITS]], instant(now))
     return result
@@ -159,28 +164,27 @@ def _load(ws: Workspace, *, wait: bool) -> str:
 
 
 def _run(ws: Workspace, query: str, ask: _Ask, report: SyncReport) -> SearchResult:
-    vector = _vector(ws, ask)
+    with ask.watch.stage("embed"):
+        vector = _vector(ws, ask)
     terms, notices = spell(ws, ask.parsed)
     mode: Mode = "lexical" if vector is None else "hybrid" if ask.strategy == "hybrid" else "semantic"
     lists = _lists(ws, ask, mode, terms, vector)
-    if not ask.parsed.terms:
-        ranked = _listed(ws, ask)
-    elif ask.strategy == "bounded":
-        ranked = _bounded(ws, ask, lists)
-    else:
-        ranked = _rank(ws, ask, mode, lists, vector)
-    kept = _similar(ask, ranked) if vector is not None else ranked
-    best = _later_first(ws, lists, kept) if vector is not None and ask.weights is None else kept
-    winners = _in_order(best[: ask.limit], ask.order)
+    with ask.watch.stage("rank"):
+        ranked = _candidates(ws, ask, mode, lists, vector)
+        kept = _similar(ask, ranked) if vector is not None else ranked
+        best = _later_first(ws, lists, kept) if vector is not None and ask.weights is None else kept
+        winners = _in_order(best[: ask.limit], ask.order)
     if mode == "hybrid" and winners and not lists.lexical:
         notices = (*notices, "No entry holds a word of this query; these come near in meaning only.")
+    with ask.watch.stage("read"):
+        hits = _hits(ws, ask, lists, winners, terms)
     return SearchResult(
         query=query,
         mode=mode,
         strategy=ask.strategy,
         weights=dict(ask.weights) if ask.weights else _fusion_weights(ws, mode),
         total=len(kept),
-        hits=_hits(ws, ask, lists, winners, terms),
+        hits=hits,
         terms=terms,
         notices=_notices(ws, ask, report, notices, ranked, kept),
     )
@@ -197,10 +201,11 @@ def _lists(ws: Workspace, ask: _Ask, mode: Mode, terms: Sequence[str], vector: V
     if ask.strategy == "bounded":  # the best of all times, which are cut afterwards
         filters, limit = replace(filters, since=None, until=None), BOUNDED_BEST
     where = (ask.parsed.phrases, filters, ask.within, limit)
-    return Lists(
-        by_words(ws, terms if mode != "semantic" else (), *where),
-        by_meaning(ws, vector, *where),
-    )
+    with ask.watch.stage("lexical"):
+        lexical = by_words(ws, terms if mode != "semantic" else (), *where)
+    with ask.watch.stage("semantic"):
+        semantic = by_meaning(ws, vector, *where)
+    return Lists(lexical, semantic)
 
 
 def _fusion_weights(ws: Workspace, mode: Mode) -> dict[str, float]:
@@ -209,6 +214,12 @@ def _fusion_weights(ws: Workspace, mode: Mode) -> dict[str, float]:
 
 
 # -- scores -------------------------------------------------------------------------------------------
+
+
+def _candidates(ws: Workspace, ask: _Ask, mode: Mode, lists: Lists, vector: Vector | None) -> list[_Ranked]:
+    if not ask.parsed.terms:
+        return _listed(ws, ask)
+    return _bounded(ws, ask, lists) if ask.strategy == "bounded" else _rank(ws, ask, mode, lists, vector)
 
 
 def _rank(ws: Workspace, ask: _Ask, mode: Mode, lists: Lists, vector: Vector | None) -> list[_Ranked]:

@@ -148,7 +148,7 @@ def _follow(ws: Workspace, reading: str) -> tuple[int, int]:
         elif _settled(stamp):
             settled.append((stamp, now))
     ws.index.apply(files, removed)
-    ws.index.write_accesses()
+    ws.index.write_counted()
     for stamp, now in settled:
         ws.index.touch(stamp, now)
     if not trust:

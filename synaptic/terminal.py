@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import JournalError, SynapticError
-from .models import Checkup, Entry, Facets, Hit, Listing, ParseIssue, RebuildReport, SearchResult, Status, Why
+from .models import Checkup, Entry, Facets, Figures, Hit, Listing, ParseIssue, RebuildReport, SearchResult, Status, Why
 from .present import clean, one_line
 from .wire import Json
 
@@ -30,6 +30,7 @@ _STYLES = {"dim": "2", "bold": "1", "hit": "1;33", "type": "36", "tag": "32", "w
 _WORD = re.compile(r"\w+")
 _NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 _ISSUES_SHOWN = 10
+_COUNTS_SHOWN = 6
 _SNIPPET_LINES = 6
 _LINE_EVERY_S = 5.0
 
@@ -262,9 +263,26 @@ def status_text(status: Status, seconds_left: int, to: Screen) -> str:
         ("model", one_line(status.model)),
         ("index", f"{status.index_bytes / 1e6:.1f} MB"),
         ("issues", f"{len(status.issues):,}"),
+        ("types", _counted(status.facets.types)),
+        ("tags", _counted(status.facets.tags)),
+        ("projects", _counted(status.facets.projects)),
+        ("months", _counted(status.months)),
+        *((verb, _latencies(figures)) for verb, figures in status.figures.items()),
     ]
     lines = [f"{to.paint(f'{name:9}', 'bold')} {value}" for name, value in rows if value]
     return "\n".join((*lines, *_issue_lines(status.issues, to)))
+
+
+def _counted(counts: tuple[tuple[str, int], ...]) -> str:
+    shown = ", ".join(f"{one_line(name)} {count:,}" for name, count in counts[:_COUNTS_SHOWN])
+    return f"{shown} and {len(counts) - _COUNTS_SHOWN:,} more" if len(counts) > _COUNTS_SHOWN else shown
+
+
+def _latencies(figures: Figures) -> str:
+    """`18 ms, 95 % within 25 ms (last 120: semantic 7, rank 5)`."""
+    total = figures.stages["total"]
+    stages = ", ".join(f"{name} {latency.p50:.0f}" for name, latency in figures.stages.items() if name != "total")
+    return f"{total.p50:.0f} ms, 95 % within {total.p95:.0f} ms (last {figures.calls:,}: {stages})"
 
 
 def adopted_text(

@@ -113,6 +113,8 @@ def status_json(status: Status) -> Json:
         "home": str(status.home),
         "journal": str(status.journal),
         "issues": [asdict(issue) for issue in status.issues],
+        "facets": facets_json(status.facets),
+        "months": [{"name": name, "count": count} for name, count in status.months],
         "notices": list(status.notices),
     }
 

@@ -15,6 +15,7 @@ from .index import Stored
 from .markdown import compose_entry, new_id
 from .models import Entry, Receipt
 from .query import check_type, read_date
+from .stopwatch import Stopwatch
 from .sync import content_hash, embed_pending, in_step, sync
 from .workspace import Workspace
 
@@ -51,7 +52,7 @@ def save(
     Raises InvalidArgument for a value that is not valid, NotFound for a parent or a superseded id that
     no entry has, JournalError when the disk refuses.
     """
-    now = ws.clock()
+    now, watch = ws.clock(), Stopwatch()
     moment = _moment(at, now)
     project = (project or ws.config.project or _working_project() or "").strip() or None
     notices: list[str] = []
@@ -72,11 +73,15 @@ def save(
     notices += composed
     if not force and (first := _already_saved(ws, entry)) is not None:
         return receipt_of(first, notices=("already saved", *notices))
-    path, queued = ws.journal.append(entry)
+    with watch.stage("journal"):
+        path, queued = ws.journal.append(entry)
     if queued:
         notices.append("Another process holds the journal; the entry is safe and joins its file with the next save.")
     else:
-        notices += index_now(ws)
+        with watch.stage("index"):
+            notices += index_now(ws)
+    if ws.config.metrics:
+        ws.index.timed("save", watch.read())
     return Receipt(entry.id, entry.date, entry.time, path, queued, tuple(notices))
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 from homes import Clock, open_home
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from synaptic import Entry, Workspace, build_filters, find, get, recent, save, status
+from synaptic import Entry, Workspace, build_filters, find, get, recent, save, search, status
 from synaptic.errors import Ambiguous, InvalidArgument, NotFound
 from synaptic.models import ORDERS, Filters
 
@@ -228,3 +229,26 @@ def test_status_counts_what_there_is(shelf: Workspace) -> None:
     assert told.files == len({entry.place.path for entry in everything(shelf) if entry.place})
     assert told.index_bytes > 10_000
     assert datetime.fromisoformat("2026-11-01").date() == everything(shelf)[0].at.date()
+
+
+def test_status_tells_counts_and_how_long_calls_took(tmp_path: Path, clock: Clock) -> None:
+    with open_home(tmp_path, clock=clock) as ws:
+        save(ws, "Chose SQLite.", type="decision", tags=["db"], project="web")
+        clock.forward(days=31)
+        for number in range(1_200):
+            if number < 3:
+                save(ws, f"Entry {number}", tags=["db"])
+            search(ws, "sqlite")
+        ws.index.flush()
+        now = status(ws)
+        assert now.facets.types == (("note", 3), ("decision", 1))
+        assert now.facets.tags == (("db", 4),) and now.facets.projects == (("web", 1),)
+        assert now.months == (("2026-12", 3), ("2026-11", 1))
+        assert (now.figures["search"].calls, now.figures["save"].calls) == (1_000, 4)
+        search_ms = now.figures["search"].stages
+        assert {"embed", "lexical", "semantic", "rank", "read", "total"} <= set(search_ms)
+        assert 0 < search_ms["total"].p50 <= search_ms["total"].p95
+        assert {"journal", "index", "total"} == set(now.figures["save"].stages)
+    with open_home(tmp_path, metrics=False, track_access=False) as ws:
+        search(ws, "sqlite")
+        assert not ws.index.unwritten

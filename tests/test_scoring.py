@@ -142,7 +142,7 @@ def test_the_first_three_hits_count_as_read_and_the_rest_do_not(tmp_path: Path) 
         search(ws, "cable")
         ws.index.flush()
         assert [count for (count,) in ws.index.rows("SELECT count FROM access")] == [1, 1, 1]
-    with open_home(tmp_path, track_access=False) as ws:
+    with open_home(tmp_path, track_access=False, metrics=False) as ws:
         search(ws, "cable")
         get(ws, [find(ws).entries[0].id])
         assert not ws.index.unwritten

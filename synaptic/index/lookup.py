@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -281,6 +282,20 @@ class Index(Store):
                 "GROUP BY project_key ORDER BY n DESC, 1"
             ),
         )
+
+    def months(self) -> tuple[tuple[str, int], ...]:
+        """How many entries each month has, `YYYY-MM`, newest first."""
+        rows = self.rows(
+            "SELECT substr(date, 1, 7) m, count(*) FROM entry WHERE id IS NOT NULL GROUP BY m ORDER BY m DESC"
+        )
+        return tuple(cast("list[tuple[str, int]]", rows))
+
+    def timings(self) -> dict[str, list[dict[str, float]]]:
+        """By verb, the milliseconds of the stages of its last calls."""
+        found: dict[str, list[dict[str, float]]] = {}
+        for verb, stages in self.rows("SELECT verb, stages FROM timing ORDER BY number"):
+            found.setdefault(verb, []).append(json.loads(stages))
+        return found
 
     def counts(self) -> tuple[int, int, int]:
         """(files, entries, chunks)."""

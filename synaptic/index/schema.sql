@@ -83,12 +83,18 @@ CREATE TABLE supersedes (
 ) WITHOUT ROWID;
 CREATE INDEX supersedes_target ON supersedes (target);
 
--- How often an entry was read: the one thing here that no file says. It outlives a rebuild.
+-- What no file says: how often an entry was read, and how long calls took. It outlives a rebuild.
 CREATE TABLE access (
     id    TEXT PRIMARY KEY,
     count INTEGER NOT NULL,
     at    INTEGER NOT NULL           -- the last time, microseconds since 1970 UTC
 ) WITHOUT ROWID;
+
+CREATE TABLE timing (
+    number INTEGER PRIMARY KEY,
+    verb   TEXT NOT NULL,
+    stages TEXT NOT NULL             -- JSON: milliseconds by stage, and the total
+);
 
 CREATE TABLE chunk (
     rowid        INTEGER PRIMARY KEY,

@@ -31,6 +31,9 @@ from .rows import (
     quantise,
 )
 
+TIMINGS_KEPT = 1_000
+"""Of each verb."""
+
 
 class Store(Database):
     """The writing half of the index. Whatever changes it runs within `writing`."""
@@ -41,6 +44,7 @@ class Store(Database):
         self._donors = False
         self._accessed: Counter[str] = Counter()
         self._accessed_at = 0
+        self._timed: list[tuple[str, str]] = []
 
     def close(self) -> None:
         super().close()
@@ -90,27 +94,40 @@ class Store(Database):
         self._accessed.update(ids)
         self._accessed_at = at
 
+    def timed(self, verb: str, stages: Mapping[str, float]) -> None:
+        """Keeps how many milliseconds each stage of a call took; written like `accessed`."""
+        self._timed.append((verb, json.dumps({name: round(ms, 3) for name, ms in stages.items()})))
+
     @property
     def unwritten(self) -> bool:
         """Whether something was counted that the index does not know yet."""
-        return bool(self._accessed)
+        return bool(self._accessed or self._timed)
 
-    def write_accesses(self) -> None:
-        """Call within `writing`."""
-        self.db.executemany(
+    def write_counted(self) -> None:
+        """None; the index knows what was read, and how long calls took. Call within `writing`."""
+        db = self.db
+        db.executemany(
             "INSERT INTO access SELECT ?1, ?2, ?3 WHERE EXISTS "
             "(SELECT 1 FROM entry WHERE own_id = ?1 OR (twin = 2 AND other_id = ?1)) "
             "ON CONFLICT (id) DO UPDATE SET count = count + excluded.count, at = max(at, excluded.at)",
             [(id, count, self._accessed_at) for id, count in self._accessed.items()],
         )
+        db.executemany("INSERT INTO timing (verb, stages) VALUES (?, ?)", self._timed)
+        for verb in {verb for verb, _ in self._timed}:
+            db.execute(
+                "DELETE FROM timing WHERE verb = ?1 AND number <= "
+                "(SELECT number FROM timing WHERE verb = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)",
+                (verb, TIMINGS_KEPT),
+            )
         self._accessed.clear()
+        self._timed.clear()
 
     def flush(self) -> bool:
         """Writes what was only counted so far, unless somebody else is writing; True when nothing is left."""
-        if self._accessed:
+        if self.unwritten:
             with suppress(apsw.Error, SynapticError), self.writing(0):
-                self.write_accesses()
-        return not self._accessed
+                self.write_counted()
+        return not self.unwritten
 
     def forget_accesses(self) -> None:
         """Drops the counts of what is no longer in the journal. Call within `writing`."""
