@@ -35,7 +35,10 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """An entry made ready to be shown. `partial`: `text` is a passage of its content. `remark` is our own."""
+    """An entry made ready to be shown. `partial`: `text` is a passage of its content. `remark` is our own.
+
+    `detailed` shows all that it is marked with, and where it stands.
+    """
 
     entry: Entry
     text: str
@@ -43,9 +46,10 @@ class Item:
     partial: bool = False
     superseded_by: str | None = None
     remark: str = ""
+    detailed: bool = False
 
 
-def hit_items(result: SearchResult) -> list[Item]:
+def hit_items(result: SearchResult, *, detailed: bool = False) -> list[Item]:
     """The hits of a search, each with its content, or with its best passage where that is long."""
     return [
         Item(
@@ -55,6 +59,7 @@ def hit_items(result: SearchResult) -> list[Item]:
             partial=_long(hit.entry),
             superseded_by=hit.superseded_by,
             remark=_why(hit, hit.why) if hit.why else "",
+            detailed=detailed,
         )
         for hit in result.hits
     ]
@@ -72,6 +77,7 @@ def entry_items(listing: Listing, *, whole: bool = False) -> list[Item]:
                 snippet=snippet(entry.content, _never)[0],
                 partial=partial,
                 superseded_by=listing.superseded_by.get(entry.id),
+                detailed=whole,
             )
         )
     return items
@@ -116,7 +122,7 @@ def render(item: Item, level: Level) -> str:
     text = clean(text)
     title = one_line(entry.title)
     lines = [] if text.startswith(title.rstrip(".… ")) else [title]
-    lines += [line for line in (_marks(item, full=level is Level.WHOLE), item.remark) if line]
+    lines += [line for line in (_marks(item, full=item.detailed and level is Level.WHOLE), item.remark) if line]
     info = f"entry {_stamp(entry)}{', a part of it' if cut or item.partial else ''}"
     return fenced(info, "\n".join((*lines, text)))
 
@@ -173,6 +179,7 @@ def _marks(item: Item, *, full: bool) -> str:
             f"parent {entry.parent}" if entry.parent else "",
             f"supersedes {', '.join(entry.supersedes)}" if entry.supersedes else "",
             f"by {entry.by}" if entry.by else "",
+            f"{entry.place.path}:{entry.place.line}" if entry.place else "",
         ]
     return one_line(" · ".join(mark for mark in marks if mark))
 

@@ -272,6 +272,7 @@ TOOLS: tuple[ToolSpec, ...] = (
             "order": {"type": "string", "enum": list(ORDERS)},
             "include_superseded": _SWITCH,
             "max_tokens": _say(_WHOLE_NUMBER, "size of the answer; later hits are shortened", 4000),
+            "format": {"type": "string", "enum": ["concise", "detailed"]},
             "explain": _say(_SWITCH, "say why each ranks so"),
         },
         ("query",),
