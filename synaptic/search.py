@@ -1,74 +1,38 @@
-"""Search: two lists of candidates, scored, ordered, and the winners read from the journal."""
+"""Search: the question is read, candidates are ranked, and the winners are read from the journal."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime, timedelta
 
 from .errors import InvalidArgument, ModelError
-from .index import Standing, instant, moment
-from .models import ORDERS, STRATEGIES, Entry, Filters, Hit, Mode, Order, SearchResult, Signals, Strategy, Vector, Why
-from .query import MAX_LIMIT, ParsedQuery, check_limit, parse_query, snippet
-from .ranking import (
-    age_in_days,
-    choose_weights,
-    decay,
-    newest_of_a_topic_first,
-    preferring,
-    reciprocal_rank_fusion,
-    signals,
-    weighted,
+from .index import instant, moment
+from .models import ORDERS, STRATEGIES, Entry, Filters, Hit, Mode, Order, SearchResult, Strategy, Why
+from .query import check_limit, parse_query, snippet
+from .ranking import choose_weights
+from .retrieve import Lists, spell
+from .scoring import (
+    Ask,
+    Ranked,
+    fusion_weights,
+    in_order,
+    later_first,
+    lists_of,
+    preferences,
+    ranked_of,
+    similar,
+    vector_of,
 )
-from .retrieve import Lists, by_meaning, by_words, spell
 from .stopwatch import Stopwatch
 from .sync import DEFAULT_RATE, SyncReport, in_step, read_hits
 from .words import words
 from .workspace import Workspace
 
-TOPIC_DEPTH = 20
-NEARLY_AS_GOOD = 0.74
-"""The share of an entry's score that a later one on its topic must reach to go before it."""
-
-BOUNDED_BEST, BOUNDED_DAYS = 100, 90
+BOUNDED_DAYS = 90
 COUNTED_HITS = 3
 """So many hits of a search count as read."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Ask:
-    """One search, checked. `weights` None: ranks are fused. `trouble`: why there is no meaning in it."""
-
-    parsed: ParsedQuery
-    filters: Filters
-    prefer: Filters
-    limit: int
-    strategy: Strategy
-    weights: Mapping[str, float] | None
-    min_similarity: float | None
-    order: Order
-    within: Sequence[int] | None
-    explain: bool
-    now: datetime
-    trouble: str
-    watch: Stopwatch
-
-
-@dataclass(frozen=True, slots=True)
-class _Ranked:
-    """A candidate. `met` are the preferences that it meets."""
-
-    standing: Standing
-    score: float
-    decay: float
-    age_days: float
-    signals: Signals
-    met: tuple[str, ...]
-
-    @property
-    def rowid(self) -> int:
-        return self.standing.rowid
 
 
 def search(
@@ -106,7 +70,7 @@ def search(
     now = ws.clock()
     parsed = parse_query(query, filters or Filters(), now=now, stop_words=ws.config.search.stop_words)
     chosen = check_strategy(strategy)
-    ask = _Ask(
+    ask = Ask(
         parsed=parsed,
         filters=_within_reach(parsed.filters, now) if chosen == "bounded" else parsed.filters,
         prefer=prefer or Filters(),
@@ -163,17 +127,17 @@ def _load(ws: Workspace, *, wait: bool) -> str:
     return ""
 
 
-def _run(ws: Workspace, query: str, ask: _Ask, report: SyncReport) -> SearchResult:
+def _run(ws: Workspace, query: str, ask: Ask, report: SyncReport) -> SearchResult:
     with ask.watch.stage("embed"):
-        vector = _vector(ws, ask)
+        vector = vector_of(ws, ask)
     terms, notices = spell(ws, ask.parsed)
     mode: Mode = "lexical" if vector is None else "hybrid" if ask.strategy == "hybrid" else "semantic"
-    lists = _lists(ws, ask, mode, terms, vector)
+    lists = lists_of(ws, ask, mode, terms, vector)
     with ask.watch.stage("rank"):
-        ranked = _candidates(ws, ask, mode, lists, vector)
-        kept = _similar(ask, ranked) if vector is not None else ranked
-        best = _later_first(ws, lists, kept) if vector is not None and ask.weights is None else kept
-        winners = _in_order(best[: ask.limit], ask.order)
+        ranked = ranked_of(ws, ask, mode, lists, vector)
+        kept = similar(ask, ranked) if vector is not None else ranked
+        best = later_first(ws, lists, kept) if vector is not None and ask.weights is None else kept
+        winners = in_order(best[: ask.limit], ask.order)
     if mode == "hybrid" and winners and not lists.lexical:
         notices = (*notices, "No entry holds a word of this query; these come near in meaning only.")
     with ask.watch.stage("read"):
@@ -182,7 +146,7 @@ def _run(ws: Workspace, query: str, ask: _Ask, report: SyncReport) -> SearchResu
         query=query,
         mode=mode,
         strategy=ask.strategy,
-        weights=dict(ask.weights) if ask.weights else _fusion_weights(ws, mode),
+        weights=dict(ask.weights) if ask.weights else fusion_weights(ws, mode),
         total=len(kept),
         hits=hits,
         terms=terms,
@@ -190,184 +154,10 @@ def _run(ws: Workspace, query: str, ask: _Ask, report: SyncReport) -> SearchResu
     )
 
 
-def _vector(ws: Workspace, ask: _Ask) -> Vector | None:
-    if ask.strategy == "lexical" or ask.trouble or not ask.parsed.text or ws.index.meta("model") != ws.embedder.name:
-        return None
-    return ws.embedder.embed_query(ask.parsed.text)
-
-
-def _lists(ws: Workspace, ask: _Ask, mode: Mode, terms: Sequence[str], vector: Vector | None) -> Lists:
-    filters, limit = ask.filters, ask.limit
-    if ask.strategy == "bounded":  # the best of all times, which are cut afterwards
-        filters, limit = replace(filters, since=None, until=None), BOUNDED_BEST
-    where = (ask.parsed.phrases, filters, ask.within, limit)
-    with ask.watch.stage("lexical"):
-        lexical = by_words(ws, terms if mode != "semantic" else (), *where)
-    with ask.watch.stage("semantic"):
-        semantic = by_meaning(ws, vector, *where)
-    return Lists(lexical, semantic)
-
-
-def _fusion_weights(ws: Workspace, mode: Mode) -> dict[str, float]:
-    used = ("lexical", "semantic") if mode == "hybrid" else (mode,)
-    return {name: float(ws.config.search.weights.get(name, 0.0)) for name in used}
-
-
-# -- scores -------------------------------------------------------------------------------------------
-
-
-def _candidates(ws: Workspace, ask: _Ask, mode: Mode, lists: Lists, vector: Vector | None) -> list[_Ranked]:
-    if not ask.parsed.terms:
-        return _listed(ws, ask)
-    return _bounded(ws, ask, lists) if ask.strategy == "bounded" else _rank(ws, ask, mode, lists, vector)
-
-
-def _rank(ws: Workspace, ask: _Ask, mode: Mode, lists: Lists, vector: Vector | None) -> list[_Ranked]:
-    """All candidates, best first; of equals the later. A list that ran and found nothing counts all the same."""
-    used = ("lexical", "semantic") if mode == "hybrid" else (mode,)
-    rankings = {name: list(getattr(lists, name)) for name in used}
-    fused = reciprocal_rank_fusion(rankings, k=ws.config.search.k, weights=_fusion_weights(ws, mode))
-    ranked = _scored(ws, ask, lists, list(dict.fromkeys(r for rows in rankings.values() for r in rows)), vector, fused)
-    latest_first = sorted(ranked, key=lambda r: r.standing.position, reverse=True)
-    return sorted(latest_first, key=lambda r: r.score, reverse=True)
-
-
-def _bounded(ws: Workspace, ask: _Ask, lists: Lists) -> list[_Ranked]:
-    """The best by meaning that lie within the dates, newest first."""
-    best = list(lists.semantic or lists.lexical)[:BOUNDED_BEST]
-    passing = ws.index.passing(ask.filters, best)
-    ranked = _scored(ws, ask, lists, [rowid for rowid in best if rowid in passing], None, {})
-    return _in_order([replace(r, score=r.signals.semantic or r.signals.lexical or 0.0) for r in ranked], "newest")
-
-
-def _listed(ws: Workspace, ask: _Ask) -> list[_Ranked]:
-    """Entries in order, for a query that is nothing but filters, or nothing."""
-    rowids = ask.within
-    if rowids is None:
-        rowids = ws.index.listing(ask.filters, order=ask.order, limit=MAX_LIMIT)[1]
-    ranked = {r.rowid: r for r in _scored(ws, ask, Lists({}, {}), rowids, None, {})}
-    return [replace(ranked[rowid], score=0.0) for rowid in rowids if rowid in ranked]
-
-
-def _scored(
-    ws: Workspace, ask: _Ask, lists: Lists, rowids: Sequence[int], vector: Vector | None, fused: Mapping[int, float]
-) -> list[_Ranked]:
-    """These entries with what speaks for them, without those that a later one supersedes."""
-    config, present = ws.config.search, instant(ask.now)
-    standings = _visible(ws, ws.index.standings(rowids), ask.filters)
-    met = _met(ws, ask.prefer, list(standings))
-    kinds = len(_preferences(ask.prefer))
-    near = {rowid: candidate.score for rowid, candidate in lists.semantic.items()}
-    if vector is not None and (ask.weights or ask.explain or ask.min_similarity is not None):
-        near |= ws.index.similarities(vector, [rowid for rowid in standings if rowid not in near])
-    best_words = min((candidate.score for candidate in lists.lexical.values()), default=0.0)
-    ranked = []
-    for rowid, standing in standings.items():
-        age = age_in_days(standing.at, present)
-        share = len(met.get(rowid, ())) / kinds if kinds else None
-        found = signals(
-            similarity=near.get(rowid),
-            lexical=lists.lexical[rowid].score / best_words if rowid in lists.lexical and best_words else None,
-            preferred=share,
-            age_days=age,
-            importance=standing.importance,
-            accesses=standing.accesses,
-        )
-        if ask.weights:
-            fading, score = 1.0, weighted(found, ask.weights)
-        else:
-            lasting = standing.type == "reference" or standing.date_source == "mtime"
-            fading = 1.0 if lasting else decay(age, half_life_days=config.half_life_days, floor=config.decay_floor)
-            score = fused.get(rowid, 0.0) * fading
-            score = score if share is None else preferring(score, share)
-        ranked.append(_Ranked(standing, score, fading, age, found, met.get(rowid, ())))
-    return ranked
-
-
-def _visible(ws: Workspace, entries: Mapping[int, Standing], filters: Filters) -> dict[int, Standing]:
-    """Without what a later entry supersedes, unless the filters ask for it."""
-    if filters.include_superseded:
-        return dict(entries)
-    superseded = ws.index.superseded_by([standing.id for standing in entries.values()])
-    return {rowid: standing for rowid, standing in entries.items() if standing.id not in superseded}
-
-
-def _preferences(prefer: Filters) -> dict[str, Filters]:
-    """Each thing that is preferred as a filter of its own; the two ends of a range are one."""
-    found = {
-        f.name: replace(Filters(), **{f.name: value})
-        for f in fields(prefer)
-        if f.name not in ("since", "until") and (value := getattr(prefer, f.name)) not in (None, (), False)
-    }
-    if prefer.since or prefer.until:
-        found["time"] = Filters(since=prefer.since, until=prefer.until)
-    return found
-
-
-def _met(ws: Workspace, prefer: Filters, rowids: Sequence[int]) -> dict[int, tuple[str, ...]]:
-    """For each entry the names of the preferences that it meets."""
-    met: dict[int, tuple[str, ...]] = {}
-    for name, wanted in _preferences(prefer).items():
-        for rowid in ws.index.passing(wanted, rowids):
-            met[rowid] = (*met.get(rowid, ()), name)
-    return met
-
-
-def _similar(ask: _Ask, ranked: Sequence[_Ranked]) -> list[_Ranked]:
-    """Those near enough in meaning, and those of which nobody can say yet."""
-    least = ask.min_similarity
-    return [r for r in ranked if least is None or r.signals.semantic is None or r.signals.semantic >= least]
-
-
-# -- order --------------------------------------------------------------------------------------------
-
-
-def _in_order(ranked: Sequence[_Ranked], order: Order) -> list[_Ranked]:
-    """The same entries in this order; of equals the newest first."""
-    if order == "relevance":
-        return list(ranked)
-    by_time = sorted(ranked, key=lambda r: r.standing.position, reverse=order != "oldest")
-    if order == "importance":
-        by_time.sort(key=lambda r: r.signals.importance, reverse=True)
-    elif order == "access":
-        by_time.sort(key=lambda r: r.standing.accesses, reverse=True)
-    return by_time
-
-
-def _later_first(ws: Workspace, lists: Lists, ranked: Sequence[_Ranked]) -> list[_Ranked]:
-    """The ranking, in which of two entries of the top that say the same thing the later stands first.
-
-    It takes the other's place, and the score of that place.
-    """
-    import numpy as np
-
-    first, rest = ranked[:TOPIC_DEPTH], ranked[TOPIC_DEPTH:]
-    top = [r for r in first if r.rowid in lists.semantic]
-    chunks = [lists.semantic[r.rowid].chunk_rowid for r in top]
-    stored = ws.index.vectors(chunks)
-    if len(top) < 2 or len(stored) < len(top):
-        return list(ranked)
-    matrix = np.stack([np.frombuffer(stored[chunk], dtype=np.int8) for chunk in chunks]).astype(np.float32)
-    matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1.0)
-    alike = [
-        (one, other)
-        for one, other in np.argwhere(np.triu(matrix @ matrix.T >= ws.config.search.same_topic, k=1))
-        if top[other].score >= NEARLY_AS_GOOD * top[one].score
-    ]
-    by_rowid = {r.rowid: r for r in first}
-    order = newest_of_a_topic_first(
-        list(by_rowid),
-        [(top[one].rowid, top[other].rowid) for one, other in alike],
-        {rowid: r.standing.position for rowid, r in by_rowid.items()},
-    )
-    moved = [replace(by_rowid[rowid], score=place.score) for rowid, place in zip(order, first, strict=True)]
-    return [*moved, *rest]
-
-
 # -- the answer ---------------------------------------------------------------------------------------
 
 
-def _hits(ws: Workspace, ask: _Ask, lists: Lists, winners: Sequence[_Ranked], terms: Sequence[str]) -> tuple[Hit, ...]:
+def _hits(ws: Workspace, ask: Ask, lists: Lists, winners: Sequence[Ranked], terms: Sequence[str]) -> tuple[Hit, ...]:
     rowids = [r.rowid for r in winners]
     best = {rowid: chunk for rowid in rowids if (chunk := lists.chunk(rowid)) is not None}
     entries, passages = read_hits(ws, rowids, list(best.values()))
@@ -397,7 +187,7 @@ def _first_line(entry: Entry) -> int:
     return entry.place.body_line if entry.place else 1
 
 
-def _why(ask: _Ask, lists: Lists, ranked: _Ranked) -> Why:
+def _why(ask: Ask, lists: Lists, ranked: Ranked) -> Why:
     ranks = {
         name: list(candidates).index(ranked.rowid) + 1
         for name, candidates in (("lexical", lists.lexical), ("semantic", lists.semantic))
@@ -421,11 +211,11 @@ def _why(ask: _Ask, lists: Lists, ranked: _Ranked) -> Why:
 
 def _notices(
     ws: Workspace,
-    ask: _Ask,
+    ask: Ask,
     report: SyncReport,
     remarks: Sequence[str],
-    ranked: Sequence[_Ranked],
-    kept: Sequence[_Ranked],
+    ranked: Sequence[Ranked],
+    kept: Sequence[Ranked],
 ) -> tuple[str, ...]:
     """What the user should know, most important first."""
     notices = [*ask.parsed.notices, *([ask.trouble] if ask.trouble else []), *remarks]
@@ -452,7 +242,7 @@ def _notices(
     return tuple(notices)
 
 
-def _why_nothing(ws: Workspace, ask: _Ask, ranked: Sequence[_Ranked]) -> str:
+def _why_nothing(ws: Workspace, ask: Ask, ranked: Sequence[Ranked]) -> str:
     """What took everything away, and what to try."""
     if ranked:
         nearest = max(math.floor((r.signals.semantic or 0.0) * 100) / 100 for r in ranked)
@@ -469,7 +259,7 @@ def _why_nothing(ws: Workspace, ask: _Ask, ranked: Sequence[_Ranked]) -> str:
 
 def _culprit(ws: Workspace, filters: Filters) -> str:
     """The filter but for which entries would be left; empty where the filters leave some."""
-    given = _preferences(filters)
+    given = preferences(filters)
     if not given or ws.index.listing(filters, order="newest", limit=1)[0]:
         return ""
     for name in given:

@@ -1,0 +1,238 @@
+"""What speaks for each candidate of a search, and the order that comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+
+from .index import Standing, instant
+from .models import Filters, Mode, Order, Signals, Strategy, Vector
+from .query import MAX_LIMIT, ParsedQuery
+from .ranking import (
+    age_in_days,
+    decay,
+    newest_of_a_topic_first,
+    preferring,
+    reciprocal_rank_fusion,
+    signals,
+    weighted,
+)
+from .retrieve import Lists, by_meaning, by_words
+from .stopwatch import Stopwatch
+from .workspace import Workspace
+
+TOPIC_DEPTH = 20
+NEARLY_AS_GOOD = 0.74
+"""The share of an entry's score that a later one on its topic must reach to go before it."""
+
+BOUNDED_BEST = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One search, checked. `weights` None: ranks are fused. `trouble`: why there is no meaning in it."""
+
+    parsed: ParsedQuery
+    filters: Filters
+    prefer: Filters
+    limit: int
+    strategy: Strategy
+    weights: Mapping[str, float] | None
+    min_similarity: float | None
+    order: Order
+    within: Sequence[int] | None
+    explain: bool
+    now: datetime
+    trouble: str
+    watch: Stopwatch
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate. `met` are the preferences that it meets."""
+
+    standing: Standing
+    score: float
+    decay: float
+    age_days: float
+    signals: Signals
+    met: tuple[str, ...]
+
+    @property
+    def rowid(self) -> int:
+        return self.standing.rowid
+
+
+def vector_of(ws: Workspace, ask: Ask) -> Vector | None:
+    if ask.strategy == "lexical" or ask.trouble or not ask.parsed.text or ws.index.meta("model") != ws.embedder.name:
+        return None
+    return ws.embedder.embed_query(ask.parsed.text)
+
+
+def lists_of(ws: Workspace, ask: Ask, mode: Mode, terms: Sequence[str], vector: Vector | None) -> Lists:
+    filters, limit = ask.filters, ask.limit
+    if ask.strategy == "bounded":  # the best of all times, which are cut afterwards
+        filters, limit = replace(filters, since=None, until=None), BOUNDED_BEST
+    where = (ask.parsed.phrases, filters, ask.within, limit)
+    with ask.watch.stage("lexical"):
+        lexical = by_words(ws, terms if mode != "semantic" else (), *where)
+    with ask.watch.stage("semantic"):
+        semantic = by_meaning(ws, vector, *where)
+    return Lists(lexical, semantic)
+
+
+def fusion_weights(ws: Workspace, mode: Mode) -> dict[str, float]:
+    used = ("lexical", "semantic") if mode == "hybrid" else (mode,)
+    return {name: float(ws.config.search.weights.get(name, 0.0)) for name in used}
+
+
+# -- scores -------------------------------------------------------------------------------------------
+
+
+def ranked_of(ws: Workspace, ask: Ask, mode: Mode, lists: Lists, vector: Vector | None) -> list[Ranked]:
+    if not ask.parsed.terms:
+        return _listed(ws, ask)
+    return _bounded(ws, ask, lists) if ask.strategy == "bounded" else _rank(ws, ask, mode, lists, vector)
+
+
+def _rank(ws: Workspace, ask: Ask, mode: Mode, lists: Lists, vector: Vector | None) -> list[Ranked]:
+    """All candidates, best first; of equals the later. A list that ran and found nothing counts all the same."""
+    used = ("lexical", "semantic") if mode == "hybrid" else (mode,)
+    rankings = {name: list(getattr(lists, name)) for name in used}
+    fused = reciprocal_rank_fusion(rankings, k=ws.config.search.k, weights=fusion_weights(ws, mode))
+    ranked = _scored(ws, ask, lists, list(dict.fromkeys(r for rows in rankings.values() for r in rows)), vector, fused)
+    latest_first = sorted(ranked, key=lambda r: r.standing.position, reverse=True)
+    return sorted(latest_first, key=lambda r: r.score, reverse=True)
+
+
+def _bounded(ws: Workspace, ask: Ask, lists: Lists) -> list[Ranked]:
+    """The best by meaning that lie within the dates, newest first."""
+    best = list(lists.semantic or lists.lexical)[:BOUNDED_BEST]
+    passing = ws.index.passing(ask.filters, best)
+    ranked = _scored(ws, ask, lists, [rowid for rowid in best if rowid in passing], None, {})
+    return in_order([replace(r, score=r.signals.semantic or r.signals.lexical or 0.0) for r in ranked], "newest")
+
+
+def _listed(ws: Workspace, ask: Ask) -> list[Ranked]:
+    """Entries in order, for a query that is nothing but filters, or nothing."""
+    rowids = ask.within
+    if rowids is None:
+        rowids = ws.index.listing(ask.filters, order=ask.order, limit=MAX_LIMIT)[1]
+    ranked = {r.rowid: r for r in _scored(ws, ask, Lists({}, {}), rowids, None, {})}
+    return [replace(ranked[rowid], score=0.0) for rowid in rowids if rowid in ranked]
+
+
+def _scored(
+    ws: Workspace, ask: Ask, lists: Lists, rowids: Sequence[int], vector: Vector | None, fused: Mapping[int, float]
+) -> list[Ranked]:
+    """These entries with what speaks for them, without those that a later one supersedes."""
+    config, present = ws.config.search, instant(ask.now)
+    standings = _visible(ws, ws.index.standings(rowids), ask.filters)
+    met = _met(ws, ask.prefer, list(standings))
+    kinds = len(preferences(ask.prefer))
+    near = {rowid: candidate.score for rowid, candidate in lists.semantic.items()}
+    if vector is not None and (ask.weights or ask.explain or ask.min_similarity is not None):
+        near |= ws.index.similarities(vector, [rowid for rowid in standings if rowid not in near])
+    best_words = min((candidate.score for candidate in lists.lexical.values()), default=0.0)
+    ranked = []
+    for rowid, standing in standings.items():
+        age = age_in_days(standing.at, present)
+        share = len(met.get(rowid, ())) / kinds if kinds else None
+        found = signals(
+            similarity=near.get(rowid),
+            lexical=lists.lexical[rowid].score / best_words if rowid in lists.lexical and best_words else None,
+            preferred=share,
+            age_days=age,
+            importance=standing.importance,
+            accesses=standing.accesses,
+        )
+        if ask.weights:
+            fading, score = 1.0, weighted(found, ask.weights)
+        else:
+            lasting = standing.type == "reference" or standing.date_source == "mtime"
+            fading = 1.0 if lasting else decay(age, half_life_days=config.half_life_days, floor=config.decay_floor)
+            score = fused.get(rowid, 0.0) * fading
+            score = score if share is None else preferring(score, share)
+        ranked.append(Ranked(standing, score, fading, age, found, met.get(rowid, ())))
+    return ranked
+
+
+def _visible(ws: Workspace, entries: Mapping[int, Standing], filters: Filters) -> dict[int, Standing]:
+    """Without what a later entry supersedes, unless the filters ask for it."""
+    if filters.include_superseded:
+        return dict(entries)
+    superseded = ws.index.superseded_by([standing.id for standing in entries.values()])
+    return {rowid: standing for rowid, standing in entries.items() if standing.id not in superseded}
+
+
+def preferences(prefer: Filters) -> dict[str, Filters]:
+    """Each thing that is preferred as a filter of its own; the two ends of a range are one."""
+    found = {
+        f.name: replace(Filters(), **{f.name: value})
+        for f in fields(prefer)
+        if f.name not in ("since", "until") and (value := getattr(prefer, f.name)) not in (None, (), False)
+    }
+    if prefer.since or prefer.until:
+        found["time"] = Filters(since=prefer.since, until=prefer.until)
+    return found
+
+
+def _met(ws: Workspace, prefer: Filters, rowids: Sequence[int]) -> dict[int, tuple[str, ...]]:
+    """For each entry the names of the preferences that it meets."""
+    met: dict[int, tuple[str, ...]] = {}
+    for name, wanted in preferences(prefer).items():
+        for rowid in ws.index.passing(wanted, rowids):
+            met[rowid] = (*met.get(rowid, ()), name)
+    return met
+
+
+def similar(ask: Ask, ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Those near enough in meaning, and those of which nobody can say yet."""
+    least = ask.min_similarity
+    return [r for r in ranked if least is None or r.signals.semantic is None or r.signals.semantic >= least]
+
+
+# -- order --------------------------------------------------------------------------------------------
+
+
+def in_order(ranked: Sequence[Ranked], order: Order) -> list[Ranked]:
+    """The same entries in this order; of equals the newest first."""
+    if order == "relevance":
+        return list(ranked)
+    by_time = sorted(ranked, key=lambda r: r.standing.position, reverse=order != "oldest")
+    if order == "importance":
+        by_time.sort(key=lambda r: r.signals.importance, reverse=True)
+    elif order == "access":
+        by_time.sort(key=lambda r: r.standing.accesses, reverse=True)
+    return by_time
+
+
+def later_first(ws: Workspace, lists: Lists, ranked: Sequence[Ranked]) -> list[Ranked]:
+    """The ranking, in which of two entries of the top that say the same thing the later stands first.
+
+    It takes the other's place, and the score of that place.
+    """
+    import numpy as np
+
+    first, rest = ranked[:TOPIC_DEPTH], ranked[TOPIC_DEPTH:]
+    top = [r for r in first if r.rowid in lists.semantic]
+    chunks = [lists.semantic[r.rowid].chunk_rowid for r in top]
+    stored = ws.index.vectors(chunks)
+    if len(top) < 2 or len(stored) < len(top):
+        return list(ranked)
+    matrix = np.stack([np.frombuffer(stored[chunk], dtype=np.int8) for chunk in chunks]).astype(np.float32)
+    matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1.0)
+    alike = [
+        (one, other)
+        for one, other in np.argwhere(np.triu(matrix @ matrix.T >= ws.config.search.same_topic, k=1))
+        if top[other].score >= NEARLY_AS_GOOD * top[one].score
+    ]
+    by_rowid = {r.rowid: r for r in first}
+    order = newest_of_a_topic_first(
+        list(by_rowid),
+        [(top[one].rowid, top[other].rowid) for one, other in alike],
+        {rowid: r.standing.position for rowid, r in by_rowid.items()},
+    )
+    moved = [replace(by_rowid[rowid], score=place.score) for rowid, place in zip(order, first, strict=True)]
+    return [*moved, *rest]
