@@ -91,6 +91,8 @@ def search(
     prefer: f.Prefer = None,
     min_similarity: f.MinSimilarity = None,
     order: f.Order = None,
+    sub_query: f.SubQueries = None,
+    max_rounds: f.MaxRounds = 2,
     include_superseded: f.Superseded = False,
     explain: f.Explain = False,
     as_json: f.AsJson = False,
@@ -126,6 +128,8 @@ def search(
             prefer=build_preference(_grouped(_pairs("--prefer", prefer))),
             min_similarity=min_similarity,
             order=order or "relevance",
+            sub_queries=sub_query or (),
+            max_rounds=max_rounds,
             explain=explain,
             embed_ms=EMBED_MS,
         )

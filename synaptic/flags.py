@@ -113,6 +113,11 @@ Prefer = Annotated[
 MinSimilarity = Annotated[
     float | None, typer.Option(metavar="N", help="Leave out what is less near in meaning; a cosine, 0 to 1.")
 ]
+SubQueries = Annotated[
+    list[str] | None,
+    typer.Option("--sub-query", metavar="TEXT", help="Of a smart search: what to ask besides; repeatable."),
+]
+MaxRounds = Annotated[int, typer.Option(metavar="N", help="Of a smart search: 0 to 3.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Say why each hit stands where it stands.")]
 Order = Annotated[
     str | None, typer.Option(metavar="NAME", help=f"One of: {', '.join(ORDERS)}.", autocompletion=_complete_order)

@@ -28,8 +28,8 @@ TYPES: tuple[EntryType, ...] = (
 DateSource = Literal["file", "front-matter", "comment", "mtime"]
 Mode = Literal["hybrid", "lexical", "semantic"]
 MODES: tuple[Mode, ...] = ("hybrid", "lexical", "semantic")
-Strategy = Literal["hybrid", "lexical", "semantic", "bounded"]
-STRATEGIES: tuple[Strategy, ...] = ("hybrid", "lexical", "semantic", "bounded")
+Strategy = Literal["hybrid", "lexical", "semantic", "bounded", "smart"]
+STRATEGIES: tuple[Strategy, ...] = ("hybrid", "lexical", "semantic", "bounded", "smart")
 Order = Literal["relevance", "newest", "oldest", "importance", "access"]
 ORDERS: tuple[Order, ...] = ("relevance", "newest", "oldest", "importance", "access")
 
@@ -208,8 +208,29 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class SubQuery:
+    """A search within a smart one; `weight` is that of its ranks in the fusion."""
+
+    id: str
+    query: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What a round of a smart search asked, how many candidates it added, and what still lacks an answer."""
+
+    sub_queries: tuple[SubQuery, ...]
+    new: int
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
-    """`mode` is what ran, `total` the ranked candidates before `limit`; `terms` are the words to highlight."""
+    """`mode` is what ran, `total` the ranked candidates before `limit`; `terms` are the words to highlight.
+
+    `rounds` are those of a smart search that was asked to explain itself.
+    """
 
     query: str
     mode: Mode
@@ -219,6 +240,7 @@ class SearchResult:
     hits: tuple[Hit, ...]
     terms: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    rounds: tuple[Round, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

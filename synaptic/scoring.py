@@ -102,6 +102,11 @@ def _rank(ws: Workspace, ask: Ask, mode: Mode, lists: Lists, vector: Vector | No
     rankings = {name: list(getattr(lists, name)) for name in used}
     fused = reciprocal_rank_fusion(rankings, k=ws.config.search.k, weights=fusion_weights(ws, mode))
     ranked = _scored(ws, ask, lists, list(dict.fromkeys(r for rows in rankings.values() for r in rows)), vector, fused)
+    return by_score(ranked)
+
+
+def by_score(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Best first; of equals the later."""
     latest_first = sorted(ranked, key=lambda r: r.standing.position, reverse=True)
     return sorted(latest_first, key=lambda r: r.score, reverse=True)
 

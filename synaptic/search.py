@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 
 from .errors import InvalidArgument, ModelError
 from .index import instant, moment
-from .models import ORDERS, STRATEGIES, Entry, Filters, Hit, Mode, Order, SearchResult, Strategy, Why
+from .models import ORDERS, STRATEGIES, Entry, Filters, Hit, Mode, Order, Round, SearchResult, Strategy, Why
 from .query import check_limit, parse_query, snippet
 from .ranking import choose_weights
 from .retrieve import Lists, spell
@@ -25,6 +25,7 @@ from .scoring import (
     similar,
     vector_of,
 )
+from .smart import MAX_ROUNDS, think
 from .stopwatch import Stopwatch
 from .sync import DEFAULT_RATE, SyncReport, in_step, read_hits
 from .words import words
@@ -33,6 +34,14 @@ from .workspace import Workspace
 BOUNDED_DAYS = 90
 COUNTED_HITS = 3
 """So many hits of a search count as read."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How a smart search was asked to go about it."""
+
+    sub_queries: tuple[str, ...]
+    max_rounds: int
 
 
 def search(
@@ -48,6 +57,8 @@ def search(
     min_similarity: float | None = None,
     order: str = "relevance",
     explain: bool = False,
+    sub_queries: Sequence[str] = (),
+    max_rounds: int = 2,
     within: Sequence[int] | None = None,
     load_model: bool = True,
     embed_ms: float = 200,
@@ -59,14 +70,17 @@ def search(
     `filters` are hard, `prefer` only raises what it fits. `min_similarity` is a cosine, 0 to 1; entries without
     a vector pass. `order` is how the best `limit` are shown. `strategy` "bounded" is the best 100 by meaning, of
     the last 90 days (or since `filters.since`), newest first. Without a model or without vectors it answers from
-    words and says so. A query without words lists entries in order. `within` restricts it to these index
-    rows. `load_model` False leaves a model that is still loading alone.
+    words and says so. `strategy` "smart" asks in parts and rounds (see smart.py): `sub_queries` replace its
+    parts, `max_rounds`, 0 to 3, are the rounds, 0 the parts alone. A query without words lists entries in order.
+    `within` restricts it to these index rows. `load_model` False leaves a model that is still loading alone.
 
     Raises InvalidArgument that names the valid values.
     """
     check_limit(limit)
     if min_similarity is not None and not 0 <= min_similarity <= 1:
         raise InvalidArgument(f"min_similarity is {min_similarity}.", valid=("0 to 1",))
+    if not 0 <= max_rounds <= MAX_ROUNDS:
+        raise InvalidArgument(f"max_rounds is {max_rounds}.", valid=(f"0 to {MAX_ROUNDS}",))
     now = ws.clock()
     parsed = parse_query(query, filters or Filters(), now=now, stop_words=ws.config.search.stop_words)
     chosen = check_strategy(strategy)
@@ -85,7 +99,8 @@ def search(
         trouble="" if chosen == "lexical" else _load(ws, wait=load_model),
         watch=Stopwatch(),
     )
-    result = in_step(ws, lambda report: _run(ws, query, ask, report), embed_ms=embed_ms, at_least=8)
+    plan = _Plan(tuple(sub_queries), max_rounds)
+    result = in_step(ws, lambda report: _run(ws, query, ask, plan, report), embed_ms=embed_ms, at_least=8)
     if ws.config.metrics:
         ws.index.timed("search", ask.watch.read())
     if ws.config.track_access:
@@ -127,17 +142,24 @@ def _load(ws: Workspace, *, wait: bool) -> str:
     return ""
 
 
-def _run(ws: Workspace, query: str, ask: Ask, report: SyncReport) -> SearchResult:
+def _run(ws: Workspace, query: str, ask: Ask, plan: _Plan, report: SyncReport) -> SearchResult:
     with ask.watch.stage("embed"):
         vector = vector_of(ws, ask)
     terms, notices = spell(ws, ask.parsed)
-    mode: Mode = "lexical" if vector is None else "hybrid" if ask.strategy == "hybrid" else "semantic"
-    lists = lists_of(ws, ask, mode, terms, vector)
-    with ask.watch.stage("rank"):
-        ranked = ranked_of(ws, ask, mode, lists, vector)
-        kept = similar(ask, ranked) if vector is not None else ranked
-        best = later_first(ws, lists, kept) if vector is not None and ask.weights is None else kept
-        winners = in_order(best[: ask.limit], ask.order)
+    mixed = ask.strategy in ("hybrid", "smart")
+    mode: Mode = "lexical" if vector is None else "hybrid" if mixed else "semantic"
+    rounds: tuple[Round, ...] = ()
+    if ask.strategy == "smart" and ask.parsed.terms:
+        with ask.watch.stage("think"):
+            thought = think(ws, ask, terms, vector, plan.sub_queries, plan.max_rounds)
+        lists, ranked, rounds = thought.lists, thought.ranked, thought.rounds
+    else:
+        lists = lists_of(ws, ask, mode, terms, vector)
+        with ask.watch.stage("rank"):
+            ranked = ranked_of(ws, ask, mode, lists, vector)
+    kept = similar(ask, ranked) if vector is not None else ranked
+    best = later_first(ws, lists, kept) if vector is not None and ask.weights is None else kept
+    winners = in_order(best[: ask.limit], ask.order)
     if mode == "hybrid" and winners and not lists.lexical:
         notices = (*notices, "No entry holds a word of this query; these come near in meaning only.")
     with ask.watch.stage("read"):
@@ -151,6 +173,7 @@ def _run(ws: Workspace, query: str, ask: Ask, report: SyncReport) -> SearchResul
         hits=hits,
         terms=terms,
         notices=_notices(ws, ask, report, notices, ranked, kept),
+        rounds=rounds if ask.explain else (),
     )
 
 

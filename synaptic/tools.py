@@ -219,7 +219,8 @@ _FOUND = _object(
         "total": _WHOLE_NUMBER,
         "hits": {"type": "array", "items": _HIT},
         "notices": _NOTICES,
-    }
+    },
+    {"rounds": {"type": "array", "items": {"type": "object"}}},
 )
 
 # -- the tools ------------------------------------------------------------------------------------------
@@ -270,6 +271,8 @@ TOOLS: tuple[ToolSpec, ...] = (
             "prefer": _say(_OBJECT, "types, tags, projects to raise, not to require"),
             "min_similarity": _say(_NUMBER, "cosine"),
             "order": {"type": "string", "enum": list(ORDERS)},
+            "sub_queries": _say(_LIST, "for smart"),
+            "max_rounds": _say(_WHOLE_NUMBER, "for smart, 0 to 3"),
             "include_superseded": _SWITCH,
             "max_tokens": _say(_WHOLE_NUMBER, "size of the answer; later hits are shortened", 4000),
             "format": {"type": "string", "enum": ["concise", "detailed"]},

@@ -65,7 +65,7 @@ def why_json(why: Why, score: float) -> Json:
 
 
 def search_json(result: SearchResult) -> Json:
-    return {
+    data: Json = {
         "query": result.query,
         "mode": result.mode,
         "strategy": result.strategy,
@@ -74,6 +74,9 @@ def search_json(result: SearchResult) -> Json:
         "hits": [hit_json(hit) for hit in result.hits],
         "notices": list(result.notices),
     }
+    if result.rounds:
+        data["rounds"] = [asdict(part) for part in result.rounds]
+    return data
 
 
 def listing_json(listing: Listing) -> Json:

@@ -180,7 +180,7 @@ async def test_instructions_say_when(connect: Callable[..., Client], mode: str) 
 async def test_output_schemas_name_every_field(connect: Callable[..., Client]) -> None:
     async with connect() as client:
         receipt = await call(client, "context_save", content="One.", tags=["a"])
-        found = await call(client, "context_search", query="one", explain=True)
+        found = await call(client, "context_search", query="one", strategy="smart", explain=True)
         listed = await call(client, "context_find", facets=True)
     assert set(receipt) == set(BY_NAME["context_save"].output["properties"])
     search = BY_NAME["context_search"].output["properties"]
@@ -198,7 +198,7 @@ async def test_output_schemas_name_every_field(connect: Callable[..., Client]) -
 @pytest.mark.parametrize(
     ("name", "args", "says"),
     [
-        ("context_search", {"query": "x", "strategy": "smart"}, ["smart", "hybrid, lexical, semantic"]),
+        ("context_search", {"query": "x", "strategy": "clever"}, ["clever", "hybrid, lexical, semantic"]),
         ("context_search", {"query": "x", "preset": "fresh"}, ["'fresh'", "layers, balanced, semantic, recent"]),
         ("context_search", {"query": "x", "weights": {"age": 1}}, ["no signal 'age'", "semantic, lexical, symbolic"]),
         ("context_search", {"query": "x", "weights": {"lexical": 2}}, ["lexical is 2", "0 to 1"]),
