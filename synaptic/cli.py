@@ -249,6 +249,7 @@ for _name, _command in (
     ("init", init),
     ("save", commands.save),
     ("search", commands.search),
+    ("analyze", commands.analyze),
     ("recent", commands.recent),
     ("find", commands.find),
     ("get", commands.get),

@@ -136,6 +136,22 @@ def search(
         answer_search(ws, result, as_json)
 
 
+def analyze(ctx: typer.Context, text: f.Words = None, note: f.AsNote = False, as_json: f.AsJson = False) -> None:
+    """Show what a question asks for, or with --note how a note reads by itself; - reads standard input.
+
+    Example: synaptic analyze "what did we decide about redis last week?"
+    """
+    from .understanding import read_note, understand  # 100 ms
+
+    with open_home(ctx) as ws:
+        said = _read_stdin() if text == ["-"] else _joined(text)
+        data = wire.note_json(read_note(ws, said)) if note else wire.analysis_json(understand(ws, said))
+        if as_json:
+            emit_json(data)
+        else:
+            emit(terminal.outline(data))
+
+
 def recent(
     ctx: typer.Context,
     query: f.Words = None,

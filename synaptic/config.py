@@ -42,6 +42,7 @@ class SearchConfig:
     decay_floor: float = 0.9
     context: float = 0.3
     same_topic: float = 0.7
+    analysis: bool = True
     stop_words: bool = True
     stemming: bool = True
 
@@ -185,6 +186,7 @@ _RULES: dict[str, tuple[Callable[[object], bool], str]] = {
     "search.decay_floor": (lambda v: _number(v) and 0 <= v <= 1, "0 to 1; 1 switches decay off"),  # type: ignore[operator]
     "search.context": (lambda v: _number(v) and 0 <= v <= 10, "0 to 10; 0 switches it off"),  # type: ignore[operator]
     "search.same_topic": (lambda v: _number(v) and 0 < v <= 2, "a cosine; above 1 switches it off"),  # type: ignore[operator]
+    "search.analysis": (lambda v: isinstance(v, bool), "true or false"),
     "search.stop_words": (lambda v: isinstance(v, bool), "true or false"),
     "search.stemming": (lambda v: isinstance(v, bool), "true or false"),
 }

@@ -119,6 +119,7 @@ SubQueries = Annotated[
 ]
 MaxRounds = Annotated[int, typer.Option(metavar="N", help="Of a smart search: 0 to 3.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Say why each hit stands where it stands.")]
+AsNote = Annotated[bool, typer.Option("--note", help="The text is a note, not a question.")]
 Order = Annotated[
     str | None, typer.Option(metavar="NAME", help=f"One of: {', '.join(ORDERS)}.", autocompletion=_complete_order)
 ]

@@ -74,8 +74,6 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
     text = " ".join(_FILTER.sub(take, raw.replace("\0", " ")).split())
     phrases = tuple(dict.fromkeys(p for p in (m.strip() for m in _PHRASE.findall(text)) if words(p)))
     text = text.replace('"', " ").strip()
-    found_words = list(dict.fromkeys(word for _, word in words(text)))
-    kept = [word for word in found_words if word not in STOP_WORDS] if stop_words else found_words
     inline = build_filters(
         now=now,
         type=found.get("type", ()),
@@ -87,11 +85,18 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
     )
     return ParsedQuery(
         text=text,
-        terms=tuple((kept or found_words)[:MAX_TERMS]),
+        terms=terms_of(text, stop_words=stop_words),
         phrases=phrases,
         filters=_join(filters, inline),
         notices=tuple(notices),
     )
+
+
+def terms_of(text: str, *, stop_words: bool = True) -> tuple[str, ...]:
+    """The words of a text that are looked up, each once: without stop words, unless there are no others."""
+    found = list(dict.fromkeys(word for _, word in words(text)))
+    kept = [word for word in found if word not in STOP_WORDS] if stop_words else found
+    return tuple((kept or found)[:MAX_TERMS])
 
 
 def build_filters(

@@ -23,8 +23,6 @@ PRESETS: Mapping[str, Mapping[str, float]] = {
     "popular": {"semantic": 0.3, "recency": 0.1, "importance": 0.1, "access": 0.5},
 }
 RECENCY_RATE = 0.1
-PREFERENCE = 0.25
-"""What it is worth to meet all that is preferred where ranks are fused: about one place at the top."""
 
 
 def reciprocal_rank_fusion(
@@ -105,11 +103,6 @@ def signals(
 def weighted(found: Signals, weights: Mapping[str, float]) -> float:
     """The weighted mean of the signals, in [0, 1]; a signal that is missing counts 0."""
     return sum(weight * (getattr(found, name) or 0.0) for name, weight in weights.items())
-
-
-def preferring(score: float, share: float) -> float:
-    """A fused score, raised by the share of what is preferred that is met; still within [0, 1]."""
-    return score * (1 + PREFERENCE * share) / (1 + PREFERENCE)
 
 
 def newest_of_a_topic_first(

@@ -13,7 +13,6 @@ from .ranking import (
     age_in_days,
     decay,
     newest_of_a_topic_first,
-    preferring,
     reciprocal_rank_fusion,
     signals,
     weighted,
@@ -26,16 +25,26 @@ TOPIC_DEPTH = 20
 NEARLY_AS_GOOD = 0.74
 """The share of an entry's score that a later one on its topic must reach to go before it."""
 
+PREFERENCE = 1.5
+"""The weight of the list of what meets preferences, beside the lists by words and by meaning."""
+
+FITTING, FITTING_WORDS, FITTING_MEANING = 0.5, 0.8, 0.9
+"""The share of the best score, BM25 or cosine from which on an entry fits where the newest is asked for."""
+
 BOUNDED_BEST = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """One search, checked. `weights` None: ranks are fused. `trouble`: why there is no meaning in it."""
+    """One search, checked. `weights` None: ranks are fused. `trouble`: why there is no meaning in it.
+
+    `recent`: of what fits, the newest is wanted first.
+    """
 
     parsed: ParsedQuery
     filters: Filters
     prefer: Filters
+    recent: bool
     limit: int
     strategy: Strategy
     weights: Mapping[str, float] | None
@@ -100,8 +109,14 @@ def _rank(ws: Workspace, ask: Ask, mode: Mode, lists: Lists, vector: Vector | No
     """All candidates, best first; of equals the later. A list that ran and found nothing counts all the same."""
     used = ("lexical", "semantic") if mode == "hybrid" else (mode,)
     rankings = {name: list(getattr(lists, name)) for name in used}
-    fused = reciprocal_rank_fusion(rankings, k=ws.config.search.k, weights=fusion_weights(ws, mode))
-    ranked = _scored(ws, ask, lists, list(dict.fromkeys(r for rows in rankings.values() for r in rows)), vector, fused)
+    weights = fusion_weights(ws, mode)
+    fused = reciprocal_rank_fusion(rankings, k=ws.config.search.k, weights=weights)
+    if preferences(ask.prefer):
+        met = _met(ws, ask.prefer, list(fused))
+        rankings["symbolic"] = sorted(met, key=lambda rowid: (-len(met[rowid]), -fused[rowid]))
+        weights["symbolic"] = PREFERENCE
+        fused = reciprocal_rank_fusion(rankings, k=ws.config.search.k, weights=weights)
+    ranked = _scored(ws, ask, lists, list(fused), vector, fused)
     return by_score(ranked)
 
 
@@ -158,7 +173,6 @@ def _scored(
             lasting = standing.type == "reference" or standing.date_source == "mtime"
             fading = 1.0 if lasting else decay(age, half_life_days=config.half_life_days, floor=config.decay_floor)
             score = fused.get(rowid, 0.0) * fading
-            score = score if share is None else preferring(score, share)
         ranked.append(Ranked(standing, score, fading, age, found, met.get(rowid, ())))
     return ranked
 
@@ -211,6 +225,18 @@ def in_order(ranked: Sequence[Ranked], order: Order) -> list[Ranked]:
     elif order == "access":
         by_time.sort(key=lambda r: r.standing.accesses, reverse=True)
     return by_time
+
+
+def newest_of_the_fitting(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """What fits nearly as well as the best, by score, by words or by meaning, newest first; then the rest."""
+    nearest = max((r.signals.semantic or 0.0 for r in ranked), default=0.0)
+    good: list[Ranked] = []
+    rest: list[Ranked] = []
+    for r in ranked:
+        by_words = (r.signals.lexical or 0.0) >= FITTING_WORDS
+        by_meaning = (r.signals.semantic or 0.0) >= max(FITTING_MEANING * nearest, 1e-9)
+        (good if by_words or by_meaning or r.score >= FITTING * ranked[0].score else rest).append(r)
+    return [*in_order(good, "newest"), *rest]
 
 
 def later_first(ws: Workspace, lists: Lists, ranked: Sequence[Ranked]) -> list[Ranked]:

@@ -20,6 +20,7 @@ from .scoring import (
     in_order,
     later_first,
     lists_of,
+    newest_of_the_fitting,
     preferences,
     ranked_of,
     similar,
@@ -88,6 +89,7 @@ def search(
         parsed=parsed,
         filters=_within_reach(parsed.filters, now) if chosen == "bounded" else parsed.filters,
         prefer=prefer or Filters(),
+        recent=False,
         limit=limit,
         strategy=chosen,
         weights=choose_weights(preset, weights),
@@ -143,6 +145,11 @@ def _load(ws: Workspace, *, wait: bool) -> str:
 
 
 def _run(ws: Workspace, query: str, ask: Ask, plan: _Plan, report: SyncReport) -> SearchResult:
+    if ws.config.search.analysis:
+        from .understanding import understood  # 100 ms, for searches only
+
+        with ask.watch.stage("analyse"):
+            ask = understood(ws, ask)
     with ask.watch.stage("embed"):
         vector = vector_of(ws, ask)
     terms, notices = spell(ws, ask.parsed)
@@ -159,7 +166,7 @@ def _run(ws: Workspace, query: str, ask: Ask, plan: _Plan, report: SyncReport) -
             ranked = ranked_of(ws, ask, mode, lists, vector)
     kept = similar(ask, ranked) if vector is not None else ranked
     best = later_first(ws, lists, kept) if vector is not None and ask.weights is None else kept
-    winners = in_order(best[: ask.limit], ask.order)
+    winners = in_order((newest_of_the_fitting(best) if ask.recent else best)[: ask.limit], ask.order)
     if mode == "hybrid" and winners and not lists.lexical:
         notices = (*notices, "No entry holds a word of this query; these come near in meaning only.")
     with ask.watch.stage("read"):

@@ -243,6 +243,19 @@ def short(id: str) -> str:
     return id.partition("-")[2] or id
 
 
+def outline(data: Json) -> str:
+    """JSON for people: a line for each field that says something, lists within a line."""
+    return "\n".join(f"{name.replace('_', ' '):18} {_said(value)}" for name, value in data.items() if value)
+
+
+def _said(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_said(inner)}" for name, inner in value.items() if inner)
+    if isinstance(value, list):
+        return "; ".join(map(_said, value))
+    return one_line(str(value))
+
+
 # -- reports ------------------------------------------------------------------------------------------
 
 

@@ -354,6 +354,14 @@ TOOLS: tuple[ToolSpec, ...] = (
         destructive=True,
         idempotent=True,
     ),
+    ToolSpec(
+        "context_analyze",
+        "What a question asks for and how it would be searched; or a note with its dates and names made plain.",
+        {"text": _TEXT, "mode": {"type": "string", "enum": ["query", "note"], "default": "query"}},
+        ("text",),
+        {"type": "object"},
+        read_only=True,
+    ),
 )  # fmt: skip
 
 BY_NAME: Mapping[str, ToolSpec] = {tool.name: tool for tool in TOOLS}

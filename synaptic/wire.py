@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import SynapticError
 from .models import Checkup, Entry, Facets, Hit, Listing, RebuildReport, Receipt, SearchResult, Status, Why
+
+if TYPE_CHECKING:
+    from .analysis import Analysis, NoteReading
 
 Json = dict[str, Any]
 WHOLE_CONTENT = 2_000
@@ -77,6 +80,49 @@ def search_json(result: SearchResult) -> Json:
     if result.rounds:
         data["rounds"] = [asdict(part) for part in result.rounds]
     return data
+
+
+def analysis_json(found: Analysis) -> Json:
+    span = found.time_range
+    return {
+        "query": found.query,
+        "text": found.text,
+        "intent": found.intent,
+        "target": asdict(found.target),
+        "temporal_reference": found.temporal_reference,
+        "time_range": {
+            "start": span.start.isoformat() if span.start else None,
+            "end": span.end.isoformat() if span.end else None,
+            "phrase": span.phrase,
+        }
+        if span
+        else None,
+        "entities": [asdict(entity) for entity in found.entities],
+        "question_type": found.question_type,
+        "complexity": found.complexity,
+        "confidence": found.confidence,
+        "info_types": list(found.info_types),
+        "keywords": [asdict(keyword) for keyword in found.keywords],
+        "plan": {
+            "sub_queries": [
+                asdict(part) | {"filters": dict(part.filters), "depends_on": list(part.depends_on)}
+                for part in found.plan.sub_queries
+            ],
+            "execution": found.plan.execution,
+            "merge": found.plan.merge,
+            "estimated_complexity": found.plan.estimated_complexity,
+        },
+    }
+
+
+def note_json(reading: NoteReading) -> Json:
+    return {
+        "original": reading.original,
+        "normalized": reading.normalized,
+        "changes": [{"from": c.was, "to": c.now, "kind": c.kind} for c in reading.changes],
+        "keywords": [asdict(keyword) for keyword in reading.keywords],
+        "suggested_tags": list(reading.suggested_tags),
+    }
 
 
 def listing_json(listing: Listing) -> Json:

@@ -17,7 +17,7 @@ from outside import Home
 from synaptic import Filters, Workspace, find, get, open_workspace, rebuild, save, search
 from synaptic.embedding import FastEmbedder
 from synaptic.errors import InvalidArgument
-from synaptic.ranking import PRESETS, SIGNALS, choose_weights, preferring, signals, weighted
+from synaptic.ranking import PRESETS, SIGNALS, choose_weights, signals, weighted
 
 share = st.floats(0, 1)
 weights_of = st.dictionaries(st.sampled_from(SIGNALS), share, min_size=1).filter(lambda given: any(given.values()))
@@ -50,12 +50,6 @@ def test_a_weighted_score_lies_between_its_signals(found: Any, given: dict[str, 
     assert chosen is not None
     values = [getattr(found, name) or 0.0 for name, weight in chosen.items() if weight]
     assert min(values) - 1e-9 <= weighted(found, chosen) <= max(values) + 1e-9
-
-
-@given(share, share, share)
-def test_a_preference_raises_and_never_beyond_one(score: float, less: float, more: float) -> None:
-    less, more = sorted((less, more))
-    assert 0 <= preferring(score, less) <= preferring(score, more) <= score
 
 
 def test_signals_have_the_forms_that_are_promised() -> None:

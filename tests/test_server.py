@@ -34,7 +34,7 @@ from synaptic.tools import BY_NAME, INSTRUCTIONS, check_arguments
 from synaptic.transport import readable
 
 ERAS = ("legacy", "2026-07-28")
-SEVEN = {f"context_{verb}" for verb in ("save", "search", "recent", "find", "get", "update", "delete")}
+EIGHT = {f"context_{verb}" for verb in ("save", "search", "recent", "find", "get", "update", "delete", "analyze")}
 ME = types.Implementation(name="test-client", version="1")
 
 
@@ -92,7 +92,7 @@ async def refusal(client: Client, name: str, **args: Any) -> str:
 
 
 async def a_session(client: Client) -> None:
-    assert {tool.name for tool in (await client.list_tools()).tools} == SEVEN
+    assert {tool.name for tool in (await client.list_tools()).tools} == EIGHT
     saved = await call(
         client,
         "context_save",
@@ -159,7 +159,7 @@ async def test_tools_are_slim(connect: Callable[..., Client]) -> None:
         assert "anyOf" not in json.dumps(tool.input_schema) and '"null"' not in json.dumps(tool.input_schema)
         assert tool.input_schema["additionalProperties"] is False
         assert tool.output_schema and tool.annotations and tool.annotations.open_world_hint is False
-    assert {t.name for t in listed if t.annotations and t.annotations.read_only_hint} == SEVEN - {
+    assert {t.name for t in listed if t.annotations and t.annotations.read_only_hint} == EIGHT - {
         "context_save",
         "context_update",
         "context_delete",
@@ -224,7 +224,8 @@ async def test_output_schemas_name_every_field(connect: Callable[..., Client]) -
         ("context_save", {"content": "x", "at": "noon"}, ["'noon'", "yesterday"]),
         ("context_update", {"id": "zzzzzzzz"}, ["Nothing to update", "add_tags"]),
         ("context_delete", {"id": "zzzzzzzz"}, ["zzzzzzzz"]),
-        ("context_analyze", {"text": "x"}, ["no tool", "context_search"]),
+        ("context_analyse", {"text": "x"}, ["no tool", "context_search"]),
+        ("context_analyze", {"text": "x", "mode": "poem"}, ["poem", "query, note"]),
     ],
 )
 async def test_a_wrong_call_is_told_what_is_valid(
@@ -425,8 +426,9 @@ async def test_a_broken_config_is_every_tools_answer_until_it_is_mended(
     (home / "config.toml").write_text("jounal = 'x'\n")
     args = {"context_save": {"content": "x"}, "context_search": {"query": "x"}, "context_get": {"ids": "x"}}
     args |= {"context_update": {"id": "x", "title": "y"}, "context_delete": {"id": "x"}}
+    args |= {"context_analyze": {"text": "x"}}
     async with connect(mode) as client:
-        for name in sorted(SEVEN):
+        for name in sorted(EIGHT):
             said = await refusal(client, name, **args.get(name, {}))
             assert "jounal" in said and "config.toml" in said and "journal, day_file" in said
         with pytest.raises(MCPError, match="jounal"):

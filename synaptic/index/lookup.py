@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import cast
@@ -39,6 +39,7 @@ class Index(Store):
     def __init__(self, path: Path, *, stemming: bool = True) -> None:
         super().__init__(path, stemming=stemming)
         self._stems: dict[str, str | None] = {}
+        self._vocabulary: tuple[tuple[int, int], tuple[frozenset[str], frozenset[str], frozenset[str]]] | None = None
 
     # -- the two lists ------------------------------------------------------------------------------
 
@@ -130,6 +131,23 @@ class Index(Store):
             len(stem) + 2,
         )
         return cast("list[tuple[str, int]]", rows)
+
+    def document_counts(self, stems: Collection[str]) -> tuple[int, dict[str, int]]:
+        """(passages in all, how many of them hold each of these stems)."""
+        sought = tuple(stems)
+        rows = self.rows(f"SELECT term, doc FROM chunk_word WHERE term IN {marks(sought)}", *sought)
+        return self.counts()[2], dict(rows)
+
+    def vocabulary(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+        """The tags, projects and files that entries are marked with, in lower case. Kept while nobody writes."""
+        state = self.state()
+        if self._vocabulary is None or self._vocabulary[0] != state:
+            tags, projects, files = (
+                frozenset(row[0].lower() for row in self.rows(f"SELECT DISTINCT {column} FROM {table}") if row[0])
+                for column, table in (("name", "tag"), ("project_key", "entry"), ("path", "file"))
+            )
+            self._vocabulary = (state, (tags, projects, files))
+        return self._vocabulary[1]
 
     def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
         """Chunks that hold a word of this stem."""

@@ -52,12 +52,15 @@ class Store(Database):
 
     def sources(self) -> Mapping[str, Source]:
         """Every indexed file by path. Kept in memory while nobody writes to the index."""
-        db = self.db
-        state = (cast(int, db.execute("PRAGMA data_version").get), db.total_changes())
+        state = self.state()
         if self._sources is None or self._sources[0] != state:
             rows = self.rows("SELECT path, mtime_ns, ctime_ns, size, inode, digest, scanned_ns FROM source")
             self._sources = (state, {row[0]: Source(Stamp(*row[:5]), row[5], row[6]) for row in rows})
         return self._sources[1]
+
+    def state(self) -> tuple[int, int]:
+        """What changes with every write, whoever writes."""
+        return cast(int, self.db.execute("PRAGMA data_version").get), self.db.total_changes()
 
     def touch(self, stamp: Stamp, scanned_ns: int) -> None:
         """Notes that a file was read and holds what it held. Call within `writing`."""

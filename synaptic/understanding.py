@@ -1,0 +1,99 @@
+"""What a question asks and what a note says, as far as this journal knows its words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+
+from .analysis import Analysis, Keyword, Known, NoteReading, analyze
+from .models import Filters
+from .normalize import normalize
+from .query import STOP_WORDS, terms_of
+from .scoring import Ask
+from .words import words
+from .workspace import Workspace
+
+MAX_KEYWORDS = 12
+MAX_SUGGESTED = 5
+
+
+def understand(ws: Workspace, query: str) -> Analysis:
+    """What a question asks for. Its keywords weigh what they tell in this journal."""
+    found = analyze(query, known=known(ws), today=ws.clock().date())
+    rarity = _rarity(ws, [keyword.term for keyword in found.keywords])
+    weighed = [replace(k, weight=round(k.weight * rarity[k.term], 3)) for k in found.keywords]
+    return replace(found, keywords=tuple(sorted(weighed, key=lambda k: -k.weight)))
+
+
+def known(ws: Workspace) -> Known:
+    """The tags, projects and files of the journal."""
+    tags, projects, files = ws.index.vocabulary()
+    return Known(tags=tags, projects=projects, files=files)
+
+
+def understood(ws: Workspace, ask: Ask) -> Ask:
+    """The search with what its words ask for besides themselves: a time, the newest, a type, a tag, a project, a file.
+
+    All of that is preferred, not required, but a time that stands alone or with "only". What was given wins.
+    """
+    found = analyze(ask.parsed.text, known=known(ws), today=ask.now.date())
+    filters, parsed = ask.filters, ask.parsed
+    prefer = replace(
+        ask.prefer,
+        types=ask.prefer.types or found.prefer_types,
+        tags=ask.prefer.tags or found.prefer_tags,
+        projects=ask.prefer.projects or found.prefer_projects,
+        files=found.prefer_files,
+    )
+    if found.time_range and not (filters.since or filters.until):
+        terms = terms_of(found.text, stop_words=ws.config.search.stop_words) if found.text else ()
+        start, end = found.time_range.start, found.time_range.end
+        since, until = start.isoformat() if start else None, end.isoformat() if end else None
+        if found.only_time or not terms:
+            filters = replace(filters, since=since, until=until)
+        else:
+            prefer = replace(prefer, since=since, until=until)
+        parsed = replace(parsed, text=found.text, terms=terms)
+    return replace(ask, parsed=parsed, filters=filters, prefer=prefer, recent=found.recent)
+
+
+def read_note(ws: Workspace, text: str, *, on: date | None = None) -> NoteReading:
+    """A note before it is saved. `on` is the day it is of; without it today."""
+    reading = normalize(text, on=on or ws.clock().date())
+    return NoteReading(text, reading.text, reading.changes, _keywords(ws, reading.text), suggest_tags(ws, text))
+
+
+def suggest_tags(ws: Workspace, text: str, given: Sequence[str] = ()) -> tuple[str, ...]:
+    """Tags that the journal uses, whose words the text holds, and that are not `given`; the most used first."""
+    held = {stem for _, word in words(text) if (stem := ws.index.stem(word))}
+    fitting = []
+    for tag, count in ws.index.facets(Filters()).tags:
+        parts = tag.rpartition("/")[2].replace("_", "-").split("-")
+        stems = [ws.index.stem(part) for part in parts if part]
+        if count > 1 and tag not in given and stems and all(stem in held for stem in stems):
+            fitting.append(tag)
+    return tuple(fitting[:MAX_SUGGESTED])
+
+
+def _keywords(ws: Workspace, text: str) -> tuple[Keyword, ...]:
+    counts: dict[str, int] = {}
+    for _, word in words(text):
+        if word not in STOP_WORDS and len(word) > 1:
+            counts[word] = counts.get(word, 0) + 1
+    rarity = _rarity(ws, list(counts))
+    scores = {word: (1 + math.log(count)) * rarity[word] for word, count in counts.items()}
+    top = max(scores.values(), default=1.0) or 1.0
+    best = sorted(scores, key=lambda word: (-scores[word], word))[:MAX_KEYWORDS]
+    return tuple(Keyword(word, round(scores[word] / top, 3)) for word in best)
+
+
+def _rarity(ws: Workspace, terms: Sequence[str]) -> dict[str, float]:
+    """For each word how rare it is in this journal, from 0 (in every passage) to 1 (in none): its idf over the most."""
+    stems = {term: ws.index.stem(term) or term for term in terms}
+    total, counts = ws.index.document_counts(set(stems.values()))
+    most = math.log(1 + total) or 1.0
+    return {
+        term: math.log((1 + total) / (1 + counts.get(stem, 0))) / most if total else 1.0 for term, stem in stems.items()
+    }
