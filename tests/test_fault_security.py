@@ -480,7 +480,7 @@ def test_no_argument_of_any_tool_is_syntax(tmp_path: Path) -> None:
         changed = save(ws, "The entry that is changed")
         search(ws, "entry")
         before = schema(ws.index.path)
-        required = {"content": "An entry", "query": "entry", "ids": kept.id, "id": changed.id}
+        required = {"content": "An entry", "query": "entry", "ids": kept.id, "id": changed.id, "text": "entry"}
         for tool in TOOLS:
             for name, value in itertools.product(tool.parameters, HOSTILE):
                 try:
@@ -504,7 +504,7 @@ def test_no_argument_is_syntax_over_stdio(home: Home) -> None:
     syntax = "fox* NEAR(a b) title:x ^y -z \"; DROP TABLE entry; -- ' OR '1'='1 % _ \0 {a}:b"
     with home.server() as server:
         for tool in TOOLS:
-            required = {"content": "An entry", "query": "entry", "ids": saved["id"], "id": "zzzzzzzz"}
+            required = {"content": "An entry", "query": "entry", "ids": saved["id"], "id": "zzzzzzzz", "text": "entry"}
             for name in tool.parameters:
                 arguments = {key: required[key] for key in tool.required} | {name: syntax}
                 said = server.text(tool.name.removeprefix("context_"), **arguments)
