@@ -43,6 +43,8 @@ class SearchConfig:
     context: float = 0.3
     same_topic: float = 0.7
     analysis: bool = True
+    anchor_times: bool = True
+    resolve_pronouns: bool = False
     stop_words: bool = True
     stemming: bool = True
 
@@ -187,6 +189,8 @@ _RULES: dict[str, tuple[Callable[[object], bool], str]] = {
     "search.context": (lambda v: _number(v) and 0 <= v <= 10, "0 to 10; 0 switches it off"),  # type: ignore[operator]
     "search.same_topic": (lambda v: _number(v) and 0 < v <= 2, "a cosine; above 1 switches it off"),  # type: ignore[operator]
     "search.analysis": (lambda v: isinstance(v, bool), "true or false"),
+    "search.anchor_times": (lambda v: isinstance(v, bool), "true or false"),
+    "search.resolve_pronouns": (lambda v: isinstance(v, bool), "true or false"),
     "search.stop_words": (lambda v: isinstance(v, bool), "true or false"),
     "search.stemming": (lambda v: isinstance(v, bool), "true or false"),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -320,28 +321,32 @@ def unlike_journal(ws: Workspace) -> list[str]:
 # -- the rows of a file: a pure function of its bytes -------------------------------------------------
 
 
-def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, scanned_ns: int) -> FileRows:
-    """What the index keeps of a file."""
+def file_rows(
+    stamp: Stamp, data: bytes, parsed: ParsedFile, scanned_ns: int, *, times: bool = True, pronouns: bool = False
+) -> FileRows:
+    """What the index keeps of a file. `times`, `pronouns`: words are also indexed as what these mean in the text."""
     texts = [_whole_text(entry, data) for entry in parsed.entries]
     before = ["", *(text[-CONTEXT_CHARS:] for text in texts[:-1])]
     after = [*(text[:CONTEXT_CHARS] for text in texts[1:]), ""]
     rows = tuple(
-        _entry_row(entry, data, previous, following)
+        _entry_row(entry, data, previous, following, times, pronouns)
         for entry, previous, following in zip(parsed.entries, before, after, strict=False)  # none in an empty file
     )
     return FileRows(stamp, _digest(data), scanned_ns, rows, parsed.issues)
 
 
-def _entry_row(entry: Entry, data: bytes, previous: str, following: str) -> EntryRow:
+def _entry_row(entry: Entry, data: bytes, previous: str, following: str, times: bool, pronouns: bool) -> EntryRow:
     place = _place(entry)
     block = data[place.start : place.end]
-    made_of = repr((previous, following, _ROW(entry))).encode("utf-8", "surrogatepass")
+    made_of = repr((previous, following, times, pronouns, _ROW(entry))).encode("utf-8", "surrogatepass")
     return EntryRow(
         entry=entry,
         hash=_hash(block),
         content_hash=content_hash(entry.content),
         row_hash=_hash(made_of + block),
-        chunks=partial(_chunk_rows, entry, data[place.body_start : place.body_end], previous, following),
+        chunks=partial(
+            _chunk_rows, entry, data[place.body_start : place.body_end], previous, following, times, pronouns
+        ),
     )
 
 
@@ -349,28 +354,49 @@ _ROW = attrgetter(*(field.name for field in fields(Entry) if field.name not in (
 """What the index keeps of an entry; some of it says its file, not its own bytes."""
 
 
-def _chunk_rows(entry: Entry, body: bytes, previous: str, following: str) -> tuple[ChunkRow, ...]:
+def _chunk_rows(
+    entry: Entry, body: bytes, previous: str, following: str, times: bool, pronouns: bool
+) -> tuple[ChunkRow, ...]:
     spans = cut(body)
     labels = _labels(entry)
     chunks = []
     for number, span in enumerate(spans):
         text = plain_text(body_text(body[span.start : span.end]))
         # a long entry's first passage stands beside the entry before, its last beside the one after
+        meant = _meant(f"{entry.title}\n\n{text}" if number == 0 else text, entry, times, pronouns)
+        said = f"{text} {meant}".strip()
         context = f"{previous if number == 0 else ''} {following if span is spans[-1] else ''}".strip()
         chunks.append(
             ChunkRow(
                 start=span.start,
                 end=span.end,
                 hash=_hash(embedded_text(entry, text)),
-                words_hash=_hash("\0".join((entry.title, labels, text, context))),
+                words_hash=_hash("\0".join((entry.title, labels, said, context))),
                 title=entry.title,
                 tags=labels,
-                text=text,
+                text=said,
                 context=context,
                 embed=span.embed,
             )
         )
     return tuple(chunks)
+
+
+_RELATIVE = re.compile(r"\b(?:yesterday|to(?:day|night|morrow)|ago|last|next|this|in)\b", re.IGNORECASE)
+
+
+def _meant(text: str, entry: Entry, times: bool, pronouns: bool) -> str:
+    """What relative times and pronouns of the text stand for, to be found as words too."""
+    times = times and entry.date_source != "mtime" and _RELATIVE.search(text) is not None
+    if not times and not pronouns:
+        return ""
+    from .normalize import anchor_times, resolve_pronouns  # 30 ms, and most notes need neither
+
+    changes = [
+        *(anchor_times(text, on=entry.at.date()) if times else ()),
+        *(resolve_pronouns(text) if pronouns else ()),
+    ]
+    return " ".join(dict.fromkeys(change.now for change in changes))
 
 
 def embedded_text(entry: Entry, text: str) -> str:
@@ -431,12 +457,16 @@ def _settled(stamp: Stamp) -> bool:
 def _read(ws: Workspace, stamp: Stamp) -> FileRows:
     scanned_ns = time.time_ns()
     data = ws.journal.read(stamp.path)
-    return file_rows(stamp, data, ws.journal.parse(stamp.path, data, stamp.mtime_ns), scanned_ns)
+    parsed = ws.journal.parse(stamp.path, data, stamp.mtime_ns)
+    config = ws.config.search
+    return file_rows(stamp, data, parsed, scanned_ns, times=config.anchor_times, pronouns=config.resolve_pronouns)
 
 
 def _reading(ws: Workspace) -> str:
     """What the meaning of a file depends on besides its bytes: another zone or day_file reads other dates."""
-    return f"{ws.config.day_file} {time.timezone} {time.altzone} {time.tzname}"
+    config = ws.config
+    meant = f"{config.search.anchor_times} {config.search.resolve_pronouns}"
+    return f"{config.day_file} {time.timezone} {time.altzone} {time.tzname} {meant}"
 
 
 def _rebuild_text(ws: Workspace, *, fresh: bool, progress: Progress | None) -> int:

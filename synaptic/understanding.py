@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
@@ -16,6 +17,7 @@ from .words import words
 from .workspace import Workspace
 
 MAX_KEYWORDS = 12
+_ISO = re.compile(r"\d{4}-\d{2}")
 MAX_SUGGESTED = 5
 
 
@@ -51,6 +53,8 @@ def understood(ws: Workspace, ask: Ask) -> Ask:
         terms = terms_of(found.text, stop_words=ws.config.search.stop_words) if found.text else ()
         start, end = found.time_range.start, found.time_range.end
         since, until = start.isoformat() if start else None, end.isoformat() if end else None
+        if _ISO.search(found.time_range.phrase) and not found.only_time:  # notes of other days may name it
+            return replace(ask, prefer=replace(prefer, since=since, until=until))
         if found.only_time or not terms:
             filters = replace(filters, since=since, until=until)
         else:

@@ -19,7 +19,7 @@ from ..words import TOKENIZER
 from . import rescue
 
 APPLICATION_ID = 0x53594E41  # "SYNA"
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 BUSY_TIMEOUT_MS = 10_000
 COMPACT_WAIT_MS = 2_000
 PAGE_SIZE = 2048  # small journals leave 40 tables half full
