@@ -20,10 +20,14 @@ from synaptic import SearchConfig, Workspace, find, search
 from synaptic.config import DEFAULT_MODEL
 from synaptic.embedding import FastEmbedder
 
-PLAIN = SearchConfig(k=60, weights={"lexical": 1.0, "semantic": 1.0}, decay_floor=1.0, context=0, same_topic=2.0)
+PLAIN = SearchConfig(
+    k=60, weights={"lexical": 1.0, "semantic": 1.0}, decay_floor=1.0, context=0, same_topic=2.0, analysis=False
+)
 """Reciprocal rank fusion as it is mostly used, and nothing else."""
 
 DEFAULT = SearchConfig()
+MULTI_HOP = 1
+"""LoCoMo's category of questions whose answer stands in several places."""
 
 
 class CachedEmbedder(FastEmbedder):
@@ -65,9 +69,11 @@ VARIANTS = (
     Variant("vectors alone", PLAIN, "semantic"),
     Variant("plain RRF, k=60", PLAIN),
     Variant("default", DEFAULT),
+    Variant("smart", DEFAULT, "smart"),
 )
 
 ABLATIONS = (
+    Variant("- query analysis", replace(DEFAULT, analysis=False)),
     Variant("- stop words", replace(DEFAULT, stop_words=False)),
     Variant("- context column", replace(DEFAULT, context=0)),
     Variant("- decay", replace(DEFAULT, decay_floor=1.0)),
@@ -92,6 +98,8 @@ def run_quality(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, 
         return rows or sys.exit("bench quality: give --locomo FILE, --notes FILE or --freshness FILE.")
     variants = (*VARIANTS, *(sweep() if arguments.sweep else ABLATIONS))
     baseline: list[float] = []
+    multi_hop = [question.category == MULTI_HOP for corpus in corpora for question in corpus.questions]
+    hops_before: list[float] = []
     for variant in variants:
         scores = [score for corpus in corpora for score in evaluate(corpus, variant)]
         recalls = [score["recall@10"] for score in scores]
@@ -102,6 +110,13 @@ def run_quality(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, 
         if baseline and variant.name == "default":
             low, high = bootstrap([a - b for a, b in zip(recalls, baseline, strict=True)])
             row["recall@10 over plain RRF, 95 %"] = f"{low:+.3f} to {high:+.3f}"
+        hops = [recall for recall, is_hop in zip(recalls, multi_hop, strict=True) if is_hop]
+        if hops:
+            row["multi-hop recall@10"] = round(mean(hops), 4)
+        if hops and variant.name == "smart":
+            low, high = bootstrap([a - b for a, b in zip(hops, hops_before, strict=True)])
+            row["multi-hop over default, 95 %"] = f"{low:+.3f} to {high:+.3f}"
+        hops_before = hops if variant.name == "default" else hops_before
         rows.append(row)
         print(f"  {variant.name}", file=sys.stderr)
     for corpus in corpora:

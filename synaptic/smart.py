@@ -28,6 +28,9 @@ PART_WEIGHT = 0.5
 LOOKED_AT, BEGINNING = 3, 200
 """How many answers are read for the second round, and how many characters of each."""
 
+MAX_TERMS = 8
+"""Words of a sub-query that are looked up."""
+
 MAX_ROUNDS = 3
 CHECKED = 10
 _WORD = re.compile(r"\w[\w'-]*")
@@ -101,8 +104,16 @@ class _Runs:
             return False
         asked = replace(self._ask, parsed=parsed)
         query = SubQuery(f"q{len(self._queries) + 1}", parsed.text, PART_WEIGHT)
-        self.add(query, parsed, parsed.terms, vector_of(self._ws, asked))
+        self.add(query, parsed, self._rarest(parsed.terms), vector_of(self._ws, asked))
         return True
+
+    def _rarest(self, terms: Sequence[str]) -> Sequence[str]:
+        """The words that tell most; BM25 of a common one costs much and moves little."""
+        if len(terms) <= MAX_TERMS:
+            return terms
+        stems = {term: self._ws.index.stem(term) or term for term in terms}
+        counts = self._ws.index.document_counts(set(stems.values()))[1]
+        return sorted(terms, key=lambda term: counts.get(stems[term], 0))[:MAX_TERMS]
 
     def add(self, query: SubQuery, parsed: ParsedQuery, terms: Sequence[str], vector: Vector | None) -> None:
         asked = replace(self._ask, parsed=parsed)
