@@ -31,6 +31,9 @@ PREFERENCE = 1.5
 FITTING, FITTING_WORDS, FITTING_MEANING = 0.5, 0.8, 0.9
 """The share of the best score, BM25 or cosine from which on an entry fits where the newest is asked for."""
 
+NEAR = 0.3
+"""The cosine from which on a text may be about the same thing at all."""
+
 BOUNDED_BEST = 100
 
 
@@ -228,14 +231,19 @@ def in_order(ranked: Sequence[Ranked], order: Order) -> list[Ranked]:
 
 
 def newest_of_the_fitting(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """What fits nearly as well as the best, by score, by words or by meaning, newest first; then the rest."""
+    """What fits nearly as well as the best, by score, by words or by meaning, newest first; then the rest.
+
+    Where something meets preferences, only that fits.
+    """
     nearest = max((r.signals.semantic or 0.0 for r in ranked), default=0.0)
+    preferred = any(r.met for r in ranked)
     good: list[Ranked] = []
     rest: list[Ranked] = []
     for r in ranked:
         by_words = (r.signals.lexical or 0.0) >= FITTING_WORDS
-        by_meaning = (r.signals.semantic or 0.0) >= max(FITTING_MEANING * nearest, 1e-9)
-        (good if by_words or by_meaning or r.score >= FITTING * ranked[0].score else rest).append(r)
+        by_meaning = (r.signals.semantic or 0.0) >= max(FITTING_MEANING * nearest, NEAR)
+        fits = by_words or by_meaning or r.score >= FITTING * ranked[0].score
+        (good if fits and (r.met or not preferred) else rest).append(r)
     return [*in_order(good, "newest"), *rest]
 
 

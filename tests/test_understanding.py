@@ -57,6 +57,12 @@ def test_the_latest_comes_first_where_the_latest_is_asked_for(weeks: Workspace) 
     assert plain != sorted(plain, reverse=True)
 
 
+def test_the_latest_decision_is_a_decision(weeks: Workspace) -> None:
+    hits = search(weeks, "the latest decision on the cable").hits
+    decisions = [hit.entry.date for hit in hits if hit.entry.type == "decision"]
+    assert [hit.entry.date for hit in hits[:2]] == decisions[:2] == sorted(decisions, reverse=True)[:2]
+
+
 def test_a_type_or_a_tag_in_the_question_is_preferred(weeks: Workspace) -> None:
     hits = search(weeks, "decisions about the cable", explain=True).hits
     plain = [hit.entry.type for hit in search(weeks, "about the cable").hits]
