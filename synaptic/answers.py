@@ -165,7 +165,9 @@ def _receipt(receipt: Receipt, done: str) -> Answer:
     notices = tuple(notice for notice in receipt.notices if notice != "already saved")
     id = receipt.id.partition("-")[2] or receipt.id
     line = f"{done} {id} ({receipt.date} {receipt.time}, {one_line(receipt.path)})."
-    return Answer("\n".join([line, *_first_notice(notices)]), receipt_json(receipt))
+    tags = ", ".join(map(one_line, receipt.suggested_tags))
+    more = _first_notice(notices) or ([f"Tags of the journal that fit: {tags}."] if tags else [])
+    return Answer("\n".join([line, *more]), receipt_json(receipt))
 
 
 def _found(result: SearchResult, items: list[Item], max_tokens: int, *, empty: bool) -> Answer:

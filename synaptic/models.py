@@ -149,7 +149,10 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a write did. `queued`: durable in the spool, not yet in the Markdown file."""
+    """What a write did. `queued`: durable in the spool, not yet in the Markdown file.
+
+    `suggested_tags` of a save are tags of the journal that its text speaks of and that it was not given.
+    """
 
     id: str
     date: str
@@ -157,6 +160,7 @@ class Receipt:
     path: str
     queued: bool = False
     notices: tuple[str, ...] = ()
+    suggested_tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

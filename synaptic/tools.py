@@ -200,6 +200,7 @@ _RECEIPT = _object(
         "path": _TEXT,
         "queued": _say(_SWITCH, "safe, but not in its file yet"),
         "notices": _NOTICES,
+        "suggested_tags": _say(_LIST, "tags of the journal that fit; context_update adds them"),
     }
 )
 _LISTING = _object(

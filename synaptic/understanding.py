@@ -9,24 +9,28 @@ from dataclasses import replace
 from datetime import date
 
 from .analysis import Analysis, Keyword, Known, NoteReading, analyze
-from .models import Filters
 from .normalize import normalize
 from .query import STOP_WORDS, terms_of
 from .scoring import Ask
+from .sync import SyncReport, in_step
+from .tagging import suggest_tags
 from .words import words
 from .workspace import Workspace
 
 MAX_KEYWORDS = 12
 _ISO = re.compile(r"\d{4}-\d{2}")
-MAX_SUGGESTED = 5
 
 
 def understand(ws: Workspace, query: str) -> Analysis:
     """What a question asks for. Its keywords weigh what they tell in this journal."""
-    found = analyze(query, known=known(ws), today=ws.clock().date())
-    rarity = _rarity(ws, [keyword.term for keyword in found.keywords])
-    weighed = [replace(k, weight=round(k.weight * rarity[k.term], 3)) for k in found.keywords]
-    return replace(found, keywords=tuple(sorted(weighed, key=lambda k: -k.weight)))
+
+    def run(_: SyncReport) -> Analysis:
+        found = analyze(query, known=known(ws), today=ws.clock().date())
+        rarity = _rarity(ws, [keyword.term for keyword in found.keywords])
+        weighed = [replace(k, weight=round(k.weight * rarity[k.term], 3)) for k in found.keywords]
+        return replace(found, keywords=tuple(sorted(weighed, key=lambda k: -k.weight)))
+
+    return in_step(ws, run)
 
 
 def known(ws: Workspace) -> Known:
@@ -66,19 +70,12 @@ def understood(ws: Workspace, ask: Ask) -> Ask:
 def read_note(ws: Workspace, text: str, *, on: date | None = None) -> NoteReading:
     """A note before it is saved. `on` is the day it is of; without it today."""
     reading = normalize(text, on=on or ws.clock().date())
-    return NoteReading(text, reading.text, reading.changes, _keywords(ws, reading.text), suggest_tags(ws, text))
 
+    def run(_: SyncReport) -> NoteReading:
+        keywords = _keywords(ws, reading.text)
+        return NoteReading(text, reading.text, reading.changes, keywords, suggest_tags(ws, text))
 
-def suggest_tags(ws: Workspace, text: str, given: Sequence[str] = ()) -> tuple[str, ...]:
-    """Tags that the journal uses, whose words the text holds, and that are not `given`; the most used first."""
-    held = {stem for _, word in words(text) if (stem := ws.index.stem(word))}
-    fitting = []
-    for tag, count in ws.index.facets(Filters()).tags:
-        parts = tag.rpartition("/")[2].replace("_", "-").split("-")
-        stems = [ws.index.stem(part) for part in parts if part]
-        if count > 1 and tag not in given and stems and all(stem in held for stem in stems):
-            fitting.append(tag)
-    return tuple(fitting[:MAX_SUGGESTED])
+    return in_step(ws, run)
 
 
 def _keywords(ws: Workspace, text: str) -> tuple[Keyword, ...]:

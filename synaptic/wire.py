@@ -147,7 +147,8 @@ def facets_json(facets: Facets) -> Json:
 
 
 def receipt_json(receipt: Receipt) -> Json:
-    return {"success": True} | asdict(receipt) | {"notices": list(receipt.notices)}
+    lists = {"notices": list(receipt.notices), "suggested_tags": list(receipt.suggested_tags)}
+    return {"success": True} | asdict(receipt) | lists
 
 
 def rebuild_json(report: RebuildReport) -> Json:

@@ -17,6 +17,7 @@ from .models import Entry, Receipt
 from .query import check_type, read_date
 from .stopwatch import Stopwatch
 from .sync import content_hash, embed_pending, in_step, sync
+from .tagging import suggest_tags
 from .workspace import Workspace
 
 SCRUB_WAIT_MS = 3_000
@@ -82,7 +83,14 @@ def save(
             notices += index_now(ws)
     if ws.config.metrics:
         ws.index.timed("save", watch.read())
-    return Receipt(entry.id, entry.date, entry.time, path, queued, tuple(notices))
+    return Receipt(entry.id, entry.date, entry.time, path, queued, tuple(notices), _suggested(ws, entry))
+
+
+def _suggested(ws: Workspace, entry: Entry) -> tuple[str, ...]:
+    try:
+        return suggest_tags(ws, entry.content, given=entry.tags)
+    except (SynapticError, apsw.Error):
+        return ()  # an index that cannot be used must not turn a save into an error
 
 
 def update(

@@ -138,3 +138,14 @@ def test_the_index_follows_the_settings_of_what_is_meant(home: Home) -> None:
     (home.path / "config.toml").write_text("[search]\nanchor_times = false\nanalysis = false\n")
     assert home.ask("search", "2026-11-20", "--strategy", "lexical")["total"] == 0
     assert home.files()["2026-11-21.md"].count(b"yesterday") == 1  # the Markdown stays as it was written
+
+
+def test_a_save_suggests_tags_that_the_journal_uses(home: Home) -> None:
+    for text in ("Redis is the cache.", "Redis was upgraded."):
+        home.ask("save", text, "--tag", "redis", "--tag", "ops")
+    assert home.ask("save", "The redis cluster is full.")["suggested_tags"] == ["redis"]
+    assert home.ask("save", "The redis cluster is empty.", "--tag", "redis")["suggested_tags"] == []
+    assert home.ask("save", "Nothing of the kind.")["suggested_tags"] == []
+    with home.server() as server:
+        assert server.call("save", content="Redis again, with more memory.")["suggested_tags"] == ["redis"]
+        assert "redis" in server.text("save", content="Redis a third time.")

@@ -149,6 +149,11 @@ class Index(Store):
             self._vocabulary = (state, (tags, projects, files))
         return self._vocabulary[1]
 
+    def used_tags(self) -> list[str]:
+        """The tags that more than one entry has, the most used first."""
+        rows = self.rows("SELECT name FROM tag GROUP BY name HAVING count(*) > 1 ORDER BY count(*) DESC, name")
+        return [row[0] for row in rows]
+
     def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
         """Chunks that hold a word of this stem."""
         return [row[0] for row in self.rows("SELECT doc FROM chunk_place WHERE term = ? LIMIT ?", stem, limit)]
