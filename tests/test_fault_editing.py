@@ -118,7 +118,7 @@ def test_what_an_old_buffer_took_away_comes_back_only_when_asked(home: Home, rou
     """Each round a person holds a day file open while saves arrive, and then writes the old buffer back."""
     lost: dict[str, str] = {}
     with home.server() as server:
-        for number in rounds(6, 300):
+        for number in rounds(3, 300):
             path = home.journal / f"{day(number)}.md"
             server.call("save", content=f"Before round {number}.", at=f"{day(number)}T09:00:00")
             buffer = path.read_bytes() + f"\n## 10:15 Typed {number}\nIn the old buffer.\n".encode()
@@ -496,7 +496,7 @@ def test_an_edit_lands_where_it_was_meant_or_is_refused(home: Home, rounds: Roun
     acknowledged: set[str] = set()
     with home.server() as editing, home.server() as saving, ThreadPoolExecutor(2) as threads:
         editing.call("find")
-        for number in rounds(60, 5000):
+        for number in rounds(30, 5000):
             made = Round(number)
             rng, path = made.rng, home.journal / f"{day(number)}.md"
             path.write_bytes(made.whole)

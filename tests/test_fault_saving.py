@@ -400,7 +400,7 @@ def cases(soak: bool) -> list[Case]:
     """Each step once, and torn blocks with something typed below; in a soak all pairs of steps, each with all of it."""
     steps = [(operation, step) for operation in STEPS for step in STEPS[operation]]
     if not soak:
-        below = [(step, typed) for step in TORN[1::2] for typed in TYPED if typed != "nothing"]
+        below = [(step, typed) for step in TORN[1::4] for typed in TYPED if typed != "nothing"]
         return [Case(*step) for step in steps] + [Case("save", *torn) for torn in below]
     steps += [("save", step) for step in TORN]
     second = ("", *dict.fromkeys((*SPOOLED, *APPENDED, *CREATED, *FILED)))
