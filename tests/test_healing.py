@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import apsw
@@ -10,6 +12,7 @@ from embedders import HashingEmbedder
 from homes import open_home
 
 from synaptic import Workspace, delete, rebuild, recent, save, search
+from synaptic.index.database import Database
 
 
 def remove(path: Path) -> None:
@@ -89,3 +92,20 @@ def test_a_purged_word_is_nowhere(ws: Workspace) -> None:
     for path in kept:
         data = path.read_bytes().lower()
         assert b"xylophon" not in data and b"zymurg" not in data and doomed.id.encode() not in data, path
+
+
+def test_those_who_open_an_index_that_others_take_away_never_meet_a_stranger(tmp_path: Path) -> None:
+    """A file that comes back by being opened would have no owner, and nobody would touch it again."""
+
+    def open_and_take_away(number: int) -> str:
+        index = Database(tmp_path / "index.db")
+        index.value("SELECT count(*) FROM entry")
+        if number % 3 == 0:
+            index.reset()
+        time.sleep(0.005)  # what it wrote is still in the log
+        trouble = index.trouble
+        index.close()
+        return trouble
+
+    with ThreadPoolExecutor(4) as threads:
+        assert set(threads.map(open_and_take_away, range(300))) == {""}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import os
 import re
@@ -21,6 +22,8 @@ from . import rescue
 APPLICATION_ID = 0x53594E41  # "SYNA"
 SCHEMA_VERSION = 6
 BUSY_TIMEOUT_MS = 10_000
+OPEN_ATTEMPTS = 5
+OPEN_PAUSE_S = 0.01
 COMPACT_WAIT_MS = 2_000
 PAGE_SIZE = 2048  # small journals leave 40 tables half full
 MEMORY_RETRY_S = 60.0
@@ -132,20 +135,40 @@ class Database:
         return None if answer == "ok" else str(answer)
 
     def _open(self) -> apsw.Connection:
-        try:
-            if _identity(self.path) is None:
-                with self._creation_lock():
-                    if _identity(self.path) is None:
-                        self._create()
-            self._identity = _identity(self.path)
-            _check_owner(self.path)
-            connection = self._connect()
-            self._companions = _companions(self.path)
-            return connection
-        except (OSError, *_UNWRITABLE) as error:
-            if isinstance(error, apsw.Error) and not is_unwritable(error):
-                raise
-            return self._in_memory(error)
+        """A connection to the file, or to memory; tried again when others replaced the file meanwhile."""
+        for attempts_left in reversed(range(OPEN_ATTEMPTS)):
+            try:
+                if (connection := self._open_file()) is not None:
+                    return connection
+            except IndexUnusable:
+                if not attempts_left:  # a header can be half written at the moment it is read
+                    raise
+            except (OSError, *_UNWRITABLE) as error:
+                if isinstance(error, apsw.Error) and not is_unwritable(error):
+                    raise
+                went = isinstance(error, FileNotFoundError) or self._identity != _identity(self.path)
+                if not attempts_left or not went:
+                    return self._in_memory(error)
+            time.sleep(OPEN_PAUSE_S)
+        return self._in_memory(BlockingIOError(errno.EAGAIN, "it is replaced again and again"))
+
+    def _open_file(self) -> apsw.Connection | None:
+        """None where the file was replaced while it was opened."""
+        self._identity = None
+        if _identity(self.path) is None:
+            with self._creation_lock():
+                if _identity(self.path) is None:
+                    self._create()
+        self._identity = _identity(self.path)
+        _check_owner(self.path)
+        # without SQLITE_OPEN_CREATE: a file that just went would come back without an owner
+        file = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
+        connection = self._connect(file) if _identity(self.path) else file  # nor is an emptied one filled in place
+        if self._identity != _identity(self.path):
+            connection.close()
+            return None
+        self._companions = _companions(self.path)
+        return connection
 
     def _create(self) -> None:
         """An empty index appears at once: what others open has a name and a schema."""
@@ -169,8 +192,7 @@ class Database:
         self.trouble = f"The index {self.path} cannot be written ({reason})"
         return memory
 
-    def _connect(self, connection: apsw.Connection | None = None) -> apsw.Connection:
-        connection = connection or apsw.Connection(str(self.path))
+    def _connect(self, connection: apsw.Connection) -> apsw.Connection:
         try:
             connection.set_busy_timeout(self._busy_timeout_ms)
             is_new = not connection.execute("PRAGMA page_count").get
