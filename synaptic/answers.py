@@ -139,7 +139,7 @@ def _without_blanks(args: dict[str, Any]) -> dict[str, Any]:
 def day_text(ws: Workspace, date: str) -> str:
     """All entries of a local date, oldest first, as fenced Markdown."""
     day = read_date(date, now=ws.clock(), name="date")
-    filters = build_filters(now=ws.clock(), since=day, until=day)
+    filters = build_filters(now=ws.clock(), since=day, until=day, include_superseded=True)
     items: list[Item] = []
     cursor: str | None = None
     while True:

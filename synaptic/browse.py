@@ -134,7 +134,7 @@ def status(ws: Workspace) -> Status:
             model=ws.embedder.name,
             index_bytes=ws.index.size_bytes(),
             issues=ws.index.issues(),
-            facets=ws.index.facets(Filters()),
+            facets=ws.index.facets(Filters(include_superseded=True)),
             months=ws.index.months(),
             figures={verb: _figures(calls) for verb, calls in ws.index.timings().items()},
         )

@@ -186,6 +186,7 @@ def find(
     order: f.Order = None,
     around: f.Around = None,
     facets: f.WithFacets = False,
+    include_superseded: f.Superseded = False,
     limit: f.Limit = 20,
     cursor: f.Cursor = None,
     as_json: f.AsJson = False,
@@ -210,6 +211,7 @@ def find(
             has_files=has_files,
             min_importance=min_importance,
             max_importance=max_importance,
+            include_superseded=include_superseded,
         )
         listing = browse.find(
             ws,

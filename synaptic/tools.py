@@ -310,6 +310,7 @@ TOOLS: tuple[ToolSpec, ...] = (
             "order": {"type": "string", "enum": list(ORDERS)},
             "around": _say(_TEXT, "id; what stands around it in time"),
             "facets": _say(_SWITCH, "count types and tags"),
+            "include_superseded": _SWITCH,
             "limit": _say(_WHOLE_NUMBER, default=20),
             "cursor": _say(_TEXT, "from the answer before"),
         },

@@ -232,7 +232,8 @@ def test_save_takes_every_mark(run: Run) -> None:
     assert entry["files"] == ["src/a b.py", "c,d.md"]
     assert (entry["parent"], entry["supersedes"]) == (parent, [parent])
     assert (entry["date"], entry["time"], entry["path"]) == ("2026-11-20", "08:05", "2026-11-20.md")
-    assert f"superseded by {saved.id[-8:]}" in run("recent").out
+    assert parent[-8:] not in run("recent").out
+    assert f"superseded by {saved.id[-8:]}" in run("find", "--include-superseded").out
 
 
 def test_the_same_text_again_keeps_the_first(run: Run) -> None:

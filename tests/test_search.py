@@ -239,6 +239,18 @@ def test_superseded_entries_are_hidden_unless_asked_for(ws: Workspace) -> None:
     both = search(ws, "team meets", filters=filters)
     assert {hit.entry.id: hit.superseded_by for hit in both.hits} == {old.id: new.id, new.id: None}
     assert get(ws, [old.id]).superseded_by == {old.id: new.id}
+    for listing in (
+        recent(ws),
+        recent(ws, "team"),
+        find(ws, facets=True),
+        find(ws, "team", filters=build_filters(now=ws.clock())),
+    ):
+        assert (listing.total, [entry.id for entry in listing.entries]) == (1, [new.id])
+    every = find(ws, filters=filters, facets=True)
+    assert (every.total, every.superseded_by) == (2, {old.id: new.id})
+    assert [facets.types for listing in (find(ws, facets=True), every) if (facets := listing.facets)] == [
+        (("note", 1),), (("note", 2),)
+    ]  # fmt: skip
     with pytest.raises(InvalidArgument):
         update(ws, new.id, supersedes=[new.id])
 

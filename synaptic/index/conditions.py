@@ -11,6 +11,13 @@ from .database import marks
 OWN_COLUMNS = "{title tags text}"
 """The columns that hold an entry's own words, not its neighbours'."""
 
+SUPERSEDED = (
+    "FROM entry old JOIN supersedes s ON s.target = old.own_id JOIN entry new ON new.rowid = s.entry "
+    "WHERE old.twin = 0 AND new.twin <> 1 "
+    "AND (new.at > old.at OR (new.at = old.at AND new.source = old.source AND new.seq > old.seq))"
+)
+"""Every entry `old` that an entry `new` supersedes; the later counts alone, so that two cannot hide each other."""
+
 
 def conditions(filters: Filters) -> tuple[str, tuple[Any, ...]]:
     """SQL over the alias `e`, each condition led by AND, and its values."""
@@ -53,6 +60,14 @@ def conditions(filters: Filters) -> tuple[str, tuple[Any, ...]]:
     if filters.has_files is not None:
         add(f"{'' if filters.has_files else 'NOT '}EXISTS (SELECT 1 FROM file WHERE entry = e.rowid)")
     return "".join(parts), tuple(values)
+
+
+def shown(filters: Filters) -> tuple[str, tuple[Any, ...]]:
+    """The conditions of a list: what a later entry supersedes is left out unless it is asked for."""
+    condition, values = conditions(filters)
+    if not filters.include_superseded:
+        condition += f" AND e.rowid NOT IN (SELECT old.rowid {SUPERSEDED})"
+    return condition, values
 
 
 def allowed(filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]) -> tuple[str, tuple[Any, ...]]:

@@ -13,7 +13,7 @@ import apsw
 from ..errors import Ambiguous, NotFound
 from ..models import Facets, Filters, Order, ParseIssue, Vector
 from ..words import sought
-from .conditions import OWN_COLUMNS, allowed, conditions
+from .conditions import OWN_COLUMNS, SUPERSEDED, allowed, conditions, shown
 from .database import marks
 from .rows import (
     MICROSECOND,
@@ -234,8 +234,11 @@ class Index(Store):
     def listing(
         self, filters: Filters, *, order: Order, limit: int, after: Position | None = None
     ) -> tuple[int, list[int]]:
-        """(total, entry rowids in order). `after` is where the entry stands that was shown last."""
-        condition, values = conditions(filters)
+        """(total, entry rowids in order), without what is superseded unless the filters ask for it.
+
+        `after` is where the entry stands that was shown last.
+        """
+        condition, values = shown(filters)
         total = self.value(f"SELECT count(*) FROM entry e WHERE e.id IS NOT NULL {condition}", *values)
         if after is not None:
             condition += f" AND (e.at, s.path, e.seq) {'>' if order == 'oldest' else '<'} (?, ?, ?)"
@@ -269,10 +272,8 @@ class Index(Store):
     def superseded_by(self, ids: Sequence[str]) -> dict[str, str]:
         """For each of these ids that a strictly later entry supersedes: the id of the latest such entry."""
         rows = self.rows(
-            "SELECT old.own_id, new.id FROM entry old JOIN supersedes s ON s.target = old.own_id "
-            f"JOIN entry new ON new.rowid = s.entry WHERE old.own_id IN {marks(ids)} AND old.twin = 0 "
-            "AND new.twin <> 1 AND (new.at > old.at OR (new.at = old.at AND new.source = old.source "
-            "AND new.seq > old.seq)) ORDER BY new.at, new.twin DESC, new.id",
+            f"SELECT old.own_id, new.id {SUPERSEDED} AND old.own_id IN {marks(ids)} "
+            "ORDER BY new.at, new.twin DESC, new.id",
             *ids,
         )
         return dict(rows)
@@ -291,7 +292,8 @@ class Index(Store):
         return cast("int | None", rowid)
 
     def facets(self, filters: Filters) -> Facets:
-        condition, values = conditions(filters)
+        """The counts of what `listing` lists."""
+        condition, values = shown(filters)
         chosen = f"(SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition})"
 
         def count(sql: str) -> tuple[tuple[str, int], ...]:
