@@ -3,6 +3,7 @@
     python scripts/bench.py quality --locomo locomo-dev.json [--split 1-3]
     python scripts/bench.py quality --notes notes-til.tar.gz
     python scripts/bench.py quality --freshness tests/data/freshness.json
+    python scripts/bench.py auto --locomo locomo-dev.json
     python scripts/bench.py speed [--notes notes-til.tar.gz] [--cache DIR]
     python scripts/bench.py start
     python scripts/bench.py size --notes notes-til.tar.gz
@@ -21,6 +22,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench_automatic import run_automatic
 from bench_quality import run_quality
 from bench_size import run_size
 from bench_speed import PARTS, run_speed
@@ -30,6 +32,7 @@ Rows = list[dict[str, Any]]
 
 COMMANDS: dict[str, Callable[[argparse.Namespace, Path], Rows]] = {
     "quality": run_quality,
+    "auto": run_automatic,
     "speed": run_speed,
     "start": run_start,
     "size": run_size,
@@ -56,6 +59,9 @@ def parser() -> argparse.ArgumentParser:
     quality.add_argument("--notes", type=Path, help="a tar.gz of Markdown notes: each is sought by its title")
     quality.add_argument("--freshness", type=Path, help="pairs of notes, the later of which must come first; JSON")
     quality.add_argument("--sweep", action="store_true", help="try settings around the default")
+    automatic = commands.add_parser("auto", help="the automatic strategy: its budget, and what it loses")
+    automatic.add_argument("--locomo", type=Path, required=True, help="LoCoMo conversations, JSON")
+    automatic.add_argument("--split", default="1-5", help="conversations by number, like 1-3")
     speed = commands.add_parser("speed", help="search, save, memory, the command line, rebuild")
     speed.add_argument("parts", nargs="*", choices=[[], *PARTS], help=f"of {', '.join(PARTS)}; default all")
     speed.add_argument("--notes", type=Path, help="a tar.gz of notes to take sentences from; default the project's own")
@@ -63,7 +69,7 @@ def parser() -> argparse.ArgumentParser:
     start = commands.add_parser("start", help="MCP: from process start to the answer of initialize")
     size = commands.add_parser("size", help="bytes of the index over bytes of the text")
     size.add_argument("--notes", type=Path, required=True, help="a tar.gz of Markdown notes")
-    for command in (quality, speed, start, size):
+    for command in (quality, automatic, speed, start, size):
         command.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return top
 

@@ -68,17 +68,17 @@ VARIANTS = (
     Variant("BM25 alone", PLAIN, "lexical"),
     Variant("vectors alone", PLAIN, "semantic"),
     Variant("plain RRF, k=60", PLAIN),
-    Variant("default", DEFAULT),
-    Variant("smart", DEFAULT, "smart"),
+    Variant("hybrid", DEFAULT),
+    Variant("default", DEFAULT, "auto"),
 )
 
 ABLATIONS = (
-    Variant("- query analysis", replace(DEFAULT, analysis=False)),
-    Variant("- stop words", replace(DEFAULT, stop_words=False)),
-    Variant("- context column", replace(DEFAULT, context=0)),
-    Variant("- decay", replace(DEFAULT, decay_floor=1.0)),
-    Variant("- same topic, later first", replace(DEFAULT, same_topic=2.0)),
-    Variant("- k=2, k=60 instead", replace(DEFAULT, k=60.0)),
+    Variant("- query analysis", replace(DEFAULT, analysis=False), "auto"),
+    Variant("- stop words", replace(DEFAULT, stop_words=False), "auto"),
+    Variant("- context column", replace(DEFAULT, context=0), "auto"),
+    Variant("- decay", replace(DEFAULT, decay_floor=1.0), "auto"),
+    Variant("- same topic, later first", replace(DEFAULT, same_topic=2.0), "auto"),
+    Variant("- k=2, k=60 instead", replace(DEFAULT, k=60.0), "auto"),
 )
 
 
@@ -113,10 +113,10 @@ def run_quality(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, 
         hops = [recall for recall, is_hop in zip(recalls, multi_hop, strict=True) if is_hop]
         if hops:
             row["multi-hop recall@10"] = round(mean(hops), 4)
-        if hops and variant.name == "smart":
+        if hops and variant.name == "default":
             low, high = bootstrap([a - b for a, b in zip(hops, hops_before, strict=True)])
-            row["multi-hop over default, 95 %"] = f"{low:+.3f} to {high:+.3f}"
-        hops_before = hops if variant.name == "default" else hops_before
+            row["multi-hop over hybrid, 95 %"] = f"{low:+.3f} to {high:+.3f}"
+        hops_before = hops if variant.name == "hybrid" else hops_before
         rows.append(row)
         print(f"  {variant.name}", file=sys.stderr)
     for corpus in corpora:

@@ -11,7 +11,7 @@ from .errors import InvalidArgument, SynapticError
 from .index import Position, instant
 from .models import Figures, Filters, Latency, Listing, Order, Status
 from .query import check_limit
-from .search import check_order, search
+from .search import check_order, known_costs, search
 from .sync import SyncReport, in_step, read_entries
 from .workspace import Workspace
 
@@ -137,6 +137,7 @@ def status(ws: Workspace) -> Status:
             facets=ws.index.facets(Filters(include_superseded=True)),
             months=ws.index.months(),
             figures={verb: _figures(calls) for verb, calls in ws.index.timings().items()},
+            costs={name: dict(layers) for name, layers in known_costs(ws).stages.items()},
         )
 
     return in_step(ws, run)

@@ -98,6 +98,7 @@ Limit = Annotated[int, typer.Option(metavar="N", help="1 to 100.")]
 Strategy = Annotated[
     str, typer.Option(metavar="NAME", help=f"One of: {', '.join(STRATEGIES)}.", autocompletion=_complete_strategy)
 ]
+BudgetMs = Annotated[float | None, typer.Option(metavar="MS", help="How long an automatic search may take.")]
 Preset = Annotated[
     str | None,
     typer.Option(metavar="NAME", help=f"Weights by name: {', '.join(PRESETS)}.", autocompletion=_complete_preset),

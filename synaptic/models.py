@@ -28,8 +28,8 @@ TYPES: tuple[EntryType, ...] = (
 DateSource = Literal["file", "front-matter", "comment", "mtime"]
 Mode = Literal["hybrid", "lexical", "semantic"]
 MODES: tuple[Mode, ...] = ("hybrid", "lexical", "semantic")
-Strategy = Literal["hybrid", "lexical", "semantic", "bounded", "smart"]
-STRATEGIES: tuple[Strategy, ...] = ("hybrid", "lexical", "semantic", "bounded", "smart")
+Strategy = Literal["auto", "hybrid", "lexical", "semantic", "bounded", "smart"]
+STRATEGIES: tuple[Strategy, ...] = ("auto", "hybrid", "lexical", "semantic", "bounded", "smart")
 Order = Literal["relevance", "newest", "oldest", "importance", "access"]
 ORDERS: tuple[Order, ...] = ("relevance", "newest", "oldest", "importance", "access")
 
@@ -230,10 +230,30 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True)
+class Layer:
+    """A part of a search, and its milliseconds: 95 % of the searches before stayed within `estimated_ms`."""
+
+    name: str
+    estimated_ms: float | None
+    actual_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Why an automatic search took its strategy, and what that was to cost and did. None: nothing measured yet."""
+
+    because: str
+    budget_ms: float | None
+    estimated_ms: float | None
+    actual_ms: float
+    layers: tuple[Layer, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """`mode` is what ran, `total` the ranked candidates before `limit`; `terms` are the words to highlight.
 
-    `rounds` are those of a smart search that was asked to explain itself.
+    `rounds` are those of a smart search that was asked to explain itself; `choice` is that of an automatic one.
     """
 
     query: str
@@ -245,6 +265,7 @@ class SearchResult:
     terms: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     rounds: tuple[Round, ...] = ()
+    choice: Choice | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +318,10 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """`months` and `figures` are what the journal and Synaptic's own clock say of the past."""
+    """`months`, `figures` and `costs` are what the journal and Synaptic's own clock say of the past.
+
+    `costs`: by strategy and layer, the milliseconds within which 95 % of the last searches stayed; `auto` goes by it.
+    """
 
     home: Path
     journal: Path
@@ -312,6 +336,7 @@ class Status:
     facets: Facets
     months: tuple[tuple[str, int], ...]
     figures: dict[str, Figures]
+    costs: dict[str, dict[str, float]]
     notices: tuple[str, ...] = ()
 
 

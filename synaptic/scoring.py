@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
+from .automatic import Budget
 from .index import Standing, instant
 from .models import Filters, Mode, Order, Signals, Strategy, Vector
 from .query import MAX_LIMIT, ParsedQuery
@@ -58,6 +59,7 @@ class Ask:
     now: datetime
     trouble: str
     watch: Stopwatch
+    budget: Budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +105,10 @@ def fusion_weights(ws: Workspace, mode: Mode) -> dict[str, float]:
 
 
 def ranked_of(ws: Workspace, ask: Ask, mode: Mode, lists: Lists, vector: Vector | None) -> list[Ranked]:
-    if not ask.parsed.terms:
-        return _listed(ws, ask)
-    return _bounded(ws, ask, lists) if ask.strategy == "bounded" else _rank(ws, ask, mode, lists, vector)
+    with ask.watch.stage("rank"):
+        if not ask.parsed.terms:
+            return _listed(ws, ask)
+        return _bounded(ws, ask, lists) if ask.strategy == "bounded" else _rank(ws, ask, mode, lists, vector)
 
 
 def _rank(ws: Workspace, ask: Ask, mode: Mode, lists: Lists, vector: Vector | None) -> list[Ranked]:

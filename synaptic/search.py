@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 
+from .automatic import Budget, Costs, choice, costs, form_of
 from .errors import InvalidArgument, ModelError
 from .index import instant, moment
 from .models import ORDERS, STRATEGIES, Entry, Filters, Hit, Mode, Order, Round, SearchResult, Strategy, Why
@@ -33,14 +35,17 @@ from .words import words
 from .workspace import Workspace
 
 BOUNDED_DAYS = 90
+MOST_MS = 60_000
+RUNS_READ = 200
 COUNTED_HITS = 3
 """So many hits of a search count as read."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How a smart search was asked to go about it."""
+    """How an automatic or a smart search was asked to go about it."""
 
+    choose: bool
     sub_queries: tuple[str, ...]
     max_rounds: int
 
@@ -51,7 +56,8 @@ def search(
     *,
     filters: Filters | None = None,
     limit: int = 20,
-    strategy: str = "hybrid",
+    strategy: str = "auto",
+    budget_ms: float | None = None,
     preset: str | None = None,
     weights: Mapping[str, float] | None = None,
     prefer: Filters | None = None,
@@ -69,11 +75,16 @@ def search(
     Steps: bring the index in step; parse the query; the lexical and the semantic list; scores; read the
     winners. Ranks are fused and decay with age; with `preset` or `weights` the signals are weighted instead.
     `filters` are hard, `prefer` only raises what it fits. `min_similarity` is a cosine, 0 to 1; entries without
-    a vector pass. `order` is how the best `limit` are shown. `strategy` "bounded" is the best 100 by meaning, of
-    the last 90 days (or since `filters.since`), newest first. Without a model or without vectors it answers from
-    words and says so. `strategy` "smart" asks in parts and rounds (see smart.py): `sub_queries` replace its
-    parts, `max_rounds`, 0 to 3, are the rounds, 0 the parts alone. A query without words lists entries in order.
-    `within` restricts it to these index rows. `load_model` False leaves a model that is still loading alone.
+    a vector pass. `order` is how the best `limit` are shown. Without a model or without vectors it answers from
+    words and says so. A query without words lists entries in order. `within` restricts it to these index rows.
+    `load_model` False leaves a model that is still loading alone.
+
+    | strategy | what                                                                                          |
+    |----------|-----------------------------------------------------------------------------------------------|
+    | auto     | what suits the form of the query and `budget_ms`, which goes with no other (see automatic.py)   |
+    | bounded  | the best 100 by meaning, of the last 90 days (or since `filters.since`), newest first           |
+    | smart    | asks in parts and rounds (see smart.py): `sub_queries` replace its parts, `max_rounds`, 0 to 3,  |
+    |          | are the rounds, 0 the parts alone                                                             |
 
     Raises InvalidArgument that names the valid values.
     """
@@ -84,7 +95,10 @@ def search(
         raise InvalidArgument(f"max_rounds is {max_rounds}.", valid=(f"0 to {MAX_ROUNDS}",))
     now = ws.clock()
     parsed = parse_query(query, filters or Filters(), now=now, stop_words=ws.config.search.stop_words)
-    chosen = check_strategy(strategy)
+    asked = check_strategy(strategy)
+    _check_budget(budget_ms, asked)
+    by_form: Strategy = "smart" if sub_queries else form_of(parsed)
+    chosen = by_form if asked == "auto" else asked
     ask = Ask(
         parsed=parsed,
         filters=_within_reach(parsed.filters, now) if chosen == "bounded" else parsed.filters,
@@ -100,11 +114,13 @@ def search(
         now=now,
         trouble="" if chosen == "lexical" else _load(ws, wait=load_model),
         watch=Stopwatch(),
+        budget=Budget(budget_ms, Costs({})),
     )
-    plan = _Plan(tuple(sub_queries), max_rounds)
-    result = in_step(ws, lambda report: _run(ws, query, ask, plan, report), embed_ms=embed_ms, at_least=8)
+    plan = _Plan(asked == "auto", tuple(sub_queries), max_rounds)
+    spare_ms = embed_ms if budget_ms is None else 0  # what waits for vectors can wait longer
+    result = in_step(ws, lambda report: _run(ws, query, ask, plan, report), embed_ms=spare_ms, at_least=8)
     if ws.config.metrics:
-        ws.index.timed("search", ask.watch.read())
+        ws.index.timed("search", ask.watch.read(), None if ask.trouble else result.strategy)
     if ws.config.track_access:
         ws.index.accessed([hit.entry.id for hit in result.hits[:COUNTED_HITS]], instant(now))
     return result
@@ -116,6 +132,13 @@ def check_strategy(value: str) -> Strategy:
         if known == value.strip().lower():
             return known
     raise InvalidArgument(f"strategy {value!r} is unknown.", valid=STRATEGIES)
+
+
+def _check_budget(budget_ms: float | None, strategy: Strategy) -> None:
+    if budget_ms is not None and strategy != "auto":
+        raise InvalidArgument(f"budget_ms does not go with strategy {strategy!r}.", valid=("auto",))
+    if budget_ms is not None and not 0 < budget_ms <= MOST_MS:
+        raise InvalidArgument(f"budget_ms is {budget_ms}.", valid=(f"above 0, up to {MOST_MS}",))
 
 
 def check_order(value: str) -> Order:
@@ -145,28 +168,33 @@ def _load(ws: Workspace, *, wait: bool) -> str:
 
 
 def _run(ws: Workspace, query: str, ask: Ask, plan: _Plan, report: SyncReport) -> SearchResult:
+    ask.watch.rest("sync")
+    because = forced = ""
+    if plan.choose:
+        ask, because, forced = _fitting(ws, ask)
     if ws.config.search.analysis:
-        from .understanding import understood  # 100 ms, for searches only
-
         with ask.watch.stage("analyse"):
+            from .understanding import understood  # 100 ms, for searches only
+
             ask = understood(ws, ask)
     with ask.watch.stage("embed"):
         vector = vector_of(ws, ask)
     terms, notices = spell(ws, ask.parsed)
+    if forced:
+        notices = (f"By words only: {forced}, more than budget_ms.", *notices)
     mixed = ask.strategy in ("hybrid", "smart")
     mode: Mode = "lexical" if vector is None else "hybrid" if mixed else "semantic"
     rounds: tuple[Round, ...] = ()
     if ask.strategy == "smart" and ask.parsed.terms:
-        with ask.watch.stage("think"):
-            thought = think(ws, ask, terms, vector, plan.sub_queries, plan.max_rounds)
+        thought = think(ws, ask, terms, vector, plan.sub_queries, plan.max_rounds)
         lists, ranked, rounds = thought.lists, thought.ranked, thought.rounds
     else:
         lists = lists_of(ws, ask, mode, terms, vector)
-        with ask.watch.stage("rank"):
-            ranked = ranked_of(ws, ask, mode, lists, vector)
-    kept = similar(ask, ranked) if vector is not None else ranked
-    best = later_first(ws, lists, kept) if vector is not None and ask.weights is None else kept
-    winners = in_order((newest_of_the_fitting(best) if ask.recent else best)[: ask.limit], ask.order)
+        ranked = ranked_of(ws, ask, mode, lists, vector)
+    with ask.watch.stage("rank"):
+        kept = similar(ask, ranked) if vector is not None else ranked
+        best = later_first(ws, lists, kept) if vector is not None and ask.weights is None else kept
+        winners = in_order((newest_of_the_fitting(best) if ask.recent else best)[: ask.limit], ask.order)
     if mode == "hybrid" and winners and not lists.lexical:
         notices = (*notices, "No entry holds a word of this query; these come near in meaning only.")
     with ask.watch.stage("read"):
@@ -181,7 +209,29 @@ def _run(ws: Workspace, query: str, ask: Ask, plan: _Plan, report: SyncReport) -
         terms=terms,
         notices=_notices(ws, ask, report, notices, ranked, kept),
         rounds=rounds if ask.explain else (),
+        choice=choice(ask.strategy, forced or because, ask.budget, ask.watch.read())
+        if plan.choose and (ask.explain or ask.budget.ms is not None)
+        else None,
     )
+
+
+_BECAUSE: Mapping[str, str] = {
+    "lexical": "it is to be found as it is written",
+    "smart": "a question",
+    "hybrid": "words, but no question",
+}
+
+
+def known_costs(ws: Workspace) -> Costs:
+    """What searches cost on this machine, of this journal."""
+    return costs(ws.index.searches(RUNS_READ), time.time())
+
+
+def _fitting(ws: Workspace, ask: Ask) -> tuple[Ask, str, str]:
+    """The search with the strategy that fits its budget; why that one; what forced it."""
+    budget = Budget(ask.budget.ms, known_costs(ws))
+    strategy, forced = budget.strategy(ask.strategy)
+    return replace(ask, strategy=strategy, budget=budget), _BECAUSE[strategy], forced
 
 
 # -- the answer ---------------------------------------------------------------------------------------

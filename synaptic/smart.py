@@ -31,6 +31,9 @@ LOOKED_AT, BEGINNING = 3, 200
 MAX_TERMS = 8
 """Words of a sub-query that are looked up."""
 
+LONGER = 2
+"""How much more a question with its answers costs than the question, at least."""
+
 MAX_ROUNDS = 3
 CHECKED = 10
 _WORD = re.compile(r"\w[\w'-]*")
@@ -50,19 +53,27 @@ def think(
 ) -> Thought:
     """What the question finds in up to `max_rounds` rounds after the plan's; 0 runs the plan alone.
 
-    `parts` replace the decomposition by `split`. Stops when a round brings nothing new.
+    `parts` replace the decomposition by `split`. Stops when a round brings nothing new, or when the budget of
+    the search leaves no room for another.
     """
     runs = _Runs(ws, ask)
     runs.add(SubQuery("q1", ask.parsed.text, 1.0), ask.parsed, terms, vector)
+    one_ms = sum(ask.watch.read().get(stage, 0.0) for stage in ("embed", "lexical", "semantic", "rank"))
     for part in parts or split(ask.parsed.text):
-        runs.ask(part)
+        if not ask.budget.allows("parts", ask.watch.elapsed(), one_ms):
+            break
+        with ask.watch.stage("parts"):
+            runs.ask(part)
     rounds = [runs.close()]
     for number in range(1, max_rounds):
-        before = set(runs.best())
-        question = runs.with_answers() if number == 1 else " ".join(runs.missing())
-        if not question or not runs.ask(question):
+        if not ask.budget.allows("reflect", ask.watch.elapsed(), LONGER * one_ms):
             break
-        rounds.append(runs.close())
+        with ask.watch.stage("reflect"):
+            before = set(runs.best())
+            question = runs.with_answers() if number == 1 else " ".join(runs.missing())
+            if not question or not runs.ask(question):
+                break
+            rounds.append(runs.close())
         if set(runs.best()) == before:
             break
     return Thought(runs.lists(), runs.ranked(), tuple(rounds))

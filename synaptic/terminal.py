@@ -15,12 +15,25 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import JournalError, SynapticError
-from .models import Checkup, Entry, Facets, Figures, Hit, Listing, ParseIssue, RebuildReport, SearchResult, Status, Why
+from .models import (
+    Checkup,
+    Choice,
+    Entry,
+    Facets,
+    Figures,
+    Hit,
+    Listing,
+    ParseIssue,
+    RebuildReport,
+    SearchResult,
+    Status,
+    Why,
+)
 from .present import clean, one_line
 from .wire import Json
 
@@ -134,7 +147,17 @@ def entries_text(listing: Listing, to: Screen) -> str:
 def hits_text(result: SearchResult, is_hit: IsHit, to: Screen) -> str:
     """For each hit its title line, where it stands, and the snippet with the sought words highlighted."""
     both = result.mode == "hybrid"
-    return "\n\n".join(_hit(n, hit, is_hit, to, both=both) for n, hit in enumerate(result.hits, start=1))
+    hits = [_hit(n, hit, is_hit, to, both=both) for n, hit in enumerate(result.hits, start=1)]
+    chosen = [to.paint(_choice(result, result.choice), "dim")] if result.choice else []
+    return "\n\n".join([*chosen, *hits])
+
+
+def _choice(result: SearchResult, choice: Choice) -> str:
+    """`smart (a question): 41 ms of 100 (lexical 8, semantic 12); 38 ms expected`."""
+    layers = ", ".join(f"{layer.name} {layer.actual_ms:.0f}" for layer in choice.layers)
+    budget = f" of {choice.budget_ms:g}" if choice.budget_ms is not None else ""
+    expected = f"; {choice.estimated_ms:.0f} ms expected" if choice.estimated_ms is not None else ""
+    return f"{result.strategy} ({choice.because}): {choice.actual_ms:.0f} ms{budget} ({layers}){expected}"
 
 
 def facets_text(facets: Facets, to: Screen) -> str:
@@ -281,6 +304,7 @@ def status_text(status: Status, seconds_left: int, to: Screen) -> str:
         ("projects", _counted(status.facets.projects)),
         ("months", _counted(status.months)),
         *((verb, _latencies(figures)) for verb, figures in status.figures.items()),
+        *((f"  {name}", _cost(layers)) for name, layers in status.costs.items()),
     ]
     lines = [f"{to.paint(f'{name:9}', 'bold')} {value}" for name, value in rows if value]
     return "\n".join((*lines, *_issue_lines(status.issues, to)))
@@ -296,6 +320,12 @@ def _latencies(figures: Figures) -> str:
     total = figures.stages["total"]
     stages = ", ".join(f"{name} {latency.p50:.0f}" for name, latency in figures.stages.items() if name != "total")
     return f"{total.p50:.0f} ms, 95 % within {total.p95:.0f} ms (last {figures.calls:,}: {stages})"
+
+
+def _cost(layers: Mapping[str, float]) -> str:
+    """`within 25 ms (semantic 9, embed 7)`: what an automatic search reckons with."""
+    parts = ", ".join(f"{name} {ms:.0f}" for name, ms in layers.items() if name not in ("total", "core") and ms >= 1)
+    return f"within {layers['total']:.0f} ms" + (f" ({parts})" if parts else "")
 
 
 def adopted_text(

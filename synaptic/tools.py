@@ -221,7 +221,7 @@ _FOUND = _object(
         "hits": {"type": "array", "items": _HIT},
         "notices": _NOTICES,
     },
-    {"rounds": {"type": "array", "items": {"type": "object"}}},
+    {"rounds": {"type": "array", "items": {"type": "object"}}, "choice": {"type": "object"}},
 )
 
 # -- the tools ------------------------------------------------------------------------------------------
@@ -266,7 +266,8 @@ TOOLS: tuple[ToolSpec, ...] = (
             "min_importance": _WHOLE_NUMBER,
             "max_importance": _WHOLE_NUMBER,
             "limit": _say(_WHOLE_NUMBER, "1 to 100", 20),
-            "strategy": {"type": "string", "enum": list(STRATEGIES), "default": "hybrid"},
+            "strategy": {"type": "string", "enum": list(STRATEGIES), "default": "auto"},
+            "budget_ms": _say(_NUMBER, "for auto"),
             "preset": {"type": "string", "enum": list(PRESETS)},
             "weights": _say(_OBJECT, "semantic, lexical, symbolic, recency, importance, access: 0 to 1"),
             "prefer": _say(_OBJECT, "types, tags, projects to raise, not to require"),

@@ -79,6 +79,8 @@ def search_json(result: SearchResult) -> Json:
     }
     if result.rounds:
         data["rounds"] = [asdict(part) for part in result.rounds]
+    if result.choice:
+        data["choice"] = asdict(result.choice)
     return data
 
 

@@ -180,7 +180,7 @@ async def test_instructions_say_when(connect: Callable[..., Client], mode: str) 
 async def test_output_schemas_name_every_field(connect: Callable[..., Client]) -> None:
     async with connect() as client:
         receipt = await call(client, "context_save", content="One.", tags=["a"])
-        found = await call(client, "context_search", query="one", strategy="smart", explain=True)
+        found = await call(client, "context_search", query="which one?", explain=True)
         listed = await call(client, "context_find", facets=True)
     assert set(receipt) == set(BY_NAME["context_save"].output["properties"])
     search = BY_NAME["context_search"].output["properties"]

@@ -23,7 +23,8 @@ def weeks(ws: Workspace, clock: Clock) -> Workspace:
 
 
 def dates(ws: Workspace, query: str, **more: object) -> list[str]:
-    return [hit.entry.date for hit in search(ws, query, limit=60, **more).hits]  # type: ignore[arg-type]
+    found = search(ws, query, limit=60, strategy="hybrid", **more)  # type: ignore[arg-type]
+    return [hit.entry.date for hit in found.hits]
 
 
 def test_a_time_in_the_question_raises_what_lies_in_it_and_hides_nothing(weeks: Workspace) -> None:

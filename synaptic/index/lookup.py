@@ -322,6 +322,17 @@ class Index(Store):
             found.setdefault(verb, []).append(json.loads(stages))
         return found
 
+    def searches(self, limit: int) -> dict[str, list[tuple[float, dict[str, float]]]]:
+        """By strategy, when its last searches ran, in seconds since 1970, and the milliseconds of their stages."""
+        stored = self.rows(
+            "SELECT strategy, at, stages FROM timing WHERE strategy IS NOT NULL ORDER BY number DESC LIMIT ?", limit
+        )
+        unwritten = [timed[1:] for timed in self._timed if timed[1] is not None]
+        found: dict[str, list[tuple[float, dict[str, float]]]] = {}
+        for strategy, at, stages in (*reversed(stored), *unwritten):
+            found.setdefault(strategy, []).append((at, json.loads(stages)))
+        return found
+
     def counts(self) -> tuple[int, int, int]:
         """(files, entries, chunks)."""
         files = self.value("SELECT count(*) FROM source")

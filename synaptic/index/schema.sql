@@ -91,9 +91,11 @@ CREATE TABLE access (
 ) WITHOUT ROWID;
 
 CREATE TABLE timing (
-    number INTEGER PRIMARY KEY,
-    verb   TEXT NOT NULL,
-    stages TEXT NOT NULL             -- JSON: milliseconds by stage, and the total
+    number   INTEGER PRIMARY KEY,
+    verb     TEXT NOT NULL,
+    strategy TEXT,                   -- of a search that had nothing to load any more
+    at       INTEGER NOT NULL,       -- seconds since 1970 UTC
+    stages   TEXT NOT NULL           -- JSON: milliseconds by stage, and the total
 );
 
 CREATE TABLE chunk (

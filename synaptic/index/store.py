@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+import time
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
@@ -44,7 +45,8 @@ class Store(Database):
         self._donors = False
         self._accessed: Counter[str] = Counter()
         self._accessed_at = 0
-        self._timed: list[tuple[str, str]] = []
+        self._timed: deque[tuple[str, str | None, int, str]] = deque(maxlen=TIMINGS_KEPT)
+        self._called: set[str] = set()
 
     def close(self) -> None:
         super().close()
@@ -97,9 +99,14 @@ class Store(Database):
         self._accessed.update(ids)
         self._accessed_at = at
 
-    def timed(self, verb: str, stages: Mapping[str, float]) -> None:
-        """Keeps how many milliseconds each stage of a call took; written like `accessed`."""
-        self._timed.append((verb, json.dumps({name: round(ms, 3) for name, ms in stages.items()})))
+    def timed(self, verb: str, stages: Mapping[str, float], strategy: str | None = None) -> None:
+        """Keeps how many milliseconds each stage of a call took; written like `accessed`.
+
+        The first call of a process pays for imports and caches: it tells nothing of its strategy.
+        """
+        said = json.dumps({name: round(ms, 3) for name, ms in stages.items()})
+        self._timed.append((verb, strategy if verb in self._called else None, int(time.time()), said))
+        self._called.add(verb)
 
     @property
     def unwritten(self) -> bool:
@@ -115,8 +122,8 @@ class Store(Database):
             "ON CONFLICT (id) DO UPDATE SET count = count + excluded.count, at = max(at, excluded.at)",
             [(id, count, self._accessed_at) for id, count in self._accessed.items()],
         )
-        db.executemany("INSERT INTO timing (verb, stages) VALUES (?, ?)", self._timed)
-        for verb in {verb for verb, _ in self._timed}:
+        db.executemany("INSERT INTO timing (verb, strategy, at, stages) VALUES (?, ?, ?, ?)", self._timed)
+        for verb in {timed[0] for timed in self._timed}:
             db.execute(
                 "DELETE FROM timing WHERE verb = ?1 AND number <= "
                 "(SELECT number FROM timing WHERE verb = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)",
