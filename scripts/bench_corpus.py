@@ -16,8 +16,8 @@ from pathlib import Path
 from synaptic import Config, Workspace, open_workspace, rebuild
 from synaptic.config import DEFAULT_MODEL
 from synaptic.embedding import Embedder, FastEmbedder
+from synaptic.lexicon import STOP_WORDS
 from synaptic.markdown import compose_entry, new_id, render_entry
-from synaptic.query import STOP_WORDS
 
 PER_DAY = 30
 """Entries in a day file."""

@@ -13,9 +13,9 @@ from datetime import date
 from functools import lru_cache
 from itertools import pairwise
 
+from .lexicon import STOP_WORDS
 from .models import TYPES, EntryType
 from .normalize import Change
-from .query import STOP_WORDS
 from .timephrase import TimeRange, find_time, is_recent
 from .words import words
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
 from .errors import InvalidArgument
+from .lexicon import STOP_WORDS
 from .models import TYPES, EntryType, Filters
 from .words import words
 
@@ -15,15 +16,6 @@ MAX_TERMS = 64
 """Words of a query that are looked up; a pasted page needs no more to be found again."""
 
 MAX_LIMIT = 100
-
-STOP_WORDS = frozenset(
-    """a about above after again all also am an and any are as at be because been before being below between both
-    but by can could did do does doing down during each few for from further had has have having he her here hers
-    him his how i if in into is it its itself just let me more most my myself no nor not now of off on once only or
-    other our ours out over own same she should so some such than that the their theirs them then there these they
-    this those through to too under until up very was we were what when where which while who whom why will with
-    would you your yours s t d ll m re ve""".split()
-)
 
 _FILTER = re.compile(r"""(?<![\w"/])([A-Za-z_]+):(?:"([^"]*)"|([^\s"/:][^\s"]*))""")
 _PHRASE = re.compile(r'"([^"]+)"')

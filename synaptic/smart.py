@@ -14,8 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .index import Candidate
+from .lexicon import STOP_WORDS
 from .models import Mode, Round, SubQuery, Vector
-from .query import STOP_WORDS, ParsedQuery, parse_query
+from .query import ParsedQuery, parse_query
 from .ranking import reciprocal_rank_fusion
 from .retrieve import Lists
 from .scoring import Ask, Ranked, by_score, lists_of, ranked_of, vector_of

@@ -9,8 +9,9 @@ from dataclasses import replace
 from datetime import date
 
 from .analysis import Analysis, Keyword, Known, NoteReading, analyze
+from .lexicon import STOP_WORDS
 from .normalize import normalize
-from .query import STOP_WORDS, terms_of
+from .query import terms_of
 from .scoring import Ask
 from .sync import SyncReport, in_step
 from .tagging import suggest_tags

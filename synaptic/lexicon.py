@@ -1,0 +1,35 @@
+"""Words that several modules read: the calendar's names, numbers, stop words. Data only."""
+
+from __future__ import annotations
+
+MONTH_NAMES = tuple("january february march april may june july august september october november december".split())
+MONTHS = {
+    **{name: number for number, name in enumerate(MONTH_NAMES, 1)},
+    **{name[:3]: number for number, name in enumerate(MONTH_NAMES, 1)},
+    "sept": 9,
+}
+"""Every name of a month, `jan` and `sept` too: 1 to 12."""
+
+DAY_NAMES = tuple("monday tuesday wednesday thursday friday saturday sunday".split())
+SHORT_DAYS = {"mon": 0, "tue": 1, "tues": 1, "wed": 2, "thu": 3, "thur": 3, "thurs": 3, "fri": 4, "sat": 5, "sun": 6}
+WEEKDAYS = {**{name: number for number, name in enumerate(DAY_NAMES)}, **SHORT_DAYS}
+"""Every name of a day of the week: 0 for Monday."""
+
+NUMBERS = {
+    word: number
+    for number, word in enumerate(
+        """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+        eighteen nineteen twenty""".split(),
+        1,
+    )
+} | {word: 10 * tens for tens, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)}
+
+STOP_WORDS = frozenset(
+    """a about above after again all also am an and any are as at be because been before being below between both
+    but by can could did do does doing down during each few for from further had has have having he her here hers
+    him his how i if in into is it its itself just let me more most my myself no nor not now of off on once only or
+    other our ours out over own same she should so some such than that the their theirs them then there these they
+    this those through to too under until up very was we were what when where which while who whom why will with
+    would you your yours s t d ll m re ve""".split()
+)
+"""Words that say nothing by themselves."""
