@@ -24,6 +24,8 @@ NUMBERS = {
     )
 } | {word: 10 * tens for tens, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)}
 
+COUNTS = {"a": 1, "an": 1, **NUMBERS}
+
 STOP_WORDS = frozenset(
     """a about above after again all also am an and any are as at be because been before being below between both
     but by can could did do does doing down during each few for from further had has have having he her here hers

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import date
 from typing import NamedTuple
 
+from ..lexicon import COUNTS
 from ..patterns import compiled
-from .tables import COUNTS, GOES_ON, SHORT_UNITS, SOME, UNITS
+from .tables import GOES_ON, SHORT_UNITS, SOME, UNITS
 
 _WORD = (
     r"\d{4}-\d{2}-\d{2}(?:T\d[\d:.]*(?:Z|[+-]\d\d:?\d\d)?)?|\d{4}-(?:\d{2}|[Ww]\d{2})(?![\w-])"

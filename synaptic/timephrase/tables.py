@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..lexicon import MONTHS, NUMBERS, WEEKDAYS
+from ..lexicon import COUNTS, MONTHS, WEEKDAYS
 
 # --- what names a time ---
 
@@ -20,7 +20,6 @@ DECADES = {
 }  # fmt: skip
 FEASTS = frozenset(("christmas", "xmas", "easter", "thanksgiving", "halloween", "new"))
 
-COUNTS = NUMBERS | {"a": 1, "an": 1}
 SOME = frozenset(("few", "several"))
 ORDINALS = {w: n for n, w in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1)}
 ORDINALS |= {"1st": 1, "2nd": 2, "3rd": 3, "4th": 4, "5th": 5, "last": -1, "final": -1}
