@@ -390,7 +390,7 @@ def _meant(text: str, entry: Entry, times: bool, pronouns: bool) -> str:
     times = times and entry.date_source != "mtime" and _RELATIVE.search(text) is not None
     if not times and not pronouns:
         return ""
-    from .normalize import anchor_times, resolve_pronouns  # 30 ms, and most notes need neither
+    from .normalize import anchor_times, resolve_pronouns  # most notes need neither
 
     changes = [
         *(anchor_times(text, on=entry.at.date()) if times else ()),

@@ -1,0 +1,138 @@
+"""Kind, complexity and intent of a question: features in, decision out. What is not English is a plain fact.
+
+What a feature is stands in `features.py`. To change a decision, change a row here; to change what a row notices,
+change its features.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..patterns import compiled
+from .question import Question
+
+QUESTION_TYPES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("temporal", ("came_first", "before_or_after")),
+    ("conceptual", ("opens_with_why",)),
+    ("temporal", ("earlier_or", "was_it_when", "asks_order")),
+    ("comparative", ("comparing_word", "more_than", "as_much_as", "how_different", "same_or", "which_of_two")),
+    ("comparative", ("should_or", "are_both")),
+    ("conceptual", ("asks_why",)),
+    ("aggregation", ("most_common",)),
+    ("conceptual", ("reason_for", "what_made", "what_role", "understanding", "how_it_works")),
+    ("aggregation", ("how_many", "summary", "number_of", "list_them", "all_of", "every", "what_kinds", "which_things")),
+    ("multi-hop", ("described", "owner_of_owner", "of_the_of", "thing_we_use", "thing_somebody_did", "doing_the")),
+    ("multi-hop", ("person_who_did", "relative_of", "of_relative", "in_that", "two_questions")),
+    ("temporal", ("asks_when", "how_long", "time_of", "newest", "what_changed", "did_before", "was_before")),
+    ("conceptual", ("how_to", "what_is_a", "concept_of")),
+    ("aggregation", ("what_are", "things_of")),
+)
+"""A type, and the features of which one must show. The first row that fits decides."""
+
+INFO_TYPES = (
+    ("time", "of_time"),
+    ("person", "of_people"),
+    ("place", "of_places"),
+    ("reason", "of_reasons"),
+    ("number", "of_numbers"),
+    ("list", "of_lists"),
+    ("steps", "of_steps"),
+    ("decision", "of_decisions"),
+    ("status", "of_status"),
+)
+_INFO_OF_TYPE = {
+    "temporal": "time",
+    "comparative": "comparison",
+    "conceptual": "explanation",
+    "aggregation": "list",
+}
+_OPENING = r"^\w+ ?"
+_OPENING_WITH_WHEN = r"^(?:.{0,30}?\bwhen\b|\w+) ?"
+
+
+class Decision(NamedTuple):
+    question_type: str
+    confidence: float
+    complexity: str
+    intent: str
+    info_types: tuple[str, ...]
+
+
+def decide(question: Question) -> Decision:
+    """All that is decided about a question, one after the other: later decisions look at earlier ones."""
+    question_type, confidence = _question_type(question)
+    complexity = _complexity(question, question_type)
+    intent = _intent(question, question_type, complexity)
+    return Decision(question_type, confidence, complexity, intent, _info_types(question, question_type))
+
+
+def _question_type(question: Question) -> tuple[str, float]:
+    """(type, confidence): the surer, the fewer other types fit too, and least where nothing is asked."""
+    fitting = list(dict.fromkeys(value for value, features in QUESTION_TYPES if question.shows(*features)))
+    if fitting:
+        return fitting[0], round(max(0.5, 0.95 - 0.15 * (len(fitting) - 1)), 2)
+    if question.has_range and question.shows("what_did"):
+        return "temporal", 0.8
+    if not question.line:
+        return "factual", 0.0
+    return "factual", 0.7 if question.shows("asks") else 0.4
+
+
+def _complexity(question: Question, question_type: str) -> str:
+    """low: one fact; medium: a condition, a time, two sides, a how or why; high: several clauses or hops."""
+    opening = compiled(_OPENING_WITH_WHEN if question_type == "temporal" else _OPENING).match(question.line)
+    rest = opening.end() if opening else 0
+    clauses = question.count("second_clause")
+    conditions = question.count("condition", rest) + question.has_range
+    match question_type:
+        case "multi-hop":
+            return "medium" if question.shows("owner_of_owner") or _is_noun_phrase(question, rest) else "high"
+        case "comparative":
+            if question.shows("same_near_or"):
+                return "low"
+            return "high" if clauses or question.has_range or conditions > 1 else "medium"
+        case "conceptual":
+            return "high" if clauses > 1 or (clauses and conditions) else "medium"
+        case "aggregation":
+            return "high" if clauses or conditions > 1 or question.shows("restriction") else "medium"
+        case "temporal":
+            conditions += question.shows("orders")
+    return "high" if clauses > 1 else "medium" if clauses or conditions else "low"
+
+
+def _is_noun_phrase(question: Question, rest: int) -> bool:
+    """Whether it is a short description without a verb of asking: "job of the friend who lent us the tent"."""
+    return not question.shows("asks") and not question.count("asked_within", rest) and question.line.count(" ") < 10
+
+
+def _intent(question: Question, question_type: str, complexity: str) -> str:
+    """What is sought: a time, what binds two things, all about one, a property of one, or none of these."""
+    if question_type == "temporal" or question.shows("opens_with_when"):
+        return "temporal"
+    if question_type == "comparative":
+        return "attribute" if question.shows("measured") else "general"
+    if question.shows("binds"):
+        return "relation"
+    if question_type == "conceptual":
+        return "general"
+    if question_type == "aggregation":
+        return _intent_of_many(question, complexity)
+    if question.shows("about"):
+        return "entity"
+    is_yes_or_no = question_type == "factual" and question.shows("yes_or_no")
+    return "general" if is_yes_or_no or not question.line else "attribute"
+
+
+def _intent_of_many(question: Question, complexity: str) -> str:
+    if question.shows("counted"):
+        return "attribute"
+    named = any(one.type not in ("tool", "tag", "file") and not one.name.isupper() for one in question.entities)
+    return "entity" if complexity != "high" and (named or question.shows("about")) else "general"
+
+
+def _info_types(question: Question, question_type: str) -> tuple[str, ...]:
+    """The kinds of information that an answer must hold, at least `fact`."""
+    found = [value for value, feature in INFO_TYPES if question.shows(feature)]
+    if question_type in _INFO_OF_TYPE:
+        found.append(_INFO_OF_TYPE[question_type])
+    return tuple(dict.fromkeys(found)) or ("fact",)

@@ -1,0 +1,153 @@
+"""What the words of a question show: named features, each one pattern. Data only; `decide.py` draws the conclusions.
+
+Patterns see the question on one line in lower case, those of `WRITTEN` as it was written.
+"""
+
+from __future__ import annotations
+
+# --- pieces of patterns ---
+
+ADJECTIVE = (  # those whose -er is no noun: "slower", not "server"
+    r"(?:fast|slow|quick|cheap|pric(?:i|e)|small|bigg|larg|old|young|new|long|short|high|low|tall|great|strong|weak|hard"
+    r"|simpl|easi|saf|clean|clos|near|furth|light|heavi|bright|dark|warm|hott|cold|cool|wid|deep|rich|poor|nic|happi"
+    r"|healthi|busi|quiet|loud|soft|smooth|tight|fresh|thick|thinn|dens|lean|strict|nois|stabl|tini|earli|soon)er"
+)
+COMPARED = rf"(?:better|worse|fewer|less|(?:more|rather)(?! recent)|prefer\w*|{ADJECTIVE})"
+ROLE = (
+    r"(?:sister|brother|wife|husband|partner|boss|manager|author|owner|founder|ceo|cto|maintainer|friend|son|daughter"
+    r"|mother|father|mum|mom|dad|uncle|aunt|cousin|parents|neighbou?r|colleague|roommate|teacher|coach|creator|lead"
+    r"|head|supplier|vendor|landlord|successor)"
+)
+PRONOUN = r"(?:we|i|you|he|she|they)"
+_DID = (
+    r"(?:[a-z]+ed|met|made|wrote|built|chose|bought|sold|got|had|saw|read|gave|found|took|left|ran|sent|won|taught|paid"
+    r"|led|began|lent|set|[a-z]+s)"
+)
+_NOUN = r"(?!(?:when|if|how|why|as|and|or|to|of|time|way|reason|fact|day|moment|only|same)\b)[\w-]+ "
+_THE = rf"\b(?:the|an?) (?:{_NOUN}){{1,2}}"
+_ANY = rf"\b(?:the|an?|that|our|my|any|someone|somebody|one) (?:{_NOUN}){{0,3}}"
+_UNIT = r"(?:minute|hour|day|night|week|month|quarter|year)s?"
+_PLURAL = r"[\w-]*[^suis\W]s"
+_ASKING_WORD = (
+    r"(?:who|whom|what|which|where|when|why|how|is|are|was|were|do|does|did|has|have|had|can|could|should|would|will)"
+)
+
+# --- features ---
+
+FEATURES = {
+    # the order of events
+    "came_first": r"\b(?:came|come|comes|happen|happens|got|went|starts?|done|\w+ed) first\b",
+    "before_or_after": r"\bbefore or after\b",
+    "earlier_or": r"\b(?:earlier|sooner|later)\b.{0,60}\bor\b",
+    "was_it_when": r"^was it .{2,60} or .{2,60} when\b",
+    "asks_order": r"\b(?:what order|in order|timeline|chronolog\w+)\b",
+    # a moment, a duration
+    "asks_when": r"^(?:and |so |but )?(?:(?:since|until|till|by|from) )?when\b|[,–-] when\b"
+    r"|\b(?:me|know|remember|recall|out|check) (?:\w+ )?when\b",
+    "how_long": rf"\bhow (?:long|recent(?:ly)?|soon)\b|\bhow many {_UNIT}"
+    rf"|\b(?:what|which) (?:time|date|day|{_UNIT})\b",
+    "time_of": r"\b(?:(?:first|last|next|by the) time|(?:date|day|duration|deadline|anniversary) (?:of|for))\b",
+    "newest": r"\b(?:latest|newest|most recent(?:ly)?|earliest|oldest)\b",
+    "what_changed": r"^what(?:'s new|'s changed| happened| changed)\b",
+    "did_before": rf"^what (?:did|had|has|have|was|were)\b.{{1,80}} (?:before|after) (?:{PRONOUN}|the|our|my|\w+ing)\b",
+    "was_before": r"^(?:did|was|were|is|has) .{3,80}\b(?:before|after) [\w' -]{1,40}\?*$",
+    "opens_with_when": rf"^(?:(?:since|until|by) )?when\b|\b(?:what|which) (?:time|date|{_UNIT})\b",
+    "what_did": r"^what (?:did|have|has|had|was|were|went|got)\b",
+    # two sides
+    "comparing_word": r"\b(?:compar(?:e[ds]?|ing|isons?)|versus|vs|contrast(?:s|ed)?|differ(?:s|ed|ences?|ently)?"
+    r"|similarit(?:y|ies)|pros and cons|before and after|(?:dis)?advantages|in common|trade-?offs?|alike|similar to)\b",
+    "more_than": rf"\b{COMPARED}\b.{{0,80}}\b(?:than|or)\b|\bor\b.{{0,80}}\b{COMPARED}\b",
+    "as_much_as": r"\bas \w+ as\b|\bas (?:opposed to|against)\b",
+    "how_different": r"\b(?:how|what|same)\b.{0,40} different\b",
+    "same_or": r"\bsame\b.{1,60}\bor\b",
+    "which_of_two": r"\bwhich (?:one )?of the (?:two|three)\b|^[\w -]{1,60} or [^?]{1,60}\bwhich\b",
+    "should_or": r"^(?:should|would) .{1,80}\bor\b",
+    "are_both": r"^(?:do|did|are|were|have|is|was) [\w'-]+ and [\w'-]+ .{0,60}\b(?:same|both|similar)\b",
+    # reasons and ways
+    "opens_with_why": r"^(?:so |and |but |then )?why\b",
+    "asks_why": r"\b(?:why (?:did|do|does|is|are|was|were|we|the|on)|explain|how come)\b",
+    "reason_for": r"\b(?:reason(?:s|ing)?|rationale|ideas?|thinking|motivations?|logic|argument)"
+    r" (?:for|behind|why|when|was|that|to|the|we)\b",
+    "what_made": r"\bwhat (?:\w+ )?"
+    r"(?:motivated|makes?|made|causes?|caused|leads?|led|drives?|drove|inspired|prompted)\b",
+    "what_role": r"\bwhat (?:happens (?:if|when)|role|problem|purpose|effect|explains|(?:is|was) the point)\b",
+    "understanding": r"\b(?:in what way|on what grounds|meant by|so special|understand(?:ing)?|lessons?"
+    r"|walk me through)\b",
+    "how_it_works": r"\bhow .{1,80} works?\b|\bwhat does .{1,60} mean\b",
+    "how_to": r"\bhow (?!many|much|often|long|old|big|large|fast|far|tall|high|expensive|deep|heavy|wide)[a-z]+",
+    "what_is_a": r"^what (?:is|are) an? ",
+    "concept_of": r"\b(?:purpose|concept|meaning|architecture|philosophy|explanation) (?:of|behind)\b",
+    # many
+    "most_common": r"\bmost (?:common|frequent|often|popular|used)\b",
+    "how_many": rf"\bhow many (?!{_UNIT})|\bhow often\b",
+    "summary": r"\b(?:summar\w+|sum up|overview|round-?up|recap|enumerate|total|average|who all|in what ways)\b",
+    "number_of": r"\bnumber of (?!the|our|my)|\ba list\b|\btop (?:\d+|two|three|four|five|six|ten)\b|\bmost\?*$",
+    "list_them": r"^(?:please |can you |could you )?(?:list|count|collect|gather|name (?!of))\b",
+    "all_of": r"(?<!at )(?<!after )\ball (?:of )?(?:the|our|my|open|\w+s)\b",
+    "every": r"\b(?:every(?:thing|one|body)?|each) (?!other)",
+    "what_kinds": r"\bwhat (?:kinds|types|sorts|things|else|other)\b|\bwhich ones\b|^which of (?:our|the|my|these)\b",
+    "which_things": rf"^(?:what|which) (?:[a-z]+ )?{_PLURAL} "
+    r"(?:do|did|does|are|were|have|has|had|can|should|still|need)\b"
+    rf"|^which (?!(?:does|was|has)\b){_PLURAL} [a-z]+",
+    "what_are": r"^(?:what|which) (?:are|were)\b|^(?:who|where) (?:are|were|have|has)\b|^what (?:have|has) [\w'-]+ \w",
+    # one fact that leads to another
+    "described": rf"{_ANY}"
+    r"(?:(?:that|who|which|whose|where)\b|(?:containing|holding|behind|\w+ed by|made by|written by) \w)"
+    r"|\bwhose\b",
+    "owner_of_owner": r"\w's [\w-]+'s\b",
+    "of_the_of": r"\bof (?:the|our|my|a) (?:[\w-]+ ){1,3}of\b",
+    "thing_we_use": rf"{_THE}(?:where )?{PRONOUN} \w+.{{0,60}} (?:is|was|did|does|has|use[sd]?|run|live|work)\b"
+    rf"|^(?:who|where|what|which|is|does|did) .{{1,60}}{_THE}(?:where )?{PRONOUN} [a-z]+",
+    "doing_the": rf"^(?!is|was|are|were)[^?]{{2,60}}{_THE}[a-z]+ing (?:the|our|my|an?)\b",
+    "person_who_did": r"\b(?:the|a) (?:person|man|woman|guy|people|colleague|engineer|company|team|one) [a-z]+ed\b",
+    "relative_of": rf"(?:\w's {ROLE}|\bthe {ROLE} of .{{2,40}}) (?!in |at |on |for )[a-z]+",
+    "of_relative": rf"\bof (?:\w+'s|the|my|our) {ROLE}\b(?! of the\b)",
+    "in_that": r"\w(?: is| was)? in that \w+ed\b",
+    "two_questions": r"^(?:who|where|what|which) .{3,80}[\w,] and (?:what|who|where|when|which|how)\b",
+    # clauses
+    "second_clause": r"[,;] (?:and|but|then)\b|\band (?:what|why|how|who|when|where|which|did|does|is)\b"
+    r"|\b(?:(?:group|sort)ed by|but not|(?:and|then) (?:say|tell|explain))\b",
+    "condition": r"\b(?:if|unless|when|while|before|after|since|until|without|except|despite|because|during"
+    r"|by the time)\b",
+    "restriction": r" (?:that|who|which|whose)\b",
+    "same_near_or": r"\bsame\b.{0,40}\bor\b",
+    "orders": r"(?<!the )\bfirst\b(?! time)|\b(?:or|between|order)\b",
+    "asked_within": r"\b(?:what|who|where|when|which|how)\b.{0,20}\b(?:is|does|did|leads|was|has)\b",
+    "asks": rf"\?|^{_ASKING_WORD}\b",
+    # what is sought
+    "binds": r"\b((?:relat\w+|connect\w+|link\w*|tied|married|similar|belongs?|attached|reports?) to"
+    r"|(?:depend\w*|based|rel(?:y|ies)) on|depends?|related|relationship|connection|compatible|in common|part of"
+    r"|(?:work|talk|speak|collaborat|interact|integrat|communicat|compet|conflict)\w* (?:together|with)"
+    r"|each other|together|(?:the )?same (?:one|person|thing|as))\b"
+    r"|^(?:does|do|did|can|is|will) .{1,80}\b(support|use|need|require|import|block|affect|replace|call|break)s?\b"
+    r" (?:the|our|my|\w+$|\w+\?)",
+    "measured": rf"\b(?:{ADJECTIVE}|rates?|latency|size|price|costs?|speed|duration|score|weight|more \w+ than)\b"
+    r"|^(?!compare\b).*\b(?:more|fewer|less|most) (?!like)[a-z]+",
+    "about": r"\b(?:tell me|know|anything|everything|something|notes?|info\w*|details?|learned|learnt|remember)"
+    r" (?:\w+ )?(?:about|on)\b"
+    r"|^(?:who|what)(?: is|'s| are) (?:[\w.-]+ ?){1,2}\??$|^(?:describe|about)\b",
+    "yes_or_no": r"^(?:did|has|have|had|do|does|was|were|can|could|should|will|would|are there|is there)\b",
+    "counted": r"\bhow often\b|\b(?:average|total|percent\w*)\b",
+    "attribute": r"\b(?:what(?:'s| is| was| are| were)|the) (?:the |our |my |his |her |their |its |[\w.-]+'s )?"
+    r"([\w-]+(?: [\w-]+)?) (?:of|for)\b"
+    r"|\b(?:what|which) (?!(?:is|was|are|were|do|did|does|has|have|will|should|happened)\b)([\w-]+)\b"
+    r"|\w's ([\w-]+)"
+    r"|\bhow (many|much|big|large|old|fast|often|long|high|tall|far|expensive)\b"
+    r"|^(?:the )?([\w-]+) (?:of|for)\b",
+    # what an answer must hold
+    "of_time": r"\b(?:when|how long|date|day|time|month|year|latest|newest|recent)\b",
+    "of_people": r"\b(?:who|whom|whose)\b",
+    "of_places": r"\b(?:where|city|country|place|town)\b",
+    "of_reasons": r"\b(?:why|reason|rationale|cause[ds]?|because)\b",
+    "of_numbers": r"\b(?:how (?:many|much|often|big|large|fast|old|high|far)|number|count|total|percent\w*)\b",
+    "of_lists": rf"\b(?:list|all|every|which {_PLURAL}|what are)\b",
+    "of_steps": r"\bhow (?:do|to|should|can)\b",
+    "of_decisions": r"\b(?:deci(?:de[ds]?|sions?)|chose|choose|agreed?)\b",
+    "of_status": r"\b(?:status|progress|open|done|blocked|finished|pending)\b",
+}
+
+WRITTEN = {
+    "thing_somebody_did": rf"(?i:{_THE}(?:where )?)[A-Z][a-z]+ (?i:(?:later )?{_DID}\b)",
+    "things_of": rf"^(?i:(?!(?:{_ASKING_WORD}|this|yes)\b)(?:[a-z]+ )?{_PLURAL} "
+    r"(?:we|i|they|he|she|that|from|with|about|by|\w+ed|(?-i:[A-Z]\w+))\b)",
+}
