@@ -16,6 +16,8 @@ MAX_TERMS = 64
 """Words of a query that are looked up; a pasted page needs no more to be found again."""
 
 MAX_LIMIT = 100
+MAX_PHRASE = 60
+"""Characters of a time in words."""
 
 _FILTER = re.compile(r"""(?<![\w"/])([A-Za-z_]+):(?:"([^"]*)"|([^\s"/:][^\s"]*))""")
 _PHRASE = re.compile(r'"([^"]+)"')
@@ -58,7 +60,8 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
         try:
             build_filters(now=now, **{key: value}, **with_it)  # type: ignore[arg-type]
         except InvalidArgument as error:
-            notices.append(f"{error} It was searched as words.")
+            quoted = f' Quotes hold words together: {key}:"last week".' if key in ("since", "until") else ""
+            notices.append(f"{error} It was searched as words.{quoted}")
             return match[0]
         found.setdefault(key, []).append(value)
         return " "
@@ -174,17 +177,20 @@ def check_limit(limit: int) -> int:
 def read_date(text: str, *, now: datetime, name: str, phrases: bool = True) -> str:
     """A local date, `YYYY-MM-DD`, from ISO or plain English. Raises InvalidArgument.
 
-    Without `phrases` dateparser is not asked, which finds a date in "noon" too.
+    Of a longer time its last day where `name` is until, else its first. Without `phrases` only what names a day by
+    itself is read: ISO, `yesterday` and its kin, `10d`.
 
-    | text                   | on Saturday 2026-11-21 |
-    |------------------------|------------------------|
-    | `2026-11-03`           | 2026-11-03             |
-    | `2026-11-03T23:00`     | 2026-11-03             |
-    | `yesterday`            | 2026-11-20             |
-    | `10d`, `10 days ago`   | 2026-11-11             |
-    | `last tuesday`, `June` | by dateparser, past    |
+    | text                   | on Saturday 2026-11-21                     |
+    |------------------------|--------------------------------------------|
+    | `2026-11-03`           | 2026-11-03                                 |
+    | `2026-11-03T23:00`     | 2026-11-03                                 |
+    | `yesterday`            | 2026-11-20                                 |
+    | `10d`, `10 days ago`   | 2026-11-11                                 |
+    | `last week`            | since 2026-11-09, until 2026-11-15         |
+    | `Q2`, `early October`  | since 2026-04-01, 2026-10-01               |
+    | other English          | by dateparser, past                        |
     """
-    value = text.strip()
+    value = " ".join(text.split())
     try:
         if re.match(r"\d{4}-\d{2}-\d{2}$", value):
             return date.fromisoformat(value).isoformat()
@@ -192,40 +198,49 @@ def read_date(text: str, *, now: datetime, name: str, phrases: bool = True) -> s
             moment = datetime.fromisoformat(value)
             return (moment.astimezone(now.tzinfo) if moment.tzinfo else moment).date().isoformat()
     except (ValueError, OverflowError):
-        raise _no_date(name, text) from None
+        raise _no_date(name, text, phrases) from None
     simple = {"today": 0, "yesterday": -1, "tomorrow": 1}.get(value.lower())
     if simple is not None:
         return _shift(now.date(), simple).isoformat()
     if ago := _DAYS_AGO.fullmatch(value):
         return _shift(now.date(), -int(ago[1])).isoformat()
-    if not phrases or not re.search(r"[A-Za-z]{3}", value) or len(value) > 60:
-        raise _no_date(name, text)
+    day = _day_of_phrase(value, now, name) if phrases and len(value) <= MAX_PHRASE else None
+    if day is None:
+        raise _no_date(name, text, phrases)
+    return day.isoformat()
+
+
+def _day_of_phrase(value: str, now: datetime, name: str) -> date | None:
+    """The first day of the time that the phrase names, of until the last; None where it names none."""
+    from .timephrase import read_time  # a save needs none of its words
+
+    if found := read_time(value, today=now.date()):
+        return found.end if name == "until" else found.start
+    if not re.search(r"[A-Za-z]{3}", value):
+        return None
     import dateparser  # slow to import, and rarely needed
 
-    fragment = re.sub(r"^(?:last|past)\s+(?=\w+day$)", "", value, flags=re.IGNORECASE)
     try:
         read = dateparser.parse(
-            fragment,
+            value,
             languages=["en"],
             settings={
                 "RELATIVE_BASE": now.replace(tzinfo=None),
                 "PREFER_DATES_FROM": "past",
-                "PREFER_DAY_OF_MONTH": "first" if name == "since" else "last",
+                "PREFER_DAY_OF_MONTH": "last" if name == "until" else "first",
                 "RETURN_AS_TIMEZONE_AWARE": False,
             },
         )
     except (ValueError, OverflowError, RecursionError):
-        read = None
-    if read is None:
-        raise _no_date(name, text)
-    return str(read.date().isoformat())
+        return None
+    return read.date() if read else None
 
 
-def _no_date(name: str, text: str) -> InvalidArgument:
-    shown = text if len(text) <= 60 else text[:57] + "..."
+def _no_date(name: str, text: str, phrases: bool) -> InvalidArgument:
+    shown = text if len(text) <= MAX_PHRASE else text[: MAX_PHRASE - 3] + "..."
+    longer = ("last tuesday", "last week", "Q2", "early October", "March 2026") if phrases else ("2026-11-03T14:00",)
     return InvalidArgument(
-        f"{name} is {shown!r}, which is no date.",
-        valid=("2026-11-03", "yesterday", "10 days ago", "last tuesday"),
+        f"{name} is {shown!r}, which is no date.", valid=("2026-11-03", "yesterday", "10 days ago", *longer)
     )
 
 

@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synaptic.analysis import Analysis, Known, analyze
+from synaptic.analysis import Analysis, Known, analyze, decide
+from synaptic.analysis.features import FEATURES, WRITTEN
 
 TODAY = date(2026, 11, 21)  # a Saturday
 DATA = Path(__file__).parent / "data"
+PACKAGE = Path(decide.__file__).parent
 NOTHING = Known()
 KNOWN = Known(
     tags=frozenset({"auth", "vector-db", "migration"}),
@@ -83,6 +85,11 @@ def test_labelled_questions_are_read_as_their_labels_say(half: str, label: str, 
 def test_type_complexity_and_intent(query: str, expected: tuple[str, str, str]) -> None:
     analysis = read(query)
     assert (analysis.question_type, analysis.complexity, analysis.intent) == expected
+
+
+def test_every_feature_is_looked_at_somewhere() -> None:
+    rules = "".join((PACKAGE / name).read_text("utf-8") for name in ("decide.py", "analyze.py"))
+    assert [feature for feature in FEATURES | WRITTEN if f'"{feature}"' not in rules] == []
 
 
 def test_a_clear_question_is_surer_than_bare_words_and_nothing_is_sure_of_nothing() -> None:

@@ -387,6 +387,8 @@ def _titles(answer: Answer) -> list[str]:
         (["--type", "decision", "--type", "note"], ["Chose", "Bought"]),
         (["--since", "3 days ago"], ["Cache", "Chose"]),
         (["--until", "2026-10-01"], ["Bought"]),
+        (["--since", "early November", "--until", "yesterday"], ["Chose"]),
+        (["--until", "last month"], ["Bought"]),
         (["--project", "kitchen"], ["Bought"]),
         (["--file", "a.py"], ["Cache"]),
         (["--has-files"], ["Cache"]),

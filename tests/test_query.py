@@ -36,6 +36,8 @@ def test_any_text_is_a_valid_query(text: str) -> None:
         ('project:"big app" deploy', ("deploy",), (), Filters(projects=("big app",))),
         ('"connection pool" size', ("connection", "pool", "size"), ("connection pool",), Filters()),
         ("since:yesterday", (), (), Filters(since="2026-11-20")),
+        ('since:"last week" until:"last week" x', ("x",), (), Filters(since="2026-11-09", until="2026-11-15")),
+        ("since:q2 until:october x", ("x",), (), Filters(since="2026-04-01", until="2026-10-31")),
         ("http://host:80/x std::vector", ("http", "host", "80", "x", "std", "vector"), (), Filters()),
         ("what did we do", ("what", "did", "we", "do"), (), Filters()),
         ("what is the plan", ("plan",), (), Filters()),
@@ -76,11 +78,44 @@ def test_dates(text: str, date: str) -> None:
     assert read_date(text, now=NOW, name="since") == date
 
 
+@pytest.mark.parametrize(
+    ("text", "since", "until"),
+    [
+        ("last week", "2026-11-09", "2026-11-15"),
+        ("Q2", "2026-04-01", "2026-06-30"),
+        ("early October", "2026-10-01", "2026-10-10"),
+        ("two weeks ago", "2026-11-07", "2026-11-07"),
+        ("a few days ago", "2026-11-16", "2026-11-19"),
+        ("2w", "2026-11-07", "2026-11-07"),
+        ("may", "2026-05-01", "2026-05-31"),
+        ("2025", "2025-01-01", "2025-12-31"),
+        ("tue", "2026-11-17", "2026-11-17"),
+        ("the weekend", "2026-11-21", "2026-11-22"),
+        ("  end of\tlast month ", "2026-10-21", "2026-10-31"),
+        ("between March and May", "2026-03-01", "2026-05-31"),
+        ("before 2025", None, "2024-12-31"),
+        ("monday at 5pm", "2026-11-16", "2026-11-16"),
+    ],
+)
+def test_since_takes_the_first_day_of_a_time_and_until_its_last(text: str, since: str | None, until: str) -> None:
+    assert read_date(text, now=NOW, name="until") == until
+    if since is not None:
+        assert read_date(text, now=NOW, name="since") == since
+        return
+    with pytest.raises(InvalidArgument):
+        read_date(text, now=NOW, name="since")
+
+
+def test_a_time_in_words_without_quotes_is_answered_with_the_quotes() -> None:
+    assert 'since:"last week"' in parse_query("since:last week x", Filters(), now=NOW).notices[0]
+
+
 @pytest.mark.parametrize("text", ["", "soonish", "2026-13-01", "2026-11-31T00:00", "we", "x" * 5000, "99999999999d"])
 def test_what_is_no_date_names_examples(text: str) -> None:
     with pytest.raises(InvalidArgument) as error:
         read_date(text, now=NOW, name="since")
     assert "yesterday" in str(error.value)
+    assert "early October" in str(error.value)
 
 
 @pytest.mark.parametrize(

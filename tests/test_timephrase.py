@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synaptic.timephrase import TimeRange, find_time, is_recent
+from synaptic.timephrase import TimeRange, find_time, is_recent, read_time
 
 DATA = Path(__file__).parent / "data"
 TODAY = date(2026, 11, 21)  # a Saturday
@@ -327,6 +327,26 @@ def test_any_text_on_any_day(text: str, today: date, week_start: int) -> None:
     assert time_range.start or time_range.end
     if time_range.start and time_range.end:
         assert time_range.start <= time_range.end
+
+
+@given(ANY_TEXT, st.dates() | st.sampled_from([date.min, date.max, TODAY]), st.integers(0, 6))
+def test_any_text_may_stand_where_a_time_is_expected(text: str, today: date, week_start: int) -> None:
+    found = read_time(text, today=today, week_start=week_start)
+    if found is not None:
+        assert found.start or found.end
+        assert not (found.start and found.end) or found.start <= found.end
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+def test_a_time_alone_is_the_time_that_it_is_in_a_text(phrase: str) -> None:
+    found, alone = find_time(f"notes {phrase}", today=TODAY), read_time(phrase.lower(), today=TODAY)
+    assert found is not None and alone is not None
+    assert (alone.start, alone.end) == (found[0].start, found[0].end)
+
+
+@pytest.mark.parametrize("text", ["", "notes", "notes last week", "last week's notes", "the", "12", "every Monday"])
+def test_a_time_alone_is_nothing_else(text: str) -> None:
+    assert read_time(text, today=TODAY) is None
 
 
 @given(st.sampled_from(FILLERS), st.sampled_from(PHRASES), st.sampled_from(FILLERS))
