@@ -35,3 +35,28 @@ STOP_WORDS = frozenset(
     would you your yours s t d ll m re ve""".split()
 )
 """Words that say nothing by themselves."""
+
+TOOLS = frozenset(
+    """airflow ansible aws azure bash caddy cargo celery chrome circleci claude cloudflare confluence cursor cypress
+    datadog debian django docker dropbox elasticsearch eslint excel express fastapi figma firefox flask gcp git
+    github gitlab go golang gradle grafana graphql grpc hadoop helm heroku hugo java javascript jenkins jest jira
+    jupyter kafka keycloak kotlin kubernetes linux loki macos mariadb markdown maven memcached mongo mongodb mypy
+    mysql nagios netlify nginx node notion npm numpy obsidian openai oracle outlook pandas playwright pnpm podman
+    postgres postgresql postman prometheus pulumi pytest python pytorch rabbitmq rails react redis ruby ruff rust
+    salesforce sentry slack spark spring sqlite stripe svelte swift tableau tailwind teams temporal tensorflow
+    terraform traefik trello typescript ubuntu vagrant vault vercel vim vite vue webpack windows zig zoom""".split()
+)
+"""Programs, libraries, languages, services."""
+
+TOOLS_WITH_A_CAPITAL = frozenset(
+    """cargo chrome cursor excel express flask go helm jest loki node notion oracle outlook react ruff rust sentry
+    slack spring stripe swift teams temporal trello vault windows zoom""".split()
+)
+"""Those of them that are other words too, and are meant where they have a capital."""
+
+FILE_ENDINGS = (
+    r"pyi?|ipynb|m?js|jsx|tsx?|jsonl?|ya?ml|toml|ini|cfg|conf|env|md|txt|rst|csv|tsv|sql|sh|bash|ps1|bat|html|css|scss|xml"
+    r"|go|rs|java|kt|c|h|cpp|hpp|cs|rb|php|swift|lua|pdf|docx?|xlsx?|pptx?|png|jpe?g|svg|gif|log|lock|db|sqlite|zip|gz|tar"
+    r"|tf|vue|svelte|proto|parquet|plist"
+)
+"""A pattern of what stands after the dot of a file's name."""

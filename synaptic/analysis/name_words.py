@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from ..lexicon import DAY_NAMES, MONTHS, STOP_WORDS
+from ..lexicon import DAY_NAMES, FILE_ENDINGS, MONTHS, STOP_WORDS
 
-TOOLS = frozenset(
-    """ansible aws azure bash celery chrome django docker elasticsearch fastapi firefox flask gcp git github gitlab
-    golang grafana grpc helm javascript jenkins jira kafka kotlin kubernetes linux macos mongo mongodb mysql nginx npm
-    numpy obsidian pandas pnpm postgres postgresql prometheus pytest pytorch rabbitmq redis sentry sqlite stripe svelte
-    tailwind tensorflow terraform typescript ubuntu webpack zig""".split()
-)
-TOOLS_WITH_A_CAPITAL = frozenset(
-    "cursor go helm java node notion python rails react ruby rust slack spark swift vim vite vue windows".split()
-)
 EVENTS = frozenset("christmas easter halloween thanksgiving hanukkah diwali ramadan".split())
 NO_NAMES = STOP_WORDS.union(MONTHS, DAY_NAMES, "ok okay am pm please thanks i'm i've i'd i'll".split())
 ASKING = frozenset(
@@ -25,10 +16,6 @@ ASKING = frozenset(
 TOOL = r"^(?:[A-Z][a-z]+[A-Z]\w*|[a-z]+[A-Z]\w*|[A-Z][A-Za-z]*\d\w*|[A-Za-z]{2}\w*(?:::|\.)[a-z]\w+|[A-Za-z]\w*_\w+)$"
 """CamelCase, Python3, os.path, snake_case."""
 
-_EXTENSION = (
-    r"(?:py|jsx?|tsx?|rs|go|c|h|cpp|hpp|java|kt|rb|php|sh|sql|md|txt|rst|json|ya?ml|toml|ini|cfg|conf|csv|log|html|css"
-    r"|ipynb|lock|plist|env|xml|pdf|png|jpe?g|db|swift|lua|proto|tf|zip)"
-)
 _EVENT_WORD = (
     r"(?:conference|meetup|meeting|workshop|birthday|wedding|party|festival|summit|retro\w*|stand-?up|marathon|parade"
     r"|hackathon|launch|release)"
@@ -43,7 +30,7 @@ FORMS: Kinds = (  # of a word in lower case
     ("person", r"^@"),
     ("unknown", r"^(?:https?:|www\.)|\.(?:com|org|net|io|dev|ai|app)$"),
     ("tool", r"^(?:node|next|nuxt|vue|moment|express|three|d3|chart|socket)\.(?:js|io)$|^[a-z]+\+\+$"),
-    ("file", rf"^[\w~./\\+-]*\w\.{_EXTENSION}$|^(?:~|\.{{0,2}})/[\w.-]+/[\w./-]+$"),
+    ("file", rf"^[\w~./\\+-]*\w\.(?:{FILE_ENDINGS})$|^(?:~|\.{{0,2}})/[\w.-]+/[\w./-]+$"),
 )
 LAST_WORD: Kinds = (  # of a name in lower case
     ("organization", rf"\b{_ORGANIZATION_WORD}\.?$|^team\b"),

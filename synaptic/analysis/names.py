@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ..lexicon import TOOLS, TOOLS_WITH_A_CAPITAL
 from ..patterns import compiled
+from ..sentences import sentence_ends
 from .name_words import (
     AFTER,
     ASKING,
@@ -15,14 +18,11 @@ from .name_words import (
     LAST_WORD,
     NO_NAMES,
     TOOL,
-    TOOLS,
-    TOOLS_WITH_A_CAPITAL,
     Kinds,
 )
 from .shapes import EntityMention
 
 _TOKEN = r"(?:[#@]|~?\.{0,2}/)?\w[\w'./\\:+&-]*"
-_SENTENCE_END = r"[.?!:]\s+$"
 
 
 class Token(NamedTuple):
@@ -34,11 +34,13 @@ class Token(NamedTuple):
 
 def tokens_of(text: str) -> list[Token]:
     """The words, paths, tags and identifiers of a text, without the marks that end them."""
-    tokens: list[Token] = []
+    ends, tokens, before = sentence_ends(text), list[Token](), -1
     for found in compiled(_TOKEN).finditer(text):
         start, word = found.start(), found[0].rstrip("'./\\:&-")
-        opens = not tokens or compiled(_SENTENCE_END).search(text[max(0, start - 3) : start]) is not None
+        sentence = bisect_right(ends, start)
+        opens = sentence != before or text[:start].endswith(": ")
         tokens.append(Token(start, start + len(word), word, opens))
+        before = sentence
     return tokens
 
 
@@ -78,7 +80,7 @@ def _kind_of_word(word: str) -> str | None:
     lower = word.lower()
     if kind := _first(FORMS, lower):
         return kind
-    is_tool = lower in TOOLS or (word[:1].isupper() and lower in TOOLS_WITH_A_CAPITAL)
+    is_tool = lower in TOOLS and (lower not in TOOLS_WITH_A_CAPITAL or word[:1].isupper())
     return "tool" if is_tool or compiled(TOOL).match(word) else None
 
 

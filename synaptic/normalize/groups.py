@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ..lexicon import TOOLS
 from .grammar_words import FUNCTION, MANY, NO_NAMES, PLURAL_BEFORE, SPANS
 from .mentions import Mention
 from .note import Note
 from .people_words import DOES, GROUPS, SAYS
-from .thing_words import TOOLS
 
 
 def group_at(note: Note, i: int) -> Mention | None:

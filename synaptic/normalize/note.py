@@ -5,20 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import NamedTuple
 
+from ..lexicon import FILE_ENDINGS
 from ..patterns import compiled
+from ..sentences import sentence_ends
 from .shown import CODE, shown
 
-_FILE = (
-    r"(?<![\w/.~-])(?:[\w.~-]{1,60}/){0,8}[\w-]{1,80}(?:\.[\w-]{1,40}){0,3}\.(?:py|pyi|ipynb|js|mjs|ts|tsx|jsx|json|jsonl|"
-    r"yaml|yml|toml|ini|cfg|conf|env|md|txt|rst|csv|tsv|sql|sh|bash|ps1|bat|html|css|scss|xml|go|rs|java|kt|c|h|cpp|hpp|cs|"
-    r"rb|php|swift|lua|pdf|docx?|xlsx?|pptx?|png|jpg|jpeg|svg|gif|log|lock|db|sqlite|zip|gz|tar|tf|vue|svelte|proto|parquet)"
-    r"(?![\w/])"
-)
+_FILE = rf"(?<![\w/.~-])(?:[\w.~-]{{1,60}}/){{0,8}}[\w-]{{1,80}}(?:\.[\w-]{{1,40}}){{0,3}}\.(?:{FILE_ENDINGS})(?![\w/])"
 _TOKEN = rf"(?P<code>{CODE}+)|(?P<file>{_FILE})|\d{{1,4}}(?:\.\d{{1,4}}){{0,3}}|[^\W_]\w*(?:[-.+]\w+|\+\+)*"
-_SENTENCE_END = (
-    r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bProf)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\b[A-Z])"
-    r"[.!?]+[)*_\x1f]*(?=\s|\Z)|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+#>|]|\d{1,3}[.)])[ \t])"
-)
 _REACH = 120
 """Words before a pronoun that are looked at."""
 
@@ -45,7 +38,7 @@ class Note:
         self.text, self.shown = text, shown(text)
         self.tokens: list[Token] = []
         self.starts: list[int] = []
-        ends = [found.end() for found in compiled(_SENTENCE_END).finditer(self.shown)]
+        ends = sentence_ends(self.shown)
         for i, found in enumerate(compiled(_TOKEN).finditer(self.shown)):
             sentence = bisect_right(ends, found.start())
             opens = not i or self.tokens[-1].sentence != sentence

@@ -18,22 +18,7 @@ COMPANIES = frozenset(
     paypal pfizer philips porsche qualcomm renault roche ryanair samsung sap shopify siemens sony spotify stadtwerke
     telekom tesla toyota uber unilever ups verizon visa vodafone volkswagen walmart xerox zalando""".split()
 )
-TOOLS = frozenset(
-    """ansible airflow aws azure bash caddy cargo celery chrome circleci claude cloudflare confluence cypress datadog
-    debian django docker dropbox elasticsearch eslint excel express fastapi figma firefox flask git github gitlab go
-    gradle grafana graphql hadoop helm heroku hugo java javascript jenkins jest jira jupyter kafka keycloak kotlin
-    kubernetes linux loki mariadb markdown maven memcached mongodb mypy mysql nagios netlify nginx node notion npm
-    numpy obsidian openai oracle outlook pandas playwright podman postgres postgresql postman prometheus pulumi
-    pytest python pytorch rabbitmq rails react redis ruff ruby rust salesforce sentry slack spark spring sqlite
-    stripe svelte swift tableau tailwind teams temporal terraform traefik trello typescript ubuntu vagrant vault
-    vercel vim vite vue webpack windows zoom""".split()
-)
 TOOLS_LIKE_NAMES = frozenset("ruby jasmine jenkins hugo claude celery".split())
-BARE_TOOLS = TOOLS - frozenset(
-    """chrome excel express flask go helm notion node outlook react rust slack spring swift teams temporal vault
-    windows zoom jest oracle sentry stripe trello loki ruff cargo""".split()
-)
-"""Those that need no capital: they are no other word."""
 GENERIC = frozenset(
     """api pr prs ci cd ui ux db url sql http https json csv ok ai cpu gpu ram ssl tls dns tcp udp ip id faq pdf html
     css xml yaml usb vpn ssh cli sdk mvp kpi roi eta eod asap fyi tbd wip qa hr it cto ceo cfo pm am utc gmt cet est

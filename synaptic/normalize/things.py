@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from ..lexicon import TOOLS, TOOLS_WITH_A_CAPITAL
 from ..patterns import compiled
 from .grammar_words import ADVERBS, AUX, COMMON_END, DETERMINERS, FUNCTION, NO_NAMES, PRONOUNS, VERBS
 from .mentions import Mention
 from .note import Note
 from .people_words import DOES, GENDERS, ROLES, TITLES
-from .thing_words import BARE_TOOLS, DEPARTMENTS, GENERIC, KINDS, NO_NAMED_THING, PLACES, TELLS, TOOLS
+from .thing_words import DEPARTMENTS, GENERIC, KINDS, NO_NAMED_THING, PLACES, TELLS
 
 _NO_THING = (
     FUNCTION | GENERIC | NO_NAMES | PLACES | ROLES | ADVERBS | DEPARTMENTS
     | PRONOUNS.keys() | TITLES.keys() | GENDERS.keys()
 ) - TOOLS  # fmt: skip
+_BARE_TOOLS = TOOLS - TOOLS_WITH_A_CAPITAL
 _OF_THINGS = AUX | TELLS
 _VERSION = r"v?\d{1,4}(?:\.[\dx]{1,4}){0,3}\Z"
 _NAME_IN_CODE = r"`+[\w./:@+-]+(?:\(\))?`+"
@@ -38,7 +40,7 @@ def thing_at(note: Note, i: int) -> Mention | None:
 
 def _names_thing(note: Note, i: int) -> bool:
     token = note.tokens[i]
-    if token.lower in BARE_TOOLS:
+    if token.lower in _BARE_TOOLS:
         return True
     if not note.is_capital(i) or len(token.word) < 2 or token.lower in _NO_THING:
         return False
