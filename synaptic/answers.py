@@ -93,7 +93,7 @@ def _analyze(ws: Workspace, call: Call) -> Answer:
     mode = call.args.get("mode", MODES_OF_ANALYSIS[0])
     if mode not in MODES_OF_ANALYSIS:
         raise InvalidArgument(f"mode {mode!r} is unknown.", valid=MODES_OF_ANALYSIS)
-    from .understanding import read_note, understand  # 100 ms
+    from .understanding import read_note, understand  # slow to import
 
     text = call.args["text"]
     data = note_json(read_note(ws, text)) if mode == "note" else analysis_json(understand(ws, text))

@@ -15,8 +15,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from .lexicon import STOP_WORDS
 from .models import Choice, Layer, Strategy
-from .query import STOP_WORDS, ParsedQuery
+from .query import ParsedQuery
 
 Run = tuple[float, Mapping[str, float]]
 """When a search ran, in seconds since 1970, and the milliseconds of its stages."""

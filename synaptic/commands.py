@@ -143,7 +143,7 @@ def analyze(ctx: typer.Context, text: f.Words = None, note: f.AsNote = False, as
 
     Example: synaptic analyze "what did we decide about redis last week?"
     """
-    from .understanding import read_note, understand  # 100 ms
+    from .understanding import read_note, understand  # slow to import
 
     with open_home(ctx) as ws:
         said = _read_stdin() if text == ["-"] else _joined(text)

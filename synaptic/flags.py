@@ -83,9 +83,9 @@ InProjects = Annotated[
 InProject = Annotated[str | None, typer.Option("--project", metavar="NAME", help="Only this project.")]
 Days = Annotated[int | None, typer.Option(metavar="N", help="The last N days, today included.")]
 Since = Annotated[
-    str | None, typer.Option(metavar="DATE", help="2026-11-03, yesterday, '10 days ago', 'last tuesday'.")
+    str | None, typer.Option(metavar="DATE", help="2026-11-03, yesterday, '10 days ago', 'last week', Q2: its first day.")
 ]
-Until = Annotated[str | None, typer.Option(metavar="DATE", help="Likewise; that day is included.")]
+Until = Annotated[str | None, typer.Option(metavar="DATE", help="Likewise: its last day, included.")]
 OfParent = Annotated[str | None, typer.Option("--parent", metavar="ID", help="Continues this entry.")]
 HasBody = Annotated[bool | None, typer.Option("--has-body/--no-body", help="With or without text below its heading.")]
 HasFiles = Annotated[bool | None, typer.Option("--has-files/--no-files", help="With or without files.")]

@@ -174,7 +174,7 @@ def _run(ws: Workspace, query: str, ask: Ask, plan: _Plan, report: SyncReport) -
         ask, because, forced = _fitting(ws, ask)
     if ws.config.search.analysis:
         with ask.watch.stage("analyse"):
-            from .understanding import understood  # 100 ms, for searches only
+            from .understanding import understood  # slow to import, for searches only
 
             ask = understood(ws, ask)
     with ask.watch.stage("embed"):

@@ -227,7 +227,7 @@ _FOUND = _object(
 # -- the tools ------------------------------------------------------------------------------------------
 
 _TYPE = {"type": "string", "enum": list(TYPES)}
-_SINCE = _say(_TEXT, "2026-11-03, yesterday, 10 days ago")
+_SINCE = _say(_TEXT, "2026-11-03, yesterday, last week")
 
 TOOLS: tuple[ToolSpec, ...] = (
     ToolSpec(
