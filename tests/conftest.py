@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from forks import ForkedHome, Forks
 from homes import Clock, open_home
-from outside import Home
 
 from synaptic import Workspace
 from synaptic.config import DEFAULT_MODEL
@@ -42,10 +42,17 @@ def ws(tmp_path: Path, clock: Clock) -> Iterator[Workspace]:
         yield workspace
 
 
+@pytest.fixture(scope="session")
+def forks() -> Iterator[Forks]:
+    forks = Forks()
+    yield forks
+    forks.close()
+
+
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
+def home(tmp_path: Path, forks: Forks) -> ForkedHome:
     """A home that is not there yet, used from outside."""
-    return Home(tmp_path / "home", {"HOME": str(tmp_path)})
+    return ForkedHome(tmp_path / "home", {"HOME": str(tmp_path)}, forks=forks)
 
 
 @pytest.fixture(scope="session")

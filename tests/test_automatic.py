@@ -143,6 +143,7 @@ def test_status_shows_what_automatic_search_reckons_with(home: Home) -> None:
             time.sleep(0.05)
         for _ in range(3):
             assert server.call("search", query="Which boat?", budget_ms=5_000)["choice"]["budget_ms"] == 5_000
+        server.call("save", content="Counts are written with the next save")
     costs = home.ask("status")["costs"]
     assert costs["smart"]["total"] > 0 and "read" in costs["smart"]
     assert "smart" in home.run("status").out

@@ -6,7 +6,6 @@ import os
 import random
 import shutil
 import zoneinfo
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -20,13 +19,6 @@ pytestmark = pytest.mark.fault(row=9)
 
 BERLIN = "Europe/Berlin"
 ZONES = ("UTC", "Pacific/Kiritimati", "Pacific/Marquesas", "Asia/Kathmandu")
-
-
-@pytest.fixture(scope="module")
-def forks() -> Iterator[Forks]:
-    forks = Forks()
-    yield forks
-    forks.close()
 
 
 @pytest.fixture

@@ -34,18 +34,6 @@ with synaptic.open_workspace(synaptic.load_config()) as ws:
 """
 
 
-@pytest.fixture(scope="module")
-def forks() -> Iterator[Forks]:
-    forks = Forks()
-    yield forks
-    forks.close()
-
-
-@pytest.fixture
-def home(tmp_path: Path, forks: Forks) -> ForkedHome:
-    return ForkedHome(tmp_path / "home", {"HOME": str(tmp_path)}, forks=forks)
-
-
 def limited(home: ForkedHome, size: int) -> ForkedHome:
     """The same home under `ulimit -f`, in bytes."""
     return replace(home, file_limit=size)

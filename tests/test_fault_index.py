@@ -25,7 +25,6 @@ import pytest
 import sqlite_vec
 from conftest import Rounds
 from embedders import HashingEmbedder
-from forks import ForkedHome, Forks
 from homes import open_home
 from outside import Answer, Home, Refusal, Server
 
@@ -642,18 +641,6 @@ def test_a_command_opens_the_index_beside_a_writer(home: Home) -> None:
 
 
 # -- what is not ours -----------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def forks() -> Iterator[Forks]:
-    forks = Forks()
-    yield forks
-    forks.close()
-
-
-@pytest.fixture
-def home(tmp_path: Path, forks: Forks) -> Home:
-    return ForkedHome(tmp_path / "home", {"HOME": str(tmp_path)}, forks)
 
 
 def strangers_database(path: Path, *, owner: int = 0, version: int = 0, hot: bool = False) -> None:
