@@ -234,10 +234,39 @@ def git_merge(ctx: typer.Context, base: Path, ours: Path, theirs: Path, path: st
     raise typer.Exit(code)
 
 
+def setup(
+    ctx: typer.Context,
+    clients: f.Clients = None,
+    scope: f.Scope = None,
+    dry_run: f.DryRun = False,
+    show: f.Print = False,
+    status: f.ShowStatus = False,
+    remove: f.Remove = False,
+    as_json: f.AsJson = False,
+) -> None:
+    """Register Synaptic with the programs that speak MCP.
+
+    CLIENT is claude-code, claude-desktop, codex, gemini, cursor, vscode, windsurf, zed or opencode.
+
+    Example: synaptic setup --dry-run
+    """
+    from . import setup_command  # only this command needs it
+
+    if sum((show, status, remove)) > 1 or (dry_run and (show or status)):
+        raise InvalidArgument(
+            "--print, --status, --remove and --dry-run are different things.", hint="Give one of them."
+        )
+    setup_command.run(
+        ctx.obj, clients or [], scope, dry_run=dry_run, show=show, status=status, remove=remove, as_json=as_json
+    )
+
+
 def mcp(ctx: typer.Context) -> None:
     """Serve agents over MCP, on stdin and stdout.
 
-    Example: claude mcp add synaptic -- synaptic mcp
+    `synaptic setup` tells your agents to start it.
+
+    Example: synaptic mcp
     """
     from .server import run  # 0.6 s, and only this command needs it
 
@@ -263,6 +292,7 @@ for _name, _command in (
     ("status", status),
     ("doctor", _doctor),
     ("git-setup", git_setup),
+    ("setup", setup),
     ("mcp", mcp),
 ):
     app.command(_name)(_command)

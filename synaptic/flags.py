@@ -31,6 +31,12 @@ def _complete_preset(incomplete: str) -> list[str]:
     return _starting(PRESETS, incomplete)
 
 
+def _complete_client(incomplete: str) -> list[str]:
+    from .setup import CLIENTS  # only this command needs it
+
+    return _starting([client.name for client in CLIENTS], incomplete)
+
+
 _TYPE_HELP = f"One of: {', '.join(TYPES)}."
 
 Words = Annotated[list[str] | None, typer.Argument(metavar="TEXT", help="Its words need no quotes.")]
@@ -139,6 +145,14 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Purge = Annotated[bool, typer.Option("--purge", help="Leave no copy in the trash.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Embed everything again.")]
 Remove = Annotated[bool, typer.Option("--remove", help="Undo it.")]
+Clients = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="CLIENT", help="Else all on this machine.", autocompletion=_complete_client),
+]
+Scope = Annotated[str | None, typer.Option(metavar="SCOPE", help="user, the default, or project: only in this folder.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done.")]
+Print = Annotated[bool, typer.Option("--print", help="Show what to paste where.")]
+ShowStatus = Annotated[bool, typer.Option("--status", help="Say where Synaptic is registered.")]
 Fix = Annotated[bool, typer.Option("--fix", help="Mend what is safe to mend.")]
 RestoreVanished = Annotated[str | None, typer.Option("--restore", metavar="ID", help="Put a vanished entry back.")]
 Dismiss = Annotated[str | None, typer.Option("--dismiss", metavar="ID", help="Forget a vanished entry.")]

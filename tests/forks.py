@@ -103,6 +103,7 @@ def serve() -> None:
 
     import synaptic.cli
     import synaptic.commands
+    import synaptic.setup_command
     import synaptic.understanding  # noqa: F401
 
     for line in sys.stdin:

@@ -18,6 +18,7 @@ import typer
 from synaptic.cli import app
 from synaptic.config import load_config
 from synaptic.markdown import parse_entries
+from synaptic.setup import CLIENTS, Client, Server
 from synaptic.tools import TOOLS
 
 ROOT = Path(__file__).parent.parent
@@ -61,7 +62,7 @@ def test_every_tool_is_in_the_readme() -> None:
 
 
 def test_the_settings_shown_are_the_defaults(tmp_path: Path) -> None:
-    [example] = blocks("toml")
+    [_, example] = blocks("toml")  # the first one is a client's
     shown = tomllib.loads(example)
     assert shown.pop("journal") and shown.pop("exclude") and shown.pop("project")
     (tmp_path / "config.toml").write_text(example)
@@ -106,9 +107,14 @@ def test_the_library_example_runs(tmp_path: Path) -> None:
     assert "Chose sqlite-vec over LanceDB" in done.stdout
 
 
-def test_the_client_configuration_is_json() -> None:
-    [example] = blocks("json")
-    assert json.loads(example)["mcpServers"]["synaptic"]["args"] == ["mcp"]
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+def test_the_clients_configuration_is_what_setup_writes(client: Client) -> None:
+    section = README[README.index(f"\n**{client.title}**") :]
+    match = re.search(r"```(json|toml)\n(.*?)```", section, re.DOTALL)
+    assert match
+    shown = json.loads(match[2]) if match[1] == "json" else tomllib.loads(match[2])
+    written = client.shape(Server("/absolute/path/to/synaptic", ("mcp",)))
+    assert shown == {client.key: {"synaptic": written}}
 
 
 def test_nothing_speaks_of_a_machine_or_an_index() -> None:
