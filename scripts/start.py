@@ -6,7 +6,6 @@ python3 scripts/start.py search "login"  # set up, then run `synaptic search "lo
 
 from __future__ import annotations
 
-import json
 import shlex
 import subprocess
 import sys
@@ -63,15 +62,12 @@ def run(home: Path, line: str) -> None:
 def print_next_steps() -> None:
     """The lines to paste, with this clone's own paths in them."""
     program, clone = str(SYNAPTIC), str(ROOT)
-    server = {"mcpServers": {"synaptic": {"command": program, "args": ["mcp"]}}}
     print(f"""
 That memory is gone again, and nothing else was touched. Ready to paste:
 
-Give Claude Code the memory:
-    {shlex.join(["claude", "mcp", "add", "synaptic", "--", program, "mcp"])}
-
-Any other MCP client, in its JSON configuration:
-{json.dumps(server, indent=2)}
+Give your agents the memory (Claude Code, Codex, Cursor and others; it says first what it will do):
+    {shlex.join([program, "setup", "--dry-run"])}
+    {shlex.join([program, "setup"])}
 
 Have the bare command `synaptic` everywhere (one of the two):
     {shlex.join(["pipx", "install", clone])}
