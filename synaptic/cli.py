@@ -293,6 +293,7 @@ for _name, _command in (
     ("doctor", _doctor),
     ("git-setup", git_setup),
     ("setup", setup),
+    ("hook", commands.hook),
     ("mcp", mcp),
 ):
     app.command(_name)(_command)

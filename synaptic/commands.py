@@ -338,6 +338,24 @@ def tags(ctx: typer.Context, as_json: f.AsJson = False) -> None:
             emit(when_empty(ws) or terminal.facets_text(facets, screen_of(ws)))
 
 
+def hook(ctx: typer.Context, event: f.Event) -> None:
+    """Answer a hook of an agent, whose JSON is read from standard input.
+
+    On a terminal it shows what an agent would be told here. Exit status 0, whatever goes wrong.
+
+    Example: synaptic hook session-start
+    """
+    from . import hooks
+
+    try:
+        said = hooks.answer(event, ctx.obj)
+    except InvalidArgument as error:  # status 2 would keep an agent from its work
+        terminal.say_error(error)
+        raise typer.Exit(1) from error
+    if said:
+        emit(said)
+
+
 def _joined(words: list[str] | None) -> str:
     return " ".join(words or ())
 

@@ -50,6 +50,15 @@ class SearchConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class HooksConfig:
+    """What agents are told by themselves: at a session's start, in at most `max_tokens`, and on a prompt."""
+
+    session_start: bool = True
+    user_prompt: bool = False
+    max_tokens: int = 1200
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """`exclude` are globs over paths relative to the journal; `day_file` is strftime and may hold folders."""
 
@@ -63,6 +72,7 @@ class Config:
     track_access: bool = True
     metrics: bool = True
     search: SearchConfig = field(default_factory=SearchConfig)
+    hooks: HooksConfig = field(default_factory=HooksConfig)
 
     @property
     def state(self) -> Path:
@@ -85,11 +95,8 @@ def load_config(home: str | Path | None = None, *, environ: Mapping[str, str] = 
         raise ConfigError(f"{path} is not valid TOML: {error}.", hint="Mend that line.") from error
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
-    search = raw.pop("search", {})
     _reject_unknown(path, raw, _FILE_KEYS, "")
-    if not isinstance(search, dict):
-        raise ConfigError(f"{path}: search must be a table, [search].", valid=_SEARCH_KEYS)
-    _reject_unknown(path, search, _SEARCH_KEYS, "search.")
+    search, hooks = (_table(path, name, raw.pop(name, {})) for name in _TABLES)
     values: dict[str, Any] = {key: _check(path, key, value) for key, value in raw.items()}
     journal = environ.get("SYNAPTIC_JOURNAL") or values.pop("journal", None) or "journal"
     values.pop("journal", None)
@@ -100,7 +107,8 @@ def load_config(home: str | Path | None = None, *, environ: Mapping[str, str] = 
     return Config(
         home=root,
         journal=(root / _expand(journal, f"{path}: journal")).absolute(),
-        search=SearchConfig(**{k: _check(path, f"search.{k}", v) for k, v in search.items()}),
+        search=SearchConfig(**search),
+        hooks=HooksConfig(**hooks),
         **values,
     )
 
@@ -193,9 +201,21 @@ _RULES: dict[str, tuple[Callable[[object], bool], str]] = {
     "search.resolve_pronouns": (lambda v: isinstance(v, bool), "true or false"),
     "search.stop_words": (lambda v: isinstance(v, bool), "true or false"),
     "search.stemming": (lambda v: isinstance(v, bool), "true or false"),
+    "hooks.session_start": (lambda v: isinstance(v, bool), "true or false"),
+    "hooks.user_prompt": (lambda v: isinstance(v, bool), "true or false"),
+    "hooks.max_tokens": (lambda v: isinstance(v, int) and not isinstance(v, bool) and 100 <= v <= 2_400, "100 to 2400"),
 }
-_FILE_KEYS = (*(key for key in _RULES if "." not in key), "search")
-_SEARCH_KEYS = tuple(f.name for f in fields(SearchConfig))
+_TABLES: Mapping[str, type[SearchConfig | HooksConfig]] = {"search": SearchConfig, "hooks": HooksConfig}
+_FILE_KEYS = (*(key for key in _RULES if "." not in key), *_TABLES)
+
+
+def _table(path: Path, name: str, table: object) -> dict[str, Any]:
+    """The checked values of a table of the file."""
+    valid = tuple(f.name for f in fields(_TABLES[name]))
+    if not isinstance(table, dict):
+        raise ConfigError(f"{path}: {name} must be a table, [{name}].", valid=valid)
+    _reject_unknown(path, table, valid, f"{name}.")
+    return {key: _check(path, f"{name}.{key}", value) for key, value in table.items()}
 
 
 def _reject_unknown(path: Path, table: Mapping[str, object], valid: tuple[str, ...], prefix: str) -> None:

@@ -135,6 +135,7 @@ WithFacets = Annotated[bool, typer.Option("--facets", help="Also count types, ta
 Cursor = Annotated[str | None, typer.Option(metavar="TEXT", help="Go on after the answer that gave this cursor.")]
 
 # what a command does
+Event = Annotated[str, typer.Argument(metavar="EVENT", help="session-start or user-prompt.")]
 Home = Annotated[
     str | None, typer.Option("--home", metavar="DIR", help="Where Synaptic lives. [SYNAPTIC_HOME or ~/.synaptic]")
 ]
