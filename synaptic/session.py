@@ -17,8 +17,8 @@ from .models import TYPES, Entry, EntryType, Filters
 from .present import one_line
 from .query import terms_of
 from .ranking import reciprocal_rank_fusion
-from .retrieve import by_words
 from .sync import in_step, read_entries
+from .words import match
 from .workspace import Workspace
 from .writing import compare_tag, detect_project
 
@@ -122,8 +122,13 @@ def _by_words(ws: Workspace, terms: Sequence[str], rowids: Sequence[int]) -> lis
     passages, counts = ws.index.document_counts(set(stems.values()))
     held = {term: counts.get(stem, 0) for term, stem in stems.items()}
     telling = [term for term in terms if 0 < held[term] <= max(TELLING_SHARE * passages, TELLING_WORDS)]
-    rarest = sorted(telling, key=lambda term: held[term])[:TELLING_WORDS]
-    return list(by_words(ws, rarest, (), Filters(), rowids, len(rowids))) if rowids else []
+    rarest = [match(term) for term in sorted(telling, key=lambda term: held[term])[:TELLING_WORDS]]
+    if not rowids or not rarest:
+        return []
+    found = ws.index.lexical(  # by their own words: neighbours of what fits are no nearer to the work
+        rarest, filters=Filters(), within=rowids, phrases=(), context_weight=0.0, limit=4 * len(rowids)
+    )
+    return list(dict.fromkeys(candidate.entry_rowid for candidate in found))
 
 
 def _in_order(ws: Workspace, newest: Iterable[int], fitting: Sequence[int]) -> list[int]:
