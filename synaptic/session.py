@@ -57,7 +57,7 @@ def brief_session(ws: Workspace, folder: Path, *, session: str = "", quiet: time
 
 
 def _words(work: str) -> list[str]:
-    return [term for term in terms_of(work) if len(term) > 2 and term not in _ANY_BRANCH]
+    return [term for term in terms_of(work) if len(term) > 1 and term not in _ANY_BRANCH]
 
 
 def _gather(
@@ -98,22 +98,20 @@ def _newest(
 ) -> tuple[dict[int, Entry], bool]:
     """Entries of the project, or tagged with its name and of no other, newest first, and whether there are more.
 
-    Without a project those that have none. What a later entry supersedes is left out.
+    Without a project those that have none.
     """
     key = project.casefold() if project else None
     kind = Filters(types=types, since=since)
     ways = [replace(kind, projects=(key,)), replace(kind, tags=(compare_tag(key),))] if key else [kind]
     pools = [ws.index.listing(way, order="newest", limit=POOL) for way in ways]
     found = ws.index.entries(list(dict.fromkeys(rowid for _, rowids in pools for rowid in rowids)))
-    belonging = {
-        rowid: stored.entry
+    belonging = [
+        (rowid, stored.entry)
         for rowid, stored in found.items()
         if not stored.entry.project or stored.entry.project.casefold() == key
-    }
-    superseded = ws.index.superseded_by([entry.id for entry in belonging.values()])
-    kept = [(rowid, entry) for rowid, entry in belonging.items() if entry.id not in superseded]
-    kept.sort(key=lambda pair: pair[1].at, reverse=True)
-    return dict(kept), any(total > len(rowids) for total, rowids in pools)
+    ]
+    belonging.sort(key=lambda pair: (pair[1].at, pair[1].place.line if pair[1].place else 0), reverse=True)
+    return dict(belonging), any(total > len(rowids) for total, rowids in pools)
 
 
 def _by_words(ws: Workspace, terms: Sequence[str], rowids: Sequence[int]) -> list[int]:

@@ -22,6 +22,7 @@ from anyio.from_thread import start_blocking_portal
 from mcp import Client, StdioServerParameters, types
 from outside import SYNAPTIC, TIMEOUT_S, Answer, Home, Server
 
+PIPE_BYTES = 32_768
 _SERVE = "import sys; sys.path.insert(0, sys.argv[1]); import forks; forks.serve()"
 
 
@@ -71,10 +72,11 @@ class ForkedHome(Home):
 
     def run(self, *args: str, stdin: str | bytes = b"", **env: str) -> Answer:
         """What the command says. No command may end in a traceback, or say of itself that it has a defect."""
-        environ = self.environment(**env)
-        if stdin or "SYNAPTIC_FAULT" in environ:  # fault points are read when it is imported
+        environ, data = self.environment(**env), stdin.encode() if isinstance(stdin, str) else stdin
+        if len(data) > PIPE_BYTES or "SYNAPTIC_FAULT" in environ:  # fault points are read when it is imported
             return super().run(*args, stdin=stdin, **env)
-        answer = self.forks.run(self.prefix, {"args": args, "env": environ, "file_limit": self.file_limit})
+        call = {"args": args, "env": environ, "file_limit": self.file_limit, "stdin": data.decode("latin-1")}
+        answer = self.forks.run(self.prefix, call)
         assert answer.code in (0, 1, 2), (args, answer)
         assert "Traceback" not in answer.text and "is a defect" not in answer.text, (args, answer)
         return answer
@@ -115,7 +117,10 @@ def _forked(call: dict[str, Any]) -> tuple[int, str, str]:
     (out, child_out), (err, child_err) = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
-        for fd, source in ((0, os.open(os.devnull, os.O_RDONLY)), (1, child_out), (2, child_err)):
+        source_in, typed = os.pipe()
+        os.write(typed, call["stdin"].encode("latin-1"))
+        os.close(typed)
+        for fd, source in ((0, source_in), (1, child_out), (2, child_err)):
             os.dup2(source, fd)
         for fd in (out, child_out, err, child_err):
             os.close(fd)
