@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 COMMITS = 5
-TIMEOUT_S = 0.3
+TIMEOUT_S = 1.0
 
 _AROUND = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX")
 _BRANCH = "ref: refs/heads/"

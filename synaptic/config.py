@@ -51,11 +51,15 @@ class SearchConfig:
 
 @dataclass(frozen=True, slots=True)
 class HooksConfig:
-    """What agents are told by themselves: at a session's start, in at most `max_tokens`, and on a prompt."""
+    """What agents are told by themselves: at a session's start, in at most `max_tokens`, and on a prompt.
+
+    What takes longer than `timeout_s` is not told.
+    """
 
     session_start: bool = True
     user_prompt: bool = False
     max_tokens: int = 1200
+    timeout_s: float = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +208,7 @@ _RULES: dict[str, tuple[Callable[[object], bool], str]] = {
     "hooks.session_start": (lambda v: isinstance(v, bool), "true or false"),
     "hooks.user_prompt": (lambda v: isinstance(v, bool), "true or false"),
     "hooks.max_tokens": (lambda v: isinstance(v, int) and not isinstance(v, bool) and 100 <= v <= 2_400, "100 to 2400"),
+    "hooks.timeout_s": (lambda v: _number(v) and 0.1 <= v <= 60, "0.1 to 60"),  # type: ignore[operator]
 }
 _TABLES: Mapping[str, type[SearchConfig | HooksConfig]] = {"search": SearchConfig, "hooks": HooksConfig}
 _FILE_KEYS = (*(key for key in _RULES if "." not in key), *_TABLES)

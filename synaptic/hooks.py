@@ -1,6 +1,6 @@
 """What an agent is told by itself: when a session starts, and on a prompt that an entry clearly fits.
 
-A hook must never stand in the way of a session. Whatever goes wrong, and whatever takes longer than `TIMEOUT_S`,
+A hook must never stand in the way of a session. Whatever goes wrong, and whatever takes longer than `timeout_s`,
 is a line in `.state/hooks.log`; the answer is then nothing, and the exit status 0. No hook makes a home.
 """
 
@@ -29,7 +29,6 @@ from .session import brief_session
 from .workspace import Workspace, open_workspace
 from .writing import detect_project
 
-TIMEOUT_S = 3.0
 LOG_BYTES = 1_000_000
 PROMPT_HITS = 3
 LEAST_WORDS = 3
@@ -66,7 +65,7 @@ def answer(event: str, home: str | None) -> str:
         wanted = config.hooks.session_start if event == "session-start" else config.hooks.user_prompt
         if not wanted or not config.home.is_dir() or not (state.is_dir() or config.journal.is_dir()):
             return ""
-        with _limited(state, event):
+        with _limited(state, event, config.hooks.timeout_s):
             call = _read_call(sys.stdin.buffer.read() if not sys.stdin.isatty() else b"{}")
             name, tell = _EVENTS[event]
             # hooks are no reader: what they show is not counted as read, nor their time as a search's
@@ -129,13 +128,13 @@ def _read_call(data: bytes) -> Call:
 
 
 class _limited:
-    """A context that ends the process, with status 0 and without an answer, when it takes longer than `TIMEOUT_S`.
+    """A context that ends the process, with status 0 and without an answer, when it takes longer than `timeout_s`.
 
     SQLite and the model cannot be interrupted from Python; what they do is safe to break off at any moment.
     """
 
-    def __init__(self, state: Path, event: str) -> None:
-        self._timer = threading.Timer(TIMEOUT_S, self._give_up, (state, event))
+    def __init__(self, state: Path, event: str, timeout_s: float) -> None:
+        self._timer = threading.Timer(timeout_s, self._give_up, (state, f"{event}: no answer after {timeout_s:g} s"))
         self._timer.daemon = True
 
     def __enter__(self) -> None:
@@ -145,8 +144,8 @@ class _limited:
         self._timer.cancel()
 
     @staticmethod
-    def _give_up(state: Path, event: str) -> None:
-        _log(state, f"{event}: no answer after {TIMEOUT_S:g} s")
+    def _give_up(state: Path, problem: str) -> None:
+        _log(state, problem)
         os._exit(0)
 
 
