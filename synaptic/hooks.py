@@ -89,7 +89,7 @@ def user_prompt(ws: Workspace, call: Call) -> str:
         return ""
     project = ws.config.project or detect_project(call.folder)
     prefer = Filters(projects=(project.casefold(),)) if project else None
-    found = search(ws, prompt, limit=2 * PROMPT_HITS, prefer=prefer, explain=True, embed_ms=0)
+    found = search(ws, prompt, strategy="hybrid", limit=2 * PROMPT_HITS, prefer=prefer, explain=True, embed_ms=0)
     close = [hit.entry for hit in found.hits if hit.why and (hit.why.similarity or 0.0) >= CLOSE][:PROMPT_HITS]
     if not close:
         return ""
