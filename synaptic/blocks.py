@@ -51,6 +51,16 @@ _CODE_SPAN_REACH = 10_000
 _WIKI_LINK = re.compile(r"!?\[\[([^\[\]|\n]*)\|?([^\[\]\n]*)\]\]")
 _LINK = re.compile(r"(?<!\w)!?\[([^\[\]\n]*)\]\(([^()\n]*)\)")
 
+LONE_CR = re.compile(r"\r(?!\n)")
+
+MASK = b"\xff"
+"""What stands in a masked text for each private byte: no text in UTF-8 holds it (see `privacy`)."""
+_MASKED = rb"(?>\xff(?:[\xff\r\n]*\xff)?)"
+_MASKED_LINES = re.compile(rb"(?:\A|(?<=\n))[ \t]*\xff(?:[\xff\s]*\xff)?[ \t]*(?:\r?\n(?:[ \t]*\r?\n)?|\Z)")
+_MASKED_PART = re.compile(
+    rb"(?<![ \t])[ \t]*%b[ \t]*(?=\r?\n|\Z|[.,;:!?)])|(?:\A|(?<=[ \t\n]))%b[ \t]*|%b" % (_MASKED, _MASKED, _MASKED)
+)
+
 _NEVER = float("inf")
 
 
@@ -248,8 +258,15 @@ def newlines(text: str) -> str:
 
 
 def body_text(raw: bytes) -> str:
-    """What a slice of an entry's body says: decoded (errors replaced), LF, one backslash of each escape gone."""
-    return unescape(newlines(raw.decode("utf-8", "replace")))
+    """What a slice of an entry's masked body says: decoded (errors replaced), LF, one backslash of each escape gone."""
+    return unescape(newlines(shown(raw).decode("utf-8", "replace")))
+
+
+def shown(masked: bytes) -> bytes:
+    """What a masked text says without its private parts, and without the lines that held nothing else."""
+    if MASK not in masked:
+        return masked
+    return _MASKED_PART.sub(b"", _MASKED_LINES.sub(b"", masked))
 
 
 def fold_tag(tag: str) -> str:

@@ -15,8 +15,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 
-from .blocks import body_text, escape, find_tags, inline_tags, newlines, plain_text, scan, slug_tag
-from .errors import InvalidArgument
+from .blocks import (
+    LONE_CR,
+    MASK,
+    body_text,
+    escape,
+    find_tags,
+    inline_tags,
+    newlines,
+    plain_text,
+    scan,
+    shown,
+    slug_tag,
+)
+from .errors import InvalidArgument, Refused
 from .header import (
     COMMENT_START,
     NOT_PROSE,
@@ -33,9 +45,9 @@ from .header import (
     write_comment,
 )
 from .models import TYPES, Entry, EntryType
+from .privacy import mask, passages
 from .reading import (
     BASE32,
-    LONE_CR,
     Block,
     aware,
     body_span,
@@ -196,9 +208,24 @@ def rewrite_block(block: bytes, old: Entry, new: Entry) -> bytes:
     """`block`, the bytes of `old` in its file, saying `new`: only what differs between the two is changed.
 
     The heading keeps its time as typed, the block its line ends and its blank lines. An id is written
-    where `old` had a derived one and `new` does not.
+    where `old` had a derived one and `new` does not. Private passages stay, byte for byte: where they stood if the
+    text beside them did, else below the new text. Raises Refused where no such block says `new`.
     """
-    text = LONE_CR.sub("\n", block.decode("latin-1"))
+    masked = mask(block)
+    if MASK not in masked:
+        return _rewritten(block, masked, old, new, in_place=True)
+    for in_place in (True, False):
+        text = _rewritten(block, masked, old, new, in_place=in_place)
+        if text == block or (_says(text, new) and _private_in(text) == _private_in(block)):
+            return text
+    raise Refused(
+        "This entry holds private text that would not survive the edit; nothing was changed.",
+        hint="Save a new entry, or ask the person to edit the file.",
+    )
+
+
+def _rewritten(block: bytes, masked: bytes, old: Entry, new: Entry, *, in_place: bool) -> bytes:
+    text = LONE_CR.sub("\n", masked.replace(MASK, b" ").decode("latin-1"))
     mark = scan(text).marks[0]
     parts = measure(text, mark, len(text))
     eol = _line_end(block, parts.line_end)
@@ -206,11 +233,68 @@ def rewrite_block(block: bytes, old: Entry, new: Entry) -> bytes:
     keeps_body = new.content == old.content and (has_body or new.content == new.title)
     wants_body = has_body if keeps_body else new.content != new.title
     body_tags = find_tags(new.content) if wants_body else ()
-    head = _edit_heading(block[: parts.line_end], parts.time, old, new, body_tags)
+    head = _edit_heading(block[: parts.line_end], masked[: parts.line_end], parts.time, old, new, body_tags)
     head += _edit_comment(block, parts, old, new, eol)
     if keeps_body:
         return head + block[parts.head_end :]
-    return head + _edit_body(block, parts, new.content if wants_body else "", head, eol)
+    body = _written(new.content).replace("\n", eol.decode()).encode() if wants_body else b""
+    body = _with_private(body, block, masked, parts, eol, in_place=in_place)
+    return head + _edit_body(block, parts, body, head, eol)
+
+
+def _says(block: bytes, new: Entry) -> bool:
+    """Whether a block reads as this entry and no other."""
+    read = parse_entries(block, "", mtime=new.at).entries
+    return len(read) == 1 and all(
+        getattr(read[0], name) == getattr(new, name)
+        for name in ("title", "content", "type", "tags", *([] if new.derived_id else ["id"]))
+    )
+
+
+def _private_in(block: bytes) -> bytes:
+    """All private text of a block, in order, without its line ends: passages may come to adjoin."""
+    return b"".join(block[start:end].translate(None, b"\r\n") for start, end in passages(mask(block)))
+
+
+def _with_private(body: bytes, block: bytes, masked: bytes, parts: Block, eol: bytes, *, in_place: bool) -> bytes:
+    """The new body with the private passages that stood within the old one.
+
+    A passage stays behind the text that stood before it, or before the text behind it, as long as all of that is as
+    it was from the body's beginning, or to its end; else it becomes a paragraph below.
+    """
+    inner = masked[parts.body_start : parts.body_end]
+    spans = passages(inner)
+    kept = [block[parts.body_start + a : parts.body_start + b] for a, b in spans]
+    bounds = [0, *(edge for span in spans for edge in span), len(inner)]
+    around = [inner[a:b] for a, b in zip(bounds[::2], bounds[1::2], strict=True)]
+    before: list[bytes] = []
+    behind: list[bytes] = []
+    while in_place and kept and (rest := _after(body, around[0].rstrip())) is not None:
+        before += [body[: len(body) - len(rest)], _blanks_behind(around[0]), kept.pop(0), _blanks_before(around[1])]
+        body = rest.lstrip()
+        around.pop(0)
+        around[0] = around[0].lstrip()
+    while in_place and kept and body.endswith(right := around[-1].lstrip()) and right:
+        behind = [_blanks_behind(around[-2]), kept.pop(), _blanks_before(around[-1]), right, *behind]
+        body = body[: -len(right)].rstrip()
+        around.pop()
+        around[-1] = around[-1].rstrip()
+    below = [part for passage in kept for part in (eol + eol, passage)]
+    return b"".join([*before, body, *behind, *(below if body or before or behind else below[1:])])
+
+
+def _after(body: bytes, text: bytes) -> bytes | None:
+    """What follows `text` at the beginning of a body, None where it does not begin with it as whole words."""
+    rest = body[len(text) :]
+    return rest if body.startswith(text) and (not text or not rest or rest[:1].isspace()) else None
+
+
+def _blanks_behind(text: bytes) -> bytes:
+    return text[len(text.rstrip()) :]
+
+
+def _blanks_before(text: bytes) -> bytes:
+    return text[: len(text) - len(text.lstrip())]
 
 
 def _line_end(block: bytes, at: int) -> bytes:
@@ -220,13 +304,16 @@ def _line_end(block: bytes, at: int) -> bytes:
     return block[at : at + 1] or b"\n"
 
 
-def _edit_heading(line: bytes, span: tuple[int, int], old: Entry, new: Entry, body_tags: tuple[str, ...]) -> bytes:
-    typed = read_heading(line[span[1] :].decode("utf-8", "replace"))
+def _edit_heading(
+    line: bytes, masked: bytes, span: tuple[int, int], old: Entry, new: Entry, body_tags: tuple[str, ...]
+) -> bytes:
+    typed = read_heading(shown(masked)[span[1] :].decode("utf-8", "replace"))
     same_words = (new.type, new.title, new.time) == (old.type, old.title, old.time)
     if same_words and unique((*typed.tags, *body_tags)) == new.tags:
         return line
     clock = line[slice(*span)].decode() if new.time == old.time else new.time
     title, inline = _edited_title(typed, old, new)
+    title = " ".join([title, *(line[a:b].decode("utf-8", "replace") for a, b in passages(masked))])
     kind = typed.type_raw if new.type == old.type else "" if new.type == "note" else f"{new.type}:"
     as_typed = dict(zip(read_heading(" ".join(typed.tag_words)).tags, typed.tag_words, strict=False))
     words = heading_words(replace(new, heading_tags=typed.tags), inline, body_tags)
@@ -271,12 +358,11 @@ def _metadata(entry: Entry) -> tuple[object, ...]:
     )
 
 
-def _edit_body(block: bytes, parts: Block, content: str, head: bytes, eol: bytes) -> bytes:
-    """What follows the heading's lines: the new body between the blank lines that stood there."""
-    body = _written(content).replace("\n", eol.decode()).encode()
+def _edit_body(block: bytes, parts: Block, body: bytes, head: bytes, eol: bytes) -> bytes:
+    """What follows the heading's lines: the new body between the blank lines, and what is private, that stood there."""
     if parts.body_end > parts.body_start:
         lead, tail = block[parts.head_end : parts.body_start], block[parts.body_end :]
-        return lead + body + tail if body else tail.removeprefix(eol)
+        return lead + body + tail if body or lead.strip() else tail.removeprefix(eol)
     tail = block[parts.head_end :]
     if not body:
         return tail

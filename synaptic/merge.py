@@ -25,9 +25,10 @@ from heapq import merge as interleave
 from itertools import pairwise
 from typing import TypeVar
 
-from .blocks import escape, scan
+from .blocks import LONE_CR, MASK, escape, scan
 from .frontmatter import front_matter_end
-from .reading import LONE_CR, body_span, measure, parse_entries
+from .privacy import mask
+from .reading import body_span, measure, parse_entries
 
 ByLines = Callable[[bytes, bytes, bytes], tuple[bytes, int]]
 """(base, ours, theirs) to (merged text with conflict markers, number of conflicts)."""
@@ -160,6 +161,9 @@ def _read(data: bytes, path: str, day_file: str, doubtful: Sequence[str] = _DOUB
     front = front_matter_end(text, 0)
     start = front[2] if front else 0
     marks = scan(text, start).marks
+    masked = mask(data)
+    if MASK in masked and scan(masked.replace(MASK, b" ").decode("latin-1"), start).marks != marks:
+        return None  # a private passage holds headings: no entry may slip in or out of it
     if marks and marks[0].kind == "h1" and not text[start : marks[0].start].strip(" \t\r\n"):
         marks = marks[1:]  # the file's own title
     entries = {entry.place.start: entry for entry in parsed.entries if entry.place and not entry.place.whole_file}

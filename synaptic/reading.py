@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import yaml
 
-from .blocks import Mark, body_text, find_tags, newlines, scan, slug_tag
+from .blocks import LONE_CR, MASK, Mark, body_text, find_tags, newlines, scan, shown, slug_tag
 from .frontmatter import FrontMatter, date_in_path, front_matter_end, read_front_matter
 from .header import COMMENT_START, NO_COMMENT, Comment, derive_title, read_comment, read_heading, read_title, unique
 from .models import DateSource, Entry, ParsedFile, ParseIssue, Place
+from .privacy import mask, unclosed_tags
 
 BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
-LONE_CR = re.compile(r"\r(?!\n)")
 _BOM = b"\xef\xbb\xbf"
 _BLANK_LINE = re.compile(r"[ \t]*\r?\n")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -88,7 +88,8 @@ class _Reader:
     """One file being read."""
 
     def __init__(self, data: bytes, path: str, mtime: datetime, day_file: str, tz: tzinfo | None) -> None:
-        self.data = data
+        self.raw = data
+        self.data = mask(data)
         self.path = path
         self.mtime = mtime
         self.tz = tz
@@ -97,7 +98,7 @@ class _Reader:
         self.has_front = False
         self.named_day = date_in_path(path, day_file)
         self.heading_counts: dict[str, int] = {}
-        text = data.decode("latin-1")
+        text = self.data.replace(MASK, b" ").decode("latin-1")
         if "\r" in text:
             text = LONE_CR.sub("\n", text)
         self.counted_at, self.counted = 0, 1
@@ -110,7 +111,7 @@ class _Reader:
         self.first_line = self.counted
 
     def read(self) -> ParsedFile:
-        if self.data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        if self.raw.startswith((b"\xff\xfe", b"\xfe\xff")):
             self._issue(0, "encoding", "the file is UTF-16; save it as UTF-8")
             return ParsedFile((), tuple(self.issues))
         self._check_encoding()
@@ -125,6 +126,9 @@ class _Reader:
             elif piece.hides:
                 message = f"this {piece.kind} is never closed; entry headings below it are read as its text"
                 self._issue(piece.start, f"open-{piece.kind}", message)
+        for at in unclosed_tags(self.raw):
+            message = "this <private> is never closed; all up to the next saved entry is hidden"
+            self._issue(at, "open-private", message)
         self._check_conflicts(found.opaque)
         if any(mark.kind == "entry" for mark in found.marks):
             entries = self._pieces(found.marks)
@@ -134,7 +138,7 @@ class _Reader:
 
     def _check_encoding(self) -> None:
         try:
-            self.data.decode()
+            self.raw.decode()
         except UnicodeDecodeError as error:
             self._issue(error.start, "encoding", "this is not UTF-8; what cannot be read shows as U+FFFD")
 
@@ -195,7 +199,7 @@ class _Reader:
         heading = read_heading(self._decode(block.time[1], block.line_end))
         comment = self._comment(block) if block.comment_at >= 0 else NO_COMMENT
         has_body = block.body_end > block.body_start
-        content = body_text(self.data[block.body_start : block.body_end]) if has_body else heading.title
+        content = body_text(self.data[block.body_start : block.body_end]) or heading.title
         at, source = self._moment(_clock(self.text[slice(*block.time)]), comment, block)
         text = self._decode(mark.start, block.line_end).strip(" \t")
         occurrence = self._count(text)
@@ -386,7 +390,7 @@ class _Reader:
         return len(self.text) if eol < 0 else eol
 
     def _decode(self, start: int, end: int) -> str:
-        return self.data[start:end].decode("utf-8", "replace")
+        return shown(self.data[start:end]).decode("utf-8", "replace")
 
     def _line(self, at: int) -> int:
         """The line of an offset, from 1; quick while offsets ascend."""

@@ -14,11 +14,13 @@ from typing import TypeVar
 
 import apsw
 
+from .blocks import MASK
 from .chunking import cut
 from .errors import Busy, IndexUnusable, JournalError, ModelError, NotFound
 from .index import BUSY_TIMEOUT_MS, ChunkRow, EntryRow, FileRows, Passage, Source, Stored, is_damage, is_unwritable
 from .markdown import body_text, plain_text
 from .models import Entry, ParsedFile, Place, RebuildReport, Stamp, Vector
+from .privacy import mask
 from .workspace import Workspace
 
 Result = TypeVar("Result")
@@ -325,17 +327,20 @@ def file_rows(
     stamp: Stamp, data: bytes, parsed: ParsedFile, scanned_ns: int, *, times: bool = True, pronouns: bool = False
 ) -> FileRows:
     """What the index keeps of a file. `times`, `pronouns`: words are also indexed as what these mean in the text."""
-    texts = [_whole_text(entry, data) for entry in parsed.entries]
+    masked = mask(data)
+    texts = [_whole_text(entry, masked) for entry in parsed.entries]
     before = ["", *(text[-CONTEXT_CHARS:] for text in texts[:-1])]
     after = [*(text[:CONTEXT_CHARS] for text in texts[1:]), ""]
     rows = tuple(
-        _entry_row(entry, data, previous, following, times, pronouns)
+        _entry_row(entry, data, masked, previous, following, times, pronouns)
         for entry, previous, following in zip(parsed.entries, before, after, strict=False)  # none in an empty file
     )
     return FileRows(stamp, _digest(data), scanned_ns, rows, parsed.issues)
 
 
-def _entry_row(entry: Entry, data: bytes, previous: str, following: str, times: bool, pronouns: bool) -> EntryRow:
+def _entry_row(
+    entry: Entry, data: bytes, masked: bytes, previous: str, following: str, times: bool, pronouns: bool
+) -> EntryRow:
     place = _place(entry)
     block = data[place.start : place.end]
     made_of = repr((previous, following, times, pronouns, _ROW(entry))).encode("utf-8", "surrogatepass")
@@ -345,7 +350,7 @@ def _entry_row(entry: Entry, data: bytes, previous: str, following: str, times: 
         content_hash=content_hash(entry.content),
         row_hash=_hash(made_of + block),
         chunks=partial(
-            _chunk_rows, entry, data[place.body_start : place.body_end], previous, following, times, pronouns
+            _chunk_rows, entry, masked[place.body_start : place.body_end], previous, following, times, pronouns
         ),
     )
 
@@ -357,7 +362,7 @@ _ROW = attrgetter(*(field.name for field in fields(Entry) if field.name not in (
 def _chunk_rows(
     entry: Entry, body: bytes, previous: str, following: str, times: bool, pronouns: bool
 ) -> tuple[ChunkRow, ...]:
-    spans = cut(body)
+    spans = cut(body.replace(MASK, b" "))
     labels = _labels(entry)
     chunks = []
     for number, span in enumerate(spans):
@@ -418,10 +423,10 @@ def _labels(entry: Entry) -> str:
     return " ".join((*entry.tags, entry.project or "", *entry.files, *aliases)).strip()
 
 
-def _whole_text(entry: Entry, data: bytes) -> str:
+def _whole_text(entry: Entry, masked: bytes) -> str:
     """Title and text, as the neighbours' context; only its two ends are ever used."""
     place = _place(entry)
-    body = data[place.body_start : place.body_end]
+    body = masked[place.body_start : place.body_end]
     if len(body) > 8 * CONTEXT_CHARS:
         body = body[: 4 * CONTEXT_CHARS] + b"\n" + body[-4 * CONTEXT_CHARS :]
     return f"{entry.title} {plain_text(body_text(body))}".strip()
@@ -499,19 +504,20 @@ def _texts(ws: Workspace, passages: Sequence[Passage]) -> Iterator[tuple[int, in
 
 
 def _blocks(ws: Workspace, entries: Mapping[int, Stored], *, strict: bool = True) -> dict[int, tuple[Stored, bytes]]:
-    """The bytes of entries. Where a file changed, raises _Stale, or leaves the entry out if not `strict`."""
-    files: dict[str, bytes] = {}
+    """The masked bytes of entries. Where a file changed, raises _Stale, or leaves the entry out if not `strict`."""
+    files: dict[str, tuple[bytes, bytes]] = {}
     found: dict[int, tuple[Stored, bytes]] = {}
     for rowid, stored in entries.items():
         place = _place(stored.entry)
         if place.path not in files:
             try:
-                files[place.path] = ws.journal.read(place.path)
+                data = ws.journal.read(place.path)
             except NotFound:
-                files[place.path] = b""
-        block = files[place.path][place.start : place.end]
-        if _hash(block) == stored.hash:
-            found[rowid] = (stored, block)
+                data = b""
+            files[place.path] = data, mask(data)
+        data, masked = files[place.path]
+        if _hash(data[place.start : place.end]) == stored.hash:
+            found[rowid] = (stored, masked[place.start : place.end])
         elif strict:
             raise _Stale
     return found

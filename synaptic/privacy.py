@@ -1,0 +1,150 @@
+"""What a person keeps to themselves: `<private>...</private>` in a Markdown file. Pure.
+
+Such a passage stays in its file, and nothing else of Synaptic ever shows or indexes it. In doubt it is private:
+
+| in the file                                  | what is private                                              |
+|----------------------------------------------|--------------------------------------------------------------|
+| a pair of tags, anywhere, over several lines | all from tag to tag; entry headings in between are no entries|
+| pairs within pairs                           | the outermost                                                |
+| `<private>` that is never closed             | all up to the next entry that Synaptic wrote, or the end     |
+| `</private>` alone                           | nothing                                                      |
+| tags in backticks on one line                | nothing: they are spoken of                                  |
+| tags in a closed code fence                  | nothing: code; unless an entry heading stands in the fence   |
+
+`mask` puts a byte that is no UTF-8 in the place of each private one, so that every offset and line stays;
+`blocks.shown` leaves these bytes out.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from .blocks import LONE_CR, MASK, TIME_HEADING, Scan, scan, shown
+
+_TAG = re.compile(r"<(/?)private(?:[ \t][^<>\n]*)?>", re.IGNORECASE)
+_HEADING = re.compile(rf"^{TIME_HEADING}", re.MULTILINE)
+_TICKS = re.compile("`+")
+_KEPT = re.compile(rb"[^\r\n]+")
+_SIGN = b"<private"
+_PASSAGE = re.compile(rb"%b(?:[%b\r\n]*%b)?" % (MASK, MASK, MASK))
+
+
+def mask(data: bytes) -> bytes:
+    """`data` in its full length, with MASK in the place of what is private. MASK stands nowhere else in it."""
+    data = data.replace(MASK, b"\xfe")  # neither is UTF-8
+    return _masked(data, _read(data).private) if _SIGN in data.lower() else data
+
+
+def unclosed_tags(data: bytes) -> list[int]:
+    """Where each `<private>` stands that is never closed."""
+    return _read(data).unclosed if _SIGN in data.lower() else []
+
+
+def without_private(text: str) -> str:
+    """`text` without its private passages, and without tags that close nothing."""
+    data = text.encode("utf-8", "surrogatepass")
+    if b"private" not in data.lower():
+        return text
+    found = _read(data)
+    return shown(_masked(data, _joined([*found.private, *found.strays]))).decode("utf-8", "surrogatepass")
+
+
+def passages(masked: bytes) -> list[tuple[int, int]]:
+    """Where the private passages of a masked text stand; those with only line ends between them are one."""
+    return [match.span() for match in _PASSAGE.finditer(masked)]
+
+
+class _Found(NamedTuple):
+    """The private spans, where tags stand that are never closed, and the tags that close nothing."""
+
+    private: list[tuple[int, int]]
+    unclosed: list[int]
+    strays: list[tuple[int, int]]
+
+
+def _read(data: bytes) -> _Found:
+    text = data.decode("latin-1")
+    tags = list(_TAG.finditer(text))
+    if not tags:
+        return _Found([], [], [])
+    structure = scan(LONE_CR.sub("\n", text))
+    opened: list[int] = []
+    private: list[tuple[int, int]] = []
+    strays: list[tuple[int, int]] = []
+    for tag in _outside(tags, sorted([*_fences(text, structure), *_code_spans(text, tags)])):
+        if not tag[1]:
+            opened.append(tag.start())
+        elif opened:
+            private.append((opened.pop(), tag.end()))
+        else:
+            strays.append(tag.span())
+    written = [mark.start for mark in structure.marks if mark.comment_at >= 0]
+    for start in opened:
+        following = bisect(written, start)
+        private.append((start, written[following] if following < len(written) else len(text)))
+    return _Found(_joined(private), opened, strays)
+
+
+def _fences(text: str, structure: Scan) -> Iterator[tuple[int, int]]:
+    """Closed code fences, but those that hide an entry heading: there the fence above may have been forgotten open."""
+    unclosed = {piece.start for piece in structure.unclosed}
+    for start, end in structure.opaque:
+        comment = text[start : start + 7].lstrip(" ").startswith("<!--")
+        if not comment and start not in unclosed and not _HEADING.search(text, start, end):
+            yield start, end
+
+
+def _code_spans(text: str, tags: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:
+    """The spans in backticks of the lines that hold a tag, each within its line."""
+    end = -1
+    for tag in tags:
+        if tag.start() < end:
+            continue
+        start = text.rfind("\n", 0, tag.start()) + 1
+        end = text.find("\n", tag.end())
+        end = len(text) if end < 0 else end
+        runs = [run.span() for run in _TICKS.finditer(text, start, end)]
+        closing: dict[int, int] = {}
+        ends: dict[int, int] = {}  # of the span that a run opens
+        for a, b in reversed(runs):
+            if b - a in closing:
+                ends[a] = closing[b - a]
+            closing[b - a] = b
+        at = start
+        for a, _ in runs:
+            if a >= at and a in ends:
+                at = ends[a]
+                yield a, at
+
+
+def _outside(tags: Sequence[re.Match[str]], code: Sequence[tuple[int, int]]) -> Iterator[re.Match[str]]:
+    """The tags that stand in none of these spans."""
+    number = 0
+    reach = -1
+    for tag in tags:
+        while number < len(code) and code[number][0] <= tag.start():
+            reach = max(reach, code[number][1])
+            number += 1
+        if tag.start() >= reach:
+            yield tag
+
+
+def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _masked(data: bytes, spans: Sequence[tuple[int, int]]) -> bytes:
+    parts, at = [], 0
+    for start, end in spans:
+        parts += [data[at:start], _KEPT.sub(lambda line: MASK * len(line[0]), data[start:end])]
+        at = end
+    return b"".join([*parts, data[at:]])
