@@ -186,6 +186,7 @@ def _doctor(
     fix: f.Fix = False,
     restore: f.RestoreVanished = None,
     dismiss: f.Dismiss = None,
+    secrets: f.Secrets = False,
     as_json: f.AsJson = False,
 ) -> None:
     """Check that all is well.
@@ -194,15 +195,16 @@ def _doctor(
 
     Example: synaptic doctor --fix
     """
-    if sum((fix, restore is not None, dismiss is not None)) > 1:
-        raise InvalidArgument("--fix, --restore and --dismiss exclude each other.", hint="Give one of them.")
+    if sum((fix, restore is not None, dismiss is not None, secrets)) > 1:
+        raise InvalidArgument("--fix, --restore, --dismiss and --secrets exclude each other.", hint="Give one of them.")
     with open_home(ctx) as ws:
         if restore is not None:
             return answer_receipt(ws, "Restored", doctor.restore_vanished(ws, restore), as_json)
         if dismiss is not None:
             doctor.dismiss(ws, dismiss)
             return emit_json({"success": True, "id": dismiss}) if as_json else emit(f"Dismissed {dismiss}")
-        return answer_checkup(ws, doctor.fix(ws) if fix else doctor.checkup(ws), as_json)
+        check = doctor.fix if fix else doctor.secrets if secrets else doctor.checkup
+        return answer_checkup(ws, check(ws), as_json)
 
 
 def git_setup(ctx: typer.Context, remove: f.Remove = False, as_json: f.AsJson = False) -> None:

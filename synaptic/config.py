@@ -18,9 +18,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from .errors import ConfigError
+
+Secrets = Literal["redact", "refuse", "allow"]
+"""What happens to passwords, tokens and keys in a text that is saved."""
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2-int8"
 """The model that ships inside the package."""
@@ -73,6 +76,7 @@ class Config:
     model: str = DEFAULT_MODEL
     threads: int = 1
     project: str | None = None
+    secrets: Secrets = "redact"
     track_access: bool = True
     metrics: bool = True
     search: SearchConfig = field(default_factory=SearchConfig)
@@ -192,6 +196,7 @@ _RULES: dict[str, tuple[Callable[[object], bool], str]] = {
     "model": (lambda v: isinstance(v, str) and bool(v), f'"{DEFAULT_MODEL}" or a model that fastembed lists'),
     "threads": (lambda v: isinstance(v, int) and not isinstance(v, bool) and 1 <= v <= 64, "1 to 64"),
     "project": (lambda v: isinstance(v, str) and bool(v), "a project name"),
+    "secrets": (lambda v: v in ("redact", "refuse", "allow"), '"redact", "refuse" or "allow"'),
     "track_access": (lambda v: isinstance(v, bool), "true or false"),
     "metrics": (lambda v: isinstance(v, bool), "true or false"),
     "search.k": (_positive, "a number above 0"),

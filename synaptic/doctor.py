@@ -12,8 +12,9 @@ from pathlib import Path
 
 from . import registry
 from .browse import status
-from .errors import ModelError, SynapticError
+from .errors import ModelError, NotFound, SynapticError
 from .models import Checkup, Finding, ParseIssue, Receipt
+from .redaction import find_secrets, line_of
 from .sync import in_step, rebuild, unlike_journal, verify
 from .workspace import Workspace
 from .writing import index_now, receipt_of
@@ -40,6 +41,30 @@ def fix(ws: Workspace) -> Checkup:
         if unlike_journal(ws) or _lacking(ws):
             rebuild(ws)
     return checkup(ws)
+
+
+def secrets(ws: Workspace) -> Checkup:
+    """Where passwords, tokens and keys stand in the journal, the trash and copies of saves; never their values."""
+    found, looked = [], 0
+    for path, data, mend in _texts(ws):
+        looked += 1
+        text = data.decode("utf-8", "replace")
+        for secret in find_secrets(text):
+            message = f"{path}:{line_of(text, secret.start)}: {secret.kind}"
+            found.append(Finding("warning", "secret", message, mend))
+    if not found:
+        found = [Finding("ok", "secrets", f"No passwords, tokens or keys were found. Files: {looked:,}.")]
+    return Checkup(not any(finding.level == "warning" for finding in found), tuple(found))
+
+
+def _texts(ws: Workspace) -> Iterator[tuple[str, bytes, str]]:
+    """Path, bytes and how to get rid of a line of every file that holds entries."""
+    for stamp in ws.journal.scan():
+        with suppress(NotFound):
+            yield stamp.path, ws.journal.read(stamp.path), "Take it out of the file, and exchange it where it is valid."
+    for path, data in ws.journal.copies():
+        kind = path.parent.name if path.parent != ws.config.state else path.name
+        yield path.relative_to(ws.config.home).as_posix(), data, _COPIES[kind]
 
 
 def restore_vanished(ws: Workspace, id: str) -> Receipt:
@@ -161,10 +186,17 @@ def _standing(folder: Path) -> Path:
 
 _USE = os.R_OK | os.W_OK | os.X_OK
 
+_COPIES = {
+    "trash.md": "`synaptic delete ID --purge` leaves no copy of an entry; or delete the lines there.",
+    "done": "Delete that file, or wait: a copy is kept for seven days.",
+    "spool": "It joins its file with the next save; take it out there.",
+}
+
 _MENDS = {
     "duplicate-id": "Merge the two texts, then delete one; a sync-conflict copy can be deleted whole.",
     "open-fence": "Close it with a line of the same three characters.",
     "open-comment": "Close it with -->.",
+    "open-private": "Close it with </private>.",
     "encoding": "Save the file as UTF-8.",
     "front-matter": "Mend the YAML between the two --- lines.",
     "conflict-marker": "Keep what is right of both sides and delete the <<<<<<<, ======= and >>>>>>> lines.",

@@ -157,3 +157,4 @@ ShowStatus = Annotated[bool, typer.Option("--status", help="Say where Synaptic i
 Fix = Annotated[bool, typer.Option("--fix", help="Mend what is safe to mend.")]
 RestoreVanished = Annotated[str | None, typer.Option("--restore", metavar="ID", help="Put a vanished entry back.")]
 Dismiss = Annotated[str | None, typer.Option("--dismiss", metavar="ID", help="Forget a vanished entry.")]
+Secrets = Annotated[bool, typer.Option("--secrets", help="Look for passwords, tokens and keys.")]

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from . import folder, recovery
 from .config import Config, make_clock
@@ -191,6 +191,12 @@ class Journal:
         if entry.id in recovery.ids_in(block):
             with contextlib.suppress(OSError):
                 self._spool.keep(Record(entry.id, path, self._h1(path, entry), str(self.root), block))
+
+    def copies(self) -> Iterator[tuple[Path, bytes]]:
+        """Path and bytes of every file outside the journal that holds entries: trash, waiting saves, those of late."""
+        for path in (self._trash.path, *self._spool.files()):
+            with disk_errors(path, "read"), contextlib.suppress(FileNotFoundError):  # it has just been delivered
+                yield path, path.read_bytes()
 
     # -- bringing back ----------------------------------------------------------------------------
 

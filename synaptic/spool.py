@@ -135,6 +135,10 @@ class Spool:
         except FileNotFoundError:
             return []
 
+    def files(self) -> list[Path]:
+        """The paths of the records that wait, and of those that arrived within the last days."""
+        return [*(self.waiting / id for id in self.ids()), *(self.done / id for id in self.done_ids())]
+
     def keep(self, record: Record) -> None:
         """None; `done/` holds this text as the latest of its id."""
         self.put(record)

@@ -10,6 +10,7 @@ from datetime import date
 
 from .analysis import Analysis, Keyword, Known, NoteReading, analyze
 from .lexicon import STOP_WORDS
+from .privacy import without_private
 from .query import terms_of
 from .scoring import Ask
 from .sync import SyncReport, in_step
@@ -68,9 +69,10 @@ def understood(ws: Workspace, ask: Ask) -> Ask:
 
 
 def read_note(ws: Workspace, text: str, *, on: date | None = None) -> NoteReading:
-    """A note before it is saved. `on` is the day it is of; without it today."""
+    """A note before it is saved, without what is private in it. `on` is the day it is of; without it today."""
     from .normalize import normalize  # a search needs none of its words
 
+    text = without_private(text)
     reading = normalize(text, on=on or ws.clock().date())
 
     def run(_: SyncReport) -> NoteReading:

@@ -15,6 +15,7 @@ from .index import Stored
 from .markdown import compose_entry, new_id
 from .models import Entry, Receipt
 from .query import check_type, read_date
+from .screening import Screen
 from .stopwatch import Stopwatch
 from .sync import content_hash, embed_pending, in_step, sync
 from .tagging import suggest_tags
@@ -46,32 +47,33 @@ def save(
 ) -> Receipt:
     """The receipt of a new entry, which is durable when this returns.
 
-    Steps: check and compose the entry; answer with the first one where the same text was saved in the last
-    24 hours (unless `force`); write it to the journal; index it. A failure to index is a notice, not an
-    error: the next search mends it.
+    Steps: leave out what is private, redact secrets; check and compose the entry; answer with the first one where
+    the same text was saved in the last 24 hours (unless `force`); write it to the journal; index it. A failure to
+    index is a notice, not an error: the next search mends it.
 
-    Raises InvalidArgument for a value that is not valid, NotFound for a parent or a superseded id that
-    no entry has, JournalError when the disk refuses.
+    Raises InvalidArgument for a value that is not valid, Refused for a secret where the settings say so, NotFound
+    for a parent or a superseded id that no entry has, JournalError when the disk refuses.
     """
     now, watch = ws.clock(), Stopwatch()
     moment = _moment(at, now)
     project = (project or ws.config.project or _working_project() or "").strip() or None
-    notices: list[str] = []
+    screen = Screen(ws.config.secrets)
+    title = screen.text("title", title) if title else None
     entry, composed = compose_entry(
-        content,
+        screen.text("text", content, after=title or ""),
         id=new_id(moment.date()),
         at=moment,
         type=check_type(type),
         title=title,
-        tags=tags,
+        tags=screen.texts("tag", tags),
         importance=_importance(importance),
-        files=files,
-        project=project,
+        files=screen.texts("file", files),
+        project=screen.text("project", project) if project else None,
         parent=_fixed(ws, parent) if parent else None,
         supersedes=tuple(dict.fromkeys(_fixed(ws, id) for id in supersedes)),
-        by=by,
+        by=screen.text("client's name", by) if by else None,
     )
-    notices += composed
+    notices = [*screen.notices(), *composed]
     if not force and (first := _already_saved(ws, entry)) is not None:
         return receipt_of(first, notices=("already saved", *notices))
     with watch.stage("journal"):
@@ -130,16 +132,17 @@ def update(
     notices: list[str] = []
 
     def change(old: Entry) -> Entry:
-        text = old.content if content is None else content
+        screen = Screen(ws.config.secrets)
+        text = old.content if content is None else screen.text("text", content, after=title or old.title)
         if append is not None:
-            text = f"{old.content}\n\n{append}"
-        kept = old.tags if tags is None else tags
+            text = f"{old.content}\n\n{screen.text('text', append, after=old.content)}"
         dropped = {compare_tag(tag) for tag in remove_tags}
-        wanted = [tag for tag in (*kept, *add_tags) if compare_tag(tag) not in dropped]
+        new_tags = screen.texts("tag", [*(tags or ()), *add_tags])
+        wanted = [tag for tag in (*(old.tags if tags is None else ()), *new_tags) if compare_tag(tag) not in dropped]
         # a title taken from the text follows the text
         derived = compose_entry(old.content, id=old.id, at=old.at)[0].title
         follows = content is not None and old.title == derived
-        new_title = title if title is not None or follows else old.title
+        new_title = screen.text("title", title) if title else title if title is not None or follows else old.title
         new, composed = compose_entry(
             text,
             id=found.entry.id,
@@ -148,13 +151,13 @@ def update(
             title=new_title,
             tags=wanted,
             importance=old.importance if importance is None else _importance(importance),
-            files=old.files if files is None else files,
-            project=old.project if project is None else project or None,
+            files=old.files if files is None else screen.texts("file", files),
+            project=old.project if project is None else screen.text("project", project) or None,
             parent=old.parent,
             supersedes=old.supersedes if replaced is None else replaced,
             by=old.by,
         )
-        notices.extend(composed)
+        notices[:] = [*screen.notices(), *composed]
         remaining = sorted(dropped.intersection(new.tags))
         if remaining:
             notices.append(f"#{remaining[0]} stands in the text itself, so the tag stays; edit the content.")
