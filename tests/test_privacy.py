@@ -350,7 +350,7 @@ def test_an_index_of_an_older_version_forgets_what_is_private(tmp_path: Path) ->
     os.utime(day, ns=(stamp.st_mtime_ns, stamp.st_mtime_ns))
     with index.open("r+b") as file:
         file.seek(60)  # user_version
-        file.write((6).to_bytes(4, "big"))
+        file.write((7).to_bytes(4, "big"))
     with open_home(tmp_path / "home") as ws:
         assert not search(ws, '"zorquilc"').hits and search(ws, "harbour").hits
 
