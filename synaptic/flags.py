@@ -89,7 +89,7 @@ InProjects = Annotated[
 InProject = Annotated[str | None, typer.Option("--project", metavar="NAME", help="Only this project.")]
 Days = Annotated[int | None, typer.Option(metavar="N", help="The last N days, today included.")]
 Since = Annotated[
-    str | None, typer.Option(metavar="DATE", help="2026-11-03, yesterday, '10 days ago', 'last week', Q2: its first day.")
+    str | None, typer.Option(metavar="DATE", help="2026-11-03, yesterday, 'last week', Q2: its first day.")
 ]
 Until = Annotated[str | None, typer.Option(metavar="DATE", help="Likewise: its last day, included.")]
 OfParent = Annotated[str | None, typer.Option("--parent", metavar="ID", help="Continues this entry.")]
