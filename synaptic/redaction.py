@@ -268,12 +268,12 @@ _ASSIGNED = (
 `below`: it stands in the next line, `is`: in a sentence, `tag`: in XML, `blank`: after a flag, `alone`: in a line
 below a heading or a label, without a sign.
 """
-_WHOSE_KEY = re.compile(
+_WHOSE_KEY = (
     r"(?:api|access|secret|private|encryption|signing|account|master|shared|storage|client|service|auth|admin|license"
     r"|webhook|deploy|subscription|publish|session|hmac|aes)[ _.-]?\Z"
 )
-_NAME_BEFORE = re.compile(r"[A-Za-z0-9_.-]*\Z")
-_LOGIN = re.compile(r"login[ \t]{1,4}[^\s]{1,60}[ \t]{1,4}\Z")
+_NAME_BEFORE = r"[A-Za-z0-9_.-]*\Z"
+_LOGIN = r"login[ \t]{1,4}[^\s]{1,60}[ \t]{1,4}\Z"
 
 
 def _assigned(text: str) -> Iterator[Secret]:
@@ -296,8 +296,10 @@ def _finds(text: str, word: str) -> Iterator[int]:
 
 def _names_a_secret(text: str, low: str, start: int) -> bool:
     """Whether a name with this stem can hold one: an api_key and a dbPass, not a monkey, a compass or a bypass."""
+    if low.rfind("[redacted:", max(0, start - 40), start) > low.rfind("]", max(0, start - 40), start):
+        return False
     if low.startswith("key", start):
-        return _WHOSE_KEY.search(low, max(0, start - 14), start) is not None
+        return _compiled(_WHOSE_KEY).search(low, max(0, start - 14), start) is not None
     if low.startswith("pass", start) and low[start + 4 : start + 5] not in ("w", "p", "c"):
         return not low[max(0, start - 1) : start].isalpha() or text[start].isupper()
     return True
@@ -305,7 +307,7 @@ def _names_a_secret(text: str, low: str, start: int) -> bool:
 
 def _value_of(text: str, low: str, match: re.Match[str]) -> Secret | None:
     start = match.start()
-    name = _NAME_BEFORE.search(text, max(0, start - 40), start)
+    name = _compiled(_NAME_BEFORE).search(text, max(0, start - 40), start)
     before = name[0] if name else ""
     quoted = match["quoted"] is not None
     value, begin = match["quoted" if quoted else "bare"], match.start("quoted" if quoted else "bare")
@@ -321,7 +323,7 @@ def _value_of(text: str, low: str, match: re.Match[str]) -> Secret | None:
         alone = text[match.end() : match.end() + 1] in ("", "\n", "\r")
         return secret if alone and _looks_random(value) else None
     flag = bool(match["blank"])
-    if flag and not (before.startswith("-") or _LOGIN.search(low, max(0, start - 80), start)):
+    if flag and not (before.startswith("-") or _compiled(_LOGIN).search(low, max(0, start - 80), start)):
         return None
     if match["is"] and kind not in ("password", "passphrase"):
         return None
@@ -342,37 +344,36 @@ def _kind(word: str, before: str) -> str:
 
 # -- what a value looks like --------------------------------------------------------------------------
 
-_LETTER, _DIGIT, _SYMBOL = re.compile(r"[^\W\d_]"), re.compile(r"\d"), re.compile(r"[!@#$%^&*+=?~]")
-_CODE = re.compile(r"[A-Za-z_][\w.:]*[(\[{]|[:@&][A-Za-z_.]*\Z")
-_ATTRIBUTE = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+")
-_NAME = re.compile(r"[A-Za-z]+[0-9]{0,2}(?:[-_.][A-Za-z]*[0-9]{0,4})*+\Z")
+_LETTER, _DIGIT, _SYMBOL = r"[^\W\d_]", r"\d", r"[!@#$%^&*+=?~]"
+_CODE = r"[A-Za-z_][\w.:]*[(\[{]|[:@&][A-Za-z_.]*\Z"
+_ATTRIBUTE = r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+"
+_NAME = r"[A-Za-z]+[0-9]{0,2}(?:[-_.][A-Za-z]*[0-9]{0,4})*+\Z"
 _SAYINGS = (
     "your|my|me|the|some|an?|new|old|insert|enter|put|replace|change|example|sample|dummy|fake|test|foo|bar|baz|null|none"
     "|nil|undefined|true|false|todo|tbd|removed|hidden|secret|password|passwd|pass|pwd|token|key|api|user|username|admin"
     "|root|guest|postgres|mysql|mongo|redis|localhost|here|this|it|with|value|name|goes"
 )
-_PLAIN = re.compile(
-    rf"(?:[x*.•_?-]{{3,}}|[<\[{{$%(|/~#].*|\.{{1,2}}/.*|[a-z]+://.*|[a-z]:\\.*|(?:{_SAYINGS})"
-    rf"(?:[-_ ]?(?:{_SAYINGS}))*+[0-9]?)\Z",
-    re.IGNORECASE,
+_PLAIN = (
+    rf"(?i)(?:[x*.•_?-]{{3,}}|[<\[{{(|/].*|~/.*|#\{{.*|\$[{{(a-z_].*|%[({{sA-Z_].*|\.{{1,2}}/.*|[a-z]+://.*|[a-z]:\\.*|(?:{_SAYINGS})"
+    rf"(?:[-_ ]?(?:{_SAYINGS}))*+[0-9]?)\Z"
 )
-_LEFT_OUT = re.compile(r"\*{4}|x{6}|\.{3}|…|<[a-z _-]{1,40}>|\$\{|\{\{|redacted", re.IGNORECASE)
+_LEFT_OUT = r"(?i)\*{4}|x{6}|\.{3}|…|<[a-z _-]{1,40}>|\$\{|\{\{|redacted"
 
 
 def _placeholder(value: str) -> bool:
     """Whether a value only stands for one: `<token>`, `your-key-here`, `${DB_PASSWORD}`, `/run/secrets/db`."""
-    return _PLAIN.match(value) is not None or _LEFT_OUT.search(value) is not None
+    return _compiled(_PLAIN).match(value) is not None or _compiled(_LEFT_OUT).search(value) is not None
 
 
 def _looks_random(value: str) -> bool:
     """Whether no word and no name reads like this: long, with digits among letters of both cases."""
     return (
         len(value) >= 16
-        and _DIGIT.search(value) is not None
+        and _compiled(_DIGIT).search(value) is not None
         and any(map(str.isupper, value))
         and any(map(str.islower, value))
         and not _placeholder(value)
-        and not _NAME.match(value)
+        and not _compiled(_NAME).match(value)
     )
 
 
@@ -381,16 +382,18 @@ def _is_secret(value: str, kind: str, *, literal: bool, quoted: bool, prose: boo
 
     `literal`: it stands in quotes, or as `NAME=value` in capitals, so it is no code; `prose`: it may be a word.
     """
-    letters, digits = _LETTER.search(value) is not None, _DIGIT.search(value) is not None
+    letters, digits = _compiled(_LETTER).search(value) is not None, _compiled(_DIGIT).search(value) is not None
     if any(map(str.isspace, value)):
         return kind == "passphrase" and quoted and len(value.split()) >= 4
     if len(value) < 6 or _placeholder(value) or (prose and not (digits and letters)):
         return False
-    if not literal and (_CODE.match(value) or (_ATTRIBUTE.match(value) and not _looks_random(value))):
+    if not literal and (
+        _compiled(_CODE).match(value) or (_compiled(_ATTRIBUTE).match(value) and not _looks_random(value))
+    ):
         return False
     if kind in ("password", "passphrase"):
         if not letters:
             return value.isdigit()
-        return digits or _SYMBOL.search(value) is not None or (literal and len(value) >= 8)
-    named = _NAME.match(value) is not None and (quoted or not literal)
+        return digits or _compiled(_SYMBOL).search(value) is not None or (literal and len(value) >= 8)
+    named = _compiled(_NAME).match(value) is not None and (quoted or not literal)
     return letters and digits and not named and len(value) >= (10 if literal else 12)
