@@ -57,9 +57,7 @@ class Machine:
         self.home, self.bin = root / "ada", root / "bin"
         self.home.mkdir()
         self.bin.mkdir()
-        theirs = ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME")
         self.env = {"HOME": str(self.home), "PATH": str(self.bin), "SYNAPTIC_HOME": "", "SYNAPTIC_PROJECT": ""}
-        self.env |= dict.fromkeys(theirs, "")
         self.synaptic = ForkedHome(root / "memory", self.env, forks)
 
     def run(self, *args: str, **env: str) -> Answer:
@@ -99,7 +97,9 @@ def forks() -> Iterator[Forks]:
 
 
 @pytest.fixture
-def ada(tmp_path: Path, forks: Forks) -> Machine:
+def ada(tmp_path: Path, forks: Forks, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    for name in ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
+        monkeypatch.delenv(name, raising=False)
     return Machine(tmp_path, forks)
 
 
