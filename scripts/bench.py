@@ -2,6 +2,7 @@
 
     python scripts/bench.py quality --locomo locomo-dev.json [--split 1-3]
     python scripts/bench.py quality --notes notes-til.tar.gz
+    python scripts/bench.py quality --notes notes-til.tar.gz --answerable tests/data/answerable.json
     python scripts/bench.py quality --freshness tests/data/freshness.json
     python scripts/bench.py auto --locomo locomo-dev.json
     python scripts/bench.py speed [--notes notes-til.tar.gz] [--cache DIR]
@@ -58,6 +59,7 @@ def parser() -> argparse.ArgumentParser:
     quality.add_argument("--split", default="1-5", help="conversations by number, like 1-3")
     quality.add_argument("--notes", type=Path, help="a tar.gz of Markdown notes: each is sought by its title")
     quality.add_argument("--freshness", type=Path, help="pairs of notes, the later of which must come first; JSON")
+    quality.add_argument("--answerable", type=Path, help="questions that --notes answer, and others; JSON")
     quality.add_argument("--sweep", action="store_true", help="try settings around the default")
     automatic = commands.add_parser("auto", help="the automatic strategy: its budget, and what it loses")
     automatic.add_argument("--locomo", type=Path, required=True, help="LoCoMo conversations, JSON")

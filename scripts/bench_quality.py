@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from bench_answerable import run_answerable
 from bench_corpus import indexed, markdown_in, write
 from bench_freshness import run_freshness
 
@@ -87,6 +88,10 @@ def run_quality(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, 
     rows: list[dict[str, Any]] = []
     if arguments.freshness:
         rows += run_freshness(arguments.freshness, scratch, embedder)
+    if arguments.answerable:
+        if not arguments.notes:
+            sys.exit("bench quality: --answerable needs --notes FILE, the notes that are asked.")
+        return rows + run_answerable(arguments.answerable, arguments.notes, scratch, embedder)
     corpora: list[Corpus] = []
     if arguments.locomo:
         first, _, last = arguments.split.partition("-")

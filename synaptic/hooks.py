@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from .briefing import title_line, titles
+from .closeness import CLOSE, closeness
 from .config import load_config, resolve_home
 from .disk import overwrite
 from .errors import InvalidArgument
@@ -34,10 +35,6 @@ PROMPT_HITS = 3
 LEAST_WORDS = 3
 PROMPT_CHARS = 2_000
 """Of a longer prompt the model would read no more."""
-
-CLOSE = 0.5
-"""The cosine from which on an entry clearly fits a prompt. With 450 short notes it let through 16 of 18 prompts on
-their matter and 1 of 18 on others."""
 
 _TYPED = ("user", "sdk", None)
 """Who prompts for somebody; anything else is the agent's own doing."""
@@ -90,7 +87,9 @@ def user_prompt(ws: Workspace, call: Call) -> str:
     project = ws.config.project or detect_project(call.folder)
     prefer = Filters(projects=(project.casefold(),)) if project else None
     found = search(ws, prompt, strategy="hybrid", limit=2 * PROMPT_HITS, prefer=prefer, explain=True, embed_ms=0)
-    close = [hit.entry for hit in found.hits if hit.why and (hit.why.similarity or 0.0) >= CLOSE][:PROMPT_HITS]
+    cosines = [hit.why.similarity if hit.why else None for hit in found.hits]
+    fit = closeness(ws, found.terms, found.hits, cosines)
+    close = [hit.entry for hit, value in zip(found.hits, fit, strict=False) if value >= CLOSE][:PROMPT_HITS]
     if not close:
         return ""
     head = f"From Synaptic, the journal that you share with the user. context_get gives entries whole. {DATA_FOLLOWS}"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 
 from .automatic import Budget, Costs, choice, costs, form_of
+from .closeness import CLOSE, closeness
 from .errors import InvalidArgument, ModelError
 from .index import instant, moment
 from .models import ORDERS, STRATEGIES, Entry, Filters, Hit, Mode, Order, Round, SearchResult, Strategy, Why
@@ -195,10 +196,10 @@ def _run(ws: Workspace, query: str, ask: Ask, plan: _Plan, report: SyncReport) -
         kept = similar(ask, ranked) if vector is not None else ranked
         best = later_first(ws, lists, kept) if vector is not None and ask.weights is None else kept
         winners = in_order((newest_of_the_fitting(best) if ask.recent else best)[: ask.limit], ask.order)
-    if mode == "hybrid" and winners and not lists.lexical:
-        notices = (*notices, "No entry holds a word of this query; these come near in meaning only.")
     with ask.watch.stage("read"):
         hits = _hits(ws, ask, lists, winners, terms)
+    if vector is not None and hits and ask.order == "relevance" and not ask.recent:
+        notices = (*notices, *_doubts(ws, mode, lists, terms, hits, winners))
     return SearchResult(
         query=query,
         mode=mode,
@@ -213,6 +214,17 @@ def _run(ws: Workspace, query: str, ask: Ask, plan: _Plan, report: SyncReport) -
         if plan.choose and (ask.explain or ask.budget.ms is not None)
         else None,
     )
+
+
+def _doubts(
+    ws: Workspace, mode: Mode, lists: Lists, terms: Sequence[str], hits: Sequence[Hit], winners: Sequence[Ranked]
+) -> tuple[str, ...]:
+    """What speaks against taking the best hits for an answer; one thing at most."""
+    if max(closeness(ws, terms, hits, [r.signals.semantic for r in winners])) < CLOSE:
+        return ("There is no close match; these are the nearest.",)
+    if mode == "hybrid" and not lists.lexical:
+        return ("No entry holds a word of this query; these come near in meaning only.",)
+    return ()
 
 
 _BECAUSE: Mapping[str, str] = {
