@@ -73,6 +73,9 @@ VARIANTS = (
     Variant("default", DEFAULT, "auto"),
 )
 
+PEERS = 3
+"""The first so many variants are what others do."""
+
 ABLATIONS = (
     Variant("- query analysis", replace(DEFAULT, analysis=False), "auto"),
     Variant("- stop words", replace(DEFAULT, stop_words=False), "auto"),
@@ -103,11 +106,15 @@ def run_quality(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, 
         return rows or sys.exit("bench quality: give --locomo FILE, --notes FILE or --freshness FILE.")
     variants = (*VARIANTS, *(sweep() if arguments.sweep else ABLATIONS))
     baseline: list[float] = []
+    peers: list[list[float]] = []
     multi_hop = [question.category == MULTI_HOP for corpus in corpora for question in corpus.questions]
     hops_before: list[float] = []
     for variant in variants:
         scores = [score for corpus in corpora for score in evaluate(corpus, variant)]
         recalls = [score["recall@10"] for score in scores]
+        ranks = [score["MRR"] for score in scores]
+        if len(peers) < PEERS:
+            peers.append(ranks)
         if variant.name.startswith("plain RRF"):
             baseline = recalls
         row: dict[str, Any] = {"ranking": variant.name, "questions": len(scores)}
@@ -115,6 +122,8 @@ def run_quality(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, 
         if baseline and variant.name == "default":
             low, high = bootstrap([a - b for a, b in zip(recalls, baseline, strict=True)])
             row["recall@10 over plain RRF, 95 %"] = f"{low:+.3f} to {high:+.3f}"
+            low, high = bootstrap([a - b for a, b in zip(ranks, max(peers, key=mean), strict=True)])
+            row["MRR over the best peer, 95 %"] = f"{low:+.3f} to {high:+.3f}"
         hops = [recall for recall, is_hop in zip(recalls, multi_hop, strict=True) if is_hop]
         if hops:
             row["multi-hop recall@10"] = round(mean(hops), 4)

@@ -1,6 +1,6 @@
-"""Text in, unit vectors out. The only module that knows fastembed and onnxruntime.
+"""Text in, unit vectors out, by the model that ships (shipped.py) or by any other that fastembed lists.
 
-Importing this module costs nothing: fastembed (0.3 s) and numpy come in with `load()`, so that commands
+Importing this module costs nothing: onnxruntime, fastembed and numpy come in with `load()`, so that commands
 which need no model never pay for them. onnxruntime keeps its defaults, which data/README.md compares.
 """
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from fastembed import TextEmbedding
 
+    from .shipped import ShippedModel
+
 MODEL_DIR = Path(__file__).parent / "data" / DEFAULT_MODEL
 """Where the shipped model lies."""
 
@@ -36,11 +38,9 @@ MODEL_SHA256 = {
 """What the shipped files must hash to; checked at every load, which takes 20 ms."""
 
 _SHIPPED_DIMENSIONS = 384
-_REGISTERED_AS = f"synaptic/{DEFAULT_MODEL}"
 _MAX_CHARS = 40_000  # more than any model's window holds; a pasted log must not be tokenized whole
 _RETRY_AFTER_S = 60.0
 _HUB_TIMEOUT_S = 5.0
-_registering = threading.Lock()
 
 _REINSTALL = (
     "Search goes on by words. Reinstall Synaptic (for example `pipx reinstall synaptic-journal`, "
@@ -87,7 +87,7 @@ class FastEmbedder:
         self._cache = cache
         self._threads = threads
         self._loading = threading.Lock()
-        self._loaded: TextEmbedding | None = None
+        self._loaded: TextEmbedding | ShippedModel | None = None
         self._dimensions = _SHIPPED_DIMENSIONS if self.shipped else 0
         self._failure: tuple[float, ModelError] | None = None
 
@@ -108,7 +108,7 @@ class FastEmbedder:
         return self._dimensions
 
     def load(self) -> None:
-        """Make ready: 0.4 s for the shipped model; another is downloaded into `cache` at its first load.
+        """Make ready: 0.2 s for the shipped model; another is downloaded into `cache` at its first load.
 
         A failure is remembered for a minute, so that an offline machine is not slow at every search.
         """
@@ -129,7 +129,7 @@ class FastEmbedder:
     def embed_passage(self, text: str) -> Vector:
         return _first_unit(self._model().passage_embed([_clean(text)]))
 
-    def _model(self) -> TextEmbedding:
+    def _model(self) -> TextEmbedding | ShippedModel:
         self.load()
         assert self._loaded is not None
         return self._loaded
@@ -140,42 +140,33 @@ class FastEmbedder:
             if time.monotonic() - failed_at < _RETRY_AFTER_S:
                 raise ModelError(error.message, valid=error.valid, hint=error.hint)
 
-    def _load(self) -> TextEmbedding:
-        if self.shipped:
-            _check_shipped_files()
+    def _load(self) -> TextEmbedding | ShippedModel:
         # onnxruntime 1.31 notes every process in ~/.cache/Microsoft and sends that to its makers. Not from here.
         os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
         # One text per call leaves the tokenizer nothing to share among threads of its own.
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         try:
-            _import_quietly()
+            return self._load_shipped() if self.shipped else self._load_listed()
         except ImportError as error:
-            raise ModelError(
-                f"The embedding library cannot be imported: {error}.",
-                hint=_REINSTALL,
-            ) from error
-        return self._load_shipped() if self.shipped else self._load_listed()
+            raise ModelError(f"The embedding library cannot be imported: {error}.", hint=_REINSTALL) from error
 
-    def _load_shipped(self) -> TextEmbedding:
-        from fastembed import TextEmbedding
-
-        _register_shipped()
+    def _load_shipped(self) -> ShippedModel:
+        _check_shipped_files()
         try:
-            return TextEmbedding(
-                _REGISTERED_AS,
-                cache_dir=str(MODEL_DIR),  # exists, so that fastembed makes no folder for nothing
-                specific_model_path=str(MODEL_DIR),
-                threads=self._threads,
-                cuda=False,
-            )
-        except Exception as error:  # onnxruntime raises many kinds
+            from .shipped import ShippedModel
+
+            return ShippedModel(MODEL_DIR, threads=self._threads)
+        except ImportError:
+            raise
+        except Exception as error:  # onnxruntime and tokenizers raise many kinds
             raise ModelError(
                 f"The shipped model {DEFAULT_MODEL} cannot be started: {_first_line(error)}.",
                 hint="Search goes on by words. `synaptic doctor` looks closer.",
             ) from error
 
     def _load_listed(self) -> TextEmbedding:
+        _import_quietly()
         from fastembed import TextEmbedding
 
         listed = {str(known["model"]).casefold(): known for known in TextEmbedding.list_supported_models()}
@@ -230,32 +221,14 @@ def _import_quietly() -> None:
         warnings.filterwarnings("ignore", category=UserWarning, module=module)
 
 
-def _register_shipped() -> None:
-    from fastembed import TextEmbedding
-    from fastembed.common.model_description import ModelSource, PoolingType
-
-    with _registering:
-        if any(known["model"] == _REGISTERED_AS for known in TextEmbedding.list_supported_models()):
-            return
-        TextEmbedding.add_custom_model(
-            _REGISTERED_AS,
-            pooling=PoolingType.MEAN,
-            normalization=True,
-            sources=ModelSource(hf="sentence-transformers/all-MiniLM-L6-v2"),  # asked for, never used
-            dim=_SHIPPED_DIMENSIONS,
-            model_file="model.onnx",
-        )
-
-
 def _unknown_model(model: str, names: list[str]) -> ModelError:
-    listed = [name for name in names if name != _REGISTERED_AS]
-    by_key = {key: name for name in listed for key in (name.casefold(), name.casefold().partition("/")[2])}
+    by_key = {key: name for name in names for key in (name.casefold(), name.casefold().partition("/")[2])}
     near = get_close_matches(model.casefold(), by_key, n=6, cutoff=0.4)
     valid = dict.fromkeys([DEFAULT_MODEL, *(by_key[key] for key in near)])
     return ModelError(
         f"No embedding model is called {model!r}.",
         valid=tuple(valid)[:5],
-        hint=f"Search goes on by words. These are the nearest of the {len(listed) + 1} models that can be "
+        hint=f"Search goes on by words. These are the nearest of the {len(names) + 1} models that can be "
         "used; set one as `model` in config.toml.",
     )
 

@@ -119,6 +119,7 @@ from synaptic.embedding import FastEmbedder
 assert not set({HEAVY!r}) & set(sys.modules), sys.modules.keys()
 embedder = FastEmbedder({DEFAULT_MODEL!r}, cache=Path({str(tmp_path / "models")!r}))
 print(len(embedder.embed_query("anything")))
+assert "fastembed" not in sys.modules, "half a second for nothing"
 """
     trace = tmp_path / "trace"
     strace = shutil.which("strace")
