@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_corpus import LAST_DAY, built_home, entry_texts, queries, sentences
+from bench_ratios import ratios
 from bench_start import INITIALIZE, SYNAPTIC
 from mcp import Client, StdioServerParameters
 
@@ -46,7 +47,7 @@ def run_speed(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
     cache = arguments.cache or Path(tempfile.gettempdir()) / "synaptic-bench"
     rows: list[Row] = []
     for part in arguments.parts or PARTS:
-        count = MANY if part in ("mcp", "stages") else FEW
+        count = MANY if part in ("mcp", "stages", "ratios") else FEW
         home = scratch / part
         shutil.copytree(built_home(cache, arguments.notes, count), home)
         time.sleep(SETTLED_S)
@@ -268,11 +269,17 @@ def _rebuild(home: Path, _: Sequence[str]) -> list[Row]:
     ]
 
 
+def _ratios(home: Path, pool: Sequence[str]) -> list[Row]:
+    with _workspace(home) as workspace:
+        return ratios(workspace, [f"what about {text}?" for text in queries(list(pool), QUERIES)])
+
+
 PARTS: dict[str, Callable[[Path, Sequence[str]], list[Row]]] = {
     "mcp": _mcp,
     "stages": _stages,
     "cli": _cli,
     "rebuild": _rebuild,
+    "ratios": _ratios,
 }
 
 
