@@ -87,6 +87,8 @@ def user_prompt(ws: Workspace, call: Call) -> str:
     project = ws.config.project or detect_project(call.folder)
     prefer = Filters(projects=(project.casefold(),)) if project else None
     found = search(ws, prompt, strategy="hybrid", limit=2 * PROMPT_HITS, prefer=prefer, explain=True, embed_ms=0)
+    if found.mode == "lexical":  # words alone do not tell what clearly fits
+        return ""
     cosines = [hit.why.similarity if hit.why else None for hit in found.hits]
     fit = closeness(ws, found.terms, found.hits, cosines)
     close = [hit.entry for hit, value in zip(found.hits, fit, strict=False) if value >= CLOSE][:PROMPT_HITS]

@@ -220,11 +220,11 @@ def _doubts(
     ws: Workspace, mode: Mode, lists: Lists, terms: Sequence[str], hits: Sequence[Hit], winners: Sequence[Ranked]
 ) -> tuple[str, ...]:
     """What speaks against taking the best hits for an answer; one thing at most."""
-    if max(closeness(ws, terms, hits, [r.signals.semantic for r in winners])) < CLOSE:
-        return ("There is no close match; these are the nearest.",)
+    doubtful = max(closeness(ws, terms, hits, [r.signals.semantic for r in winners])) < CLOSE
     if mode == "hybrid" and not lists.lexical:
-        return ("No entry holds a word of this query; these come near in meaning only.",)
-    return ()
+        said = "No entry holds a word of this query; these come near in meaning only."
+        return (f"{said[:-1]}: no close match." if doubtful else said,)
+    return ("There is no close match; these are the nearest.",) if doubtful else ()
 
 
 _BECAUSE: Mapping[str, str] = {
