@@ -205,7 +205,7 @@ class Journaling(RuleBasedStateMachine):
         return self.entries()[one % len(self.entries())]
 
 
-Journaling.TestCase.settings = settings(max_examples=100, stateful_step_count=12, deadline=None)
+Journaling.TestCase.settings = settings(max_examples=60, stateful_step_count=12, deadline=None)
 test_an_incremental_index_equals_a_fresh_one = Journaling.TestCase
 
 
