@@ -6,6 +6,7 @@
     python scripts/bench.py quality --freshness tests/data/freshness.json
     python scripts/bench.py auto --locomo locomo-dev.json
     python scripts/bench.py speed [--notes notes-til.tar.gz] [--cache DIR]
+    python scripts/bench.py scale --data DIR [--cache DIR] [--sizes 10k,100k,500k]
     python scripts/bench.py start
     python scripts/bench.py size --notes notes-til.tar.gz
 
@@ -25,6 +26,8 @@ from typing import Any
 
 from bench_automatic import run_automatic
 from bench_quality import run_quality
+from bench_scale import PARTS as SCALE_PARTS
+from bench_scale import SIZES, run_scale
 from bench_size import run_size
 from bench_speed import PARTS, run_speed
 from bench_start import run_start
@@ -35,6 +38,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace, Path], Rows]] = {
     "quality": run_quality,
     "auto": run_automatic,
     "speed": run_speed,
+    "scale": run_scale,
     "start": run_start,
     "size": run_size,
 }
@@ -68,10 +72,15 @@ def parser() -> argparse.ArgumentParser:
     speed.add_argument("parts", nargs="*", choices=[[], *PARTS], help=f"of {', '.join(PARTS)}; default all")
     speed.add_argument("--notes", type=Path, help="a tar.gz of notes to take sentences from; default the project's own")
     speed.add_argument("--cache", type=Path, help="where the large journals are kept for the next run")
+    scale = commands.add_parser("scale", help="search over up to 500,000 entries: time, memory, what it misses")
+    scale.add_argument("parts", nargs="*", choices=[[], *SCALE_PARTS], help=f"of {', '.join(SCALE_PARTS)}; default all")
+    scale.add_argument("--data", type=Path, required=True, help="a folder with tars of notes and LoCoMo's JSON")
+    scale.add_argument("--sizes", default="10k,100k", help=f"of {','.join(SIZES)}; 500k wants 3 GB")
+    scale.add_argument("--cache", type=Path, help="where the journals are kept for the next run")
     start = commands.add_parser("start", help="MCP: from process start to the answer of initialize")
     size = commands.add_parser("size", help="bytes of the index over bytes of the text")
     size.add_argument("--notes", type=Path, required=True, help="a tar.gz of Markdown notes")
-    for command in (quality, automatic, speed, start, size):
+    for command in (quality, automatic, speed, scale, start, size):
         command.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return top
 

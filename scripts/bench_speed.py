@@ -13,7 +13,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,7 @@ async def _session(home: Path, pool: Sequence[str]) -> list[Row]:
             if first.structured_content and first.structured_content["mode"] == "hybrid":
                 break
             await asyncio.sleep(0.2)
-        memory = _rss_anon_mb(int(pid_file.read_text()))
+        memory = rss_anon_mb(int(pid_file.read_text()))
         asked = queries(list(pool), QUERIES)
         await timed(client, "context_search", "query", asked[:10])
         searching = await timed(client, "context_search", "query", asked)
@@ -113,7 +114,16 @@ async def _session(home: Path, pool: Sequence[str]) -> list[Row]:
 
 def _raw(home: Path, pool: Sequence[str]) -> list[float]:
     """Seconds of each search from the request's line to the answer's line; nobody parses or checks it."""
-    environ = os.environ | NOW | {"SYNAPTIC_HOME": str(home)}
+    with asking_server(home, NOW) as (asked, _):
+        while b'"hybrid","strategy"' not in asked(pool[0]).replace(b" ", b""):
+            time.sleep(0.2)
+        return [_seconds(partial(asked, text)) for text in queries(list(pool), QUERIES)]
+
+
+@contextmanager
+def asking_server(home: Path, settings: dict[str, str]) -> Iterator[tuple[Callable[[str], bytes], int]]:
+    """What asks a fresh server and returns the line it answers, and that server's process id."""
+    environ = os.environ | settings | {"SYNAPTIC_HOME": str(home)}
     server = subprocess.Popen(
         [str(SYNAPTIC), "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ, cwd=home
     )
@@ -133,15 +143,14 @@ def _raw(home: Path, pool: Sequence[str]) -> list[float]:
     send(INITIALIZE)
     server.stdout.readline()
     send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-    while b'"hybrid","strategy"' not in asked(pool[0]).replace(b" ", b""):
-        time.sleep(0.2)
-    seconds = [_seconds(partial(asked, text)) for text in queries(list(pool), QUERIES)]
-    server.kill()
-    server.wait()
-    return seconds
+    try:
+        yield asked, server.pid
+    finally:
+        server.kill()
+        server.wait()
 
 
-def _rss_anon_mb(pid: int) -> float | None:
+def rss_anon_mb(pid: int) -> float | None:
     """Anonymous memory of a process; None where the system does not say."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
