@@ -77,6 +77,7 @@ def parser() -> argparse.ArgumentParser:
     scale.add_argument("--data", type=Path, required=True, help="a folder with tars of notes and LoCoMo's JSON")
     scale.add_argument("--sizes", default="10k,100k", help=f"of {','.join(SIZES)}; 500k wants 3 GB")
     scale.add_argument("--cache", type=Path, help="where the journals are kept for the next run")
+    scale.add_argument("--cpu", action="store_true", help="processor time: for a machine that others use")
     start = commands.add_parser("start", help="MCP: from process start to the answer of initialize")
     size = commands.add_parser("size", help="bytes of the index over bytes of the text")
     size.add_argument("--notes", type=Path, required=True, help="a tar.gz of Markdown notes")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -15,9 +14,6 @@ from .workspace import Workspace
 
 DEPTH = 80
 """Chunks taken from each list before fusion, at least."""
-
-MAX_NEIGHBOURS = 4096
-"""The most that sqlite-vec finds at once; an entry has no more than 200 vectors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +96,10 @@ def by_meaning(
     def fetch(depth: int) -> list[Candidate]:
         return ws.index.semantic(vector, filters=filters, within=within, phrases=quoted, limit=depth)
 
-    return _best_chunks(fetch, limit, at_most=MAX_NEIGHBOURS)
+    return _best_chunks(fetch, limit)
 
 
-def _best_chunks(
-    fetch: Callable[[int], Sequence[Candidate]], limit: int, *, at_most: float = math.inf
-) -> dict[int, Candidate]:
+def _best_chunks(fetch: Callable[[int], Sequence[Candidate]], limit: int) -> dict[int, Candidate]:
     """The best chunk of each entry, best first. Looks deeper where few long entries fill the whole list."""
     depth = max(DEPTH, 4 * limit)
     while True:
@@ -113,6 +107,6 @@ def _best_chunks(
         best: dict[int, Candidate] = {}
         for candidate in candidates:
             best.setdefault(candidate.entry_rowid, candidate)
-        if len(candidates) < depth or len(best) >= limit or depth >= at_most:
+        if len(candidates) < depth or len(best) >= limit:
             return best
-        depth = int(min(4 * depth, at_most))
+        depth *= 4

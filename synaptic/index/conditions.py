@@ -70,11 +70,8 @@ def shown(filters: Filters) -> tuple[str, tuple[Any, ...]]:
     return condition, values
 
 
-def allowed(filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]) -> tuple[str, tuple[Any, ...]]:
-    """A condition on a chunk's rowid, `{rowid}` to be filled in, and its values; empty when all may pass.
-
-    It is one `IN`: vec0 applies only one of them before it counts its k nearest.
-    """
+def passing(filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]) -> tuple[str, tuple[Any, ...]]:
+    """SQL that yields the rowids of the chunks, `a.rowid`, that may be found, and its values; empty where all may."""
     condition, values = conditions(filters)
     if within is not None:
         condition += f" AND e.rowid IN {marks(within)}"
@@ -87,5 +84,4 @@ def allowed(filters: Filters, within: Sequence[int] | None, phrases: Sequence[st
         values = (*values, f"{OWN_COLUMNS}: {phrase}")
     if not condition:
         return "", ()
-    chunks = "SELECT a.rowid FROM chunk a JOIN entry e ON e.rowid = a.entry"
-    return f" AND {{rowid}} IN ({chunks} WHERE 1{condition})", values
+    return f"SELECT a.rowid FROM chunk a JOIN entry e ON e.rowid = a.entry WHERE 1{condition}", values

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import apsw
 
 from ..errors import Ambiguous, NotFound
 from ..models import Facets, Filters, Order, ParseIssue, Vector
 from ..words import sought
-from .conditions import OWN_COLUMNS, SUPERSEDED, allowed, conditions, shown
+from .conditions import OWN_COLUMNS, SUPERSEDED, conditions, passing, shown
 from .database import marks
 from .rows import (
     MICROSECOND,
@@ -28,9 +29,16 @@ from .rows import (
     quantise,
     stored,
 )
+from .sketch import Sketch
 from .store import Store
 
 STEMS_KEPT = 20_000
+
+QUICKLY_SCORED = 4_000
+"""So many matches are scored without choosing among them. Chosen with scripts/bench.py scale."""
+
+FEW, FEW_OF = 2_000, 16
+"""A filter lets few through that leaves so many chunks, or one of so many: they are listed before the search."""
 
 
 class Index(Store):
@@ -39,6 +47,9 @@ class Index(Store):
     def __init__(self, path: Path, *, stemming: bool = True) -> None:
         super().__init__(path, stemming=stemming)
         self._stems: dict[str, str | None] = {}
+        self._frequencies: tuple[object, dict[str, int]] = (None, {})
+        self._filtered: tuple[object, list[int] | None] | None = None
+        self._sketch: tuple[int, object, Sketch] | None = None
         self._vocabulary: tuple[tuple[int, int], tuple[frozenset[str], frozenset[str], frozenset[str]]] | None = None
 
     # -- the two lists ------------------------------------------------------------------------------
@@ -53,19 +64,108 @@ class Index(Store):
         context_weight: float,
         limit: int,
     ) -> list[Candidate]:
-        """Chunks that hold any of the quoted `terms`, best BM25 first. `within` are entry rowids."""
-        condition, values = allowed(filters, within, phrases)
+        """Chunks that hold any of the quoted `terms`, best BM25 first. `within` are entry rowids.
+
+        Where the terms are in very many chunks, of those only that can be among the best are scored.
+        """
+        wanted, values = passing(filters, within, phrases)
+        few = self._few(wanted, values) if wanted else None
+        telling, promising = ((), "") if few is not None else self._promising(terms)
+        if promising:
+            condition = "AND +rowid IN (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?)"
+            best = self._scored(telling, context_weight, condition, (promising,), -1 if wanted else limit)
+            if wanted:
+                best = self._first_passing(best, limit, wanted, values)
+            if len(best) == limit:
+                return self._candidates(best)
+        condition = f"AND +rowid IN ({wanted})" if wanted else ""  # with the plus, FTS5 is asked once, not once a row
+        if few is not None:
+            condition, values = "AND +rowid IN (SELECT value FROM json_each(?))", (json.dumps(few),)
+        return self._candidates(self._scored(terms, context_weight, condition, values, limit))
+
+    def _scored(
+        self, terms: Sequence[str], context_weight: float, condition: str, values: Sequence[Any], limit: int
+    ) -> list[tuple[int, float]]:
+        """(chunk, BM25) of the best, lowest first; of equals the later."""
         columns = f"{OWN_COLUMNS}: " if context_weight == 0 else ""
         weights = f"{_TITLE_WEIGHT}, {_TAGS_WEIGHT}, 1.0, {float(context_weight)}"
         rows = self.rows(
-            f"WITH best AS MATERIALIZED (SELECT rowid, bm25(chunk_fts, {weights}) AS score FROM chunk_fts "
-            f"WHERE chunk_fts MATCH ? {condition.format(rowid='rowid')} ORDER BY score, rowid DESC LIMIT ?) "
-            "SELECT b.rowid, c.entry, b.score FROM best b JOIN chunk c ON c.rowid = b.rowid",
+            f"SELECT rowid, bm25(chunk_fts, {weights}) AS score FROM chunk_fts "
+            f"WHERE chunk_fts MATCH ? {condition} ORDER BY score, rowid DESC LIMIT ?",
             f"{columns}({' OR '.join(terms)})",
             *values,
             limit,
         )
-        return [Candidate(*row) for row in sorted(rows, key=lambda row: (row[2], -row[0]))]
+        return cast("list[tuple[int, float]]", rows)
+
+    def _promising(self, terms: Sequence[str]) -> tuple[Sequence[str], str]:
+        """(the terms that tell anything, what the best chunks match); nothing where scoring every match is quick.
+
+        A word in half of the chunks or more counts nothing in BM25. Of the others the rare ones decide: the best
+        hold one of them, or, where none is rare, the rarest in themselves or the two next to it.
+        """
+        counts = {term: self._frequency(term) for term in dict.fromkeys(terms)}
+        if sum(counts.values()) <= QUICKLY_SCORED:
+            return terms, ""
+        half = self.value("SELECT max(rowid) FROM chunk") / 2
+        telling = sorted((term for term in counts if counts[term] < half), key=lambda term: counts[term])
+        scored, rare = 0, []
+        for term in telling:
+            scored += counts[term]
+            if scored > QUICKLY_SCORED:
+                break
+            rare.append(term)
+        if rare:
+            return telling, " OR ".join(rare)
+        if not telling:
+            return terms, ""
+        both = f" OR ({telling[1]} AND {telling[2]})" if len(telling) > 2 else ""
+        return telling, f"{OWN_COLUMNS}: ({telling[0]}{both})"
+
+    def _frequency(self, term: str) -> int:
+        """How many chunks hold a quoted term. Kept while nobody writes."""
+        state = self.state()
+        if self._frequencies[0] != state:
+            self._frequencies = (state, {})
+        known = self._frequencies[1]
+        if term not in known:
+            known[term] = self.value("SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?", term)
+        return known[term]
+
+    def _few(self, wanted: str, values: Sequence[Any]) -> list[int] | None:
+        """The chunks that pass a filter, where they are few; None for many."""
+        key = (self.state(), wanted, tuple(values))
+        if self._filtered is None or self._filtered[0] != key:
+            most = max(FEW, self.value("SELECT coalesce(max(rowid), 0) FROM chunk") // FEW_OF)
+            rows = self.rows(f"{wanted} LIMIT ?", *values, most + 1)
+            self._filtered = (key, [row[0] for row in rows] if len(rows) <= most else None)
+        return self._filtered[1]
+
+    def _passing(self, rowids: Sequence[int], wanted: str, values: Sequence[Any]) -> set[int]:
+        """Those of these chunks that pass a filter."""
+        rows = self.rows(f"{wanted} AND a.rowid IN (SELECT value FROM json_each(?))", *values, json.dumps(rowids))
+        return {row[0] for row in rows}
+
+    def _first_passing(
+        self, best: Sequence[tuple[int, float]], limit: int, wanted: str, values: Sequence[Any]
+    ) -> list[tuple[int, float]]:
+        found: list[tuple[int, float]] = []
+        start, size = 0, 4 * limit
+        while start < len(best) and len(found) < limit:
+            some = best[start : start + size]
+            passed = self._passing([rowid for rowid, _ in some], wanted, values)
+            found += (scored for scored in some if scored[0] in passed)
+            start, size = start + size, 4 * size
+        return found[:limit]
+
+    def _candidates(self, scored: Sequence[tuple[int, float]]) -> list[Candidate]:
+        rowids = json.dumps([rowid for rowid, _ in scored])
+        entries = dict(
+            self.rows("SELECT rowid, entry FROM chunk WHERE rowid IN (SELECT value FROM json_each(?))", rowids)
+        )
+        if len(entries) < len(scored):
+            raise apsw.CorruptError("words or vectors without their chunk")
+        return [Candidate(rowid, entries[rowid], score) for rowid, score in scored]
 
     def semantic(
         self,
@@ -77,19 +177,26 @@ class Index(Store):
         limit: int,
     ) -> list[Candidate]:
         """Chunks nearest to the vector, nearest first."""
-        condition, values = allowed(filters, within, phrases)
-        rows = self.rows(
-            "WITH nearest AS MATERIALIZED (SELECT rowid, distance FROM chunk_vec "
-            f"WHERE embedding MATCH vec_int8(?) AND k = ? {condition.format(rowid='rowid')}) "
-            "SELECT n.rowid, c.entry, n.distance FROM nearest n JOIN chunk c ON c.rowid = n.rowid",
-            quantise(vector),
-            limit,
-            *values,
-        )
-        return [
-            Candidate(chunk, entry, 1.0 - distance * distance / (2.0 * VECTOR_SCALE * VECTOR_SCALE))
-            for chunk, entry, distance in sorted(rows, key=lambda row: (row[2], -row[0]))
-        ]
+        wanted, values = passing(filters, within, phrases)
+        few = self._few(wanted, values) if wanted else None
+        check = partial(self._passing, wanted=wanted, values=values) if wanted and few is None else None
+        nearest = self._followed().nearest(self.db, quantise(vector), limit, among=few, passing=check)
+        return self._candidates([(rowid, _cosine(squared)) for rowid, squared in nearest])
+
+    def _followed(self) -> Sketch:
+        """The sketch of the vectors as they are now."""
+        table, state = self.value("PRAGMA schema_version"), self.state()
+        if self._sketch is None or self._sketch[0] != table:
+            self._sketch = (table, None, Sketch(int(cast(int, self.meta("dimensions")))))
+        _, followed, sketch = self._sketch
+        if followed != state:
+            sketch.follow(self.db)
+            self._sketch = (table, state, sketch)
+        return sketch
+
+    def close(self) -> None:
+        super().close()
+        self._sketch = self._filtered = None  # another file may have the same state
 
     def similarities(self, vector: Vector, rowids: Sequence[int]) -> dict[int, float]:
         """The cosine of each entry's best chunk; entries without a vector are left out."""
@@ -99,7 +206,7 @@ class Index(Store):
             quantise(vector),
             *rowids,
         )
-        return {entry: 1.0 - distance * distance / (2.0 * VECTOR_SCALE * VECTOR_SCALE) for entry, distance in rows}
+        return {entry: _cosine(distance * distance) for entry, distance in rows}
 
     def has_word(self, word: str) -> bool:
         """True when some entry itself, not just its neighbour, holds this word or one of its stem."""
@@ -371,6 +478,11 @@ class Index(Store):
             "WHERE e.id IS NOT e.own_id AND e.id IS NOT NULL ORDER BY 1, 2"
         )
         return tuple(ParseIssue(*row) for row in rows)
+
+
+def _cosine(squared: float) -> float:
+    """The cosine of two unit vectors from the squared distance of their int8 forms."""
+    return 1.0 - squared / (2.0 * VECTOR_SCALE * VECTOR_SCALE)
 
 
 # Chosen with scripts/bench.py quality: a title says what an entry is about, but repeats words of the text.

@@ -8,6 +8,9 @@ from typing import cast
 
 import apsw
 
+VECTORS_IN_A_BLOCK = 64
+"""Of sqlite-vec; more would waste room in a small index."""
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:
@@ -56,7 +59,8 @@ def set_aside(db: apsw.Connection, vectors: list[tuple[int, bytes]] | None = Non
 
 def create_vectors(db: apsw.Connection, dimensions: int) -> None:
     """None; there is an empty table for vectors of so many components."""
-    db.execute(f"CREATE VIRTUAL TABLE chunk_vec USING vec0 (embedding int8[{int(dimensions)}], chunk_size = 64)")
+    size = VECTORS_IN_A_BLOCK
+    db.execute(f"CREATE VIRTUAL TABLE chunk_vec USING vec0 (embedding int8[{int(dimensions)}], chunk_size = {size})")
 
 
 _META = "SELECT value FROM meta WHERE key = ?"
