@@ -29,7 +29,7 @@ from synaptic import Filters, Workspace, rebuild, save, search
 from synaptic.config import DEFAULT_MODEL
 from synaptic.embedding import FastEmbedder
 from synaptic.index import Candidate, Index
-from synaptic.index.conditions import passing
+from synaptic.index.conditions import Gate
 from synaptic.index.rows import quantise
 from synaptic.models import Vector
 from synaptic.query import parse_query
@@ -129,10 +129,11 @@ def every_match(index: Index, terms: Sequence[str], context_weight: float, limit
 
 def every_vector(index: Index, vector: Vector, limit: int, filters: Filters | None = None) -> list[tuple[int, float]]:
     """The nearest stored vectors; what sqlite-vec does when asked plainly."""
-    chunks, values = passing(filters or Filters(), None, ())
+    gate = Gate(filters or Filters(), None, ())
+    listing, values = ("", ()) if gate.open else gate.listing()
     rows = index.rows(
         "SELECT rowid, distance FROM chunk_vec WHERE embedding MATCH vec_int8(?) AND k = ? "
-        + (f"AND rowid IN ({chunks})" if chunks else ""),
+        + (f"AND rowid IN ({listing})" if listing else ""),
         quantise(vector),
         limit,
         *values,

@@ -9,6 +9,7 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
+from typing import cast
 
 from .disk import disk_errors
 from .errors import JournalError, NotFound
@@ -40,21 +41,22 @@ def scan(root: Path, exclude: Iterable[str] = ()) -> list[Stamp]:
                 raise _missing(root, error) from error
             continue
         with found:
-            for item in found:
+            for item in found:  # the common case first: there may be thousands
                 name = item.name
-                if name[0] == "." or name.endswith(_LITTER):
+                if name[0] == ".":
                     continue
-                path = prefix + name
-                if item.is_dir(follow_symlinks=False):
-                    if not (excluded and excluded(path)):
-                        folders.append(path + "/")
-                elif name.endswith(".md") and not (excluded and excluded(path)):
-                    if item.is_symlink() and not _real(item.path).is_relative_to(real_root):
-                        continue
-                    stamp = _stamp(path, item)
-                    if stamp:
+                if name.endswith(".md") and item.is_file(follow_symlinks=False):
+                    path = prefix + name
+                    if not (excluded and excluded(path)) and (stamp := _stamp(path, item)):
                         stamps.append(stamp)
-    stamps.sort(key=lambda stamp: stamp.path)
+                elif item.is_dir(follow_symlinks=False):
+                    if not name.endswith(_LITTER) and not (excluded and excluded(prefix + name)):
+                        folders.append(f"{prefix}{name}/")
+                elif name.endswith(".md") and item.is_symlink() and not (excluded and excluded(prefix + name)):
+                    inside = _real(real_root / prefix / name).is_relative_to(real_root)
+                    if inside and (stamp := _stamp(prefix + name, item)):
+                        stamps.append(stamp)
+    stamps.sort()
     return stamps
 
 
@@ -72,10 +74,11 @@ def locate(root: Path, path: str) -> Path:
 
 def read(root: Path, path: str) -> tuple[bytes, os.stat_result]:
     """The bytes of a journal file, and its stat. Raises NotFound, or JournalError when it may not be read."""
-    real = locate(root, path)
     try:
         with disk_errors(path, "read"):
-            fd = _open(_real(root), real)
+            fd = _open_plain(root, path)
+            if fd is None:
+                fd = _open(_real(root), locate(root, path))
             with open(fd, "rb") as file:  # noqa: PTH123
                 status = os.fstat(fd)
                 if not stat.S_ISREG(status.st_mode):
@@ -85,6 +88,23 @@ def read(root: Path, path: str) -> tuple[bytes, os.stat_result]:
         if isinstance(error.__cause__, OSError) and error.__cause__.errno in _GONE:
             raise NotFound(f"The journal has no file {path}.", hint="It was moved or deleted.") from error
         raise
+
+
+def _open_plain(root: Path, path: str) -> int | None:
+    """A descriptor of the file where the way to it below `root` is as plain as it looks; None where a link is on it."""
+    steps = path.split("/")
+    if os.open not in os.supports_dir_fd or "\0" in path or "\\" in path or not {"", ".", ".."}.isdisjoint(steps):
+        return None
+    folder = os.open(root, _FOLDER)
+    try:
+        for step in steps[:-1]:
+            above, folder = folder, os.open(step, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+            os.close(above)
+        return os.open(steps[-1], _FILE | os.O_NOFOLLOW, dir_fd=folder)
+    except OSError:
+        return None
+    finally:
+        os.close(folder)
 
 
 def _open(root: Path, real: Path) -> int:
@@ -152,17 +172,16 @@ def _missing(root: Path, error: OSError) -> JournalError:
 def _stamp(path: str, item: os.DirEntry[str]) -> Stamp | None:
     try:
         status = item.stat()
-        path.encode()
+        if not path.isascii():
+            path.encode()
     except (OSError, UnicodeEncodeError):  # gone meanwhile; a name that no program could pass on
         return None
     if not stat.S_ISREG(status.st_mode):
         return None
-    return Stamp(path, *map(_signed, (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)))
-
-
-def _signed(value: int) -> int:
-    """The value as SQLite can hold it: there are inodes, and times after 2262, beyond 63 bits."""
-    return (value + 2**63) % 2**64 - 2**63
+    numbers = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+    if max(numbers) >= 2**63:  # there are inodes, and times after 2262, that SQLite cannot hold
+        numbers = cast("tuple[int, int, int, int]", tuple((number + 2**63) % 2**64 - 2**63 for number in numbers))
+    return Stamp(path, *numbers)
 
 
 def _matcher(globs: Iterable[str]) -> Callable[[str], object] | None:

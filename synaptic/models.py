@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
@@ -118,9 +118,11 @@ class ParsedFile:
     issues: tuple[ParseIssue, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """What `stat` says of a journal file; two equal stamps mean that it need not be read again."""
+class Stamp(NamedTuple):
+    """What `stat` says of a journal file; two equal stamps mean that it need not be read again.
+
+    A journal has thousands of them, and each search makes and compares them all.
+    """
 
     path: str
     mtime_ns: int

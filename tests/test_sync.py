@@ -9,7 +9,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -370,11 +369,11 @@ STAMP = Stamp("a.md", mtime_ns=10 * SECOND, ctime_ns=10 * SECOND, size=5, inode=
         (STAMP, 12.1, False),
         (STAMP, 11.9, True),  # changed less than two seconds before it was read: its stamp proves nothing
         (STAMP, 9, True),
-        (replace(STAMP, mtime_ns=1), 60, True),
-        (replace(STAMP, ctime_ns=1), 60, True),
-        (replace(STAMP, size=6), 60, True),
-        (replace(STAMP, inode=2), 60, True),
-        (replace(STAMP, path="b.md"), 60, True),
+        (STAMP._replace(mtime_ns=1), 60, True),
+        (STAMP._replace(ctime_ns=1), 60, True),
+        (STAMP._replace(size=6), 60, True),
+        (STAMP._replace(inode=2), 60, True),
+        (STAMP._replace(path="b.md"), 60, True),
     ],
 )
 def test_a_stamp_is_trusted_only_where_it_proves_something(stamp: Stamp, scanned_s: float, must_read: bool) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from ..models import Filters
@@ -19,8 +21,8 @@ SUPERSEDED = (
 """Every entry `old` that an entry `new` supersedes; the later counts alone, so that two cannot hide each other."""
 
 
-def conditions(filters: Filters) -> tuple[str, tuple[Any, ...]]:
-    """SQL over the alias `e`, each condition led by AND, and its values."""
+def conditions(filters: Filters, *, singly: bool = False) -> tuple[str, tuple[Any, ...]]:
+    """SQL over the alias `e`, each condition led by AND, and its values. `singly`: the entries are known already."""
     parts: list[str] = []
     values: list[Any] = []
 
@@ -30,11 +32,14 @@ def conditions(filters: Filters) -> tuple[str, tuple[Any, ...]]:
 
     if filters.types:
         add(f"e.type IN {marks(filters.types)}", *filters.types)
+        if "note" not in filters.types:
+            add("e.type <> 'note'")  # what the index of the other types wants to hear
     if filters.tags:
-        # a tag covers its children: `area` finds `area/kitchen`
-        nested = " OR ".join(["name = ? OR (name >= ? AND name < ?)"] * len(filters.tags))
-        bound: list[Any] = [value for tag in filters.tags for value in (tag, f"{tag}/", f"{tag}0")]
-        add(f"e.rowid IN (SELECT entry FROM tag WHERE {nested})", *bound)
+        tagged, bound = _tagged(filters.tags)
+        if singly:
+            add(f"EXISTS ({tagged} AND entry = e.rowid)", *bound)
+        else:
+            add(f"e.rowid IN ({tagged})", *bound)
     if filters.projects:
         add(f"e.project_key IN {marks(filters.projects)}", *filters.projects)
     if filters.files:
@@ -46,9 +51,9 @@ def conditions(filters: Filters) -> tuple[str, tuple[Any, ...]]:
             parts_of_path += [path, len(tail), tail, len(head), head]
         add(f"e.rowid IN (SELECT entry FROM file WHERE {ways})", *parts_of_path)
     if filters.since:
-        add("e.date >= ?", filters.since)
+        add("e.date >= ? AND e.at >= ?", filters.since, _midnight(filters.since, -1))
     if filters.until:
-        add("e.date <= ?", filters.until)
+        add("e.date <= ? AND e.at < ?", filters.until, _midnight(filters.until, 2))
     if filters.min_importance is not None:
         add("coalesce(e.importance, 5) >= ?", filters.min_importance)
     if filters.max_importance is not None:
@@ -70,18 +75,66 @@ def shown(filters: Filters) -> tuple[str, tuple[Any, ...]]:
     return condition, values
 
 
-def passing(filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]) -> tuple[str, tuple[Any, ...]]:
-    """SQL that yields the rowids of the chunks, `a.rowid`, that may be found, and its values; empty where all may."""
-    condition, values = conditions(filters)
-    if within is not None:
-        condition += f" AND e.rowid IN {marks(within)}"
-        values = (*values, *within)
-    for phrase in phrases:
-        condition += (
-            " AND e.rowid IN (SELECT p.entry FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid "
-            "WHERE w.chunk_fts MATCH ?)"
-        )
-        values = (*values, f"{OWN_COLUMNS}: {phrase}")
-    if not condition:
-        return "", ()
-    return f"SELECT a.rowid FROM chunk a JOIN entry e ON e.rowid = a.entry WHERE 1{condition}", values
+@dataclass(frozen=True)
+class Gate:
+    """What lets chunks into a list: those that pass the filters, belong to `within` and hold the phrases."""
+
+    filters: Filters
+    within: Sequence[int] | None
+    phrases: Sequence[str]
+
+    def __post_init__(self) -> None:
+        for name in ("within", "phrases"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, tuple(getattr(self, name)))
+
+    @property
+    def open(self) -> bool:
+        """Whether everything passes."""
+        return not self._conditions(singly=False)[0]
+
+    def listing(self) -> tuple[str, tuple[Any, ...]]:
+        """SQL that yields the rowid of each chunk that passes, and its values."""
+        condition, values = self._conditions(singly=False)
+        return f"SELECT a.rowid FROM entry e JOIN chunk a ON a.entry = e.rowid WHERE 1{condition}", values
+
+    def check(self) -> tuple[str, tuple[Any, ...]]:
+        """SQL that yields those that pass of the chunks given as JSON, and the values after that."""
+        condition, values = self._conditions(singly=True)
+        return (
+            "SELECT a.rowid FROM json_each(?) j CROSS JOIN chunk a ON a.rowid = j.value "  # done in this order
+            f"CROSS JOIN entry e ON e.rowid = a.entry WHERE 1{condition}"
+        ), values
+
+    def tagged(self) -> tuple[str, tuple[Any, ...]]:
+        """SQL that yields a row for each entry with one of the tags, and its values; empty where none is asked for."""
+        return _tagged(self.filters.tags) if self.filters.tags else ("", ())
+
+    def _conditions(self, *, singly: bool) -> tuple[str, tuple[Any, ...]]:
+        condition, values = conditions(self.filters, singly=singly)
+        if self.within is not None:
+            condition += f" AND e.rowid IN {marks(self.within)}"
+            values = (*values, *self.within)
+        for phrase in self.phrases:
+            condition += (
+                " AND e.rowid IN (SELECT p.entry FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid "
+                "WHERE w.chunk_fts MATCH ?)"
+            )
+            values = (*values, f"{OWN_COLUMNS}: {phrase}")
+        return condition, values
+
+
+def _tagged(tags: Sequence[str]) -> tuple[str, tuple[Any, ...]]:
+    """A tag covers its children: `area` finds `area/kitchen`."""
+    nested = " OR ".join(["name = ? OR (name >= ? AND name < ?)"] * len(tags))
+    values = tuple(value for tag in tags for value in (tag, f"{tag}/", f"{tag}0"))
+    return f"SELECT entry FROM tag WHERE ({nested})", values
+
+
+def _midnight(day: str, later: int) -> int:
+    """So many days after a day, in UTC and as the index counts instants; wherever it is that day, it is near."""
+    return (date.fromisoformat(day).toordinal() + later - _EPOCH_DAY) * _MICROSECONDS_A_DAY
+
+
+_EPOCH_DAY = date(1970, 1, 1).toordinal()
+_MICROSECONDS_A_DAY = 86_400 * 10**6

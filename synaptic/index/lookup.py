@@ -14,7 +14,7 @@ import apsw
 from ..errors import Ambiguous, NotFound
 from ..models import Facets, Filters, Order, ParseIssue, Vector
 from ..words import sought
-from .conditions import OWN_COLUMNS, SUPERSEDED, conditions, passing, shown
+from .conditions import OWN_COLUMNS, SUPERSEDED, Gate, conditions, shown
 from .database import marks
 from .rows import (
     MICROSECOND,
@@ -68,23 +68,24 @@ class Index(Store):
 
         Where the terms are in very many chunks, of those only that can be among the best are scored.
         """
-        wanted, values = passing(filters, within, phrases)
-        few = self._few(wanted, values) if wanted else None
-        telling, promising = ((), "") if few is not None else self._promising(terms)
-        if promising:
-            condition = "AND +rowid IN (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?)"
-            best = self._scored(telling, context_weight, condition, (promising,), -1 if wanted else limit)
-            if wanted:
-                best = self._first_passing(best, limit, wanted, values)
-            if len(best) == limit:
-                return self._candidates(best)
-        condition = f"AND +rowid IN ({wanted})" if wanted else ""  # with the plus, FTS5 is asked once, not once a row
+        gate = Gate(filters, within, phrases)
+        few = self._few(gate)
         if few is not None:
-            condition, values = "AND +rowid IN (SELECT value FROM json_each(?))", (json.dumps(few),)
-        return self._candidates(self._scored(terms, context_weight, condition, values, limit))
+            return self._candidates(self._scored(terms, context_weight, limit, _AMONG_THESE, (json.dumps(few),)))
+        telling, promising = self._promising(terms)
+        match = (_AMONG_MATCHES, (promising,)) if promising else ("", ())
+        if gate.open:
+            best = self._scored(telling, context_weight, limit, *match)
+        else:
+            best = self._first_passing(self._scored(telling, context_weight, -1, *match), limit, gate)
+        if promising and len(best) < limit:
+            listing, values = gate.listing()
+            every = ("", ()) if gate.open else (f"AND +rowid IN ({listing})", values)
+            best = self._scored(terms, context_weight, limit, *every)
+        return self._candidates(best)
 
     def _scored(
-        self, terms: Sequence[str], context_weight: float, condition: str, values: Sequence[Any], limit: int
+        self, terms: Sequence[str], context_weight: float, limit: int, condition: str = "", values: Sequence[Any] = ()
     ) -> list[tuple[int, float]]:
         """(chunk, BM25) of the best, lowest first; of equals the later."""
         columns = f"{OWN_COLUMNS}: " if context_weight == 0 else ""
@@ -132,28 +133,35 @@ class Index(Store):
             known[term] = self.value("SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?", term)
         return known[term]
 
-    def _few(self, wanted: str, values: Sequence[Any]) -> list[int] | None:
-        """The chunks that pass a filter, where they are few; None for many."""
-        key = (self.state(), wanted, tuple(values))
+    def _few(self, gate: Gate) -> list[int] | None:
+        """The chunks that pass, where they are few; None for many, and where all pass."""
+        if gate.open:
+            return None
+        key = (self.state(), gate)
         if self._filtered is None or self._filtered[0] != key:
             most = max(FEW, self.value("SELECT coalesce(max(rowid), 0) FROM chunk") // FEW_OF)
-            rows = self.rows(f"{wanted} LIMIT ?", *values, most + 1)
-            self._filtered = (key, [row[0] for row in rows] if len(rows) <= most else None)
+            self._filtered = (key, self._listed(gate, most))
         return self._filtered[1]
 
-    def _passing(self, rowids: Sequence[int], wanted: str, values: Sequence[Any]) -> set[int]:
-        """Those of these chunks that pass a filter."""
-        rows = self.rows(f"{wanted} AND a.rowid IN (SELECT value FROM json_each(?))", *values, json.dumps(rowids))
-        return {row[0] for row in rows}
+    def _listed(self, gate: Gate, most: int) -> list[int] | None:
+        tagged, values = gate.tagged()
+        if tagged and self.value(f"SELECT count(*) FROM ({tagged} LIMIT ?)", *values, most + 1) > most:
+            return None
+        listing, values = gate.listing()
+        rows = self.rows(f"{listing} LIMIT ?", *values, most + 1)
+        return [row[0] for row in rows] if len(rows) <= most else None
 
-    def _first_passing(
-        self, best: Sequence[tuple[int, float]], limit: int, wanted: str, values: Sequence[Any]
-    ) -> list[tuple[int, float]]:
+    def _passing(self, rowids: Sequence[int], gate: Gate) -> set[int]:
+        """Those of these chunks that pass."""
+        check, values = gate.check()
+        return {row[0] for row in self.rows(check, json.dumps(rowids), *values)}
+
+    def _first_passing(self, best: Sequence[tuple[int, float]], limit: int, gate: Gate) -> list[tuple[int, float]]:
         found: list[tuple[int, float]] = []
-        start, size = 0, 4 * limit
+        start, size = 0, 2 * limit
         while start < len(best) and len(found) < limit:
             some = best[start : start + size]
-            passed = self._passing([rowid for rowid, _ in some], wanted, values)
+            passed = self._passing([rowid for rowid, _ in some], gate)
             found += (scored for scored in some if scored[0] in passed)
             start, size = start + size, 4 * size
         return found[:limit]
@@ -177,11 +185,16 @@ class Index(Store):
         limit: int,
     ) -> list[Candidate]:
         """Chunks nearest to the vector, nearest first."""
-        wanted, values = passing(filters, within, phrases)
-        few = self._few(wanted, values) if wanted else None
-        check = partial(self._passing, wanted=wanted, values=values) if wanted and few is None else None
-        nearest = self._followed().nearest(self.db, quantise(vector), limit, among=few, passing=check)
-        return self._candidates([(rowid, _cosine(squared)) for rowid, squared in nearest])
+        gate = Gate(filters, within, phrases)
+        few, sketch, components = self._few(gate), self._followed(), quantise(vector)
+        best: list[tuple[int, float]]
+        if gate.open or few is not None:
+            best = sketch.nearest(self.db, components, limit, among=few)
+        else:  # where most pass, enough of the nearest do
+            best = self._first_passing(sketch.nearest(self.db, components, 2 * limit), limit, gate)
+            if len(best) < limit:
+                best = sketch.nearest(self.db, components, limit, passing=partial(self._passing, gate=gate))
+        return self._candidates([(rowid, _cosine(squared)) for rowid, squared in best])
 
     def _followed(self) -> Sketch:
         """The sketch of the vectors as they are now."""
@@ -249,10 +262,11 @@ class Index(Store):
         """The tags, projects and files that entries are marked with, in lower case. Kept while nobody writes."""
         state = self.state()
         if self._vocabulary is None or self._vocabulary[0] != state:
-            tags, projects, files = (
-                frozenset(row[0].lower() for row in self.rows(f"SELECT DISTINCT {column} FROM {table}") if row[0])
-                for column, table in (("name", "tag"), ("project_key", "entry"), ("path", "file"))
+            tags, projects = (
+                frozenset(row[0].lower() for row in self.rows(_DIFFERENT.format(column=column, table=table)) if row[0])
+                for column, table in (("name", "tag"), ("project_key", "entry"))
             )
+            files = frozenset(row[0].lower() for row in self.rows("SELECT DISTINCT path FROM file"))
             self._vocabulary = (state, (tags, projects, files))
         return self._vocabulary[1]
 
@@ -484,6 +498,17 @@ def _cosine(squared: float) -> float:
     """The cosine of two unit vectors from the squared distance of their int8 forms."""
     return 1.0 - squared / (2.0 * VECTOR_SCALE * VECTOR_SCALE)
 
+
+# Each value of an indexed column: one step in the index for each, where DISTINCT would read it all.
+_DIFFERENT = (
+    "WITH RECURSIVE each (value) AS (SELECT min({column}) FROM {table} WHERE {column} IS NOT NULL UNION ALL "
+    "SELECT (SELECT min({column}) FROM {table} WHERE {column} > value) FROM each WHERE value IS NOT NULL) "
+    "SELECT value FROM each WHERE value IS NOT NULL"
+)
+
+# With the plus, FTS5 is asked once; without it, once for each row.
+_AMONG_THESE = "AND +rowid IN (SELECT value FROM json_each(?))"
+_AMONG_MATCHES = "AND +rowid IN (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?)"
 
 # Chosen with scripts/bench.py quality: a title says what an entry is about, but repeats words of the text.
 _TITLE_WEIGHT = 1.0

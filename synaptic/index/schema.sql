@@ -60,6 +60,8 @@ CREATE TABLE entry (
 CREATE INDEX entry_source ON entry (source, seq);
 CREATE INDEX entry_other_id ON entry (other_id) WHERE twin = 2;
 CREATE INDEX entry_at ON entry (at);
+CREATE INDEX entry_type ON entry (type) WHERE type <> 'note';
+CREATE INDEX entry_project ON entry (project_key) WHERE project_key IS NOT NULL;
 
 CREATE TABLE tag (
     entry INTEGER NOT NULL REFERENCES entry (rowid) ON DELETE CASCADE,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from array import array
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +19,7 @@ from ..markdown import derived_id
 from ..models import Stamp, Vector
 from ..words import spell
 from .database import Database
-from .rescue import create_vectors, set_aside
+from .rescue import VECTORS_IN_A_BLOCK, create_vectors, set_aside
 from .rows import (
     ENTRY_COLUMNS,
     PLACE_COLUMNS,
@@ -34,6 +35,9 @@ from .rows import (
 
 TIMINGS_KEPT = 1_000
 """Of each verb."""
+
+SPARSE = 5 / 8
+"""A block of vectors with no more than this share in use is given up; 1.6 vectors move for each that is deleted."""
 
 
 class Store(Database):
@@ -261,7 +265,7 @@ class Store(Database):
         rowid = self.value(_UPSERT_CHUNK, *_chunk_values(entry, seq, chunk, embedding))
         self._insert_words(rowid, chunk)
         if known is not None and known[5] == 1:
-            db.execute("DELETE FROM chunk_vec WHERE rowid = ?", (rowid,))
+            self._delete_vector(rowid)
         if embedding is not None:
             db.execute(_INSERT_VECTOR, (rowid, embedding))
         return embedding is not None
@@ -293,8 +297,25 @@ class Store(Database):
         for rowid, vector in doomed:
             db.execute("DELETE FROM chunk_fts WHERE rowid = ?", (rowid,))
             if vector == 1:
-                db.execute("DELETE FROM chunk_vec WHERE rowid = ?", (rowid,))
+                self._delete_vector(rowid)
             db.execute("DELETE FROM chunk WHERE rowid = ?", (rowid,))
+
+    def _delete_vector(self, rowid: int) -> None:
+        """None; where its block has become sparse, the others move to the last one, and vec0 drops the empty block.
+
+        It fills the places of its last block only, so without this the table would grow to five times its size.
+        """
+        db = self.db
+        block = self.value("SELECT chunk_id FROM chunk_vec_rowids WHERE rowid = ?", rowid)
+        db.execute("DELETE FROM chunk_vec WHERE rowid = ?", (rowid,))
+        found = self.rows(_PLACES_OF_BLOCK, block)
+        used = int.from_bytes(found[0][0], "little") if found else 0
+        if not 0 < used.bit_count() <= SPARSE * VECTORS_IN_A_BLOCK:
+            return
+        rowids = [each for place, each in enumerate(array("q", found[0][1])) if used >> place & 1]
+        moving = [(each, self.value(_VECTOR_OF_CHUNK, each)) for each in rowids]
+        db.executemany("DELETE FROM chunk_vec WHERE rowid = ?", ((each,) for each in rowids))
+        db.executemany(_INSERT_VECTOR, moving)
 
     def _contested(self, own_ids: Iterable[str]) -> list[str]:
         """Those of these ids that several entries claim, or did until now."""
@@ -379,6 +400,10 @@ _PENDING = "FROM chunk c JOIN entry e ON e.rowid = c.entry WHERE c.vector = 0 AN
 _KNOWN_ENTRIES = f"SELECT own_id, rowid, row_hash, {', '.join(PLACE_COLUMNS)} FROM entry WHERE source = ?"
 _CHUNKS_OF_ENTRY = 'SELECT seq, rowid, hash, words_hash, start, "end", vector FROM chunk WHERE entry = ?'
 _MOVE_CHUNK = 'UPDATE chunk SET start = ?, "end" = ? WHERE rowid = ?'
+_PLACES_OF_BLOCK = (  # of all but the last, which vec0 fills
+    "SELECT validity, rowids FROM chunk_vec_chunks WHERE chunk_id = ? "
+    "AND chunk_id < (SELECT max(chunk_id) FROM chunk_vec_chunks)"
+)
 _VECTOR_OF_CHUNK = "SELECT embedding FROM chunk_vec WHERE rowid = ?"
 _INSERT_VECTOR = "INSERT INTO chunk_vec (rowid, embedding) VALUES (?, vec_int8(?))"
 _ENTRIES_OF_PATH = "SELECT e.rowid FROM entry e JOIN source s ON s.id = e.source WHERE s.path = ?"
