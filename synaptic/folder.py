@@ -8,6 +8,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import cast
 
@@ -56,7 +57,7 @@ def scan(root: Path, exclude: Iterable[str] = ()) -> list[Stamp]:
                     inside = _real(real_root / prefix / name).is_relative_to(real_root)
                     if inside and (stamp := _stamp(prefix + name, item)):
                         stamps.append(stamp)
-    stamps.sort()
+    stamps.sort(key=itemgetter(0))
     return stamps
 
 

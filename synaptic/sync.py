@@ -106,19 +106,19 @@ def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:
             ws.index.reset() if way == "reset" else ws.index.detach(error)
 
 
-def sync(ws: Workspace, *, wait_ms: int = LOCK_WAIT_MS) -> SyncReport:
+def sync(ws: Workspace, *, wait_ms: int = LOCK_WAIT_MS, has_changed: bool = False) -> SyncReport:
     """What changed. Steps: finish spooled saves, scan, and where files differ, read and write them in one transaction.
 
     What differs is looked up once more when the lock is held: of many that wait for it, the first does the
     work of all. It is waited for `wait_ms`; longer where somebody fills a new index, for there is nothing to
-    answer from.
+    answer from. `has_changed`: the caller has written to the journal, so that is not looked up first.
     """
     if ws.journal.queued():
         with suppress(JournalError):  # a disk that cannot be written can be read
             ws.journal.drain(0)
     report = SyncReport(queued=len(ws.journal.queued()), trouble=ws.index.trouble)
     reading = _reading(ws)
-    if not _out_of_step(ws, reading):
+    if not has_changed and not _out_of_step(ws, reading):
         return report
     empty = ws.index.meta("reading") is None
     try:

@@ -257,7 +257,7 @@ def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
 def index_now(ws: Workspace, *, scrub: bool = False) -> tuple[str, ...]:
     """Indexes what was just written, with `scrub` leaving no trace of what was deleted; a notice where that failed."""
     try:
-        if not sync(ws, wait_ms=SCRUB_WAIT_MS if scrub else INDEX_WAIT_MS).behind:
+        if not sync(ws, wait_ms=SCRUB_WAIT_MS if scrub else INDEX_WAIT_MS, has_changed=True).behind:
             embed_pending(ws, budget_s=EMBED_BUDGET_S)
         if scrub and not ws.index.scrub():
             return ("Another process is reading the index, which may hold the text still: `synaptic rebuild-index`.",)

@@ -37,6 +37,7 @@ _PRAGMAS = (
     "secure_delete = FAST",  # what is deleted within a page is overwritten; `scrub` does the rest
     "temp_store = MEMORY",
     "cache_size = -8000",
+    "journal_size_limit = 4194304",  # of the log, after a large change
 )
 
 _TABLES = frozenset(

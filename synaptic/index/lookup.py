@@ -37,6 +37,9 @@ STEMS_KEPT = 20_000
 QUICKLY_SCORED = 4_000
 """So many matches are scored without choosing among them. Chosen with scripts/bench.py scale."""
 
+MANY_USES = 1_000
+"""Of tags that are used more often than this none counts as the more used one."""
+
 FEW, FEW_OF = 2_000, 16
 """A filter lets few through that leaves so many chunks, or one of so many: they are listed before the search."""
 
@@ -272,7 +275,10 @@ class Index(Store):
 
     def used_tags(self) -> list[str]:
         """The tags that more than one entry has, the most used first."""
-        rows = self.rows("SELECT name FROM tag GROUP BY name HAVING count(*) > 1 ORDER BY count(*) DESC, name")
+        rows = self.rows(
+            f"SELECT value, (SELECT count(*) FROM (SELECT 1 FROM tag WHERE name = value LIMIT {MANY_USES})) AS uses "
+            f"FROM ({_DIFFERENT.format(column='name', table='tag')}) WHERE uses > 1 ORDER BY uses DESC, value"
+        )
         return [row[0] for row in rows]
 
     def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
