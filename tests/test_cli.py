@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import io
 import json
@@ -14,6 +15,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import termios
 import time
 import tomllib
 from collections.abc import Callable, Iterator
@@ -521,7 +523,11 @@ def test_control_c_ends_quietly(home: Path) -> None:
     process = subprocess.Popen(
         [*SYNAPTIC, "save", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    time.sleep(1.0)
+    assert process.stdin
+    process.stdin.write(b"half a thought")
+    process.stdin.flush()
+    while int.from_bytes(fcntl.ioctl(process.stdin, termios.FIONREAD, b"\0" * 4), sys.byteorder):
+        time.sleep(0.01)  # until it reads
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=10)
     assert (process.returncode, out, err.strip()) == (130, b"", b"")
