@@ -199,7 +199,7 @@ def _run(ws: Workspace, query: str, ask: Ask, plan: _Plan, report: SyncReport) -
     with ask.watch.stage("read"):
         hits = _hits(ws, ask, lists, winners, terms)
     if vector is not None and hits and ask.order == "relevance" and not ask.recent:
-        notices = (*notices, *_doubts(ws, mode, lists, terms, hits, winners))
+        notices = (*_doubts(ws, mode, lists, ask.parsed.terms, hits, winners), *notices)
     return SearchResult(
         query=query,
         mode=mode,
