@@ -11,21 +11,30 @@ from typing import NamedTuple
 from ..patterns import compiled
 from .question import Question
 
+DESCRIPTIONS = ("described", "thing_we_use", "thing_somebody_did", "thing_they_did", "thing_done", "doing_the",
+    "person_who_did")
+"""A thing told by what somebody did, or by what it does. The first one may tell the very thing that is sought."""
+
+HAPPENED = ("what_did",)
+"""What was done; of a time, where one is given."""
+
 QUESTION_TYPES: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("temporal", ("came_first", "before_or_after")),
+    ("temporal", ("came_first", "before_or_after", "time_between")),
     ("conceptual", ("opens_with_why",)),
     ("temporal", ("earlier_or", "was_it_when", "asks_order")),
     ("comparative", ("comparing_word", "more_than", "as_much_as", "how_different", "same_or", "which_of_two")),
-    ("comparative", ("should_or", "are_both")),
+    ("comparative", ("which_is_more", "should_or", "either")),
     ("conceptual", ("asks_why",)),
     ("aggregation", ("most_common",)),
     ("conceptual", ("reason_for", "what_made", "what_role", "understanding", "how_it_works")),
     ("aggregation", ("how_many", "summary", "number_of", "list_them", "all_of", "every", "what_kinds", "which_things")),
-    ("multi-hop", ("described", "owner_of_owner", "of_the_of", "thing_we_use", "thing_somebody_did", "doing_the")),
-    ("multi-hop", ("person_who_did", "relative_of", "of_relative", "in_that", "two_questions")),
-    ("temporal", ("asks_when", "how_long", "time_of", "newest", "what_changed", "did_before", "was_before")),
-    ("conceptual", ("how_to", "what_is_a", "concept_of")),
-    ("aggregation", ("what_are", "things_of")),
+    ("multi-hop", DESCRIPTIONS),
+    ("multi-hop", ("owner_of_owner", "of_the_of", "relative_of", "of_relative", "in_that", "two_questions", "trace")),
+    ("temporal", ("asks_when", "how_long", "how_often", "time_of", "date_named", "newest", "last_or_next")),
+    ("temporal", ("what_changed", "did_before", "was_before")),
+    ("conceptual", ("how_to", "what_is_a", "what_is_it", "concept_of")),
+    ("temporal", HAPPENED),
+    ("aggregation", ("what_else", "what_are", "things_of")),
 )
 """A type, and the features of which one must show. The first row that fits decides."""
 
@@ -68,14 +77,21 @@ def decide(question: Question) -> Decision:
 
 def _question_type(question: Question) -> tuple[str, float]:
     """(type, confidence): the surer, the fewer other types fit too, and least where nothing is asked."""
-    fitting = list(dict.fromkeys(value for value, features in QUESTION_TYPES if question.shows(*features)))
+    fitting = list(dict.fromkeys(value for value, features in QUESTION_TYPES if _fits(question, features)))
     if fitting:
         return fitting[0], round(max(0.5, 0.95 - 0.15 * (len(fitting) - 1)), 2)
-    if question.has_range and question.shows("what_did"):
-        return "temporal", 0.8
     if not question.line:
         return "factual", 0.0
     return "factual", 0.7 if question.shows("asks") else 0.4
+
+
+def _fits(question: Question, features: tuple[str, ...]) -> bool:
+    if features is HAPPENED:
+        return question.shows(*features) and (question.has_range or question.shows("in_time"))
+    if features is not DESCRIPTIONS:
+        return question.shows(*features)
+    itself = question.find("itself") or question.find("itself_by_name")
+    return question.shows(*features, start=itself.end() if itself else 0)
 
 
 def _complexity(question: Question, question_type: str) -> str:

@@ -1,16 +1,20 @@
 """What the words of a question show: named features, each one pattern. Data only; `decide.py` draws the conclusions.
 
-Patterns see the question on one line in lower case, those of `WRITTEN` as it was written.
+Patterns see the question on one line in lower case, without the words that only ask to be told; those of `WRITTEN`
+see it as it was written.
 """
 
 from __future__ import annotations
+
+from ..lexicon import DAY_NAMES, MONTH_NAMES, TOOLS
+from .name_words import EVENTS
 
 # --- pieces of patterns ---
 
 ADJECTIVE = (  # those whose -er is no noun: "slower", not "server"
     r"(?:fast|slow|quick|cheap|pric(?:i|e)|small|bigg|larg|old|young|new|long|short|high|low|tall|great|strong|weak|hard"
     r"|simpl|easi|saf|clean|clos|near|furth|light|heavi|bright|dark|warm|hott|cold|cool|wid|deep|rich|poor|nic|happi"
-    r"|healthi|busi|quiet|loud|soft|smooth|tight|fresh|thick|thinn|dens|lean|strict|nois|stabl|tini|earli|soon)er"
+    r"|healthi|busi|quiet|loud|soft|smooth|tight|fresh|thick|thinn|dens|lean|strict|noisi|stabl|tini|earli|soon)er"
 )
 COMPARED = rf"(?:better|worse|fewer|less|(?:more|rather)(?! recent)|prefer\w*|{ADJECTIVE})"
 ROLE = (
@@ -23,11 +27,23 @@ _DID = (
     r"(?:[a-z]+ed|met|made|wrote|built|chose|bought|sold|got|had|saw|read|gave|found|took|left|ran|sent|won|taught|paid"
     r"|led|began|lent|set|[a-z]+s)"
 )
-_NOUN = r"(?!(?:when|if|how|why|as|and|or|to|of|time|way|reason|fact|day|moment|only|same)\b)[\w-]+ "
+_NOUN = (
+    r"(?!(?:when|if|how|why|as|and|or|to|of|time|way|reason|fact|idea|chance|day|moment|only|same|after|before|since|until|while|because"
+    r"|in|on|at|for|from|with|by|about|is|was|are|were|do|does|did)\b)[\w-]+ "
+)
 _THE = rf"\b(?:the|an?) (?:{_NOUN}){{1,2}}"
+_PARTICIPLE = r"(?:[a-z]+ed|built|made|written|sent|sold|bought|held|kept|found|chosen|given|taken|lost)"
 _ANY = rf"\b(?:the|an?|that|our|my|any|someone|somebody|one) (?:{_NOUN}){{0,3}}"
 _UNIT = r"(?:minute|hour|day|night|week|month|quarter|year)s?"
-_PLURAL = r"[\w-]*[^suis\W]s"
+_MOMENT = "|".join(
+    (*(name for name in MONTH_NAMES if name != "may"), *DAY_NAMES, *sorted(EVENTS), r"weekends?|mornings?|evenings?")
+)
+_NO_PLURAL = "|".join(sorted(name for name in TOOLS if name.endswith("s")))
+_PLURAL = rf"(?!(?:{_NO_PLURAL}|does|was|has)\b)(?:[\w-]*[^suis\W]s|people|children|women|men)"
+_DEGREE = (
+    r"(?:many|much|often|long|old|big|large|small|fast|slow|far|near|close|tall|high|low|expensive|cheap|deep|heavy"
+    r"|wide|thick|hot|warm|cold|strong|loud|reliable|likely|good|bad|busy|recent(?:ly)?|soon)\b"
+)
 _ASKING_WORD = (
     r"(?:who|whom|what|which|where|when|why|how|is|are|was|were|do|does|did|has|have|had|can|could|should|would|will)"
 )
@@ -40,31 +56,45 @@ FEATURES = {
     "before_or_after": r"\bbefore or after\b",
     "earlier_or": r"\b(?:earlier|sooner|later)\b.{0,60}\bor\b",
     "was_it_when": r"^was it .{2,60} or .{2,60} when\b",
-    "asks_order": r"\b(?:what order|in order|timeline|chronolog\w+)\b",
+    "asks_order": r"\b(?:(?:what |which |in |the |^)order(?! of magnitude)(?= of| in| we| did| were|$|\?)"
+    r"|in order\b(?! (?:to|that))|timeline|chronolog\w+|(?:sequence|course) of events|(?<!commit )(?<!search )history of)",
+    "time_between": rf"\b(?:how (?:long|much time|many {_UNIT})|time|{_UNIT}) (?:\w+ ){{0,3}}between\b",
     # a moment, a duration
-    "asks_when": r"^(?:and |so |but )?(?:(?:since|until|till|by|from) )?when\b|[,–-] when\b"
+    "asks_when": r"^(?:(?:since|until|till|by|from|up to) )?when\b|[,–-] when\b"
     r"|\b(?:me|know|remember|recall|out|check) (?:\w+ )?when\b",
     "how_long": rf"\bhow (?:long|recent(?:ly)?|soon)\b|\bhow many {_UNIT}"
     rf"|\b(?:what|which) (?:time|date|day|{_UNIT})\b",
-    "time_of": r"\b(?:(?:first|last|next|by the) time|(?:date|day|duration|deadline|anniversary) (?:of|for))\b",
+    "time_of": r"\b(?:(?:first|last|next|by the) time|(?:dates?|day|duration|anniversary) (?:of|for))\b",
+    "date_named": r"\b(?:(?:start|end|due|release|launch|expiry|renewal|delivery|birth) ?dates?|deadlines?|overdue"
+    r"|due(?! (?:to|diligence)\b)|expir(?:es?|ed|y|ation))\b",
+    "last_or_next": r"^(?:what (?:is|was) )?(?:the |our |my )?(?:last|next|previous|upcoming|first(?= (?:mention|entry|note|occurrence))) (?!names?\b|one\b)[a-z]",
+    "how_often": r"\bhow often (?:do|does|is|are|should|must|can)\b",
     "newest": r"\b(?:latest|newest|most recent(?:ly)?|earliest|oldest)\b",
-    "what_changed": r"^what(?:'s new|'s changed| happened| changed)\b",
-    "did_before": rf"^what (?:did|had|has|have|was|were)\b.{{1,80}} (?:before|after) (?:{PRONOUN}|the|our|my|\w+ing)\b",
+    "what_changed": r"^what (?:(?:is|has|have) )?(?:new|changed|happened)\b",
+    "did_before": rf"^what (?:came|(?:did|had|has|have|(?:was|were) (?:{PRONOUN}|{_PARTICIPLE}))\b.{{1,80}})"
+    rf" (?:before|after) (?:{PRONOUN}|the|our|my|\w+ing)\b",
     "was_before": r"^(?:did|was|were|is|has) .{3,80}\b(?:before|after) [\w' -]{1,40}\?*$",
     "opens_with_when": rf"^(?:(?:since|until|by) )?when\b|\b(?:what|which) (?:time|date|{_UNIT})\b",
-    "what_did": r"^what (?:did|have|has|had|was|were|went|got)\b",
+    "what_did": rf"^what (?:did|have|has|had|went|got|(?:was|were) (?:{PRONOUN}|{_PARTICIPLE}|said|done|\w+ing))\b"
+    r"|^(?:anything|something|things|stuff)(?: \w+)? (?:\w+ed|done|new)\b",
+    "in_time": rf"\b(?:in|on|during|over|at|by|since|until|before|after|around|between|and|mid|early|late)[ -]"
+    rf"(?:(?:the|our|my|that) )?(?:[\w-]+ )?(?:{_UNIT}|{_MOMENT})\b",
     # two sides
     "comparing_word": r"\b(?:compar(?:e[ds]?|ing|isons?)|versus|vs|contrast(?:s|ed)?|differ(?:s|ed|ences?|ently)?"
-    r"|similarit(?:y|ies)|pros and cons|before and after|(?:dis)?advantages|in common|trade-?offs?|alike|similar to)\b",
-    "more_than": rf"\b{COMPARED}\b.{{0,80}}\b(?:than|or)\b|\bor\b.{{0,80}}\b{COMPARED}\b",
+    r"|similarit(?:y|ies)|pros and cons|before and after|(?:dis)?advantages|in common|alike|similar to)\b"
+    r"|\bsets? .{1,60} apart\b|\b(?:trade-?offs?|choice|gap|contrast) between\b",
+    "more_than": rf"\b{COMPARED}\b.{{0,80}}\b(?:than|or)\b|\bor\b.{{0,80}}\b{COMPARED}\b"
+    r"|\b(?!other|rather|later|earlier|number)\w{3,}er than\b",
     "as_much_as": r"\bas \w+ as\b|\bas (?:opposed to|against)\b",
     "how_different": r"\b(?:how|what|same)\b.{0,40} different\b",
     "same_or": r"\bsame\b.{1,60}\bor\b",
+    "which_is_more": rf"^(?:which|who|what)\b(?! of (?:the|our|my) \w+ that).{{1,60}}\b(?:better|worse|fewer|{ADJECTIVE})\b"
+    r"|^(?:which|who) (?:\w+ )?(?:has|had|have|is|was|costs?|needs?|uses?|takes?|took) (?:more|less)\b",
+    "either": rf"^(?!{_ASKING_WORD}\b)(?:[\w.+-]+ ){{1,3}}or (?:[\w.+-]+ ){{0,2}}[\w.+-]+(?:\?| for\b| as\b)",
     "which_of_two": r"\bwhich (?:one )?of the (?:two|three)\b|^[\w -]{1,60} or [^?]{1,60}\bwhich\b",
     "should_or": r"^(?:should|would) .{1,80}\bor\b",
-    "are_both": r"^(?:do|did|are|were|have|is|was) [\w'-]+ and [\w'-]+ .{0,60}\b(?:same|both|similar)\b",
     # reasons and ways
-    "opens_with_why": r"^(?:so |and |but |then )?why\b",
+    "opens_with_why": r"^why\b",
     "asks_why": r"\b(?:why (?:did|do|does|is|are|was|were|we|the|on)|explain|how come)\b",
     "reason_for": r"\b(?:reason(?:s|ing)?|rationale|ideas?|thinking|motivations?|logic|argument)"
     r" (?:for|behind|why|when|was|that|to|the|we)\b",
@@ -74,36 +104,49 @@ FEATURES = {
     "understanding": r"\b(?:in what way|on what grounds|meant by|so special|understand(?:ing)?|lessons?"
     r"|walk me through)\b",
     "how_it_works": r"\bhow .{1,80} works?\b|\bwhat does .{1,60} mean\b",
-    "how_to": r"\bhow (?!many|much|often|long|old|big|large|fast|far|tall|high|expensive|deep|heavy|wide)[a-z]+",
+    "how_to": rf"\bhow (?!{_DEGREE})[a-z]+",
     "what_is_a": r"^what (?:is|are) an? ",
-    "concept_of": r"\b(?:purpose|concept|meaning|architecture|philosophy|explanation) (?:of|behind)\b",
+    "concept_of": r"\b(?:purpose|benefit|concept|meaning|architecture|philosophy|explanation|idea|principle|point|goal|significance)"
+    r" (?:of|behind)\b",
     # many
     "most_common": r"\bmost (?:common|frequent|often|popular|used)\b",
-    "how_many": rf"\bhow many (?!{_UNIT})|\bhow often\b",
+    "how_many": rf"\bhow many (?!{_UNIT})|\bhow often (?!(?:do|does|is|are|should|must|can)\b)",
     "summary": r"\b(?:summar\w+|sum up|overview|round-?up|recap|enumerate|total|average|who all|in what ways)\b",
-    "number_of": r"\bnumber of (?!the|our|my)|\ba list\b|\btop (?:\d+|two|three|four|five|six|ten)\b|\bmost\?*$",
-    "list_them": r"^(?:please |can you |could you )?(?:list|count|collect|gather|name (?!of))\b",
-    "all_of": r"(?<!at )(?<!after )\ball (?:of )?(?:the|our|my|open|\w+s)\b",
+    "number_of": r"(?<!phone )(?<!max )(?<!maximum )(?<!minimum )\bnumber of (?!the|our|my)|\ba list\b|\btop (?:\d+|two|three|four|five|six|ten)\b|\bmost\?*$",
+    "list_them": r"^(?:list|count|collect|gather|name (?!of))\b",
+    "all_of": rf"(?<!at )(?<!after )\ball (?:of )?(?:the|our|my|open|those|(?:[\w-]+ ){{0,2}}{_PLURAL})\b",
     "every": r"\b(?:every(?:thing|one|body)?|each) (?!other)",
-    "what_kinds": r"\bwhat (?:kinds|types|sorts|things|else|other)\b|\bwhich ones\b|^which of (?:our|the|my|these)\b",
+    "what_kinds": r"\bwhat (?:kinds|types|sorts|things|other)\b|\bwhich ones\b|^which of (?:our|the|my|these)\b",
     "which_things": rf"^(?:what|which) (?:[a-z]+ )?{_PLURAL} "
     r"(?:do|did|does|are|were|have|has|had|can|should|still|need)\b"
-    rf"|^which (?!(?:does|was|has)\b){_PLURAL} [a-z]+",
+    rf"|^which {_PLURAL} [a-z]+"
+    rf"|^what {_PLURAL} (?!(?:the|an?|our|my|us|it|this|that|to|in|on|of|if|with)\b)[a-z]+",
+    "what_else": r"^(?:what|who|where) else\b",
     "what_are": r"^(?:what|which) (?:are|were)\b|^(?:who|where) (?:are|were|have|has)\b|^what (?:have|has) [\w'-]+ \w",
     # one fact that leads to another
+    "itself": rf"^(?:(?:what|who|which) (?:is|was|are|were) |(?:the )?names? of )?(?:the|that|an?|our|my)"
+    rf" (?:names? of the )?(?:{_NOUN}){{1,3}}(?:(?:in|at|from|on) (?:[\w-]+ ){{1,2}})?"
+    rf"(?:that|who|which|where|{PRONOUN}|{_PARTICIPLE})\b"
+    r"|^(?:which|what) (?:[\w-]+ ){1,2}(?:that|who|which)\b",
     "described": rf"{_ANY}"
     r"(?:(?:that|who|which|whose|where)\b|(?:containing|holding|behind|\w+ed by|made by|written by) \w)"
-    r"|\bwhose\b",
+    r"|\bwhose\b|^(?:who|what|which) (?:[\w-]+ )?(?:did|do|does|has|had|have) .{3,80} (?:that|who) (?:\w+ed|is|was|has)\b",
     "owner_of_owner": r"\w's [\w-]+'s\b",
     "of_the_of": r"\bof (?:the|our|my|a) (?:[\w-]+ ){1,3}of\b",
     "thing_we_use": rf"{_THE}(?:where )?{PRONOUN} \w+.{{0,60}} (?:is|was|did|does|has|use[sd]?|run|live|work)\b"
     rf"|^(?:who|where|what|which|is|does|did) .{{1,60}}{_THE}(?:where )?{PRONOUN} [a-z]+",
-    "doing_the": rf"^(?!is|was|are|were)[^?]{{2,60}}{_THE}[a-z]+ing (?:the|our|my|an?)\b",
-    "person_who_did": r"\b(?:the|a) (?:person|man|woman|guy|people|colleague|engineer|company|team|one) [a-z]+ed\b",
+    "thing_they_did": rf"{_THE}(?:our|my|his|her|their|the) (?:{_NOUN}){{1,2}}{_DID}\b",
+    "doing_the": rf"^(?!is|was|are|were)[^?]{{2,60}}{_THE}(?!during|regarding|concerning|including|following)"
+    r"[a-z]+ing (?:the|our|my|an?)\b",
+    "thing_done": r"(?:^|\b(?!(?:when|after|before|that|why|if|since|while|until|because|is|are|was|were|did|has|have)\b)"
+    rf"[\w-]+ ){_THE}{_PARTICIPLE} (?:in|by|for|with|from|during|at|on|to|because|after|before)\b",
+    "person_who_did": r"\b(?:the|a) (?:person|man|woman|guy|people|colleague|engineer|company|team|one) [a-z]+ed\b"
+    r"|\b(?:person|people|colleague|team) (?:responsible for|in charge of)\b",
     "relative_of": rf"(?:\w's {ROLE}|\bthe {ROLE} of .{{2,40}}) (?!in |at |on |for )[a-z]+",
     "of_relative": rf"\bof (?:\w+'s|the|my|our) {ROLE}\b(?! of the\b)",
-    "in_that": r"\w(?: is| was)? in that \w+ed\b",
-    "two_questions": r"^(?:who|where|what|which) .{3,80}[\w,] and (?:what|who|where|when|which|how)\b",
+    "in_that": r"\w(?: is| was)? in that (?:\w+ed|we|i|you|he|she|they)\b",
+    "two_questions": r"(?:^|, )(?:who|where|what|which) .{3,80}[\w,] and (?:what|who|where|when|which|how)\b",
+    "trace": r"^(?:trace|follow) \w|\bchain of\b",
     # clauses
     "second_clause": r"[,;] (?:and|but|then)\b|\band (?:what|why|how|who|when|where|which|did|does|is)\b"
     r"|\b(?:(?:group|sort)ed by|but not|(?:and|then) (?:say|tell|explain))\b",
@@ -147,7 +190,11 @@ FEATURES = {
 }
 
 WRITTEN = {
+    "what_is_it": r"^(?i:what is) (?!(?:the|our|my|your|his|her|their|its|this|that|in|on|at|about|left|new|wrong|next|up"
+    r"|due|open|missing|still|going)\b)[a-z]+(?:[ -][a-z]+){0,2}\??$",
+    "itself_by_name": rf"^(?i:(?:(?:what|who|which) (?:is|was|are|were) |(?:the )?names? of )(?:the|that|an?|our|my)"
+    rf" (?:{_NOUN}){{1,3}})[A-Z][a-z]+\b",
     "thing_somebody_did": rf"(?i:{_THE}(?:where )?)[A-Z][a-z]+ (?i:(?:later )?{_DID}\b)",
     "things_of": rf"^(?i:(?!(?:{_ASKING_WORD}|this|yes)\b)(?:[a-z]+ )?{_PLURAL} "
-    r"(?:we|i|they|he|she|that|from|with|about|by|\w+ed|(?-i:[A-Z]\w+))\b)",
+    r"(?:we|i|they|he|she|that|who|from|with|about|by|in|on|of|at|for|\w+ed|(?-i:[A-Z]\w+))\b)",
 }
