@@ -11,8 +11,15 @@ from typing import NamedTuple
 from ..patterns import compiled
 from .question import Question
 
-DESCRIPTIONS = ("described", "thing_we_use", "thing_somebody_did", "thing_they_did", "thing_done", "doing_the",
-    "person_who_did")
+DESCRIPTIONS = (
+    "described",
+    "thing_we_use",
+    "thing_somebody_did",
+    "thing_they_did",
+    "thing_done",
+    "doing_the",
+    "person_who_did",
+)
 """A thing told by what somebody did, or by what it does. The first one may tell the very thing that is sought."""
 
 HAPPENED = ("what_did",)
@@ -99,20 +106,26 @@ def _complexity(question: Question, question_type: str) -> str:
     opening = compiled(_OPENING_WITH_WHEN if question_type == "temporal" else _OPENING).match(question.line)
     rest = opening.end() if opening else 0
     clauses = question.count("second_clause")
-    conditions = question.count("condition", rest) + question.has_range
+    conditions = question.count("condition", rest) + (question.has_range and question_type != "temporal")
     match question_type:
         case "multi-hop":
             return "medium" if question.shows("owner_of_owner") or _is_noun_phrase(question, rest) else "high"
         case "comparative":
             if question.shows("same_near_or"):
                 return "low"
-            return "high" if clauses or question.has_range or conditions > 1 else "medium"
+            many = clauses or question.has_range or conditions > 1 or question.shows("three_things")
+            return "high" if many else "medium"
         case "conceptual":
-            return "high" if clauses > 1 or (clauses and conditions) else "medium"
+            return "high" if clauses > 1 or (clauses and (conditions or question.shows("long"))) else "medium"
         case "aggregation":
-            return "high" if clauses or conditions > 1 or question.shows("restriction") else "medium"
+            if clauses or conditions > 1 or question.shows("restriction"):
+                return "high"
+            return "low" if question.shows("one_clause") and not (conditions or question.shows("summary")) else "medium"
         case "temporal":
-            conditions += question.shows("orders")
+            if question.shows("asks_order", "time_between") and question.shows("from_to", "restriction"):
+                return "high"
+            conditions += question.shows("orders") + _fits(question, HAPPENED)
+    conditions += question.shows("long")
     return "high" if clauses > 1 else "medium" if clauses or conditions else "low"
 
 
@@ -133,7 +146,9 @@ def _intent(question: Question, question_type: str, complexity: str) -> str:
         return "general"
     if question_type == "aggregation":
         return _intent_of_many(question, complexity)
-    if question.shows("about"):
+    if question_type == "multi-hop" and question.shows("leads_to"):
+        return "relation"
+    if question.shows("about", "a_thing"):
         return "entity"
     is_yes_or_no = question_type == "factual" and question.shows("yes_or_no")
     return "general" if is_yes_or_no or not question.line else "attribute"

@@ -12,7 +12,8 @@ from .name_words import EVENTS
 # --- pieces of patterns ---
 
 ADJECTIVE = (  # those whose -er is no noun: "slower", not "server"
-    r"(?:fast|slow|quick|cheap|pric(?:i|e)|small|bigg|larg|old|young|new|long|short|high|low|tall|great|strong|weak|hard"
+    r"(?:fast|slow|quick|cheap|pric(?:i|e)|small|bigg|larg|old|young|new|long|short|high|low|tall|great|strong|weak"
+    r"|hard"
     r"|simpl|easi|saf|clean|clos|near|furth|light|heavi|bright|dark|warm|hott|cold|cool|wid|deep|rich|poor|nic|happi"
     r"|healthi|busi|quiet|loud|soft|smooth|tight|fresh|thick|thinn|dens|lean|strict|noisi|stabl|tini|earli|soon)er"
 )
@@ -28,7 +29,8 @@ _DID = (
     r"|led|began|lent|set|[a-z]+s)"
 )
 _NOUN = (
-    r"(?!(?:when|if|how|why|as|and|or|to|of|time|way|reason|fact|idea|chance|day|moment|only|same|after|before|since|until|while|because"
+    r"(?!(?:when|if|how|why|as|and|or|to|of|time|way|reason|fact|idea|chance|day|moment|only|same|after|before"
+    r"|since|until|while|because"
     r"|in|on|at|for|from|with|by|about|is|was|are|were|do|does|did)\b)[\w-]+ "
 )
 _THE = rf"\b(?:the|an?) (?:{_NOUN}){{1,2}}"
@@ -40,6 +42,11 @@ _MOMENT = "|".join(
 )
 _NO_PLURAL = "|".join(sorted(name for name in TOOLS if name.endswith("s")))
 _PLURAL = rf"(?!(?:{_NO_PLURAL}|does|was|has)\b)(?:[\w-]*[^suis\W]s|people|children|women|men)"
+_PROPERTY = (
+    r"(?:version|port|colou?r|size|limit|number|price|costs?|rate|address|password|key|url|date|time|day|month|year"
+    r"|language|licen[cs]e|breed|kind|type|sort|value|level|format|length|width|height|age|weight|role|job|status|title"
+    r"|city|country|town|street|timeout|threshold|interval|temperature|percentage|brand|model|instrument|name)"
+)
 _DEGREE = (
     r"(?:many|much|often|long|old|big|large|small|fast|slow|far|near|close|tall|high|low|expensive|cheap|deep|heavy"
     r"|wide|thick|hot|warm|cold|strong|loud|reliable|likely|good|bad|busy|recent(?:ly)?|soon)\b"
@@ -57,7 +64,8 @@ FEATURES = {
     "earlier_or": r"\b(?:earlier|sooner|later)\b.{0,60}\bor\b",
     "was_it_when": r"^was it .{2,60} or .{2,60} when\b",
     "asks_order": r"\b(?:(?:what |which |in |the |^)order(?! of magnitude)(?= of| in| we| did| were|$|\?)"
-    r"|in order\b(?! (?:to|that))|timeline|chronolog\w+|(?:sequence|course) of events|(?<!commit )(?<!search )history of)",
+    r"|in order\b(?! (?:to|that))|timeline|chronolog\w+|(?:sequence|course) of events|(?<!commit )"
+    r"(?<!search )history of)",
     "time_between": rf"\b(?:how (?:long|much time|many {_UNIT})|time|{_UNIT}) (?:\w+ ){{0,3}}between\b",
     # a moment, a duration
     "asks_when": r"^(?:(?:since|until|till|by|from|up to) )?when\b|[,–-] when\b"
@@ -67,7 +75,8 @@ FEATURES = {
     "time_of": r"\b(?:(?:first|last|next|by the) time|(?:dates?|day|duration|anniversary) (?:of|for))\b",
     "date_named": r"\b(?:(?:start|end|due|release|launch|expiry|renewal|delivery|birth) ?dates?|deadlines?|overdue"
     r"|due(?! (?:to|diligence)\b)|expir(?:es?|ed|y|ation))\b",
-    "last_or_next": r"^(?:what (?:is|was) )?(?:the |our |my )?(?:last|next|previous|upcoming|first(?= (?:mention|entry|note|occurrence))) (?!names?\b|one\b)[a-z]",
+    "last_or_next": r"^(?:what (?:is|was) )?(?:the |our |my )?(?:last|next|previous|upcoming|first(?= (?:mention"
+    r"|entry|note|occurrence))) (?!names?\b|one\b)[a-z]",
     "how_often": r"\bhow often (?:do|does|is|are|should|must|can)\b",
     "newest": r"\b(?:latest|newest|most recent(?:ly)?|earliest|oldest)\b",
     "what_changed": r"^what (?:(?:is|has|have) )?(?:new|changed|happened)\b",
@@ -88,7 +97,8 @@ FEATURES = {
     "as_much_as": r"\bas \w+ as\b|\bas (?:opposed to|against)\b",
     "how_different": r"\b(?:how|what|same)\b.{0,40} different\b",
     "same_or": r"\bsame\b.{1,60}\bor\b",
-    "which_is_more": rf"^(?:which|who|what)\b(?! of (?:the|our|my) \w+ that).{{1,60}}\b(?:better|worse|fewer|{ADJECTIVE})\b"
+    "which_is_more": rf"^(?:which|who|what)\b(?! of (?:the|our|my) \w+ that).{{1,60}}\b(?:better|worse|fewer"
+    rf"|{ADJECTIVE})\b"
     r"|^(?:which|who) (?:\w+ )?(?:has|had|have|is|was|costs?|needs?|uses?|takes?|took) (?:more|less)\b",
     "either": rf"^(?!{_ASKING_WORD}\b)(?:[\w.+-]+ ){{1,3}}or (?:[\w.+-]+ ){{0,2}}[\w.+-]+(?:\?| for\b| as\b)",
     "which_of_two": r"\bwhich (?:one )?of the (?:two|three)\b|^[\w -]{1,60} or [^?]{1,60}\bwhich\b",
@@ -106,14 +116,16 @@ FEATURES = {
     "how_it_works": r"\bhow .{1,80} works?\b|\bwhat does .{1,60} mean\b",
     "how_to": rf"\bhow (?!{_DEGREE})[a-z]+",
     "what_is_a": r"^what (?:is|are) an? ",
-    "concept_of": r"\b(?:purpose|benefit|concept|meaning|architecture|philosophy|explanation|idea|principle|point|goal|significance)"
+    "concept_of": r"\b(?:purpose|benefit|concept|meaning|architecture|philosophy|explanation|idea|principle|point"
+    r"|goal|significance)"
     r" (?:of|behind)\b",
     # many
     "most_common": r"\bmost (?:common|frequent|often|popular|used)\b",
     "how_many": rf"\bhow many (?!{_UNIT})|\bhow often (?!(?:do|does|is|are|should|must|can)\b)",
-    "summary": r"\b(?:summar\w+|sum up|overview|round-?up|recap|enumerate|total|average|who all|in what ways)\b",
-    "number_of": r"(?<!phone )(?<!max )(?<!maximum )(?<!minimum )\bnumber of (?!the|our|my)|\ba list\b|\btop (?:\d+|two|three|four|five|six|ten)\b|\bmost\?*$",
-    "list_them": r"^(?:list|count|collect|gather|name (?!of))\b",
+    "summary": r"\b(?:summar\w+|sum up|overview|round-?up|recap|total|average|who all|in what ways)\b",
+    "number_of": r"(?<!phone )(?<!max )(?<!maximum )(?<!minimum )\bnumber of (?!the|our|my)|\ba list\b|\btop (?:\d+"
+    r"|two|three|four|five|six|ten)\b|\bmost\?*$",
+    "list_them": r"^(?:list|enumerate|count|collect|gather|name (?!of))\b",
     "all_of": rf"(?<!at )(?<!after )\ball (?:of )?(?:the|our|my|open|those|(?:[\w-]+ ){{0,2}}{_PLURAL})\b",
     "every": r"\b(?:every(?:thing|one|body)?|each) (?!other)",
     "what_kinds": r"\bwhat (?:kinds|types|sorts|things|other)\b|\bwhich ones\b|^which of (?:our|the|my|these)\b",
@@ -130,7 +142,8 @@ FEATURES = {
     r"|^(?:which|what) (?:[\w-]+ ){1,2}(?:that|who|which)\b",
     "described": rf"{_ANY}"
     r"(?:(?:that|who|which|whose|where)\b|(?:containing|holding|behind|\w+ed by|made by|written by) \w)"
-    r"|\bwhose\b|^(?:who|what|which) (?:[\w-]+ )?(?:did|do|does|has|had|have) .{3,80} (?:that|who) (?:\w+ed|is|was|has)\b",
+    r"|\bwhose\b|^(?:who|what|which) (?:[\w-]+ )?(?:did|do|does|has|had|have) .{3,80} (?:that|who) (?:\w+ed|is|was"
+    r"|has)\b",
     "owner_of_owner": r"\w's [\w-]+'s\b",
     "of_the_of": r"\bof (?:the|our|my|a) (?:[\w-]+ ){1,3}of\b",
     "thing_we_use": rf"{_THE}(?:where )?{PRONOUN} \w+.{{0,60}} (?:is|was|did|does|has|use[sd]?|run|live|work)\b"
@@ -138,7 +151,8 @@ FEATURES = {
     "thing_they_did": rf"{_THE}(?:our|my|his|her|their|the) (?:{_NOUN}){{1,2}}{_DID}\b",
     "doing_the": rf"^(?!is|was|are|were)[^?]{{2,60}}{_THE}(?!during|regarding|concerning|including|following)"
     r"[a-z]+ing (?:the|our|my|an?)\b",
-    "thing_done": r"(?:^|\b(?!(?:when|after|before|that|why|if|since|while|until|because|is|are|was|were|did|has|have)\b)"
+    "thing_done": r"(?:^|\b(?!(?:when|after|before|that|why|if|since|while|until|because|is|are|was|were|did|has"
+    r"|have)\b)"
     rf"[\w-]+ ){_THE}{_PARTICIPLE} (?:in|by|for|with|from|during|at|on|to|because|after|before)\b",
     "person_who_did": r"\b(?:the|a) (?:person|man|woman|guy|people|colleague|engineer|company|team|one) [a-z]+ed\b"
     r"|\b(?:person|people|colleague|team) (?:responsible for|in charge of)\b",
@@ -149,23 +163,35 @@ FEATURES = {
     "trace": r"^(?:trace|follow) \w|\bchain of\b",
     # clauses
     "second_clause": r"[,;] (?:and|but|then)\b|\band (?:what|why|how|who|when|where|which|did|does|is)\b"
-    r"|\b(?:(?:group|sort)ed by|but not|(?:and|then) (?:say|tell|explain))\b",
+    r"|\b(?:(?:group|sort)ed by|(?:by|per|for each) (?:month|week|year|person|project|quarter)|but not|(?:and"
+    r"|then) (?:say|tell|explain))\b",
     "condition": r"\b(?:if|unless|when|while|before|after|since|until|without|except|despite|because|during"
     r"|by the time)\b",
     "restriction": r" (?:that|who|which|whose)\b",
+    "one_clause": rf"^(?:how many|what are|who are)\b(?!.*\b(?:that|who|which|where|by|to|from)\b)"
+    rf"|^(?!.*\b(?:{PRONOUN}|{_ASKING_WORD}|{_UNIT}|about)\b)",
+    "three_things": r"\w, [\w ]{2,30} and \w",
+    "from_to": r"\bfrom (?:the|our|my) .{3,60} to (?:the|our|my)\b",
+    "long": r"^(?:\S+ ){12}",
     "same_near_or": r"\bsame\b.{0,40}\bor\b",
     "orders": r"(?<!the )\bfirst\b(?! time)|\b(?:or|between|order)\b",
     "asked_within": r"\b(?:what|who|where|when|which|how)\b.{0,20}\b(?:is|does|did|leads|was|has)\b",
     "asks": rf"\?|^{_ASKING_WORD}\b",
     # what is sought
     "binds": r"\b((?:relat\w+|connect\w+|link\w*|tied|married|similar|belongs?|attached|reports?) to"
-    r"|(?:depend\w*|based|rel(?:y|ies)) on|depends?|related|relationship|connection|compatible|in common|part of"
+    r"|(?:depend\w*|based|rel(?:y|ies)) on|depends?|related|relationship|connections? (?:between|to|with)"
+    r"|to do with|compatible|in common|part of"
     r"|(?:work|talk|speak|collaborat|interact|integrat|communicat|compet|conflict)\w* (?:together|with)"
-    r"|each other|together|(?:the )?same (?:one|person|thing|as))\b"
+    r"|each other|together|(?:the )?same (?:one|person|thing|as)|(?:in|on|at|from) the same)\b"
     r"|^(?:does|do|did|can|is|will) .{1,80}\b(support|use|need|require|import|block|affect|replace|call|break)s?\b"
     r" (?:the|our|my|\w+$|\w+\?)",
     "measured": rf"\b(?:{ADJECTIVE}|rates?|latency|size|price|costs?|speed|duration|score|weight|more \w+ than)\b"
     r"|^(?!compare\b).*\b(?:more|fewer|less|most) (?!like)[a-z]+",
+    "leads_to": r"(?<!that )\bled to\b|\bcaus(?:e|es|ed|ing)\b(?! by)",
+    "a_thing": rf"^(?:the )?names? of|^(?:in |at |on |from |to )?(?:which|what) (?!{_ASKING_WORD}\b)"
+    rf"(?!{_PROPERTY}\b|[a-z]+ {_PROPERTY}\b)[\w-]+ (?!is\b)"
+    rf"|^what did .{{2,40}} (?:with|recommend|suggest|buy|choose|pick|use)\b|^what else\b"
+    rf"|^(?!.* (?:who|what)\b)(?:the |an? )?(?!{_PROPERTY}\b)[\w-]+ (?:that|where|used|replaced|{_PARTICIPLE} by)\b",
     "about": r"\b(?:tell me|know|anything|everything|something|notes?|info\w*|details?|learned|learnt|remember)"
     r" (?:\w+ )?(?:about|on)\b"
     r"|^(?:who|what)(?: is|'s| are) (?:[\w.-]+ ?){1,2}\??$|^(?:describe|about)\b",
@@ -190,7 +216,8 @@ FEATURES = {
 }
 
 WRITTEN = {
-    "what_is_it": r"^(?i:what is) (?!(?:the|our|my|your|his|her|their|its|this|that|in|on|at|about|left|new|wrong|next|up"
+    "what_is_it": r"^(?i:what is) (?!(?:the|our|my|your|his|her|their|its|this|that|in|on|at|about|left|new|wrong"
+    r"|next|up"
     r"|due|open|missing|still|going)\b)[a-z]+(?:[ -][a-z]+){0,2}\??$",
     "itself_by_name": rf"^(?i:(?:(?:what|who|which) (?:is|was|are|were) |(?:the )?names? of )(?:the|that|an?|our|my)"
     rf" (?:{_NOUN}){{1,3}})[A-Z][a-z]+\b",

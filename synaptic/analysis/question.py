@@ -9,7 +9,8 @@ from .features import FEATURES, WRITTEN
 from .shapes import EntityMention
 
 _ASKING_TO_BE_TOLD = (
-    r"^(?:(?:so|and|but|then|also|now|ok|okay|hey|hi|hello|well|sorry|please|quick question|in the end|by the way)\b[,:]? )*"
+    r"^(?:(?:so|and|but|then|also|now|ok|okay|hey|hi|hello|well|sorry|please|in the end|by the way)"
+    r"\b[,:]? )*"
     r"(?:(?:can|could|would|will) (?:you|we|anyone|somebody) (?:please )?)?"
     r"(?:(?:tell|remind) me (?!about|of|on)|(?:show|give|find|get) (?:me|us) |(?:find|get|show|check|look up) (?!out)"
     r"|find out |(?:i'd|i would|we'd) (?:like|love|need) to (?:know|see|hear) |i (?:want|need|have) to (?:know|see) "
