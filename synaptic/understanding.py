@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
-from .analysis import Analysis, Keyword, Known, NoteReading, analyze
+from .analysis import READ_CHARACTERS, Analysis, Keyword, Known, NoteReading, analyze
 from .lexicon import STOP_WORDS
+from .naming import names_used
 from .privacy import without_private
 from .query import terms_of
 from .scoring import Ask
@@ -26,7 +27,8 @@ def understand(ws: Workspace, query: str) -> Analysis:
     """What a question asks for. Its keywords weigh what they tell in this journal."""
 
     def run(_: SyncReport) -> Analysis:
-        found = analyze(query, known=known(ws), today=ws.clock().date())
+        names = names_used(ws, query[:READ_CHARACTERS])
+        found = analyze(query, known=replace(known(ws), names=names), today=ws.clock().date())
         rarity = _rarity(ws, [keyword.term for keyword in found.keywords])
         weighed = [replace(k, weight=round(k.weight * rarity[k.term], 3)) for k in found.keywords]
         return replace(found, keywords=tuple(sorted(weighed, key=lambda k: -k.weight)))

@@ -9,6 +9,7 @@ from homes import Clock
 from outside import Home
 
 from synaptic import Filters, Workspace, find, save, search
+from synaptic.understanding import understand
 
 
 @pytest.fixture
@@ -150,3 +151,29 @@ def test_a_save_suggests_tags_that_the_journal_uses(home: Home) -> None:
     with home.server() as server:
         assert server.call("save", content="Redis again, with more memory.")["suggested_tags"] == ["redis"]
         assert "redis" in server.text("save", content="Redis a third time.")
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "kind"),
+    [
+        ("where is maria lopez", "Maria Lopez", "unknown"),
+        ("what did maria say about the pier", "Maria", "person"),
+        ("nightjar status", "Nightjar", "unknown"),
+    ],
+)
+def test_names_that_the_journal_uses_are_known_in_any_spelling(
+    ws: Workspace, question: str, name: str, kind: str
+) -> None:
+    save(ws, "Had lunch with Maria Lopez at the pier. The cable of Nightjar is new.")
+    save(ws, "Cable and pier are fine, says Maria. Pier work goes on at the pier, and the status is good.")
+    assert {entity.name: entity.type for entity in understand(ws, question).entities} == {name: kind}
+
+
+def test_common_words_are_no_names_of_the_journal(ws: Workspace) -> None:
+    save(ws, "Pier work. See Pier of the harbour. We met at the pier, by the old pier.")
+    assert understand(ws, "what about the pier?").entities == ()
+
+
+def test_a_question_keeps_its_mark_when_its_time_is_taken_out(ws: Workspace) -> None:
+    assert understand(ws, "what did Nora decide last week?").text == "what did Nora decide?"
+    assert understand(ws, "cable, only from last week?").text == "cable?"

@@ -1,9 +1,11 @@
 """What a question asks for: `analyze.py` is where to begin."""
 
 from .analyze import READ_CHARACTERS, analyze
+from .name_words import NO_NAMES
 from .shapes import Analysis, EntityMention, Keyword, Known, NoteReading, Plan, SubQuery, Target
 
 __all__ = [
+    "NO_NAMES",
     "READ_CHARACTERS",
     "Analysis",
     "EntityMention",

@@ -213,6 +213,7 @@ def _without(text: str, start: int, end: int) -> str:
     """The text without those characters, single-spaced, without the commas and brackets that held the phrase alone."""
     rest = " ".join(f"{text[:start]} {text[end:]}".split())
     rest = re.sub(r"\( ?\)|\[ ?\]|\" ?\"", "", rest)
-    rest = re.sub(r" ?[,;] ?([,;.])", r"\1", rest)
+    rest = re.sub(r" ?[,;] ?([,;.?!])", r"\1", rest)
+    rest = re.sub(r"(?<=\w) +([?!.,;])(?!\w)", r"\1", rest)
     rest = " ".join(rest.strip(" ,;:").split())
     return rest if re.search(r"\w", rest) else ""
