@@ -23,13 +23,15 @@ def names_used(ws: Workspace, question: str) -> frozenset[str]:
     the journal says "lunch with Maria Lopez".
     """
     line = " ".join(word for _, word in words(question))
-    found: set[str] = set()
-    for word in _looked_up(line.split()):
-        stem = ws.index.stem(word)
-        chunks = ws.index.chunks_with_stem(stem, limit=PASSAGES_READ) if stem else []
-        texts = [text for text, _ in read_passages(ws, list(dict.fromkeys(chunks))).values()]
-        found.update(_names_of(word, texts, line))
-    return frozenset(found)
+    sought = _looked_up(line.split())
+    if not sought:
+        return frozenset()
+    stems = filter(None, map(ws.index.stem, sought))
+    chunks = {chunk for stem in stems for chunk in ws.index.chunks_with_stem(stem, limit=PASSAGES_READ)}
+    written: dict[str, list[tuple[str, list[str]]]] = {}
+    for name, after in _occurrences(sought, (text for text, _ in read_passages(ws, list(chunks)).values())):
+        written.setdefault(name.lower(), []).append((name, after))
+    return frozenset(name for places in written.values() for name in _names(places, line))
 
 
 def _looked_up(found: Iterable[str]) -> list[str]:
@@ -37,12 +39,16 @@ def _looked_up(found: Iterable[str]) -> list[str]:
     return [word for word in named if word not in NO_NAMES and word not in TOOLS][:MAX_WORDS]
 
 
-def _names_of(word: str, texts: Iterable[str], line: str) -> Iterator[str]:
-    """The word as it is written where it is a name, with what follows in the question and in the name alike."""
-    pattern = re.compile(rf"(?<=[\w,;)] )((?i:{re.escape(word)}))\b((?: [A-Z]\w+){{0,3}})")
-    spelled = [(found[1], found[2].split()) for text in texts for found in pattern.finditer(text)]
-    names = [(name, after) for name, after in spelled if name[0].isupper()]
-    if 2 * len(names) <= len(spelled):
+def _occurrences(sought: Iterable[str], texts: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    """(word as it is written, what follows it with a capital), wherever one stands within a sentence."""
+    pattern = re.compile(rf"(?<=[\w,;)] )\b((?i:{'|'.join(sought)}))\b(?=((?: [A-Z]\w+){{0,3}}))")
+    return ((found[1], found[2].split()) for text in texts for found in pattern.finditer(text))
+
+
+def _names(places: list[tuple[str, list[str]]], line: str) -> Iterator[str]:
+    """The word where it is a name more often than not, and with it what follows in the question and in the name."""
+    names = [place for place in places if place[0][0].isupper()]
+    if 2 * len(names) <= len(places):
         return
     for name, after in names:
         yield name
