@@ -31,7 +31,9 @@ _DID = (
 _NOUN = (
     r"(?!(?:when|if|how|why|as|and|or|to|of|time|way|reason|fact|idea|chance|day|moment|only|same|after|before"
     r"|since|until|while|because"
-    r"|in|on|at|for|from|with|by|about|is|was|are|were|do|does|did)\b)[\w-]+ "
+    r"|in|on|at|for|from|with|by|about|is|was|are|were|be|been|do|does|did|has|have|had|can|could|will|would|should"
+    r"|must|might"
+    r"|concept|rationale|thinking|reasoning|motivation|logic|principle)\b)[\w-]+ "
 )
 _THE = rf"\b(?:the|an?) (?:{_NOUN}){{1,2}}"
 _PARTICIPLE = r"(?:[a-z]+ed|built|made|written|sent|sold|bought|held|kept|found|chosen|given|taken|lost)"
@@ -64,16 +66,17 @@ FEATURES = {
     "earlier_or": r"\b(?:earlier|sooner|later)\b.{0,60}\bor\b",
     "was_it_when": r"^was it .{2,60} or .{2,60} when\b",
     "asks_order": r"\b(?:(?:what |which |in |the |^)order(?! of magnitude)(?= of| in| we| did| were|$|\?)"
-    r"|in order\b(?! (?:to|that))|timeline|chronolog\w+|(?:sequence|course) of events|(?<!commit )"
+    r"|in order\b(?! (?:to|that))|timeline|chronolog\w+|(?:sequence|course) of (?:events|steps)|(?<!commit )"
     r"(?<!search )history of)",
     "time_between": rf"\b(?:how (?:long|much time|many {_UNIT})|time|{_UNIT}) (?:\w+ ){{0,3}}between\b",
     # a moment, a duration
     "asks_when": r"^(?:(?:since|until|till|by|from|up to) )?when\b|[,–-] when\b"
     r"|\b(?:me|know|remember|recall|out|check) (?:\w+ )?when\b",
-    "how_long": rf"\bhow (?:long|recent(?:ly)?|soon)\b|\bhow many {_UNIT}"
+    "how_long": rf"\bhow (?:long|recent(?:ly)?|soon|much time)\b|\bhow many {_UNIT}"
     rf"|\b(?:what|which) (?:time|date|day|{_UNIT})\b",
     "time_of": r"\b(?:(?:first|last|next|by the) time|(?:dates?|day|duration|anniversary) (?:of|for))\b",
     "date_named": r"\b(?:(?:start|end|due|release|launch|expiry|renewal|delivery|birth) ?dates?|deadlines?|overdue"
+    r"|timetable"
     r"|due(?! (?:to|diligence)\b)|expir(?:es?|ed|y|ation))\b",
     "last_or_next": r"^(?:what (?:is|was) )?(?:the |our |my )?(?:last|next|previous|upcoming|first(?= (?:mention"
     r"|entry|note|occurrence))) (?!names?\b|one\b)[a-z]",
@@ -91,7 +94,8 @@ FEATURES = {
     # two sides
     "comparing_word": r"\b(?:compar(?:e[ds]?|ing|isons?)|versus|vs|contrast(?:s|ed)?|differ(?:s|ed|ences?|ently)?"
     r"|similarit(?:y|ies)|pros and cons|before and after|(?:dis)?advantages|in common|alike|similar to)\b"
-    r"|\bsets? .{1,60} apart\b|\b(?:trade-?offs?|choice|gap|contrast) between\b",
+    r"|\bsets? .{1,60} apart\b|\bdistinguish(?:es|ed)?\b|\b(?:stack|measure)s? up\b|\b(?:trade-?offs?|choice|gap"
+    r"|contrast) between\b",
     "more_than": rf"\b{COMPARED}\b.{{0,80}}\b(?:than|or)\b|\bor\b.{{0,80}}\b{COMPARED}\b"
     r"|\b(?!other|rather|later|earlier|number)\w{3,}er than\b",
     "as_much_as": r"\bas \w+ as\b|\bas (?:opposed to|against)\b",
@@ -99,14 +103,14 @@ FEATURES = {
     "same_or": r"\bsame\b.{1,60}\bor\b",
     "which_is_more": rf"^(?:which|who|what)\b(?! of (?:the|our|my) \w+ that).{{1,60}}\b(?:better|worse|fewer"
     rf"|{ADJECTIVE})\b"
-    r"|^(?:which|who) (?:\w+ )?(?:has|had|have|is|was|costs?|needs?|uses?|takes?|took) (?:more|less)\b",
+    r"|^(?:which|who)\b.{1,60}\b(?:more|less)\b",
     "either": rf"^(?!{_ASKING_WORD}\b)(?:[\w.+-]+ ){{1,3}}or (?:[\w.+-]+ ){{0,2}}[\w.+-]+(?:\?| for\b| as\b)",
     "which_of_two": r"\bwhich (?:one )?of the (?:two|three)\b|^[\w -]{1,60} or [^?]{1,60}\bwhich\b",
     "should_or": r"^(?:should|would) .{1,80}\bor\b",
     # reasons and ways
     "opens_with_why": r"^why\b",
     "asks_why": r"\b(?:why (?:did|do|does|is|are|was|were|we|the|on)|explain|how come)\b",
-    "reason_for": r"\b(?:reason(?:s|ing)?|rationale|ideas?|thinking|motivations?|logic|argument)"
+    "reason_for": r"\b(?:reason(?:s|ing)?|rationale|idea|thinking|motivations?|logic|argument)"
     r" (?:for|behind|why|when|was|that|to|the|we)\b",
     "what_made": r"\bwhat (?:\w+ )?"
     r"(?:motivated|makes?|made|causes?|caused|leads?|led|drives?|drove|inspired|prompted)\b",
@@ -223,5 +227,5 @@ WRITTEN = {
     rf" (?:{_NOUN}){{1,3}})[A-Z][a-z]+\b",
     "thing_somebody_did": rf"(?i:{_THE}(?:where )?)[A-Z][a-z]+ (?i:(?:later )?{_DID}\b)",
     "things_of": rf"^(?i:(?!(?:{_ASKING_WORD}|this|yes)\b)(?:[a-z]+ )?{_PLURAL} "
-    r"(?:we|i|they|he|she|that|who|from|with|about|by|in|on|of|at|for|\w+ed|(?-i:[A-Z]\w+))\b)",
+    r"(?:we|i|they|he|she|that|who|from|with|about|by|in|on|of|at|for|without|\w+ed|(?-i:[A-Z]\w+))\b)",
 }
