@@ -61,6 +61,9 @@ def accuracy(half: str, label: str) -> float:
         ("questions_more_dev", "type", 98),
         ("questions_more_dev", "complexity", 95),
         ("questions_more_dev", "intent", 70),  # its author calls much a relation that the others call general
+        ("questions_more_held", "type", 89),  # run once, after the last change of the rules: 90.0, 90.0 and 60.0
+        ("questions_more_held", "complexity", 89),
+        ("questions_more_held", "intent", 59),
     ],
 )
 def test_labelled_questions_are_read_as_their_labels_say(half: str, label: str, goal: int) -> None:
