@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from .changes import marked
 from .errors import InvalidArgument, SynapticError
 from .index import Position, instant
 from .models import Figures, Filters, Latency, Listing, Order, Status
@@ -155,7 +156,7 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
 
 
 def _listing(ws: Workspace, total: int, rowids: Sequence[int], **more: object) -> Listing:
-    entries = read_entries(ws, rowids)
+    entries = marked(read_entries(ws, rowids))
     ordered = tuple(entries[rowid] for rowid in rowids if rowid in entries)
     return Listing(total, ordered, superseded_by=ws.index.superseded_by([e.id for e in ordered]), **more)  # type: ignore[arg-type]
 

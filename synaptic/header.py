@@ -14,6 +14,7 @@ from .models import TYPES, Entry, EntryType
 
 ID = re.compile(r"[0-9]{8}-[0-9a-z]{8}\Z")
 COMMENT_KEYS = ("at", "importance", "project", "parent", "supersedes", "files", "by")
+FINGERPRINT_DIGITS = 12
 COMMENT_START = re.compile(r"<!--[ \t]*syn:")
 
 _TYPE = re.compile(rf"({'|'.join(TYPES)})(?::[ \t]*|\Z)", re.IGNORECASE)
@@ -22,6 +23,8 @@ _ESCAPED_HASH = re.compile(r"(?<!\\)\\(\\*)#")
 _HASH_AFTER_BACKSLASH = re.compile(r"(?<!\\)(\\+)#")
 _ENCODED = re.compile(r"[%>\x00-\x20\x7f-\x9f\s]|(?<=-)-")
 _ENCODED_IN_LIST = re.compile(rf"{_ENCODED.pattern}|,")
+_FINGERPRINT = rf"@(?=[0-9a-f]{{{FINGERPRINT_DIGITS}}}\Z)"
+_ENCODED_PATH = re.compile(rf"{_ENCODED_IN_LIST.pattern}|{_FINGERPRINT}")
 
 _TITLE_LENGTH = 72
 _MARKUP = re.compile(r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)*(?:#{1,6}(?:[ \t]+|$))?")
@@ -199,6 +202,11 @@ class Comment:
         value = self.raw.get(key)
         return tuple(unquote(part) for part in value.split(",") if part) if value else ()
 
+    def files(self) -> tuple[tuple[str, str], ...]:
+        """(path, fingerprint) of each file, `files=src/a.py@3f9a0c1d2e4b,src/b.py`; empty where it has none."""
+        parts = (re.split(_FINGERPRINT, part, maxsplit=1) for part in self.raw.get("files", "").split(",") if part)
+        return tuple((unquote(path), "".join(found)) for path, *found in parts if path)
+
     def moment(self) -> datetime | None:
         """`at=`, naive where it was written without an offset. Raises ValueError."""
         at = self.text("at")
@@ -243,7 +251,7 @@ def write_comment(entry: Entry, at: str | None) -> str:
         ("project", entry.project and encode(entry.project)),
         ("parent", entry.parent and encode(entry.parent)),
         ("supersedes", _encode_list(entry.supersedes)),
-        ("files", _encode_list(entry.files)),
+        ("files", _encode_files(entry)),
         ("by", entry.by and encode(entry.by)),
     ]
     words = [f"syn:{entry.id}", *(f"{key}={value}" for key, value in pairs if value)]
@@ -258,6 +266,11 @@ def encode(value: str, pattern: re.Pattern[str] = _ENCODED) -> str:
 
 def _encode_list(values: Sequence[str]) -> str:
     return ",".join(encode(value, _ENCODED_IN_LIST) for value in values)
+
+
+def _encode_files(entry: Entry) -> str:
+    known = dict(entry.fingerprints)
+    return ",".join(encode(path, _ENCODED_PATH) + (f"@{known[path]}" if path in known else "") for path in entry.files)
 
 
 def unique(values: Iterable[str]) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from .briefing import title_line, titles
+from .checkout import detect_project
 from .closeness import CLOSE, closeness
 from .config import load_config, resolve_home
 from .disk import overwrite
@@ -28,7 +29,6 @@ from .query import terms_of
 from .search import search
 from .session import brief_session
 from .workspace import Workspace, open_workspace
-from .writing import detect_project
 
 LOG_BYTES = 1_000_000
 PROMPT_HITS = 3

@@ -351,6 +351,7 @@ def _metadata(entry: Entry) -> tuple[object, ...]:
         entry.project,
         entry.importance,
         entry.files,
+        entry.fingerprints,
         entry.parent,
         entry.supersedes,
         entry.by,

@@ -62,8 +62,9 @@ class Entry:
 
     `at` is aware. `content` is exactly what was saved; where there is no body it equals `title`.
     `tags` are lower case, in order of appearance, heading first, without `#`. `extra` holds comment keys
-    that Synaptic does not know, so that an edit keeps them. Two entries are equal when they say the
-    same, wherever they stand.
+    that Synaptic does not know, so that an edit keeps them. `fingerprints` are (path, hash) of those of `files`
+    that lay in the repository of the save, `changed_files` those that are not so any more where this process works.
+    Two entries are equal when they say the same, wherever they stand.
     """
 
     id: str
@@ -75,6 +76,7 @@ class Entry:
     project: str | None = None
     importance: int | None = None
     files: tuple[str, ...] = ()
+    fingerprints: tuple[tuple[str, str], ...] = ()
     parent: str | None = None
     supersedes: tuple[str, ...] = ()
     by: str | None = None
@@ -83,6 +85,7 @@ class Entry:
     date_source: DateSource = field(default="file", compare=False)
     derived_id: bool = field(default=False, compare=False)
     place: Place | None = field(default=None, compare=False)
+    changed_files: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def date(self) -> str:

@@ -202,6 +202,7 @@ class _Reader:
         content = body_text(self.data[block.body_start : block.body_end]) or heading.title
         at, source = self._moment(_clock(self.text[slice(*block.time)]), comment, block)
         text = self._decode(mark.start, block.line_end).strip(" \t")
+        files = comment.files()
         occurrence = self._count(text)
         return Entry(
             id=comment.id or self._derive(text, occurrence),
@@ -212,7 +213,8 @@ class _Reader:
             tags=unique((*heading.tags, *find_tags(content))) if has_body else heading.tags,
             project=comment.text("project"),
             importance=self._importance(comment, block),
-            files=comment.values("files"),
+            files=tuple(path for path, _ in files),
+            fingerprints=tuple((path, known) for path, known in files if known),
             parent=comment.text("parent"),
             supersedes=comment.values("supersedes"),
             by=comment.text("by"),

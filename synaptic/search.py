@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 
 from .automatic import Budget, Costs, choice, costs, form_of
+from .changes import marked
 from .closeness import CLOSE, closeness
 from .errors import InvalidArgument, ModelError
 from .index import instant, moment
@@ -253,6 +254,7 @@ def _hits(ws: Workspace, ask: Ask, lists: Lists, winners: Sequence[Ranked], term
     rowids = [r.rowid for r in winners]
     best = {rowid: chunk for rowid in rowids if (chunk := lists.chunk(rowid)) is not None}
     entries, passages = read_hits(ws, rowids, list(best.values()))
+    entries = marked(entries)
     superseded = ws.index.superseded_by([entry.id for entry in entries.values()])
     sought = (*terms, *ask.parsed.phrases)
     stems = {stem for term in sought for _, word in words(term) if (stem := ws.index.stem(word))}

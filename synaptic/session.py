@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .briefing import Shelf, compose
-from .checkout import work_at_hand
+from .checkout import detect_project, work_at_hand
 from .disk import overwrite
 from .models import TYPES, Entry, EntryType, Filters
 from .present import one_line
@@ -20,7 +20,7 @@ from .ranking import reciprocal_rank_fusion
 from .sync import in_step, read_entries
 from .words import match
 from .workspace import Workspace
-from .writing import compare_tag, detect_project
+from .writing import compare_tag
 
 POOL = 200
 """So many of the newest entries of a kind are looked at."""

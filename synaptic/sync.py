@@ -355,7 +355,7 @@ def _entry_row(
     )
 
 
-_ROW = attrgetter(*(field.name for field in fields(Entry) if field.name not in ("content", "place")))
+_ROW = attrgetter(*(field.name for field in fields(Entry) if field.name not in ("content", "place", "changed_files")))
 """What the index keeps of an entry; some of it says its file, not its own bytes."""
 
 

@@ -34,7 +34,7 @@ from .models import (
     Status,
     Why,
 )
-from .present import clean, one_line
+from .present import CHANGED_SHOWN, clean, files_text, one_line
 from .wire import Json
 
 IsHit = Callable[[str], bool]
@@ -135,6 +135,7 @@ def listing_text(listing: Listing, to: Screen) -> str:
     """One line for each entry: id, time, type, title, marks."""
     return "\n".join(
         f"{_stamp(entry, to)}  {one_line(entry.title)}{_marks(entry, listing.superseded_by.get(entry.id), to)}"
+        + (f"  {_changed(entry, to)}" if entry.changed_files else "")
         for entry in listing.entries
     )
 
@@ -175,7 +176,7 @@ def _whole(entry: Entry, superseded_by: str | None, to: Screen) -> str:
     details = [
         _where(entry, to),
         f"importance {entry.importance}" if entry.importance is not None else "",
-        f"files {', '.join(entry.files)}" if entry.files else "",
+        f"files {files_text(entry, entry.files)}" if entry.files else "",
         f"parent {entry.parent}" if entry.parent else "",
         f"supersedes {', '.join(entry.supersedes)}" if entry.supersedes else "",
         f"by {entry.by}" if entry.by else "",
@@ -195,6 +196,8 @@ def _hit(number: int, hit: Hit, is_hit: IsHit, to: Screen, *, both: bool) -> str
         f"   {_stamp(entry, to)}{_marks(entry, hit.superseded_by, to)}{score}",
         f"   {to.paint(_where(entry, to, hit.snippet_line), 'dim')}",
     ]
+    if entry.changed_files:
+        lines.append(f"   {_changed(entry, to)}")
     if one_line(hit.snippet) != one_line(entry.title):
         lines += [f"     {_lit(line, is_hit, to)}" for line in _wrapped(hit.snippet, to)]
     if hit.why:
@@ -214,6 +217,10 @@ def _marks(entry: Entry, superseded_by: str | None, to: Screen) -> str:
     if superseded_by:
         marks.append(to.paint(f"superseded by {short(superseded_by)}", "warn"))
     return "".join(f"  {mark}" for mark in marks if mark)
+
+
+def _changed(entry: Entry, to: Screen) -> str:
+    return to.paint(one_line(files_text(entry, entry.changed_files[:CHANGED_SHOWN])), "warn")
 
 
 def _where(entry: Entry, to: Screen, line: int | None = None) -> str:

@@ -30,6 +30,7 @@ def entry_json(entry: Entry, superseded_by: str | None = None) -> Json:
         "project": entry.project,
         "importance": entry.importance,
         "files": list(entry.files),
+        "changed_files": list(entry.changed_files),
         "parent": entry.parent,
         "supersedes": list(entry.supersedes),
         "superseded_by": superseded_by,

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
-from pathlib import Path
 
 import apsw
 
+from .changes import fingerprints
+from .checkout import working_checkout
 from .errors import InvalidArgument, NotFound, Refused, SynapticError
 from .index import Stored
 from .markdown import compose_entry, new_id
@@ -56,7 +57,8 @@ def save(
     """
     now, watch = ws.clock(), Stopwatch()
     moment = _moment(at, now)
-    project = (project or ws.config.project or _working_project() or "").strip() or None
+    here = working_checkout()
+    project = (project or ws.config.project or (here.project if here else "")).strip() or None
     screen = Screen(ws.config.secrets)
     title = screen.text("title", title) if title else None
     entry, composed = compose_entry(
@@ -73,6 +75,7 @@ def save(
         supersedes=tuple(dict.fromkeys(_fixed(ws, id) for id in supersedes)),
         by=screen.text("client's name", by) if by else None,
     )
+    entry = replace(entry, fingerprints=fingerprints(entry, here))
     notices = [*screen.notices(), *composed]
     if not force and (first := _already_saved(ws, entry)) is not None:
         return receipt_of(first, notices=("already saved", *notices))
@@ -161,7 +164,8 @@ def update(
         remaining = sorted(dropped.intersection(new.tags))
         if remaining:
             notices.append(f"#{remaining[0]} stands in the text itself, so the tag stays; edit the content.")
-        return replace(new, extra=old.extra, date_source=old.date_source, place=old.place)
+        known = old.fingerprints if files is None else fingerprints(new, working_checkout())
+        return replace(new, fingerprints=known, extra=old.extra, date_source=old.date_source, place=old.place)
 
     new = ws.journal.edit(_path(found.entry), found.own_id, change)
     return receipt_of(new, path=_path(found.entry), notices=(*notices, *index_now(ws)))
@@ -197,38 +201,9 @@ def restore(ws: Workspace, id: str) -> Receipt:
     return receipt_of(entry, path=path, notices=index_now(ws))
 
 
-def detect_project(folder: Path) -> str | None:
-    """The name of the git repository around a folder; of its main checkout, where it is a worktree."""
-    for place in (folder, *folder.parents):
-        marker = place / ".git"
-        if marker.is_dir():
-            return place.name or None
-        if marker.is_file():
-            return _worktree_project(marker) or place.name
-    return None
-
-
-def _working_project() -> str | None:
-    try:
-        return detect_project(Path.cwd())
-    except OSError:  # the working directory was deleted, or may not be looked at
-        return None
-
-
 def compare_tag(tag: str) -> str:
     """A tag as it is compared: no `#`, lower case, blanks as dashes."""
     return "-".join(tag.lstrip("#").lower().split())
-
-
-def _worktree_project(marker: Path) -> str | None:
-    try:
-        pointer = marker.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
-        git_dir = (marker.parent / pointer).resolve()
-        common = git_dir / (git_dir / "commondir").read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError):
-        return None
-    common = common.resolve()
-    return (common.parent if common.name == ".git" else common).name.removesuffix(".git") or None
 
 
 def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:

@@ -76,6 +76,7 @@ class ForkedHome(Home):
         if len(data) > PIPE_BYTES or "SYNAPTIC_FAULT" in environ:  # fault points are read when it is imported
             return super().run(*args, stdin=stdin, **env)
         call = {"args": args, "env": environ, "file_limit": self.file_limit, "stdin": data.decode("latin-1")}
+        call["folder"] = str(self.folder) if self.folder else None
         answer = self.forks.run(self.prefix, call)
         assert answer.code in (0, 1, 2), (args, answer)
         assert "Traceback" not in answer.text and "is a defect" not in answer.text, (args, answer)
@@ -87,7 +88,8 @@ class ForkedHome(Home):
         pid_file = self.path.parent / f"{os.urandom(4).hex()}.pid"
         script = 'echo $$ > "$0"; exec "$@"'
         command = ["-c", script, str(pid_file), *self.prefix, SYNAPTIC, "mcp"]
-        started = StdioServerParameters(command="/bin/sh", args=command, env=self.environment(**env))
+        environ = self.environment(**env)
+        started = StdioServerParameters(command="/bin/sh", args=command, env=environ, cwd=self.folder)
         me = types.Implementation(name="tests", version="1")
         with (
             start_blocking_portal() as portal,
@@ -141,6 +143,8 @@ def _become_the_command(call: dict[str, Any]) -> None:
     os.environ.clear()
     os.environ.update(call["env"])
     time.tzset()
+    if call["folder"]:
+        os.chdir(call["folder"])
     if call["file_limit"] is not None:
         hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
         resource.setrlimit(resource.RLIMIT_FSIZE, (call["file_limit"], hard))

@@ -79,6 +79,8 @@ class Home:
 
     path: Path
     env: dict[str, str] = field(default_factory=dict)
+    folder: Path | None = field(default=None, kw_only=True)
+    """Where its commands and servers work."""
 
     @property
     def journal(self) -> Path:
@@ -101,7 +103,12 @@ class Home:
         """What `synaptic ARGS` says; whatever its exit code."""
         data = stdin.encode() if isinstance(stdin, str) else stdin
         done = subprocess.run(
-            [SYNAPTIC, *args], input=data, env=self.environment(**env), capture_output=True, timeout=TIMEOUT_S
+            [SYNAPTIC, *args],
+            input=data,
+            env=self.environment(**env),
+            capture_output=True,
+            timeout=TIMEOUT_S,
+            cwd=self.folder,
         )
         return Answer(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
 
@@ -114,7 +121,8 @@ class Home:
     def start(self, *args: str, **env: str) -> subprocess.Popen[bytes]:
         """`synaptic ARGS` running, with pipes at both ends."""
         pipe = subprocess.PIPE
-        return subprocess.Popen([SYNAPTIC, *args], env=self.environment(**env), stdin=pipe, stdout=pipe, stderr=pipe)
+        command, environ = [SYNAPTIC, *args], self.environment(**env)
+        return subprocess.Popen(command, env=environ, cwd=self.folder, stdin=pipe, stdout=pipe, stderr=pipe)
 
     def python(self, code: str, *args: str, **env: str) -> subprocess.Popen[bytes]:
         """A program that uses the library, running; `code` finds ARGS in sys.argv[1:]."""
@@ -127,7 +135,9 @@ class Home:
         """A server of its own process, spoken to by the SDK's client."""
         pid_file = self.path.parent / f"{os.urandom(4).hex()}.pid"
         script = f"echo $$ > {shlex.quote(str(pid_file))}; exec {shlex.quote(SYNAPTIC)} mcp"
-        started = StdioServerParameters(command="/bin/sh", args=["-c", script], env=self.environment(**env))
+        started = StdioServerParameters(
+            command="/bin/sh", args=["-c", script], env=self.environment(**env), cwd=self.folder
+        )
         with (
             start_blocking_portal() as portal,
             portal.wrap_async_context_manager(Client(started, client_info=_ME)) as client,

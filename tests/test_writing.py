@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from synaptic import Workspace, delete, get, recent, restore, save, search, update
+from synaptic.checkout import detect_project
 from synaptic.errors import NotFound, SynapticError
-from synaptic.writing import detect_project
 
 DAY = "2026-11-21.md"
 

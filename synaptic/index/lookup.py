@@ -301,7 +301,7 @@ class Index(Store):
             some = rowids[start : start + 500]
             within = f"IN {marks(some)}"
             tags = self._lists(f"SELECT entry, name FROM tag WHERE entry {within} ORDER BY entry, seq", some)
-            files = self._lists(f"SELECT entry, path FROM file WHERE entry {within} ORDER BY entry, seq", some)
+            files = self._files(some)
             old = self._lists(f"SELECT entry, target FROM supersedes WHERE entry {within}", some)
             for row in self.rows(f"{SELECT_ENTRY} WHERE e.rowid {within} AND e.id IS NOT NULL", *some):
                 rowid = row[0]
@@ -333,6 +333,14 @@ class Index(Store):
         for key, value in self.rows(sql, *values):
             groups.setdefault(key, []).append(value)
         return {key: tuple(members) for key, members in groups.items()}
+
+    def _files(self, rowids: Sequence[int]) -> dict[int, list[tuple[str, str | None]]]:
+        """(path, fingerprint) of the files of each entry."""
+        files: dict[int, list[tuple[str, str | None]]] = {}
+        sql = f"SELECT entry, path, hash FROM file WHERE entry IN {marks(rowids)} ORDER BY entry, seq"
+        for entry, path, known in self.rows(sql, *rowids):
+            files.setdefault(entry, []).append((path, known))
+        return files
 
     def resolve(self, name: str) -> Stored:
         """The entry of a whole id, of its part after the dash, or of four or more of that part's letters.

@@ -179,7 +179,9 @@ def place_values(seq: int, row: EntryRow) -> tuple[Any, ...]:
     return (seq, place.line, place.start, place.end, place.body_start, place.body_end, place.body_line)
 
 
-def stored(row: Sequence[Any], tags: tuple[str, ...], files: tuple[str, ...], old: tuple[str, ...]) -> Stored:
+def stored(
+    row: Sequence[Any], tags: tuple[str, ...], files: Sequence[tuple[str, str | None]], old: tuple[str, ...]
+) -> Stored:
     (rowid, seq, id_, own_id, at, offset, date_source, type_, title, project, importance, parent, author,
      derived, path, line, start, end, body_start, body_end, body_line, whole_file, hash_) = row  # fmt: skip
     zone = timezone(timedelta(seconds=offset))
@@ -193,7 +195,8 @@ def stored(row: Sequence[Any], tags: tuple[str, ...], files: tuple[str, ...], ol
         tags=tags,
         project=project,
         importance=importance,
-        files=files,
+        files=tuple(path for path, _ in files),
+        fingerprints=tuple((path, known) for path, known in files if known),
         parent=parent,
         supersedes=old,
         by=author,

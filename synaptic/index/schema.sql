@@ -75,6 +75,7 @@ CREATE TABLE file (
     entry INTEGER NOT NULL REFERENCES entry (rowid) ON DELETE CASCADE,
     seq   INTEGER NOT NULL,
     path  TEXT NOT NULL,
+    hash  TEXT,                      -- its fingerprint, where the entry has one
     PRIMARY KEY (entry, seq)
 ) WITHOUT ROWID;
 

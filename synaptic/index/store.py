@@ -231,7 +231,9 @@ class Store(Database):
     def _insert_labels(self, rowid: int, row: EntryRow) -> None:
         db, entry = self.db, row.entry
         db.executemany("INSERT INTO tag VALUES (?, ?, ?)", [(rowid, *tag) for tag in enumerate(entry.tags)])
-        db.executemany("INSERT INTO file VALUES (?, ?, ?)", [(rowid, *file) for file in enumerate(entry.files)])
+        known = dict(entry.fingerprints)
+        files = [(rowid, seq, path, known.get(path)) for seq, path in enumerate(entry.files)]
+        db.executemany("INSERT INTO file VALUES (?, ?, ?, ?)", files)
         db.executemany("INSERT INTO supersedes VALUES (?, ?)", [(rowid, old) for old in set(entry.supersedes)])
 
     def _replace_entry(self, rowid: int, source: int, seq: int, row: EntryRow) -> int:
