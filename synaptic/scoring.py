@@ -22,9 +22,12 @@ from .retrieve import Lists, by_meaning, by_words
 from .stopwatch import Stopwatch
 from .workspace import Workspace
 
-TOPIC_DEPTH = 20
-NEARLY_AS_GOOD = 0.74
-"""The share of an entry's score that a later one on its topic must reach to go before it."""
+TOPIC_DEPTH = 10
+NEARLY_AS_GOOD, NEARLY_AS_NEAR = 0.5, 0.9
+"""The shares of an entry's score and cosine that a later one on its topic must reach to go before it."""
+
+ALMOST_EQUAL, NEAR_ENOUGH = 0.85, 0.6
+"""From this cosine on two entries differ in a detail only; what the question says of it may be the outdated one."""
 
 PREFERENCE = 1.5
 """The weight of the list of what meets preferences, beside the lists by words and by meaning."""
@@ -250,6 +253,13 @@ def newest_of_the_fitting(ranked: Sequence[Ranked]) -> list[Ranked]:
     return [*in_order(good, "newest"), *rest]
 
 
+def _keeps_up(later: Ranked, best: Ranked, *, cosine: float) -> bool:
+    """Whether of two entries on one topic the lower ranked answers the question nearly as well."""
+    share = NEAR_ENOUGH if cosine >= ALMOST_EQUAL else NEARLY_AS_NEAR
+    near = (later.signals.semantic or 0.0) >= share * (best.signals.semantic or 0.0)
+    return near and later.score >= NEARLY_AS_GOOD * best.score
+
+
 def later_first(ws: Workspace, lists: Lists, ranked: Sequence[Ranked]) -> list[Ranked]:
     """The ranking, in which of two entries of the top that say the same thing the later stands first.
 
@@ -265,10 +275,11 @@ def later_first(ws: Workspace, lists: Lists, ranked: Sequence[Ranked]) -> list[R
         return list(ranked)
     matrix = np.stack([np.frombuffer(stored[chunk], dtype=np.int8) for chunk in chunks]).astype(np.float32)
     matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1.0)
+    cosines = matrix @ matrix.T
     alike = [
         (one, other)
-        for one, other in np.argwhere(np.triu(matrix @ matrix.T >= ws.config.search.same_topic, k=1))
-        if top[other].score >= NEARLY_AS_GOOD * top[one].score
+        for one, other in np.argwhere(np.triu(cosines >= ws.config.search.same_topic, k=1))
+        if _keeps_up(top[other], top[one], cosine=cosines[one, other])
     ]
     by_rowid = {r.rowid: r for r in first}
     order = newest_of_a_topic_first(
