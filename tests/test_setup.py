@@ -10,7 +10,6 @@ import stat
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -87,13 +86,6 @@ class Machine:
         path = self.bin / name
         path.write_text(f"#!{sys.executable}\n{script}")
         path.chmod(0o755)
-
-
-@pytest.fixture(scope="module")
-def forks() -> Iterator[Forks]:
-    forks = Forks()
-    yield forks
-    forks.close()
 
 
 @pytest.fixture
@@ -388,6 +380,13 @@ def test_what_cannot_be_asked_names_what_can(ada: Machine, args: tuple[str, ...]
 
 
 # -- what is shown ------------------------------------------------------------------------------------
+
+
+def test_claude_code_is_offered_the_plugin_with_a_folder_that_is_there(ada: Machine) -> None:
+    said = ada.run("claude-code").out
+    [market] = re.findall(r"claude plugin marketplace add (\S+)`", said)
+    assert (Path(market) / ".claude-plugin" / "marketplace.json").is_file()
+    assert "plugin" not in ada.run("cursor").out
 
 
 def test_clients_that_are_not_there(ada: Machine) -> None:

@@ -6,6 +6,7 @@ Paths begin with a folder in braces; `folders` says which. The first path that e
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping
@@ -39,7 +40,7 @@ class Client:
     `key` holds its servers. It is taken to be on the machine when one of `programs` is on the PATH or one of
     `signs` exists. `command` adds a server in the client's own way: {env} stands for the environment, {server}
     for the command line. It is used where there is no file yet, and always where the file is the client's own
-    (`keeps_file`): it writes the file anew, and with it what a person wrote there.
+    (`keeps_file`): it writes the file anew, and with it what a person wrote there. `offer` is what else there is.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Client:
     command: tuple[str, ...] = ()
     removal: tuple[str, ...] = ()
     keeps_file: bool = False
+    offer: str = ""
 
     @property
     def path(self) -> tuple[str, str]:
@@ -74,8 +76,19 @@ class Client:
         return self.program() is not None or any(_expand(sign, where).exists() for sign in self.signs)
 
 
+def _plugin_offer() -> str:
+    """How to have the plugin, which lies beside this package, or at the root of a clone."""
+    packaged = Path(__file__).parent.parent / "claude"
+    market = packaged if packaged.is_dir() else packaged.parent.parent
+    if not (market / ".claude-plugin").is_dir():
+        return ""
+    return (
+        f"With hooks and a skill as well, as a plugin: `synaptic setup claude-code --remove`, then `claude plugin "
+        f"marketplace add {shlex.quote(str(market))}` and `claude plugin install {NAME}@{NAME}`"
+    )
+
+
 CLIENTS = (
-    # The plugin for Claude Code, once there is one, is offered with this client.
     Client(
         name="claude-code",
         title="Claude Code",
@@ -89,6 +102,7 @@ CLIENTS = (
         removal=("mcp", "remove", "-s", "user", NAME),
         keeps_file=True,
         check="`claude mcp list` says Connected",
+        offer=_plugin_offer(),
     ),
     Client(
         name="claude-desktop",

@@ -51,8 +51,11 @@ def outcome(step: Step, after: Step, show: Show, *, dry_run: bool, remove: bool)
     if dry_run or not after.changes:
         return ""
     kept = f" As it was before: {show(after.backup)}" if after.backup else ""
-    check = f"\n  Check: {after.client.check}" if after.action != "remove" else ""
-    return f"  Done.{kept}{check}"
+    lines = [f"  Done.{kept}"]
+    if after.action != "remove":
+        lines.append(f"  Check: {after.client.check}")
+        lines += [f"  {after.client.offer}"] if after.client.offer and after.scope == "user" else []
+    return "\n".join(lines)
 
 
 def state(step: Step, show: Show) -> str:
