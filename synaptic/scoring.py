@@ -23,11 +23,11 @@ from .stopwatch import Stopwatch
 from .workspace import Workspace
 
 TOPIC_DEPTH = 10
-NEARLY_AS_GOOD, NEARLY_AS_NEAR = 0.5, 0.9
+KEEPS_UP = (0.74, 0.9)
 """The shares of an entry's score and cosine that a later one on its topic must reach to go before it."""
 
-ALMOST_EQUAL, NEAR_ENOUGH = 0.85, 0.6
-"""From this cosine on two entries differ in a detail only; what the question says of it may be the outdated one."""
+ALMOST_EQUAL, KEEPS_UP_SO = 0.85, (0.5, 0.6)
+"""From this cosine on two entries differ in a detail only, and less will do: a question may name the outdated one."""
 
 PREFERENCE = 1.5
 """The weight of the list of what meets preferences, beside the lists by words and by meaning."""
@@ -255,9 +255,9 @@ def newest_of_the_fitting(ranked: Sequence[Ranked]) -> list[Ranked]:
 
 def _keeps_up(later: Ranked, best: Ranked, *, cosine: float) -> bool:
     """Whether of two entries on one topic the lower ranked answers the question nearly as well."""
-    share = NEAR_ENOUGH if cosine >= ALMOST_EQUAL else NEARLY_AS_NEAR
-    near = (later.signals.semantic or 0.0) >= share * (best.signals.semantic or 0.0)
-    return near and later.score >= NEARLY_AS_GOOD * best.score
+    score, near = KEEPS_UP_SO if cosine >= ALMOST_EQUAL else KEEPS_UP
+    near_enough = (later.signals.semantic or 0.0) >= near * (best.signals.semantic or 0.0)
+    return near_enough and later.score >= score * best.score
 
 
 def later_first(ws: Workspace, lists: Lists, ranked: Sequence[Ranked]) -> list[Ranked]:
