@@ -100,7 +100,7 @@ _KEY_HEAD = r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
 _KEY_END = r"-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
 _KEY_TEXT = (
     r"(?:[\s>|#*\"'`,;:\\]|[A-Za-z0-9+/=]{24,}+|[A-Za-z0-9+/]{1,23}={1,2}"
-    r"|(?:Proc-Type|DEK-Info|Version|Comment|Hash)[^\n\\]{0,200})*+"
+    r"|(?:Proc-Type|DEK-Info|Version|Comment|Hash)[^\n\\]{0,200})*"
 )
 _KEY_MARGIN = "\n\r \t>|#*\"'`,;:\\"
 _KEY_LINE = r"[A-Za-z0-9+/=]{32}"
@@ -260,7 +260,7 @@ _ASSIGNED = (
     r"|[ \t]{1,3}(?P<is>is|was|ist)[ \t:]{1,3}|(?P<tag>>)|(?P<blank>[ \t]{1,4})"
     r"|[ \t]{0,4}(?:\*\*)?(?P<alone>(?:\r?\n){1,2})[ \t>*+-]{0,12})"
     r"(?:(?P<scheme>bearer|basic|token|apikey)[ \t]{1,4})?"
-    r"(?:\\?(?P<quote>[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\n\\]|\\(?!(?P=quote))){1,400}+)\\?(?P=quote)"
+    r"(?:\\?(?P<quote>[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\n\\]|\\(?!(?P=quote))){1,400})\\?(?P=quote)"
     r"|(?P<bare>[^\s\"'`<>|\\]{1,2000}+))"
 )
 """A name that ends in such a word, what stands between it and a value, and the value.
@@ -347,7 +347,7 @@ def _kind(word: str, before: str) -> str:
 _LETTER, _DIGIT, _SYMBOL = r"[^\W\d_]", r"\d", r"[!@#$%^&*+=?~]"
 _CODE = r"[A-Za-z_][\w.:]*[(\[{]|[:@&][A-Za-z_.]*\Z"
 _ATTRIBUTE = r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+"
-_NAME = r"[A-Za-z]+[0-9]{0,2}(?:[-_.][A-Za-z]*[0-9]{0,4})*+\Z"
+_NAME = r"[A-Za-z]+[0-9]{0,2}(?:[-_.][A-Za-z]*[0-9]{0,4})*\Z"
 _SAYINGS = (
     "your|my|me|the|some|an?|new|old|insert|enter|put|replace|change|example|sample|dummy|fake|test|foo|bar|baz|null|none"
     "|nil|undefined|true|false|todo|tbd|removed|hidden|secret|password|passwd|pass|pwd|token|key|api|user|username|admin"
