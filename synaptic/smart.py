@@ -75,8 +75,8 @@ def think(
             if not question or not runs.ask(question):
                 break
             rounds.append(runs.close())
-        if set(runs.best()) == before:
-            break
+            if set(runs.best()) == before:
+                break
     return Thought(runs.lists(), runs.ranked(), tuple(rounds))
 
 
@@ -108,6 +108,7 @@ class _Runs:
         self._ranked: list[list[Ranked]] = []
         self._told = 0
         self._seen = 0
+        self._fused: tuple[int, list[Ranked]] = (0, [])
 
     def ask(self, text: str) -> bool:
         """Runs a text as a sub-query; False where it holds no words or was run before."""
@@ -137,6 +138,11 @@ class _Runs:
 
     def ranked(self) -> list[Ranked]:
         """All that was found, best first."""
+        if len(self._queries) != self._fused[0]:
+            self._fused = len(self._queries), self._fuse()
+        return self._fused[1]
+
+    def _fuse(self) -> list[Ranked]:
         rankings = {
             query.id: [r.rowid for r in found] for query, found in zip(self._queries, self._ranked, strict=True)
         }
@@ -162,7 +168,7 @@ class _Runs:
         queries, self._told = tuple(self._queries[self._told :]), len(self._queries)
         found = len({r.rowid for ranked in self._ranked for r in ranked})
         new, self._seen = found - self._seen, found
-        return Round(queries, new, tuple(self.missing()))
+        return Round(queries, new, tuple(self.missing()) if self._ask.explain else ())
 
     def with_answers(self) -> str:
         """The question, and the beginnings of its best answers."""
