@@ -10,7 +10,9 @@ from pathlib import Path
 COMMITS = 5
 TIMEOUT_S = 1.0
 
-_AROUND = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX")
+AROUND = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX")
+"""What git says to the programs it starts, and what would lead another git to that repository."""
+
 _BRANCH = "ref: refs/heads/"
 
 
@@ -67,7 +69,7 @@ def work_at_hand(folder: Path) -> str:
     import subprocess  # which no save or search needs
 
     lines = [_branch(folder)]
-    environ = {name: value for name, value in os.environ.items() if name not in _AROUND}
+    environ = {name: value for name, value in os.environ.items() if name not in AROUND}
     command = ("git", "-c", "protocol.allow=never", "rev-list", f"-{COMMITS}", "--no-merges", "--format=%s", "HEAD")
     with suppress(OSError, ValueError, subprocess.SubprocessError):  # no git, no commit, no such folder, too slow
         done = subprocess.run(

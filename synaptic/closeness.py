@@ -22,9 +22,8 @@ LOOKED_AT = 5
 
 def closeness(ws: Workspace, terms: Sequence[str], hits: Sequence[Hit], cosines: Sequence[float | None]) -> list[float]:
     """How well each of the first hits fits the words of a question; a rare word counts for more, by its idf."""
-    stems = {stem for term in terms for _, word in words(term) if (stem := ws.index.stem(word))}
-    total, counts = ws.index.document_counts(stems)
-    weights = {stem: math.log(1 + (1 + total) / (1 + counts.get(stem, 0))) for stem in stems}
+    total, counts = ws.index.document_counts({word for term in terms for _, word in words(term) if ws.index.stem(word)})
+    weights = {ws.index.stem(word): math.log(1 + (1 + total) / (1 + count)) for word, count in counts.items()}
     most = sum(weights.values())
     found = []
     for hit, cosine in zip(hits[:LOOKED_AT], cosines, strict=False):

@@ -11,6 +11,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from .checkout import AROUND
 from .config import Config
 from .disk import disk_errors, overwrite
 from .errors import JournalError
@@ -20,7 +21,6 @@ DRIVER = "synaptic"
 CONFLICTS = 10
 """The exit status of a merge with conflicts; 1 could as well be a Python that no longer finds Synaptic."""
 
-_AROUND = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX")
 _LABELS = ("-L", "ours", "-L", "base", "-L", "theirs")
 
 
@@ -133,7 +133,7 @@ def _git(folder: Path, *args: str) -> str:
 
 def _run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     """What git says of the repository around `folder`, whichever one it was called in."""
-    environ = {name: value for name, value in os.environ.items() if name not in _AROUND}
+    environ = {name: value for name, value in os.environ.items() if name not in AROUND}
     try:
         return subprocess.run(
             ["git", "-C", str(folder), *args], env=environ, capture_output=True, text=True, errors="surrogateescape"

@@ -242,6 +242,8 @@ def known_costs(ws: Workspace) -> Costs:
 
 def _fitting(ws: Workspace, ask: Ask) -> tuple[Ask, str, str]:
     """The search with the strategy that fits its budget; why that one; what forced it."""
+    if ask.budget.ms is None and not ask.explain:  # nobody asks what it costs
+        return ask, "", ""
     budget = Budget(ask.budget.ms, known_costs(ws))
     strategy, forced = budget.strategy(ask.strategy)
     return replace(ask, strategy=strategy, budget=budget), _BECAUSE[strategy], forced

@@ -116,9 +116,7 @@ def _newest(
 
 def _by_words(ws: Workspace, terms: Sequence[str], rowids: Sequence[int]) -> list[int]:
     """Those of these entries that hold words which tell something, best first."""
-    stems = {term: ws.index.stem(term) or term for term in terms}
-    passages, counts = ws.index.document_counts(set(stems.values()))
-    held = {term: counts.get(stem, 0) for term, stem in stems.items()}
+    passages, held = ws.index.document_counts(terms)
     telling = [term for term in terms if 0 < held[term] <= max(TELLING_SHARE * passages, TELLING_WORDS)]
     rarest = [match(term) for term in sorted(telling, key=lambda term: held[term])[:TELLING_WORDS]]
     if not rowids or not rarest:

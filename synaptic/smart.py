@@ -124,9 +124,8 @@ class _Runs:
         """The words that tell most; BM25 of a common one costs much and moves little."""
         if len(terms) <= MAX_TERMS:
             return terms
-        stems = {term: self._ws.index.stem(term) or term for term in terms}
-        counts = self._ws.index.document_counts(set(stems.values()))[1]
-        return sorted(terms, key=lambda term: counts.get(stems[term], 0))[:MAX_TERMS]
+        counts = self._ws.index.document_counts(terms)[1]
+        return sorted(terms, key=lambda term: counts[term])[:MAX_TERMS]
 
     def add(self, query: SubQuery, parsed: ParsedQuery, terms: Sequence[str], vector: Vector | None) -> None:
         asked = replace(self._ask, parsed=parsed)

@@ -98,9 +98,6 @@ def _keywords(ws: Workspace, text: str) -> tuple[Keyword, ...]:
 
 def _rarity(ws: Workspace, terms: Sequence[str]) -> dict[str, float]:
     """For each word how rare it is in this journal, from 0 (in every passage) to 1 (in none): its idf over the most."""
-    stems = {term: ws.index.stem(term) or term for term in terms}
-    total, counts = ws.index.document_counts(set(stems.values()))
+    total, counts = ws.index.document_counts(terms)
     most = math.log(1 + total) or 1.0
-    return {
-        term: math.log((1 + total) / (1 + counts.get(stem, 0))) / most if total else 1.0 for term, stem in stems.items()
-    }
+    return {term: math.log((1 + total) / (1 + count)) / most if total else 1.0 for term, count in counts.items()}

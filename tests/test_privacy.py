@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from forks import ForkedHome, Forks
+from forks import ForkedHome
 from homes import open_home
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -177,18 +176,6 @@ def test_merges_move_nothing_into_or_out_of_a_private_passage() -> None:
 
 
 # -- from outside -------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def forks() -> Iterator[Forks]:
-    running = Forks()
-    yield running
-    running.close()
-
-
-@pytest.fixture
-def home(tmp_path: Path, forks: Forks) -> ForkedHome:
-    return ForkedHome(tmp_path / "home", {"HOME": str(tmp_path)}, forks=forks)
 
 
 HIDDEN = [f"zorquil{letter}" for letter in "abcdefghijk"]

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
 from detect_secrets.plugins.base import BasePlugin
-from forks import ForkedHome, Forks
+from forks import ForkedHome
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from outside import Home
@@ -366,18 +366,6 @@ def test_what_was_redacted_holds_no_secret(parts: list[str]) -> None:
 
 
 # -- from outside -------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def forks() -> Iterator[Forks]:
-    running = Forks()
-    yield running
-    running.close()
-
-
-@pytest.fixture
-def home(tmp_path: Path, forks: Forks) -> ForkedHome:
-    return ForkedHome(tmp_path / "home", {"HOME": str(tmp_path)}, forks=forks)
 
 
 def everywhere(home: ForkedHome) -> bytes:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import apsw
 
@@ -34,6 +34,8 @@ from .store import Store
 
 STEMS_KEPT = 20_000
 
+Made = TypeVar("Made")
+
 QUICKLY_SCORED = 4_000
 """So many matches are scored without choosing among them. Chosen with scripts/bench.py scale."""
 
@@ -50,10 +52,10 @@ class Index(Store):
     def __init__(self, path: Path, *, stemming: bool = True) -> None:
         super().__init__(path, stemming=stemming)
         self._stems: dict[str, str | None] = {}
-        self._frequencies: tuple[object, dict[str, int]] = (None, {})
         self._filtered: tuple[object, list[int] | None] | None = None
         self._sketch: tuple[int, object, Sketch] | None = None
-        self._vocabulary: tuple[tuple[int, int], tuple[frozenset[str], frozenset[str], frozenset[str]]] | None = None
+        self._made_at: tuple[int, int] | None = None
+        self._made: dict[str, object] = {}
 
     # -- the two lists ------------------------------------------------------------------------------
 
@@ -127,14 +129,9 @@ class Index(Store):
         return telling, f"{OWN_COLUMNS}: ({telling[0]}{both})"
 
     def _frequency(self, term: str) -> int:
-        """How many chunks hold a quoted term. Kept while nobody writes."""
-        state = self.state()
-        if self._frequencies[0] != state:
-            self._frequencies = (state, {})
-        known = self._frequencies[1]
-        if term not in known:
-            known[term] = self.value("SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?", term)
-        return known[term]
+        """How many chunks hold a quoted term."""
+        sql = "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?"
+        return self._kept(f"chunks with {term}", lambda: cast(int, self.value(sql, term)))
 
     def _few(self, gate: Gate) -> list[int] | None:
         """The chunks that pass, where they are few; None for many, and where all pass."""
@@ -212,7 +209,7 @@ class Index(Store):
 
     def close(self) -> None:
         super().close()
-        self._sketch = self._filtered = None  # another file may have the same state
+        self._sketch = self._filtered = self._made_at = None  # another file may have the same state
 
     def similarities(self, vector: Vector, rowids: Sequence[int]) -> dict[int, float]:
         """The cosine of each entry's best chunk; entries without a vector are left out."""
@@ -255,23 +252,36 @@ class Index(Store):
         )
         return cast("list[tuple[str, int]]", rows)
 
-    def document_counts(self, stems: Collection[str]) -> tuple[int, dict[str, int]]:
-        """(passages in all, how many of them hold each of these stems)."""
-        sought = tuple(stems)
-        rows = self.rows(f"SELECT term, doc FROM chunk_word WHERE term IN {marks(sought)}", *sought)
-        return self.counts()[2], dict(rows)
+    def document_counts(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
+        """(passages in all, how many of them hold each of these words, in any of its forms)."""
+        stems = {term: self.stem(term) or term for term in terms}
+        sought = tuple(set(stems.values()))
+        counts = dict(self.rows(f"SELECT term, doc FROM chunk_word WHERE term IN {marks(sought)}", *sought))
+        return self._passages(), {term: counts.get(stem, 0) for term, stem in stems.items()}
+
+    def _passages(self) -> int:
+        """How many passages there are; counting them takes a look at each."""
+        return self._kept("passages", lambda: cast(int, self.value("SELECT count(*) FROM chunk")))
 
     def vocabulary(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-        """The tags, projects and files that entries are marked with, in lower case. Kept while nobody writes."""
+        """The tags, projects and files that entries are marked with, in lower case."""
+        return self._kept("vocabulary", self._vocabulary)
+
+    def _vocabulary(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+        tags, projects, files = (
+            frozenset(row[0].lower() for row in self.rows(f"SELECT DISTINCT {column} FROM {table}") if row[0])
+            for column, table in (("name", "tag"), ("project_key", "entry"), ("path", "file"))
+        )
+        return tags, projects, files
+
+    def _kept(self, name: str, make: Callable[[], Made]) -> Made:
+        """What `make` gives, made once while nobody writes."""
         state = self.state()
-        if self._vocabulary is None or self._vocabulary[0] != state:
-            tags, projects = (
-                frozenset(row[0].lower() for row in self.rows(_DIFFERENT.format(column=column, table=table)) if row[0])
-                for column, table in (("name", "tag"), ("project_key", "entry"))
-            )
-            files = frozenset(row[0].lower() for row in self.rows("SELECT DISTINCT path FROM file"))
-            self._vocabulary = (state, (tags, projects, files))
-        return self._vocabulary[1]
+        if self._made_at != state:
+            self._made_at, self._made = state, {}
+        if name not in self._made:
+            self._made[name] = make()
+        return cast("Made", self._made[name])
 
     def used_tags(self) -> list[str]:
         """The tags that more than one entry has, the most used first."""
