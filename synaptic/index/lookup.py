@@ -472,7 +472,7 @@ class Index(Store):
         stored = self.rows(
             "SELECT strategy, at, stages FROM timing WHERE strategy IS NOT NULL ORDER BY number DESC LIMIT ?", limit
         )
-        unwritten = [timed[1:] for timed in self._timed if timed[1] is not None]
+        unwritten = [call for call in self._timed.get("search", ()) if call[0] is not None]
         found: dict[str, list[tuple[float, dict[str, float]]]] = {}
         for strategy, at, stages in (*reversed(stored), *unwritten):
             found.setdefault(strategy, []).append((at, json.loads(stages)))

@@ -49,8 +49,7 @@ class Store(Database):
         self._donors = False
         self._accessed: Counter[str] = Counter()
         self._accessed_at = 0
-        self._timed: deque[tuple[str, str | None, int, str]] = deque(maxlen=TIMINGS_KEPT)
-        self._called: set[str] = set()
+        self._timed: dict[str, deque[tuple[str | None, int, str]]] = {}
 
     def close(self) -> None:
         super().close()
@@ -109,13 +108,14 @@ class Store(Database):
         The first call of a process pays for imports and caches: it tells nothing of its strategy.
         """
         said = json.dumps({name: round(ms, 3) for name, ms in stages.items()})
-        self._timed.append((verb, strategy if verb in self._called else None, int(time.time()), said))
-        self._called.add(verb)
+        warm = verb in self._timed
+        calls = self._timed.setdefault(verb, deque(maxlen=TIMINGS_KEPT))
+        calls.append((strategy if warm else None, int(time.time()), said))
 
     @property
     def unwritten(self) -> bool:
         """Whether something was counted that the index does not know yet."""
-        return bool(self._accessed or self._timed)
+        return bool(self._accessed or any(self._timed.values()))
 
     def write_counted(self) -> None:
         """None; the index knows what was read, and how long calls took. Call within `writing`."""
@@ -126,15 +126,18 @@ class Store(Database):
             "ON CONFLICT (id) DO UPDATE SET count = count + excluded.count, at = max(at, excluded.at)",
             [(id, count, self._accessed_at) for id, count in self._accessed.items()],
         )
-        db.executemany("INSERT INTO timing (verb, strategy, at, stages) VALUES (?, ?, ?, ?)", self._timed)
-        for verb in {timed[0] for timed in self._timed}:
+        for verb, calls in self._timed.items():
+            db.executemany(
+                "INSERT INTO timing (verb, strategy, at, stages) VALUES (?, ?, ?, ?)", [(verb, *call) for call in calls]
+            )
             db.execute(
                 "DELETE FROM timing WHERE verb = ?1 AND number <= "
                 "(SELECT number FROM timing WHERE verb = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)",
                 (verb, TIMINGS_KEPT),
             )
         self._accessed.clear()
-        self._timed.clear()
+        for calls in self._timed.values():
+            calls.clear()  # that a verb was called before is remembered
 
     def flush(self) -> bool:
         """Writes what was only counted so far, unless somebody else is writing; True when nothing is left."""
