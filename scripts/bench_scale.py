@@ -64,6 +64,9 @@ FILTERS = {
 FILTERED, SAVES, ROUNDS = 40, 30, 2
 CHANGES, EDITS_A_ROUND = 100_000, 1_000
 MANY_FILES = 10_000
+hybrid = partial(search, strategy="hybrid")
+"""A question asked once; the default asks it in parts as well, each of which costs the same."""
+
 clock = [time.perf_counter]
 """What times; with --cpu the processor's time, for a machine that is busy with something else."""
 SETTLED_S = 2.2
@@ -167,9 +170,9 @@ def run_scale(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
 def _search(corpus: Corpus, size: str, _: argparse.Namespace) -> list[Row]:
     embedder = KnownQueries(corpus)
     with corpus.open(embedder) as ws:
-        first = _seconds(lambda: search(ws, corpus.queries[0]))
+        first = _seconds(lambda: hybrid(ws, corpus.queries[0]))
         for text in corpus.queries[:20]:
-            search(ws, text)
+            hybrid(ws, text)
         context, now = ws.config.search.context, ws.clock()
         vectors = dict(zip(corpus.queries, corpus.vectors, strict=True))
         terms = {text: [match(t) for t in parse_query(text, Filters(), now=now).terms] for text in corpus.queries}
@@ -188,7 +191,7 @@ def _search(corpus: Corpus, size: str, _: argparse.Namespace) -> list[Row]:
             return ws.index.semantic(vectors[text], filters=Filters(), within=None, phrases=(), limit=DEPTH)
 
         stages: dict[str, Callable[[str], object]] = {
-            "hybrid search, whole, without embedding": partial(search, ws),
+            "hybrid search, whole, without embedding": partial(hybrid, ws),
             "of it: sync": lambda _: sync(ws),
             "of it: list by words": by_words,
             "of it: list by meaning": by_meaning,
@@ -206,7 +209,7 @@ def _search(corpus: Corpus, size: str, _: argparse.Namespace) -> list[Row]:
 
 def _recall(corpus: Corpus, ws: Workspace, size: str) -> list[Row]:
     exact = replace(ws, index=Exact(corpus))
-    shares = [_shared(search(ws, text), search(exact, text)) for text in corpus.queries]
+    shares = [_shared(hybrid(ws, text), hybrid(exact, text)) for text in corpus.queries]
     exact.index.close()
     figure = f"{statistics.mean(shares):.4f}"
     goal = f"at least {GOALS['recall'][size]}"
@@ -223,10 +226,10 @@ def _filters(corpus: Corpus, _: str, __: argparse.Namespace) -> list[Row]:
     exact: dict[str, list[float]] = {name: [] for name in FILTERS}
     with corpus.open(KnownQueries(corpus)) as ws:
         for text in asked:
-            search(ws, text)
+            hybrid(ws, text)
         seconds = _best_of(
             {
-                name: [partial(search, ws, text, filters=filters) for text in asked]
+                name: [partial(hybrid, ws, text, filters=filters) for text in asked]
                 for name, filters in {"none": None, **FILTERS}.items()
             }
         )
@@ -253,12 +256,12 @@ def _save(corpus: Corpus, size: str, arguments: argparse.Namespace) -> list[Row]
     source, pool = random.Random(5), pool_of(arguments.data)
     saving, searching = [], []
     with corpus.open(FastEmbedder(DEFAULT_MODEL, cache=corpus.home / "models")) as ws:
-        search(ws, corpus.queries[0])
+        hybrid(ws, corpus.queries[0])
         for number in range(SAVES + 3):
             sentence, mark = source.choice(pool), f"mark{number:04d}x"
             saving.append(_seconds(partial(save, ws, f"{sentence} {mark} {source.choice(pool)}")))
             begun = clock[0]()
-            found = search(ws, f"{mark} {' '.join(sentence.split()[:5])}")
+            found = hybrid(ws, f"{mark} {' '.join(sentence.split()[:5])}")
             searching.append(clock[0]() - begun)
             assert any(mark in hit.entry.content for hit in found.hits), found
     saving, searching = saving[3:], searching[3:]
@@ -307,7 +310,7 @@ def _churn(corpus: Corpus, _: str, arguments: argparse.Namespace) -> list[Row]:
                 path.write_text(edited(path.read_text(encoding="utf-8"), pool, source), encoding="utf-8")
             sync(ws)
             embed_pending(ws, budget_s=None)
-            waits.append(_seconds(lambda: search(ws, "which vector store")))
+            waits.append(_seconds(lambda: hybrid(ws, "which vector store")))
             if done % 10_000 == 0:
                 grown = ws.index.size_bytes() / before
                 print(f"    {done:,} changes: {grown:.2f} of the first size", file=sys.stderr)
