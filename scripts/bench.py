@@ -62,7 +62,9 @@ def parser() -> argparse.ArgumentParser:
     quality.add_argument("--locomo", type=Path, help="LoCoMo conversations, JSON")
     quality.add_argument("--split", default="1-5", help="conversations by number, like 1-3")
     quality.add_argument("--notes", type=Path, help="a tar.gz of Markdown notes: each is sought by its title")
-    quality.add_argument("--freshness", type=Path, help="pairs of notes, the later of which must come first; JSON")
+    quality.add_argument(
+        "--freshness", type=Path, nargs="+", default=[], help="corrections and old answers, among --notes; JSON"
+    )
     quality.add_argument("--answerable", type=Path, help="questions that --notes answer, and others; JSON")
     quality.add_argument("--sweep", action="store_true", help="try settings around the default")
     automatic = commands.add_parser("auto", help="the automatic strategy: its budget, and what it loses")

@@ -1,33 +1,40 @@
-"""Freshness: of two notes on one matter the later must come first, and of two that only sound alike the fitting one."""
+"""Freshness: a correction comes before what it corrects, and an old note that alone answers is still found."""
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bench_corpus import indexed, write
+from bench_corpus import entry_texts, indexed, sentences, write
 
 from synaptic import SearchConfig, Workspace, search
 from synaptic.embedding import FastEmbedder
 
 NOW = datetime(2026, 11, 21, 12)
+NEWER, YEARS_AGO = 5_000, 2
 DEFAULT = SearchConfig()
 VARIANTS = (
     ("default", DEFAULT),
-    ("- same topic, later first", replace(DEFAULT, same_topic=2.0)),
-    ("- decay as well", replace(DEFAULT, same_topic=2.0, decay_floor=1.0)),
+    ("- later first", replace(DEFAULT, later_first=False)),
+    ("- decay as well", replace(DEFAULT, later_first=False, decay_floor=1.0)),
 )
-HALVES = (("even, tuned on", 0), ("odd, held back", 1))
+HALVES = (("even", 0), ("odd", 1))
+KINDS = {
+    "correction": ("newer", 1, "corrected: the later first"),
+    "distinct": ("older", 1, "sound alike: the right one first"),
+    "old": ("text", 3, "two years old: in the first three"),
+}
+"""Which of its notes a query means, within how many hits it must come, and what that is called."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A pair of notes and the query that means the `wanted` one of them; `number` is its place in the file."""
+    """A query, and the id of the note that it means; `number` is its place in the file."""
 
     number: int
     kind: str
@@ -35,62 +42,59 @@ class Case:
     wanted: str
 
 
-@dataclass(frozen=True)
-class Journal:
-    workspace: Workspace
-    cases: tuple[Case, ...]
-
-
-def run_freshness(path: Path, scratch: Path, embedder: FastEmbedder) -> list[dict[str, Any]]:
-    """A row for each way the pairs are dated, each ranking and each half of the cases."""
+def run_freshness(path: Path, notes: Path | None, scratch: Path, embedder: FastEmbedder) -> list[dict[str, Any]]:
+    """A row for each journal, ranking and half of the cases."""
+    told = json.loads(path.read_text(encoding="utf-8"))
     rows = []
-    for dated, hours in (("days apart", False), ("both today", True)):
-        journal = _journal(path, scratch / f"fresh-{hours}", embedder, hours=hours)
+    for among, count in (("themselves", 0), (f"{NEWER:,} newer", NEWER)):
+        newer = list(entry_texts(sentences(notes), count, seed=9)) if count else []
+        home = scratch / f"fresh-{path.stem}-{count}"
+        workspace, cases = _journal(home, told, newer, embedder)
         for name, config in VARIANTS:
             for half, remainder in HALVES:
-                shares = dict(_shares(journal, config, remainder))
-                rows.append({"pairs": dated, "cases": half, "ranking": name} | shares)
-        journal.workspace.close()
+                shares = dict(_shares(workspace, config, [case for case in cases if case.number % 2 == remainder]))
+                rows.append({"notes among": among, "cases": f"{path.stem}, {half}", "ranking": name} | shares)
+        workspace.close()
     return rows
 
 
-def _journal(path: Path, home: Path, embedder: FastEmbedder, *, hours: bool) -> Journal:
-    """All notes in day files; the fillers over 500 days, each pair days apart, or within the same morning."""
+def _journal(
+    home: Path, told: Sequence[dict[str, str]], newer: Sequence[str], embedder: FastEmbedder
+) -> tuple[Workspace, list[Case]]:
+    """All notes in day files: the two of a pair 1 to 19 days apart, fillers over 500 days, old ones before all."""
     chance = random.Random(1)
     dated: list[tuple[datetime, str, int, str]] = []
-    cases = json.loads(path.read_text(encoding="utf-8"))
-    for number, case in enumerate(cases):
+    for number, case in enumerate(told):
         if case["kind"] == "filler":
             dated.append((NOW - timedelta(days=500 * chance.random()), case["text"], number, ""))
-            continue
-        if hours:
-            older = NOW - timedelta(hours=chance.uniform(3, 8))
-            newer = older + timedelta(minutes=chance.uniform(5, 120))
+        elif case["kind"] == "old":
+            dated.append((NOW - timedelta(days=365 * YEARS_AGO + 20 * chance.random()), case["text"], number, "text"))
         else:
             older = NOW - timedelta(days=chance.uniform(20, 450))
-            newer = older + timedelta(days=chance.uniform(1, 19))
-        dated += [(older, case["older"], number, "older"), (newer, case["newer"], number, "newer")]
+            later = older + timedelta(days=chance.uniform(1, 19))
+            dated += [(older, case["older"], number, "older"), (later, case["newer"], number, "newer")]
+    dated += [(NOW - timedelta(days=700 * chance.random()), text, -1, "") for text in newer]
     (home / "journal").mkdir(parents=True)
     ids = {}
     for at, text, number, which in sorted(dated):
         with (home / "journal" / f"{at:%Y-%m-%d}.md").open("a", encoding="utf-8") as file:
             ids[number, which] = write(file.write, text, at)
-    wanted = {"correction": "newer", "distinct": "older"}
-    pairs = tuple(
-        Case(number, case["kind"], case["query"], ids[number, wanted[case["kind"]]])
-        for number, case in enumerate(cases)
-        if case["kind"] in wanted
-    )
-    return Journal(indexed(home, embedder, NOW), pairs)
+    cases = [
+        Case(number, case["kind"], case["query"], ids[number, KINDS[case["kind"]][0]])
+        for number, case in enumerate(told)
+        if case["kind"] in KINDS
+    ]
+    return indexed(home, embedder, NOW), cases
 
 
-def _shares(journal: Journal, config: SearchConfig, remainder: int) -> Iterator[tuple[str, Any]]:
-    """Of each kind the share of queries whose wanted note is the first of all, and their number."""
-    workspace = replace(journal.workspace, config=replace(journal.workspace.config, search=config))
-    for kind, label in (("correction", "corrected: newer first"), ("distinct", "distinct: older first")):
-        chosen = [case for case in journal.cases if case.kind == kind and case.number % 2 == remainder]
-        right = 0
-        for case in chosen:
-            hits = search(workspace, case.query, limit=1).hits
-            right += bool(hits) and hits[0].entry.id == case.wanted
-        yield label, f"{right / len(chosen):.2f} ({right}/{len(chosen)})"
+def _shares(workspace: Workspace, config: SearchConfig, cases: Sequence[Case]) -> Iterator[tuple[str, str]]:
+    """Of each kind the share of queries whose note comes as early as it must, and their number."""
+    asked = replace(workspace, config=replace(workspace.config, search=config))
+    for kind, (_, within, label) in KINDS.items():
+        chosen = [case for case in cases if case.kind == kind]
+        found = [
+            case.wanted in [hit.entry.id for hit in search(asked, case.query, limit=10).hits[:within]]
+            for case in chosen
+        ]
+        if chosen:
+            yield label, f"{sum(found) / len(found):.0%} ({sum(found)}/{len(found)})"

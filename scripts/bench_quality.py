@@ -22,7 +22,7 @@ from synaptic.config import DEFAULT_MODEL
 from synaptic.embedding import FastEmbedder
 
 PLAIN = SearchConfig(
-    k=60, weights={"lexical": 1.0, "semantic": 1.0}, decay_floor=1.0, context=0, same_topic=2.0, analysis=False
+    k=60, weights={"lexical": 1.0, "semantic": 1.0}, decay_floor=1.0, context=0, later_first=False, analysis=False
 )
 """Reciprocal rank fusion as it is mostly used, and nothing else."""
 
@@ -81,7 +81,7 @@ ABLATIONS = (
     Variant("- stop words", replace(DEFAULT, stop_words=False), "auto"),
     Variant("- context column", replace(DEFAULT, context=0), "auto"),
     Variant("- decay", replace(DEFAULT, decay_floor=1.0), "auto"),
-    Variant("- same topic, later first", replace(DEFAULT, same_topic=2.0), "auto"),
+    Variant("- same topic, later first", replace(DEFAULT, later_first=False), "auto"),
     Variant("- k=2, k=60 instead", replace(DEFAULT, k=60.0), "auto"),
 )
 
@@ -89,8 +89,10 @@ ABLATIONS = (
 def run_quality(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     embedder = CachedEmbedder(scratch / "models")
     rows: list[dict[str, Any]] = []
+    for path in arguments.freshness:
+        rows += run_freshness(path, arguments.notes, scratch, embedder)
     if arguments.freshness:
-        rows += run_freshness(arguments.freshness, scratch, embedder)
+        return rows
     if arguments.answerable:
         if not arguments.notes:
             sys.exit("bench quality: --answerable needs --notes FILE, the notes that are asked.")
@@ -147,8 +149,6 @@ def sweep() -> Iterator[Variant]:
         yield Variant(f"context {context}", replace(DEFAULT, context=context))
     for floor in (0.5, 0.7, 0.8, 0.9, 1.0):
         yield Variant(f"decay floor {floor}", replace(DEFAULT, decay_floor=floor))
-    for cosine in (0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 2.0):
-        yield Variant(f"same topic {cosine}", replace(DEFAULT, same_topic=cosine))
 
 
 def evaluate(corpus: Corpus, variant: Variant) -> Iterator[dict[str, float]]:

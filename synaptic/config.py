@@ -35,8 +35,8 @@ class SearchConfig:
 
     `k` and `weights` (`lexical`, `semantic`) belong to reciprocal rank fusion. An answer's weight falls from 1
     to `decay_floor` with a half-life of `half_life_days`. `context` is the weight of the words of an entry's
-    neighbours in BM25, 0 switches them off. From the cosine `same_topic` on two entries are taken to say the
-    same thing, and the later goes first.
+    neighbours in BM25, 0 switches them off. `later_first`: of two entries on one topic the later
+    goes first.
     """
 
     k: float = 2.0
@@ -44,7 +44,7 @@ class SearchConfig:
     half_life_days: float = 30.0
     decay_floor: float = 0.9
     context: float = 0.3
-    same_topic: float = 0.7
+    later_first: bool = True
     analysis: bool = True
     anchor_times: bool = True
     resolve_pronouns: bool = False
@@ -204,7 +204,7 @@ _RULES: dict[str, tuple[Callable[[object], bool], str]] = {
     "search.half_life_days": (_positive, "a number of days above 0"),
     "search.decay_floor": (lambda v: _number(v) and 0 <= v <= 1, "0 to 1; 1 switches decay off"),  # type: ignore[operator]
     "search.context": (lambda v: _number(v) and 0 <= v <= 10, "0 to 10; 0 switches it off"),  # type: ignore[operator]
-    "search.same_topic": (lambda v: _number(v) and 0 < v <= 2, "a cosine; above 1 switches it off"),  # type: ignore[operator]
+    "search.later_first": (lambda v: isinstance(v, bool), "true or false"),
     "search.analysis": (lambda v: isinstance(v, bool), "true or false"),
     "search.anchor_times": (lambda v: isinstance(v, bool), "true or false"),
     "search.resolve_pronouns": (lambda v: isinstance(v, bool), "true or false"),

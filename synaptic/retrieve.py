@@ -28,6 +28,11 @@ class Lists:
         found = self.lexical.get(rowid) or self.semantic.get(rowid)
         return found.chunk_rowid if found else None
 
+    def chunk_near(self, rowid: int) -> int | None:
+        """The chunk of an entry that stands for its meaning: the nearest, else the one with the words."""
+        found = self.semantic.get(rowid) or self.lexical.get(rowid)
+        return found.chunk_rowid if found else None
+
 
 def spell(ws: Workspace, parsed: ParsedQuery) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words to look up, and a notice for each that no entry holds and for which its nearest is searched too."""

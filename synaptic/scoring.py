@@ -13,7 +13,6 @@ from .query import MAX_LIMIT, ParsedQuery
 from .ranking import (
     age_in_days,
     decay,
-    newest_of_a_topic_first,
     reciprocal_rank_fusion,
     signals,
     weighted,
@@ -21,13 +20,6 @@ from .ranking import (
 from .retrieve import Lists, by_meaning, by_words
 from .stopwatch import Stopwatch
 from .workspace import Workspace
-
-TOPIC_DEPTH = 10
-KEEPS_UP = (0.74, 0.9)
-"""The shares of an entry's score and cosine that a later one on its topic must reach to go before it."""
-
-ALMOST_EQUAL, KEEPS_UP_SO = 0.85, (0.5, 0.6)
-"""From this cosine on two entries differ in a detail only, and less will do: a question may name the outdated one."""
 
 PREFERENCE = 1.5
 """The weight of the list of what meets preferences, beside the lists by words and by meaning."""
@@ -251,41 +243,3 @@ def newest_of_the_fitting(ranked: Sequence[Ranked]) -> list[Ranked]:
         fits = by_words or by_meaning or r.score >= FITTING * ranked[0].score
         (good if fits and (r.met or not preferred) else rest).append(r)
     return [*in_order(good, "newest"), *rest]
-
-
-def _keeps_up(later: Ranked, best: Ranked, *, cosine: float) -> bool:
-    """Whether of two entries on one topic the lower ranked answers the question nearly as well."""
-    score, near = KEEPS_UP_SO if cosine >= ALMOST_EQUAL else KEEPS_UP
-    near_enough = (later.signals.semantic or 0.0) >= near * (best.signals.semantic or 0.0)
-    return near_enough and later.score >= score * best.score
-
-
-def later_first(ws: Workspace, lists: Lists, ranked: Sequence[Ranked]) -> list[Ranked]:
-    """The ranking, in which of two entries of the top that say the same thing the later stands first.
-
-    It takes the other's place, and the score of that place.
-    """
-    import numpy as np
-
-    first, rest = ranked[:TOPIC_DEPTH], ranked[TOPIC_DEPTH:]
-    top = [r for r in first if r.rowid in lists.semantic]
-    chunks = [lists.semantic[r.rowid].chunk_rowid for r in top]
-    stored = ws.index.vectors(chunks)
-    if len(top) < 2 or len(stored) < len(top):
-        return list(ranked)
-    matrix = np.stack([np.frombuffer(stored[chunk], dtype=np.int8) for chunk in chunks]).astype(np.float32)
-    matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1.0)
-    cosines = matrix @ matrix.T
-    alike = [
-        (one, other)
-        for one, other in np.argwhere(np.triu(cosines >= ws.config.search.same_topic, k=1))
-        if _keeps_up(top[other], top[one], cosine=cosines[one, other])
-    ]
-    by_rowid = {r.rowid: r for r in first}
-    order = newest_of_a_topic_first(
-        list(by_rowid),
-        [(top[one].rowid, top[other].rowid) for one, other in alike],
-        {rowid: r.standing.position for rowid, r in by_rowid.items()},
-    )
-    moved = [replace(by_rowid[rowid], score=place.score) for rowid, place in zip(order, first, strict=True)]
-    return [*moved, *rest]

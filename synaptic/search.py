@@ -22,7 +22,6 @@ from .scoring import (
     Ranked,
     fusion_weights,
     in_order,
-    later_first,
     lists_of,
     newest_of_the_fitting,
     preferences,
@@ -33,6 +32,7 @@ from .scoring import (
 from .smart import MAX_ROUNDS, think
 from .stopwatch import Stopwatch
 from .sync import DEFAULT_RATE, SyncReport, in_step, read_hits
+from .topic import later_first
 from .words import words
 from .workspace import Workspace
 
@@ -195,7 +195,9 @@ def _run(ws: Workspace, query: str, ask: Ask, plan: _Plan, report: SyncReport) -
         ranked = ranked_of(ws, ask, mode, lists, vector)
     with ask.watch.stage("rank"):
         kept = similar(ask, ranked) if vector is not None else ranked
-        best = later_first(ws, lists, kept) if vector is not None and ask.weights is None else kept
+        best = kept
+        if vector is not None and ask.weights is None and ws.config.search.later_first:
+            best = later_first(ws, ask, vector, lists, kept)
         winners = in_order((newest_of_the_fitting(best) if ask.recent else best)[: ask.limit], ask.order)
     with ask.watch.stage("read"):
         hits = _hits(ws, ask, lists, winners, terms)

@@ -14,7 +14,7 @@ from homes import open_home
 from synaptic import Filters, Workspace, rebuild, search
 from synaptic.index.rows import quantise
 
-ALONE = {"decay_floor": 1.0, "same_topic": 2.0, "analysis": False, "context": 0.0}
+ALONE = {"decay_floor": 1.0, "later_first": False, "analysis": False, "context": 0.0}
 """A ranking by one list and nothing else."""
 
 Texts = dict[str, list[tuple[str, str]]]

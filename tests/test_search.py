@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -101,6 +102,32 @@ def test_of_two_on_one_topic_the_later_is_first(
             assert titles(ws, query)[0].endswith("6543")
         scores = [hit.score for hit in search(ws, "staging database port").hits]
         assert scores == sorted(scores, reverse=True)
+
+
+def test_a_correction_in_other_words_goes_first_and_what_only_sounds_alike_does_not(
+    model: FastEmbedder, tmp_path: Path, clock: Clock
+) -> None:
+    with open_home(tmp_path, embedder=model, clock=clock) as ws:
+        save(ws, "Background jobs of the invoicing app run on Celery with RabbitMQ.")
+        save(ws, "The hotel in Rome is the Artemide, breakfast included.")
+        clock.forward(days=9)
+        save(ws, "We threw Celery out of invoicing: background work is a Postgres queue from today.")
+        save(ws, "The hotel in Vienna is the Topazz, breakfast not included.")
+        for text in OTHERS[:6]:
+            save(ws, text)
+        assert "Postgres queue" in titles(ws, "background jobs invoicing")[0]
+        assert "Rome" in titles(ws, "which hotel did we book in Rome?")[0]
+
+
+def test_a_page_without_a_date_is_not_taken_for_the_later(model: FastEmbedder, tmp_path: Path) -> None:
+    with open_home(tmp_path, embedder=model) as ws:
+        pages = [ws.config.journal / name for name in ("exact.md", "other.md")]
+        for page, port in zip(pages, ("5432", "6543, said Ada"), strict=True):
+            page.write_text(f"The staging database runs on port {port}.\n", encoding="utf-8")
+        for early, late in (pages, reversed(pages)):
+            os.utime(early, (1e9, 1e9))
+            os.utime(late, (1.5e9, 1.5e9))
+            assert "5432" in search(ws, "The staging database runs on port 5432.").hits[0].entry.content
 
 
 def test_a_long_entry_is_found_by_its_last_sentence(model: FastEmbedder, tmp_path: Path) -> None:
