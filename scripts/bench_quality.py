@@ -6,8 +6,10 @@ import argparse
 import json
 import math
 import random
+import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -20,6 +22,7 @@ from bench_freshness import run_freshness
 from synaptic import SearchConfig, Workspace, find, search
 from synaptic.config import DEFAULT_MODEL
 from synaptic.embedding import FastEmbedder
+from synaptic.models import Entry
 
 PLAIN = SearchConfig(
     k=60, weights={"lexical": 1.0, "semantic": 1.0}, decay_floor=1.0, context=0, later_first=False, analysis=False
@@ -27,8 +30,15 @@ PLAIN = SearchConfig(
 """Reciprocal rank fusion as it is mostly used, and nothing else."""
 
 DEFAULT = SearchConfig()
-MULTI_HOP = 1
-"""LoCoMo's category of questions whose answer stands in several places."""
+TYPED = "plain words, as typed"
+"""No search of Synaptic: BM25 of every word of the query as it is typed; no stemming, no stop words."""
+
+MULTI_HOP = "several places"
+CATEGORIES = {1: MULTI_HOP, 2: "time", 3: "inference", 4: "one place"}
+"""What LoCoMo's numbers of categories say about where the answer stands."""
+
+Scores = list[dict[str, float]]
+"""The measures of each question."""
 
 
 class CachedEmbedder(FastEmbedder):
@@ -66,6 +76,7 @@ class Variant:
 
 
 VARIANTS = (
+    Variant(TYPED, PLAIN),
     Variant("BM25 alone", PLAIN, "lexical"),
     Variant("vectors alone", PLAIN, "semantic"),
     Variant("plain RRF, k=60", PLAIN),
@@ -73,71 +84,83 @@ VARIANTS = (
     Variant("default", DEFAULT, "auto"),
 )
 
-PEERS = 3
-"""The first so many variants are what others do."""
+PEERS = ("BM25 alone", "vectors alone", "plain RRF, k=60")
+"""What others do."""
 
 ABLATIONS = (
     Variant("- query analysis", replace(DEFAULT, analysis=False), "auto"),
     Variant("- stop words", replace(DEFAULT, stop_words=False), "auto"),
     Variant("- context column", replace(DEFAULT, context=0), "auto"),
     Variant("- decay", replace(DEFAULT, decay_floor=1.0), "auto"),
-    Variant("- same topic, later first", replace(DEFAULT, later_first=False), "auto"),
+    Variant("- later first", replace(DEFAULT, later_first=False), "auto"),
     Variant("- k=2, k=60 instead", replace(DEFAULT, k=60.0), "auto"),
+    Variant("- weights, equal instead", replace(DEFAULT, weights={"lexical": 1.0, "semantic": 1.0}), "auto"),
 )
 
 
 def run_quality(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     embedder = CachedEmbedder(scratch / "models")
-    rows: list[dict[str, Any]] = []
-    for path in arguments.freshness:
-        rows += run_freshness(path, arguments.notes, scratch, embedder)
     if arguments.freshness:
-        return rows
+        files = [run_freshness(path, arguments.notes, scratch, embedder) for path in arguments.freshness]
+        return [row for rows in files for row in rows]
     if arguments.answerable:
         if not arguments.notes:
             sys.exit("bench quality: --answerable needs --notes FILE, the notes that are asked.")
-        return rows + run_answerable(arguments.answerable, arguments.notes, scratch, embedder)
+        return run_answerable(arguments.answerable, arguments.notes, scratch, embedder)
     corpora: list[Corpus] = []
     if arguments.locomo:
         first, _, last = arguments.split.partition("-")
-        wanted = range(int(first), int(last or first) + 1)
-        corpora += locomo(arguments.locomo, wanted, scratch, embedder)
+        corpora += locomo(arguments.locomo, range(int(first), int(last or first) + 1), scratch, embedder)
     if arguments.notes:
         corpora.append(known_items(arguments.notes, scratch, embedder))
     if not corpora:
-        return rows or sys.exit("bench quality: give --locomo FILE, --notes FILE or --freshness FILE.")
-    variants = (*VARIANTS, *(sweep() if arguments.sweep else ABLATIONS))
-    baseline: list[float] = []
-    peers: list[list[float]] = []
-    multi_hop = [question.category == MULTI_HOP for corpus in corpora for question in corpus.questions]
-    hops_before: list[float] = []
-    for variant in variants:
-        scores = [score for corpus in corpora for score in evaluate(corpus, variant)]
-        recalls = [score["recall@10"] for score in scores]
-        ranks = [score["MRR"] for score in scores]
-        if len(peers) < PEERS:
-            peers.append(ranks)
-        if variant.name.startswith("plain RRF"):
-            baseline = recalls
-        row: dict[str, Any] = {"ranking": variant.name, "questions": len(scores)}
-        row |= {name: round(mean(score[name] for score in scores), 4) for name in scores[0]}
-        if baseline and variant.name == "default":
-            low, high = bootstrap([a - b for a, b in zip(recalls, baseline, strict=True)])
-            row["recall@10 over plain RRF, 95 %"] = f"{low:+.3f} to {high:+.3f}"
-            low, high = bootstrap([a - b for a, b in zip(ranks, max(peers, key=mean), strict=True)])
-            row["MRR over the best peer, 95 %"] = f"{low:+.3f} to {high:+.3f}"
-        hops = [recall for recall, is_hop in zip(recalls, multi_hop, strict=True) if is_hop]
-        if hops:
-            row["multi-hop recall@10"] = round(mean(hops), 4)
-        if hops and variant.name == "default":
-            low, high = bootstrap([a - b for a, b in zip(hops, hops_before, strict=True)])
-            row["multi-hop over hybrid, 95 %"] = f"{low:+.3f} to {high:+.3f}"
-        hops_before = hops if variant.name == "hybrid" else hops_before
-        rows.append(row)
+        sys.exit("bench quality: give --locomo FILE, --notes FILE or --freshness FILE.")
+    found: dict[str, Scores] = {}
+    for variant in (*VARIANTS, *(sweep() if arguments.sweep else ABLATIONS)):
+        found[variant.name] = [score for corpus in corpora for score in evaluate(corpus, variant)]
         print(f"  {variant.name}", file=sys.stderr)
     for corpus in corpora:
         corpus.workspace.close()
-    return rows
+    categories = [question.category for corpus in corpora for question in corpus.questions]
+    return [
+        *({"ranking": name, "questions": len(scores)} | means(scores) for name, scores in found.items()),
+        *by_category(found, categories),
+        *compared(found, categories),
+    ]
+
+
+def means(scores: Scores) -> dict[str, float]:
+    return {name: round(mean(score[name] for score in scores), 4) for name in scores[0]}
+
+
+def by_category(found: Mapping[str, Scores], categories: Sequence[int]) -> Iterator[dict[str, Any]]:
+    for category, name in sorted(CATEGORIES.items()):
+        places = [place for place, of in enumerate(categories) if of == category]
+        if places:
+            for variant in (*PEERS, "hybrid", "default"):
+                scores = means([found[variant][place] for place in places])
+                shown = {"recall@10": scores["recall@10"], "nDCG@10": scores["nDCG@10"]}
+                yield {"category": f"{name} ({len(places)})", "ranking": variant} | shown
+
+
+def compared(found: Mapping[str, Scores], categories: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """How much better the default is, with an interval over questions."""
+    best = max(PEERS, key=lambda name: mean(score["MRR"] for score in found[name]))
+    several = [place for place, category in enumerate(categories) if CATEGORIES.get(category) == MULTI_HOP]
+    for other, measure, places in (
+        ("plain RRF, k=60", "recall@10", range(len(categories))),
+        (best, "MRR", range(len(categories))),
+        ("hybrid", "recall@10", several),
+    ):
+        if not places:
+            continue
+        pairs = [(found["default"][place][measure], found[other][place][measure]) for place in places]
+        low, high = bootstrap([ours - theirs for ours, theirs in pairs])
+        over = f"{other}{f', {MULTI_HOP}' if places is several else ''}"
+        yield {"default over": over, "measure": measure, "difference, 95 %": f"{low:+.3f} to {high:+.3f}"}
+    typed = mean(score["precision@5"] for score in found[TYPED])
+    ratio = mean(score["precision@5"] for score in found["default"]) / typed if typed else math.inf
+    yield {"default over": TYPED, "measure": "precision@5", "difference, 95 %": f"{ratio:.2f} times"}
 
 
 def sweep() -> Iterator[Variant]:
@@ -153,9 +176,50 @@ def sweep() -> Iterator[Variant]:
 
 def evaluate(corpus: Corpus, variant: Variant) -> Iterator[dict[str, float]]:
     workspace = replace(corpus.workspace, config=replace(corpus.workspace.config, search=variant.config))
+    if variant.name == TYPED:
+        matched = PlainWords((entry.id, f"{entry.title} {entry.content}") for entry in entries(workspace))
+        for question in corpus.questions:
+            yield measures(matched.best(question.text, 20), question.wanted)
+        return
     for question in corpus.questions:
         found = search(workspace, question.text, limit=20, strategy=variant.strategy)
         yield measures([hit.entry.id for hit in found.hits], question.wanted)
+
+
+class PlainWords:
+    """Texts by BM25 (k1 1.2, b .75) of the words as they are written."""
+
+    def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
+        self._counts = {id: Counter(_words(text)) for id, text in texts}
+        self._holding = Counter(word for counts in self._counts.values() for word in counts)
+        self._usual = mean(counts.total() for counts in self._counts.values())
+
+    def best(self, query: str, count: int) -> list[str]:
+        idf = {word: math.log(1 + len(self._counts) / (0.5 + self._holding[word])) for word in set(_words(query))}
+        scores = {
+            id: sum(
+                weight * held[word] * 2.2 / (held[word] + 1.2 * (0.25 + 0.75 * held.total() / self._usual))
+                for word, weight in idf.items()
+            )
+            for id, held in self._counts.items()
+        }
+        best = sorted(scores, key=lambda id: -scores[id])[:count]
+        return [id for id in best if scores[id]]
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+def entries(workspace: Workspace) -> Iterator[Entry]:
+    """All of them, newest first."""
+    cursor = None
+    while True:
+        page = find(workspace, limit=100, cursor=cursor)
+        yield from page.entries
+        cursor = page.cursor
+        if cursor is None:
+            return
 
 
 def measures(found: Sequence[str], wanted: frozenset[str]) -> dict[str, float]:
@@ -218,14 +282,7 @@ def known_items(path: Path, scratch: Path, embedder: FastEmbedder) -> Corpus:
         (home / "journal" / name).write_text(body.strip() + "\n", encoding="utf-8")
         questions.append((title[2:].strip(), name))
     workspace = indexed(home, embedder, datetime.now())
-    ids: dict[str, str] = {}
-    cursor = None
-    while True:
-        page = find(workspace, limit=100, cursor=cursor)
-        ids |= {entry.place.path: entry.id for entry in page.entries if entry.place}
-        cursor = page.cursor
-        if cursor is None:
-            break
+    ids = {entry.place.path: entry.id for entry in entries(workspace) if entry.place}
     return Corpus("notes", workspace, tuple(Question(title, frozenset([ids[name]]), 0) for title, name in questions))
 
 
