@@ -94,6 +94,7 @@ ABLATIONS = (
     Variant("- decay", replace(DEFAULT, decay_floor=1.0), "auto"),
     Variant("- later first", replace(DEFAULT, later_first=False), "auto"),
     Variant("- k=2, k=60 instead", replace(DEFAULT, k=60.0), "auto"),
+    Variant("- what times mean in a note", replace(DEFAULT, anchor_times=False), "auto"),
     Variant("- weights, equal instead", replace(DEFAULT, weights={"lexical": 1.0, "semantic": 1.0}), "auto"),
 )
 
