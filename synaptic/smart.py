@@ -3,7 +3,7 @@
 | round | searched                                             | why                                           |
 |-------|------------------------------------------------------|-----------------------------------------------|
 | 1     | the question; its parts, half as heavy               | a name crowds out what is asked about it      |
-| 2     | the question with the beginnings of the best answers | the rest of the story uses their words        |
+| 2     | the question, moved towards its best answers         | the rest of the story uses their words        |
 | 3     | what the question names and no answer holds          | only where something of the kind is left      |
 """
 
@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from .index import Candidate
+from .index import Candidate, unit
 from .lexicon import STOP_WORDS
 from .models import Mode, Round, SubQuery, Vector
 from .query import ParsedQuery, parse_query
@@ -28,12 +28,11 @@ PART_WEIGHT = 0.5
 """Of a sub-query, where the question itself has 1. Chosen on LoCoMo, like the two below."""
 LOOKED_AT, BEGINNING = 3, 200
 """How many answers are read for the second round, and how many characters of each."""
+FEEDBACK = 0.5
+"""What the mean of their vectors counts beside the question's; embedding their text brings no more and takes longer."""
 
 MAX_TERMS = 8
 """Words of a sub-query that are looked up."""
-
-LONGER = 2
-"""How much more a question with its answers costs than the question, at least."""
 
 MAX_ROUNDS = 3
 CHECKED = 10
@@ -67,12 +66,12 @@ def think(
             runs.ask(part)
     rounds = [runs.close()]
     for number in range(1, max_rounds):
-        if not ask.budget.allows("reflect", ask.watch.elapsed(), LONGER * one_ms):
+        if not ask.budget.allows("reflect", ask.watch.elapsed(), one_ms):
             break
         with ask.watch.stage("reflect"):
             before = set(runs.best())
-            question = runs.with_answers() if number == 1 else " ".join(runs.missing())
-            if not question or not runs.ask(question):
+            asked = runs.ask_with_answers(vector) if number == 1 else runs.ask(" ".join(runs.missing()))
+            if not asked:
                 break
             rounds.append(runs.close())
             if set(runs.best()) == before:
@@ -110,15 +109,35 @@ class _Runs:
         self._seen = 0
         self._fused: tuple[int, list[Ranked]] = (0, [])
 
-    def ask(self, text: str) -> bool:
-        """Runs a text as a sub-query; False where it holds no words or was run before."""
+    def ask(self, text: str, vector: Vector | None = None) -> bool:
+        """Runs a text as a sub-query, with its own vector or this; False where it has no words or was run before."""
         parsed = parse_query(text.replace('"', " "), self._ask.filters, now=self._ask.now)
         if not parsed.terms or parsed.text in [query.query for query in self._queries]:
             return False
-        asked = replace(self._ask, parsed=parsed)
+        if vector is None:
+            vector = vector_of(self._ws, replace(self._ask, parsed=parsed))
         query = SubQuery(f"q{len(self._queries) + 1}", parsed.text, PART_WEIGHT)
-        self.add(query, parsed, self._rarest(parsed.terms), vector_of(self._ws, asked))
+        self.add(query, parsed, self._rarest(parsed.terms), vector)
         return True
+
+    def ask_with_answers(self, vector: Vector | None) -> bool:
+        """Runs the question with the beginnings of its best answers, its vector moved towards theirs.
+
+        Rocchio 1971, "Relevance feedback in information retrieval".
+        """
+        texts = self._texts(LOOKED_AT)
+        text = " ".join([self._ask.parsed.text, *(text[:BEGINNING] for text in texts)])
+        return bool(texts) and self.ask(text, vector if vector is None else self._towards_the_best(vector))
+
+    def _towards_the_best(self, vector: Vector) -> Vector:
+        import numpy as np
+
+        lists, best = self.lists(), self.ranked()[:LOOKED_AT]
+        stored = self._ws.index.vectors([chunk for r in best if (chunk := lists.chunk_near(r.rowid)) is not None])
+        if not stored:
+            return vector
+        moved = vector + FEEDBACK * np.mean([unit(found) for found in stored.values()], axis=0)
+        return np.asarray(moved / max(float(np.linalg.norm(moved)), 1e-9), dtype=np.float32)
 
     def _rarest(self, terms: Sequence[str]) -> Sequence[str]:
         """The words that tell most; BM25 of a common one costs much and moves little."""
@@ -168,11 +187,6 @@ class _Runs:
         found = len({r.rowid for ranked in self._ranked for r in ranked})
         new, self._seen = found - self._seen, found
         return Round(queries, new, tuple(self.missing()) if self._ask.explain else ())
-
-    def with_answers(self) -> str:
-        """The question, and the beginnings of its best answers."""
-        texts = self._texts(LOOKED_AT)
-        return " ".join([self._ask.parsed.text, *(text[:BEGINNING] for text in texts)]) if texts else ""
 
     def missing(self) -> list[str]:
         """What the question names, the journal knows, and none of the best answers holds."""

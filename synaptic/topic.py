@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
+from .index import unit
 from .models import Vector
 from .ranking import newest_of_a_topic_first
 from .retrieve import Lists
@@ -38,7 +39,7 @@ def later_first(ws: Workspace, ask: Ask, vector: Vector, lists: Lists, ranked: S
     crowd = [r for r in ranked[:CROWD] if chunks.get(r.rowid) in stored]
     if len(crowd) < 2:
         return list(ranked)
-    evidence = _evidence(crowd, [stored[chunks[r.rowid]] for r in crowd], vector)
+    evidence = _evidence(crowd, [unit(stored[chunks[r.rowid]]) for r in crowd], vector)
     if not evidence:
         return list(ranked)
     passages = read_passages(ws, [chunks[rowid] for pair in evidence for rowid in pair])
@@ -58,7 +59,7 @@ def later_first(ws: Workspace, ask: Ask, vector: Vector, lists: Lists, ranked: S
     return [*moved, *rest]
 
 
-def _evidence(crowd: Sequence[Ranked], stored: Sequence[bytes], vector: Vector) -> dict[tuple[int, int], float]:
+def _evidence(crowd: Sequence[Ranked], vectors: Sequence[Vector], vector: Vector) -> dict[tuple[int, int], float]:
     """How much speaks for one topic of an entry and a later one behind it, by their rowids; only what is enough.
 
     | sign    | what                                                                                       |
@@ -69,8 +70,7 @@ def _evidence(crowd: Sequence[Ranked], stored: Sequence[bytes], vector: Vector) 
     """
     import numpy as np
 
-    matrix = np.stack([np.frombuffer(row, dtype=np.int8) for row in stored]).astype(np.float32)
-    matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1.0)
+    matrix = np.stack(vectors)
     cosines, nearness = matrix @ matrix.T, matrix @ vector
     usual = float(cosines[np.triu_indices(len(crowd), k=1)].mean()) if len(crowd) > 2 else 0.0
     nearest = sorted(range(len(crowd)), key=lambda place: -nearness[place])[:3]

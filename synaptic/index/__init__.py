@@ -18,6 +18,7 @@ from .rows import (
     Stored,
     instant,
     moment,
+    unit,
 )
 
 __all__ = [
@@ -36,4 +37,5 @@ __all__ = [
     "is_damage",
     "is_unwritable",
     "moment",
+    "unit",
 ]

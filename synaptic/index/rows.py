@@ -136,6 +136,14 @@ def quantise(vector: Vector) -> bytes:
     return bytes(np.clip(np.rint(vector * VECTOR_SCALE), -127, 127).astype(np.int8).tobytes())
 
 
+def unit(stored: bytes) -> Vector:
+    """The unit vector that these int8 bytes stand for."""
+    import numpy as np
+
+    vector = np.frombuffer(stored, dtype=np.int8).astype(np.float32)
+    return np.asarray(vector / max(float(np.linalg.norm(vector)), 1.0), dtype=np.float32)
+
+
 def instant(at: datetime) -> int:
     """Microseconds since 1970 UTC, also for years whose UTC date Python cannot hold."""
     offset = at.utcoffset() or timedelta()
