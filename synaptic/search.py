@@ -23,6 +23,7 @@ from .scoring import (
     fusion_weights,
     in_order,
     lists_of,
+    named_first,
     newest_of_the_fitting,
     preferences,
     ranked_of,
@@ -193,6 +194,8 @@ def _run(ws: Workspace, query: str, ask: Ask, plan: _Plan, report: SyncReport) -
     else:
         lists = lists_of(ws, ask, mode, terms, vector)
         ranked = ranked_of(ws, ask, mode, lists, vector)
+        if ask.weights is None and ask.strategy != "bounded" and ask.parsed.terms:
+            ranked = named_first(ask.parsed.text, ranked)
     with ask.watch.stage("rank"):
         kept = similar(ask, ranked) if vector is not None else ranked
         best = kept

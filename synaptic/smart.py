@@ -19,7 +19,7 @@ from .models import Mode, Round, SubQuery, Vector
 from .query import ParsedQuery, parse_query
 from .ranking import reciprocal_rank_fusion
 from .retrieve import Lists
-from .scoring import Ask, Ranked, by_score, lists_of, ranked_of, vector_of
+from .scoring import Ask, Ranked, by_score, lists_of, named_first, ranked_of, vector_of
 from .sync import read_hits
 from .words import match, words
 from .workspace import Workspace
@@ -167,7 +167,8 @@ class _Runs:
         weights = {query.id: query.weight for query in self._queries}
         fused = reciprocal_rank_fusion(rankings, k=self._ws.config.search.k, weights=weights)
         first = {r.rowid: r for found in reversed(self._ranked) for r in found}
-        return by_score([replace(r, score=fused[rowid]) for rowid, r in first.items()])
+        found = by_score([replace(r, score=fused[rowid]) for rowid, r in first.items()])
+        return named_first(self._ask.parsed.text, found)
 
     def best(self) -> list[int]:
         return [r.rowid for r in self.ranked()[: self._ask.limit]]

@@ -119,6 +119,18 @@ def test_a_correction_in_other_words_goes_first_and_what_only_sounds_alike_does_
         assert "Rome" in titles(ws, "which hotel did we book in Rome?")[0]
 
 
+def test_what_is_said_by_whom_the_question_names_counts_more(model: FastEmbedder, tmp_path: Path) -> None:
+    with open_home(tmp_path, embedder=model) as ws:
+        save(ws, "Ada: I play the cello on Sundays.")
+        save(ws, "Bob: Ada, did you say that you play the violin, or was it the cello that you play?")
+        assert titles(ws, "Which instrument does Ada play?")[0].startswith("Bob:")
+        for text in ("the train was late", "no, it rained", "see you at four"):  # a talk, not a label of one note
+            save(ws, f"Ada: {text}")
+            save(ws, f"Bob: oh, {text}")
+        assert titles(ws, "Which instrument does Ada play?")[0].startswith("Ada:")
+        assert titles(ws, "Which instrument does Bob play?")[0].startswith("Bob:")
+
+
 def test_a_page_without_a_date_is_not_taken_for_the_later(model: FastEmbedder, tmp_path: Path) -> None:
     with open_home(tmp_path, embedder=model) as ws:
         pages = [ws.config.journal / name for name in ("exact.md", "other.md")]

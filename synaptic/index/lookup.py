@@ -325,7 +325,7 @@ class Index(Store):
         """What ranking wants of entries, by rowid. Copies that have no id in force are left out."""
         rows = self.rows(
             "SELECT e.rowid, e.id, e.at, s.path, e.seq, e.type, e.date_source, e.importance, "
-            "coalesce(a.count, 0), a.at FROM entry e JOIN source s ON s.id = e.source "
+            "coalesce(a.count, 0), a.at, e.title FROM entry e JOIN source s ON s.id = e.source "
             f"LEFT JOIN access a ON a.id = e.id WHERE e.rowid IN {marks(rowids)} AND e.id IS NOT NULL",
             *rowids,
         )

@@ -86,6 +86,7 @@ class Standing(NamedTuple):
     importance: int | None
     accesses: int
     accessed_at: int | None
+    title: str
 
     @property
     def position(self) -> Position:
