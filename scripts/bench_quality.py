@@ -25,7 +25,13 @@ from synaptic.embedding import FastEmbedder
 from synaptic.models import Entry
 
 PLAIN = SearchConfig(
-    k=60, weights={"lexical": 1.0, "semantic": 1.0}, decay_floor=1.0, context=0, later_first=False, analysis=False
+    k=60,
+    weights={"lexical": 1.0, "semantic": 1.0},
+    decay_floor=1.0,
+    context=0,
+    later_first=False,
+    speakers=False,
+    analysis=False,
 )
 """Reciprocal rank fusion as it is mostly used, and nothing else."""
 
@@ -93,6 +99,7 @@ ABLATIONS = (
     Variant("- context column", replace(DEFAULT, context=0), "auto"),
     Variant("- decay", replace(DEFAULT, decay_floor=1.0), "auto"),
     Variant("- later first", replace(DEFAULT, later_first=False), "auto"),
+    Variant("- who speaks", replace(DEFAULT, speakers=False), "auto"),
     Variant("- k=2, k=60 instead", replace(DEFAULT, k=60.0), "auto"),
     Variant("- what times mean in a note", replace(DEFAULT, anchor_times=False), "auto"),
     Variant("- weights, equal instead", replace(DEFAULT, weights={"lexical": 1.0, "semantic": 1.0}), "auto"),

@@ -36,7 +36,7 @@ class SearchConfig:
     `k` and `weights` (`lexical`, `semantic`) belong to reciprocal rank fusion. An answer's weight falls from 1
     to `decay_floor` with a half-life of `half_life_days`. `context` is the weight of the words of an entry's
     neighbours in BM25, 0 switches them off. `later_first`: of two entries on one topic the later
-    goes first.
+    goes first. `speakers`: in the record of a talk what is said by whom the question names counts more.
     """
 
     k: float = 2.0
@@ -45,6 +45,7 @@ class SearchConfig:
     decay_floor: float = 0.9
     context: float = 0.3
     later_first: bool = True
+    speakers: bool = True
     analysis: bool = True
     anchor_times: bool = True
     resolve_pronouns: bool = False
@@ -205,6 +206,7 @@ _RULES: dict[str, tuple[Callable[[object], bool], str]] = {
     "search.decay_floor": (lambda v: _number(v) and 0 <= v <= 1, "0 to 1; 1 switches decay off"),  # type: ignore[operator]
     "search.context": (lambda v: _number(v) and 0 <= v <= 10, "0 to 10; 0 switches it off"),  # type: ignore[operator]
     "search.later_first": (lambda v: isinstance(v, bool), "true or false"),
+    "search.speakers": (lambda v: isinstance(v, bool), "true or false"),
     "search.analysis": (lambda v: isinstance(v, bool), "true or false"),
     "search.anchor_times": (lambda v: isinstance(v, bool), "true or false"),
     "search.resolve_pronouns": (lambda v: isinstance(v, bool), "true or false"),

@@ -136,13 +136,15 @@ def by_score(ranked: Sequence[Ranked]) -> list[Ranked]:
     return sorted(latest_first, key=lambda r: r.score, reverse=True)
 
 
-def named_first(question: str, ranked: Sequence[Ranked]) -> list[Ranked]:
+def named_first(ws: Workspace, ask: Ask, ranked: Sequence[Ranked]) -> list[Ranked]:
     """The ranking, in which what is said by somebody the question names counts for more, best first.
 
     Who says it stands before a colon, again and again: `Ada: the pool is 40 now`.
     """
+    if not ws.config.search.speakers or ask.weights is not None or ask.strategy == "bounded":
+        return list(ranked)
     labels = {r.rowid: label for r in ranked if (label := _label(r.standing.title))}
-    asked = {word for _, word in words(question)} - STOP_WORDS
+    asked = {word for _, word in words(ask.parsed.text)} - STOP_WORDS
     often = Counter(labels.values())
     named = {label for label in often if often[label] >= SPEAKS and not asked.isdisjoint(label)}
     if not named:

@@ -193,9 +193,7 @@ def _run(ws: Workspace, query: str, ask: Ask, plan: _Plan, report: SyncReport) -
         lists, ranked, rounds = thought.lists, thought.ranked, thought.rounds
     else:
         lists = lists_of(ws, ask, mode, terms, vector)
-        ranked = ranked_of(ws, ask, mode, lists, vector)
-        if ask.weights is None and ask.strategy != "bounded" and ask.parsed.terms:
-            ranked = named_first(ask.parsed.text, ranked)
+        ranked = named_first(ws, ask, ranked_of(ws, ask, mode, lists, vector))
     with ask.watch.stage("rank"):
         kept = similar(ask, ranked) if vector is not None else ranked
         best = kept

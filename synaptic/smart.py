@@ -168,7 +168,7 @@ class _Runs:
         fused = reciprocal_rank_fusion(rankings, k=self._ws.config.search.k, weights=weights)
         first = {r.rowid: r for found in reversed(self._ranked) for r in found}
         found = by_score([replace(r, score=fused[rowid]) for rowid, r in first.items()])
-        return named_first(self._ask.parsed.text, found)
+        return named_first(self._ws, self._ask, found)
 
     def best(self) -> list[int]:
         return [r.rowid for r in self.ranked()[: self._ask.limit]]
