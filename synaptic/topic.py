@@ -39,7 +39,8 @@ def later_first(ws: Workspace, ask: Ask, vector: Vector, lists: Lists, ranked: S
     crowd = [r for r in ranked[:CROWD] if chunks.get(r.rowid) in stored]
     if len(crowd) < 2:
         return list(ranked)
-    evidence = _evidence(crowd, [unit(stored[chunks[r.rowid]]) for r in crowd], vector)
+    movable = sum(chunks.get(r.rowid) in stored for r in ranked[:DEPTH])
+    evidence = _evidence(crowd, movable, [unit(stored[chunks[r.rowid]]) for r in crowd], vector)
     if not evidence:
         return list(ranked)
     passages = read_passages(ws, [chunks[rowid] for pair in evidence for rowid in pair])
@@ -59,8 +60,12 @@ def later_first(ws: Workspace, ask: Ask, vector: Vector, lists: Lists, ranked: S
     return [*moved, *rest]
 
 
-def _evidence(crowd: Sequence[Ranked], vectors: Sequence[Vector], vector: Vector) -> dict[tuple[int, int], float]:
-    """How much speaks for one topic of an entry and a later one behind it, by their rowids; only what is enough.
+def _evidence(
+    crowd: Sequence[Ranked], movable: int, vectors: Sequence[Vector], vector: Vector
+) -> dict[tuple[int, int], float]:
+    """How much speaks for one topic of an entry and a later one behind it, both among the first `movable`.
+
+    By their rowids, and only where it is enough.
 
     | sign    | what                                                                                       |
     |---------|--------------------------------------------------------------------------------------------|
@@ -75,7 +80,7 @@ def _evidence(crowd: Sequence[Ranked], vectors: Sequence[Vector], vector: Vector
     usual = float(cosines[np.triu_indices(len(crowd), k=1)].mean()) if len(crowd) > 2 else 0.0
     nearest = sorted(range(len(crowd)), key=lambda place: -nearness[place])[:3]
     found = {}
-    for one, other in combinations(range(min(DEPTH, len(crowd))), 2):
+    for one, other in combinations(range(movable), 2):
         best, later = crowd[one], crowd[other]
         if not _comes_later(later, best):
             continue

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from synaptic import Workspace, build_filters, delete, find, get, rebuild, recent, restore, save, search, update
 from synaptic.embedding import FastEmbedder
 from synaptic.errors import Ambiguous, InvalidArgument, NotFound, Refused
+from synaptic.sync import embed_pending
 
 LOGIN = "Fixed authentication JWT token refresh bug in the login flow"
 OTHERS = """Chose sqlite-vec over LanceDB: one file, no server
@@ -117,6 +118,20 @@ def test_a_correction_in_other_words_goes_first_and_what_only_sounds_alike_does_
             save(ws, text)
         assert "Postgres queue" in titles(ws, "background jobs invoicing")[0]
         assert "Rome" in titles(ws, "which hotel did we book in Rome?")[0]
+
+
+def test_those_without_a_vector_yet_keep_their_places(model: FastEmbedder, tmp_path: Path, clock: Clock) -> None:
+    words_first = {"weights": {"lexical": 20.0, "semantic": 1.0}}
+    with open_home(tmp_path, embedder=model, clock=clock, search=words_first) as ws:
+        postgres = ("Postgres of pre-production listens on 5432", "The pre-production Postgres listens on 6543 now")
+        for text in (*OTHERS[:6], *postgres):
+            save(ws, text)
+            clock.forward(days=1)
+        embed_pending(ws, budget_s=None)
+        waiting = ws.config.journal / f"{clock():%Y-%m-%d}-later.md"
+        waiting.write_text("\n".join(f"## 1{n}:00 staging database port\n" for n in range(10)), encoding="utf-8")
+        found = [hit.entry.title for hit in search(ws, "staging database port", strategy="hybrid", embed_ms=0).hits]
+        assert set(found[:10]) == {"staging database port"} and set(found[10:]) == {*OTHERS[:6], *postgres}
 
 
 def test_what_is_said_by_whom_the_question_names_counts_more(model: FastEmbedder, tmp_path: Path) -> None:
