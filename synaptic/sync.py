@@ -6,9 +6,10 @@ import hashlib
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from itertools import islice
 from operator import attrgetter
 from typing import TypeVar
 
@@ -20,6 +21,7 @@ from .errors import Busy, IndexUnusable, JournalError, ModelError, NotFound
 from .index import BUSY_TIMEOUT_MS, ChunkRow, EntryRow, FileRows, Passage, Source, Stored, is_damage, is_unwritable
 from .markdown import body_text, plain_text
 from .models import Entry, ParsedFile, Place, RebuildReport, Stamp, Vector
+from .parallel import in_parallel, processors
 from .privacy import mask
 from .workspace import Workspace
 
@@ -208,29 +210,44 @@ def embed_pending(ws: Workspace, *, budget_s: float | None, at_least: int = 0, p
 
 
 def _embedded(ws: Workspace, budget_s: float | None, at_least: int, progress: Progress | None) -> Iterator[int]:
-    """How many have their vector, after each batch."""
+    """How many have their vector, after each batch. Without a budget every processor embeds.
+
+    One text a time, whatever the others do: a vector depends on nothing but its text.
+    """
     wait_ms = BUSY_TIMEOUT_MS if budget_s is None else LOCK_WAIT_MS
     begun = time.perf_counter()
     total = ws.index.pending_counts()[1] if progress else 0
     done = 0
-    while passages := ws.index.pending(BATCH):
-        vectors: list[tuple[int, int, Vector]] = []
-        for rowid, hash_, text in _texts(ws, passages):
-            if budget_s is not None and done + len(vectors) >= at_least and time.perf_counter() - begun > budget_s:
-                break
-            vectors.append((rowid, hash_, ws.embedder.embed_passage(text)))
-        if not vectors:
-            return
-        with ws.index.writing(wait_ms):
-            ws.index.store_vectors(vectors)
-            done += len(vectors)
-            if done >= 8:
-                ws.index.set_meta("embed_rate", done / max(time.perf_counter() - begun, 1e-6))
-        yield done
-        if progress:
-            progress("embedding", done, total)
-        if budget_s is not None and len(vectors) < len(passages):
-            return
+
+    def wanted() -> Iterator[tuple[int, int, str]]:
+        for number, text in enumerate(_waiting(ws)):
+            if budget_s is not None and number >= at_least and time.perf_counter() - begun > budget_s:
+                return
+            yield text
+
+    def embedded(passage: tuple[int, int, str]) -> tuple[int, int, Vector]:
+        rowid, hash_, text = passage
+        return rowid, hash_, ws.embedder.embed_passage(text)
+
+    workers = max(1, processors() // ws.config.threads) if budget_s is None else 1
+    with closing(in_parallel(embedded, wanted(), workers)) as vectors:
+        while batch := list(islice(vectors, BATCH)):
+            with ws.index.writing(wait_ms):
+                ws.index.store_vectors(batch)
+                done += len(batch)
+                if done >= 8:
+                    ws.index.set_meta("embed_rate", done / max(time.perf_counter() - begun, 1e-6))
+            yield done
+            if progress:
+                progress("embedding", done, total)
+
+
+def _waiting(ws: Workspace) -> Iterator[tuple[int, int, str]]:
+    """(chunk rowid, hash, text) of every passage without a vector, newest first."""
+    below = None
+    while passages := ws.index.pending(BATCH, below=below):
+        yield from _texts(ws, passages)
+        below = passages[-1].rowid
 
 
 def rebuild(ws: Workspace, *, fresh: bool = False, progress: Progress | None = None) -> RebuildReport:

@@ -365,10 +365,13 @@ class Store(Database):
         self.set_meta("model", name)
         self.set_meta("dimensions", dimensions)
 
-    def pending(self, limit: int) -> list[Passage]:
-        """Passages that want a vector, newest first."""
+    def pending(self, limit: int, *, below: int | None = None) -> list[Passage]:
+        """Passages that want a vector, newest first; of those before the chunk `below`."""
         rows = self.rows(
-            f'SELECT c.rowid, c.entry, c.start, c."end", c.hash {_PENDING} ORDER BY c.rowid DESC LIMIT ?', limit
+            f'SELECT c.rowid, c.entry, c.start, c."end", c.hash {_PENDING} AND c.rowid < ? '
+            "ORDER BY c.rowid DESC LIMIT ?",
+            2**63 - 1 if below is None else below,
+            limit,
         )
         return [Passage(*row) for row in rows]
 
