@@ -13,6 +13,7 @@ import shutil
 import statistics
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -91,9 +92,11 @@ class NoText(FastEmbedder):
     def __init__(self, cache: Path) -> None:
         super().__init__(DEFAULT_MODEL, cache=cache)
         self._vectors = random_vectors(self.dimensions)
+        self._turn = threading.Lock()
 
     def embed_passage(self, text: str) -> Vector:
-        return next(self._vectors)
+        with self._turn:
+            return next(self._vectors)
 
 
 class Exact(Index):

@@ -488,6 +488,29 @@ def test_a_damaged_index_under_an_open_workspace_is_made_anew(
     assert filled.index.orphans() == 0
 
 
+def test_the_index_shrinks_with_the_journal_while_others_read_it(ws: Workspace) -> None:
+    notes = [ws.config.journal / f"note {number}.md" for number in range(240)]
+    for number, note in enumerate(notes):
+        note.write_text("".join(f"Cable {number}-{line} leads to the {number * line}th socket.\n" for line in range(9)))
+    sync(ws)
+    embed_pending(ws, budget_s=None)
+    before = ws.index.value("PRAGMA page_count")
+    with open_home(ws.config.home) as reader, reader.index.snapshot():
+        assert reader.index.counts()[1] == 240
+        for some in range(0, 220, 20):
+            for note in notes[some : some + 20]:
+                note.unlink()
+            assert sync(ws).removed == 20
+        assert reader.index.counts()[1] == 240
+        assert [passage.entry_rowid for passage in reader.index.passages(range(1, 241)).values()]
+    pages, free = ws.index.value("PRAGMA page_count"), ws.index.value("PRAGMA freelist_count")
+    assert pages < before / 2
+    assert free < pages / 8
+    assert ws.index.orphans() == 0
+    assert verify(ws)
+    assert len(found(ws, "leads to")) == 20
+
+
 def test_a_damage_that_no_search_meets_is_found_by_a_check(filled: Workspace) -> None:
     filled.close()
     path = filled.config.state / "index.db"

@@ -37,8 +37,12 @@ _PRAGMAS = (
     "secure_delete = FAST",  # what is deleted within a page is overwritten; `scrub` does the rest
     "temp_store = MEMORY",
     "cache_size = -8000",
-    "journal_size_limit = 4194304",  # of the log, after a large change
+    "wal_autocheckpoint = 500",  # pages: the log holds a megabyte,
+    "journal_size_limit = 1048576",  # and is cut to that after a large change
 )
+
+FREE_SHARE = 16
+"""About one of so many pages may be free: the next write takes them."""
 
 _TABLES = frozenset(
     re.findall(r"^CREATE (?:VIRTUAL )?TABLE (\w+)", SCHEMA.read_text(encoding="utf-8"), re.MULTILINE)
@@ -309,6 +313,15 @@ class Database:
     def optimize(self) -> None:
         """Merges the full-text index into one segment. Call within `writing`."""
         self.db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')")
+
+    def give_back(self, most: int) -> None:
+        """None; the file is shorter by up to `most` pages where many are free. Call within `writing`.
+
+        The rows of a page that stood at the end move, not their numbers; readers keep their snapshot.
+        """
+        free, pages = self.value("PRAGMA freelist_count"), self.value("PRAGMA page_count")
+        if free > pages // FREE_SHARE:
+            self.rows(f"PRAGMA incremental_vacuum({min(most, free - pages // FREE_SHARE)})")
 
     def compact(self) -> bool:
         """Gives free pages back and empties the write-ahead log; False where somebody was in the way.
