@@ -8,7 +8,7 @@
     python scripts/bench.py speed [--notes notes-til.tar.gz] [--cache DIR]
     python scripts/bench.py scale --data DIR [--cache DIR] [--sizes 10k,100k,500k]
     python scripts/bench.py start
-    python scripts/bench.py size --notes notes-til.tar.gz
+    python scripts/bench.py size --notes notes-til.tar.gz --locomo locomo-dev.json
 
 Run it with the project's `.venv`. The machine is noisy wherever it is: compare rows of one run.
 """
@@ -81,8 +81,9 @@ def parser() -> argparse.ArgumentParser:
     scale.add_argument("--cache", type=Path, help="where the journals are kept for the next run")
     scale.add_argument("--cpu", action="store_true", help="processor time: for a machine that others use")
     start = commands.add_parser("start", help="MCP: from process start to the answer of initialize")
-    size = commands.add_parser("size", help="bytes of the index over bytes of the text")
-    size.add_argument("--notes", type=Path, required=True, help="a tar.gz of Markdown notes")
+    size = commands.add_parser("size", help="bytes of the index over bytes of the text, by part")
+    size.add_argument("--notes", type=Path, help="a tar.gz of Markdown notes")
+    size.add_argument("--locomo", type=Path, help="LoCoMo conversations, JSON: an entry for each turn")
     for command in (quality, automatic, speed, scale, start, size):
         command.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return top

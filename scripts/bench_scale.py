@@ -125,7 +125,7 @@ class Exact(Index):
 def every_match(index: Index, terms: Sequence[str], context_weight: float, limit: int) -> list[tuple[int, float]]:
     """BM25 of every chunk that holds any of the words, the best of them; what SQLite does when asked plainly."""
     rows = index.rows(
-        f"SELECT rowid, bm25(chunk_fts, 1.0, 1.0, 1.0, {context_weight}) AS score FROM chunk_fts "
+        f"SELECT rowid, bm25(chunk_fts, 1.0, {context_weight}) AS score FROM chunk_fts "
         "WHERE chunk_fts MATCH ? ORDER BY score, rowid DESC LIMIT ?",
         " OR ".join(terms),
         limit,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import string
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -19,6 +20,7 @@ from .blocks import MASK
 from .chunking import cut
 from .errors import Busy, IndexUnusable, JournalError, ModelError, NotFound
 from .index import BUSY_TIMEOUT_MS, ChunkRow, EntryRow, FileRows, Passage, Source, Stored, is_damage, is_unwritable
+from .lexicon import STOP_WORDS
 from .markdown import body_text, plain_text
 from .models import Entry, ParsedFile, Place, RebuildReport, Stamp, Vector
 from .parallel import in_parallel, processors
@@ -389,23 +391,25 @@ def _chunk_rows(
         text = plain_text(body_text(body[span.start : span.end]))
         # a long entry's first passage stands beside the entry before, its last beside the one after
         meant = _meant(f"{entry.title}\n\n{text}" if number == 0 else text, entry, times, pronouns)
-        said = f"{text} {meant}".strip()
-        context = f"{previous if number == 0 else ''} {following if span is spans[-1] else ''}".strip()
+        own = "\n".join(part for part in (entry.title, f"{text} {meant}".strip(), labels) if part)
+        context = thinned(f"{previous if number == 0 else ''} {following if span is spans[-1] else ''}")
         chunks.append(
             ChunkRow(
                 start=span.start,
                 end=span.end,
                 hash=_hash(embedded_text(entry, text)),
-                words_hash=_hash("\0".join((entry.title, labels, said, context))),
-                title=entry.title,
-                tags=labels,
-                text=said,
+                words_hash=_hash(f"{own}\0{context}"),
+                own=own,
                 context=context,
                 embed=span.embed,
             )
         )
     return tuple(chunks)
 
+
+FILLER = "the"
+_APART = dict.fromkeys(map(ord, f"{string.punctuation}’"), " ")
+_SAYS_NOTHING = frozenset(form for word in STOP_WORDS for form in (word, word.capitalize()))
 
 _RELATIVE = re.compile(r"\b(?:yesterday|to(?:day|night|morrow)|ago|last|next|this|in)\b", re.IGNORECASE)
 
@@ -441,6 +445,14 @@ def content_hash(content: str) -> int:
 def _labels(entry: Entry) -> str:
     aliases = [value for key, value in entry.extra if key == "aliases"]
     return " ".join((*entry.tags, entry.project or "", *entry.files, *aliases)).strip()
+
+
+def thinned(text: str) -> str:
+    """The text with another word in the place of each stop word: no shorter for BM25, but a fifth less of the index.
+
+    For neighbours' words, in which nobody seeks a phrase.
+    """
+    return " ".join([FILLER if word in _SAYS_NOTHING else word for word in text.translate(_APART).split()])
 
 
 def _whole_text(entry: Entry, masked: bytes) -> str:

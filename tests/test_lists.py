@@ -131,9 +131,9 @@ def test_words_in_very_many_entries_find_what_scoring_all_of_them_would(tmp_path
 def scored(ws: Workspace, words: str, tags: tuple[str, ...]) -> dict[str, float]:
     """BM25 of every entry that holds one of the words, and the tag."""
     rows = ws.index.rows(
-        "SELECT e.id, bm25(chunk_fts, 1.0, 1.0, 1.0, 0.0), t.name FROM chunk_fts "
+        "SELECT e.id, bm25(chunk_fts, 1.0, 0.0), t.name FROM chunk_fts "
         "JOIN chunk c ON c.rowid = chunk_fts.rowid JOIN entry e ON e.rowid = c.entry "
         "JOIN tag t ON t.entry = e.rowid WHERE chunk_fts MATCH ?",
-        f"{{title tags text}}: ({' OR '.join(words.split())})",
+        f"own: ({' OR '.join(words.split())})",
     )
     return {id: score for id, score, tag in rows if not tags or tag in tags}

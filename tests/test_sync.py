@@ -488,6 +488,21 @@ def test_a_damaged_index_under_an_open_workspace_is_made_anew(
     assert filled.index.orphans() == 0
 
 
+def test_neighbours_words_are_found_without_their_stop_words(ws: Workspace) -> None:
+    """As many words as before, so that what is found is scored as before."""
+    (ws.config.journal / "2026-11-21.md").write_text(
+        "## 09:00 One\n\nIt's what we didn't know about the Heron.\n\n## 09:10 Two\n\nWith them.\n"
+    )
+    assert [hit.entry.title for hit in search(ws, "heron", strategy="lexical").hits] == ["One", "Two"]
+    assert found(ws, "what we didn't know") == ["It's what we didn't know about the Heron."]
+    rows = ws.index.rows("SELECT doc, term FROM chunk_place WHERE col = 'context' ORDER BY doc, offset")
+    context = {doc: [term for at, term in rows if at == doc] for doc, _ in rows}
+    assert context == {
+        1: ["two", "the", "the"],
+        2: ["on", "the", "the", "the", "the", "didn", "the", "know", "the", "the", "heron"],
+    }
+
+
 def test_the_index_shrinks_with_the_journal_while_others_read_it(ws: Workspace) -> None:
     notes = [ws.config.journal / f"note {number}.md" for number in range(240)]
     for number, note in enumerate(notes):

@@ -10,8 +10,8 @@ from typing import Any
 from ..models import Filters
 from .database import marks
 
-OWN_COLUMNS = "{title tags text}"
-"""The columns that hold an entry's own words, not its neighbours'."""
+OWN = "own"
+"""The column that holds an entry's own words, not its neighbours'."""
 
 SUPERSEDED = (
     "FROM entry old JOIN supersedes s ON s.target = old.own_id JOIN entry new ON new.rowid = s.entry "
@@ -120,7 +120,7 @@ class Gate:
                 " AND e.rowid IN (SELECT p.entry FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid "
                 "WHERE w.chunk_fts MATCH ?)"
             )
-            values = (*values, f"{OWN_COLUMNS}: {phrase}")
+            values = (*values, f"{OWN}: {phrase}")
         return condition, values
 
 

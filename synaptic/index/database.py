@@ -20,7 +20,7 @@ from ..words import TOKENIZER
 from . import rescue
 
 APPLICATION_ID = 0x53594E41  # "SYNA"
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 BUSY_TIMEOUT_MS = 10_000
 OPEN_ATTEMPTS = 5
 OPEN_PAUSE_S = 0.01
@@ -224,7 +224,7 @@ class Database:
             kept, accesses = rescue.take(connection), rescue.accesses(connection)
             if connection.execute("PRAGMA user_version").get != 0:
                 _drop_everything(connection)
-            script = SCHEMA.read_text(encoding="utf-8")
+            script = re.sub(r"--.*|\s+", " ", SCHEMA.read_text(encoding="utf-8"))  # SQLite keeps it as it is given
             tokenizer = " ".join(f"'{part}'" for part in self._tokenizer).replace("'", "''")
             connection.execute(script.replace("{tokenizer}", tokenizer))
             connection.execute("INSERT INTO meta VALUES ('schema', ?)", (wanted,))

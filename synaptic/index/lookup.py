@@ -14,7 +14,7 @@ import apsw
 from ..errors import Ambiguous, NotFound
 from ..models import Facets, Filters, Order, ParseIssue, Vector
 from ..words import sought
-from .conditions import OWN_COLUMNS, SUPERSEDED, Gate, conditions, shown
+from .conditions import OWN, SUPERSEDED, Gate, conditions, shown
 from .database import marks
 from .rows import (
     MICROSECOND,
@@ -93,10 +93,9 @@ class Index(Store):
         self, terms: Sequence[str], context_weight: float, limit: int, condition: str = "", values: Sequence[Any] = ()
     ) -> list[tuple[int, float]]:
         """(chunk, BM25) of the best, lowest first; of equals the later."""
-        columns = f"{OWN_COLUMNS}: " if context_weight == 0 else ""
-        weights = f"{_TITLE_WEIGHT}, {_TAGS_WEIGHT}, 1.0, {float(context_weight)}"
+        columns = f"{OWN}: " if context_weight == 0 else ""
         rows = self.rows(
-            f"SELECT rowid, bm25(chunk_fts, {weights}) AS score FROM chunk_fts "
+            f"SELECT rowid, bm25(chunk_fts, 1.0, {float(context_weight)}) AS score FROM chunk_fts "
             f"WHERE chunk_fts MATCH ? {condition} ORDER BY score, rowid DESC LIMIT ?",
             f"{columns}({' OR '.join(terms)})",
             *values,
@@ -126,7 +125,7 @@ class Index(Store):
         if not telling:
             return terms, ""
         both = f" OR ({telling[1]} AND {telling[2]})" if len(telling) > 2 else ""
-        return telling, f"{OWN_COLUMNS}: ({telling[0]}{both})"
+        return telling, f"{OWN}: ({telling[0]}{both})"
 
     def _frequency(self, term: str) -> int:
         """How many chunks hold a quoted term."""
@@ -223,7 +222,7 @@ class Index(Store):
 
     def has_word(self, word: str) -> bool:
         """True when some entry itself, not just its neighbour, holds this word or one of its stem."""
-        found = self.value("SELECT 1 FROM chunk_fts WHERE chunk_fts MATCH ? LIMIT 1", f"{OWN_COLUMNS}: {word}")
+        found = self.value("SELECT 1 FROM chunk_fts WHERE chunk_fts MATCH ? LIMIT 1", f"{OWN}: {word}")
         return found is not None
 
     def stem(self, word: str) -> str | None:
@@ -533,10 +532,6 @@ _DIFFERENT = (
 # With the plus, FTS5 is asked once; without it, once for each row.
 _AMONG_THESE = "AND +rowid IN (SELECT value FROM json_each(?))"
 _AMONG_MATCHES = "AND +rowid IN (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?)"
-
-# Chosen with scripts/bench.py quality: a title says what an entry is about, but repeats words of the text.
-_TITLE_WEIGHT = 1.0
-_TAGS_WEIGHT = 1.0
 
 
 _BY_ID = "SELECT rowid FROM entry WHERE own_id = ? AND twin = 0 UNION SELECT rowid FROM entry WHERE other_id = ?"

@@ -19,11 +19,12 @@ CREATE TABLE source (
 
 CREATE TABLE issue (
     source  INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE,
+    seq     INTEGER NOT NULL,
     line    INTEGER NOT NULL,
     code    TEXT NOT NULL,
-    message TEXT NOT NULL
-);
-CREATE INDEX issue_source ON issue (source);
+    message TEXT NOT NULL,
+    PRIMARY KEY (source, seq)
+) WITHOUT ROWID;
 
 CREATE TABLE entry (
     rowid        INTEGER PRIMARY KEY,
@@ -116,7 +117,7 @@ CREATE INDEX chunk_hash ON chunk (hash);
 CREATE INDEX chunk_pending ON chunk (rowid) WHERE vector = 0;
 
 CREATE VIRTUAL TABLE chunk_fts USING fts5 (
-    title, tags, text, context,
+    own, context,                    -- its title, text and tags; words of the entries beside it
     content = '', contentless_delete = 1, tokenize = '{tokenizer}'
 );
 CREATE VIRTUAL TABLE chunk_word USING fts5vocab (chunk_fts, row);

@@ -201,8 +201,8 @@ class Store(Database):
         doomed += (columns[0] for columns in known.values())
         self.db.execute("DELETE FROM issue WHERE source = ?", (source,))
         self.db.executemany(
-            "INSERT INTO issue VALUES (?, ?, ?, ?)",
-            ((source, issue.line, issue.code, issue.message) for issue in file.issues),
+            "INSERT INTO issue VALUES (?, ?, ?, ?, ?)",
+            ((source, seq, issue.line, issue.code, issue.message) for seq, issue in enumerate(file.issues)),
         )
         return reused
 
@@ -400,8 +400,8 @@ def _chunk_values(entry: int, seq: int, chunk: ChunkRow, embedding: bytes | None
     return entry, seq, chunk.start, chunk.end, chunk.hash, chunk.words_hash, vector
 
 
-def _words(rowid: int, chunk: ChunkRow) -> tuple[int, str, str, str, str]:
-    return rowid, spell(chunk.title), spell(chunk.tags), spell(chunk.text), spell(chunk.context)
+def _words(rowid: int, chunk: ChunkRow) -> tuple[int, str, str]:
+    return rowid, spell(chunk.own), spell(chunk.context)
 
 
 _PENDING = "FROM chunk c JOIN entry e ON e.rowid = c.entry WHERE c.vector = 0 AND e.id IS NOT NULL"
@@ -435,7 +435,7 @@ _MOVE_ENTRY = f"UPDATE entry SET {', '.join(f'{column} = ?' for column in PLACE_
 _INSERT_CHUNK = """
     INSERT INTO chunk (rowid, entry, seq, start, "end", hash, words_hash, vector) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
 
-_INSERT_WORDS = "INSERT INTO chunk_fts (rowid, title, tags, text, context) VALUES (?, ?, ?, ?, ?)"
+_INSERT_WORDS = "INSERT INTO chunk_fts (rowid, own, context) VALUES (?, ?, ?)"
 
 _UPSERT_CHUNK = """
     INSERT INTO chunk (entry, seq, start, "end", hash, words_hash, vector) VALUES (?, ?, ?, ?, ?, ?, ?)
