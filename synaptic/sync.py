@@ -407,9 +407,9 @@ def _chunk_rows(
     return tuple(chunks)
 
 
-FILLER = "the"
-_APART = dict.fromkeys(map(ord, f"{string.punctuation}’"), " ")
-_SAYS_NOTHING = frozenset(form for word in STOP_WORDS for form in (word, word.capitalize()))
+FILLER = b"the"
+_APART = bytes.maketrans(string.punctuation.encode(), b" " * len(string.punctuation))
+_SAYS_NOTHING = frozenset(form.encode() for word in STOP_WORDS for form in (word, word.capitalize()))
 
 _RELATIVE = re.compile(r"\b(?:yesterday|to(?:day|night|morrow)|ago|last|next|this|in)\b", re.IGNORECASE)
 
@@ -452,7 +452,8 @@ def thinned(text: str) -> str:
 
     For neighbours' words, in which nobody seeks a phrase.
     """
-    return " ".join([FILLER if word in _SAYS_NOTHING else word for word in text.translate(_APART).split()])
+    apart = text.replace("’", " ").encode("utf-8", "surrogatepass").translate(_APART).split()  # bytes: much faster
+    return b" ".join([FILLER if word in _SAYS_NOTHING else word for word in apart]).decode("utf-8", "surrogatepass")
 
 
 def _whole_text(entry: Entry, masked: bytes) -> str:
