@@ -23,6 +23,7 @@ PER_DAY = 30
 """Entries in a day file."""
 MINUTES_APART = 25
 LAST_DAY = datetime(2026, 11, 20, 8)
+NOW = {"SYNAPTIC_NOW": f"{LAST_DAY.replace(hour=23, minute=50).isoformat()}"}
 
 _DATA = Path(__file__).parents[1]
 _OWN = ("README.md", "ARCHITECTURE.md", "tests/data/freshness.json", "tests/data/reference_texts.json")

@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bench_scale_corpus import MONTH, NOW, Corpus, built, edited, opened, pool_of, random_vectors
+from bench_corpus import NOW
+from bench_scale_corpus import MONTH, Corpus, built, edited, opened, pool_of, random_vectors
 from bench_speed import asking_server, rss_anon_mb
 
 from synaptic import Filters, Workspace, rebuild, save, search

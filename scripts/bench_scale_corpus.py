@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bench_corpus import LAST_DAY, MINUTES_APART, PER_DAY, queries, sentences
+from bench_corpus import LAST_DAY, MINUTES_APART, NOW, PER_DAY, queries, sentences
 
 from synaptic import Config, Workspace, open_workspace
 from synaptic.analysis import Known, analyze
@@ -37,7 +37,6 @@ BATCH = 5_000
 FILES_A_DAY_FROM = 1_100
 """With more files than this, several folders have a file of each day."""
 
-NOW = {"SYNAPTIC_NOW": f"{LAST_DAY.replace(hour=23, minute=50).isoformat()}"}
 TYPES = {"note": 60, "progress": 11, "decision": 10, "insight": 9, "issue": 5, "reference": 4, "handoff": 1}
 PROJECTS = {"web": 89, "api": 10, "tools": 1}
 TAGS = {"work": 0.9, "db": 0.1, "legal": 0.01} | {f"topic-{n}": 0.2 / n for n in range(2, 30)}
