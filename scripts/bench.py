@@ -48,6 +48,7 @@ def main() -> None:
     arguments = parser().parse_args()
     for name in [name for name in os.environ if name.startswith("SYNAPTIC_")]:
         del os.environ[name]  # somebody's own settings are not to be measured
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has been compiled
     with tempfile.TemporaryDirectory(prefix="synaptic-bench-") as scratch:
         rows = COMMANDS[arguments.command](arguments, Path(scratch))
     print(json.dumps(rows, indent=2) if arguments.json else tables(rows))

@@ -131,7 +131,7 @@ def _commands(home: Path, pool: list[str]) -> list[Row]:
     imports = [whole - part for whole, part in zip(imported, python, strict=True)]
     rows += [_row("of the search: Python", python), _row("of the search: synaptic imported", imports)]
     rows += [_row(f"of the search: {name}", seconds) for name, seconds in stages.items()]
-    rows += [_row(f"of embed: {name}", seconds) for name, seconds in model.items()]
+    rows += [_row(f"of the search: {name}", seconds) for name, seconds in model.items()]
     return rows
 
 
