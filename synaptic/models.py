@@ -121,17 +121,22 @@ class ParsedFile:
     issues: tuple[ParseIssue, ...]
 
 
-class Stamp(NamedTuple):
-    """What `stat` says of a journal file; two equal stamps mean that it need not be read again.
+Proof = tuple[int, int, int, int]
+"""A stamp without its path: mtime, ctime, size, inode. A journal has thousands, and each search compares them all."""
 
-    A journal has thousands of them, and each search makes and compares them all.
-    """
+
+class Stamp(NamedTuple):
+    """What `stat` says of a journal file; two equal stamps mean that it need not be read again."""
 
     path: str
     mtime_ns: int
     ctime_ns: int
     size: int
     inode: int
+
+    @property
+    def proof(self) -> Proof:
+        return self[1:]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

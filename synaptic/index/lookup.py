@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import apsw
 
@@ -30,11 +30,9 @@ from .rows import (
     stored,
 )
 from .sketch import Sketch
-from .store import Store
+from .store import Store, Vocabulary
 
 STEMS_KEPT = 20_000
-
-Made = TypeVar("Made")
 
 QUICKLY_SCORED = 4_000
 """So many matches are scored without choosing among them. Chosen with scripts/bench.py scale."""
@@ -54,8 +52,6 @@ class Index(Store):
         self._stems: dict[str, str | None] = {}
         self._filtered: tuple[object, list[int] | None] | None = None
         self._sketch: tuple[int, object, Sketch] | None = None
-        self._made_at: tuple[int, int] | None = None
-        self._made: dict[str, object] = {}
 
     # -- the two lists ------------------------------------------------------------------------------
 
@@ -131,7 +127,7 @@ class Index(Store):
     def _frequency(self, term: str) -> int:
         """How many chunks hold a quoted term."""
         sql = "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?"
-        return self._kept(f"chunks with {term}", lambda: cast(int, self.value(sql, term)))
+        return self.keep(f"chunks with {term}", lambda: cast(int, self.value(sql, term)))
 
     def _few(self, gate: Gate) -> list[int] | None:
         """The chunks that pass, where they are few; None for many, and where all pass."""
@@ -209,7 +205,7 @@ class Index(Store):
 
     def close(self) -> None:
         super().close()
-        self._sketch = self._filtered = self._made_at = None  # another file may have the same state
+        self._sketch = self._filtered = None  # another file may have the same state
 
     def similarities(self, vector: Vector, rowids: Sequence[int]) -> dict[int, float]:
         """The cosine of each entry's best chunk; entries without a vector are left out."""
@@ -261,27 +257,22 @@ class Index(Store):
 
     def _passages(self) -> int:
         """How many passages there are; counting them takes a look at each."""
-        return self._kept("passages", lambda: cast(int, self.value("SELECT count(*) FROM chunk")))
+        return self.keep("passages", lambda: cast(int, self.value("SELECT count(*) FROM chunk")))
 
-    def vocabulary(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-        """The tags, projects and files that entries are marked with, in lower case."""
-        return self._kept("vocabulary", self._vocabulary)
+    def vocabulary(self) -> Vocabulary:
+        """What entries are marked with."""
+        return self.keep("vocabulary", self._vocabulary)
 
-    def _vocabulary(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    def _vocabulary(self) -> Vocabulary:
         tags, projects, files = (
-            frozenset(row[0].lower() for row in self.rows(f"SELECT DISTINCT {column} FROM {table}") if row[0])
-            for column, table in (("name", "tag"), ("project_key", "entry"), ("path", "file"))
+            frozenset(row[0].lower() for row in self.rows(sql))
+            for sql in (
+                _DIFFERENT.format(column="name", table="tag"),
+                _DIFFERENT.format(column="project_key", table="entry"),
+                "SELECT DISTINCT path FROM file",
+            )
         )
         return tags, projects, files
-
-    def _kept(self, name: str, make: Callable[[], Made]) -> Made:
-        """What `make` gives, made once while nobody writes."""
-        state = self.state()
-        if self._made_at != state:
-            self._made_at, self._made = state, {}
-        if name not in self._made:
-            self._made[name] = make()
-        return cast("Made", self._made[name])
 
     def used_tags(self) -> list[str]:
         """The tags that more than one entry has, the most used first."""

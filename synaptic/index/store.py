@@ -6,19 +6,19 @@ import json
 import time
 from array import array
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import date
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import apsw
 
 from ..errors import SynapticError
 from ..markdown import derived_id
-from ..models import Stamp, Vector
+from ..models import Entry, Proof, Stamp, Vector
 from ..words import spell
-from .database import Database
+from .database import BUSY_TIMEOUT_MS, Database
 from .rescue import VECTORS_IN_A_BLOCK, create_vectors, set_aside
 from .rows import (
     ENTRY_COLUMNS,
@@ -29,9 +29,18 @@ from .rows import (
     Passage,
     Source,
     entry_values,
+    folded,
     place_values,
     quantise,
 )
+
+Made = TypeVar("Made")
+
+CARRIED = frozenset({"proofs", "vocabulary"})
+"""What is kept in memory that this process's own writes bring up to date themselves."""
+
+Vocabulary = tuple[frozenset[str], frozenset[str], frozenset[str]]
+"""The tags, projects and files that entries are marked with, in lower case."""
 
 TIMINGS_KEPT = 1_000
 """Of each verb."""
@@ -45,7 +54,9 @@ class Store(Database):
 
     def __init__(self, path: Path, *, stemming: bool = True) -> None:
         super().__init__(path, stemming=stemming)
-        self._sources: tuple[tuple[int, int], dict[str, Source]] | None = None
+        self._kept: dict[str, object] = {}
+        self._kept_at: tuple[int, int] | None = None
+        self._is_writing = False
         self._donors = False
         self._accessed: Counter[str] = Counter()
         self._accessed_at = 0
@@ -53,26 +64,73 @@ class Store(Database):
 
     def close(self) -> None:
         super().close()
-        self._sources = None
+        self._kept.clear()  # another file may have the same state
 
-    def sources(self) -> Mapping[str, Source]:
-        """Every indexed file by path. Kept in memory while nobody writes to the index."""
-        state = self.state()
-        if self._sources is None or self._sources[0] != state:
-            rows = self.rows("SELECT path, mtime_ns, ctime_ns, size, inode, digest, scanned_ns FROM source")
-            self._sources = (state, {row[0]: Source(Stamp(*row[:5]), row[5], row[6]) for row in rows})
-        return self._sources[1]
+    # -- what is kept in memory while nobody else writes ----------------------------------------------
+
+    @contextmanager
+    def writing(self, timeout_ms: int = BUSY_TIMEOUT_MS) -> Iterator[None]:
+        """One write transaction; what is kept of CARRIED follows it, the rest is forgotten.
+
+        Raises apsw.BusyError when the lock is not to be had in time.
+        """
+        with super().writing(timeout_ms):
+            self._forget_what_others_changed()
+            self._is_writing = True
+            try:
+                yield
+            except BaseException:
+                self._kept.clear()
+                raise
+            finally:
+                self._is_writing = False
+            for name in self._kept.keys() - CARRIED:
+                del self._kept[name]
+            version, _ = self.state()  # asked afterwards it could be that of somebody who wrote since
+        self._kept_at = version, self.db.total_changes()
+
+    def keep(self, name: str, make: Callable[[], Made]) -> Made:
+        """What `make` gives, made once while nobody else writes."""
+        self._forget_what_others_changed()
+        if name not in self._kept:
+            self._kept[name] = make()
+        return cast("Made", self._kept[name])
+
+    def _forget_what_others_changed(self) -> None:
+        if not self._is_writing and self._kept_at != (state := self.state()):
+            self._kept.clear()
+            self._kept_at = state
 
     def state(self) -> tuple[int, int]:
         """What changes with every write, whoever writes."""
         return cast(int, self.db.execute("PRAGMA data_version").get), self.db.total_changes()
 
+    def proofs(self) -> Mapping[str, Proof | None]:
+        """By path what proves that an indexed file is as it was; None where nothing does."""
+        return self.keep("proofs", lambda: {path: source.proof for path, source in self.sources().items()})
+
+    def _proven(self, stamp: Stamp, scanned_ns: int) -> None:
+        """None; what `proofs` keeps follows a file."""
+        if "proofs" in self._kept:
+            cast("dict[str, Proof | None]", self._kept["proofs"])[stamp.path] = Source(stamp, b"", scanned_ns).proof
+
+    def sources(self) -> dict[str, Source]:
+        """Every indexed file by path."""
+        return {row[0]: Source(Stamp(*row[:5]), row[5], row[6]) for row in self.rows(_SOURCES)}
+
+    def source(self, path: str) -> Source | None:
+        """An indexed file as it was when it was read; None for a path that is not indexed."""
+        for row in self.rows(f"{_SOURCES} WHERE path = ?", path):
+            return Source(Stamp(*row[:5]), row[5], row[6])
+        return None
+
     def touch(self, stamp: Stamp, scanned_ns: int) -> None:
         """Notes that a file was read and holds what it held. Call within `writing`."""
         self.db.execute(
             "UPDATE source SET mtime_ns = ?, ctime_ns = ?, size = ?, inode = ?, scanned_ns = ? WHERE path = ?",
-            (stamp.mtime_ns, stamp.ctime_ns, stamp.size, stamp.inode, scanned_ns, stamp.path),
+            (*stamp.proof, scanned_ns, stamp.path),
         )
+        self._proven(stamp, scanned_ns)
 
     def apply(self, files: Iterable[FileRows], removed: Iterable[str] = ()) -> int:
         """How many vectors were taken over, after bringing these files up to date. Call within `writing`.
@@ -92,7 +150,11 @@ class Store(Database):
             touched.add(self.value("SELECT own_id FROM entry WHERE rowid = ?", rowid))
             self._delete_chunks(rowid, 0)
             self.db.execute("DELETE FROM entry WHERE rowid = ?", (rowid,))
+        if doomed:
+            self._kept.pop("vocabulary", None)
         self.db.executemany("DELETE FROM source WHERE path = ?", ((path,) for path in gone))
+        if gone:
+            self._kept.pop("proofs", None)
         for own_id in self._contested(touched):
             self._settle_id(own_id)
         return reused
@@ -164,6 +226,7 @@ class Store(Database):
     def clear(self, *, keep_vectors: bool) -> None:
         """Empties the index, setting vectors aside for `apply` to take over. Call within `writing`."""
         db = self.db
+        self._kept.clear()
         if not keep_vectors:
             self.forget_kept()
         elif self.has_vectors():
@@ -181,9 +244,8 @@ class Store(Database):
         self.db.execute("DROP TABLE IF EXISTS temp.kept")
 
     def _replace_file(self, file: FileRows, touched: set[str], doomed: list[int]) -> int:
-        stamp = file.stamp
-        stamp_values = (stamp.path, stamp.mtime_ns, stamp.ctime_ns, stamp.size, stamp.inode)
-        source = self.value(_UPSERT_SOURCE, *stamp_values, file.digest, file.scanned_ns)
+        source = self.value(_UPSERT_SOURCE, *file.stamp, file.digest, file.scanned_ns)
+        self._proven(file.stamp, file.scanned_ns)
         known = {own_id: columns for own_id, *columns in self.rows(_KNOWN_ENTRIES, source)}
         new, moved, reused = [], [], 0
         for seq, row in enumerate(file.rows):
@@ -206,7 +268,7 @@ class Store(Database):
         )
         return reused
 
-    def _insert_entries(self, source: int, rows: Iterable[tuple[int, EntryRow]]) -> int:
+    def _insert_entries(self, source: int, rows: Sequence[tuple[int, EntryRow]]) -> int:
         """How many vectors were taken over. In few statements: a first run, or a rebuild, is nothing but this."""
         first = entry = self.value("SELECT coalesce(max(rowid), 0) FROM entry")
         chunk_rowid = self.value("SELECT coalesce(max(rowid), 0) FROM chunk")
@@ -229,22 +291,45 @@ class Store(Database):
         db.executemany(_INSERT_VECTOR, vectors)
         for entry, row in labelled:
             self._insert_labels(entry, row)
+        self._learn(row.entry for _, row in rows)
         return len(vectors)
 
+    def _learn(self, entries: Iterable[Entry]) -> None:
+        """None; the vocabulary that is kept holds what new entries are marked with."""
+        if "vocabulary" in self._kept:
+            tags, projects, files = cast("Vocabulary", self._kept["vocabulary"])
+            for entry in entries:
+                tags |= {tag.lower() for tag in entry.tags}
+                projects |= {entry.project.casefold().lower()} if entry.project else set()
+                files |= {path.lower() for path in entry.files}
+            self._kept["vocabulary"] = tags, projects, files
+
     def _insert_labels(self, rowid: int, row: EntryRow) -> None:
-        db, entry = self.db, row.entry
-        db.executemany("INSERT INTO tag VALUES (?, ?, ?)", [(rowid, *tag) for tag in enumerate(entry.tags)])
-        known = dict(entry.fingerprints)
-        files = [(rowid, seq, path, known.get(path)) for seq, path in enumerate(entry.files)]
-        db.executemany("INSERT INTO file VALUES (?, ?, ?, ?)", files)
-        db.executemany("INSERT INTO supersedes VALUES (?, ?)", [(rowid, old) for old in set(entry.supersedes)])
+        db = self.db
+        tags, files, old = _labels(row)
+        db.executemany("INSERT INTO tag VALUES (?, ?, ?)", [(rowid, *tag) for tag in tags])
+        db.executemany("INSERT INTO file VALUES (?, ?, ?, ?)", [(rowid, *file) for file in files])
+        db.executemany("INSERT INTO supersedes VALUES (?, ?)", [(rowid, *target) for target in old])
+
+    def _replace_labels(self, rowid: int, row: EntryRow) -> None:
+        """None; what is the same stays: an entry is written again when one beside it changes."""
+        if self.value("SELECT project_key FROM entry WHERE rowid = ?", rowid) != folded(row.entry.project):
+            self._kept.pop("vocabulary", None)
+        known = (
+            self.rows("SELECT seq, name FROM tag WHERE entry = ? ORDER BY seq", rowid),
+            self.rows("SELECT seq, path, hash FROM file WHERE entry = ? ORDER BY seq", rowid),
+            self.rows("SELECT target FROM supersedes WHERE entry = ? ORDER BY target", rowid),
+        )
+        if known != _labels(row):
+            for table in ("tag", "file", "supersedes"):
+                self.db.execute(f"DELETE FROM {table} WHERE entry = ?", (rowid,))
+            self._insert_labels(rowid, row)
+            self._kept.pop("vocabulary", None)
 
     def _replace_entry(self, rowid: int, source: int, seq: int, row: EntryRow) -> int:
-        db, chunks = self.db, row.chunks()
-        db.execute(_UPDATE_ENTRY, (*entry_values(source, seq, row), rowid))
-        for table in ("tag", "file", "supersedes"):
-            db.execute(f"DELETE FROM {table} WHERE entry = ?", (rowid,))
-        self._insert_labels(rowid, row)
+        chunks = row.chunks()
+        self._replace_labels(rowid, row)
+        self.db.execute(_UPDATE_ENTRY, (*entry_values(source, seq, row), rowid))
         known = {seq: columns for seq, *columns in self.rows(_CHUNKS_OF_ENTRY, rowid)}
         reused = sum(self._replace_chunk(rowid, i, chunk, known.get(i)) for i, chunk in enumerate(chunks))
         if len(known) > len(chunks):
@@ -397,10 +482,22 @@ def _chunk_values(entry: int, seq: int, chunk: ChunkRow, embedding: bytes | None
     return entry, seq, chunk.start, chunk.end, chunk.hash, chunk.words_hash, vector
 
 
+def _labels(row: EntryRow) -> tuple[list[Any], list[Any], list[Any]]:
+    """The rows of an entry's tags, files and what it supersedes, without its rowid."""
+    entry = row.entry
+    known = dict(entry.fingerprints)
+    return (
+        list(enumerate(entry.tags)),
+        [(seq, path, known.get(path)) for seq, path in enumerate(entry.files)],
+        [(old,) for old in sorted(set(entry.supersedes))],
+    )
+
+
 def _words(rowid: int, chunk: ChunkRow) -> tuple[int, str, str, str, str]:
     return rowid, spell(chunk.title), spell(chunk.tags), spell(chunk.text), spell(chunk.context)
 
 
+_SOURCES = "SELECT path, mtime_ns, ctime_ns, size, inode, digest, scanned_ns FROM source"
 _PENDING = "FROM chunk c JOIN entry e ON e.rowid = c.entry WHERE c.vector = 0 AND e.id IS NOT NULL"
 _KNOWN_ENTRIES = f"SELECT own_id, rowid, row_hash, {', '.join(PLACE_COLUMNS)} FROM entry WHERE source = ?"
 _CHUNKS_OF_ENTRY = 'SELECT seq, rowid, hash, words_hash, start, "end", vector FROM chunk WHERE entry = ?'
