@@ -173,9 +173,11 @@ class Receipt:
     suggested_tags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Signals:
-    """What speaks for an entry, each in [0, 1]. None: no vector to compare with, no word found."""
+class Signals(NamedTuple):
+    """What speaks for an entry, each in [0, 1]. None: no vector to compare with, no word found.
+
+    A search makes hundreds of them.
+    """
 
     semantic: float | None
     lexical: float | None

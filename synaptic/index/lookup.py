@@ -251,9 +251,11 @@ class Index(Store):
     def document_counts(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
         """(passages in all, how many of them hold each of these words, in any of its forms)."""
         stems = {term: self.stem(term) or term for term in terms}
-        sought = tuple(set(stems.values()))
-        counts = dict(self.rows(f"SELECT term, doc FROM chunk_word WHERE term IN {marks(sought)}", *sought))
-        return self._passages(), {term: counts.get(stem, 0) for term, stem in stems.items()}
+        return self._passages(), {term: self._document_count(stem) for term, stem in stems.items()}
+
+    def _document_count(self, stem: str) -> int:
+        sql = "SELECT doc FROM chunk_word WHERE term = ?"
+        return self.keep(f"chunks with the stem {stem}", lambda: self.value(sql, stem) or 0)
 
     def _passages(self) -> int:
         """How many passages there are; counting them takes a look at each."""
@@ -324,7 +326,7 @@ class Index(Store):
 
     def passing(self, filters: Filters, rowids: Sequence[int]) -> set[int]:
         """Those of these entries that pass the filters."""
-        condition, values = conditions(filters)
+        condition, values = conditions(filters, singly=True)
         rows = self.rows(f"SELECT e.rowid FROM entry e WHERE e.rowid IN {marks(rowids)}{condition}", *rowids, *values)
         return {row[0] for row in rows}
 

@@ -126,8 +126,7 @@ class Passage:
     hash: int
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A chunk that one of the two lists found. `score` is its cosine, or its BM25 as SQLite has it: lower is better."""
 
     chunk_rowid: int
