@@ -164,9 +164,7 @@ class Index(Store):
 
     def _candidates(self, scored: Sequence[tuple[int, float]]) -> list[Candidate]:
         rowids = json.dumps([rowid for rowid, _ in scored])
-        entries = dict(
-            self.rows("SELECT rowid, entry FROM chunk WHERE rowid IN (SELECT value FROM json_each(?))", rowids)
-        )
+        entries = dict(self.rows(f"SELECT rowid, entry FROM chunk WHERE rowid IN {_THESE}", rowids))
         if len(entries) < len(scored):
             raise apsw.CorruptError("words or vectors without their chunk")
         return [Candidate(rowid, entries[rowid], score) for rowid, score in scored]
@@ -219,8 +217,8 @@ class Index(Store):
 
     def has_word(self, word: str) -> bool:
         """True when some entry itself, not just its neighbour, holds this word or one of its stem."""
-        found = self.value("SELECT 1 FROM chunk_fts WHERE chunk_fts MATCH ? LIMIT 1", f"{OWN_COLUMNS}: {word}")
-        return found is not None
+        sql = "SELECT 1 FROM chunk_fts WHERE chunk_fts MATCH ? LIMIT 1"
+        return self.keep(f"holds {word}", lambda: self.value(sql, f"{OWN_COLUMNS}: {word}") is not None)
 
     def stem(self, word: str) -> str | None:
         """What the tokenizer makes of one word; None where it is not one token."""
@@ -319,15 +317,16 @@ class Index(Store):
         rows = self.rows(
             "SELECT e.rowid, e.id, e.at, s.path, e.seq, e.type, e.date_source, e.importance, "
             "coalesce(a.count, 0), a.at, e.title FROM entry e JOIN source s ON s.id = e.source "
-            f"LEFT JOIN access a ON a.id = e.id WHERE e.rowid IN {marks(rowids)} AND e.id IS NOT NULL",
-            *rowids,
+            f"LEFT JOIN access a ON a.id = e.id WHERE e.rowid IN {_THESE} AND e.id IS NOT NULL",
+            json.dumps(rowids),
         )
         return {row[0]: Standing(*row) for row in rows}
 
     def passing(self, filters: Filters, rowids: Sequence[int]) -> set[int]:
         """Those of these entries that pass the filters."""
         condition, values = conditions(filters, singly=True)
-        rows = self.rows(f"SELECT e.rowid FROM entry e WHERE e.rowid IN {marks(rowids)}{condition}", *rowids, *values)
+        sql = f"SELECT e.rowid FROM entry e WHERE e.rowid IN {_THESE}{condition}"
+        rows = self.rows(sql, json.dumps(rowids), *values)
         return {row[0] for row in rows}
 
     def _lists(self, sql: str, values: Sequence[int]) -> dict[int, tuple[str, ...]]:
@@ -410,9 +409,8 @@ class Index(Store):
     def superseded_by(self, ids: Sequence[str]) -> dict[str, str]:
         """For each of these ids that a strictly later entry supersedes: the id of the latest such entry."""
         rows = self.rows(
-            f"SELECT old.own_id, new.id {SUPERSEDED} AND old.own_id IN {marks(ids)} "
-            "ORDER BY new.at, new.twin DESC, new.id",
-            *ids,
+            f"SELECT old.own_id, new.id {SUPERSEDED} AND old.own_id IN {_THESE} ORDER BY new.at, new.twin DESC, new.id",
+            json.dumps(ids),
         )
         return dict(rows)
 
@@ -523,8 +521,11 @@ _DIFFERENT = (
     "SELECT value FROM each WHERE value IS NOT NULL"
 )
 
+# A list of any length in one statement, which is prepared once.
+_THESE = "(SELECT value FROM json_each(?))"
+
 # With the plus, FTS5 is asked once; without it, once for each row.
-_AMONG_THESE = "AND +rowid IN (SELECT value FROM json_each(?))"
+_AMONG_THESE = f"AND +rowid IN {_THESE}"
 _AMONG_MATCHES = "AND +rowid IN (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?)"
 
 # Chosen with scripts/bench.py quality: a title says what an entry is about, but repeats words of the text.

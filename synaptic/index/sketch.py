@@ -169,8 +169,11 @@ class Sketch:
         blocks, size = list(self._blocks), self._dimensions
         found = []
         with db.blob_open("main", "chunk_vec_vector_chunks00", "vectors", blocks[places[0] // BLOCK], False) as blob:
+            here = places[0] // BLOCK
             for place in places:
-                blob.reopen(blocks[place // BLOCK])
+                if place // BLOCK != here:  # within a block SQLite remembers the way
+                    here = place // BLOCK
+                    blob.reopen(blocks[here])
                 blob.seek(place % BLOCK * size)
                 found.append(blob.read(size))
         return b"".join(found)
