@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -40,8 +41,17 @@ QUICKLY_SCORED = 4_000
 MANY_USES = 1_000
 """Of tags that are used more often than this none counts as the more used one."""
 
-FEW, FEW_OF = 2_000, 16
+FEW, FEW_OF = 2_000, 6
 """A filter lets few through that leaves so many chunks, or one of so many: they are listed before the search."""
+
+MANY_PASS = 4
+"""Where many pass, the wanted ones are nearly always among so many times more."""
+
+ASKED = 200
+"""So many chunks show whether a filter lets many through."""
+
+GATES_KEPT = 16
+"""Of so many filters the chunks that pass are kept while nobody writes."""
 
 
 class Index(Store):
@@ -50,7 +60,6 @@ class Index(Store):
     def __init__(self, path: Path, *, stemming: bool = True) -> None:
         super().__init__(path, stemming=stemming)
         self._stems: dict[str, str | None] = {}
-        self._filtered: tuple[object, list[int] | None] | None = None
         self._sketch: tuple[int, object, Sketch] | None = None
 
     # -- the two lists ------------------------------------------------------------------------------
@@ -71,18 +80,22 @@ class Index(Store):
         """
         gate = Gate(filters, within, phrases)
         few = self._few(gate)
-        if few is not None:
-            return self._candidates(self._scored(terms, context_weight, limit, _AMONG_THESE, (json.dumps(few),)))
-        telling, promising = self._promising(terms)
+        telling, promising = self._promising(terms) if few is None or len(few) > FEW else (terms, "")
         match = (_AMONG_MATCHES, (promising,)) if promising else ("", ())
-        if gate.open:
-            best = self._scored(telling, context_weight, limit, *match)
+        these = ("", ()) if few is None else (_AMONG_THESE, (json.dumps(few.tolist()),))
+        if gate.open or few is not None:
+            best = self._scored(telling, context_weight, limit, match[0] + these[0], match[1] + these[1])
         else:
-            best = self._first_passing(self._scored(telling, context_weight, -1, *match), limit, gate)
+            for depth in (MANY_PASS * limit, -1):
+                scored = self._scored(telling, context_weight, depth, *match)
+                best = self._first_passing(scored, limit, gate)
+                if len(best) >= limit or len(scored) < depth:
+                    break
         if promising and len(best) < limit:
-            listing, values = gate.listing()
-            every = ("", ()) if gate.open else (f"AND +rowid IN ({listing})", values)
-            best = self._scored(terms, context_weight, limit, *every)
+            if few is None and not gate.open:
+                listing, values = gate.listing()
+                these = (f"AND +rowid IN ({listing})", values)
+            best = self._scored(terms, context_weight, limit, *these)
         return self._candidates(best)
 
     def _scored(
@@ -129,28 +142,33 @@ class Index(Store):
         sql = "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?"
         return self.keep(f"chunks with {term}", lambda: cast(int, self.value(sql, term)))
 
-    def _few(self, gate: Gate) -> list[int] | None:
+    def _few(self, gate: Gate) -> array[int] | None:
         """The chunks that pass, where they are few; None for many, and where all pass."""
         if gate.open:
             return None
-        key = (self.state(), gate)
-        if self._filtered is None or self._filtered[0] != key:
-            most = max(FEW, self.value("SELECT coalesce(max(rowid), 0) FROM chunk") // FEW_OF)
-            self._filtered = (key, self._listed(gate, most))
-        return self._filtered[1]
+        known = self.keep("few", dict[Gate, "array[int] | None"])
+        if gate not in known:
+            if len(known) >= GATES_KEPT:
+                del known[next(iter(known))]
+            known[gate] = self._listed(gate)
+        return known[gate]
 
-    def _listed(self, gate: Gate, most: int) -> list[int] | None:
-        tagged, values = gate.tagged()
-        if tagged and self.value(f"SELECT count(*) FROM ({tagged} LIMIT ?)", *values, most + 1) > most:
-            return None
+    def _listed(self, gate: Gate) -> array[int] | None:
+        """The chunks that pass, where they are few. Some are asked first: where many pass, listing them is dear."""
+        last = self.value("SELECT coalesce(max(rowid), 0) FROM chunk")
+        most = max(FEW, last // FEW_OF)
+        if last > most and not gate.phrases:
+            asked = range(1, last + 1, -(-last // ASKED))
+            if FEW_OF * len(self._passing(asked, gate)) > 2 * len(asked):
+                return None
         listing, values = gate.listing()
         rows = self.rows(f"{listing} LIMIT ?", *values, most + 1)
-        return [row[0] for row in rows] if len(rows) <= most else None
+        return array("q", (row[0] for row in rows)) if len(rows) <= most else None
 
     def _passing(self, rowids: Sequence[int], gate: Gate) -> set[int]:
         """Those of these chunks that pass."""
         check, values = gate.check()
-        return {row[0] for row in self.rows(check, json.dumps(rowids), *values)}
+        return {row[0] for row in self.rows(check, json.dumps(list(rowids)), *values)}
 
     def _first_passing(self, best: Sequence[tuple[int, float]], limit: int, gate: Gate) -> list[tuple[int, float]]:
         found: list[tuple[int, float]] = []
@@ -203,7 +221,7 @@ class Index(Store):
 
     def close(self) -> None:
         super().close()
-        self._sketch = self._filtered = None  # another file may have the same state
+        self._sketch = None  # another file may have the same state
 
     def similarities(self, vector: Vector, rowids: Sequence[int]) -> dict[int, float]:
         """The cosine of each entry's best chunk; entries without a vector are left out."""
@@ -525,8 +543,8 @@ _DIFFERENT = (
 _THESE = "(SELECT value FROM json_each(?))"
 
 # With the plus, FTS5 is asked once; without it, once for each row.
-_AMONG_THESE = f"AND +rowid IN {_THESE}"
-_AMONG_MATCHES = "AND +rowid IN (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?)"
+_AMONG_THESE = f" AND +rowid IN {_THESE}"
+_AMONG_MATCHES = " AND +rowid IN (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?)"
 
 # Chosen with scripts/bench.py quality: a title says what an entry is about, but repeats words of the text.
 _TITLE_WEIGHT = 1.0

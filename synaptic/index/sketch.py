@@ -10,7 +10,8 @@ takes 1 us this way; asking the virtual table for the row takes 20.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 import apsw
@@ -69,7 +70,7 @@ class Sketch:
         vector: bytes,
         limit: int,
         *,
-        among: Sequence[int] | None = None,
+        among: array[int] | None = None,
         passing: Passing | None = None,
     ) -> list[tuple[int, float]]:
         """(chunk, squared distance) of the nearest, nearest first; of equals the later.
@@ -81,7 +82,7 @@ class Sketch:
         query = np.frombuffer(vector, dtype=np.int8)
         if len(query) != self._dimensions:
             raise apsw.CorruptError(f"its vectors have {self._dimensions} components, not {len(query)}")
-        counted = self._rowids > 0 if among is None else np.isin(self._rowids, np.array(among, dtype=np.int64))
+        counted = self._rowids > 0 if among is None else self._those(among)
         distances = np.where(counted, self._differences(query), np.uint16(FAR))
         few = np.count_nonzero(counted) <= ALL_BELOW
         places = self._closest(distances, ALL_BELOW if few else OVERSAMPLED * limit, passing)
@@ -109,6 +110,15 @@ class Sketch:
             if len(kept) >= wanted or sought >= total:
                 return cast("Array", kept)
             sought = int(sought * min(20.0, 1.2 * wanted / max(1, len(kept))))
+
+    def _those(self, rowids: array[int]) -> Array:
+        """Of every place, whether one of these chunks is there."""
+        import numpy as np
+
+        asked = np.frombuffer(rowids, dtype=np.int64)
+        is_asked = np.zeros(1 + max(self._rowids.max(initial=0), asked.max(initial=0)), dtype=np.bool_)
+        is_asked[asked] = True
+        return cast("Array", is_asked[self._rowids])
 
     def _differences(self, query: Array) -> Array:
         """Of every place, in how many bits it differs from the query."""
