@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
+from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -44,6 +45,9 @@ MANY_USES = 1_000
 FEW, FEW_OF = 2_000, 6
 """A filter lets few through that leaves so many chunks, or one of so many: they are listed before the search."""
 
+COUNTED_FOR = 100
+"""How often words occur is counted again when as many rows were written as one in so many chunks."""
+
 MANY_PASS = 4
 """Where many pass, the wanted ones are nearly always among so many times more."""
 
@@ -80,23 +84,39 @@ class Index(Store):
         """
         gate = Gate(filters, within, phrases)
         few = self._few(gate)
-        telling, promising = self._promising(terms) if few is None or len(few) > FEW else (terms, "")
-        match = (_AMONG_MATCHES, (promising,)) if promising else ("", ())
-        these = ("", ()) if few is None else (_AMONG_THESE, (json.dumps(few.tolist()),))
-        if gate.open or few is not None:
-            best = self._scored(telling, context_weight, limit, match[0] + these[0], match[1] + these[1])
+        telling, steps = self._promising(terms) if few is None or len(few) > FEW else (terms, [])
+        best: list[tuple[int, float]] = []
+        for promising in steps:
+            best = self._passing_scored(telling, context_weight, limit, gate, few, promising)
+            if len(best) >= limit:
+                break
         else:
-            for depth in (MANY_PASS * limit, -1):
-                scored = self._scored(telling, context_weight, depth, *match)
-                best = self._first_passing(scored, limit, gate)
-                if len(best) >= limit or len(scored) < depth:
-                    break
-        if promising and len(best) < limit:
-            if few is None and not gate.open:
-                listing, values = gate.listing()
-                these = (f"AND +rowid IN ({listing})", values)
-            best = self._scored(terms, context_weight, limit, *these)
+            best = self._passing_scored(terms, context_weight, limit, gate, few)
         return self._candidates(best)
+
+    def _passing_scored(
+        self,
+        terms: Sequence[str],
+        context_weight: float,
+        limit: int,
+        gate: Gate,
+        few: array[int] | None,
+        promising: str = "",
+    ) -> list[tuple[int, float]]:
+        """(chunk, BM25) of the best that pass; with `promising`, of those that match it too."""
+        condition, values = (_AMONG_MATCHES, [promising]) if promising else ("", [])
+        if few is not None:
+            return self._scored(
+                terms, context_weight, limit, condition + _AMONG_THESE, [*values, json.dumps(few.tolist())]
+            )
+        if gate.open:
+            return self._scored(terms, context_weight, limit, condition, values)
+        for depth in (MANY_PASS * limit, -1):
+            scored = self._scored(terms, context_weight, depth, condition, values)
+            best = self._first_passing(scored, limit, gate)
+            if len(best) >= limit or len(scored) < depth:
+                break
+        return best
 
     def _scored(
         self, terms: Sequence[str], context_weight: float, limit: int, condition: str = "", values: Sequence[Any] = ()
@@ -113,34 +133,41 @@ class Index(Store):
         )
         return cast("list[tuple[int, float]]", rows)
 
-    def _promising(self, terms: Sequence[str]) -> tuple[Sequence[str], str]:
+    def _promising(self, terms: Sequence[str]) -> tuple[Sequence[str], list[str]]:
         """(the terms that tell anything, what the best chunks match); nothing where scoring every match is quick.
 
         A word in half of the chunks or more counts nothing in BM25. Of the others the rare ones decide: the best
-        hold one of them, or, where none is rare, the rarest in themselves or the two next to it.
+        hold one of them. Where none is rare, or too few chunks hold one, they hold the next rarest in themselves, or
+        the two after that.
         """
-        counts = {term: self._frequency(term) for term in dict.fromkeys(terms)}
+        counts = self._frequencies(terms)
         if sum(counts.values()) <= QUICKLY_SCORED:
-            return terms, ""
+            return terms, []
         half = self.value("SELECT max(rowid) FROM chunk") / 2
         telling = sorted((term for term in counts if counts[term] < half), key=lambda term: counts[term])
-        scored, rare = 0, []
+        scored = 0
+        rare: list[str] = []
         for term in telling:
             scored += counts[term]
             if scored > QUICKLY_SCORED:
                 break
             rare.append(term)
-        if rare:
-            return telling, " OR ".join(rare)
-        if not telling:
-            return terms, ""
-        both = f" OR ({telling[1]} AND {telling[2]})" if len(telling) > 2 else ""
-        return telling, f"{OWN_COLUMNS}: ({telling[0]}{both})"
+        common = telling[len(rare) :]
+        both = f" OR ({common[1]} AND {common[2]})" if len(common) > 2 else ""
+        held = [f"{OWN_COLUMNS}: ({common[0]}{both})"] if common else []
+        steps = [" OR ".join(some) for some in (rare, [*rare, *held]) if some]
+        return telling or terms, list(dict.fromkeys(steps))
 
-    def _frequency(self, term: str) -> int:
-        """How many chunks hold a quoted term."""
-        sql = "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?"
-        return self.keep(f"chunks with {term}", lambda: cast(int, self.value(sql, term)))
+    def _frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        """Roughly how many chunks hold each of these quoted terms: what this process writes is not counted at once."""
+        known, counted_at = self.keep("frequencies", lambda: (dict[str, int](), self.db.total_changes()))
+        if COUNTED_FOR * (self.db.total_changes() - counted_at) > self._passages():
+            self.forget("frequencies")
+            return self._frequencies(terms)
+        for term in terms:
+            if term not in known:
+                known[term] = self.value("SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?", term)
+        return {term: known[term] for term in terms}
 
     def _few(self, gate: Gate) -> array[int] | None:
         """The chunks that pass, where they are few; None for many, and where all pass."""
@@ -294,11 +321,16 @@ class Index(Store):
 
     def used_tags(self) -> list[str]:
         """The tags that more than one entry has, the most used first."""
+        uses = self.keep("uses of tags", self._uses_of_tags)
+        many = {tag: min(count, MANY_USES) for tag, count in uses.items() if count > 1}
+        return sorted(many, key=lambda tag: (-many[tag], tag))
+
+    def _uses_of_tags(self) -> Counter[str]:
         rows = self.rows(
-            f"SELECT value, (SELECT count(*) FROM (SELECT 1 FROM tag WHERE name = value LIMIT {MANY_USES})) AS uses "
-            f"FROM ({_DIFFERENT.format(column='name', table='tag')}) WHERE uses > 1 ORDER BY uses DESC, value"
+            f"SELECT value, (SELECT count(*) FROM (SELECT 1 FROM tag WHERE name = value LIMIT {MANY_USES})) "
+            f"FROM ({_DIFFERENT.format(column='name', table='tag')})"
         )
-        return [row[0] for row in rows]
+        return Counter(dict(rows))
 
     def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
         """Chunks that hold a word of this stem."""

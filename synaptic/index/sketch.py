@@ -51,6 +51,7 @@ class Sketch:
         self._levels = [level * VECTOR_SCALE / dimensions**0.5 for level in LEVELS]
         self._bits: Array = np.zeros((-(-len(LEVELS) * -(-dimensions // 8) // 8), 0), dtype=np.uint64)
         self._rowids: Array = np.zeros(0, dtype=np.int64)
+        self._room: tuple[Array, Array] = self._bits, self._rowids
 
     def follow(self, db: apsw.Connection) -> None:
         """None; what was written since the last time is known. Raises apsw.CorruptError where that makes no sense."""
@@ -137,20 +138,24 @@ class Sketch:
         return cast("Array", np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8))).view(np.uint64).T)
 
     def _make_room(self, known: list[int], found: list[int]) -> None:
-        """Blocks that stay move to their new places."""
+        """Blocks that stay move to their new places; a block that was added finds room behind them most of the time."""
+        size = len(found) * BLOCK
+        if known != found[: len(known)] or size > len(self._room[1]):
+            self._move(known, found, len(found) + len(found) // 16)
+        self._bits, self._rowids = self._room[0][:, :size], self._room[1][:size]
+
+    def _move(self, known: list[int], found: list[int], room: int) -> None:
         import numpy as np
 
-        if known == found and len(self._rowids) == len(found) * BLOCK:  # else the last block is gone
-            return
         place = {block: number for number, block in enumerate(known)}
         stay = [(new, place[block]) for new, block in enumerate(found) if block in place]
-        bits = np.zeros((len(self._bits), len(found), BLOCK), dtype=np.uint64)
-        rowids = np.zeros((len(found), BLOCK), dtype=np.int64)
+        bits = np.zeros((len(self._bits), room, BLOCK), dtype=np.uint64)
+        rowids = np.zeros((room, BLOCK), dtype=np.int64)
         if stay:
             new, old = (list(numbers) for numbers in zip(*stay, strict=True))
             bits[:, new] = self._bits.reshape(len(bits), -1, BLOCK)[:, old]
             rowids[new] = self._rowids.reshape(-1, BLOCK)[old]
-        self._bits, self._rowids = bits.reshape(len(bits), -1), rowids.reshape(-1)
+        self._room = bits.reshape(len(bits), -1), rowids.reshape(-1)
 
     def _read(self, db: apsw.Connection, stale: list[int], found: dict[int, bytes]) -> None:
         import numpy as np

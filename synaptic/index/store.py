@@ -36,8 +36,8 @@ from .rows import (
 
 Made = TypeVar("Made")
 
-CARRIED = frozenset({"proofs", "vocabulary"})
-"""What is kept in memory that this process's own writes bring up to date themselves."""
+CARRIED = frozenset({"proofs", "vocabulary", "uses of tags", "passages", "frequencies"})
+"""What is kept in memory that this process's own writes bring up to date themselves, or that may lag behind them."""
 
 Vocabulary = tuple[frozenset[str], frozenset[str], frozenset[str]]
 """The tags, projects and files that entries are marked with, in lower case."""
@@ -96,6 +96,14 @@ class Store(Database):
             self._kept[name] = make()
         return cast("Made", self._kept[name])
 
+    def forget(self, name: str) -> None:
+        self._kept.pop(name, None)
+
+    def _count_passages(self, more: int) -> None:
+        """None; the number of passages that is kept follows."""
+        if "passages" in self._kept:
+            self._kept["passages"] = cast(int, self._kept["passages"]) + more
+
     def _forget_what_others_changed(self) -> None:
         if not self._is_writing and self._kept_at != (state := self.state()):
             self._kept.clear()
@@ -151,10 +159,10 @@ class Store(Database):
             self._delete_chunks(rowid, 0)
             self.db.execute("DELETE FROM entry WHERE rowid = ?", (rowid,))
         if doomed:
-            self._kept.pop("vocabulary", None)
+            self._forget_labels()
         self.db.executemany("DELETE FROM source WHERE path = ?", ((path,) for path in gone))
         if gone:
-            self._kept.pop("proofs", None)
+            self.forget("proofs")
         for own_id in self._contested(touched):
             self._settle_id(own_id)
         return reused
@@ -287,22 +295,30 @@ class Store(Database):
         db = self.db
         db.executemany(_INSERT_ENTRY, entries)
         db.executemany(_INSERT_CHUNK, chunks)
+        self._count_passages(len(chunks))
         db.executemany(_INSERT_WORDS, words)
         db.executemany(_INSERT_VECTOR, vectors)
         for entry, row in labelled:
             self._insert_labels(entry, row)
-        self._learn(row.entry for _, row in rows)
+        self._learn([row.entry for _, row in rows])
         return len(vectors)
 
-    def _learn(self, entries: Iterable[Entry]) -> None:
-        """None; the vocabulary that is kept holds what new entries are marked with."""
+    def _learn(self, entries: Sequence[Entry]) -> None:
+        """None; what is kept of the labels in use follows new entries."""
         if "vocabulary" in self._kept:
             tags, projects, files = cast("Vocabulary", self._kept["vocabulary"])
-            for entry in entries:
-                tags |= {tag.lower() for tag in entry.tags}
-                projects |= {entry.project.casefold().lower()} if entry.project else set()
-                files |= {path.lower() for path in entry.files}
+            tags |= {tag.lower() for entry in entries for tag in entry.tags}
+            projects |= {entry.project.casefold().lower() for entry in entries if entry.project}
+            files |= {path.lower() for entry in entries for path in entry.files}
             self._kept["vocabulary"] = tags, projects, files
+        if "uses of tags" in self._kept:
+            uses = cast("Counter[str]", self._kept["uses of tags"])
+            uses.update(tag for entry in entries for tag in entry.tags)
+
+    def _forget_labels(self) -> None:
+        """None; some are in use no more."""
+        self.forget("vocabulary")
+        self.forget("uses of tags")
 
     def _insert_labels(self, rowid: int, row: EntryRow) -> None:
         db = self.db
@@ -314,7 +330,7 @@ class Store(Database):
     def _replace_labels(self, rowid: int, row: EntryRow) -> None:
         """None; what is the same stays: an entry is written again when one beside it changes."""
         if self.value("SELECT project_key FROM entry WHERE rowid = ?", rowid) != folded(row.entry.project):
-            self._kept.pop("vocabulary", None)
+            self._forget_labels()
         known = (
             self.rows("SELECT seq, name FROM tag WHERE entry = ? ORDER BY seq", rowid),
             self.rows("SELECT seq, path, hash FROM file WHERE entry = ? ORDER BY seq", rowid),
@@ -324,7 +340,7 @@ class Store(Database):
             for table in ("tag", "file", "supersedes"):
                 self.db.execute(f"DELETE FROM {table} WHERE entry = ?", (rowid,))
             self._insert_labels(rowid, row)
-            self._kept.pop("vocabulary", None)
+            self._forget_labels()
 
     def _replace_entry(self, rowid: int, source: int, seq: int, row: EntryRow) -> int:
         chunks = row.chunks()
@@ -354,6 +370,8 @@ class Store(Database):
         embedding = self._equal_text_vector(chunk) if chunk.embed else None
         rowid = self.value(_UPSERT_CHUNK, *_chunk_values(entry, seq, chunk, embedding))
         self._insert_words(rowid, chunk)
+        if known is None:
+            self._count_passages(1)
         if known is not None and known[5] == 1:
             self._delete_vector(rowid)
         if embedding is not None:
@@ -384,6 +402,7 @@ class Store(Database):
     def _delete_chunks(self, entry: int, from_seq: int) -> None:
         db = self.db
         doomed = self.rows("SELECT rowid, vector FROM chunk WHERE entry = ? AND seq >= ?", entry, from_seq)
+        self._count_passages(-len(doomed))
         for rowid, vector in doomed:
             db.execute("DELETE FROM chunk_fts WHERE rowid = ?", (rowid,))
             if vector == 1:
