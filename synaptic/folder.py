@@ -60,9 +60,14 @@ def compare(
                 if name[0] == "." or (excluded and excluded(path)):
                     continue
                 expected = known.get(path)
-                if expected and _is_as(expected, item):
-                    unseen.pop(path, None)
-                elif item.is_dir(follow_symlinks=False):
+                if expected:
+                    try:
+                        if item.is_file(follow_symlinks=False) and _proof(item.stat()) == expected:
+                            unseen.pop(path, None)
+                            continue
+                    except OSError:  # gone meanwhile
+                        continue
+                if item.is_dir(follow_symlinks=False):
                     if not name.endswith(_LITTER):
                         folders.append(f"{path}/")
                 elif name.endswith(".md") and (stamp := _stamp(path, item, real_root)):
@@ -219,13 +224,6 @@ def _missing(root: Path, error: OSError) -> JournalError:
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return missing(root)
     return JournalError(f"The journal {root} cannot be listed: {error.strerror}.", hint="Check its owner and mode.")
-
-
-def _is_as(expected: Proof, item: os.DirEntry[str]) -> bool:
-    try:
-        return item.is_file(follow_symlinks=False) and _proof(item.stat()) == expected
-    except OSError:  # gone meanwhile
-        return False
 
 
 def _stamp(path: str, item: os.DirEntry[str], real_root: Path) -> Stamp | None:
