@@ -6,11 +6,11 @@ import json
 import time
 from array import array
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import apsw
 
@@ -18,7 +18,7 @@ from ..errors import SynapticError
 from ..markdown import derived_id
 from ..models import Entry, Proof, Stamp, Vector
 from ..words import spell
-from .database import BUSY_TIMEOUT_MS, Database
+from .kept import Keeping
 from .rescue import VECTORS_IN_A_BLOCK, create_vectors, set_aside
 from .rows import (
     ENTRY_COLUMNS,
@@ -34,11 +34,6 @@ from .rows import (
     quantise,
 )
 
-Made = TypeVar("Made")
-
-CARRIED = frozenset({"proofs", "vocabulary", "uses of tags", "passages", "frequencies"})
-"""What is kept in memory that this process's own writes bring up to date themselves, or that may lag behind them."""
-
 Vocabulary = tuple[frozenset[str], frozenset[str], frozenset[str]]
 """The tags, projects and files that entries are marked with, in lower case."""
 
@@ -49,69 +44,15 @@ SPARSE = 5 / 8
 """A block of vectors with no more than this share in use is given up; 1.6 vectors move for each that is deleted."""
 
 
-class Store(Database):
+class Store(Keeping):
     """The writing half of the index. Whatever changes it runs within `writing`."""
 
     def __init__(self, path: Path, *, stemming: bool = True) -> None:
         super().__init__(path, stemming=stemming)
-        self._kept: dict[str, object] = {}
-        self._kept_at: tuple[int, int] | None = None
-        self._is_writing = False
         self._donors = False
         self._accessed: Counter[str] = Counter()
         self._accessed_at = 0
         self._timed: dict[str, deque[tuple[str | None, int, str]]] = {}
-
-    def close(self) -> None:
-        super().close()
-        self._kept.clear()  # another file may have the same state
-
-    # -- what is kept in memory while nobody else writes ----------------------------------------------
-
-    @contextmanager
-    def writing(self, timeout_ms: int = BUSY_TIMEOUT_MS) -> Iterator[None]:
-        """One write transaction; what is kept of CARRIED follows it, the rest is forgotten.
-
-        Raises apsw.BusyError when the lock is not to be had in time.
-        """
-        with super().writing(timeout_ms):
-            self._forget_what_others_changed()
-            self._is_writing = True
-            try:
-                yield
-            except BaseException:
-                self._kept.clear()
-                raise
-            finally:
-                self._is_writing = False
-            for name in self._kept.keys() - CARRIED:
-                del self._kept[name]
-            version, _ = self.state()  # asked afterwards it could be that of somebody who wrote since
-        self._kept_at = version, self.db.total_changes()
-
-    def keep(self, name: str, make: Callable[[], Made]) -> Made:
-        """What `make` gives, made once while nobody else writes."""
-        self._forget_what_others_changed()
-        if name not in self._kept:
-            self._kept[name] = make()
-        return cast("Made", self._kept[name])
-
-    def forget(self, name: str) -> None:
-        self._kept.pop(name, None)
-
-    def _count_passages(self, more: int) -> None:
-        """None; the number of passages that is kept follows."""
-        if "passages" in self._kept:
-            self._kept["passages"] = cast(int, self._kept["passages"]) + more
-
-    def _forget_what_others_changed(self) -> None:
-        if not self._is_writing and self._kept_at != (state := self.state()):
-            self._kept.clear()
-            self._kept_at = state
-
-    def state(self) -> tuple[int, int]:
-        """What changes with every write, whoever writes."""
-        return cast(int, self.db.execute("PRAGMA data_version").get), self.db.total_changes()
 
     def proofs(self) -> Mapping[str, Proof | None]:
         """By path what proves that an indexed file is as it was; None where nothing does."""
@@ -121,6 +62,11 @@ class Store(Database):
         """None; what `proofs` keeps follows a file."""
         if "proofs" in self._kept:
             cast("dict[str, Proof | None]", self._kept["proofs"])[stamp.path] = Source(stamp, b"", scanned_ns).proof
+
+    def _count_passages(self, more: int) -> None:
+        """None; the number of passages that is kept follows."""
+        if "passages" in self._kept:
+            self._kept["passages"] = cast(int, self._kept["passages"]) + more
 
     def sources(self) -> dict[str, Source]:
         """Every indexed file by path."""
