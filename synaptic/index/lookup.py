@@ -173,12 +173,13 @@ class Index(Store):
         """The chunks that pass, where they are few; None for many, and where all pass."""
         if gate.open:
             return None
-        known = self.keep("few", dict[Gate, "array[int] | None"])
-        if gate not in known:
+        known = self.keep("few", dict[tuple[str, tuple[Any, ...]], "array[int] | None"])
+        passing = gate.listing()
+        if passing not in known:
             if len(known) >= GATES_KEPT:
                 del known[next(iter(known))]
-            known[gate] = self._listed(gate)
-        return known[gate]
+            known[passing] = self._listed(gate)
+        return known[passing]
 
     def _listed(self, gate: Gate) -> array[int] | None:
         """The chunks that pass, where they are few. Some are asked first: where many pass, listing them is dear."""
