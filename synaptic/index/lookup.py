@@ -84,7 +84,7 @@ class Index(Store):
         """
         gate = Gate(filters, within, phrases)
         few = self._few(gate)
-        telling, steps = self._promising(terms) if few is None or len(few) > FEW else (terms, [])
+        telling, steps = self._promising(terms, limit) if few is None or len(few) > FEW else (terms, [])
         best: list[tuple[int, float]] = []
         for promising in steps:
             best = self._passing_scored(telling, context_weight, limit, gate, few, promising)
@@ -133,7 +133,7 @@ class Index(Store):
         )
         return cast("list[tuple[int, float]]", rows)
 
-    def _promising(self, terms: Sequence[str]) -> tuple[Sequence[str], list[str]]:
+    def _promising(self, terms: Sequence[str], limit: int) -> tuple[Sequence[str], list[str]]:
         """(the terms that tell anything, what the best chunks match); nothing where scoring every match is quick.
 
         A word in half of the chunks or more counts nothing in BM25. Of the others the rare ones decide: the best
@@ -155,7 +155,8 @@ class Index(Store):
         common = telling[len(rare) :]
         both = f" OR ({common[1]} AND {common[2]})" if len(common) > 2 else ""
         held = [f"{OWN_COLUMNS}: ({common[0]}{both})"] if common else []
-        steps = [" OR ".join(some) for some in (rare, [*rare, *held]) if some]
+        enough = sum(counts[term] for term in rare) >= limit
+        steps = [" OR ".join(some) for some in (rare if enough else [], [*rare, *held]) if some]
         return telling or terms, list(dict.fromkeys(steps))
 
     def _frequencies(self, terms: Sequence[str]) -> dict[str, int]:
