@@ -283,7 +283,7 @@ def _memory(corpus: Corpus, size: str, _: argparse.Namespace) -> list[Row]:
         while b'"hybrid","strategy"' not in asked(corpus.queries[0]).replace(b" ", b""):
             time.sleep(0.2)
         for text in corpus.queries:
-            asked(text)
+            assert b'"hits":[{' in asked(text), text
         time.sleep(1)
         seconds = [_seconds(partial(asked, text)) for text in corpus.queries]
         megabytes = rss_anon_mb(pid)

@@ -122,7 +122,7 @@ def _raw(home: Path, pool: Sequence[str]) -> list[float]:
 
 @contextmanager
 def asking_server(home: Path, settings: dict[str, str]) -> Iterator[tuple[Callable[[str], bytes], int]]:
-    """What asks a fresh server and returns the line it answers, and that server's process id."""
+    """What asks a fresh server and returns the line it answers, and that server's process id. An error ends it."""
     environ = os.environ | settings | {"SYNAPTIC_HOME": str(home)}
     server = subprocess.Popen(
         [str(SYNAPTIC), "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ, cwd=home
@@ -138,7 +138,9 @@ def asking_server(home: Path, settings: dict[str, str]) -> Iterator[tuple[Callab
         assert server.stdout
         call = {"name": "context_search", "arguments": {"query": text}}
         send({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call})
-        return server.stdout.readline()
+        answer = server.stdout.readline()
+        assert answer.startswith(b'{"jsonrpc":"2.0","id":2,"result":') and b'"isError":true' not in answer, answer
+        return answer
 
     send(INITIALIZE)
     server.stdout.readline()

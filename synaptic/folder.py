@@ -7,16 +7,17 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator
-from operator import itemgetter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import attrgetter, itemgetter
 from pathlib import Path, PurePosixPath
 from typing import cast
 
 from .disk import disk_errors
 from .errors import JournalError, NotFound
-from .models import Stamp
+from .models import Proof, Stamp
 
 _LITTER = ("~", ".swp", ".tmp")
+_proof: Callable[[os.stat_result], Proof] = attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_ino")
 _GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 _FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
@@ -29,36 +30,91 @@ def scan(root: Path, exclude: Iterable[str] = ()) -> list[Stamp]:
     links that leave the journal or lead nowhere, and linked folders (what they show inside the journal is read
     where it stands). Raises JournalError when the root is missing or cannot be listed.
     """
+    return compare(root, {}, exclude)[0]
+
+
+def compare(
+    root: Path, known: Mapping[str, Proof | None], exclude: Iterable[str] = ()
+) -> tuple[list[Stamp], list[str]]:
+    """(stamps of what is not as `known` has it, known paths that are gone) of the files that `scan` finds, sorted.
+
+    A file with None for its proof is always among the stamps.
+    """
     excluded = _matcher(exclude)
     real_root = _real(root)
     stamps: list[Stamp] = []
+    unseen = dict(known)
     folders = [""]
     while folders:
         prefix = folders.pop()
         try:
-            found = os.scandir(real_root / prefix if prefix else real_root)
+            listing = _Listing(real_root / prefix if prefix else real_root)
         except OSError as error:
             if not prefix:
                 raise _missing(root, error) from error
             continue
-        with found:
+        with listing as found:
             for item in found:  # the common case first: there may be thousands
                 name = item.name
-                if name[0] == ".":
+                path = prefix + name
+                if name[0] == "." or (excluded and excluded(path)):
                     continue
-                if name.endswith(".md") and item.is_file(follow_symlinks=False):
-                    path = prefix + name
-                    if not (excluded and excluded(path)) and (stamp := _stamp(path, item)):
-                        stamps.append(stamp)
-                elif item.is_dir(follow_symlinks=False):
-                    if not name.endswith(_LITTER) and not (excluded and excluded(prefix + name)):
-                        folders.append(f"{prefix}{name}/")
-                elif name.endswith(".md") and item.is_symlink() and not (excluded and excluded(prefix + name)):
-                    inside = _real(real_root / prefix / name).is_relative_to(real_root)
-                    if inside and (stamp := _stamp(prefix + name, item)):
+                expected = known.get(path)
+                if expected:
+                    try:
+                        if item.is_file(follow_symlinks=False) and _proof(item.stat()) == expected:
+                            unseen.pop(path, None)
+                            continue
+                    except OSError:  # gone meanwhile
+                        continue
+                if item.is_dir(follow_symlinks=False):
+                    if not name.endswith(_LITTER):
+                        folders.append(f"{path}/")
+                elif name.endswith(".md") and (stamp := _stamp(path, item, real_root)):
+                    unseen.pop(path, None)
+                    if stamp.proof != expected:
                         stamps.append(stamp)
     stamps.sort(key=itemgetter(0))
-    return stamps
+    return stamps, sorted(unseen)
+
+
+def stamp_of(root: Path, path: str, exclude: Iterable[str] = ()) -> Stamp | None:
+    """The stamp that `scan` would find for a path; None also where a link is on the way, which it is asked about."""
+    excluded = _matcher(exclude)
+    steps = path.split("/")
+    ways = ["/".join(steps[:length]) for length in range(1, len(steps) + 1)]
+    if any(step[:1] in ("", ".") for step in steps) or any(excluded and excluded(way) for way in ways):
+        return None
+    if any(way.endswith(_LITTER) for way in ways[:-1]) or not path.endswith(".md"):
+        return None
+    try:
+        if any((root / way).is_symlink() for way in ways):
+            return None
+        return _stamp_from(path, (root / path).stat())
+    except OSError:
+        return None
+
+
+class _Listing:
+    """What is in a folder. It is held open, so that a file is found by its name alone, whatever leads there."""
+
+    def __init__(self, folder: Path) -> None:
+        self._fd: int | None = None
+        if os.scandir in os.supports_fd:
+            self._fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            self._found = os.scandir(folder if self._fd is None else self._fd)
+        except OSError:
+            self.__exit__()
+            raise
+
+    def __enter__(self) -> Iterator[os.DirEntry[str]]:
+        return self._found
+
+    def __exit__(self, *_: object) -> None:
+        self._found.close()
+        if self._fd is not None:
+            os.close(self._fd)
 
 
 def locate(root: Path, path: str) -> Path:
@@ -170,18 +226,26 @@ def _missing(root: Path, error: OSError) -> JournalError:
     return JournalError(f"The journal {root} cannot be listed: {error.strerror}.", hint="Check its owner and mode.")
 
 
-def _stamp(path: str, item: os.DirEntry[str]) -> Stamp | None:
+def _stamp(path: str, item: os.DirEntry[str], real_root: Path) -> Stamp | None:
+    """None for what is not to be read."""
+    if item.is_symlink() and not _real(real_root / path).is_relative_to(real_root):
+        return None
     try:
-        status = item.stat()
-        if not path.isascii():
-            path.encode()
-    except (OSError, UnicodeEncodeError):  # gone meanwhile; a name that no program could pass on
+        return _stamp_from(path, item.stat())
+    except OSError:  # gone meanwhile
+        return None
+
+
+def _stamp_from(path: str, status: os.stat_result) -> Stamp | None:
+    try:
+        path.encode()
+    except UnicodeEncodeError:  # a name that no program could pass on
         return None
     if not stat.S_ISREG(status.st_mode):
         return None
-    numbers = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+    numbers = _proof(status)
     if max(numbers) >= 2**63:  # there are inodes, and times after 2262, that SQLite cannot hold
-        numbers = cast("tuple[int, int, int, int]", tuple((number + 2**63) % 2**64 - 2**63 for number in numbers))
+        numbers = cast("Proof", tuple((number + 2**63) % 2**64 - 2**63 for number in numbers))
     return Stamp(path, *numbers)
 
 

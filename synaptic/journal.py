@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -21,7 +21,7 @@ from .delivery import ATTEMPTS, Delivery
 from .disk import disk_errors, fault
 from .errors import Ambiguous, Busy, Changed, JournalError, NotFound, Refused
 from .markdown import parse_entries, render_entry, rewrite_block
-from .models import Entry, ParsedFile, Stamp
+from .models import Entry, ParsedFile, Proof, Stamp
 from .spool import Record
 from .trash import Piece, Trash, Why
 
@@ -60,6 +60,14 @@ class Journal:
     def scan(self) -> list[Stamp]:
         """A stamp of every Markdown file, sorted by path (see `folder.scan`). Raises JournalError without a root."""
         return folder.scan(self.root, self._config.exclude)
+
+    def compare(self, known: Mapping[str, Proof | None]) -> tuple[list[Stamp], list[str]]:
+        """(stamps of files that are not as they were known, known paths that are gone); see `folder.compare`."""
+        return folder.compare(self.root, known, self._config.exclude)
+
+    def stamp(self, path: str) -> Stamp | None:
+        """The stamp of one file; None where `scan` has to be asked (see `folder.stamp_of`)."""
+        return folder.stamp_of(self.root, path, self._config.exclude)
 
     def read(self, path: str) -> bytes:
         """The bytes of a file. Raises NotFound, or JournalError for a path that leads out or cannot be read."""

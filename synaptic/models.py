@@ -121,17 +121,22 @@ class ParsedFile:
     issues: tuple[ParseIssue, ...]
 
 
-class Stamp(NamedTuple):
-    """What `stat` says of a journal file; two equal stamps mean that it need not be read again.
+Proof = tuple[int, int, int, int]
+"""A stamp without its path: mtime, ctime, size, inode. A journal has thousands, and each search compares them all."""
 
-    A journal has thousands of them, and each search makes and compares them all.
-    """
+
+class Stamp(NamedTuple):
+    """What `stat` says of a journal file; two equal stamps mean that it need not be read again."""
 
     path: str
     mtime_ns: int
     ctime_ns: int
     size: int
     inode: int
+
+    @property
+    def proof(self) -> Proof:
+        return self[1:]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,9 +173,11 @@ class Receipt:
     suggested_tags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Signals:
-    """What speaks for an entry, each in [0, 1]. None: no vector to compare with, no word found."""
+class Signals(NamedTuple):
+    """What speaks for an entry, each in [0, 1]. None: no vector to compare with, no word found.
+
+    A search makes hundreds of them.
+    """
 
     semantic: float | None
     lexical: float | None

@@ -28,19 +28,19 @@ _TAG = re.compile(r"<(/?)private(?:[ \t][^<>\n]*)?>", re.IGNORECASE)
 _HEADING = re.compile(rf"^{TIME_HEADING}", re.MULTILINE)
 _TICKS = re.compile("`+")
 _KEPT = re.compile(rb"[^\r\n]+")
-_SIGN = b"<private"
+_SIGN = re.compile(rb"<private", re.IGNORECASE)
 _PASSAGE = re.compile(rb"%b(?:[%b\r\n]*%b)?" % (MASK, MASK, MASK))
 
 
 def mask(data: bytes) -> bytes:
     """`data` in its full length, with MASK in the place of what is private. MASK stands nowhere else in it."""
     data = data.replace(MASK, b"\xfe")  # neither is UTF-8
-    return _masked(data, _read(data).private) if _SIGN in data.lower() else data
+    return _masked(data, _read(data).private) if _SIGN.search(data) else data
 
 
 def unclosed_tags(data: bytes) -> list[int]:
     """Where each `<private>` stands that is never closed."""
-    return _read(data).unclosed if _SIGN in data.lower() else []
+    return _read(data).unclosed if _SIGN.search(data) else []
 
 
 def without_private(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
@@ -317,8 +318,10 @@ def snippet(text: str, is_hit: Callable[[str], bool], *, length: int = 240) -> t
         return text, 0
     hits = [start for start, word in words(text) if is_hit(word)]
     window = length * 3 // 4
-    hit = max(hits, key=lambda first: (sum(first <= h < first + window for h in hits), -first), default=0)
-    unbroken = [stretch.span() for stretch in _UNBROKEN.finditer(text)]
+    within = {first: bisect_left(hits, first + window) - place for place, first in enumerate(hits)}
+    hit = max(within, key=lambda first: (within[first], -first), default=0)
+    near = max(0, hit - length // 8 - 1), hit + length + 1  # what is cut off at these ends is not chosen
+    unbroken = [stretch.span() for stretch in _UNBROKEN.finditer(text, *near)]
     # where nothing is blank for long (a URL, Chinese) it is cut anywhere
     start = min((first for first, _ in unbroken if hit - length // 8 <= first <= hit), default=hit)
     end = max((end for _, end in unbroken if start + length // 2 < end <= start + length), default=start + length)

@@ -19,7 +19,7 @@ import apsw
 from .blocks import MASK
 from .chunking import cut
 from .errors import Busy, IndexUnusable, JournalError, ModelError, NotFound
-from .index import BUSY_TIMEOUT_MS, ChunkRow, EntryRow, FileRows, Passage, Source, Stored, is_damage, is_unwritable
+from .index import BUSY_TIMEOUT_MS, RACY_NS, ChunkRow, EntryRow, FileRows, Passage, Stored, is_damage, is_unwritable
 from .lexicon import STOP_WORDS
 from .markdown import body_text, plain_text
 from .models import Entry, ParsedFile, Place, RebuildReport, Stamp, Vector
@@ -32,7 +32,6 @@ Progress = Callable[[str, int, int], None]
 """Called with the phase ("reading" or "embedding"), how many are done, and of how many."""
 
 LOCK_WAIT_MS = 50
-RACY_NS = 2_000_000_000
 BATCH = 64
 CONTEXT_CHARS = 900
 PAGES_A_FILE = 64
@@ -112,24 +111,25 @@ def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:
             ws.index.reset() if way == "reset" else ws.index.detach(error)
 
 
-def sync(ws: Workspace, *, wait_ms: int = LOCK_WAIT_MS, has_changed: bool = False) -> SyncReport:
+def sync(ws: Workspace, *, wait_ms: int = LOCK_WAIT_MS, written: Sequence[str] | None = None) -> SyncReport:
     """What changed. Steps: finish spooled saves, scan, and where files differ, read and write them in one transaction.
 
     What differs is looked up once more when the lock is held: of many that wait for it, the first does the
     work of all. It is waited for `wait_ms`; longer where somebody fills a new index, for there is nothing to
-    answer from. `has_changed`: the caller has written to the journal, so that is not looked up first.
+    answer from. `written`: the files that the caller has just written; where the index knows them, it looks at
+    no others.
     """
     if ws.journal.queued():
         with suppress(JournalError):  # a disk that cannot be written can be read
             ws.journal.drain(0)
     report = SyncReport(queued=len(ws.journal.queued()), trouble=ws.index.trouble)
     reading = _reading(ws)
-    if not has_changed and not _out_of_step(ws, reading):
+    if written is None and not _out_of_step(ws, reading):
         return report
     empty = ws.index.meta("reading") is None
     try:
         with ws.index.writing(BUSY_TIMEOUT_MS if empty else wait_ms):
-            changed, removed = _follow(ws, reading)
+            changed, removed = _follow(ws, reading, written or ())
     except apsw.BusyError:
         return replace(report, behind=True)
     return replace(report, changed=changed, removed=removed, trouble=ws.index.trouble)
@@ -139,19 +139,18 @@ def _out_of_step(ws: Workspace, reading: str) -> bool:
     """Whether the index has to be written."""
     if ws.index.meta("reading") != reading:
         return True
-    known = ws.index.sources()
-    changed, removed = differences(ws.journal.scan(), known)
-    return bool(removed) or any(not _says_the_same(ws, stamp, known) or _settled(stamp) for stamp in changed)
+    changed, removed = ws.journal.compare(ws.index.proofs())
+    return bool(removed) or any(not _says_the_same(ws, stamp) or _settled(stamp) for stamp in changed)
 
 
-def _follow(ws: Workspace, reading: str) -> tuple[int, int]:
+def _follow(ws: Workspace, reading: str, written: Sequence[str]) -> tuple[int, int]:
     """How many files were brought up to date, and how many are gone. Call within `writing`."""
-    trust, known = ws.index.meta("reading") == reading, ws.index.sources()
-    changed, removed = differences(ws.journal.scan(), known, trust=trust)
+    trust = ws.index.meta("reading") == reading
+    changed, removed = _differences(ws, written if trust else (), trust=trust)
     files, settled = [], []
     for stamp in changed:
         now = time.time_ns()
-        if not trust or not _says_the_same(ws, stamp, known):
+        if not trust or not _says_the_same(ws, stamp):
             with suppress(NotFound):  # gone since the scan: the next one sees it
                 files.append(_read(ws, stamp))
         elif _settled(stamp):
@@ -167,24 +166,14 @@ def _follow(ws: Workspace, reading: str) -> tuple[int, int]:
     return len(files), len(removed)
 
 
-def differences(
-    stamps: Sequence[Stamp], known: Mapping[str, Source], *, trust: bool = True
-) -> tuple[list[Stamp], list[str]]:
-    """(files to read, paths that are gone). Without `trust` every file is read.
-
-    A file whose status changed less than 2 s before it was read may have changed once more within one
-    tick of the file system's clock; its stamp proves nothing.
-    """
-    changed = [
-        stamp
-        for stamp in stamps
-        if not trust
-        or (source := known.get(stamp.path)) is None
-        or source.stamp != stamp
-        or stamp.ctime_ns > source.scanned_ns - RACY_NS
-    ]
-    present = {stamp.path for stamp in stamps}
-    return changed, [path for path in known if path not in present]
+def _differences(ws: Workspace, written: Sequence[str], *, trust: bool) -> tuple[list[Stamp], list[str]]:
+    """(files to read, paths that are gone). Without `trust` every file is read."""
+    known = ws.index.proofs()
+    if written and known.keys() >= set(written):
+        stamps = [ws.journal.stamp(path) for path in written]
+        if None not in stamps:
+            return [stamp for stamp in stamps if stamp and stamp.proof != known[stamp.path]], []
+    return ws.journal.compare(known if trust else dict.fromkeys(known))
 
 
 def embed_pending(ws: Workspace, *, budget_s: float | None, at_least: int = 0, progress: Progress | None = None) -> int:
@@ -477,9 +466,9 @@ def _hash(value: str | bytes) -> int:
 # -- reading the journal ------------------------------------------------------------------------------
 
 
-def _says_the_same(ws: Workspace, stamp: Stamp, known: Mapping[str, Source]) -> bool:
+def _says_the_same(ws: Workspace, stamp: Stamp) -> bool:
     """Whether a file only looks as if it had changed. Its time must be the same too: that may be an entry's date."""
-    source = known.get(stamp.path)
+    source = ws.index.source(stamp.path)
     if source is None or source.stamp.mtime_ns != stamp.mtime_ns:
         return False
     with suppress(NotFound):

@@ -53,7 +53,7 @@ def hit_json(hit: Hit) -> Json:
 
 
 def why_json(why: Why, score: float) -> Json:
-    scores = {name: None if value is None else round(value, 4) for name, value in asdict(why.signals).items()}
+    scores = {name: None if value is None else round(value, 4) for name, value in why.signals._asdict().items()}
     accessed = why.last_accessed_at
     return {
         "scores": scores | {"combined": score},

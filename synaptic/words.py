@@ -42,6 +42,7 @@ _ANY_MARK = (  # what \w leaves out of words: marks of Latin, Cyrillic, Hebrew, 
 _RUN = re.compile(f"[{_EAST_ASIAN}{_SOUTH_EAST}]+")
 _LETTER = re.compile(f"[^{_MARKS}][{_MARKS}]*|[{_MARKS}]+")
 _WORD = re.compile(rf"[{_EAST_ASIAN}{_SOUTH_EAST}]+|(?:(?![{_EAST_ASIAN}{_SOUTH_EAST}])[\w{_ANY_MARK}])+")
+_WORD_WITH_BLANKS = re.compile(rf"[\w{_ANY_MARK}]+")
 _PLAIN_WORD = re.compile(r"\w+", re.ASCII)
 
 _ARABIC = re.compile("[\u0621-\u064a]+")
@@ -92,7 +93,9 @@ def sought(text: str) -> tuple[str, bool]:
 def words(text: str) -> list[tuple[int, str]]:
     """(where it begins, word in lower case) of every word; of scripts without blanks, every pair of characters."""
     if text.isascii():
-        return [(found.start(), found[0].lower()) for found in _PLAIN_WORD.finditer(text)]
+        return [(found.start(), found[0]) for found in _PLAIN_WORD.finditer(text.lower())]
+    if not _RUN.search(text):
+        return [(found.start(), found[0].lower()) for found in _WORD_WITH_BLANKS.finditer(text)]
     return [place for found in _WORD.finditer(text) for place in _places(found)]
 
 

@@ -85,7 +85,7 @@ def save(
         notices.append("Another process holds the journal; the entry is safe and joins its file with the next save.")
     else:
         with watch.stage("index"):
-            notices += index_now(ws)
+            notices += index_now(ws, path)
     if ws.config.metrics:
         ws.index.timed("save", watch.read())
     return Receipt(entry.id, entry.date, entry.time, path, queued, tuple(notices), _suggested(ws, entry))
@@ -168,7 +168,8 @@ def update(
         return replace(new, fingerprints=known, extra=old.extra, date_source=old.date_source, place=old.place)
 
     new = ws.journal.edit(_path(found.entry), found.own_id, change)
-    return receipt_of(new, path=_path(found.entry), notices=(*notices, *index_now(ws)))
+    path = _path(found.entry)
+    return receipt_of(new, path=path, notices=(*notices, *index_now(ws, path)))
 
 
 def delete(ws: Workspace, id: str, *, purge: bool = False) -> Receipt:
@@ -183,22 +184,24 @@ def delete(ws: Workspace, id: str, *, purge: bool = False) -> Receipt:
             raise
         path, entry = ws.journal.copy_of(id)
         ws.journal.purge(path, entry.id)
-        return receipt_of(entry, path=path, notices=index_now(ws, scrub=True))
+        return receipt_of(entry, path=path, notices=index_now(ws, path, scrub=True))
     path = _path(found.entry)
+    places = [path]
     if purge:
-        for place in (path, *in_step(ws, lambda _: ws.index.copies(found.rowid))):
+        places += in_step(ws, lambda _: ws.index.copies(found.rowid))
+        for place in places:
             ws.journal.purge(place, found.own_id)
         notices: tuple[str, ...] = ()
     else:
         ws.journal.edit(path, found.own_id, lambda _: None)
         notices = (f"`synaptic restore {found.entry.short_id}` brings it back.",)
-    return receipt_of(found.entry, notices=(*notices, *index_now(ws, scrub=purge)))
+    return receipt_of(found.entry, notices=(*notices, *index_now(ws, *places, scrub=purge)))
 
 
 def restore(ws: Workspace, id: str) -> Receipt:
     """The receipt of an entry brought back from the trash, or of an update undone."""
     path, entry = ws.journal.restore(id)
-    return receipt_of(entry, path=path, notices=index_now(ws))
+    return receipt_of(entry, path=path, notices=index_now(ws, path))
 
 
 def compare_tag(tag: str) -> str:
@@ -229,10 +232,10 @@ def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
     return None
 
 
-def index_now(ws: Workspace, *, scrub: bool = False) -> tuple[str, ...]:
-    """Indexes what was just written, with `scrub` leaving no trace of what was deleted; a notice where that failed."""
+def index_now(ws: Workspace, *paths: str, scrub: bool = False) -> tuple[str, ...]:
+    """A notice where these files, just written, could not be indexed. `scrub` leaves no trace of what was deleted."""
     try:
-        if not sync(ws, wait_ms=SCRUB_WAIT_MS if scrub else INDEX_WAIT_MS, has_changed=True).behind:
+        if not sync(ws, wait_ms=SCRUB_WAIT_MS if scrub else INDEX_WAIT_MS, written=paths).behind:
             embed_pending(ws, budget_s=EMBED_BUDGET_S)
         if scrub and not ws.index.scrub():
             return ("Another process is reading the index, which may hold the text still: `synaptic rebuild-index`.",)

@@ -24,7 +24,7 @@ from synaptic.disk import FAULTS
 from synaptic.errors import Busy, Changed, JournalError, NotFound, Refused
 from synaptic.journal import Journal
 from synaptic.markdown import render_entry
-from synaptic.models import Entry
+from synaptic.models import Entry, Proof
 
 AT = datetime(2026, 11, 21, 9, 31, 5, tzinfo=timezone(timedelta(hours=1)))
 DAY = "2026-11-21.md"
@@ -607,6 +607,28 @@ def test_a_stamp_changes_with_the_file(journal: Journal) -> None:
     assert journal.scan() == before
     journal.append(numbered(2))
     assert journal.scan() != before
+
+
+def test_what_differs_from_what_is_known_is_told_and_what_is_gone(tmp_path: Path) -> None:
+    root = tmp_path / "journal"
+    (root / "sub").mkdir(parents=True)
+    for name in ("a.md", "b.md", "sub/c.md", "d.md", "out.md"):
+        (root / name).write_text(name)
+    (root / "link.md").symlink_to("sub/c.md")
+    journal = home_journal(tmp_path / "home", journal=root, exclude=("out.md",))
+    known: dict[str, Proof | None] = {stamp.path: stamp.proof for stamp in journal.scan()}
+    assert [journal.stamp(path) for path in ("out.md", "link.md", "none.md", "sub", "../a.md", "")] == [None] * 6
+    assert journal.compare(known) == ([], [])
+    os.utime(root / "a.md", ns=(1, 1))
+    (root / "b.md").rename(root / "e.md")
+    (root / "d.md").unlink()
+    (root / "d.md").mkdir()
+    (root / "sub" / "c.md").write_text("longer")
+    changed, gone = journal.compare(known | {"e.md": None, "out.md": known["a.md"]})
+    assert [stamp.path for stamp in changed] == ["a.md", "e.md", "link.md", "sub/c.md"]
+    assert gone == ["b.md", "d.md", "out.md"]
+    assert changed == [stamp for stamp in journal.scan() if stamp.path in {"a.md", "e.md", "link.md", "sub/c.md"}]
+    assert [journal.stamp(stamp.path) for stamp in changed if stamp.path != "link.md"] == [*changed[:2], changed[3]]
 
 
 def test_the_home_is_made_once(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from synaptic import Filters, Workspace, delete, find, rebuild, restore, save, s
 from synaptic.errors import JournalError, NotFound, Refused
 from synaptic.index import Source
 from synaptic.models import Entry, Stamp
-from synaptic.sync import SyncReport, differences, embed_pending, in_step, read_entries, sync, verify
+from synaptic.sync import SyncReport, embed_pending, in_step, read_entries, sync, verify
 
 # -- the law ----------------------------------------------------------------------------------------
 
@@ -72,6 +72,8 @@ class Journaling(RuleBasedStateMachine):
         incremental, fresh = picture(self.ws.index), picture(self.fresh.index)
         for part, expected in fresh.items():
             assert incremental[part] == expected
+        with open_home(self.folder / "home", clock=self.clock) as other:
+            assert kept(self.ws) == kept(other)
         assert self.ws.index.orphans() == 0
 
     # what programs do
@@ -105,6 +107,7 @@ class Journaling(RuleBasedStateMachine):
     @rule()
     def sync(self) -> None:
         sync(self.ws)
+        kept(self.ws)
 
     @rule()
     def embed_some(self) -> None:
@@ -202,6 +205,12 @@ class Journaling(RuleBasedStateMachine):
 
     def pick(self, one: int) -> Entry:
         return self.entries()[one % len(self.entries())]
+
+
+def kept(ws: Workspace) -> list[object]:
+    """What an open index keeps in memory, beside what it must equal in the file."""
+    index = ws.index
+    return [dict(index.proofs()), index.vocabulary(), index.used_tags(), index.document_counts(["redi", "hedg"])]
 
 
 Journaling.TestCase.settings = settings(max_examples=60, stateful_step_count=12, deadline=None)
@@ -377,10 +386,8 @@ STAMP = Stamp("a.md", mtime_ns=10 * SECOND, ctime_ns=10 * SECOND, size=5, inode=
     ],
 )
 def test_a_stamp_is_trusted_only_where_it_proves_something(stamp: Stamp, scanned_s: float, must_read: bool) -> None:
-    known = {STAMP.path: Source(STAMP, b"", int(scanned_s * SECOND))}
-    assert differences([stamp], known)[0] == ([stamp] if must_read else [])
-    assert differences([stamp], known, trust=False)[0] == [stamp]
-    assert differences([], known) == ([], ["a.md"])
+    known = {STAMP.path: Source(STAMP, b"", int(scanned_s * SECOND)).proof}
+    assert (known.get(stamp.path) != stamp.proof) == must_read
 
 
 def test_an_unchanged_file_is_not_indexed_again(filled: Workspace, day_file: Path) -> None:
@@ -389,6 +396,43 @@ def test_an_unchanged_file_is_not_indexed_again(filled: Workspace, day_file: Pat
     day_file.chmod(0o640)
     assert sync(filled).changed == 0
     assert filled.index.db.total_changes() == before
+
+
+def test_a_save_beside_other_changes_leaves_them_to_the_next_search(filled: Workspace, day_file: Path) -> None:
+    other = day_file.with_name("2026-11-20.md")
+    other.write_text("## 9:00 Other\na zebra\n")
+    assert found(filled, "zebra") == ["a zebra"]
+    other.write_text("## 9:00 Other\na giraffe\n")
+    (other.parent / "new.md").write_text("an okapi")
+    saved = save(filled, "a lion")
+    assert filled.index.resolve(saved.id).entry.title == "a lion"
+    assert [found(filled, animal) for animal in ("giraffe", "okapi", "lion")] == [
+        ["a giraffe"],
+        ["an okapi"],
+        ["a lion"],
+    ]
+    other.unlink()
+    delete(filled, saved.id)
+    assert [found(filled, animal) for animal in ("giraffe", "okapi", "lion")] == [[], ["an okapi"], []]
+
+
+def test_what_is_excluded_stays_out_when_it_is_saved_to(tmp_path: Path) -> None:
+    with open_home(tmp_path, day_file="diary/%Y-%m-%d.md", exclude=("diary/**",)) as ws:
+        for text in ("a zebra", "a giraffe"):
+            save(ws, text)
+            assert found(ws, text) == []
+    assert len((tmp_path / "journal" / "diary" / "2026-11-21.md").read_text().splitlines()) > 4
+
+
+def test_a_day_file_behind_a_link_is_followed_after_each_save(tmp_path: Path) -> None:
+    (tmp_path / "journal" / "days").mkdir(parents=True)
+    (tmp_path / "journal" / "2026-11-21.md").symlink_to("days/today.md")
+    (tmp_path / "journal" / "days" / "today.md").write_text("## 8:00 Breakfast\ntoast\n")
+    with open_home(tmp_path) as ws:
+        assert set(found(ws, "toast")) == {"toast"}
+        for text in ("a zebra", "a giraffe"):
+            save(ws, text)
+            assert found(ws, text) == [text]
 
 
 def test_searching_changes_no_file(filled: Workspace, day_file: Path) -> None:

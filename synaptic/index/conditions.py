@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
+from itertools import chain
 from typing import Any
 
 from ..models import Filters
@@ -21,8 +22,11 @@ SUPERSEDED = (
 """Every entry `old` that an entry `new` supersedes; the later counts alone, so that two cannot hide each other."""
 
 
-def conditions(filters: Filters, *, singly: bool = False) -> tuple[str, tuple[Any, ...]]:
-    """SQL over the alias `e`, each condition led by AND, and its values. `singly`: the entries are known already."""
+def conditions(filters: Filters, *, singly: bool = False, rowid: str = "e.rowid") -> tuple[str, tuple[Any, ...]]:
+    """SQL over the alias `e`, each condition led by AND, and its values. `singly`: the entries are known already.
+
+    `rowid` is how the entry is called, which is all that is asked of it about tags and files.
+    """
     parts: list[str] = []
     values: list[Any] = []
 
@@ -35,11 +39,14 @@ def conditions(filters: Filters, *, singly: bool = False) -> tuple[str, tuple[An
         if "note" not in filters.types:
             add("e.type <> 'note'")  # what the index of the other types wants to hear
     if filters.tags:
-        tagged, bound = _tagged(filters.tags)
-        if singly:
-            add(f"EXISTS ({tagged} AND entry = e.rowid)", *bound)
+        # a tag covers its children: `area` finds `area/kitchen`
+        nested = [(tag, f"{tag}/", f"{tag}0") for tag in filters.tags]
+        if singly:  # with the plus, the tags of the entry are looked at, not the entries of the tag
+            ways = " OR ".join(["+name = ? OR (+name >= ? AND +name < ?)"] * len(nested))
+            add(f"EXISTS (SELECT 1 FROM tag WHERE entry = {rowid} AND ({ways}))", *chain(*nested))
         else:
-            add(f"e.rowid IN ({tagged})", *bound)
+            each = "SELECT entry FROM tag WHERE name = ? UNION ALL SELECT entry FROM tag WHERE name >= ? AND name < ?"
+            add(f"{rowid} IN ({' UNION ALL '.join([each] * len(nested))})", *chain(*nested))
     if filters.projects:
         add(f"e.project_key IN {marks(filters.projects)}", *filters.projects)
     if filters.files:
@@ -49,7 +56,7 @@ def conditions(filters: Filters, *, singly: bool = False) -> tuple[str, tuple[An
         for path in filters.files:
             tail, head = f"/{path.lstrip('/')}", f"{path.rstrip('/')}/"
             parts_of_path += [path, len(tail), tail, len(head), head]
-        add(f"e.rowid IN (SELECT entry FROM file WHERE {ways})", *parts_of_path)
+        add(f"{rowid} IN (SELECT entry FROM file WHERE {ways})", *parts_of_path)
     if filters.since:
         add("e.date >= ? AND e.at >= ?", filters.since, _midnight(filters.since, -1))
     if filters.until:
@@ -95,8 +102,11 @@ class Gate:
 
     def listing(self) -> tuple[str, tuple[Any, ...]]:
         """SQL that yields the rowid of each chunk that passes, and its values."""
-        condition, values = self._conditions(singly=False)
-        return f"SELECT a.rowid FROM entry e JOIN chunk a ON a.entry = e.rowid WHERE 1{condition}", values
+        if conditions(replace(self.filters, tags=(), files=()))[0]:
+            condition, values = self._conditions(singly=False)
+            return f"SELECT a.rowid FROM entry e JOIN chunk a ON a.entry = e.rowid WHERE 1{condition}", values
+        condition, values = self._conditions(singly=False, rowid="a.entry")
+        return f"SELECT a.rowid FROM chunk a WHERE 1{condition}", values
 
     def check(self) -> tuple[str, tuple[Any, ...]]:
         """SQL that yields those that pass of the chunks given as JSON, and the values after that."""
@@ -106,29 +116,18 @@ class Gate:
             f"CROSS JOIN entry e ON e.rowid = a.entry WHERE 1{condition}"
         ), values
 
-    def tagged(self) -> tuple[str, tuple[Any, ...]]:
-        """SQL that yields a row for each entry with one of the tags, and its values; empty where none is asked for."""
-        return _tagged(self.filters.tags) if self.filters.tags else ("", ())
-
-    def _conditions(self, *, singly: bool) -> tuple[str, tuple[Any, ...]]:
-        condition, values = conditions(self.filters, singly=singly)
+    def _conditions(self, *, singly: bool, rowid: str = "e.rowid") -> tuple[str, tuple[Any, ...]]:
+        condition, values = conditions(self.filters, singly=singly, rowid=rowid)
         if self.within is not None:
-            condition += f" AND e.rowid IN {marks(self.within)}"
+            condition += f" AND {rowid} IN {marks(self.within)}"
             values = (*values, *self.within)
         for phrase in self.phrases:
             condition += (
-                " AND e.rowid IN (SELECT p.entry FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid "
+                f" AND {rowid} IN (SELECT p.entry FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid "
                 "WHERE w.chunk_fts MATCH ?)"
             )
             values = (*values, f"{OWN}: {phrase}")
         return condition, values
-
-
-def _tagged(tags: Sequence[str]) -> tuple[str, tuple[Any, ...]]:
-    """A tag covers its children: `area` finds `area/kitchen`."""
-    nested = " OR ".join(["name = ? OR (name >= ? AND name < ?)"] * len(tags))
-    values = tuple(value for tag in tags for value in (tag, f"{tag}/", f"{tag}0"))
-    return f"SELECT entry FROM tag WHERE ({nested})", values
 
 
 def _midnight(day: str, later: int) -> int:

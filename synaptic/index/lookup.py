@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from array import array
+from collections import Counter
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import apsw
 
@@ -30,11 +32,9 @@ from .rows import (
     stored,
 )
 from .sketch import Sketch
-from .store import Store
+from .store import Store, Vocabulary
 
 STEMS_KEPT = 20_000
-
-Made = TypeVar("Made")
 
 QUICKLY_SCORED = 4_000
 """So many matches are scored without choosing among them. Chosen with scripts/bench.py scale."""
@@ -42,8 +42,20 @@ QUICKLY_SCORED = 4_000
 MANY_USES = 1_000
 """Of tags that are used more often than this none counts as the more used one."""
 
-FEW, FEW_OF = 2_000, 16
+FEW, FEW_OF = 2_000, 6
 """A filter lets few through that leaves so many chunks, or one of so many: they are listed before the search."""
+
+COUNTED_FOR = 100
+"""How often words occur is counted again when as many rows were written as one in so many chunks."""
+
+MANY_PASS = 4
+"""Where many pass, the wanted ones are nearly always among so many times more."""
+
+ASKED = 200
+"""So many chunks show whether a filter lets many through."""
+
+GATES_KEPT = 16
+"""Of so many filters the chunks that pass are kept while nobody writes."""
 
 
 class Index(Store):
@@ -52,10 +64,7 @@ class Index(Store):
     def __init__(self, path: Path, *, stemming: bool = True) -> None:
         super().__init__(path, stemming=stemming)
         self._stems: dict[str, str | None] = {}
-        self._filtered: tuple[object, list[int] | None] | None = None
         self._sketch: tuple[int, object, Sketch] | None = None
-        self._made_at: tuple[int, int] | None = None
-        self._made: dict[str, object] = {}
 
     # -- the two lists ------------------------------------------------------------------------------
 
@@ -75,19 +84,39 @@ class Index(Store):
         """
         gate = Gate(filters, within, phrases)
         few = self._few(gate)
-        if few is not None:
-            return self._candidates(self._scored(terms, context_weight, limit, _AMONG_THESE, (json.dumps(few),)))
-        telling, promising = self._promising(terms)
-        match = (_AMONG_MATCHES, (promising,)) if promising else ("", ())
-        if gate.open:
-            best = self._scored(telling, context_weight, limit, *match)
+        telling, steps = self._promising(terms, limit) if few is None or len(few) > FEW else (terms, [])
+        best: list[tuple[int, float]] = []
+        for promising in steps:
+            best = self._passing_scored(telling, context_weight, limit, gate, few, promising)
+            if len(best) >= limit:
+                break
         else:
-            best = self._first_passing(self._scored(telling, context_weight, -1, *match), limit, gate)
-        if promising and len(best) < limit:
-            listing, values = gate.listing()
-            every = ("", ()) if gate.open else (f"AND +rowid IN ({listing})", values)
-            best = self._scored(terms, context_weight, limit, *every)
+            best = self._passing_scored(terms, context_weight, limit, gate, few)
         return self._candidates(best)
+
+    def _passing_scored(
+        self,
+        terms: Sequence[str],
+        context_weight: float,
+        limit: int,
+        gate: Gate,
+        few: array[int] | None,
+        promising: str = "",
+    ) -> list[tuple[int, float]]:
+        """(chunk, BM25) of the best that pass; with `promising`, of those that match it too."""
+        condition, values = (_AMONG_MATCHES, [promising]) if promising else ("", [])
+        if few is not None:
+            return self._scored(
+                terms, context_weight, limit, condition + _AMONG_THESE, [*values, json.dumps(few.tolist())]
+            )
+        if gate.open:
+            return self._scored(terms, context_weight, limit, condition, values)
+        for depth in (MANY_PASS * limit, -1):
+            scored = self._scored(terms, context_weight, depth, condition, values)
+            best = self._first_passing(scored, limit, gate)
+            if len(best) >= limit or len(scored) < depth:
+                break
+        return best
 
     def _scored(
         self, terms: Sequence[str], context_weight: float, limit: int, condition: str = "", values: Sequence[Any] = ()
@@ -103,57 +132,71 @@ class Index(Store):
         )
         return cast("list[tuple[int, float]]", rows)
 
-    def _promising(self, terms: Sequence[str]) -> tuple[Sequence[str], str]:
+    def _promising(self, terms: Sequence[str], limit: int) -> tuple[Sequence[str], list[str]]:
         """(the terms that tell anything, what the best chunks match); nothing where scoring every match is quick.
 
         A word in half of the chunks or more counts nothing in BM25. Of the others the rare ones decide: the best
-        hold one of them, or, where none is rare, the rarest in themselves or the two next to it.
+        hold one of them. Where none is rare, or too few chunks hold one, they hold the next rarest in themselves, or
+        the two after that.
         """
-        counts = {term: self._frequency(term) for term in dict.fromkeys(terms)}
+        counts = self._frequencies(terms)
         if sum(counts.values()) <= QUICKLY_SCORED:
-            return terms, ""
+            return terms, []
         half = self.value("SELECT max(rowid) FROM chunk") / 2
         telling = sorted((term for term in counts if counts[term] < half), key=lambda term: counts[term])
-        scored, rare = 0, []
+        scored = 0
+        rare: list[str] = []
         for term in telling:
             scored += counts[term]
             if scored > QUICKLY_SCORED:
                 break
             rare.append(term)
-        if rare:
-            return telling, " OR ".join(rare)
-        if not telling:
-            return terms, ""
-        both = f" OR ({telling[1]} AND {telling[2]})" if len(telling) > 2 else ""
-        return telling, f"{OWN}: ({telling[0]}{both})"
+        common = telling[len(rare) :]
+        both = f" OR ({common[1]} AND {common[2]})" if len(common) > 2 else ""
+        held = [f"{OWN}: ({common[0]}{both})"] if common else []
+        enough = sum(counts[term] for term in rare) >= limit
+        steps = [" OR ".join(some) for some in (rare if enough else [], [*rare, *held]) if some]
+        return telling or terms, list(dict.fromkeys(steps))
 
-    def _frequency(self, term: str) -> int:
-        """How many chunks hold a quoted term."""
-        sql = "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?"
-        return self._kept(f"chunks with {term}", lambda: cast(int, self.value(sql, term)))
+    def _frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        """Roughly how many chunks hold each of these quoted terms: what this process writes is not counted at once."""
+        known, counted_at = self.keep("frequencies", lambda: (dict[str, int](), self.db.total_changes()))
+        if COUNTED_FOR * (self.db.total_changes() - counted_at) > self._passages():
+            self.forget("frequencies")
+            return self._frequencies(terms)
+        for term in terms:
+            if term not in known:
+                known[term] = self.value("SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?", term)
+        return {term: known[term] for term in terms}
 
-    def _few(self, gate: Gate) -> list[int] | None:
+    def _few(self, gate: Gate) -> array[int] | None:
         """The chunks that pass, where they are few; None for many, and where all pass."""
         if gate.open:
             return None
-        key = (self.state(), gate)
-        if self._filtered is None or self._filtered[0] != key:
-            most = max(FEW, self.value("SELECT coalesce(max(rowid), 0) FROM chunk") // FEW_OF)
-            self._filtered = (key, self._listed(gate, most))
-        return self._filtered[1]
+        known = self.keep("few", dict[tuple[str, tuple[Any, ...]], "array[int] | None"])
+        passing = gate.listing()
+        if passing not in known:
+            if len(known) >= GATES_KEPT:
+                del known[next(iter(known))]
+            known[passing] = self._listed(gate)
+        return known[passing]
 
-    def _listed(self, gate: Gate, most: int) -> list[int] | None:
-        tagged, values = gate.tagged()
-        if tagged and self.value(f"SELECT count(*) FROM ({tagged} LIMIT ?)", *values, most + 1) > most:
-            return None
+    def _listed(self, gate: Gate) -> array[int] | None:
+        """The chunks that pass, where they are few. Some are asked first: where many pass, listing them is dear."""
+        last = self.value("SELECT coalesce(max(rowid), 0) FROM chunk")
+        most = max(FEW, last // FEW_OF)
+        if last > most and not gate.phrases:
+            asked = range(1, last + 1, -(-last // ASKED))
+            if FEW_OF * len(self._passing(asked, gate)) > 2 * len(asked):
+                return None
         listing, values = gate.listing()
         rows = self.rows(f"{listing} LIMIT ?", *values, most + 1)
-        return [row[0] for row in rows] if len(rows) <= most else None
+        return array("q", (row[0] for row in rows)) if len(rows) <= most else None
 
     def _passing(self, rowids: Sequence[int], gate: Gate) -> set[int]:
         """Those of these chunks that pass."""
         check, values = gate.check()
-        return {row[0] for row in self.rows(check, json.dumps(rowids), *values)}
+        return {row[0] for row in self.rows(check, json.dumps(list(rowids)), *values)}
 
     def _first_passing(self, best: Sequence[tuple[int, float]], limit: int, gate: Gate) -> list[tuple[int, float]]:
         found: list[tuple[int, float]] = []
@@ -167,9 +210,7 @@ class Index(Store):
 
     def _candidates(self, scored: Sequence[tuple[int, float]]) -> list[Candidate]:
         rowids = json.dumps([rowid for rowid, _ in scored])
-        entries = dict(
-            self.rows("SELECT rowid, entry FROM chunk WHERE rowid IN (SELECT value FROM json_each(?))", rowids)
-        )
+        entries = dict(self.rows(f"SELECT rowid, entry FROM chunk WHERE rowid IN {_THESE}", rowids))
         if len(entries) < len(scored):
             raise apsw.CorruptError("words or vectors without their chunk")
         return [Candidate(rowid, entries[rowid], score) for rowid, score in scored]
@@ -208,7 +249,7 @@ class Index(Store):
 
     def close(self) -> None:
         super().close()
-        self._sketch = self._filtered = self._made_at = None  # another file may have the same state
+        self._sketch = None  # another file may have the same state
 
     def similarities(self, vector: Vector, rowids: Sequence[int]) -> dict[int, float]:
         """The cosine of each entry's best chunk; entries without a vector are left out."""
@@ -222,8 +263,8 @@ class Index(Store):
 
     def has_word(self, word: str) -> bool:
         """True when some entry itself, not just its neighbour, holds this word or one of its stem."""
-        found = self.value("SELECT 1 FROM chunk_fts WHERE chunk_fts MATCH ? LIMIT 1", f"{OWN}: {word}")
-        return found is not None
+        sql = "SELECT 1 FROM chunk_fts WHERE chunk_fts MATCH ? LIMIT 1"
+        return self.keep(f"holds {word}", lambda: self.value(sql, f"{OWN}: {word}") is not None)
 
     def stem(self, word: str) -> str | None:
         """What the tokenizer makes of one word; None where it is not one token."""
@@ -254,41 +295,43 @@ class Index(Store):
     def document_counts(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
         """(passages in all, how many of them hold each of these words, in any of its forms)."""
         stems = {term: self.stem(term) or term for term in terms}
-        sought = tuple(set(stems.values()))
-        counts = dict(self.rows(f"SELECT term, doc FROM chunk_word WHERE term IN {marks(sought)}", *sought))
-        return self._passages(), {term: counts.get(stem, 0) for term, stem in stems.items()}
+        return self._passages(), {term: self._document_count(stem) for term, stem in stems.items()}
+
+    def _document_count(self, stem: str) -> int:
+        sql = "SELECT doc FROM chunk_word WHERE term = ?"
+        return self.keep(f"chunks with the stem {stem}", lambda: self.value(sql, stem) or 0)
 
     def _passages(self) -> int:
         """How many passages there are; counting them takes a look at each."""
-        return self._kept("passages", lambda: cast(int, self.value("SELECT count(*) FROM chunk")))
+        return self.keep("passages", lambda: cast(int, self.value("SELECT count(*) FROM chunk")))
 
-    def vocabulary(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-        """The tags, projects and files that entries are marked with, in lower case."""
-        return self._kept("vocabulary", self._vocabulary)
+    def vocabulary(self) -> Vocabulary:
+        """What entries are marked with."""
+        return self.keep("vocabulary", self._vocabulary)
 
-    def _vocabulary(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    def _vocabulary(self) -> Vocabulary:
         tags, projects, files = (
-            frozenset(row[0].lower() for row in self.rows(f"SELECT DISTINCT {column} FROM {table}") if row[0])
-            for column, table in (("name", "tag"), ("project_key", "entry"), ("path", "file"))
+            frozenset(row[0].lower() for row in self.rows(sql))
+            for sql in (
+                _DIFFERENT.format(column="name", table="tag"),
+                _DIFFERENT.format(column="project_key", table="entry"),
+                "SELECT DISTINCT path FROM file",
+            )
         )
         return tags, projects, files
 
-    def _kept(self, name: str, make: Callable[[], Made]) -> Made:
-        """What `make` gives, made once while nobody writes."""
-        state = self.state()
-        if self._made_at != state:
-            self._made_at, self._made = state, {}
-        if name not in self._made:
-            self._made[name] = make()
-        return cast("Made", self._made[name])
-
     def used_tags(self) -> list[str]:
         """The tags that more than one entry has, the most used first."""
+        uses = self.keep("uses of tags", self._uses_of_tags)
+        many = {tag: min(count, MANY_USES) for tag, count in uses.items() if count > 1}
+        return sorted(many, key=lambda tag: (-many[tag], tag))
+
+    def _uses_of_tags(self) -> Counter[str]:
         rows = self.rows(
-            f"SELECT value, (SELECT count(*) FROM (SELECT 1 FROM tag WHERE name = value LIMIT {MANY_USES})) AS uses "
-            f"FROM ({_DIFFERENT.format(column='name', table='tag')}) WHERE uses > 1 ORDER BY uses DESC, value"
+            f"SELECT value, (SELECT count(*) FROM (SELECT 1 FROM tag WHERE name = value LIMIT {MANY_USES})) "
+            f"FROM ({_DIFFERENT.format(column='name', table='tag')})"
         )
-        return [row[0] for row in rows]
+        return Counter(dict(rows))
 
     def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
         """Chunks that hold a word of this stem."""
@@ -325,15 +368,16 @@ class Index(Store):
         rows = self.rows(
             "SELECT e.rowid, e.id, e.at, s.path, e.seq, e.type, e.date_source, e.importance, "
             "coalesce(a.count, 0), a.at, e.title FROM entry e JOIN source s ON s.id = e.source "
-            f"LEFT JOIN access a ON a.id = e.id WHERE e.rowid IN {marks(rowids)} AND e.id IS NOT NULL",
-            *rowids,
+            f"LEFT JOIN access a ON a.id = e.id WHERE e.rowid IN {_THESE} AND e.id IS NOT NULL",
+            json.dumps(rowids),
         )
         return {row[0]: Standing(*row) for row in rows}
 
     def passing(self, filters: Filters, rowids: Sequence[int]) -> set[int]:
         """Those of these entries that pass the filters."""
-        condition, values = conditions(filters)
-        rows = self.rows(f"SELECT e.rowid FROM entry e WHERE e.rowid IN {marks(rowids)}{condition}", *rowids, *values)
+        condition, values = conditions(filters, singly=True)
+        sql = f"SELECT e.rowid FROM entry e WHERE e.rowid IN {_THESE}{condition}"
+        rows = self.rows(sql, json.dumps(rowids), *values)
         return {row[0] for row in rows}
 
     def _lists(self, sql: str, values: Sequence[int]) -> dict[int, tuple[str, ...]]:
@@ -416,9 +460,8 @@ class Index(Store):
     def superseded_by(self, ids: Sequence[str]) -> dict[str, str]:
         """For each of these ids that a strictly later entry supersedes: the id of the latest such entry."""
         rows = self.rows(
-            f"SELECT old.own_id, new.id {SUPERSEDED} AND old.own_id IN {marks(ids)} "
-            "ORDER BY new.at, new.twin DESC, new.id",
-            *ids,
+            f"SELECT old.own_id, new.id {SUPERSEDED} AND old.own_id IN {_THESE} ORDER BY new.at, new.twin DESC, new.id",
+            json.dumps(ids),
         )
         return dict(rows)
 
@@ -529,9 +572,12 @@ _DIFFERENT = (
     "SELECT value FROM each WHERE value IS NOT NULL"
 )
 
+# A list of any length in one statement, which is prepared once.
+_THESE = "(SELECT value FROM json_each(?))"
+
 # With the plus, FTS5 is asked once; without it, once for each row.
-_AMONG_THESE = "AND +rowid IN (SELECT value FROM json_each(?))"
-_AMONG_MATCHES = "AND +rowid IN (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?)"
+_AMONG_THESE = f" AND +rowid IN {_THESE}"
+_AMONG_MATCHES = " AND +rowid IN (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?)"
 
 
 _BY_ID = "SELECT rowid FROM entry WHERE own_id = ? AND twin = 0 UNION SELECT rowid FROM entry WHERE other_id = ?"

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any, NamedTuple, cast
 
-from ..models import DateSource, Entry, EntryType, ParseIssue, Place, Stamp, Vector
+from ..models import DateSource, Entry, EntryType, ParseIssue, Place, Proof, Stamp, Vector
 
 VECTOR_SCALE = 127 / 0.3
 """Components of a unit vector rarely exceed 0.3: this uses the whole range of int8 and clips the rest."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
+RACY_NS = 2_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,15 @@ class Source:
     digest: bytes
     scanned_ns: int
 
+    @property
+    def proof(self) -> Proof | None:
+        """What proves that the file is still what was read; None where nothing does.
+
+        A file whose status changed less than 2 s before it was read may have changed once more within one
+        tick of the file system's clock.
+        """
+        return self.stamp.proof if self.stamp.ctime_ns <= self.scanned_ns - RACY_NS else None
+
 
 Position = tuple[int, str, int]
 """An entry's instant, its path and its number within the file."""
@@ -114,8 +124,7 @@ class Passage:
     hash: int
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A chunk that one of the two lists found. `score` is its cosine, or its BM25 as SQLite has it: lower is better."""
 
     chunk_rowid: int
@@ -174,7 +183,7 @@ def entry_values(source: int, seq: int, row: EntryRow) -> tuple[Any, ...]:
     offset = entry.at.utcoffset() or timedelta()
     return (
         source, seq, entry.id, instant(entry.at), round(offset.total_seconds()), entry.date,
-        entry.date_source, entry.type, entry.title, entry.project, _fold(entry.project), entry.importance,
+        entry.date_source, entry.type, entry.title, entry.project, folded(entry.project), entry.importance,
         entry.parent, entry.by, entry.derived_id, place.line, place.start, place.end, place.body_start,
         place.body_end, place.body_line, place.whole_file, row.hash, row.content_hash, row.row_hash,
     )  # fmt: skip
@@ -214,5 +223,6 @@ def stored(
     return Stored(rowid, seq, entry, own_id, hash_)
 
 
-def _fold(project: str | None) -> str | None:
+def folded(project: str | None) -> str | None:
+    """A project as it is compared."""
     return None if project is None else project.casefold()

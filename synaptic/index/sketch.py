@@ -10,7 +10,8 @@ takes 1 us this way; asking the virtual table for the row takes 20.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 import apsw
@@ -50,6 +51,7 @@ class Sketch:
         self._levels = [level * VECTOR_SCALE / dimensions**0.5 for level in LEVELS]
         self._bits: Array = np.zeros((-(-len(LEVELS) * -(-dimensions // 8) // 8), 0), dtype=np.uint64)
         self._rowids: Array = np.zeros(0, dtype=np.int64)
+        self._room: tuple[Array, Array] = self._bits, self._rowids
 
     def follow(self, db: apsw.Connection) -> None:
         """None; what was written since the last time is known. Raises apsw.CorruptError where that makes no sense."""
@@ -69,7 +71,7 @@ class Sketch:
         vector: bytes,
         limit: int,
         *,
-        among: Sequence[int] | None = None,
+        among: array[int] | None = None,
         passing: Passing | None = None,
     ) -> list[tuple[int, float]]:
         """(chunk, squared distance) of the nearest, nearest first; of equals the later.
@@ -81,7 +83,7 @@ class Sketch:
         query = np.frombuffer(vector, dtype=np.int8)
         if len(query) != self._dimensions:
             raise apsw.CorruptError(f"its vectors have {self._dimensions} components, not {len(query)}")
-        counted = self._rowids > 0 if among is None else np.isin(self._rowids, np.array(among, dtype=np.int64))
+        counted = self._rowids > 0 if among is None else self._those(among)
         distances = np.where(counted, self._differences(query), np.uint16(FAR))
         few = np.count_nonzero(counted) <= ALL_BELOW
         places = self._closest(distances, ALL_BELOW if few else OVERSAMPLED * limit, passing)
@@ -110,6 +112,15 @@ class Sketch:
                 return cast("Array", kept)
             sought = int(sought * min(20.0, 1.2 * wanted / max(1, len(kept))))
 
+    def _those(self, rowids: array[int]) -> Array:
+        """Of every place, whether one of these chunks is there."""
+        import numpy as np
+
+        asked = np.frombuffer(rowids, dtype=np.int64)
+        is_asked = np.zeros(1 + max(self._rowids.max(initial=0), asked.max(initial=0)), dtype=np.bool_)
+        is_asked[asked] = True
+        return cast("Array", is_asked[self._rowids])
+
     def _differences(self, query: Array) -> Array:
         """Of every place, in how many bits it differs from the query."""
         import numpy as np
@@ -127,20 +138,24 @@ class Sketch:
         return cast("Array", np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8))).view(np.uint64).T)
 
     def _make_room(self, known: list[int], found: list[int]) -> None:
-        """Blocks that stay move to their new places."""
+        """Blocks that stay move to their new places; a block that was added finds room behind them most of the time."""
+        size = len(found) * BLOCK
+        if known != found[: len(known)] or size > len(self._room[1]):
+            self._move(known, found, len(found) + len(found) // 16)
+        self._bits, self._rowids = self._room[0][:, :size], self._room[1][:size]
+
+    def _move(self, known: list[int], found: list[int], room: int) -> None:
         import numpy as np
 
-        if known == found and len(self._rowids) == len(found) * BLOCK:  # else the last block is gone
-            return
         place = {block: number for number, block in enumerate(known)}
         stay = [(new, place[block]) for new, block in enumerate(found) if block in place]
-        bits = np.zeros((len(self._bits), len(found), BLOCK), dtype=np.uint64)
-        rowids = np.zeros((len(found), BLOCK), dtype=np.int64)
+        bits = np.zeros((len(self._bits), room, BLOCK), dtype=np.uint64)
+        rowids = np.zeros((room, BLOCK), dtype=np.int64)
         if stay:
             new, old = (list(numbers) for numbers in zip(*stay, strict=True))
             bits[:, new] = self._bits.reshape(len(bits), -1, BLOCK)[:, old]
             rowids[new] = self._rowids.reshape(-1, BLOCK)[old]
-        self._bits, self._rowids = bits.reshape(len(bits), -1), rowids.reshape(-1)
+        self._room = bits.reshape(len(bits), -1), rowids.reshape(-1)
 
     def _read(self, db: apsw.Connection, stale: list[int], found: dict[int, bytes]) -> None:
         import numpy as np
@@ -169,8 +184,11 @@ class Sketch:
         blocks, size = list(self._blocks), self._dimensions
         found = []
         with db.blob_open("main", "chunk_vec_vector_chunks00", "vectors", blocks[places[0] // BLOCK], False) as blob:
+            here = places[0] // BLOCK
             for place in places:
-                blob.reopen(blocks[place // BLOCK])
+                if place // BLOCK != here:  # within a block SQLite remembers the way
+                    here = place // BLOCK
+                    blob.reopen(blocks[here])
                 blob.seek(place % BLOCK * size)
                 found.append(blob.read(size))
         return b"".join(found)

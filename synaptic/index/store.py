@@ -16,9 +16,9 @@ import apsw
 
 from ..errors import SynapticError
 from ..markdown import derived_id
-from ..models import Stamp, Vector
+from ..models import Entry, Proof, Stamp, Vector
 from ..words import spell
-from .database import Database
+from .kept import Keeping
 from .rescue import VECTORS_IN_A_BLOCK, create_vectors, set_aside
 from .rows import (
     ENTRY_COLUMNS,
@@ -29,9 +29,13 @@ from .rows import (
     Passage,
     Source,
     entry_values,
+    folded,
     place_values,
     quantise,
 )
+
+Vocabulary = tuple[frozenset[str], frozenset[str], frozenset[str]]
+"""The tags, projects and files that entries are marked with, in lower case."""
 
 TIMINGS_KEPT = 1_000
 """Of each verb."""
@@ -40,39 +44,47 @@ SPARSE = 5 / 8
 """A block of vectors with no more than this share in use is given up; 1.6 vectors move for each that is deleted."""
 
 
-class Store(Database):
+class Store(Keeping):
     """The writing half of the index. Whatever changes it runs within `writing`."""
 
     def __init__(self, path: Path, *, stemming: bool = True) -> None:
         super().__init__(path, stemming=stemming)
-        self._sources: tuple[tuple[int, int], dict[str, Source]] | None = None
         self._donors = False
         self._accessed: Counter[str] = Counter()
         self._accessed_at = 0
         self._timed: dict[str, deque[tuple[str | None, int, str]]] = {}
 
-    def close(self) -> None:
-        super().close()
-        self._sources = None
+    def proofs(self) -> Mapping[str, Proof | None]:
+        """By path what proves that an indexed file is as it was; None where nothing does."""
+        return self.keep("proofs", lambda: {path: source.proof for path, source in self.sources().items()})
 
-    def sources(self) -> Mapping[str, Source]:
-        """Every indexed file by path. Kept in memory while nobody writes to the index."""
-        state = self.state()
-        if self._sources is None or self._sources[0] != state:
-            rows = self.rows("SELECT path, mtime_ns, ctime_ns, size, inode, digest, scanned_ns FROM source")
-            self._sources = (state, {row[0]: Source(Stamp(*row[:5]), row[5], row[6]) for row in rows})
-        return self._sources[1]
+    def _proven(self, stamp: Stamp, scanned_ns: int) -> None:
+        """None; what `proofs` keeps follows a file."""
+        if "proofs" in self._kept:
+            cast("dict[str, Proof | None]", self._kept["proofs"])[stamp.path] = Source(stamp, b"", scanned_ns).proof
 
-    def state(self) -> tuple[int, int]:
-        """What changes with every write, whoever writes."""
-        return cast(int, self.db.execute("PRAGMA data_version").get), self.db.total_changes()
+    def _count_passages(self, more: int) -> None:
+        """None; the number of passages that is kept follows."""
+        if "passages" in self._kept:
+            self._kept["passages"] = cast(int, self._kept["passages"]) + more
+
+    def sources(self) -> dict[str, Source]:
+        """Every indexed file by path."""
+        return {row[0]: Source(Stamp(*row[:5]), row[5], row[6]) for row in self.rows(_SOURCES)}
+
+    def source(self, path: str) -> Source | None:
+        """An indexed file as it was when it was read; None for a path that is not indexed."""
+        for row in self.rows(f"{_SOURCES} WHERE path = ?", path):
+            return Source(Stamp(*row[:5]), row[5], row[6])
+        return None
 
     def touch(self, stamp: Stamp, scanned_ns: int) -> None:
         """Notes that a file was read and holds what it held. Call within `writing`."""
         self.db.execute(
             "UPDATE source SET mtime_ns = ?, ctime_ns = ?, size = ?, inode = ?, scanned_ns = ? WHERE path = ?",
-            (stamp.mtime_ns, stamp.ctime_ns, stamp.size, stamp.inode, scanned_ns, stamp.path),
+            (*stamp.proof, scanned_ns, stamp.path),
         )
+        self._proven(stamp, scanned_ns)
 
     def apply(self, files: Iterable[FileRows], removed: Iterable[str] = ()) -> int:
         """How many vectors were taken over, after bringing these files up to date. Call within `writing`.
@@ -92,7 +104,11 @@ class Store(Database):
             touched.add(self.value("SELECT own_id FROM entry WHERE rowid = ?", rowid))
             self._delete_chunks(rowid, 0)
             self.db.execute("DELETE FROM entry WHERE rowid = ?", (rowid,))
+        if doomed:
+            self._forget_labels()
         self.db.executemany("DELETE FROM source WHERE path = ?", ((path,) for path in gone))
+        if gone:
+            self.forget("proofs")
         for own_id in self._contested(touched):
             self._settle_id(own_id)
         return reused
@@ -164,6 +180,7 @@ class Store(Database):
     def clear(self, *, keep_vectors: bool) -> None:
         """Empties the index, setting vectors aside for `apply` to take over. Call within `writing`."""
         db = self.db
+        self._kept.clear()
         if not keep_vectors:
             self.forget_kept()
         elif self.has_vectors():
@@ -181,9 +198,8 @@ class Store(Database):
         self.db.execute("DROP TABLE IF EXISTS temp.kept")
 
     def _replace_file(self, file: FileRows, touched: set[str], doomed: list[int]) -> int:
-        stamp = file.stamp
-        stamp_values = (stamp.path, stamp.mtime_ns, stamp.ctime_ns, stamp.size, stamp.inode)
-        source = self.value(_UPSERT_SOURCE, *stamp_values, file.digest, file.scanned_ns)
+        source = self.value(_UPSERT_SOURCE, *file.stamp, file.digest, file.scanned_ns)
+        self._proven(file.stamp, file.scanned_ns)
         known = {own_id: columns for own_id, *columns in self.rows(_KNOWN_ENTRIES, source)}
         new, moved, reused = [], [], 0
         for seq, row in enumerate(file.rows):
@@ -206,7 +222,7 @@ class Store(Database):
         )
         return reused
 
-    def _insert_entries(self, source: int, rows: Iterable[tuple[int, EntryRow]]) -> int:
+    def _insert_entries(self, source: int, rows: Sequence[tuple[int, EntryRow]]) -> int:
         """How many vectors were taken over. In few statements: a first run, or a rebuild, is nothing but this."""
         first = entry = self.value("SELECT coalesce(max(rowid), 0) FROM entry")
         chunk_rowid = self.value("SELECT coalesce(max(rowid), 0) FROM chunk")
@@ -225,26 +241,57 @@ class Store(Database):
         db = self.db
         db.executemany(_INSERT_ENTRY, entries)
         db.executemany(_INSERT_CHUNK, chunks)
+        self._count_passages(len(chunks))
         db.executemany(_INSERT_WORDS, words)
         db.executemany(_INSERT_VECTOR, vectors)
         for entry, row in labelled:
             self._insert_labels(entry, row)
+        self._learn([row.entry for _, row in rows])
         return len(vectors)
 
+    def _learn(self, entries: Sequence[Entry]) -> None:
+        """None; what is kept of the labels in use follows new entries."""
+        if "vocabulary" in self._kept:
+            tags, projects, files = cast("Vocabulary", self._kept["vocabulary"])
+            tags |= {tag.lower() for entry in entries for tag in entry.tags}
+            projects |= {entry.project.casefold().lower() for entry in entries if entry.project}
+            files |= {path.lower() for entry in entries for path in entry.files}
+            self._kept["vocabulary"] = tags, projects, files
+        if "uses of tags" in self._kept:
+            uses = cast("Counter[str]", self._kept["uses of tags"])
+            uses.update(tag for entry in entries for tag in entry.tags)
+
+    def _forget_labels(self) -> None:
+        """None; some are in use no more."""
+        self.forget("vocabulary")
+        self.forget("uses of tags")
+
     def _insert_labels(self, rowid: int, row: EntryRow) -> None:
-        db, entry = self.db, row.entry
-        db.executemany("INSERT INTO tag VALUES (?, ?, ?)", [(rowid, *tag) for tag in enumerate(entry.tags)])
-        known = dict(entry.fingerprints)
-        files = [(rowid, seq, path, known.get(path)) for seq, path in enumerate(entry.files)]
-        db.executemany("INSERT INTO file VALUES (?, ?, ?, ?)", files)
-        db.executemany("INSERT INTO supersedes VALUES (?, ?)", [(rowid, old) for old in set(entry.supersedes)])
+        db = self.db
+        tags, files, old = _labels(row)
+        db.executemany("INSERT INTO tag VALUES (?, ?, ?)", [(rowid, *tag) for tag in tags])
+        db.executemany("INSERT INTO file VALUES (?, ?, ?, ?)", [(rowid, *file) for file in files])
+        db.executemany("INSERT INTO supersedes VALUES (?, ?)", [(rowid, *target) for target in old])
+
+    def _replace_labels(self, rowid: int, row: EntryRow) -> None:
+        """None; what is the same stays: an entry is written again when one beside it changes."""
+        if self.value("SELECT project_key FROM entry WHERE rowid = ?", rowid) != folded(row.entry.project):
+            self._forget_labels()
+        known = (
+            self.rows("SELECT seq, name FROM tag WHERE entry = ? ORDER BY seq", rowid),
+            self.rows("SELECT seq, path, hash FROM file WHERE entry = ? ORDER BY seq", rowid),
+            self.rows("SELECT target FROM supersedes WHERE entry = ? ORDER BY target", rowid),
+        )
+        if known != _labels(row):
+            for table in ("tag", "file", "supersedes"):
+                self.db.execute(f"DELETE FROM {table} WHERE entry = ?", (rowid,))
+            self._insert_labels(rowid, row)
+            self._forget_labels()
 
     def _replace_entry(self, rowid: int, source: int, seq: int, row: EntryRow) -> int:
-        db, chunks = self.db, row.chunks()
-        db.execute(_UPDATE_ENTRY, (*entry_values(source, seq, row), rowid))
-        for table in ("tag", "file", "supersedes"):
-            db.execute(f"DELETE FROM {table} WHERE entry = ?", (rowid,))
-        self._insert_labels(rowid, row)
+        chunks = row.chunks()
+        self._replace_labels(rowid, row)
+        self.db.execute(_UPDATE_ENTRY, (*entry_values(source, seq, row), rowid))
         known = {seq: columns for seq, *columns in self.rows(_CHUNKS_OF_ENTRY, rowid)}
         reused = sum(self._replace_chunk(rowid, i, chunk, known.get(i)) for i, chunk in enumerate(chunks))
         if len(known) > len(chunks):
@@ -269,6 +316,8 @@ class Store(Database):
         embedding = self._equal_text_vector(chunk) if chunk.embed else None
         rowid = self.value(_UPSERT_CHUNK, *_chunk_values(entry, seq, chunk, embedding))
         self._insert_words(rowid, chunk)
+        if known is None:
+            self._count_passages(1)
         if known is not None and known[5] == 1:
             self._delete_vector(rowid)
         if embedding is not None:
@@ -299,6 +348,7 @@ class Store(Database):
     def _delete_chunks(self, entry: int, from_seq: int) -> None:
         db = self.db
         doomed = self.rows("SELECT rowid, vector FROM chunk WHERE entry = ? AND seq >= ?", entry, from_seq)
+        self._count_passages(-len(doomed))
         for rowid, vector in doomed:
             db.execute("DELETE FROM chunk_fts WHERE rowid = ?", (rowid,))
             if vector == 1:
@@ -400,10 +450,22 @@ def _chunk_values(entry: int, seq: int, chunk: ChunkRow, embedding: bytes | None
     return entry, seq, chunk.start, chunk.end, chunk.hash, chunk.words_hash, vector
 
 
+def _labels(row: EntryRow) -> tuple[list[Any], list[Any], list[Any]]:
+    """The rows of an entry's tags, files and what it supersedes, without its rowid."""
+    entry = row.entry
+    known = dict(entry.fingerprints)
+    return (
+        list(enumerate(entry.tags)),
+        [(seq, path, known.get(path)) for seq, path in enumerate(entry.files)],
+        [(old,) for old in sorted(set(entry.supersedes))],
+    )
+
+
 def _words(rowid: int, chunk: ChunkRow) -> tuple[int, str, str]:
     return rowid, spell(chunk.own), spell(chunk.context)
 
 
+_SOURCES = "SELECT path, mtime_ns, ctime_ns, size, inode, digest, scanned_ns FROM source"
 _PENDING = "FROM chunk c JOIN entry e ON e.rowid = c.entry WHERE c.vector = 0 AND e.id IS NOT NULL"
 _KNOWN_ENTRIES = f"SELECT own_id, rowid, row_hash, {', '.join(PLACE_COLUMNS)} FROM entry WHERE source = ?"
 _CHUNKS_OF_ENTRY = 'SELECT seq, rowid, hash, words_hash, start, "end", vector FROM chunk WHERE entry = ?'
