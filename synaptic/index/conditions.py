@@ -58,9 +58,9 @@ def conditions(filters: Filters, *, singly: bool = False, rowid: str = "e.rowid"
             parts_of_path += [path, len(tail), tail, len(head), head]
         add(f"{rowid} IN (SELECT entry FROM file WHERE {ways})", *parts_of_path)
     if filters.since:
-        add("e.date >= ? AND e.at >= ?", filters.since, _midnight(filters.since, -1))
+        add(f"e.at >= ? AND {_LOCAL} >= ?", _midnight(filters.since, -1), _midnight(filters.since, 0))
     if filters.until:
-        add("e.date <= ? AND e.at < ?", filters.until, _midnight(filters.until, 2))
+        add(f"e.at < ? AND {_LOCAL} < ?", _midnight(filters.until, 2), _midnight(filters.until, 1))
     if filters.min_importance is not None:
         add("coalesce(e.importance, 5) >= ?", filters.min_importance)
     if filters.max_importance is not None:
@@ -135,5 +135,6 @@ def _midnight(day: str, later: int) -> int:
     return (date.fromisoformat(day).toordinal() + later - _EPOCH_DAY) * _MICROSECONDS_A_DAY
 
 
+_LOCAL = "e.at + 1000000 * e.utc_offset"
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
 _MICROSECONDS_A_DAY = 86_400 * 10**6

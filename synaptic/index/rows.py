@@ -164,7 +164,7 @@ def moment(at: int, zone: tzinfo | None) -> datetime:
 
 
 ENTRY_COLUMNS = (
-    "source", "seq", "own_id", "at", "utc_offset", "date", "date_source", "type", "title",
+    "source", "seq", "own_id", "at", "utc_offset", "date_source", "type", "title",
     "project", "project_key", "importance", "parent", "author", "derived", "line", "start", '"end"',
     "body_start", "body_end", "body_line", "whole_file", "hash", "content_hash", "row_hash",
 )  # fmt: skip
@@ -182,7 +182,7 @@ def entry_values(source: int, seq: int, row: EntryRow) -> tuple[Any, ...]:
     assert place is not None
     offset = entry.at.utcoffset() or timedelta()
     return (
-        source, seq, entry.id, instant(entry.at), round(offset.total_seconds()), entry.date,
+        source, seq, entry.id, instant(entry.at), round(offset.total_seconds()),
         entry.date_source, entry.type, entry.title, entry.project, folded(entry.project), entry.importance,
         entry.parent, entry.by, entry.derived_id, place.line, place.start, place.end, place.body_start,
         place.body_end, place.body_line, place.whole_file, row.hash, row.content_hash, row.row_hash,

@@ -36,7 +36,7 @@ CREATE TABLE entry (
     id           TEXT AS (CASE twin WHEN 0 THEN own_id WHEN 2 THEN other_id END) VIRTUAL,
     at           INTEGER NOT NULL,   -- microseconds since 1970 UTC
     utc_offset   INTEGER NOT NULL,   -- seconds
-    date         TEXT NOT NULL,      -- local
+    date         TEXT AS (date((at + 62135596800000000) / 1000000 - 62135596800 + utc_offset, 'unixepoch')) VIRTUAL,
     date_source  TEXT NOT NULL,
     type         TEXT NOT NULL,
     title        TEXT NOT NULL,
