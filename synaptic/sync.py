@@ -147,23 +147,29 @@ def _follow(ws: Workspace, reading: str, written: Sequence[str]) -> tuple[int, i
     """How many files were brought up to date, and how many are gone. Call within `writing`."""
     trust = ws.index.meta("reading") == reading
     changed, removed = _differences(ws, written if trust else (), trust=trust)
-    files, settled = [], []
-    for stamp in changed:
-        now = time.time_ns()
-        if not trust or not _says_the_same(ws, stamp):
-            with suppress(NotFound):  # gone since the scan: the next one sees it
-                files.append(_read(ws, stamp))
-        elif _settled(stamp):
-            settled.append((stamp, now))
-    ws.index.apply(files, removed)
+    settled: list[tuple[Stamp, int]] = []
+    read = 0
+
+    def rows() -> Iterator[FileRows]:  # one file at a time: of a new index they may be thousands
+        nonlocal read
+        for stamp in changed:
+            now = time.time_ns()
+            if not trust or not _says_the_same(ws, stamp):
+                with suppress(NotFound):  # gone since the scan: the next one sees it
+                    yield _read(ws, stamp)
+                    read += 1
+            elif _settled(stamp):
+                settled.append((stamp, now))
+
+    ws.index.apply(rows(), removed)
     ws.index.write_counted()
     for stamp, now in settled:
         ws.index.touch(stamp, now)
-    ws.index.give_back(PAGES_A_FILE * (len(files) + len(removed)))
+    ws.index.give_back(PAGES_A_FILE * (read + len(removed)))
     if not trust:
         ws.index.set_meta("reading", reading)
         ws.index.forget_kept()
-    return len(files), len(removed)
+    return read, len(removed)
 
 
 def _differences(ws: Workspace, written: Sequence[str], *, trust: bool) -> tuple[list[Stamp], list[str]]:
