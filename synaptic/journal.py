@@ -310,6 +310,8 @@ class Journal:
         path, queued = self._delivery.deliver(record)
         data, status = folder.read(self.root, path)
         entry = self._find(path, data, status, record.id)
+        if entry is None and record.block.strip() in data:  # in a file that is left out
+            entry = self._find(record.path, record.block, status, record.id)
         if queued or entry is None:
             raise Changed(f"{path} changed while {record.id} was put back.", hint="The next save finishes it.")
         return path, entry

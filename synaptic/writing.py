@@ -85,7 +85,7 @@ def save(
         notices.append("Another process holds the journal; the entry is safe and joins its file with the next save.")
     else:
         with watch.stage("index"):
-            notices += index_now(ws, path)
+            notices += index_now(ws, path, shows=entry.id)
     if ws.config.metrics:
         ws.index.timed("save", watch.read())
     return Receipt(entry.id, entry.date, entry.time, path, queued, tuple(notices), _suggested(ws, entry))
@@ -201,7 +201,7 @@ def delete(ws: Workspace, id: str, *, purge: bool = False) -> Receipt:
 def restore(ws: Workspace, id: str) -> Receipt:
     """The receipt of an entry brought back from the trash, or of an update undone."""
     path, entry = ws.journal.restore(id)
-    return receipt_of(entry, path=path, notices=index_now(ws, path))
+    return receipt_of(entry, path=path, notices=index_now(ws, path, shows=entry.id))
 
 
 def compare_tag(tag: str) -> str:
@@ -232,10 +232,16 @@ def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
     return None
 
 
-def index_now(ws: Workspace, *paths: str, scrub: bool = False) -> tuple[str, ...]:
-    """A notice where these files, just written, could not be indexed. `scrub` leaves no trace of what was deleted."""
+def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") -> tuple[str, ...]:
+    """A notice where these files, just written, could not be indexed, or do not show the entry that they should.
+
+    `scrub` leaves no trace of what was deleted.
+    """
     try:
         if not sync(ws, wait_ms=SCRUB_WAIT_MS if scrub else INDEX_WAIT_MS, written=paths).behind:
+            if shows and not ws.index.has_entry(shows):
+                why = "`synaptic: false` in its front matter, or the setting `exclude`"
+                return (f"No search will find it: {paths[0]} is left out by {why}.",)
             embed_pending(ws, budget_s=EMBED_BUDGET_S)
         if scrub and not ws.index.scrub():
             return ("Another process is reading the index, which may hold the text still: `synaptic rebuild-index`.",)

@@ -419,9 +419,21 @@ def test_a_save_beside_other_changes_leaves_them_to_the_next_search(filled: Work
 def test_what_is_excluded_stays_out_when_it_is_saved_to(tmp_path: Path) -> None:
     with open_home(tmp_path, day_file="diary/%Y-%m-%d.md", exclude=("diary/**",)) as ws:
         for text in ("a zebra", "a giraffe"):
-            save(ws, text)
+            assert "exclude" in save(ws, text).notices[0]
             assert found(ws, text) == []
     assert len((tmp_path / "journal" / "diary" / "2026-11-21.md").read_text().splitlines()) > 4
+
+
+def test_who_saves_or_restores_into_a_file_that_is_left_out_is_told(filled: Workspace, day_file: Path) -> None:
+    saved = save(filled, "a zebra")
+    assert saved.notices == ()
+    delete(filled, saved.id)
+    day_file.write_text("---\nsynaptic: false\n---\n" + day_file.read_text())
+    for receipt in (restore(filled, saved.id), save(filled, "a giraffe")):
+        assert "`synaptic: false`" in receipt.notices[0] and day_file.name in receipt.notices[0]
+    assert found(filled, "a zebra") == [] and "a zebra" in day_file.read_text()
+    day_file.write_text(day_file.read_text().replace("synaptic: false", "mood: fine"))
+    assert found(filled, "a zebra") == ["a zebra"]
 
 
 def test_a_day_file_behind_a_link_is_followed_after_each_save(tmp_path: Path) -> None:

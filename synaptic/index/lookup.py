@@ -395,6 +395,10 @@ class Index(Store):
             files.setdefault(entry, []).append((path, known))
         return files
 
+    def has_entry(self, id: str) -> bool:
+        """Whether an entry has this whole id."""
+        return bool(self.rows(_BY_ID, id, id))
+
     def resolve(self, name: str) -> Stored:
         """The entry of a whole id, of its part after the dash, or of four or more of that part's letters.
 
