@@ -20,7 +20,7 @@ from .blocks import MASK
 from .chunking import cut
 from .errors import Busy, IndexUnusable, JournalError, ModelError, NotFound
 from .index import BUSY_TIMEOUT_MS, RACY_NS, ChunkRow, EntryRow, FileRows, Passage, Stored, is_damage, is_unwritable
-from .lexicon import STOP_WORDS
+from .lexicon import DAY_NAMES, STOP_WORDS
 from .markdown import body_text, plain_text
 from .models import Entry, ParsedFile, Place, RebuildReport, Stamp, Vector
 from .parallel import in_parallel, processors
@@ -406,12 +406,18 @@ FILLER = b"the"
 _APART = bytes.maketrans(string.punctuation.encode(), b" " * len(string.punctuation))
 _SAYS_NOTHING = frozenset(form.encode() for word in STOP_WORDS for form in (word, word.capitalize()))
 
-_RELATIVE = re.compile(r"\b(?:yesterday|to(?:day|night|morrow)|ago|last|next|this|in)\b", re.IGNORECASE)
+RELATIVE = re.compile(
+    r"yesterday|to(?:day|night|morrow)|\bago\b|from\s+now"
+    rf"|\b(?:last|next|this)\s+(?:week|month|year|morning|afternoon|evening|night|{'|'.join(DAY_NAMES)})"
+    r"|\bin\s+(?:\S+\s+){1,3}(?:day|week|fortnight|month|year)",
+    re.IGNORECASE,
+)
+"""What every text with a relative time has, and few others; seldom is `normalize` asked."""
 
 
 def _meant(text: str, entry: Entry, times: bool, pronouns: bool) -> str:
     """What relative times and pronouns of the text stand for, to be found as words too."""
-    times = times and entry.date_source != "mtime" and _RELATIVE.search(text) is not None
+    times = times and entry.date_source != "mtime" and RELATIVE.search(text) is not None
     if not times and not pronouns:
         return ""
     from .normalize import anchor_times, resolve_pronouns  # most notes need neither
