@@ -127,7 +127,11 @@ class FastEmbedder:
         return _first_unit(self._model().query_embed(_clean(text)))
 
     def embed_passage(self, text: str) -> Vector:
-        return _first_unit(self._model().passage_embed([_clean(text)]))
+        model = self._model()
+        try:
+            return _first_unit(model.passage_embed([_clean(text)]))
+        except Exception as error:  # onnxruntime's own kinds, MemoryError
+            raise ModelError(f"The model failed on a text: {_first_line(error)}.") from error
 
     def _model(self) -> TextEmbedding | ShippedModel:
         self.load()

@@ -212,7 +212,8 @@ def embed_pending(ws: Workspace, *, budget_s: float | None, at_least: int = 0, p
 def _embedded(ws: Workspace, budget_s: float | None, at_least: int, progress: Progress | None) -> Iterator[int]:
     """How many have their vector, after each batch. Without a budget every processor embeds.
 
-    One text a time, whatever the others do: a vector depends on nothing but its text.
+    One text a time, whatever the others do: a vector depends on nothing but its text. A text that the model
+    fails on is left out, and found by words.
     """
     wait_ms = BUSY_TIMEOUT_MS if budget_s is None else LOCK_WAIT_MS
     begun = time.perf_counter()
@@ -225,13 +226,15 @@ def _embedded(ws: Workspace, budget_s: float | None, at_least: int, progress: Pr
                 return
             yield text
 
-    def embedded(passage: tuple[int, int, str]) -> tuple[int, int, Vector]:
+    def embedded(passage: tuple[int, int, str]) -> tuple[int, int, Vector] | None:
         rowid, hash_, text = passage
-        return rowid, hash_, ws.embedder.embed_passage(text)
+        with suppress(ModelError):
+            return rowid, hash_, ws.embedder.embed_passage(text)
+        return None
 
     workers = max(1, processors() // ws.config.threads) if budget_s is None else 1
     with closing(in_parallel(embedded, wanted(), workers)) as vectors:
-        while batch := list(islice(vectors, BATCH)):
+        while batch := list(islice(filter(None, vectors), BATCH)):
             with ws.index.writing(wait_ms):
                 ws.index.store_vectors(batch)
                 done += len(batch)
@@ -254,7 +257,7 @@ def rebuild(ws: Workspace, *, fresh: bool = False, progress: Progress | None = N
     """The index made anew, in place, while others go on reading the old one.
 
     The text is written in one transaction; vectors of texts that did not change are taken over unless
-    `fresh`; the rest is embedded afterwards. Returns when nothing is pending.
+    `fresh`; the rest is embedded afterwards. Returns when nothing is pending that the model can embed.
     """
     begun = time.perf_counter()
     notices: list[str] = []
@@ -262,13 +265,16 @@ def rebuild(ws: Workspace, *, fresh: bool = False, progress: Progress | None = N
     reused = _mending(ws, lambda: _rebuild_text(ws, fresh=fresh, progress=progress))
     if ws.index.trouble:
         raise IndexUnusable(f"{ws.index.trouble}.", hint="Mend that, or move it away; it is made anew.")
+    embedded = 0
     try:
         ws.embedder.load()
-        embedded = embed_pending(ws, budget_s=None, progress=progress)
-        while ws.index.pending_counts()[1] and sync(ws).changed:  # the journal changed meanwhile
-            embedded += embed_pending(ws, budget_s=None, progress=progress)
+        embedded = more = embed_pending(ws, budget_s=None, progress=progress)
+        while ws.index.pending_counts()[1] and (sync(ws).changed or more):  # somebody wrote meanwhile
+            more = embed_pending(ws, budget_s=None, progress=progress)
+            embedded += more
+        if left := ws.index.pending_counts()[1]:
+            notices.append(f"The model fails on {left:,} passages, which are found by words only.")
     except ModelError as error:
-        embedded = 0
         notices.append(str(error))
     ws.index.compact()
     _, entries, chunks = ws.index.counts()

@@ -262,7 +262,7 @@ def _fixed(ws: Workspace, id: str) -> str:
             ws.journal.edit(
                 _path(found.entry), found.own_id, lambda old: replace(old, id=found.entry.id, derived_id=False)
             )
-        sync(ws)
+        index_now(ws, _path(found.entry))
     return found.entry.id
 
 

@@ -20,9 +20,9 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from pictures import picture
 
 from synaptic import Filters, Workspace, delete, find, rebuild, restore, save, search, update
-from synaptic.errors import JournalError, NotFound, Refused
+from synaptic.errors import JournalError, ModelError, NotFound, Refused
 from synaptic.index import Source
-from synaptic.models import Entry, Stamp
+from synaptic.models import Entry, Stamp, Vector
 from synaptic.sync import SyncReport, embed_pending, in_step, read_entries, sync, verify
 
 # -- the law ----------------------------------------------------------------------------------------
@@ -422,6 +422,38 @@ def test_what_is_excluded_stays_out_when_it_is_saved_to(tmp_path: Path) -> None:
             assert "exclude" in save(ws, text).notices[0]
             assert found(ws, text) == []
     assert len((tmp_path / "journal" / "diary" / "2026-11-21.md").read_text().splitlines()) > 4
+
+
+def test_a_rebuild_also_embeds_what_another_saved_meanwhile(tmp_path: Path) -> None:
+    other = open_home(tmp_path, embedder=HashingEmbedder(broken=True))
+    saved: list[object] = []
+
+    def save_once(phase: str, *_: int) -> None:
+        if phase == "embedding" and not saved:
+            saved.append(save(other, "meanwhile"))
+
+    with open_home(tmp_path) as ws, other:
+        for number in range(70):
+            save(ws, f"note {number}")
+        rebuild(ws, fresh=True, progress=save_once)
+        assert saved and ws.index.pending_counts() == (0, 0)
+
+
+def test_a_text_that_the_model_fails_on_is_found_by_words(tmp_path: Path) -> None:
+    class Failing(HashingEmbedder):
+        def embed_passage(self, text: str) -> Vector:
+            if "poison" in text:
+                raise ModelError("The model failed on a text.")
+            return super().embed_passage(text)
+
+    with open_home(tmp_path, embedder=Failing()) as ws:
+        for text in ("an aardvark", "a poisoned well", "a badger"):
+            save(ws, text)
+        assert found(ws, "poisoned") == ["a poisoned well"]
+        assert ws.index.pending_counts() == (1, 1)
+        report = rebuild(ws, fresh=True)
+        assert (report.embedded, ws.index.pending_counts()) == (2, (1, 1))
+        assert "fails on 1" in report.notices[0]
 
 
 def test_who_saves_or_restores_into_a_file_that_is_left_out_is_told(filled: Workspace, day_file: Path) -> None:

@@ -246,12 +246,12 @@ class Database:
         if self.trouble:
             yield True
             return
-        from filelock import FileLock, Timeout
+        from filelock import FileLock
 
         lock = FileLock(self.path.with_name("embed.lock"), mode=0o600)
         try:
             lock.acquire(timeout=timeout_s, poll_interval=0.01)
-        except Timeout:
+        except OSError:  # a Timeout is one; or the home cannot be written
             yield False
             return
         try:
