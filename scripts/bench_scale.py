@@ -65,7 +65,7 @@ FILTERS = {
 }
 FILTERED, SAVES, ROUNDS = 40, 30, 2
 CHANGES, EDITS_A_ROUND = 100_000, 1_000
-MANY_FILES = 10_000
+MANY_FILES = {10_000: "under 40 ms", 1_000: "under 5 ms"}
 hybrid = partial(search, strategy="hybrid")
 """A question asked once; the default asks it in parts as well, each of which costs the same."""
 
@@ -331,18 +331,21 @@ def _churn(corpus: Corpus, _: str, arguments: argparse.Namespace) -> list[Row]:
 
 def _files(corpus: Corpus, _: str, arguments: argparse.Namespace) -> list[Row]:
     pool = pool_of(arguments.data)
-    with tempfile.TemporaryDirectory(dir=corpus.home.parent) as folder:
-        home = Path(folder)
-        for number in range(MANY_FILES):
-            path = home / "journal" / f"{number % 100:02d}" / f"note-{number}.md"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(pool[number % len(pool)] + "\n", encoding="utf-8")
-        time.sleep(SETTLED_S)
-        with opened(home) as ws:
-            sync(ws)
-            sync(ws)
-            seconds = [_seconds(lambda: sync(ws)) for _ in range(30)]
-    return [_latency(f"sync, {MANY_FILES:,} files unchanged", seconds, "under 40 ms")]
+    rows = []
+    for count, goal in MANY_FILES.items():
+        with tempfile.TemporaryDirectory(dir=corpus.home.parent) as folder:
+            home = Path(folder)
+            for number in range(count):
+                path = home / "journal" / f"{number % 100:02d}" / f"note-{number}.md"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(pool[number % len(pool)] + "\n", encoding="utf-8")
+            time.sleep(SETTLED_S)
+            with opened(home) as ws:
+                sync(ws)
+                sync(ws)
+                seconds = [_seconds(lambda: sync(ws)) for _ in range(30)]
+        rows.append(_latency(f"sync, {count:,} files unchanged", seconds, goal))
+    return rows
 
 
 def _rebuild(corpus: Corpus, _: str, __: argparse.Namespace) -> list[Row]:
