@@ -32,20 +32,28 @@ KINDS = {
 """Which of its notes a query means, within how many hits it must come, and what that is called."""
 
 
+ALIKE = (0.7, 0.6, 0.5, -1.0)
+"""Corrections are also counted by how alike the two notes are: from each of these cosines to the one before."""
+
+
 @dataclass(frozen=True)
 class Case:
-    """A query, and the id of the note that it means; `number` is its place in the file."""
+    """A query, and the id of the note that it means; `number` is its place in the file.
+
+    `cosine` is that of the two notes of a pair.
+    """
 
     number: int
     kind: str
     query: str
     wanted: str
+    cosine: float
 
 
 def run_freshness(path: Path, notes: Path | None, scratch: Path, embedder: FastEmbedder) -> list[dict[str, Any]]:
     """A row for each journal, ranking and half of the cases."""
     told = json.loads(path.read_text(encoding="utf-8"))
-    rows = []
+    rows, by_likeness = [], []
     for among, count in (("themselves", 0), (f"{NEWER:,} newer", NEWER)):
         newer = list(entry_texts(sentences(notes), count, seed=9)) if count else []
         home = scratch / f"fresh-{path.stem}-{count}"
@@ -54,8 +62,9 @@ def run_freshness(path: Path, notes: Path | None, scratch: Path, embedder: FastE
             for half, remainder in HALVES:
                 shares = dict(_shares(workspace, config, [case for case in cases if case.number % 2 == remainder]))
                 rows.append({"notes among": among, "cases": f"{path.stem}, {half}", "ranking": name} | shares)
+        by_likeness += [{"notes among": among, "cases": path.stem} | row for row in _by_likeness(workspace, cases)]
         workspace.close()
-    return rows
+    return [*rows, *by_likeness]
 
 
 def _journal(
@@ -80,21 +89,40 @@ def _journal(
         with (home / "journal" / f"{at:%Y-%m-%d}.md").open("a", encoding="utf-8") as file:
             ids[number, which] = write(file.write, text, at)
     cases = [
-        Case(number, case["kind"], case["query"], ids[number, KINDS[case["kind"]][0]])
+        Case(number, case["kind"], case["query"], ids[number, KINDS[case["kind"]][0]], _cosine(case, embedder))
         for number, case in enumerate(told)
         if case["kind"] in KINDS
     ]
     return indexed(home, embedder, NOW), cases
 
 
+def _cosine(case: dict[str, str], embedder: FastEmbedder) -> float:
+    texts = [case[which] for which in ("older", "newer") if which in case]
+    vectors = [embedder.embed_passage(text) for text in texts]
+    return float(vectors[0] @ vectors[-1]) if vectors else 0.0
+
+
+def _by_likeness(workspace: Workspace, cases: Sequence[Case]) -> Iterator[dict[str, str]]:
+    """How many corrections come first, of those whose two notes are so alike."""
+    below = 2.0
+    for least in ALIKE:
+        chosen = [case for case in cases if case.kind == "correction" and least <= case.cosine < below]
+        right = sum(_is_found(workspace, case) for case in chosen)
+        said = f"{least} and more" if below > 1 else f"{least} to {below}" if least > 0 else f"below {below}"
+        yield {"cosine of the two": said, "corrected: the later first": f"{right}/{len(chosen)}"}
+        below = least
+
+
+def _is_found(workspace: Workspace, case: Case) -> bool:
+    within = KINDS[case.kind][1]
+    return case.wanted in [hit.entry.id for hit in search(workspace, case.query, limit=10).hits[:within]]
+
+
 def _shares(workspace: Workspace, config: SearchConfig, cases: Sequence[Case]) -> Iterator[tuple[str, str]]:
     """Of each kind the share of queries whose note comes as early as it must, and their number."""
     asked = replace(workspace, config=replace(workspace.config, search=config))
-    for kind, (_, within, label) in KINDS.items():
+    for kind, (*_, label) in KINDS.items():
         chosen = [case for case in cases if case.kind == kind]
-        found = [
-            case.wanted in [hit.entry.id for hit in search(asked, case.query, limit=10).hits[:within]]
-            for case in chosen
-        ]
+        found = sum(_is_found(asked, case) for case in chosen)
         if chosen:
-            yield label, f"{sum(found) / len(found):.0%} ({sum(found)}/{len(found)})"
+            yield label, f"{found / len(chosen):.0%} ({found}/{len(chosen)})"
