@@ -22,6 +22,8 @@ from synaptic.markdown import compose_entry, new_id, render_entry
 PER_DAY = 30
 """Entries in a day file."""
 MINUTES_APART = 25
+SETTLED_S = 2.2
+"""After that long a file's stamp is trusted, and it is not read again."""
 LAST_DAY = datetime(2026, 11, 20, 8)
 NOW = {"SYNAPTIC_NOW": f"{LAST_DAY.replace(hour=23, minute=50).isoformat()}"}
 

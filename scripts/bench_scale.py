@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bench_corpus import NOW
+from bench_corpus import NOW, SETTLED_S
 from bench_scale_corpus import MONTH, Corpus, built, edited, opened, pool_of, random_vectors
 from bench_speed import asking_server, rss_anon_mb
 
@@ -36,7 +36,7 @@ from synaptic.index.rows import quantise
 from synaptic.models import Vector
 from synaptic.query import parse_query
 from synaptic.ranking import reciprocal_rank_fusion
-from synaptic.retrieve import DEPTH
+from synaptic.retrieve import DEPTH, by_meaning, by_words
 from synaptic.sync import embed_pending, sync
 from synaptic.words import match
 
@@ -63,7 +63,7 @@ FILTERS = {
     "a month": Filters(since=f"{MONTH}-01", until=f"{MONTH}-31"),
     "a month and a type": Filters(since=f"{MONTH}-01", until=f"{MONTH}-31", types=("note",)),
 }
-FILTERED, SAVES, ROUNDS = 40, 30, 2
+FILTERED, SAVES, ROUNDS, LIMIT = 40, 30, 2, 20
 CHANGES, EDITS_A_ROUND = 100_000, 1_000
 MANY_FILES = {10_000: "under 40 ms", 1_000: "under 5 ms"}
 hybrid = partial(search, strategy="hybrid")
@@ -71,8 +71,6 @@ hybrid = partial(search, strategy="hybrid")
 
 clock = [time.perf_counter]
 """What times; with --cpu the processor's time, for a machine that is busy with something else."""
-SETTLED_S = 2.2
-"""After that long a file's stamp is trusted, and it is not read again."""
 
 
 class KnownQueries(FastEmbedder):
@@ -177,30 +175,23 @@ def _search(corpus: Corpus, size: str, _: argparse.Namespace) -> list[Row]:
         first = _seconds(lambda: hybrid(ws, corpus.queries[0]))
         for text in corpus.queries[:20]:
             hybrid(ws, text)
-        context, now = ws.config.search.context, ws.clock()
         vectors = dict(zip(corpus.queries, corpus.vectors, strict=True))
-        terms = {text: [match(t) for t in parse_query(text, Filters(), now=now).terms] for text in corpus.queries}
+        terms = {text: parse_query(text, Filters(), now=ws.clock()).terms for text in corpus.queries}
+        matched = {text: [match(term) for term in some] for text, some in terms.items()}
 
         def plain_fusion(text: str) -> object:
-            words, meaning = every_match(ws.index, terms[text], 0, DEPTH), every_vector(ws.index, vectors[text], DEPTH)
+            words = every_match(ws.index, matched[text], 0, DEPTH)
+            meaning = every_vector(ws.index, vectors[text], DEPTH)
             lists = {"words": [rowid for rowid, _ in words], "meaning": [rowid for rowid, _ in meaning]}
             return reciprocal_rank_fusion(lists, k=60, weights={})
-
-        def by_words(text: str) -> object:
-            return ws.index.lexical(
-                terms[text], filters=Filters(), within=None, phrases=(), context_weight=context, limit=DEPTH
-            )
-
-        def by_meaning(text: str) -> object:
-            return ws.index.semantic(vectors[text], filters=Filters(), within=None, phrases=(), limit=DEPTH)
 
         stages: dict[str, Callable[[str], object]] = {
             "hybrid search, whole, without embedding": partial(hybrid, ws),
             "of it: sync": lambda _: sync(ws),
-            "of it: list by words": by_words,
-            "of it: list by meaning": by_meaning,
+            "of it: list by words": lambda text: by_words(ws, terms[text], (), Filters(), None, LIMIT),
+            "of it: list by meaning": lambda text: by_meaning(ws, vectors[text], (), Filters(), None, LIMIT),
             "embedding the query": lambda text: FastEmbedder.embed_query(embedder, text),
-            "peer: BM25 alone, every match": lambda text: every_match(ws.index, terms[text], 0, 10),
+            "peer: BM25 alone, every match": lambda text: every_match(ws.index, matched[text], 0, 10),
             "peer: vectors alone, every one": lambda text: every_vector(ws.index, vectors[text], 10),
             "peer: both, plain fusion k=60": plain_fusion,
         }

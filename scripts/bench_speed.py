@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench_corpus import NOW, built_home, entry_texts, queries, sentences
+from bench_corpus import NOW, SETTLED_S, built_home, entry_texts, queries, sentences
 from bench_ratios import ratios
 from bench_start import INITIALIZE, SYNAPTIC
 from mcp import Client, StdioServerParameters
@@ -32,16 +32,13 @@ from synaptic.embedding import FastEmbedder
 from synaptic.models import Vector
 from synaptic.parallel import in_parallel, processors
 from synaptic.query import parse_query
-from synaptic.retrieve import DEPTH
+from synaptic.retrieve import by_meaning, by_words
 from synaptic.sync import sync
-from synaptic.words import match
 
 Row = dict[str, Any]
 
 MANY, FEW = 10_000, 1_000
-QUERIES, SAVES, ROUNDS = 200, 60, 7
-SETTLED_S = 2.2
-"""After that long a file's stamp is trusted, and it is not read again."""
+QUERIES, SAVES, ROUNDS, LIMIT = 200, 60, 7, 20
 
 
 def run_speed(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
@@ -169,24 +166,14 @@ def _stages(home: Path, pool: Sequence[str]) -> list[Row]:
     asked = queries(list(pool), QUERIES)
     with _workspace(home) as ws:
         search(ws, asked[0])
-        now, context = ws.clock(), ws.config.search.context
         vectors = {text: ws.embedder.embed_query(text) for text in asked}
-        terms = {text: [match(term) for term in parse_query(text, Filters(), now=now).terms] for text in asked}
-
-        def lexical(text: str) -> object:
-            return ws.index.lexical(
-                terms[text], filters=Filters(), within=None, phrases=(), context_weight=context, limit=DEPTH
-            )
-
-        def semantic(text: str) -> object:
-            return ws.index.semantic(vectors[text], filters=Filters(), within=None, phrases=(), limit=DEPTH)
-
+        terms = {text: parse_query(text, Filters(), now=ws.clock()).terms for text in asked}
         stages: dict[str, Callable[[str], object]] = {
             "sync": lambda _: sync(ws),
             "embedding the query": ws.embedder.embed_query,
-            "lexical list": lexical,
-            "semantic list": semantic,
-            "search, whole": lambda text: search(ws, text),
+            "lexical list": lambda text: by_words(ws, terms[text], (), Filters(), None, LIMIT),
+            "semantic list": lambda text: by_meaning(ws, vectors[text], (), Filters(), None, LIMIT),
+            "hybrid search, whole": lambda text: search(ws, text, strategy="hybrid"),
             "search and its answer as Markdown and JSON": lambda text: ANSWERS["context_search"](
                 ws, Call({"query": text})
             ),

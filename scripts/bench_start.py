@@ -15,15 +15,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from bench_corpus import NOW, built_home, entry_texts, queries, sentences
+from bench_corpus import NOW, SETTLED_S, built_home, entry_texts, queries, sentences
 
 from synaptic import Config, open_workspace, recent
 
 Row = dict[str, Any]
 
 ENTRIES, ROUNDS = 10_000, 9
-SETTLED_S = 2.2
-"""After that long a file's stamp is trusted, and it is not read again."""
 HEAVY = ("fastembed", "onnxruntime", "numpy", "tokenizers", "huggingface_hub")
 SYNAPTIC = Path(sys.executable).with_name("synaptic")
 """The installed command, beside the Python that runs this."""
