@@ -27,7 +27,7 @@ def closeness(ws: Workspace, terms: Sequence[str], hits: Sequence[Hit], cosines:
     most = sum(weights.values())
     found = []
     for hit, cosine in zip(hits[:LOOKED_AT], cosines, strict=False):
-        held = {ws.index.stem(word) for _, word in words(f"{hit.entry.title} {hit.passage}")}
+        held = ws.index.stems(f"{hit.entry.title} {hit.passage}")
         share = sum(weight for stem, weight in weights.items() if stem in held) / most if most else 0.0
         found.append((cosine or 0.0) + COVERAGE * share)
     return found

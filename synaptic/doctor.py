@@ -73,7 +73,7 @@ def restore_vanished(ws: Workspace, id: str) -> Receipt:
     Raises NotFound for an id that has not vanished.
     """
     path, entry = ws.journal.restore_done(id)
-    return receipt_of(entry, path=path, notices=index_now(ws, path))
+    return receipt_of(entry, path=path, notices=index_now(ws, path, shows=entry.id))
 
 
 def dismiss(ws: Workspace, id: str) -> None:

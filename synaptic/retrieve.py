@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .index import Candidate
@@ -25,13 +25,16 @@ class Lists:
 
     def chunk(self, rowid: int) -> int | None:
         """The chunk of an entry to be shown: the one with the words, else the nearest."""
-        found = self.lexical.get(rowid) or self.semantic.get(rowid)
-        return found.chunk_rowid if found else None
+        return _chunk(rowid, self.lexical, self.semantic)
 
     def chunk_near(self, rowid: int) -> int | None:
         """The chunk of an entry that stands for its meaning: the nearest, else the one with the words."""
-        found = self.semantic.get(rowid) or self.lexical.get(rowid)
-        return found.chunk_rowid if found else None
+        return _chunk(rowid, self.semantic, self.lexical)
+
+
+def _chunk(rowid: int, first: Mapping[int, Candidate], then: Mapping[int, Candidate]) -> int | None:
+    found = first.get(rowid) or then.get(rowid)
+    return found.chunk_rowid if found else None
 
 
 def spell(ws: Workspace, parsed: ParsedQuery) -> tuple[tuple[str, ...], tuple[str, ...]]:

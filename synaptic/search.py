@@ -34,7 +34,6 @@ from .smart import MAX_ROUNDS, think
 from .stopwatch import Stopwatch
 from .sync import DEFAULT_RATE, SyncReport, in_step, read_hits
 from .topic import later_first
-from .words import words
 from .workspace import Workspace
 
 BOUNDED_DAYS = 90
@@ -262,7 +261,7 @@ def _hits(ws: Workspace, ask: Ask, lists: Lists, winners: Sequence[Ranked], term
     entries = marked(entries)
     superseded = ws.index.superseded_by([entry.id for entry in entries.values()])
     sought = (*terms, *ask.parsed.phrases)
-    stems = {stem for term in sought for _, word in words(term) if (stem := ws.index.stem(word))}
+    stems = {stem for term in sought for stem in ws.index.stems(term)}
     is_hit = _Hits(lambda word: ws.index.stem(word) in stems)
     hits = []
     for ranked in winners:

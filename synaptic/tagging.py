@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .words import words
 from .workspace import Workspace
 
 MAX_SUGGESTED = 5
@@ -12,7 +11,7 @@ MAX_SUGGESTED = 5
 
 def suggest_tags(ws: Workspace, text: str, given: Sequence[str] = ()) -> tuple[str, ...]:
     """Tags that the journal uses, whose words the text holds, and that are not `given`; the most used first."""
-    held = {stem for _, word in words(text) if (stem := ws.index.stem(word))}
+    held = ws.index.stems(text)
     fitting = []
     for tag in ws.index.used_tags():
         parts = tag.rpartition("/")[2].replace("_", "-").split("-")

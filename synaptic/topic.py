@@ -13,7 +13,6 @@ from .ranking import newest_of_a_topic_first
 from .retrieve import Lists
 from .scoring import Ask, Ranked
 from .sync import read_passages
-from .words import words
 from .workspace import Workspace
 
 DEPTH, CROWD = 10, 20
@@ -103,10 +102,6 @@ def _comes_later(one: Ranked, other: Ranked) -> bool:
 
 def _lacks_a_name(ws: Workspace, question: str, best: str, later: str) -> bool:
     """Whether the later says nothing of a name or number of the question that the best holds: Rome is not Paris."""
-    named = {word.lower() for text in (question, best) for word in _NAME.findall(text)}
-    asked, held, said = (_stems(ws, text) for text in (question, best, later))
-    return any(ws.index.stem(word) in (asked & held) - said for name in named for _, word in words(name))
-
-
-def _stems(ws: Workspace, text: str) -> set[str]:
-    return {stem for _, word in words(text) if (stem := ws.index.stem(word))}
+    names = " ".join(_NAME.findall(f"{question}\n{best}"))
+    shared = ws.index.stems(names) & ws.index.stems(question) & ws.index.stems(best)
+    return not shared <= ws.index.stems(later)

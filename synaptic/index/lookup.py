@@ -15,7 +15,7 @@ import apsw
 
 from ..errors import Ambiguous, NotFound
 from ..models import Facets, Filters, Order, ParseIssue, Vector
-from ..words import sought
+from ..words import sought, words
 from .conditions import OWN, SUPERSEDED, Gate, conditions, shown
 from .database import marks
 from .rows import (
@@ -273,6 +273,10 @@ class Index(Store):
                 self._stems.clear()
             self._stems[word] = self._tokenized(word)
         return self._stems[word]
+
+    def stems(self, text: str) -> set[str]:
+        """Those of a text's words."""
+        return {stem for _, word in words(text) if (stem := self.stem(word))}
 
     def _tokenized(self, word: str) -> str | None:
         name, *arguments = self._tokenizer

@@ -70,13 +70,11 @@ class Store(Keeping):
 
     def sources(self) -> dict[str, Source]:
         """Every indexed file by path."""
-        return {row[0]: Source(Stamp(*row[:5]), row[5], row[6]) for row in self.rows(_SOURCES)}
+        return {row[0]: _source(row) for row in self.rows(_SOURCES)}
 
     def source(self, path: str) -> Source | None:
         """An indexed file as it was when it was read; None for a path that is not indexed."""
-        for row in self.rows(f"{_SOURCES} WHERE path = ?", path):
-            return Source(Stamp(*row[:5]), row[5], row[6])
-        return None
+        return next(map(_source, self.rows(f"{_SOURCES} WHERE path = ?", path)), None)
 
     def touch(self, stamp: Stamp, scanned_ns: int) -> None:
         """Notes that a file was read and holds what it held. Call within `writing`."""
@@ -448,6 +446,10 @@ class Store(Keeping):
 def _chunk_values(entry: int, seq: int, chunk: ChunkRow, embedding: bytes | None) -> tuple[int, ...]:
     vector = 1 if embedding is not None else 0 if chunk.embed else -1
     return entry, seq, chunk.start, chunk.end, chunk.hash, chunk.words_hash, vector
+
+
+def _source(row: Sequence[Any]) -> Source:
+    return Source(Stamp(*row[:5]), *row[5:])
 
 
 def _labels(row: EntryRow) -> tuple[list[Any], list[Any], list[Any]]:
