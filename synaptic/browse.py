@@ -10,7 +10,7 @@ from dataclasses import replace
 from .changes import marked
 from .errors import InvalidArgument, SynapticError
 from .index import Position, instant
-from .models import Figures, Filters, Latency, Listing, Order, Status
+from .models import Facets, Figures, Filters, Latency, Listing, Order, Status
 from .query import check_limit
 from .search import check_order, known_costs, search
 from .sync import SyncReport, in_step, read_entries
@@ -28,7 +28,7 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
     if not ids:
         raise InvalidArgument("No id was given.", hint="Ids are shown by recent, find and search.")
 
-    def run(_: SyncReport) -> Listing:
+    def run(report: SyncReport) -> Listing:
         found: list[int] = []
         missing: list[SynapticError] = []
         for id in dict.fromkeys(ids):
@@ -39,7 +39,7 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
                 missing.append(error)
         if not found:
             raise missing[0]
-        return _listing(ws, len(found), found, notices=tuple(str(error) for error in missing))
+        return _listing(ws, report, len(found), found, missing)
 
     listing = in_step(ws, run)
     if ws.config.track_access:
@@ -64,9 +64,9 @@ def recent(
     filters = Filters(projects=(project.casefold(),)) if project else Filters()
     if not query or not query.strip():
 
-        def run(_: SyncReport) -> Listing:
+        def run(report: SyncReport) -> Listing:
             total, rowids = ws.index.listing(filters, order="newest", limit=limit)
-            return _listing(ws, total, rowids)
+            return _listing(ws, report, total, rowids)
 
         return in_step(ws, run)
     pool = in_step(ws, lambda _: ws.index.listing(filters, order="newest", limit=RECENT_POOL)[1])
@@ -102,19 +102,19 @@ def find(
             raise InvalidArgument("cursor and around need a find without a query.", hint="Leave the query out.")
         return _ranked(ws, query, filters, chosen, limit, facets, load_model)
 
-    def run(_: SyncReport) -> Listing:
+    def run(report: SyncReport) -> Listing:
         wanted = _resolved_parent(ws, filters)
         counts = ws.index.facets(wanted) if facets else None
         if around:
             total, rowids = _around(ws, wanted, around, limit)
-            return _listing(ws, total, rowids, facets=counts)
+            return _listing(ws, report, total, rowids, facets=counts)
         position = _read_cursor(cursor, chosen) if cursor else None
         total, rowids = ws.index.listing(wanted, order=chosen, limit=limit + 1, after=position)
         more = len(rowids) > limit
         rowids = rowids[:limit]
         paged = chosen not in ("importance", "access")
         following = _write_cursor(ws, rowids[-1], chosen) if more and paged else None
-        return _listing(ws, total, rowids, cursor=following, facets=counts)
+        return _listing(ws, report, total, rowids, cursor=following, facets=counts)
 
     return in_step(ws, run)
 
@@ -155,10 +155,26 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 1)
 
 
-def _listing(ws: Workspace, total: int, rowids: Sequence[int], **more: object) -> Listing:
+def _listing(
+    ws: Workspace,
+    report: SyncReport,
+    total: int,
+    rowids: Sequence[int],
+    missing: Sequence[SynapticError] = (),
+    *,
+    cursor: str | None = None,
+    facets: Facets | None = None,
+) -> Listing:
     entries = marked(read_entries(ws, rowids))
     ordered = tuple(entries[rowid] for rowid in rowids if rowid in entries)
-    return Listing(total, ordered, superseded_by=ws.index.superseded_by([e.id for e in ordered]), **more)  # type: ignore[arg-type]
+    return Listing(
+        total,
+        ordered,
+        cursor=cursor,
+        superseded_by=ws.index.superseded_by([entry.id for entry in ordered]),
+        facets=facets,
+        notices=(*report.notices, *map(str, missing)),
+    )
 
 
 def _ranked(

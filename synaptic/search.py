@@ -337,12 +337,7 @@ def _notices(
             f"{report.pending_entries:,} of {entries:,} notes are found by words only; "
             f"`synaptic rebuild-index` finishes them in about {max(1, round(passages / rate))} s."
         )
-    if report.trouble:
-        notices.append(f"{report.trouble}; it is kept in memory, which is slower. `synaptic doctor` says what to do.")
-    if report.behind:
-        notices.append("Another process is writing the index; the latest changes may be missing. Ask again.")
-    if report.queued:
-        notices.append(f"{report.queued} saved entries wait for the write lock and are not searchable yet.")
+    notices += report.notices
     if not ask.parsed.terms and kept and ask.order == "relevance":
         notices.append("The query holds no words to search for; these are the newest entries.")
     if ask.min_similarity is not None and any(r.signals.semantic is None for r in kept):

@@ -54,6 +54,18 @@ class SyncReport:
     queued: int = 0
     trouble: str = ""
 
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Why an answer from the index may be slow or lack something, and what to do."""
+        said = []
+        if self.trouble:
+            said.append(f"{self.trouble}; it is kept in memory, which is slower. `synaptic doctor` says what to do.")
+        if self.behind:
+            said.append("Another process is writing the index; the latest changes may be missing. Ask again.")
+        if self.queued:
+            said.append(f"{self.queued} saved entries wait for the write lock and are not searchable yet.")
+        return tuple(said)
+
 
 class _Stale(Exception):
     """The journal is no longer what the index says; sync and try again."""

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from pictures import picture
 
-from synaptic import Filters, Workspace, delete, find, rebuild, restore, save, search, update
+from synaptic import Filters, Workspace, delete, find, get, rebuild, recent, restore, save, search, update
 from synaptic.errors import JournalError, ModelError, NotFound, Refused
 from synaptic.index import Source
 from synaptic.models import Entry, Stamp, Vector
@@ -518,8 +518,10 @@ def test_a_search_beside_a_writer_answers_from_what_there_is(filled: Workspace, 
     with open_home(filled.config.home) as other, other.index.writing():
         day_file.write_bytes(day_file.read_bytes() + b"\n## 23:00 Late\na giraffe\n")
         answer = search(filled, "cable giraffe", embed_ms=0)
+        listings = [find(filled), recent(filled), get(filled, [answer.hits[0].entry.id])]
     assert len(answer.hits) == 12
-    assert any("latest changes may be missing" in notice for notice in answer.notices)
+    for said in (answer, *listings):
+        assert any("latest changes may be missing" in notice for notice in said.notices)
     assert found(filled, "giraffe") == ["a giraffe"]
 
 
