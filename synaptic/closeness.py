@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from .models import Hit
+from .models import EntryType, Hit
 from .words import words
 from .workspace import Workspace
 
@@ -19,6 +19,9 @@ Chosen on the even half of 160 labelled questions on 450 notes, so that nearly a
 COVERAGE = 0.8
 LOOKED_AT = 5
 
+ASKED_BY: Mapping[EntryType, str] = {"decision": "decide chosen choose"}
+"""Words by which people ask for a type; its entries need not say them."""
+
 
 def closeness(ws: Workspace, terms: Sequence[str], hits: Sequence[Hit], cosines: Sequence[float | None]) -> list[float]:
     """How well each of the first hits fits the words of a question; a rare word counts for more, by its idf."""
@@ -27,7 +30,14 @@ def closeness(ws: Workspace, terms: Sequence[str], hits: Sequence[Hit], cosines:
     most = sum(weights.values())
     found = []
     for hit, cosine in zip(hits[:LOOKED_AT], cosines, strict=False):
-        held = ws.index.stems(f"{hit.entry.title} {hit.passage}")
+        held = ws.index.stems(_said(hit))
         share = sum(weight for stem, weight in weights.items() if stem in held) / most if most else 0.0
         found.append((cosine or 0.0) + COVERAGE * share)
     return found
+
+
+def _said(hit: Hit) -> str:
+    """What a hit says, and what it is marked with."""
+    entry = hit.entry
+    marks = (*entry.tags, entry.project or "", entry.type, ASKED_BY.get(entry.type, ""))
+    return " ".join((entry.title, hit.passage, *marks))

@@ -63,3 +63,11 @@ def test_a_list_is_no_answer_to_doubt(notes: Workspace) -> None:
     assert search(notes, "type:note").hits
     assert not any("close match" in notice for notice in search(notes, "type:note").notices)
     assert not any("close match" in notice for notice in search(notes, "lentils", strategy="lexical").notices)
+
+
+def test_what_an_entry_is_marked_with_counts_as_its_words(notes: Workspace) -> None:
+    save(notes, "Invoices go out on the first of the month.", type="decision", tags=["money"], project="ledger")
+    rebuild(notes)
+    for question in ("what did I decide about invoicing", "money decisions in ledger"):
+        assert search(notes, question).notices == ()
+    assert "no close match" in search(notes, "what did I decide about the holidays in Norway").notices[0]
