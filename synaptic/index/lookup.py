@@ -588,7 +588,10 @@ _AMONG_THESE = f" AND +rowid IN {_THESE}"
 _AMONG_MATCHES = " AND +rowid IN (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?)"
 
 
-_BY_ID = "SELECT rowid FROM entry WHERE own_id = ? AND twin = 0 UNION SELECT rowid FROM entry WHERE other_id = ?"
+_BY_ID = (
+    "SELECT rowid FROM entry WHERE own_id = ? AND twin = 0 "
+    "UNION SELECT rowid FROM entry WHERE other_id = ? AND twin = 2"  # as its index has it
+)
 
 _ORDERS: dict[str, str] = {
     "newest": "e.at DESC, s.path DESC, e.seq DESC",
