@@ -15,8 +15,9 @@ OWN = "own"
 """The column that holds an entry's own words, not its neighbours'."""
 
 SUPERSEDED = (
-    "FROM entry old JOIN supersedes s ON s.target = old.own_id JOIN entry new ON new.rowid = s.entry "
-    "WHERE old.twin = 0 AND new.twin <> 1 "
+    # in this order, and without an index made for the query: the targets are few, the entries many
+    "FROM supersedes s CROSS JOIN entry old ON old.own_id = s.target CROSS JOIN entry new ON new.rowid = s.entry "
+    "WHERE +old.twin = 0 AND new.twin <> 1 "
     "AND (new.at > old.at OR (new.at = old.at AND new.source = old.source AND new.seq > old.seq))"
 )
 """Every entry `old` that an entry `new` supersedes; the later counts alone, so that two cannot hide each other."""
