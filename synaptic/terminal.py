@@ -190,10 +190,9 @@ def _whole(entry: Entry, superseded_by: str | None, to: Screen) -> str:
 def _hit(number: int, hit: Hit, is_hit: IsHit, to: Screen, *, both: bool) -> str:
     entry = hit.entry
     title = to.paint(one_line(entry.title), "bold") if not to.colour else _lit(one_line(entry.title), is_hit, to, "1")
-    score = f"  {to.paint(f'{hit.score:.2f}', 'dim')}" if hit.score else ""
     lines = [
         f"{number}. {title}",
-        f"   {_stamp(entry, to)}{_marks(entry, hit.superseded_by, to)}{score}",
+        f"   {_stamp(entry, to)}{_marks(entry, hit.superseded_by, to)}",
         f"   {to.paint(_where(entry, to, hit.snippet_line), 'dim')}",
     ]
     if entry.changed_files:
@@ -201,7 +200,7 @@ def _hit(number: int, hit: Hit, is_hit: IsHit, to: Screen, *, both: bool) -> str
     if one_line(hit.snippet) != one_line(entry.title):
         lines += [f"     {_lit(line, is_hit, to)}" for line in _wrapped(hit.snippet, to)]
     if hit.why:
-        lines.append(f"   {_why(hit.why, both=both)}")
+        lines.append(f"   {_why(hit, hit.why, both=both)}")
     return "\n".join(lines)
 
 
@@ -248,7 +247,7 @@ def _lit(text: str, is_hit: IsHit, to: Screen, around: str = "") -> str:
     return f"\x1b[{around}m{lit}\x1b[0m" if around else lit
 
 
-def _why(why: Why, *, both: bool) -> str:
+def _why(hit: Hit, why: Why, *, both: bool) -> str:
     """How a hit got its place; `both`: words and meaning were searched."""
     parts = [
         f"words rank {why.lexical_rank}" if why.lexical_rank else "not found by words" if both else "",
@@ -258,6 +257,7 @@ def _why(why: Why, *, both: bool) -> str:
         f"importance {10 * why.signals.importance:.0f}",
         f"read {_count(why.access_count, 'time')}",
         ", ".join(why.matched_filters),
+        f"score {hit.score:.2f}",
     ]
     return " · ".join(part for part in parts if part)
 
