@@ -195,9 +195,7 @@ def _run(ws: Workspace, query: str, ask: Ask, plan: _Plan, report: SyncReport) -
         ranked = named_first(ws, ask, ranked_of(ws, ask, mode, lists, vector))
     with ask.watch.stage("rank"):
         kept = similar(ask, ranked) if vector is not None else ranked
-        best = kept
-        if vector is not None and ask.weights is None and ws.config.search.later_first:
-            best = later_first(ws, ask, vector, lists, kept)
+        best = later_first(ws, ask, vector, lists, kept)
         winners = in_order((newest_of_the_fitting(best) if ask.recent else best)[: ask.limit], ask.order)
     with ask.watch.stage("read"):
         hits = _hits(ws, ask, lists, winners, terms)

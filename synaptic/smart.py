@@ -21,7 +21,7 @@ from .ranking import reciprocal_rank_fusion
 from .retrieve import Lists
 from .scoring import Ask, Ranked, by_score, lists_of, named_first, ranked_of, vector_of
 from .sync import read_hits
-from .words import match, words
+from .words import match
 from .workspace import Workspace
 
 PART_WEIGHT = 0.5
@@ -193,12 +193,12 @@ class _Runs:
         """What the question names, the journal knows, and none of the best answers holds."""
         question = self._ask.parsed.text
         named = [word.removesuffix("'s") for word in _WORD.findall(question)[1:] if not word.islower()]
-        held = {self._ws.index.stem(word) for text in self._texts(CHECKED) for _, word in words(text)}
+        held = self._ws.index.stems("\n".join(self._texts(CHECKED)))
         return [
             name
             for name in dict.fromkeys(named)
             if name.lower() not in STOP_WORDS
-            and self._ws.index.stem(name) not in held
+            and not self._ws.index.stems(name) <= held
             and self._ws.index.has_word(match(name))
         ]
 

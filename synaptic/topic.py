@@ -28,11 +28,13 @@ tests/data) and on LoCoMo's conversations 1 to 3, rounded; `bench.py quality --f
 _NAME = re.compile(r"(?<=[\w,;)] )[A-Z]\w*|\b\w*\d\w*")
 
 
-def later_first(ws: Workspace, ask: Ask, vector: Vector, lists: Lists, ranked: Sequence[Ranked]) -> list[Ranked]:
+def later_first(ws: Workspace, ask: Ask, vector: Vector | None, lists: Lists, ranked: Sequence[Ranked]) -> list[Ranked]:
     """The ranking, in which of two entries of the top on one topic the later stands first.
 
-    It takes the other's place, and the score of that place.
+    It takes the other's place, and the score of that place. What is ranked by weights stays as it is.
     """
+    if vector is None or ask.weights is not None or not ws.config.search.later_first:
+        return list(ranked)
     chunks = {r.rowid: chunk for r in ranked[:CROWD] if (chunk := lists.chunk_near(r.rowid)) is not None}
     stored = ws.index.vectors(list(chunks.values()))
     crowd = [r for r in ranked[:CROWD] if chunks.get(r.rowid) in stored]
