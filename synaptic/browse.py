@@ -37,7 +37,7 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
                 found += [] if rowid in found else [rowid]
             except SynapticError as error:
                 missing.append(error)
-        if not found:
+        if missing and (report.behind or not found):
             raise missing[0]
         return _listing(ws, report, len(found), found, missing)
 

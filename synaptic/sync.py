@@ -75,14 +75,15 @@ def in_step(ws: Workspace, action: Callable[[SyncReport], Result], *, embed_ms: 
     """What `action` returns, run on an index that shows the present journal.
 
     Runs again when a file changed meanwhile; a damaged index is made anew, one that cannot be written goes
-    on in memory. Vectors get `embed_ms`, and `at_least` that many passages.
+    on in memory. Vectors get `embed_ms`, and `at_least` that many passages. Where another process writes, what
+    it shows until then is answered from, but nothing is called missing before that is done.
     """
-    at_rest = 0
+    at_rest, wait_ms = 0, LOCK_WAIT_MS
 
     def attempt() -> Result:
-        nonlocal at_rest
+        nonlocal at_rest, wait_ms
         ws.index.check_tables()
-        report = sync(ws)
+        report = sync(ws, wait_ms=wait_ms)
         embedded = embed_pending(ws, budget_s=embed_ms / 1000, at_least=at_least) if embed_ms else 0
         pending = ws.index.pending_counts()[0]
         try:
@@ -90,6 +91,13 @@ def in_step(ws: Workspace, action: Callable[[SyncReport], Result], *, embed_ms: 
                 if ws.index.meta("reading") is None:  # another process has just made it anew
                     raise _Stale
                 return action(replace(report, embedded=embedded, pending_entries=pending))
+        except NotFound:
+            if not report.behind:
+                raise
+            if wait_ms == BUSY_TIMEOUT_MS:
+                raise Busy("Another process has been writing to the index for 10 s.", hint="Try again.") from None
+            wait_ms = BUSY_TIMEOUT_MS
+            raise _Stale from None
         except _Stale:
             filled = ws.index.meta("reading") is not None
             at_rest = at_rest + 1 if filled and not (report.changed or report.removed or report.behind) else 0

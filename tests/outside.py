@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,6 +61,15 @@ class Server:
         if result.is_error:
             raise Refusal(self._text(result))
         return result.structured_content
+
+    def up_to_date(self, tool: str, **arguments: Any) -> Any:
+        """The first answer that does not say that another process is writing the index, within a minute."""
+        end = time.monotonic() + 60
+        while True:
+            answer = self.call(tool, **arguments)
+            if not any("may be missing" in said for said in answer["notices"]):
+                return answer
+            assert time.monotonic() < end, answer["notices"]
 
     def text(self, tool: str, **arguments: Any) -> str:
         """What the model reads."""

@@ -501,7 +501,7 @@ def test_an_edit_lands_where_it_was_meant_or_is_refused(home: Home, rounds: Roun
             rng, path = made.rng, home.journal / f"{day(number)}.md"
             path.write_bytes(made.whole)
             path.chmod(mode := rng.choice((0o600, 0o640, 0o664)))
-            (hit,) = editing.call("search", query=f'"{made.word}"', strategy="lexical")["hits"]
+            (hit,) = editing.up_to_date("search", query=f'"{made.word}"', strategy="lexical")["hits"]
             (old,) = editing.call("get", ids=[hit["id"]])["entries"]
             company = rng.choice(("nobody", "saves", "person", "restless", "both", "both"))
             kind = rng.choice(("content", "append", "title", "delete"))

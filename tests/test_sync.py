@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -523,6 +524,25 @@ def test_a_search_beside_a_writer_answers_from_what_there_is(filled: Workspace, 
     for said in (answer, *listings):
         assert any("latest changes may be missing" in notice for notice in said.notices)
     assert found(filled, "giraffe") == ["a giraffe"]
+
+
+def test_an_id_is_not_missing_because_another_process_writes(filled: Workspace, day_file: Path) -> None:
+    held, known = threading.Event(), find(filled, limit=1).entries[0].id
+
+    def write_for_a_while() -> None:
+        with open_home(filled.config.home) as other, other.index.writing():
+            held.set()
+            time.sleep(0.3)
+
+    writer = threading.Thread(target=write_for_a_while)
+    writer.start()
+    held.wait()
+    entry = "\n## 23:00 Late\n<!-- syn:20261120-g1raffe9 -->\na giraffe\n"
+    day_file.write_bytes(day_file.read_bytes() + entry.encode())
+    both = get(filled, [known, "g1raffe9"])
+    writer.join()
+    assert [entry.id for entry in both.entries] == [known, "20261120-g1raffe9"]
+    assert both.notices == ()
 
 
 # -- a damaged, vanished or foreign index ---------------------------------------------------------------
