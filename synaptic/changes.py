@@ -29,13 +29,10 @@ from pathlib import Path
 
 from .checkout import Checkout, working_checkout
 from .header import FINGERPRINT_DIGITS
-from .models import Entry
+from .models import RACY_NS, Entry
 
 LIMIT = 256 * 1024
 GONE = "gone"
-
-_RACY_NS = 2_000_000_000
-"""A file that changed less than that ago may change once more and look the same to `stat`."""
 
 _Stamp = tuple[int, int, int, int, int]
 
@@ -85,7 +82,7 @@ def _fingerprint(root: Path, path: str) -> str | None:
         if not stat.S_ISREG(found.st_mode):
             return GONE
         stamp = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-        settled = time.time_ns() - found.st_ctime_ns > _RACY_NS
+        settled = time.time_ns() - found.st_ctime_ns > RACY_NS
         return (_hashed if settled else _hashed.__wrapped__)(root, full, stamp)
     except (FileNotFoundError, NotADirectoryError):
         return GONE

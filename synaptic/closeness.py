@@ -19,7 +19,7 @@ Chosen on the even half of 160 labelled questions on 450 notes, so that nearly a
 COVERAGE = 0.8
 LOOKED_AT = 5
 
-ASKED_BY: Mapping[EntryType, str] = {"decision": "decide chosen choose"}
+ASKED_BY: Mapping[EntryType, str] = {"decision": "decide choose chose chosen agree"}
 """Words by which people ask for a type; its entries need not say them."""
 
 

@@ -125,6 +125,10 @@ Proof = tuple[int, int, int, int]
 """A stamp without its path: mtime, ctime, size, inode. A journal has thousands, and each search compares them all."""
 
 
+RACY_NS = 2_000_000_000
+"""A file whose status changed less than that ago may change once more within one tick of its file system's clock."""
+
+
 class Stamp(NamedTuple):
     """What `stat` says of a journal file; two equal stamps mean that it need not be read again."""
 
@@ -137,6 +141,10 @@ class Stamp(NamedTuple):
     @property
     def proof(self) -> Proof:
         return self[1:]
+
+    def is_settled(self, read_ns: int) -> bool:
+        """Whether it proves something of what was read then, nanoseconds after 1970."""
+        return self.ctime_ns <= read_ns - RACY_NS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ import apsw
 from .blocks import MASK
 from .chunking import cut
 from .errors import Busy, IndexUnusable, JournalError, ModelError, NotFound
-from .index import BUSY_TIMEOUT_MS, RACY_NS, ChunkRow, EntryRow, FileRows, Passage, Stored, is_damage, is_unwritable
+from .index import BUSY_TIMEOUT_MS, ChunkRow, EntryRow, FileRows, Passage, Stored, is_damage, is_unwritable
 from .lexicon import DAY_NAMES, STOP_WORDS
 from .markdown import body_text, plain_text
 from .models import Entry, ParsedFile, Place, RebuildReport, Stamp, Vector
@@ -160,14 +160,14 @@ def _out_of_step(ws: Workspace, reading: str) -> bool:
     if ws.index.meta("reading") != reading:
         return True
     changed, removed = ws.journal.compare(ws.index.proofs())
-    return bool(removed) or any(not _says_the_same(ws, stamp) or _settled(stamp) for stamp in changed)
+    return bool(removed) or any(not _says_the_same(ws, stamp) or stamp.is_settled(time.time_ns()) for stamp in changed)
 
 
 def _follow(ws: Workspace, reading: str, written: Sequence[str]) -> tuple[int, int]:
     """How many files were brought up to date, and how many are gone. Call within `writing`."""
     trust = ws.index.meta("reading") == reading
     changed, removed = _differences(ws, written if trust else (), trust=trust)
-    settled: list[tuple[Stamp, int]] = []
+    settled: list[Stamp] = []
     read = 0
 
     def rows() -> Iterator[FileRows]:  # one file at a time: of a new index they may be thousands
@@ -178,13 +178,13 @@ def _follow(ws: Workspace, reading: str, written: Sequence[str]) -> tuple[int, i
                 with suppress(NotFound):  # gone since the scan: the next one sees it
                     yield _read(ws, stamp)
                     read += 1
-            elif _settled(stamp):
-                settled.append((stamp, now))
+            elif stamp.is_settled(now):
+                settled.append(stamp)
 
-    ws.index.apply(rows(), removed)
+    ws.index.apply(rows(), removed, [stamp.path for stamp in changed])
     ws.index.write_counted()
-    for stamp, now in settled:
-        ws.index.touch(stamp, now)
+    for stamp in settled:
+        ws.index.touch(stamp)
     ws.index.give_back(PAGES_A_FILE * (read + len(removed)))
     if not trust:
         ws.index.set_meta("reading", reading)
@@ -358,7 +358,7 @@ def unlike_journal(ws: Workspace) -> list[str]:
             data = ws.journal.read(stamp.path)
             ids = {entry.id for entry in ws.journal.parse(stamp.path, data, stamp.mtime_ns).entries}
             source = known.get(stamp.path)
-            if source is None or source.digest != _digest(data) or ids != shown.get(stamp.path, set()):
+            if source is None or source.digest != _hash(data) or ids != shown.get(stamp.path, set()):
                 astray.append(stamp.path)
     return astray
 
@@ -367,7 +367,7 @@ def unlike_journal(ws: Workspace) -> list[str]:
 
 
 def file_rows(
-    stamp: Stamp, data: bytes, parsed: ParsedFile, scanned_ns: int, *, times: bool = True, pronouns: bool = False
+    stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool, *, times: bool = True, pronouns: bool = False
 ) -> FileRows:
     """What the index keeps of a file. `times`, `pronouns`: words are also indexed as what these mean in the text."""
     masked = mask(data)
@@ -378,7 +378,7 @@ def file_rows(
         _entry_row(entry, data, masked, previous, following, times, pronouns)
         for entry, previous, following in zip(parsed.entries, before, after, strict=False)  # none in an empty file
     )
-    return FileRows(stamp, _digest(data), scanned_ns, rows, parsed.issues)
+    return FileRows(stamp, _hash(data), settled, rows, parsed.issues)
 
 
 def _entry_row(
@@ -492,10 +492,6 @@ def _whole_text(entry: Entry, masked: bytes) -> str:
     return f"{entry.title} {plain_text(body_text(body))}".strip()
 
 
-def _digest(data: bytes) -> bytes:
-    return hashlib.sha256(data).digest()[:16]
-
-
 def _hash(value: str | bytes) -> int:
     raw = value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest(), "big", signed=True)
@@ -510,21 +506,16 @@ def _says_the_same(ws: Workspace, stamp: Stamp) -> bool:
     if source is None or source.stamp.mtime_ns != stamp.mtime_ns:
         return False
     with suppress(NotFound):
-        return source.digest == _digest(ws.journal.read(stamp.path))
+        return source.digest == _hash(ws.journal.read(stamp.path))
     return False
 
 
-def _settled(stamp: Stamp) -> bool:
-    """Whether the stamp of a file that is read now will prove something."""
-    return time.time_ns() - stamp.ctime_ns > RACY_NS
-
-
 def _read(ws: Workspace, stamp: Stamp) -> FileRows:
-    scanned_ns = time.time_ns()
+    settled = stamp.is_settled(time.time_ns())  # before it is read
     data = ws.journal.read(stamp.path)
     parsed = ws.journal.parse(stamp.path, data, stamp.mtime_ns)
     config = ws.config.search
-    return file_rows(stamp, data, parsed, scanned_ns, times=config.anchor_times, pronouns=config.resolve_pronouns)
+    return file_rows(stamp, data, parsed, settled, times=config.anchor_times, pronouns=config.resolve_pronouns)
 
 
 def _reading(ws: Workspace) -> str:

@@ -13,6 +13,7 @@ from homes import open_home
 
 from synaptic import Filters, Workspace, rebuild, search
 from synaptic.index import lookup
+from synaptic.index.rescue import VECTORS_IN_A_BLOCK
 from synaptic.index.rows import quantise
 
 ALONE = {"decay_floor": 1.0, "later_first": False, "analysis": False, "context": 0.0}
@@ -87,7 +88,7 @@ def test_the_nearest_are_found_whoever_changes_the_journal(tmp_path: Path) -> No
         passages = one.index.counts()[2]
         blocks = one.index.value("SELECT count(*) FROM chunk_vec_chunks")
         assert one.index.orphans() == 0
-        assert blocks * 64 < 1.6 * passages + 128
+        assert blocks * VECTORS_IN_A_BLOCK < 1.6 * passages + 2 * VECTORS_IN_A_BLOCK
 
 
 def test_what_takes_the_place_of_another_is_found_by_other_processes(tmp_path: Path) -> None:

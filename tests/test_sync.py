@@ -387,7 +387,7 @@ STAMP = Stamp("a.md", mtime_ns=10 * SECOND, ctime_ns=10 * SECOND, size=5, inode=
     ],
 )
 def test_a_stamp_is_trusted_only_where_it_proves_something(stamp: Stamp, scanned_s: float, must_read: bool) -> None:
-    known = {STAMP.path: Source(STAMP, b"", int(scanned_s * SECOND)).proof}
+    known = {STAMP.path: Source(STAMP, 0, STAMP.is_settled(int(scanned_s * SECOND))).proof}
     assert (known.get(stamp.path) != stamp.proof) == must_read
 
 
@@ -641,7 +641,7 @@ def test_a_damage_that_no_search_meets_is_found_by_a_check(filled: Workspace) ->
     path = filled.config.state / "index.db"
     data = bytearray(path.read_bytes())
     with open_home(filled.config.home) as again:
-        root = again.index.value("SELECT rootpage FROM sqlite_schema WHERE name = 'chunk_hash'")
+        root = again.index.value("SELECT rootpage FROM sqlite_schema WHERE name = 'chunk_pending'")
         size = again.index.value("PRAGMA page_size")
     data[(root - 1) * size : root * size] = b"\xff" * size
     path.write_bytes(data)

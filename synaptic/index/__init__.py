@@ -7,7 +7,6 @@ database under its name is left alone. `Database` opens it, `Store` writes to it
 from .database import BUSY_TIMEOUT_MS, is_damage, is_unwritable
 from .lookup import Index
 from .rows import (
-    RACY_NS,
     Candidate,
     ChunkRow,
     EntryRow,
@@ -24,7 +23,6 @@ from .rows import (
 
 __all__ = [
     "BUSY_TIMEOUT_MS",
-    "RACY_NS",
     "Candidate",
     "ChunkRow",
     "EntryRow",

@@ -11,7 +11,7 @@ from .database import BUSY_TIMEOUT_MS, Database
 
 Made = TypeVar("Made")
 
-CARRIED = frozenset({"proofs", "vocabulary", "uses of tags", "passages", "frequencies"})
+CARRIED = frozenset({"proofs", "ids", "vocabulary", "uses of tags", "passages", "frequencies"})
 """What this process's own writes bring up to date themselves, or what may lag behind them."""
 
 

@@ -8,7 +8,7 @@ from typing import cast
 
 import apsw
 
-VECTORS_IN_A_BLOCK = 64
+VECTORS_IN_A_BLOCK = 32
 """Of sqlite-vec; more would waste room in a small index."""
 
 

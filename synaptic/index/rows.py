@@ -14,7 +14,6 @@ VECTOR_SCALE = 127 / 0.3
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
-RACY_NS = 2_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +49,11 @@ class EntryRow:
 
 @dataclass(frozen=True, slots=True)
 class FileRows:
-    """All that the index keeps of one file."""
+    """All that the index keeps of one file. `settled`: its stamp proves that it is as it was read."""
 
     stamp: Stamp
-    digest: bytes
-    scanned_ns: int
+    digest: int
+    settled: bool
     rows: tuple[EntryRow, ...]
     issues: tuple[ParseIssue, ...]
 
@@ -64,17 +63,13 @@ class Source:
     """A file as it was when it was last read."""
 
     stamp: Stamp
-    digest: bytes
-    scanned_ns: int
+    digest: int
+    settled: bool
 
     @property
     def proof(self) -> Proof | None:
-        """What proves that the file is still what was read; None where nothing does.
-
-        A file whose status changed less than 2 s before it was read may have changed once more within one
-        tick of the file system's clock.
-        """
-        return self.stamp.proof if self.stamp.ctime_ns <= self.scanned_ns - RACY_NS else None
+        """What proves that the file is still what was read; None where nothing does."""
+        return self.stamp.proof if self.settled else None
 
 
 Position = tuple[int, str, int]

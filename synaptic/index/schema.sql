@@ -7,14 +7,14 @@ CREATE TABLE meta (
 ) WITHOUT ROWID;
 
 CREATE TABLE source (
-    id         INTEGER PRIMARY KEY,
-    path       TEXT NOT NULL UNIQUE,
-    mtime_ns   INTEGER NOT NULL,
-    ctime_ns   INTEGER NOT NULL,
-    size       INTEGER NOT NULL,
-    inode      INTEGER NOT NULL,
-    digest     BLOB NOT NULL,        -- the first 16 bytes of its sha256
-    scanned_ns INTEGER NOT NULL      -- when it was read; a stamp younger than that by 2 s is not trusted
+    id       INTEGER PRIMARY KEY,
+    path     TEXT NOT NULL,         -- of one row only: whoever writes knows the id of every path
+    mtime_ns INTEGER NOT NULL,
+    ctime_ns INTEGER,               -- NULL where it is the same
+    size     INTEGER NOT NULL,
+    inode    INTEGER NOT NULL,
+    digest   INTEGER NOT NULL,      -- of its bytes
+    settled  INTEGER NOT NULL       -- whether its times prove that it is as it was read
 );
 
 CREATE TABLE issue (
@@ -113,7 +113,6 @@ CREATE TABLE chunk (
     vector       INTEGER NOT NULL    -- 1 in chunk_vec, 0 wanted, -1 none: the entry has enough
 );
 CREATE UNIQUE INDEX chunk_entry ON chunk (entry, seq);
-CREATE INDEX chunk_hash ON chunk (hash);
 CREATE INDEX chunk_pending ON chunk (rowid) WHERE vector = 0;
 
 CREATE VIRTUAL TABLE chunk_fts USING fts5 (

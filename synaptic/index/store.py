@@ -49,7 +49,8 @@ class Store(Keeping):
 
     def __init__(self, path: Path, *, stemming: bool = True) -> None:
         super().__init__(path, stemming=stemming)
-        self._donors = False
+        self._donors: dict[int, int] = {}
+        self._has_kept = False
         self._accessed: Counter[str] = Counter()
         self._accessed_at = 0
         self._timed: dict[str, deque[tuple[str | None, int, str]]] = {}
@@ -58,10 +59,14 @@ class Store(Keeping):
         """By path what proves that an indexed file is as it was; None where nothing does."""
         return self.keep("proofs", lambda: {path: source.proof for path, source in self.sources().items()})
 
-    def _proven(self, stamp: Stamp, scanned_ns: int) -> None:
+    def _proven(self, stamp: Stamp, settled: bool) -> None:
         """None; what `proofs` keeps follows a file."""
         if "proofs" in self._kept:
-            cast("dict[str, Proof | None]", self._kept["proofs"])[stamp.path] = Source(stamp, b"", scanned_ns).proof
+            cast("dict[str, Proof | None]", self._kept["proofs"])[stamp.path] = stamp.proof if settled else None
+
+    def _ids(self) -> dict[str, int]:
+        """The row of every indexed file, by path: no index of the table knows it."""
+        return self.keep("ids", lambda: dict(self.rows("SELECT path, id FROM source")))
 
     def _count_passages(self, more: int) -> None:
         """None; the number of passages that is kept follows."""
@@ -74,41 +79,46 @@ class Store(Keeping):
 
     def source(self, path: str) -> Source | None:
         """An indexed file as it was when it was read; None for a path that is not indexed."""
-        return next(map(_source, self.rows(f"{_SOURCES} WHERE path = ?", path)), None)
+        return next(map(_source, self.rows(f"{_SOURCES} WHERE id = ?", self._ids().get(path))), None)
 
-    def touch(self, stamp: Stamp, scanned_ns: int) -> None:
-        """Notes that a file was read and holds what it held. Call within `writing`."""
+    def touch(self, stamp: Stamp) -> None:
+        """Notes that a file was read and holds what it held, which its stamp proves now. Call within `writing`."""
         self.db.execute(
-            "UPDATE source SET mtime_ns = ?, ctime_ns = ?, size = ?, inode = ?, scanned_ns = ? WHERE path = ?",
-            (*stamp.proof, scanned_ns, stamp.path),
+            "UPDATE source SET mtime_ns = ?1, ctime_ns = nullif(?2, ?1), size = ?3, inode = ?4, settled = 1 "
+            "WHERE id = ?5",
+            (*stamp.proof, self._ids()[stamp.path]),
         )
-        self._proven(stamp, scanned_ns)
+        self._proven(stamp, True)
 
-    def apply(self, files: Iterable[FileRows], removed: Iterable[str] = ()) -> int:
+    def apply(self, files: Iterable[FileRows], removed: Sequence[str] = (), changed: Sequence[str] = ()) -> int:
         """How many vectors were taken over, after bringing these files up to date. Call within `writing`.
 
-        What vanished is deleted last, so that an entry that moved finds its vectors.
+        What vanished is deleted last, so that an entry that moved finds its vectors: those of the files `removed`
+        and `changed`, and what `clear` set aside.
         """
         touched: set[str] = set()
         doomed: list[int] = []
         reused = 0
-        self._donors = self._has_donors()
+        ids = self._ids()
+        known = [ids[path] for path in (*removed, *changed) if path in ids]
+        self._donors = {row[0]: row[1] for source in known for row in self.rows(_VECTORS_OF_FILE, source)}
+        self._has_kept = self.value("SELECT 1 FROM sqlite_temp_schema WHERE name = 'kept'") is not None
         for file in files:
             reused += self._replace_file(file, touched, doomed)
-        gone = list(removed)
-        for path in gone:
-            doomed += (row[0] for row in self.rows(_ENTRIES_OF_PATH, path))
+        for path in removed:
+            doomed += (row[0] for row in self.rows("SELECT rowid FROM entry WHERE source = ?", ids[path]))
         for rowid in doomed:
             touched.add(self.value("SELECT own_id FROM entry WHERE rowid = ?", rowid))
             self._delete_chunks(rowid, 0)
             self.db.execute("DELETE FROM entry WHERE rowid = ?", (rowid,))
         if doomed:
             self._forget_labels()
-        self.db.executemany("DELETE FROM source WHERE path = ?", ((path,) for path in gone))
-        if gone:
+        self.db.executemany("DELETE FROM source WHERE id = ?", [(ids.pop(path),) for path in removed])
+        if removed:
             self.forget("proofs")
         for own_id in self._contested(touched):
             self._settle_id(own_id)
+        self._donors = {}
         return reused
 
     def accessed(self, ids: Iterable[str], at: int) -> None:
@@ -196,8 +206,9 @@ class Store(Keeping):
         self.db.execute("DROP TABLE IF EXISTS temp.kept")
 
     def _replace_file(self, file: FileRows, touched: set[str], doomed: list[int]) -> int:
-        source = self.value(_UPSERT_SOURCE, *file.stamp, file.digest, file.scanned_ns)
-        self._proven(file.stamp, file.scanned_ns)
+        ids, path = self._ids(), file.stamp.path
+        source = ids[path] = self.value(_UPSERT_SOURCE, ids.get(path), *file.stamp, file.digest, file.settled)
+        self._proven(file.stamp, file.settled)
         known = {own_id: columns for own_id, *columns in self.rows(_KNOWN_ENTRIES, source)}
         new, moved, reused = [], [], 0
         for seq, row in enumerate(file.rows):
@@ -325,20 +336,11 @@ class Store(Keeping):
     def _insert_words(self, rowid: int, chunk: ChunkRow) -> None:
         self.db.execute(_INSERT_WORDS, _words(rowid, chunk))
 
-    def _has_donors(self) -> bool:
-        """Whether any text has a vector that an equal one can take over."""
-        if not self.has_vectors():
-            return False
-        kept = self.value("SELECT 1 FROM sqlite_temp_schema WHERE name = 'kept'")
-        return bool(kept or self.value("SELECT 1 FROM chunk_vec_rowids LIMIT 1"))
-
     def _equal_text_vector(self, chunk: ChunkRow) -> bytes | None:
-        if not self._donors:
-            return None
-        donor = self.value("SELECT rowid FROM chunk WHERE hash = ? AND vector = 1 LIMIT 1", chunk.hash)
-        if donor is not None:
+        donor = self._donors.get(chunk.hash)
+        if donor and self.value("SELECT hash FROM chunk WHERE rowid = ? AND vector = 1", donor) == chunk.hash:
             return cast("bytes | None", self.value(_VECTOR_OF_CHUNK, donor))
-        if self.value("SELECT 1 FROM sqlite_temp_schema WHERE name = 'kept'"):
+        if self._has_kept:
             kept = self.value("SELECT embedding FROM temp.kept WHERE hash = ?", chunk.hash)
             return cast("bytes | None", kept)
         return None
@@ -449,7 +451,7 @@ def _chunk_values(entry: int, seq: int, chunk: ChunkRow, embedding: bytes | None
 
 
 def _source(row: Sequence[Any]) -> Source:
-    return Source(Stamp(*row[:5]), *row[5:])
+    return Source(Stamp(*row[:5]), row[5], bool(row[6]))
 
 
 def _labels(row: EntryRow) -> tuple[list[Any], list[Any], list[Any]]:
@@ -467,7 +469,7 @@ def _words(rowid: int, chunk: ChunkRow) -> tuple[int, str, str]:
     return rowid, spell(chunk.own), spell(chunk.context)
 
 
-_SOURCES = "SELECT path, mtime_ns, ctime_ns, size, inode, digest, scanned_ns FROM source"
+_SOURCES = "SELECT path, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode, digest, settled FROM source"
 _PENDING = "FROM chunk c JOIN entry e ON e.rowid = c.entry WHERE c.vector = 0 AND e.id IS NOT NULL"
 _KNOWN_ENTRIES = f"SELECT own_id, rowid, row_hash, {', '.join(PLACE_COLUMNS)} FROM entry WHERE source = ?"
 _CHUNKS_OF_ENTRY = 'SELECT seq, rowid, hash, words_hash, start, "end", vector FROM chunk WHERE entry = ?'
@@ -478,15 +480,16 @@ _PLACES_OF_BLOCK = (  # of all but the last, which vec0 fills
 )
 _VECTOR_OF_CHUNK = "SELECT embedding FROM chunk_vec WHERE rowid = ?"
 _INSERT_VECTOR = "INSERT INTO chunk_vec (rowid, embedding) VALUES (?, vec_int8(?))"
-_ENTRIES_OF_PATH = "SELECT e.rowid FROM entry e JOIN source s ON s.id = e.source WHERE s.path = ?"
+_VECTORS_OF_FILE = (
+    "SELECT c.hash, c.rowid FROM entry e JOIN chunk c ON c.entry = e.rowid WHERE e.source = ? AND c.vector = 1"
+)
 
 # INSERT OR REPLACE would move rowids and orphan the rows of chunk_fts and chunk_vec.
 _UPSERT_SOURCE = """
-    INSERT INTO source (path, mtime_ns, ctime_ns, size, inode, digest, scanned_ns)
-    VALUES (?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (path) DO UPDATE SET mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns,
-        size = excluded.size, inode = excluded.inode, digest = excluded.digest,
-        scanned_ns = excluded.scanned_ns
+    INSERT INTO source (id, path, mtime_ns, ctime_ns, size, inode, digest, settled)
+    VALUES (?1, ?2, ?3, nullif(?4, ?3), ?5, ?6, ?7, ?8)
+    ON CONFLICT (id) DO UPDATE SET mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns,
+        size = excluded.size, inode = excluded.inode, digest = excluded.digest, settled = excluded.settled
     RETURNING id"""
 
 _INSERT_ENTRY = f"""
