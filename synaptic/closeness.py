@@ -39,5 +39,5 @@ def closeness(ws: Workspace, terms: Sequence[str], hits: Sequence[Hit], cosines:
 def _said(hit: Hit) -> str:
     """What a hit says, and what it is marked with."""
     entry = hit.entry
-    marks = (*entry.tags, entry.project or "", entry.type, ASKED_BY.get(entry.type, ""))
+    marks = (*entry.tags, *entry.files, entry.project or "", entry.type, ASKED_BY.get(entry.type, ""))
     return " ".join((entry.title, hit.passage, *marks))

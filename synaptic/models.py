@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 Vector: TypeAlias = "npt.NDArray[np.float32]"
 """Shape (dimensions,), unit length; all zero for a text in which the model sees nothing."""
+Matrix: TypeAlias = "npt.NDArray[np.float32]"
+"""Vectors in rows: shape (vectors, dimensions)."""
 
 EntryType = Literal["decision", "progress", "issue", "handoff", "insight", "reference", "note"]
 TYPES: tuple[EntryType, ...] = (

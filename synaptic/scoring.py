@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from .automatic import Budget
 from .index import Standing, instant
@@ -66,20 +67,36 @@ class Ask:
     budget: Budget
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """A candidate. `met` are the preferences that it meets."""
+class Ranked(NamedTuple):
+    """A candidate; there are hundreds in a search.
+
+    `similarity` is the cosine of its best chunk, `lexical` its BM25 over the best, `met` the preferences that it
+    meets, `preferred` their share, None where nothing is preferred.
+    """
 
     standing: Standing
     score: float
     decay: float
     age_days: float
-    signals: Signals
+    similarity: float | None
+    lexical: float | None
     met: tuple[str, ...]
+    preferred: float | None
 
     @property
     def rowid(self) -> int:
         return self.standing.rowid
+
+    @property
+    def signals(self) -> Signals:
+        return signals(
+            similarity=self.similarity,
+            lexical=self.lexical,
+            preferred=self.preferred,
+            age_days=self.age_days,
+            importance=self.standing.importance,
+            accesses=self.standing.accesses,
+        )
 
 
 def vector_of(ws: Workspace, ask: Ask) -> Vector | None:
@@ -149,7 +166,7 @@ def named_first(ws: Workspace, ask: Ask, ranked: Sequence[Ranked]) -> list[Ranke
     named = {label for label in often if often[label] >= SPEAKS and not asked.isdisjoint(label)}
     if not named:
         return list(ranked)
-    return by_score([r if labels.get(r.rowid) in named else replace(r, score=UNNAMED * r.score) for r in ranked])
+    return by_score([r if labels.get(r.rowid) in named else r._replace(score=UNNAMED * r.score) for r in ranked])
 
 
 def _label(title: str) -> frozenset[str]:
@@ -162,7 +179,7 @@ def _bounded(ws: Workspace, ask: Ask, lists: Lists) -> list[Ranked]:
     best = list(lists.semantic or lists.lexical)[:BOUNDED_BEST]
     passing = ws.index.passing(ask.filters, best)
     ranked = _scored(ws, ask, lists, [rowid for rowid in best if rowid in passing], None, {})
-    return in_order([replace(r, score=r.signals.semantic or r.signals.lexical or 0.0) for r in ranked], "newest")
+    return in_order([r._replace(score=r.similarity or r.lexical or 0.0) for r in ranked], "newest")
 
 
 def _listed(ws: Workspace, ask: Ask) -> list[Ranked]:
@@ -171,7 +188,7 @@ def _listed(ws: Workspace, ask: Ask) -> list[Ranked]:
     if rowids is None:
         rowids = ws.index.listing(ask.filters, order=ask.order, limit=MAX_LIMIT)[1]
     ranked = {r.rowid: r for r in _scored(ws, ask, Lists({}, {}), rowids, None, {})}
-    return [replace(ranked[rowid], score=0.0) for rowid in rowids if rowid in ranked]
+    return [ranked[rowid]._replace(score=0.0) for rowid in rowids if rowid in ranked]
 
 
 def _scored(
@@ -189,22 +206,22 @@ def _scored(
     ranked = []
     for rowid, standing in standings.items():
         age = age_in_days(standing.at, present)
-        share = len(met.get(rowid, ())) / kinds if kinds else None
-        found = signals(
+        wanted = met.get(rowid, ())
+        lasting = ask.weights or standing.type == "reference" or standing.date_source == "mtime"
+        fading = 1.0 if lasting else decay(age, half_life_days=config.half_life_days, floor=config.decay_floor)
+        found = Ranked(
+            standing=standing,
+            score=fused.get(rowid, 0.0) * fading,
+            decay=fading,
+            age_days=age,
             similarity=near.get(rowid),
             lexical=lists.lexical[rowid].score / best_words if rowid in lists.lexical and best_words else None,
-            preferred=share,
-            age_days=age,
-            importance=standing.importance,
-            accesses=standing.accesses,
+            met=wanted,
+            preferred=len(wanted) / kinds if kinds else None,
         )
         if ask.weights:
-            fading, score = 1.0, weighted(found, ask.weights)
-        else:
-            lasting = standing.type == "reference" or standing.date_source == "mtime"
-            fading = 1.0 if lasting else decay(age, half_life_days=config.half_life_days, floor=config.decay_floor)
-            score = fused.get(rowid, 0.0) * fading
-        ranked.append(Ranked(standing, score, fading, age, found, met.get(rowid, ())))
+            found = found._replace(score=weighted(found.signals, ask.weights))
+        ranked.append(found)
     return ranked
 
 
@@ -240,7 +257,7 @@ def _met(ws: Workspace, prefer: Filters, rowids: Sequence[int]) -> dict[int, tup
 def similar(ask: Ask, ranked: Sequence[Ranked]) -> list[Ranked]:
     """Those near enough in meaning, and those of which nobody can say yet."""
     least = ask.min_similarity
-    return [r for r in ranked if least is None or r.signals.semantic is None or r.signals.semantic >= least]
+    return [r for r in ranked if least is None or r.similarity is None or r.similarity >= least]
 
 
 # -- order --------------------------------------------------------------------------------------------
@@ -263,13 +280,13 @@ def newest_of_the_fitting(ranked: Sequence[Ranked]) -> list[Ranked]:
 
     Where something meets preferences, only that fits.
     """
-    nearest = max((r.signals.semantic or 0.0 for r in ranked), default=0.0)
+    nearest = max((r.similarity or 0.0 for r in ranked), default=0.0)
     preferred = any(r.met for r in ranked)
     good: list[Ranked] = []
     rest: list[Ranked] = []
     for r in ranked:
-        by_words = (r.signals.lexical or 0.0) >= FITTING_WORDS
-        by_meaning = (r.signals.semantic or 0.0) >= max(FITTING_MEANING * nearest, NEAR)
+        by_words = (r.lexical or 0.0) >= FITTING_WORDS
+        by_meaning = (r.similarity or 0.0) >= max(FITTING_MEANING * nearest, NEAR)
         fits = by_words or by_meaning or r.score >= FITTING * ranked[0].score
         (good if fits and (r.met or not preferred) else rest).append(r)
     return [*in_order(good, "newest"), *rest]

@@ -221,7 +221,7 @@ def _doubts(
     ws: Workspace, mode: Mode, lists: Lists, terms: Sequence[str], hits: Sequence[Hit], winners: Sequence[Ranked]
 ) -> tuple[str, ...]:
     """What speaks against taking the best hits for an answer; one thing at most."""
-    doubtful = max(closeness(ws, terms, hits, [r.signals.semantic for r in winners])) < CLOSE
+    doubtful = max(closeness(ws, terms, hits, [r.similarity for r in winners])) < CLOSE
     if mode == "hybrid" and not lists.lexical:
         said = "No entry holds a word of this query; these come near in meaning only."
         return (f"{said[:-1]}: no close match." if doubtful else said,)
@@ -338,7 +338,7 @@ def _notices(
     notices += report.notices
     if not ask.parsed.terms and kept and ask.order == "relevance":
         notices.append("The query holds no words to search for; these are the newest entries.")
-    if ask.min_similarity is not None and any(r.signals.semantic is None for r in kept):
+    if ask.min_similarity is not None and any(r.similarity is None for r in kept):
         notices.append("Some of these have no vector to compare yet; min_similarity let them pass.")
     if not kept and entries:
         notices.append(_why_nothing(ws, ask, ranked))
@@ -348,7 +348,7 @@ def _notices(
 def _why_nothing(ws: Workspace, ask: Ask, ranked: Sequence[Ranked]) -> str:
     """What took everything away, and what to try."""
     if ranked:
-        nearest = max(math.floor((r.signals.semantic or 0.0) * 100) / 100 for r in ranked)
+        nearest = max(math.floor((r.similarity or 0.0) * 100) / 100 for r in ranked)
         return f"min_similarity {ask.min_similarity} cut all {len(ranked)}; the nearest has {nearest}. Try less."
     culprit = _culprit(ws, ask.filters)
     if culprit:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from .index import Candidate, unit
+from .index import Candidate, units
 from .lexicon import STOP_WORDS
 from .models import Mode, Round, SubQuery, Vector
 from .query import ParsedQuery, parse_query
@@ -136,7 +136,7 @@ class _Runs:
         stored = self._ws.index.vectors([chunk for r in best if (chunk := lists.chunk_near(r.rowid)) is not None])
         if not stored:
             return vector
-        moved = vector + FEEDBACK * np.mean([unit(found) for found in stored.values()], axis=0)
+        moved = vector + FEEDBACK * units(list(stored.values())).mean(axis=0)
         return np.asarray(moved / max(float(np.linalg.norm(moved)), 1e-9), dtype=np.float32)
 
     def _rarest(self, terms: Sequence[str]) -> Sequence[str]:
@@ -167,7 +167,7 @@ class _Runs:
         weights = {query.id: query.weight for query in self._queries}
         fused = reciprocal_rank_fusion(rankings, k=self._ws.config.search.k, weights=weights)
         first = {r.rowid: r for found in reversed(self._ranked) for r in found}
-        found = by_score([replace(r, score=fused[rowid]) for rowid, r in first.items()])
+        found = by_score([r._replace(score=fused[rowid]) for rowid, r in first.items()])
         return named_first(self._ws, self._ask, found)
 
     def best(self) -> list[int]:

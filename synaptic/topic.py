@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import combinations
 
-from .index import unit
-from .models import Vector
+from .index import units
+from .models import Matrix, Vector
 from .ranking import newest_of_a_topic_first
 from .retrieve import Lists
 from .scoring import Ask, Ranked
@@ -41,7 +40,7 @@ def later_first(ws: Workspace, ask: Ask, vector: Vector | None, lists: Lists, ra
     if len(crowd) < 2:
         return list(ranked)
     movable = sum(chunks.get(r.rowid) in stored for r in ranked[:DEPTH])
-    evidence = _evidence(crowd, movable, [unit(stored[chunks[r.rowid]]) for r in crowd], vector)
+    evidence = _evidence(crowd, movable, units([stored[chunks[r.rowid]] for r in crowd]), vector)
     if not evidence:
         return list(ranked)
     passages = read_passages(ws, [chunks[rowid] for pair in evidence for rowid in pair])
@@ -57,13 +56,11 @@ def later_first(ws: Workspace, ask: Ask, vector: Vector | None, lists: Lists, ra
         ],
         {rowid: r.standing.position for rowid, r in by_rowid.items()},
     )
-    moved = [replace(by_rowid[rowid], score=place.score) for rowid, place in zip(order, first, strict=True)]
+    moved = [by_rowid[rowid]._replace(score=place.score) for rowid, place in zip(order, first, strict=True)]
     return [*moved, *rest]
 
 
-def _evidence(
-    crowd: Sequence[Ranked], movable: int, vectors: Sequence[Vector], vector: Vector
-) -> dict[tuple[int, int], float]:
+def _evidence(crowd: Sequence[Ranked], movable: int, vectors: Matrix, vector: Vector) -> dict[tuple[int, int], float]:
     """How much speaks for one topic of an entry and a later one behind it, both among the first `movable`.
 
     By their rowids, and only where it is enough.
@@ -76,19 +73,19 @@ def _evidence(
     """
     import numpy as np
 
-    matrix = np.stack(vectors)
-    cosines, nearness = matrix @ matrix.T, matrix @ vector
-    usual = float(cosines[np.triu_indices(len(crowd), k=1)].mean()) if len(crowd) > 2 else 0.0
+    matrix = vectors @ vectors.T
+    usual = float(matrix[np.triu_indices(len(crowd), k=1)].mean()) if len(crowd) > 2 else 0.0
+    cosines, nearness = matrix.tolist(), (vectors @ vector).tolist()
     nearest = sorted(range(len(crowd)), key=lambda place: -nearness[place])[:3]
     found = {}
     for one, other in combinations(range(movable), 2):
         best, later = crowd[one], crowd[other]
         if not _comes_later(later, best):
             continue
-        others = max((float(nearness[place]) for place in nearest if place not in (one, other)), default=0.0)
+        others = max((nearness[place] for place in nearest if place not in (one, other)), default=0.0)
         weight = (
-            ALIKE * (float(cosines[one, other]) - usual) / (1 - usual + 1e-6)
-            + NEAR * (float(nearness[other]) - others)
+            ALIKE * (cosines[one][other] - usual) / (1 - usual + 1e-6)
+            + NEAR * (nearness[other] - others)
             + AS_GOOD * later.score / max(best.score, 1e-9)
         )
         if weight > ENOUGH:

@@ -18,7 +18,7 @@ from .rows import (
     Stored,
     instant,
     moment,
-    unit,
+    units,
 )
 
 __all__ = [
@@ -37,5 +37,5 @@ __all__ = [
     "is_damage",
     "is_unwritable",
     "moment",
-    "unit",
+    "units",
 ]

@@ -36,7 +36,7 @@ from .store import Store, Vocabulary
 
 STEMS_KEPT = 20_000
 
-QUICKLY_SCORED = 4_000
+QUICKLY_SCORED = 2_000
 """So many matches are scored without choosing among them. Chosen with scripts/bench.py scale."""
 
 MANY_USES = 1_000

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any, NamedTuple, cast
 
-from ..models import DateSource, Entry, EntryType, ParseIssue, Place, Proof, Stamp, Vector
+from ..models import DateSource, Entry, EntryType, Matrix, ParseIssue, Place, Proof, Stamp, Vector
 
 VECTOR_SCALE = 127 / 0.3
 """Components of a unit vector rarely exceed 0.3: this uses the whole range of int8 and clips the rest."""
@@ -139,12 +139,12 @@ def quantise(vector: Vector) -> bytes:
     return bytes(np.clip(np.rint(vector * VECTOR_SCALE), -127, 127).astype(np.int8).tobytes())
 
 
-def unit(stored: bytes) -> Vector:
-    """The unit vector that these int8 bytes stand for."""
+def units(stored: Sequence[bytes]) -> Matrix:
+    """The unit vectors that these int8 bytes stand for."""
     import numpy as np
 
-    vector = np.frombuffer(stored, dtype=np.int8).astype(np.float32)
-    return np.asarray(vector / max(float(np.linalg.norm(vector)), 1.0), dtype=np.float32)
+    vectors = np.frombuffer(b"".join(stored), dtype=np.int8).reshape(len(stored), -1).astype(np.float32)
+    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1.0), dtype=np.float32)
 
 
 def instant(at: datetime) -> int:

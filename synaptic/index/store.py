@@ -441,8 +441,7 @@ class Store(Keeping):
         """The int8 vectors of these chunks, as bytes."""
         if not self.has_vectors():
             return {}
-        found = ((rowid, self.value(_VECTOR_OF_CHUNK, rowid)) for rowid in chunk_rowids)
-        return {rowid: embedding for rowid, embedding in found if embedding is not None}
+        return dict(self.rows(_VECTORS_OF_CHUNKS, json.dumps(list(chunk_rowids))))
 
 
 def _chunk_values(entry: int, seq: int, chunk: ChunkRow, embedding: bytes | None) -> tuple[int, ...]:
@@ -479,6 +478,9 @@ _PLACES_OF_BLOCK = (  # of all but the last, which vec0 fills
     "AND chunk_id < (SELECT max(chunk_id) FROM chunk_vec_chunks)"
 )
 _VECTOR_OF_CHUNK = "SELECT embedding FROM chunk_vec WHERE rowid = ?"
+_VECTORS_OF_CHUNKS = (  # IN would look through all of them
+    "SELECT v.rowid, v.embedding FROM json_each(?) j CROSS JOIN chunk_vec v ON v.rowid = j.value"
+)
 _INSERT_VECTOR = "INSERT INTO chunk_vec (rowid, embedding) VALUES (?, vec_int8(?))"
 _VECTORS_OF_FILE = (
     "SELECT c.hash, c.rowid FROM entry e JOIN chunk c ON c.entry = e.rowid WHERE e.source = ? AND c.vector = 1"
