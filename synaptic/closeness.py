@@ -25,12 +25,13 @@ ASKED_BY: Mapping[EntryType, str] = {"decision": "decide choose chose chosen agr
 
 def closeness(ws: Workspace, terms: Sequence[str], hits: Sequence[Hit], cosines: Sequence[float | None]) -> list[float]:
     """How well each of the first hits fits the words of a question; a rare word counts for more, by its idf."""
-    total, counts = ws.index.document_counts({word for term in terms for _, word in words(term) if ws.index.stem(word)})
-    weights = {ws.index.stem(word): math.log(1 + (1 + total) / (1 + count)) for word, count in counts.items()}
+    total, counts = ws.index.document_counts({word for term in terms for _, word in words(term)})
+    idf = {word: math.log(1 + (1 + total) / (1 + count)) for word, count in counts.items()}
+    weights = {stem: weight for word, weight in idf.items() if (stem := ws.index.stem(word))}
     most = sum(weights.values())
     found = []
     for hit, cosine in zip(hits[:LOOKED_AT], cosines, strict=False):
-        held = ws.index.stems(_said(hit))
+        held = {stem for _, stem in ws.index.places(_said(hit), weights)}
         share = sum(weight for stem, weight in weights.items() if stem in held) / most if most else 0.0
         found.append((cosine or 0.0) + COVERAGE * share)
     return found

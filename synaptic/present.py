@@ -75,8 +75,8 @@ def entry_items(listing: Listing, *, whole: bool = False) -> list[Item]:
         items.append(
             Item(
                 entry=entry,
-                text=snippet(entry.content, _never, length=WHOLE_CONTENT)[0] if partial else entry.content,
-                snippet=snippet(entry.content, _never)[0],
+                text=snippet(entry.content, _nothing, length=WHOLE_CONTENT)[0] if partial else entry.content,
+                snippet=snippet(entry.content, _nothing)[0],
                 partial=partial,
                 superseded_by=listing.superseded_by.get(entry.id),
                 detailed=whole,
@@ -162,8 +162,8 @@ def _long(entry: Entry) -> bool:
     return len(entry.content) > WHOLE_CONTENT
 
 
-def _never(_: str) -> bool:
-    return False
+def _nothing(_: str) -> tuple[int, ...]:
+    return ()
 
 
 def _stamp(entry: Entry) -> str:

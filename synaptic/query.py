@@ -309,14 +309,15 @@ def typing_distance(a: str, b: str, most: int) -> int:
     return row[-1]
 
 
-def snippet(text: str, is_hit: Callable[[str], bool], *, length: int = 240) -> tuple[str, int]:
+def snippet(text: str, find: Callable[[str], Sequence[int]], *, length: int = 240) -> tuple[str, int]:
     """(the stretch of a passage that holds most of the sought words, lines before it).
 
-    At most about `length` characters, cut between words, with an ellipsis where text was left out.
+    `find` tells where these begin. At most about `length` characters, cut between words, with an ellipsis where
+    text was left out.
     """
     if len(text) <= length:
         return text, 0
-    hits = [start for start, word in words(text) if is_hit(word)]
+    hits = find(text)
     window = length * 3 // 4
     within = {first: bisect_left(hits, first + window) - place for place, first in enumerate(hits)}
     hit = max(within, key=lambda first: (within[first], -first), default=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 
@@ -260,12 +260,15 @@ def _hits(ws: Workspace, ask: Ask, lists: Lists, winners: Sequence[Ranked], term
     superseded = ws.index.superseded_by([entry.id for entry in entries.values()])
     sought = (*terms, *ask.parsed.phrases)
     stems = {stem for term in sought for stem in ws.index.stems(term)}
-    is_hit = _Hits(lambda word: ws.index.stem(word) in stems)
+
+    def find(text: str) -> list[int]:
+        return [start for start, _ in ws.index.places(text, stems)]
+
     hits = []
     for ranked in winners:
         entry = entries[ranked.rowid]
         passage, line = passages.get(best.get(ranked.rowid, -1), (entry.content, _first_line(entry)))
-        shown, offset = snippet(passage, is_hit.__getitem__)
+        shown, offset = snippet(passage, find)
         hits.append(
             Hit(
                 entry=entry,
@@ -278,17 +281,6 @@ def _hits(ws: Workspace, ask: Ask, lists: Lists, winners: Sequence[Ranked], term
             )
         )
     return tuple(hits)
-
-
-class _Hits(dict[str, bool]):
-    """Whether each word is one of those sought; a page of hits has the same words many times."""
-
-    def __init__(self, is_hit: Callable[[str], bool]) -> None:
-        self._is_hit = is_hit
-
-    def __missing__(self, word: str) -> bool:
-        self[word] = self._is_hit(word)
-        return self[word]
 
 
 def _first_line(entry: Entry) -> int:

@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 TOKENIZER = ("unicode61", "remove_diacritics", "2", "categories", "L* N* Co Mn Mc")
@@ -97,6 +98,22 @@ def words(text: str) -> list[tuple[int, str]]:
     if not _RUN.search(text):
         return [(found.start(), found[0].lower()) for found in _WORD_WITH_BLANKS.finditer(text)]
     return [place for found in _WORD.finditer(text) for place in _places(found)]
+
+
+def words_like(text: str, stems: Collection[str]) -> list[tuple[int, str]]:
+    """Those of `words` that can have one of these stems, and maybe others. Much faster where the text is long.
+
+    Porter's algorithm (1980) changes nothing before the last letter of a stem.
+    """
+    if not (text.isascii() and stems):
+        return words(text) if stems else []
+    beginnings = "|".join(sorted({re.escape(stem[:-1]) for stem in stems}))
+    return [(found.start(), found[0]) for found in _beginning(beginnings).finditer(text.lower())]
+
+
+@lru_cache(maxsize=64)
+def _beginning(beginnings: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{beginnings})\w*", re.ASCII)
 
 
 def _places(found: re.Match[str]) -> Iterator[tuple[int, str]]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing
+
 import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from synaptic import Workspace, save, search
+from synaptic.index import Index
 from synaptic.words import TOKENIZER, match, spell, words
 
 NOTES = {
@@ -115,3 +119,21 @@ def test_every_word_of_a_text_is_found_in_it(text: str, before: str) -> None:
     db.execute("INSERT INTO t VALUES (?)", (spell(whole),))
     for _, word in words(whole):
         assert db.execute("SELECT count(*) FROM t WHERE t MATCH ?", (match(word),)).get == 1, (word, spell(whole))
+
+
+ENDINGS = "|s|es|ed|ing|er|ization|izer|ability|ously|fulness|iveness|alism|icate|ical|ness|ency|ies|ied|y|e".split("|")
+ENGLISH = st.builds("{}{}".format, st.sampled_from("relat hopp fil us creat flu operat pon organ valid".split()),
+                    st.sampled_from(ENDINGS))  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    with closing(Index(tmp_path_factory.mktemp("index") / "index.db")) as index:
+        yield index
+
+
+@given(st.one_of(st.text(max_size=200), st.lists(ENGLISH, max_size=30).map(" ".join)), st.sets(ENGLISH, max_size=4))
+def test_what_cannot_have_a_sought_stem_is_passed_over(index: Index, text: str, sought: set[str]) -> None:
+    stems = {stem for word in sought for stem in index.stems(word)} | set(sorted(index.stems(text))[:2])
+    stemmed = [(start, index.stem(word)) for start, word in words(text)]
+    assert index.places(text, stems) == [(start, stem) for start, stem in stemmed if stem in stems]

@@ -15,7 +15,7 @@ import apsw
 
 from ..errors import Ambiguous, NotFound
 from ..models import Facets, Filters, Order, ParseIssue, Vector
-from ..words import sought, words
+from ..words import sought, words, words_like
 from .conditions import OWN, SUPERSEDED, Gate, conditions, shown
 from .database import marks
 from .rows import (
@@ -277,6 +277,11 @@ class Index(Store):
     def stems(self, text: str) -> set[str]:
         """Those of a text's words."""
         return {stem for _, word in words(text) if (stem := self.stem(word))}
+
+    def places(self, text: str, stems: Collection[str]) -> list[tuple[int, str]]:
+        """(where it begins, stem) of every word of a text that has one of these stems."""
+        found = ((start, self.stem(word)) for start, word in words_like(text, stems))
+        return [(start, stem) for start, stem in found if stem and stem in stems]
 
     def _tokenized(self, word: str) -> str | None:
         name, *arguments = self._tokenizer
