@@ -101,19 +101,16 @@ def words(text: str) -> list[tuple[int, str]]:
 
 
 def words_like(text: str, stems: Collection[str]) -> list[tuple[int, str]]:
-    """Those of `words` that can have one of these stems, and maybe others. Much faster where the text is long.
-
-    Porter's algorithm (1980) changes nothing before the last letter of a stem.
-    """
+    """Those of `words` that can have one of these stems, and others: stemming leaves the first letter as it is."""
     if not (text.isascii() and stems):
         return words(text) if stems else []
-    beginnings = "|".join(sorted({re.escape(stem[:-1]) for stem in stems}))
-    return [(found.start(), found[0]) for found in _beginning(beginnings).finditer(text.lower())]
+    first = "".join(sorted({stem[0] for stem in stems}))
+    return [(found.start(), found[0]) for found in _beginning_with(first).finditer(text.lower())]
 
 
 @lru_cache(maxsize=64)
-def _beginning(beginnings: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{beginnings})\w*", re.ASCII)
+def _beginning_with(letters: str) -> re.Pattern[str]:
+    return re.compile(rf"\b[{re.escape(letters)}]\w*", re.ASCII)
 
 
 def _places(found: re.Match[str]) -> Iterator[tuple[int, str]]:
