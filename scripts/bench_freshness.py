@@ -24,6 +24,9 @@ VARIANTS = (
     ("- decay as well", replace(DEFAULT, later_first=False, decay_floor=1.0)),
 )
 HALVES = (("even", 0), ("odd", 1))
+WEEKS = (3, 6)
+"""So many pairs in a journal."""
+
 KINDS = {
     "correction": ("newer", 1, "corrected: the later first"),
     "distinct": ("older", 1, "sound alike: the right one first"),
@@ -64,7 +67,8 @@ def run_freshness(path: Path, notes: Path | None, scratch: Path, embedder: FastE
                 rows.append({"notes among": among, "cases": f"{path.stem}, {half}", "ranking": name} | shares)
         by_likeness += [{"notes among": among, "cases": path.stem} | row for row in _by_likeness(workspace, cases)]
         workspace.close()
-    return [*rows, *by_likeness]
+    weeks = [{"cases": path.stem} | row for row in _weeks(told, scratch / f"weeks-{path.stem}", embedder)]
+    return [*rows, *by_likeness, *weeks]
 
 
 def _journal(
@@ -111,6 +115,34 @@ def _by_likeness(workspace: Workspace, cases: Sequence[Case]) -> Iterator[dict[s
         said = f"{least} and more" if below > 1 else f"{least} to {below}" if least > 0 else f"below {below}"
         yield {"cosine of the two": said, "corrected: the later first": f"{right}/{len(chosen)}"}
         below = least
+
+
+def _weeks(told: Sequence[dict[str, str]], scratch: Path, embedder: FastEmbedder) -> Iterator[dict[str, str]]:
+    """Journals of a week: some corrections' older notes on one day, the newer ones a week later, and nothing else."""
+    pairs = [case for case in told if case["kind"] == "correction"]
+    for size in WEEKS:
+        asked = either = later = 0
+        for start in range(0, len(pairs) - size + 1, size):
+            some = pairs[start : start + size]
+            home = scratch / f"{size}-{start}"
+            ids: dict[tuple[int, str], str] = {}
+            (home / "journal").mkdir(parents=True)
+            for which, at in (("older", NOW - timedelta(days=7)), ("newer", NOW)):
+                with (home / "journal" / f"{at:%Y-%m-%d}.md").open("a", encoding="utf-8") as file:
+                    for number, case in enumerate(some):
+                        ids[number, which] = write(file.write, case[which], at + timedelta(minutes=number))
+            workspace = indexed(home, embedder, NOW + timedelta(hours=6))
+            for number, case in enumerate(some):
+                first = search(workspace, case["query"], limit=1).hits[0].entry.id
+                asked += 1
+                either += first in (ids[number, "older"], ids[number, "newer"])
+                later += first == ids[number, "newer"]
+            workspace.close()
+        yield {
+            "notes among": f"{2 * size} of a week",
+            "one of the two first": f"{either / asked:.0%} ({either}/{asked})",
+            "corrected: the later first": f"{later / asked:.0%} ({later}/{asked})",
+        }
 
 
 def _is_found(workspace: Workspace, case: Case) -> bool:

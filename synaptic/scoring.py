@@ -39,6 +39,11 @@ BOUNDED_BEST = 100
 SPEAKS, LONGEST_LABEL = 4, 40
 """So many candidates begin with a name and a colon where somebody speaks; a label of so many characters at most."""
 
+FOUND, STRAY, STRAYED = 0.5, 0.3, 0.5
+"""Where an entry has the first cosine to the question, one with no more than STRAY of it was found by a stray word, and
+counts STRAYED. In a journal of a week any word may be rare. It changes nothing on LoCoMo and the notes.
+"""
+
 UNNAMED = 0.5
 """What an entry counts that is not said by somebody the question names, where others are. Chosen on LoCoMo, 1 to 3."""
 
@@ -144,7 +149,17 @@ def _rank(ws: Workspace, ask: Ask, mode: Mode, lists: Lists, vector: Vector | No
         weights["symbolic"] = PREFERENCE
         fused = reciprocal_rank_fusion(rankings, k=ws.config.search.k, weights=weights)
     ranked = _scored(ws, ask, lists, list(fused), vector, fused)
-    return by_score(ranked)
+    return by_score(ranked if ask.weights else _strays_lowered(ranked))
+
+
+def _strays_lowered(ranked: Sequence[Ranked]) -> list[Ranked]:
+    nearest = max((r.similarity for r in ranked if r.similarity is not None), default=0.0)
+    if nearest < FOUND:
+        return list(ranked)
+    return [
+        r if r.similarity is None or r.similarity > STRAY * nearest else r._replace(score=STRAYED * r.score)
+        for r in ranked
+    ]
 
 
 def by_score(ranked: Sequence[Ranked]) -> list[Ranked]:
