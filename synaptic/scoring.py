@@ -40,8 +40,9 @@ SPEAKS, LONGEST_LABEL = 4, 40
 """So many candidates begin with a name and a colon where somebody speaks; a label of so many characters at most."""
 
 FOUND, STRAY, STRAYED = 0.5, 0.3, 0.5
-"""Where an entry has the first cosine to the question, one with no more than STRAY of it was found by a stray word, and
-counts STRAYED. In a journal of a week any word may be rare. It changes nothing on LoCoMo and the notes.
+"""Where the nearest entry has the first cosine to the question or more, those of the list by meaning with less than the
+second of it count the third: a stray word found them, for in a journal of a week any word may be rare. On LoCoMo and
+the notes it changes next to nothing.
 """
 
 UNNAMED = 0.5
@@ -149,17 +150,15 @@ def _rank(ws: Workspace, ask: Ask, mode: Mode, lists: Lists, vector: Vector | No
         weights["symbolic"] = PREFERENCE
         fused = reciprocal_rank_fusion(rankings, k=ws.config.search.k, weights=weights)
     ranked = _scored(ws, ask, lists, list(fused), vector, fused)
-    return by_score(ranked if ask.weights else _strays_lowered(ranked))
+    return by_score(ranked if ask.weights else _strays_lowered(ranked, lists))
 
 
-def _strays_lowered(ranked: Sequence[Ranked]) -> list[Ranked]:
-    nearest = max((r.similarity for r in ranked if r.similarity is not None), default=0.0)
+def _strays_lowered(ranked: Sequence[Ranked], lists: Lists) -> list[Ranked]:
+    nearest = max((candidate.score for candidate in lists.semantic.values()), default=0.0)
     if nearest < FOUND:
         return list(ranked)
-    return [
-        r if r.similarity is None or r.similarity > STRAY * nearest else r._replace(score=STRAYED * r.score)
-        for r in ranked
-    ]
+    strays = {rowid for rowid, candidate in lists.semantic.items() if candidate.score < STRAY * nearest}
+    return [r._replace(score=STRAYED * r.score) if r.rowid in strays else r for r in ranked]
 
 
 def by_score(ranked: Sequence[Ranked]) -> list[Ranked]:
