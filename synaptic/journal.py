@@ -310,7 +310,7 @@ class Journal:
         path, queued = self._delivery.deliver(record)
         data, status = folder.read(self.root, path)
         entry = self._find(path, data, status, record.id)
-        if entry is None and record.block.strip() in data:  # in a file that is left out
+        if entry is None and _as_block(record.block).strip() in _as_block(data):  # in a file that is left out
             entry = self._find(record.path, record.block, status, record.id)
         if queued or entry is None:
             raise Changed(f"{path} changed while {record.id} was put back.", hint="The next save finishes it.")

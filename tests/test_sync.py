@@ -457,11 +457,15 @@ def test_a_text_that_the_model_fails_on_is_found_by_words(tmp_path: Path) -> Non
         assert "fails on 1" in report.notices[0]
 
 
-def test_who_saves_or_restores_into_a_file_that_is_left_out_is_told(filled: Workspace, day_file: Path) -> None:
+@pytest.mark.parametrize("eol", ["\n", "\r\n"])
+def test_who_saves_or_restores_into_a_file_that_is_left_out_is_told(
+    filled: Workspace, day_file: Path, eol: str
+) -> None:
     saved = save(filled, "a zebra")
     assert saved.notices == ()
     delete(filled, saved.id)
-    day_file.write_text("---\nsynaptic: false\n---\n" + day_file.read_text())
+    left_out = "---\nsynaptic: false\n---\n" + day_file.read_text()
+    day_file.write_bytes(left_out.replace("\n", eol).encode())
     for receipt in (restore(filled, saved.id), save(filled, "a giraffe")):
         assert "`synaptic: false`" in receipt.notices[0] and day_file.name in receipt.notices[0]
     assert found(filled, "a zebra") == [] and "a zebra" in day_file.read_text()

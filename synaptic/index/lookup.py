@@ -15,7 +15,7 @@ import apsw
 
 from ..errors import Ambiguous, NotFound
 from ..models import Facets, Filters, Order, ParseIssue, Vector
-from ..words import sought, words, words_like
+from ..words import match, sought, words, words_like
 from .conditions import OWN, SUPERSEDED, Gate, conditions, shown
 from .database import marks
 from .rows import (
@@ -159,15 +159,17 @@ class Index(Store):
         return telling or terms, list(dict.fromkeys(steps))
 
     def _frequencies(self, terms: Sequence[str]) -> dict[str, int]:
-        """Roughly how many chunks hold each of these quoted terms: what this process writes is not counted at once."""
+        """Roughly how many chunks hold each of these quoted terms: what this process writes is not counted at once.
+
+        What none holds is looked for each time: that is quick, and the next save may hold it.
+        """
         known, counted_at = self.keep("frequencies", lambda: (dict[str, int](), self.db.total_changes()))
         if COUNTED_FOR * (self.db.total_changes() - counted_at) > self._passages():
             self.forget("frequencies")
             return self._frequencies(terms)
-        for term in terms:
-            if term not in known:
-                known[term] = self.value("SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?", term)
-        return {term: known[term] for term in terms}
+        counts = "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?"
+        known |= {term: count for term in terms if term not in known and (count := self.value(counts, term))}
+        return {term: known.get(term, 0) for term in terms}
 
     def _few(self, gate: Gate) -> array[int] | None:
         """The chunks that pass, where they are few; None for many, and where all pass."""
@@ -262,9 +264,8 @@ class Index(Store):
         return {entry: _cosine(distance * distance) for entry, distance in rows}
 
     def has_word(self, word: str) -> bool:
-        """True when some entry itself, not just its neighbour, holds this word or one of its stem."""
-        sql = "SELECT 1 FROM chunk_fts WHERE chunk_fts MATCH ? LIMIT 1"
-        return self.keep(f"holds {word}", lambda: self.value(sql, f"{OWN}: {word}") is not None)
+        """True when some entry holds this quoted word or one of its stem."""
+        return self._frequencies([word])[word] > 0
 
     def stem(self, word: str) -> str | None:
         """What the tokenizer makes of one word; None where it is not one token."""
@@ -302,13 +303,10 @@ class Index(Store):
         return cast("list[tuple[str, int]]", rows)
 
     def document_counts(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
-        """(passages in all, how many of them hold each of these words, in any of its forms)."""
-        stems = {term: self.stem(term) or term for term in terms}
-        return self._passages(), {term: self._document_count(stem) for term, stem in stems.items()}
-
-    def _document_count(self, stem: str) -> int:
-        sql = "SELECT doc FROM chunk_word WHERE term = ?"
-        return self.keep(f"chunks with the stem {stem}", lambda: self.value(sql, stem) or 0)
+        """(passages in all, about how many of them hold each of these words, in any of its forms)."""
+        quoted = {term: match(term) for term in terms}
+        counts = self._frequencies(list(quoted.values()))
+        return self._passages(), {term: counts[sought] for term, sought in quoted.items()}
 
     def _passages(self) -> int:
         """How many passages there are; counting them takes a look at each."""
