@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from .models import EntryType, Hit
+from .lexicon import TYPE_WORDS
+from .models import Hit
 from .words import words
 from .workspace import Workspace
 
@@ -18,9 +19,6 @@ Chosen on the even half of 160 labelled questions on 450 notes, so that nearly a
 
 COVERAGE = 0.8
 LOOKED_AT = 5
-
-ASKED_BY: Mapping[EntryType, str] = {"decision": "decide choose chose chosen agree"}
-"""Words by which people ask for a type; its entries need not say them."""
 
 
 def closeness(ws: Workspace, terms: Sequence[str], hits: Sequence[Hit], cosines: Sequence[float | None]) -> list[float]:
@@ -40,5 +38,6 @@ def closeness(ws: Workspace, terms: Sequence[str], hits: Sequence[Hit], cosines:
 def _said(hit: Hit) -> str:
     """What a hit says, and what it is marked with."""
     entry = hit.entry
-    marks = (*entry.tags, *entry.files, entry.project or "", entry.type, ASKED_BY.get(entry.type, ""))
+    asked_by = (word for word, kind in TYPE_WORDS.items() if kind == entry.type)
+    marks = (*entry.tags, *entry.files, entry.project or "", *asked_by)
     return " ".join((entry.title, hit.passage, *marks))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .models import TYPES, EntryType
+
 MONTH_NAMES = tuple("january february march april may june july august september october november december".split())
 MONTHS = {
     **{name: number for number, name in enumerate(MONTH_NAMES, 1)},
@@ -35,6 +37,12 @@ STOP_WORDS = frozenset(
     would you your yours s t d ll m re ve""".split()
 )
 """Words that say nothing by themselves."""
+
+TYPE_WORDS: dict[str, EntryType] = {
+    **{form: name for name in TYPES for form in (name, f"{name}s")},
+    **dict.fromkeys("decide decides decided choose chose chosen agree agreed".split(), "decision"),
+}
+"""Words by which people ask for notes of a type, which need not say them."""
 
 TOOLS = frozenset(
     """airflow ansible aws azure bash caddy cargo celery chrome circleci claude cloudflare confluence cursor cypress

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
-from .analysis import READ_CHARACTERS, Analysis, Keyword, Known, NoteReading, analyze
+from .analysis import READ_CHARACTERS, Analysis, Keyword, Known, NoteReading, analyze, types_alone
 from .lexicon import STOP_WORDS
 from .naming import names_used
 from .privacy import without_private
@@ -16,6 +16,7 @@ from .query import terms_of
 from .scoring import Ask
 from .sync import SyncReport, in_step
 from .tagging import suggest_tags
+from .timephrase import TimeRange
 from .words import words
 from .workspace import Workspace
 
@@ -45,9 +46,12 @@ def known(ws: Workspace) -> Known:
 def understood(ws: Workspace, ask: Ask) -> Ask:
     """The search with what its words ask for besides themselves: a time, the newest, a type, a tag, a project, a file.
 
-    All of that is preferred, not required, but a time that stands alone or with "only". What was given wins.
+    All of that is preferred, not required, but a time that stands alone or with "only", and what is asked for as a
+    list: "decisions of January". What was given wins.
     """
     found = analyze(ask.parsed.text, known=known(ws), today=ask.now.date())
+    if listed := _as_a_list(ws, ask, found):
+        return listed
     filters, parsed = ask.filters, ask.parsed
     prefer = replace(
         ask.prefer,
@@ -58,9 +62,8 @@ def understood(ws: Workspace, ask: Ask) -> Ask:
     )
     if found.time_range and not (filters.since or filters.until):
         terms = terms_of(found.text, stop_words=ws.config.search.stop_words) if found.text else ()
-        start, end = found.time_range.start, found.time_range.end
-        since, until = start.isoformat() if start else None, end.isoformat() if end else None
-        if _ISO.search(found.time_range.phrase) and not found.only_time:  # notes of other days may name it
+        since, until = _days(found.time_range)
+        if _may_be_named(found):
             return replace(ask, prefer=replace(prefer, since=since, until=until))
         if found.only_time or not terms:
             filters = replace(filters, since=since, until=until)
@@ -68,6 +71,35 @@ def understood(ws: Workspace, ask: Ask) -> Ask:
             prefer = replace(prefer, since=since, until=until)
         parsed = replace(parsed, text=found.text, terms=terms)
     return replace(ask, parsed=parsed, filters=filters, prefer=prefer, recent=found.recent)
+
+
+def _as_a_list(ws: Workspace, ask: Ask, found: Analysis) -> Ask | None:
+    """The search as a list of what is of a type or a time, newest first; None where words are left to search for."""
+    types = types_alone(terms_of(found.text))
+    if types is None or ask.strategy not in ("hybrid", "smart") or ask.parsed.phrases or ask.within is not None:
+        return None
+    filters = replace(ask.filters, types=ask.filters.types or types)
+    if found.time_range and not (filters.since or filters.until):
+        if not types and _may_be_named(found):
+            return None
+        since, until = _days(found.time_range)
+        filters = replace(filters, since=since, until=until)
+    if filters == ask.filters or not ws.index.listing(filters, order="newest", limit=1)[1]:
+        return None
+    what = " and ".join(f"type {kind}" for kind in filters.types) or "all entries"
+    when = " to ".join(day for day in (filters.since, filters.until) if day)
+    said = f"Read as a list, newest first: {what}{f', {when}' if when else ''}."
+    parsed = replace(ask.parsed, text="", terms=(), notices=(*ask.parsed.notices, said))
+    return replace(ask, parsed=parsed, filters=filters, order="newest" if ask.order == "relevance" else ask.order)
+
+
+def _may_be_named(found: Analysis) -> bool:
+    """Whether notes of other days may name the time, which is a date in digits."""
+    return found.time_range is not None and not found.only_time and bool(_ISO.search(found.time_range.phrase))
+
+
+def _days(times: TimeRange) -> tuple[str | None, str | None]:
+    return times.start.isoformat() if times.start else None, times.end.isoformat() if times.end else None
 
 
 def read_note(ws: Workspace, text: str, *, on: date | None = None) -> NoteReading:

@@ -177,3 +177,37 @@ def test_common_words_are_no_names_of_the_journal(ws: Workspace) -> None:
 def test_a_question_keeps_its_mark_when_its_time_is_taken_out(ws: Workspace) -> None:
     assert understand(ws, "what did Nora decide last week?").text == "what did Nora decide?"
     assert understand(ws, "cable, only from last week?").text == "cable?"
+
+
+@pytest.mark.parametrize(
+    ("query", "titles"),
+    [
+        ("decisions of October 2026", ["Chose Postgres", "Left Redis"]),
+        ("what did we decide last month?", ["Chose Postgres", "Left Redis"]),
+        ("show me the decisions", ["Dropped Kafka", "Chose Postgres", "Left Redis"]),
+        ("latest decision", ["Dropped Kafka", "Chose Postgres", "Left Redis"]),
+        ("issues", ["The printer jams"]),
+        ("what happened last month?", ["Lunch with Tom", "Chose Postgres", "Left Redis"]),
+        ("decisions of 2026-10-06", ["Chose Postgres"]),
+    ],
+)
+def test_a_query_that_says_only_what_to_list_is_a_list(ws: Workspace, query: str, titles: list[str]) -> None:
+    for day in range(1, 21):
+        save(ws, f"Harbour report {day}, decisions and issues of this month", at=f"2026-09-{day:02d}")
+    save(ws, "Left Redis", type="decision", at="2026-10-05")
+    save(ws, "Chose Postgres", type="decision", at="2026-10-06")
+    save(ws, "Lunch with Tom", at="2026-10-07")
+    save(ws, "The printer jams", type="issue", at="2026-11-03")
+    save(ws, "Dropped Kafka", type="decision", at="2026-11-04")
+    found = search(ws, query)
+    assert [hit.entry.title for hit in found.hits] == titles
+    assert found.notices[0].startswith("Read as a list, newest first: ")
+
+
+@pytest.mark.parametrize("query", ["decisions about harbours", "references", '"decisions"', "notes"])
+def test_words_that_are_left_and_types_that_nothing_has_are_searched(ws: Workspace, query: str) -> None:
+    save(ws, "Harbour report: decisions, references and notes")
+    save(ws, "Left Redis", type="decision")
+    found = search(ws, query)
+    assert any(hit.entry.title.startswith("Harbour") for hit in found.hits)
+    assert not any("Read as a list" in said or "was searched as well" in said for said in found.notices)

@@ -1,6 +1,7 @@
 """What a question asks for: `analyze.py` is where to begin."""
 
 from .analyze import READ_CHARACTERS, analyze
+from .keywords import types_alone
 from .name_words import NO_NAMES
 from .shapes import Analysis, EntityMention, Keyword, Known, NoteReading, Plan, SubQuery, Target
 
@@ -16,4 +17,5 @@ __all__ = [
     "SubQuery",
     "Target",
     "analyze",
+    "types_alone",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..lexicon import STOP_WORDS
+from ..lexicon import STOP_WORDS, TYPE_WORDS
 from ..models import TYPES, EntryType
 from ..patterns import compiled
 from ..words import words
@@ -39,6 +39,22 @@ def types_named(line: str, known: Iterable[str]) -> tuple[EntryType, ...]:
     """The types of notes that the question calls by their name, alone or as a plural."""
     allowed = frozenset(known)
     return tuple(name for name in TYPES if name in allowed and name in line and _is_named(name, line))
+
+
+def types_alone(terms: Iterable[str]) -> tuple[EntryType, ...] | None:
+    """The types that these words ask for, none where they ask for notes of any; None where a word says more.
+
+    | terms              | types       |
+    |--------------------|-------------|
+    | show, decisions    | decision    |
+    | decide             | decision    |
+    | happened           |             |
+    | decisions, redis   | None        |
+    """
+    asked = [TYPE_WORDS.get(term) for term in terms if term not in ASKING]
+    if None in asked:
+        return None
+    return tuple(dict.fromkeys(kind for kind in asked if kind and kind != "note"))
 
 
 def _is_named(name: str, line: str) -> bool:
