@@ -187,6 +187,8 @@ def test_a_question_keeps_its_mark_when_its_time_is_taken_out(ws: Workspace) -> 
         ("show me the decisions", ["Dropped Kafka", "Chose Postgres", "Left Redis"]),
         ("latest decision", ["Dropped Kafka", "Chose Postgres", "Left Redis"]),
         ("issues", ["The printer jams"]),
+        ("open issues", ["The printer jams"]),
+        ("every decision taken in October 2026", ["Chose Postgres", "Left Redis"]),
         ("what happened last month?", ["Lunch with Tom", "Chose Postgres", "Left Redis"]),
         ("decisions of 2026-10-06", ["Chose Postgres"]),
     ],

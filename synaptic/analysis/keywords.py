@@ -13,6 +13,8 @@ from .shapes import EntityMention, Keyword
 
 MAX_KEYWORDS = 64
 
+_LISTING = ASKING | frozenset("every noted open saved taken took write wrote written".split())
+
 
 def keywords_of(text: str, entities: tuple[EntityMention, ...]) -> tuple[Keyword, ...]:
     """The words that tell something, the weightiest first: names, identifiers and numbers, long words, the rest."""
@@ -51,7 +53,7 @@ def types_alone(terms: Iterable[str]) -> tuple[EntryType, ...] | None:
     | happened           |             |
     | decisions, redis   | None        |
     """
-    asked = [TYPE_WORDS.get(term) for term in terms if term not in ASKING]
+    asked = [TYPE_WORDS.get(term) for term in terms if term not in _LISTING]
     if None in asked:
         return None
     return tuple(dict.fromkeys(kind for kind in asked if kind and kind != "note"))
