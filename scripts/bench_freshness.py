@@ -87,17 +87,23 @@ def _journal(
             later = older + timedelta(days=chance.uniform(1, 19))
             dated += [(older, case["older"], number, "older"), (later, case["newer"], number, "newer")]
     dated += [(NOW - timedelta(days=700 * chance.random()), text, -1, "") for text in newer]
-    (home / "journal").mkdir(parents=True)
-    ids = {}
-    for at, text, number, which in sorted(dated):
-        with (home / "journal" / f"{at:%Y-%m-%d}.md").open("a", encoding="utf-8") as file:
-            ids[number, which] = write(file.write, text, at)
+    ids = _written(home, dated)
     cases = [
         Case(number, case["kind"], case["query"], ids[number, KINDS[case["kind"]][0]], _cosine(case, embedder))
         for number, case in enumerate(told)
         if case["kind"] in KINDS
     ]
     return indexed(home, embedder, NOW), cases
+
+
+def _written(home: Path, dated: Sequence[tuple[datetime, str, int, str]]) -> dict[tuple[int, str], str]:
+    """The id of each text, by its number and which of a pair it is, in day files."""
+    (home / "journal").mkdir(parents=True)
+    ids = {}
+    for at, text, number, which in sorted(dated):
+        with (home / "journal" / f"{at:%Y-%m-%d}.md").open("a", encoding="utf-8") as file:
+            ids[number, which] = write(file.write, text, at)
+    return ids
 
 
 def _cosine(case: dict[str, str], embedder: FastEmbedder) -> float:
@@ -125,12 +131,12 @@ def _weeks(told: Sequence[dict[str, str]], scratch: Path, embedder: FastEmbedder
         for start in range(0, len(pairs) - size + 1, size):
             some = pairs[start : start + size]
             home = scratch / f"{size}-{start}"
-            ids: dict[tuple[int, str], str] = {}
-            (home / "journal").mkdir(parents=True)
-            for which, at in (("older", NOW - timedelta(days=7)), ("newer", NOW)):
-                with (home / "journal" / f"{at:%Y-%m-%d}.md").open("a", encoding="utf-8") as file:
-                    for number, case in enumerate(some):
-                        ids[number, which] = write(file.write, case[which], at + timedelta(minutes=number))
+            dated = [
+                (day + timedelta(minutes=number), case[which], number, which)
+                for which, day in (("older", NOW - timedelta(days=7)), ("newer", NOW))
+                for number, case in enumerate(some)
+            ]
+            ids = _written(home, dated)
             workspace = indexed(home, embedder, NOW + timedelta(hours=6))
             for number, case in enumerate(some):
                 first = search(workspace, case["query"], limit=1).hits[0].entry.id

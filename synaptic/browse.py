@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from .changes import marked
-from .errors import InvalidArgument, SynapticError
+from .errors import InvalidArgument, NotFound, SynapticError
 from .index import Position, instant
 from .models import Facets, Figures, Filters, Latency, Listing, Order, Status
 from .query import check_limit
@@ -37,8 +37,10 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
                 found += [] if rowid in found else [rowid]
             except SynapticError as error:
                 missing.append(error)
-        if missing and (report.behind or not found):
+        if not found:
             raise missing[0]
+        if report.behind and (absent := [error for error in missing if isinstance(error, NotFound)]):
+            raise absent[0]  # it may be what is being written
         return _listing(ws, report, len(found), found, missing)
 
     listing = in_step(ws, run)

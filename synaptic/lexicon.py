@@ -38,8 +38,13 @@ STOP_WORDS = frozenset(
 )
 """Words that say nothing by themselves."""
 
+TYPE_NAMES: dict[str, EntryType] = {
+    form: name for name in TYPES for form in ((name,) if name == "progress" else (name, f"{name}s"))
+}
+"""Every type, alone and as a plural."""
+
 TYPE_WORDS: dict[str, EntryType] = {
-    **{form: name for name in TYPES for form in (name, f"{name}s")},
+    **TYPE_NAMES,
     **dict.fromkeys("decide decides decided choose chose chosen agree agreed".split(), "decision"),
 }
 """Words by which people ask for notes of a type, which need not say them."""

@@ -95,7 +95,7 @@ def in_step(ws: Workspace, action: Callable[[SyncReport], Result], *, embed_ms: 
             if not report.behind:
                 raise
             if wait_ms == BUSY_TIMEOUT_MS:
-                raise Busy("Another process has been writing to the index for 10 s.", hint="Try again.") from None
+                raise _still_writing() from None
             wait_ms = BUSY_TIMEOUT_MS
             raise _Stale from None
         except _Stale:
@@ -153,6 +153,10 @@ def sync(ws: Workspace, *, wait_ms: int = LOCK_WAIT_MS, written: Sequence[str] |
     except apsw.BusyError:
         return replace(report, behind=True)
     return replace(report, changed=changed, removed=removed, trouble=ws.index.trouble)
+
+
+def _still_writing() -> Busy:
+    return Busy("Another process has been writing to the index for 10 s.", hint="Try again.")
 
 
 def _out_of_step(ws: Workspace, reading: str) -> bool:
@@ -225,7 +229,7 @@ def embed_pending(ws: Workspace, *, budget_s: float | None, at_least: int = 0, p
                 raise Busy("Another process has been embedding for 10 s.", hint="Try again.")
     except apsw.BusyError as error:
         if budget_s is None:
-            raise Busy("Another process has been writing to the index for 10 s.", hint="Try again.") from error
+            raise _still_writing() from error
     return done
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..lexicon import STOP_WORDS, TYPE_WORDS
+from ..lexicon import STOP_WORDS, TYPE_NAMES, TYPE_WORDS
 from ..models import TYPES, EntryType
 from ..patterns import compiled
 from ..words import words
@@ -60,5 +60,5 @@ def types_alone(terms: Iterable[str]) -> tuple[EntryType, ...] | None:
 
 
 def _is_named(name: str, line: str) -> bool:
-    plural = "" if name == "progress" else "s?"
-    return compiled(rf"\b{name}{plural}\b(?! that\b)").search(line) is not None
+    forms = "|".join(form for form, kind in TYPE_NAMES.items() if kind == name)
+    return compiled(rf"\b(?:{forms})\b(?! that\b)").search(line) is not None
