@@ -274,13 +274,15 @@ def test_any_argument_is_converted_or_refused_by_name(given_arguments: dict[str,
 @pytest.mark.anyio
 async def test_detailed_says_all_marks_and_concise_only_the_tags(connect: Callable[..., Client]) -> None:
     async with connect() as client:
-        await call(client, "context_save", content="Tabs.", tags=["style"], importance=7, files=["a.py"], project="web")
+        saved = await call(
+            client, "context_save", content="Tabs.", tags=["style"], importance=7, files=["a.py"], project="web"
+        )
         said = {}
         for layout in ("concise", "detailed"):
             result = await client.call_tool("context_search", {"query": "tabs", "format": layout})
             said[layout] = text(result)
         assert said["concise"] == text(await client.call_tool("context_search", {"query": "tabs"}))
-        for mark in ("importance 7", "files a.py", "project web", "2026-11-21.md:3"):
+        for mark in ("importance 7", "files a.py", "project web", f"{saved['date']}.md:3"):
             assert mark in said["detailed"] and mark not in said["concise"]
         assert all("#style" in one for one in said.values())
 
