@@ -229,9 +229,13 @@ def test_another_name_of_an_edited_file_keeps_the_old_text(home: Home) -> None:
 
 EDIT = """
 import sys
-sys.path.insert(0, sys.argv[1])
-from test_journal import DAY, home_journal, numbered, retitle
-home_journal(sys.argv[2]).edit(DAY, numbered(1).id, retitle)
+from dataclasses import replace
+from pathlib import Path
+from synaptic.config import Config
+from synaptic.journal import Journal
+home, path, id = sys.argv[1:]
+journal = Journal(Config(home=Path(home), journal=Path(home, "journal")))
+journal.edit(path, id, lambda old: replace(old, title="Another title"))
 """
 
 
@@ -250,7 +254,7 @@ def test_no_failing_step_of_an_edit_leaves_a_file_behind(journal: Journal, tmp_p
             mark(path, "user.xdg.tags", b"harbour")
         done = subprocess.run(
             ["strace", "-f", "-o", str(told), "-e", f"trace={call}", "-e", f"inject={call}:error=EIO:when={number}",
-             sys.executable, "-c", EDIT, str(Path(__file__).parent), str(journal.root.parent)],
+             sys.executable, "-c", EDIT, str(journal.root.parent), DAY, numbered(1).id],
             capture_output=True, text=True, cwd=Path(__file__).parent.parent, timeout=60,
         )  # fmt: skip
         if "PTRACE" in done.stderr or "ptrace" in done.stderr:
