@@ -49,7 +49,7 @@ _REASONS = {
     errno.EROFS: ("the file system is read-only", "Mount it writable and try again."),
     errno.EACCES: ("permission denied", "Check the owner and the mode of that path."),
     errno.EPERM: ("operation not permitted", "Check the owner and the mode of that path."),
-    errno.EBUSY: ("another program holds it open", "Close it there and try again."),
+    errno.EBUSY: ("another program holds it open, or it is mounted by itself", "Close it there, or mount its folder."),
 }
 
 
