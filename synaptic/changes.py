@@ -29,12 +29,10 @@ from pathlib import Path
 
 from .checkout import Checkout, working_checkout
 from .header import FINGERPRINT_DIGITS
-from .models import RACY_NS, Entry
+from .models import RACY_NS, Entry, Proof, proof_of
 
 LIMIT = 256 * 1024
 GONE = "gone"
-
-_Stamp = tuple[int, int, int, int, int]
 
 
 def fingerprints(entry: Entry, here: Checkout | None) -> tuple[tuple[str, str], ...]:
@@ -81,9 +79,9 @@ def _fingerprint(root: Path, path: str) -> str | None:
         found = Path(full).stat()
         if not stat.S_ISREG(found.st_mode):
             return GONE
-        stamp = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-        settled = time.time_ns() - found.st_ctime_ns > RACY_NS
-        return (_hashed if settled else _hashed.__wrapped__)(root, full, stamp)
+        proof = proof_of(found)
+        settled = time.time_ns() - proof[1] > RACY_NS
+        return (_hashed if settled else _hashed.__wrapped__)(root, full, found.st_dev, proof)
     except (FileNotFoundError, NotADirectoryError):
         return GONE
     except (OSError, ValueError):
@@ -95,13 +93,13 @@ def _within(path: str, root: Path) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _hashed(root: Path, path: str, stamp: _Stamp) -> str:
-    """The fingerprint of a file that `stat` knows by this stamp; GONE where a link leads out of the checkout."""
+def _hashed(root: Path, path: str, device: int, proof: Proof) -> str:
+    """The fingerprint of a file that has this proof on this device; GONE where a link leads out of the checkout."""
     real = os.path.realpath(path)
     if not _within(real, root):
         return GONE
     descriptor = os.open(real, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    size = stamp[2]
+    size = proof[2]
     with os.fdopen(descriptor, "rb") as file:
         seen = hashlib.sha256(file.read(min(size, LIMIT)))
     if size > LIMIT:

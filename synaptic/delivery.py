@@ -204,18 +204,21 @@ class Delivery:
 
     @contextlib.contextmanager
     def _beside(self, real: Path) -> Iterator[None]:
-        """While this lasts a hidden file may stand beside `real`; of a killed process the next writer clears it."""
-        disk.write_new(self._note, os.fsencode(real), private=True, step="noted", sync=False)
+        """While this lasts a hidden file may stand beside `real`; where one is left the next writer clears it."""
+        with contextlib.suppress(FileExistsError):
+            disk.write_new(self._note, b"", private=True, step="noted", sync=False)
+        with self._note.open("ab") as note:
+            note.write(b"\0" + os.fsencode(real) + b"\0")  # the first ends what a killed writer began
         try:
             yield
         finally:
-            self._note.unlink(missing_ok=True)
+            self._clear_left_over()
 
     def _clear_left_over(self) -> None:
         with contextlib.suppress(OSError):
-            if real := os.fsdecode(self._note.read_bytes()):
-                disk.clear_temp(Path(real))
-            self._note.unlink()
+            noted = {Path(os.fsdecode(real)) for real in self._note.read_bytes().split(b"\0") if real}
+            if not [real for real in noted if not disk.clear_temp(real)]:
+                self._note.unlink()
 
     def place_of(self, id: str) -> str | None:
         """The first file with a comment that carries this id; all files are read once while the lock is held."""

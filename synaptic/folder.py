@@ -8,19 +8,20 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import cast
 
 from .disk import disk_errors
 from .errors import JournalError, NotFound
-from .models import Proof, Stamp
+from .models import Proof, Stamp, proof_of
+from .reading import composed
 
 _LITTER = ("~", ".swp", ".tmp")
-_proof: Callable[[os.stat_result], Proof] = attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_ino")
 _GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 _FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
+_OPEN_FILES = Path("/proc/self/fd")
 
 
 def scan(root: Path, exclude: Iterable[str] = ()) -> list[Stamp]:
@@ -62,13 +63,13 @@ def compare(
                 expected = known.get(path)
                 if expected:
                     try:
-                        if item.is_file(follow_symlinks=False) and _proof(item.stat()) == expected:
+                        if item.is_file(follow_symlinks=False) and proof_of(_status(item)) == expected:
                             unseen.pop(path, None)
                             continue
                     except OSError:  # gone meanwhile
                         continue
                 if item.is_dir(follow_symlinks=False):
-                    if not name.endswith(_LITTER):
+                    if not name.endswith(_LITTER) and not _is_junction(item):
                         folders.append(f"{path}/")
                 elif name.endswith(".md") and (stamp := _stamp(path, item, real_root)):
                     unseen.pop(path, None)
@@ -115,6 +116,22 @@ class _Listing:
         self._found.close()
         if self._fd is not None:
             os.close(self._fd)
+
+
+def status_reader(system: str) -> Callable[[os.DirEntry[str]], os.stat_result]:
+    """A function that takes the `stat` of what was found in a folder; `system` is an `os.name`.
+
+    On Windows a listing knows no inode, and size and times only as they were when the file was last closed.
+    """
+    return (lambda item: os.stat(item.path)) if system == "nt" else os.DirEntry.stat  # noqa: PTH116
+
+
+_status = status_reader(os.name)
+
+
+def _is_junction(item: os.DirEntry[str]) -> bool:
+    """True for a folder of Windows that is a link to another one; Python tells them apart from 3.12 on."""
+    return bool(getattr(item, "is_junction", bool)())
 
 
 def locate(root: Path, path: str) -> Path:
@@ -195,15 +212,15 @@ def _folder_of(root: Path, real: Path) -> int:
 def pinned(root: Path, path: str) -> Iterator[Path]:
     """A way to the file `path` whose folder is held open, so that it leads there whatever takes the folder's place.
 
-    Where the system has no such way (macOS) it is what `locate` finds.
+    Where the system has no such way (macOS, Windows) it is what `locate` finds.
     """
     real = locate(root, path)
-    if not Path("/proc/self/fd").is_dir():
+    if not _OPEN_FILES.is_dir():
         yield real
         return
     held = _folder_of(_real(root), real)
     try:
-        yield Path(f"/proc/self/fd/{held}", real.name)
+        yield _OPEN_FILES / str(held) / real.name
     finally:
         os.close(held)
 
@@ -231,7 +248,7 @@ def _stamp(path: str, item: os.DirEntry[str], real_root: Path) -> Stamp | None:
     if item.is_symlink() and not _real(real_root / path).is_relative_to(real_root):
         return None
     try:
-        return _stamp_from(path, item.stat())
+        return _stamp_from(path, _status(item))
     except OSError:  # gone meanwhile
         return None
 
@@ -243,15 +260,18 @@ def _stamp_from(path: str, status: os.stat_result) -> Stamp | None:
         return None
     if not stat.S_ISREG(status.st_mode):
         return None
-    numbers = _proof(status)
+    numbers = proof_of(status)
     if max(numbers) >= 2**63:  # there are inodes, and times after 2262, that SQLite cannot hold
         numbers = cast("Proof", tuple((number + 2**63) % 2**64 - 2**63 for number in numbers))
     return Stamp(path, *numbers)
 
 
 def _matcher(globs: Iterable[str]) -> Callable[[str], object] | None:
-    patterns = [_regex(glob) for glob in globs]
-    return re.compile("|".join(patterns)).fullmatch if patterns else None
+    patterns = [_regex(composed(glob)) for glob in globs]
+    if not patterns:
+        return None
+    matches = re.compile("|".join(patterns)).fullmatch
+    return lambda path: matches(composed(path))
 
 
 def _regex(glob: str) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -125,6 +128,18 @@ class ParsedFile:
 
 Proof = tuple[int, int, int, int]
 """A stamp without its path: mtime, ctime, size, inode. A journal has thousands, and each search compares them all."""
+
+
+def proof_reader(system: str) -> Callable[[os.stat_result], Proof]:
+    """A function that takes a file's proof from its `stat`; `system` is an `os.name`.
+
+    On Windows ctime is when the file was created, which proves nothing of its bytes: mtime stands in its place.
+    """
+    changed = "st_mtime_ns" if system == "nt" else "st_ctime_ns"
+    return attrgetter("st_mtime_ns", changed, "st_size", "st_ino")
+
+
+proof_of = proof_reader(os.name)
 
 
 RACY_NS = 2_000_000_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, tzinfo
 from functools import lru_cache
@@ -96,7 +97,8 @@ class _Reader:
         self.issues: list[ParseIssue] = []
         self.front = FrontMatter()
         self.has_front = False
-        self.named_day = date_in_path(path, day_file)
+        self.name = composed(path)
+        self.named_day = date_in_path(self.name, composed(day_file))
         self.heading_counts: dict[str, int] = {}
         text = self.data.replace(MASK, b" ").decode("latin-1")
         if "\r" in text:
@@ -289,7 +291,7 @@ class _Reader:
     def _derive(self, heading: str, occurrence: int) -> str:
         """The id of an entry or note without one; `heading` is "" for the note of the file itself."""
         day, source = self._day()
-        return derived_id(None if source == "mtime" else day, self.path, heading, occurrence)
+        return derived_id(None if source == "mtime" else day, self.name, heading, occurrence)
 
     def _whole(self, marks: list[Mark]) -> Entry | None:
         leading = None
@@ -352,8 +354,8 @@ class _Reader:
         return self._decode(mark.start + 1, end if eol < 0 else eol).strip(" \t\r")
 
     def _stem(self) -> str:
-        stem = PurePosixPath(self.path).stem.replace("___", "/")
-        return without_surrogates(" ".join(stem.split())) or self.path
+        stem = PurePosixPath(self.name).stem.replace("___", "/")
+        return without_surrogates(" ".join(stem.split())) or self.name
 
     def _note_moment(self) -> tuple[datetime, DateSource]:
         day, source = self._day()
@@ -432,6 +434,11 @@ def without_surrogates(text: str) -> str:
     if not _SURROGATE.search(text):
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def composed(path: str) -> str:
+    """`path` in Unicode's composed form (NFC): macOS may list a name decomposed that was given composed."""
+    return path if path.isascii() else unicodedata.normalize("NFC", path)
 
 
 def derived_id(day: date | None, path: str, heading: str, occurrence: int) -> str:

@@ -48,7 +48,7 @@ class Trash:
         with contextlib.suppress(FileExistsError):
             disk.write_new(self.path, b"# Trash\n", private=True, step="trash-created")
             disk.sync_dir(self.path.parent)
-        fd = os.open(self.path, os.O_RDWR | os.O_APPEND)
+        fd = os.open(self.path, os.O_RDWR | os.O_APPEND | disk.O_EXTRA)
         try:
             size = os.lseek(fd, 0, os.SEEK_END)
             os.lseek(fd, max(0, size - 1), os.SEEK_SET)
@@ -56,7 +56,7 @@ class Trash:
             disk.fault("trash-torn", fd, data)
             try:
                 disk.write_all(fd, data)
-                os.fsync(fd)
+                disk.sync_file(fd)
             except OSError:
                 os.ftruncate(fd, size)
                 raise

@@ -453,7 +453,7 @@ home_journal({str(home)!r}).edit(DAY, numbered(1).id, retitle)
     killed = subprocess.run([sys.executable, "-c", code], env=env, cwd=Path(__file__).parent.parent)
     assert killed.returncode == -signal.SIGKILL
     after = journal.read(DAY)
-    assert (after == before) == (step != "replaced")
+    assert (after == before) == (step not in ("replace-swapped", "replaced"))
     assert block_of(numbered(0)) in after and block_of(numbered(2)) in after
     assert journal.edit(DAY, numbered(1).id, retitle).title == "Another title"
     assert any(piece.text.strip() == block_of(numbered(1)).strip() for piece in journal.trashed())
