@@ -31,7 +31,10 @@ FAULTS = (
     "create-torn", "created", "linked", "settled", "done",
     "trash-torn", "trashed", "replace-torn", "replace-written", "replace-swapped", "replaced",
 )  # fmt: skip
-"""The steps at which `SYNAPTIC_FAULT=<step>` kills the process; `<step>-torn:N` first writes N bytes."""
+"""The steps at which `SYNAPTIC_FAULT=<step>` kills the process.
+
+`<step>-torn:N` writes N bytes before; `<step>:stop` stops the process there each time, until it gets SIGCONT.
+"""
 
 EMPTIED_S = 0.01
 WINDOWS = os.name == "nt"
@@ -54,8 +57,11 @@ _REASONS = {
 
 
 def fault(step: str, fd: int = -1, data: bytes = b"") -> None:
-    """None; but a test that sets `SYNAPTIC_FAULT` to this step dies here, `data` half written, as by kill -9."""
+    """None; but a process whose `SYNAPTIC_FAULT` is this step dies here, `data` half written, or it stops."""
     if step == _FAULT:
+        if _CUT == "stop":
+            os.kill(os.getpid(), signal.SIGSTOP)
+            return
         if data:
             os.write(fd, data[: int(_CUT or len(data) // 2)])
         os.kill(os.getpid(), signal.SIGKILL)
