@@ -82,9 +82,9 @@ def _checkout_at(place: Path) -> Checkout | None:
         pointer = _text(git).removeprefix("gitdir:").strip()
         if not pointer:
             return None
-        git = (place / pointer).resolve()
+        git = Path(os.path.realpath(place / pointer))  # which, unlike resolve(), takes a loop of links
         if common := _text(git / "commondir"):
-            main = (git / common).resolve()
+            main = Path(os.path.realpath(git / common))
             project = (main.parent if main.name == ".git" else main).name.removesuffix(".git") or project
     return Checkout(place, project, git, _text(git / "HEAD")) if project else None
 

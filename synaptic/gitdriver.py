@@ -107,7 +107,7 @@ def _put_line(attributes: Path, line: str, *, remove: bool) -> bool:
         if remove == (kept == lines):
             return False
         joint = b"" if not old or old.endswith(b"\n") else b"\n"
-        if attributes.resolve() != attributes.parent.parent.resolve() / "info" / "attributes":
+        if attributes.is_symlink() or attributes.parent.is_symlink():
             raise JournalError(f"{attributes} is a link, which is not followed.", hint="Put a file in its place.")
         attributes.parent.mkdir(exist_ok=True)
         attributes.write_bytes(b"".join(kept) if remove else old + joint + os.fsencode(line) + b"\n")

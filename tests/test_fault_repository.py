@@ -13,6 +13,7 @@ import pytest
 from outside import Home
 from test_fault_merge import git
 
+from synaptic.checkout import detect_project
 from synaptic.gitdriver import by_lines
 
 pytestmark = [
@@ -206,6 +207,12 @@ def test_nothing_but_small_regular_files_is_read(tmp_path: Path, kind: str, plac
     assert done.returncode == 0, done.stderr
     found = ("project", "login") if place.endswith("logs/HEAD") else (None, "")
     assert done.stdout == f"{found!r}\n"
+
+
+def test_links_in_a_circle_are_no_repository(tmp_path: Path) -> None:
+    (tmp_path / ".git").write_text("gitdir: circle\n")
+    (tmp_path / "circle").symlink_to("circle")
+    assert detect_project(tmp_path) is None
 
 
 @pytest.mark.parametrize("place", ["HEAD", "commondir"])
