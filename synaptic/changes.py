@@ -30,6 +30,7 @@ from pathlib import Path
 from .checkout import Checkout, working_checkout
 from .header import FINGERPRINT_DIGITS
 from .models import RACY_NS, Entry, Proof, proof_of
+from .regular import open_regular
 
 LIMIT = 256 * 1024
 GONE = "gone"
@@ -98,9 +99,8 @@ def _hashed(root: Path, path: str, device: int, proof: Proof) -> str:
     real = os.path.realpath(path)
     if not _within(real, root):
         return GONE
-    descriptor = os.open(real, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     size = proof[2]
-    with os.fdopen(descriptor, "rb") as file:
+    with open_regular(Path(real), follow=False) as file:
         seen = hashlib.sha256(file.read(min(size, LIMIT)))
     if size > LIMIT:
         seen.update(b"%d" % size)

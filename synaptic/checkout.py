@@ -1,37 +1,50 @@
-"""What a git checkout says of the work at hand: its project, the branch, the subjects of its last commits."""
+"""What a git checkout says of the work at hand: its project, the branch, the subjects of the last commits made in it.
+
+Git is not run. A repository's settings name programs, and more of them with each version of git; small files of
+`.git` are read in its place, and nothing that stands in them decides over more than words.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-COMMITS = 5
-TIMEOUT_S = 1.0
+from .regular import open_regular, read_small
 
-AROUND = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX")
-"""What git says to the programs it starts, and what would lead another git to that repository."""
+COMMITS = 5
+LINE_CHARS = 200
+"""A longer name of a branch, or subject of a commit, is cut here."""
+
+LOG_BYTES = 16_384
+"""The end of git's log of this checkout that is read: some eighty lines."""
 
 _BRANCH = "ref: refs/heads/"
+_COMMIT = re.compile(r"\t(?:commit|cherry-pick|revert|am)(?: \([a-z-]+\))?: (.+)")
+"""The end of a line of that log for a commit; others say what was checked out, reset, pulled or rebased."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """A working tree. `project` is the repository's name: of its main checkout, where this is a worktree."""
+    """A working tree. `project` is the repository's name: of its main checkout, where this is a worktree.
+
+    `head` is what its HEAD says, and `git` the folder where that stands: a worktree has one of its own.
+    """
 
     root: Path
     project: str
+    git: Path
+    head: str
 
 
 def checkout_around(folder: Path) -> Checkout | None:
-    """The checkout that a folder lies in."""
+    """The checkout that a folder lies in. A `.git` whose files cannot be read is passed over."""
     for place in (folder, *folder.parents):
-        marker = place / ".git"
-        if marker.is_dir():
-            return Checkout(place, place.name) if place.name else None
-        if marker.is_file():
-            return Checkout(place, _worktree_project(marker) or place.name)
+        with suppress(OSError, ValueError):
+            if found := _checkout_at(place):
+                return found
     return None
 
 
@@ -49,43 +62,45 @@ def working_checkout() -> Checkout | None:
         return None
 
 
-def _worktree_project(marker: Path) -> str | None:
-    try:
-        pointer = marker.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
-        git_dir = (marker.parent / pointer).resolve()
-        common = git_dir / (git_dir / "commondir").read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError):
-        return None
-    common = common.resolve()
-    return (common.parent if common.name == ".git" else common).name.removesuffix(".git") or None
-
-
 def work_at_hand(folder: Path) -> str:
-    """The branch and the last commit subjects of the checkout around `folder`, a line each; what is unknown is absent.
+    """The branch and the subjects of the last commits made in the checkout around `folder`, newest first, a line each.
 
-    Nothing that the repository configures is run: `rev-list` knows no pager, no signatures and no helpers, and
-    no protocol is allowed to fetch what a partial clone lacks.
+    What is unknown is absent: the branch where a commit is checked out, commits where git keeps no log of HEAD.
     """
-    import subprocess  # which no save or search needs
-
-    lines = [_branch(folder)]
-    environ = {name: value for name, value in os.environ.items() if name not in AROUND}
-    command = ("git", "-c", "protocol.allow=never", "rev-list", f"-{COMMITS}", "--no-merges", "--format=%s", "HEAD")
-    with suppress(OSError, ValueError, subprocess.SubprocessError):  # no git, no commit, no such folder, too slow
-        done = subprocess.run(
-            command, cwd=folder, env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S
-        )
-        lines += done.stdout.decode("utf-8", "replace").splitlines()[1::2]  # the others are commit ids
-    return "\n".join(line for line in lines if line)
+    here = checkout_around(folder)
+    if here is None:
+        return ""
+    branch = here.head.removeprefix(_BRANCH) if here.head.startswith(_BRANCH) else ""
+    lines = [branch, *_subjects(here.git / "logs" / "HEAD")]
+    return "\n".join(line[:LINE_CHARS] for line in lines if line)
 
 
-def _branch(folder: Path) -> str:
-    """The branch as `.git/HEAD` names it; nothing where a commit is checked out, or nothing is."""
-    for place in (folder, *folder.parents):
-        marker = place / ".git"
-        with suppress(OSError, ValueError):
-            if marker.is_file():  # a worktree or a submodule: it says where its own folder is
-                marker = place / marker.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
-            head = (marker / "HEAD").read_text(encoding="utf-8").strip()
-            return head.removeprefix(_BRANCH) if head.startswith(_BRANCH) else ""
-    return ""
+def _checkout_at(place: Path) -> Checkout | None:
+    """The checkout whose root is `place`. Raises OSError or ValueError where its files cannot be read."""
+    git, project = place / ".git", place.name
+    if not git.is_dir():  # a worktree or a submodule: a file says where its own folder is
+        pointer = _text(git).removeprefix("gitdir:").strip()
+        if not pointer:
+            return None
+        git = Path(os.path.realpath(place / pointer))  # which, unlike resolve(), takes a loop of links
+        if common := _text(git / "commondir"):
+            main = Path(os.path.realpath(git / common))
+            project = (main.parent if main.name == ".git" else main).name.removesuffix(".git") or project
+    return Checkout(place, project, git, _text(git / "HEAD")) if project else None
+
+
+def _text(path: Path) -> str:
+    """The text of a small file; empty where there is none."""
+    try:
+        return os.fsdecode(read_small(path)).strip()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+
+
+def _subjects(log: Path) -> list[str]:
+    """The subjects of the last commits that this log of HEAD knows, newest first."""
+    with suppress(OSError), open_regular(log) as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_BYTES))
+        found = _COMMIT.findall((file.read(LOG_BYTES) or b"").decode("utf-8", "replace"))
+        return list(dict.fromkeys(reversed(found)))[:COMMITS]
+    return []

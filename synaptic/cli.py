@@ -299,4 +299,5 @@ for _name, _command in (
     ("mcp", mcp),
 ):
     app.command(_name)(_command)
-app.command("git-merge", hidden=True)(git_merge)
+_takes_any_path = {"ignore_unknown_options": True}  # a file of the journal may be called -x.md or --help.md
+app.command("git-merge", hidden=True, add_help_option=False, context_settings=_takes_any_path)(git_merge)

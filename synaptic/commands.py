@@ -60,7 +60,7 @@ def save(
                 force=force,
             )
             if "already saved" in receipt.notices:
-                done = "Already saved as"  # its type and tags are what they were
+                done = "Already saved as"
             else:
                 done = f"{'Queued' if receipt.queued else 'Saved'} {type.strip().lower()}"
             answer_receipt(ws, done, receipt, as_json)

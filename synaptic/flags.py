@@ -71,7 +71,7 @@ Supersedes = Annotated[list[str] | None, typer.Option(metavar="ID", help="An ent
 At = Annotated[
     str | None, typer.Option(metavar="TIME", help="When it happened: 2026-11-21T09:31 or 2026-11-21. Else now.")
 ]
-Force = Annotated[bool, typer.Option("--force", help="Save it even if the same text was saved in the last 24 hours.")]
+Force = Annotated[bool, typer.Option("--force", help="Save it even if it was saved just so a moment ago.")]
 
 # which entries
 InTypes = Annotated[

@@ -11,17 +11,31 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from .checkout import AROUND
 from .config import Config
 from .disk import disk_errors, overwrite
 from .errors import JournalError
 from .merge import merge
+from .regular import open_regular
 
 DRIVER = "synaptic"
 CONFLICTS = 10
 """The exit status of a merge with conflicts; 1 could as well be a Python that no longer finds Synaptic."""
 
+TIMEOUT_S = 60
+
 _LABELS = ("-L", "ours", "-L", "base", "-L", "theirs")
+
+_AROUND = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX")
+"""The variables that git sets for the programs it starts; they would lead another git to that repository."""
+
+_HARMLESS = {
+    "GIT_ALLOW_PROTOCOL": "none",  # the guarantee: no setting of a repository widens it, so nothing is fetched
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+}
+_SETTINGS = ("safe.bareRepository=explicit", "core.fsmonitor=false", f"core.hooksPath={os.devnull}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +54,17 @@ def set_up(config: Config, *, remove: bool = False) -> Setup:
     It is kept in the clone's own `.git`, so that no file of the journal changes. Raises JournalError where the
     journal is in no git repository, or git is missing.
     """
-    root = Path(_git(config.journal, "rev-parse", "--show-toplevel"))
-    attributes = config.journal / _git(config.journal, "rev-parse", "--git-path", "info/attributes")
-    line = _attribute(config.journal.resolve(), root.resolve())
+    journal = config.journal
+    root = Path(_said(journal, "rev-parse", "--show-toplevel"))
+    if not journal.resolve().is_relative_to(root.resolve()):  # core.worktree may name any folder
+        raise JournalError(f"{journal} is not in the working tree of its git repository, {root}.")
+    attributes = journal / _said(journal, "rev-parse", "--git-path", "info/attributes")
+    line = _attribute(journal.resolve(), root.resolve())
     changed = _put_line(attributes, line, remove=remove)
     if not remove:
-        changed |= _put_driver(root)
+        changed |= _put_driver(journal)
     elif not re.search(rf"merge={DRIVER}\s*$", _read(attributes).decode("utf-8", "replace"), re.MULTILINE):
-        _run(root, "config", "--remove-section", f"merge.{DRIVER}")  # no other journal here uses it
+        _git(journal, "config", "--remove-section", f"merge.{DRIVER}")  # no other journal here uses it
     return Setup(root, attributes, line, changed)
 
 
@@ -64,7 +81,7 @@ def by_lines(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
         names = ("ours", "base", "theirs")
         for name, data in zip(names, (ours, base, theirs), strict=True):
             (Path(folder) / name).write_bytes(data)
-        done = subprocess.run(["git", "merge-file", "-p", *_LABELS, *names], cwd=folder, capture_output=True)
+        done = _git(Path(folder), "merge-file", "-p", *_LABELS, *names)
     if done.returncode < 0 or done.returncode > 127:  # what it cannot merge, a text with NUL for one
         raise JournalError(f"git merge-file failed: {done.stderr.decode(errors='replace').strip()}")
     return done.stdout, done.returncode
@@ -74,7 +91,7 @@ def _attribute(journal: Path, root: Path) -> str:
     """The line for every Markdown file below the journal; a path with blanks is quoted as C does it."""
     if journal == root:
         return f"*.md merge={DRIVER}"
-    folder = re.sub(r"([\\\[*?])", r"\\\1", journal.relative_to(root).as_posix())
+    folder = re.sub(r"([\\\[*?]|^[!#])", r"\\\1", journal.relative_to(root).as_posix())
     pattern = f"{folder}/**/*.md"
     if re.search(r'[\s"]', pattern):
         pattern = '"' + re.sub(r'([\\"])', r"\\\1", pattern) + '"'
@@ -90,16 +107,22 @@ def _put_line(attributes: Path, line: str, *, remove: bool) -> bool:
         if remove == (kept == lines):
             return False
         joint = b"" if not old or old.endswith(b"\n") else b"\n"
+        if attributes.is_symlink() or attributes.parent.is_symlink():
+            raise JournalError(f"{attributes} is a link, which is not followed.", hint="Put a file in its place.")
         attributes.parent.mkdir(exist_ok=True)
         attributes.write_bytes(b"".join(kept) if remove else old + joint + os.fsencode(line) + b"\n")
     return True
 
 
 def _read(attributes: Path) -> bytes:
-    return attributes.read_bytes() if attributes.exists() else b""
+    try:
+        with open_regular(attributes) as file:
+            return file.read()
+    except FileNotFoundError:
+        return b""
 
 
-def _put_driver(root: Path) -> bool:
+def _put_driver(journal: Path) -> bool:
     """True when the repository's configuration had to be changed.
 
     Whatever keeps Synaptic from an answer, git merges by lines: it would take ours for the result otherwise. `-P`
@@ -115,28 +138,39 @@ def _put_driver(root: Path) -> bool:
     changed = False
     for key, value in wanted.items():
         name = f"merge.{DRIVER}.{key}"
-        if _run(root, "config", "--local", "--get", name).stdout.rstrip("\n") != value:
-            _git(root, "config", "--local", name, value)
+        if _text(_git(journal, "config", "--local", "--get", name).stdout) != value:
+            _said(journal, "config", "--local", name, value)
             changed = True
     return changed
 
 
-def _git(folder: Path, *args: str) -> str:
-    done = _run(folder, *args)
+def _said(folder: Path, *args: str) -> str:
+    """What git says of the repository around `folder`. Raises JournalError where git fails."""
+    done = _git(folder, *args)
     if done.returncode:
         raise JournalError(
-            f"{folder} is in no git repository that can be used ({done.stderr.strip()}).",
+            f"{folder} is in no git repository that can be used ({_text(done.stderr).strip()}).",
             hint=f"Make one: git -C {shlex.quote(str(folder))} init",
         )
-    return done.stdout.removesuffix("\n")
+    return _text(done.stdout)
 
 
-def _run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    """What git says of the repository around `folder`, whichever one it was called in."""
-    environ = {name: value for name, value in os.environ.items() if name not in AROUND}
+def _text(said: bytes) -> str:
+    return os.fsdecode(said).removesuffix("\n")
+
+
+def _git(folder: Path, *args: str) -> subprocess.CompletedProcess[bytes]:
+    """What git did in `folder`: every call of git by Synaptic.
+
+    Nothing that the repository there configures is run; only what its administrator allows is opened at all
+    (`safe.directory`). Raises JournalError where git is missing or does not end.
+    """
+    environ = {name: value for name, value in os.environ.items() if name not in _AROUND} | _HARMLESS
+    settings = [word for setting in _SETTINGS for word in ("-c", setting)]
+    command = ["git", "--no-pager", *settings, "-C", str(folder), *args]
     try:
-        return subprocess.run(
-            ["git", "-C", str(folder), *args], env=environ, capture_output=True, text=True, errors="surrogateescape"
-        )
+        return subprocess.run(command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired as error:
+        raise JournalError(f"git {args[0]} did not end within {TIMEOUT_S} s.") from error
     except FileNotFoundError as error:
         raise JournalError("git is not installed.", hint="Install it, then run this again.") from error

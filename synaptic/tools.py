@@ -246,7 +246,7 @@ TOOLS: tuple[ToolSpec, ...] = (
             "parent": _say(_TEXT, "id it continues"),
             "supersedes": _say(_LIST, "ids it replaces"),
             "at": _say(_TEXT, "ISO time, if not now"),
-            "force": _say(_SWITCH, "even if saved today"),
+            "force": _say(_SWITCH, "even if just saved"),
         },
         ("content",),
         _RECEIPT,

@@ -27,7 +27,13 @@ EMBED_BUDGET_S = 0.02
 """A save embeds its text at once where the model is loaded and nobody else is at it; the rest is for idle time."""
 INDEX_WAIT_MS = 10
 """Who is busy with the index will see the entry, and so will the next search."""
-REPEAT_WINDOW = timedelta(hours=24)
+REPEAT_WINDOW = timedelta(minutes=10)
+"""How long after a save the same one is taken for a retry: an agent repeats a call that it got no answer to."""
+
+REPEATED = (
+    "already saved",
+    "The same text with the same marks was saved less than ten minutes ago; to keep both, save it again with force.",
+)
 
 
 def save(
@@ -49,8 +55,8 @@ def save(
     """The receipt of a new entry, which is durable when this returns.
 
     Steps: leave out what is private, redact secrets; check and compose the entry; answer with the first one where
-    the same text was saved in the last 24 hours (unless `force`); write it to the journal; index it. A failure to
-    index is a notice, not an error: the next search mends it.
+    the same client saved the same text with the same marks in the last ten minutes (unless `at` or `force` is given);
+    write it to the journal; index it. A failure to index is a notice, not an error: the next search mends it.
 
     Raises InvalidArgument for a value that is not valid, Refused for a secret where the settings say so, NotFound
     for a parent or a superseded id that no entry has, JournalError when the disk refuses.
@@ -77,8 +83,8 @@ def save(
     )
     entry = replace(entry, fingerprints=fingerprints(entry, here))
     notices = [*screen.notices(), *composed]
-    if not force and (first := _already_saved(ws, entry)) is not None:
-        return receipt_of(first, notices=("already saved", *notices))
+    if not force and at is None and (first := _already_saved(ws, entry)) is not None:
+        return receipt_of(first, notices=(*REPEATED, *notices))
     with watch.stage("journal"):
         path, queued = ws.journal.append(entry)
     if queued:
@@ -210,26 +216,41 @@ def compare_tag(tag: str) -> str:
 
 
 def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
-    """The entry that holds the same text, saved in the same project within the last 24 hours.
+    """The entry of which this one is a retry: saved within `REPEAT_WINDOW`, with the same text, marks and client.
 
     Whoever saves indexes it, so the index is asked as it is; only what it finds is looked up in the journal.
     """
-    project = entry.project.casefold() if entry.project else None
+    marks = _marks(entry)
 
-    def known() -> int | None:
-        return ws.index.same_content(content_hash(entry.content), project, entry.at, REPEAT_WINDOW)
+    def known() -> list[int]:
+        return ws.index.same_content(content_hash(entry.content), entry.at, REPEAT_WINDOW)
 
     def look(_: object) -> Entry | None:
-        rowid = known()
-        found = ws.index.entries([rowid]).get(rowid) if rowid is not None else None
-        return found.entry if found else None
+        found = ws.index.entries(rowids := known())
+        same = (found[rowid].entry for rowid in rowids if rowid in found)
+        return next((first for first in same if not first.derived_id and _marks(first) == marks), None)
 
     with suppress(SynapticError):  # an index that cannot be used must not stop a save
         with suppress(apsw.Error):
-            if ws.index.meta("reading") is not None and known() is None:
+            if ws.index.meta("reading") is not None and not known():
                 return None
         return in_step(ws, look)
     return None
+
+
+def _marks(entry: Entry) -> tuple[object, ...]:
+    """What two saves of one text must have in common to be one."""
+    return (
+        entry.title,
+        entry.type,
+        frozenset(map(compare_tag, entry.tags)),
+        entry.importance,
+        (entry.project or "").casefold(),
+        frozenset(entry.files),
+        entry.parent,
+        frozenset(entry.supersedes),
+        entry.by,
+    )
 
 
 def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") -> tuple[str, ...]:

@@ -321,6 +321,31 @@ def test_where_synaptic_cannot_run_git_merges_by_lines(
     assert "From the desk." in found and "From the lap top." in found and "<<<<<<< ours" in found
 
 
+@pytest.mark.parametrize("folder", [".", "!x", "#x"])
+def test_files_and_folders_of_any_name_merge_by_entries(tmp_path: Path, folder: str) -> None:
+    names = ("-x.md", "--help.md", "-h.md", "--home=x.md")
+    desk, laptop = tmp_path / "desk", tmp_path / "laptop"
+    (desk / folder).mkdir(parents=True)
+    git(desk, "init", "-q", "-b", "main")
+    for name in names:
+        (desk / folder / name).write_text("## 08:00 First\n")
+    git(desk, "add", ".")
+    git(desk, "commit", "-qm", "First")
+    git(tmp_path, "clone", "-q", str(desk), "laptop")
+    for clone in (desk, laptop):
+        for name in names:
+            with (clone / folder / name).open("a") as file:
+                file.write(f"\n## 09:00 From the {clone.name}\n")
+        git(clone, "commit", "-qam", clone.name)
+    home = Home(tmp_path / "home", {"SYNAPTIC_JOURNAL": str(desk / folder), **IDENTITY})
+    home.ask("git-setup")
+    git(desk, "fetch", "-q", str(laptop), "main")
+    git(desk, "merge", "-q", "--no-edit", "FETCH_HEAD", SYNAPTIC_HOME=str(home.path))
+    for name in names:
+        titles = [line for line in (desk / folder / name).read_text().splitlines() if line]
+        assert titles == ["## 08:00 First", "## 09:00 From the desk", "## 09:00 From the laptop"]
+
+
 def test_a_repository_cannot_bring_its_own_synaptic(machines: tuple[Machine, Machine], tmp_path: Path) -> None:
     desk, laptop = machines
     for machine in machines:

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from outside import SYNAPTIC, Answer, Home
 
 from synaptic.briefing import Shelf, compose
+from synaptic.checkout import work_at_hand
 from synaptic.hooks import EVENTS, LOG_BYTES
 from synaptic.models import TYPES, Entry
 from synaptic.tools import TOOLS
@@ -194,6 +195,23 @@ def test_what_fits_the_work_at_hand_comes_first(at: ForkedHome, web: Path) -> No
     assert set(issues()[:2]) == {"Safari drops the cookie", "The login form loses focus"}
     git(web, "checkout", "-q", "-b", "fonts-17")
     assert set(issues()[:2]) == {"Safari drops the cookie", "Fonts number 17 flicker"}
+
+
+def test_the_work_at_hand_is_the_branch_and_the_last_commits_made_here(web: Path) -> None:
+    for number in range(5):
+        git(web, "commit", "-q", "--allow-empty", "-m", f"Step {number}\n\nMore of it.")
+    git(web, "commit", "-q", "--allow-empty", "--amend", "-m", "Step 4, mended")
+    git(web, "checkout", "-q", "-b", "other", "HEAD~2")
+    git(web, "commit", "-q", "--allow-empty", "-m", "Elsewhere: é\t" + "x" * 300)
+    assert work_at_hand(web).splitlines() == [
+        "other", ("Elsewhere: é " + "x" * 300)[:200], "Step 4, mended", "Step 4", "Step 3", "Step 2",
+    ]  # fmt: skip
+    git(web, "checkout", "-q", "--detach")
+    assert work_at_hand(web / "sub" / "folder").startswith("Elsewhere")
+    tree = web.parent / "tree"
+    git(web, "worktree", "add", "-q", str(tree), "-b", "third")
+    git(tree, "commit", "-q", "--allow-empty", "-m", "In the tree")
+    assert work_at_hand(tree) == "third\nIn the tree"
 
 
 def test_other_checkouts_of_one_project(at: ForkedHome, web: Path, tmp_path: Path) -> None:

@@ -449,6 +449,75 @@ def test_a_project(ada: Machine) -> None:
     assert ada.tree() == {}
 
 
+# -- projects that somebody else made -------------------------------------------------------------------
+
+
+@pytest.fixture
+def project(ada: Machine) -> Path:
+    """A folder in which `setup` is called."""
+    ada.synaptic.folder = ada.home / "web"
+    ada.synaptic.folder.mkdir()
+    return ada.synaptic.folder
+
+
+@pytest.mark.fault(row=11)
+@pytest.mark.parametrize("linked", [".cursor/mcp.json", ".cursor"])
+@pytest.mark.parametrize("remove", [False, True])
+def test_a_project_leads_nowhere_else(ada: Machine, project: Path, linked: str, remove: bool) -> None:
+    theirs = ada.home / "theirs" / "mcp.json"
+    theirs.parent.mkdir()
+    theirs.write_bytes(golden("cursor", "after" if remove else "before"))
+    (project / linked).parent.mkdir(exist_ok=True)
+    (project / linked).symlink_to(theirs if linked.endswith(".json") else theirs.parent)
+    before = ada.tree()
+    answer = ada.run("cursor", "--scope", "project", *(["--remove"] if remove else []))
+    assert answer.code == 1 and "leads out of the project" in answer.out
+    assert ada.tree() == before
+
+    theirs.unlink()  # nor is a file made there
+    ada.run("cursor", "--scope", "project")
+    assert not theirs.exists() and list(theirs.parent.iterdir()) == []
+
+
+@pytest.mark.fault(row=11)
+def test_a_link_within_a_project_is_written_through_and_not_copied(ada: Machine, project: Path) -> None:
+    kept = project / "mcp.json"
+    kept.write_bytes(golden("cursor", "before"))
+    (project / ".cursor").mkdir()
+    (project / ".cursor" / "mcp.json").symlink_to(kept)
+    answer = ada.run("cursor", "--scope", "project")
+    assert answer.code == 0 and "As it was before" not in answer.out
+    assert kept.read_bytes() == golden("cursor", "after")
+    assert {path.name for path in project.rglob("*")} == {".cursor", "mcp.json"}
+
+
+@pytest.mark.fault(row=11)
+@pytest.mark.parametrize("there", ["file", "link", "fifo"])
+def test_no_backup_is_claimed_that_was_not_made(ada: Machine, project: Path, there: str) -> None:
+    file = project / "opencode.json"
+    file.write_bytes(golden("opencode", "before"))
+    backup = file.with_name(file.name + BACKUP)
+    if there == "fifo":
+        os.mkfifo(backup)
+    elif there == "link":
+        backup.symlink_to("/etc/passwd")
+    else:
+        backup.write_text("The repository's own.")
+    answer = ada.run("opencode", "--scope", "project")
+    assert answer.code == 0 and "Done." in answer.out and "As it was before" not in answer.out
+    assert file.read_bytes() == golden("opencode", "after")
+    assert ada.run("opencode", "--scope", "project", "--remove").code == 0
+    assert os.path.lexists(backup)
+    assert file.read_bytes() == golden("opencode", "before")
+
+
+@pytest.mark.fault(row=11)
+def test_what_is_no_file_is_not_waited_for(ada: Machine, project: Path) -> None:
+    os.mkfifo(project / ".mcp.json")
+    answer = ada.run("claude-code", "--scope", "project")
+    assert answer.code == 1 and "no regular file" in answer.out
+
+
 # -- the clients' own commands ------------------------------------------------------------------------
 
 CLAUDE = """

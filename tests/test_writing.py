@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from homes import Clock, open_home
@@ -166,14 +167,49 @@ def test_a_deleted_neighbour_is_no_context_any_more(ws: Workspace) -> None:
 
 
 def test_a_repeated_save_answers_with_the_first_and_writes_nothing(ws: Workspace, clock: Clock) -> None:
-    first = save(ws, "Deployed.\n\nAll green.", tags=["ops"])
+    mine: dict[str, Any] = {
+        "tags": ["ops", "two words"],
+        "by": "claude",
+        "project": "Web",
+        "files": ["a.py", "b c.py"],
+    }
+    first = save(ws, "Deployed.\n\nAll green.", importance=7, title="A `title` #here", **mine)
     before = markdown(ws)
-    clock.forward(hours=23, minutes=59)
-    again = save(ws, "\nDeployed.\n\nAll green.\n\n")
+    clock.forward(minutes=10)
+    again = save(ws, "\nDeployed.\n\nAll green.\n\n", importance=7, title="A `title` #here", **mine)
     assert (again.id, again.path, "already saved" in again.notices) == (first.id, first.path, True)
+    assert any("force" in notice for notice in again.notices)
     assert markdown(ws) == before
-    clock.forward(minutes=2)
-    assert save(ws, "Deployed.\n\nAll green.").id != first.id
+    clock.forward(seconds=1)
+    assert save(ws, "Deployed.\n\nAll green.", importance=7, title="A `title` #here", **mine).id != first.id
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"title": "Another"}, {"type": "decision"}, {"tags": ["dev"]}, {"tags": []}, {"importance": 5},
+        {"supersedes": True}, {"project": "api"}, {"files": ["b.py"]}, {"parent": True}, {"by": "codex"},
+        {"by": None}, {"at": "2026-11-21T09:30"}, {"force": True},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_differs_in_one_mark_is_no_repetition(ws: Workspace, other: dict[str, Any]) -> None:
+    older = save(ws, "Older").id
+    mine: dict[str, Any] = {"title": "Deploy", "tags": ["ops"], "project": "web", "files": ["a.py"], "by": "claude"}
+    first = save(ws, "Deployed.\n\nAll green.", **mine)
+    others = {"supersedes": [older], "parent": older}
+    again = save(ws, "Deployed.\n\nAll green.", **mine | {key: others.get(key, each) for key, each in other.items()})
+    assert again.id != first.id and "already saved" not in again.notices
+    assert {entry.id for entry in recent(ws).entries} >= {first.id, again.id}
+
+
+def test_what_a_person_typed_or_retyped_is_no_repetition(ws: Workspace) -> None:
+    day = ws.config.journal / DAY
+    day.write_text("## 09:30 Deployed\n")
+    first = save(ws, "Deployed", project=None)
+    assert "already saved" not in first.notices
+    day.write_text(day.read_text().replace("## 09:30 Deployed", "## 09:30 issue: Deployed"))
+    assert "already saved" not in save(ws, "Deployed").notices
 
 
 def test_what_was_deleted_may_be_saved_again(ws: Workspace) -> None:

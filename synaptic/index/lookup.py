@@ -479,18 +479,16 @@ class Index(Store):
         )
         return dict(rows)
 
-    def same_content(self, content_hash: int, project_key: str | None, at: datetime, window: timedelta) -> int | None:
-        """The rowid of an entry with this content in this project, no further than `window` from `at`."""
-        moment, reach = instant(at), window // MICROSECOND
-        rowid = self.value(
-            "SELECT rowid FROM entry WHERE content_hash = ? AND project_key IS ? AND at BETWEEN ? AND ? "
-            "AND id IS NOT NULL ORDER BY at LIMIT 1",
+    def same_content(self, content_hash: int, at: datetime, window: timedelta) -> list[int]:
+        """The rowids of the entries with this content, no older at `at` than `window`, oldest first."""
+        moment = instant(at)
+        rows = self.rows(
+            "SELECT rowid FROM entry WHERE content_hash = ? AND at BETWEEN ? AND ? AND id IS NOT NULL ORDER BY at",
             content_hash,
-            project_key,
-            moment - reach,
-            moment + reach,
+            moment - window // MICROSECOND,
+            moment,
         )
-        return cast("int | None", rowid)
+        return [row[0] for row in rows]
 
     def facets(self, filters: Filters) -> Facets:
         """The counts of what `listing` lists."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from .. import disk
-from ..errors import Changed
+from ..errors import Changed, JournalError
+from ..regular import open_regular
 from . import jsonc, toml
 from .jsonc import Unreadable
 
@@ -31,13 +33,22 @@ def backup_of(file: Path) -> Path:
     return file.with_name(file.name + BACKUP)
 
 
-def read(file: Path) -> bytes | None:
-    """The bytes; None where there is no file. Raises JournalError."""
+def read(file: Path, within: Path | None = None) -> bytes | None:
+    """The bytes; None where there is no file. Raises JournalError, also where it leads out of `within`."""
+    target = _target(file, within)
     with disk.disk_errors(file, "read"):
         try:
-            return file.read_bytes()
+            with open_regular(target, follow=False) as opened:
+                return opened.read()
         except FileNotFoundError:
             return None
+
+
+def kept(file: Path) -> bytes | None:
+    """The bytes of the backup; None where there is none that could be Synaptic's."""
+    with contextlib.suppress(OSError), open_regular(backup_of(file), follow=False) as backup:
+        return backup.read()
+    return None
 
 
 def entry_in(file: Path, data: bytes | None, path: Sequence[str]) -> object:
@@ -92,12 +103,13 @@ def render(file: Path, path: Sequence[str], value: Any) -> str:
     return _form(file).put("", path, value)
 
 
-def write(file: Path, old: bytes | None, new: bytes | None) -> Path | None:
-    """The backup, if there is one now; `file` went from `old` to `new` in one step, None is no file.
+def write(file: Path, old: bytes | None, new: bytes | None, within: Path | None = None) -> Path | None:
+    """The backup, if one was made; `file` went from `old` to `new` in one step, None is no file.
 
-    A link is written through, mode and owner stay. Raises Changed when somebody else wrote meanwhile.
+    A link is written through, but for one that leads out of `within`; what a link within it points to is not copied.
+    Mode and owner stay. Raises Changed when somebody else wrote meanwhile.
     """
-    target = file.resolve()
+    target = _target(file, within)
     backup = backup_of(file)
     with disk.disk_errors(file):
         if old is None:
@@ -110,7 +122,7 @@ def write(file: Path, old: bytes | None, new: bytes | None) -> Path | None:
             with contextlib.suppress(OSError):
                 target.parent.rmdir()  # a folder that was made for it
             return None
-        made = _back_up(target, backup, old)
+        made = (within is None or target == file) and _back_up(target, backup, old)
         try:
             if not disk.replace(target, old, target.stat().st_ino, new):
                 raise Changed(f"{file} was changed by another program meanwhile.", hint="Run this again.")
@@ -118,19 +130,29 @@ def write(file: Path, old: bytes | None, new: bytes | None) -> Path | None:
             if made:
                 backup.unlink()
             raise
-        if backup.read_bytes() == new:
+        if kept(file) == new:
             backup.unlink()  # nothing is left that it could undo
             return None
-    return backup
+    return backup if made else None
 
 
 def keep_copy(file: Path, data: bytes | None) -> Path | None:
-    """The backup of a file that another program is about to change."""
+    """The backup of a file that another program is about to change, if one was made."""
     if data is None:
         return None
     with disk.disk_errors(file, "backed up"):
-        _back_up(file.resolve(), backup_of(file), data)
-    return backup_of(file)
+        return backup_of(file) if _back_up(file.resolve(), backup_of(file), data) else None
+
+
+def _target(file: Path, within: Path | None) -> Path:
+    """Where the file is, links followed. Raises JournalError where that is outside `within`."""
+    target = Path(os.path.realpath(file))
+    if within is not None and not target.is_relative_to(os.path.realpath(within)):
+        raise JournalError(
+            f"{file} is a link that leads out of the project, to {target}. It is not followed.",
+            hint="Put a file in its place, or leave --scope out.",
+        )
+    return target
 
 
 def _back_up(target: Path, backup: Path, data: bytes) -> bool:

@@ -23,7 +23,8 @@ class Step:
     """What is with one client, and what is to be done: register, update, remove, nothing, leave, or fail.
 
     `by` is the client's own command that does it; without one the file goes from `old` to `new`, None being no
-    file. `snippet` is what a person would paste into the file. `backup` is there once it is done.
+    file. `snippet` is what a person would paste into the file. `backup` was made when it was done. `within` is the
+    project that the file must not lead out of.
     """
 
     client: Client
@@ -39,6 +40,7 @@ class Step:
     old: bytes | None = None
     new: bytes | None = None
     backup: Path | None = None
+    within: Path | None = None
 
     @property
     def changes(self) -> bool:
@@ -72,9 +74,10 @@ def plan(client: Client, scope: str, wanted: Server, where: Mapping[str, Path], 
     """The step for this client. It reads, and changes nothing."""
     file = client.file(scope, where)
     snippet = files.render(file, client.path, client.shape(wanted))
-    step = Step(client, scope, file, client.found(where), Judgement("unreadable"), wanted, snippet)
+    within = where["project"] if scope == "project" else None
+    step = Step(client, scope, file, client.found(where), Judgement("unreadable"), wanted, snippet, within=within)
     try:
-        step = replace(step, old=files.read(file))
+        step = replace(step, old=files.read(file, within))
         step = replace(step, judged=judge(files.entry_in(file, step.old, client.path), wanted))
         return _removal(step) if remove else _registration(step)
     except (Unreadable, JournalError) as problem:
@@ -87,14 +90,14 @@ def carry_out(step: Step) -> Step:
         return step
     try:
         if not step.by:
-            return replace(step, backup=files.write(step.file, step.old, step.new))
+            return replace(step, backup=files.write(step.file, step.old, step.new, step.within))
         backup = files.keep_copy(step.file, step.old)
         _run(step.by)
         state = judge(files.entry_in(step.file, files.read(step.file), step.client.path), step.wanted).state
         if state != ("not registered" if step.action == "remove" else "registered"):
             raise JournalError(f"It said it did, and {step.file} says: {state}.")
-        if step.action == "remove" and backup:
-            backup.unlink(missing_ok=True)  # the client writes that file anew all the time
+        if step.action == "remove":
+            files.backup_of(step.file).unlink(missing_ok=True)  # the client writes that file anew all the time
             backup = None
         return replace(step, backup=backup)
     except Unreadable as problem:
@@ -125,8 +128,7 @@ def _removal(step: Step) -> Step:
     program = step.client.program() if step.client.keeps_file and step.scope == "user" else None
     if program:
         return replace(step, action="remove", by=(program, *step.client.removal))
-    backup = files.read(files.backup_of(step.file))
-    new = files.without_entry(step.file, step.old, step.client.path, backup)
+    new = files.without_entry(step.file, step.old, step.client.path, files.kept(step.file))
     return replace(step, action="remove", new=new)
 
 
