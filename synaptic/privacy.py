@@ -1,4 +1,4 @@
-"""What a person keeps to themselves: `<private>...</private>` in a Markdown file. Pure.
+r"""What a person keeps to themselves: `<private>...</private>` in a Markdown file. Pure.
 
 Such a passage stays in its file, and nothing else of Synaptic ever shows or indexes it. In doubt it is private:
 
@@ -10,6 +10,10 @@ Such a passage stays in its file, and nothing else of Synaptic ever shows or ind
 | `</private>` alone                           | nothing                                                      |
 | tags in backticks on one line                | nothing: they are spoken of                                  |
 | tags in a closed code fence                  | nothing: code; unless an entry heading stands in the fence   |
+| `\<private>`, `\</private>`                  | nothing: text, shown with one backslash less                 |
+
+A tag stands on one line: `<private`, then nothing or a blank and what is no `<` or `>`, then `>`. What a save writes holds no
+tag that acts: `without_private` leaves complete pairs out, `escape_tags` puts a backslash before any other.
 
 `mask` puts a byte that is no UTF-8 in the place of each private one, so that every offset and line stays;
 `blocks.shown` leaves these bytes out.
@@ -22,9 +26,10 @@ from bisect import bisect
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .blocks import LONE_CR, MASK, TIME_HEADING, Scan, scan, shown
+from .blocks import LONE_CR, MASK, PRIVATE_TAG, TIME_HEADING, Scan, insert_backslashes, scan, shown
 
-_TAG = re.compile(r"<(/?)private(?:[ \t][^<>\n]*)?>", re.IGNORECASE)
+_TAG = re.compile(rf"(?<!\\){PRIVATE_TAG}")
+_FIRST_ESCAPE = re.compile(rf"(?<!\\)(?=\\+{PRIVATE_TAG})")
 _HEADING = re.compile(rf"^{TIME_HEADING}", re.MULTILINE)
 _TICKS = re.compile("`+")
 _KEPT = re.compile(rb"[^\r\n]+")
@@ -44,12 +49,21 @@ def unclosed_tags(data: bytes) -> list[int]:
 
 
 def without_private(text: str) -> str:
-    """`text` without its private passages, and without tags that close nothing."""
+    """`text` without what stands between a `<private>` and its `</private>`. A tag without its other half is text."""
     data = text.encode("utf-8", "surrogatepass")
-    if b"private" not in data.lower():
+    if not _SIGN.search(data):
         return text
-    found = _read(data)
-    return shown(_masked(data, _joined([*found.private, *found.strays]))).decode("utf-8", "surrogatepass")
+    return shown(_masked(data, _joined(_read(data).pairs))).decode("utf-8", "surrogatepass")
+
+
+def escape_tags(text: str) -> str:
+    r"""`text` with a backslash before each tag that would act, and one more before `\<private>`, which
+    `blocks.unescape_tags` takes away again. A tag in code stays as it is.
+    """
+    if "private" not in text.lower():
+        return text
+    escaped = [match.start() for match in _FIRST_ESCAPE.finditer(text)]
+    return insert_backslashes(text, sorted([*escaped, *(tag.start() for tag in _acting(text)[0])]))
 
 
 def passages(masked: bytes) -> list[tuple[int, int]]:
@@ -58,34 +72,36 @@ def passages(masked: bytes) -> list[tuple[int, int]]:
 
 
 class _Found(NamedTuple):
-    """The private spans, where tags stand that are never closed, and the tags that close nothing."""
+    """The private spans: those from tag to tag, and all; and where tags stand that are never closed."""
 
+    pairs: list[tuple[int, int]]
     private: list[tuple[int, int]]
     unclosed: list[int]
-    strays: list[tuple[int, int]]
 
 
 def _read(data: bytes) -> _Found:
-    text = data.decode("latin-1")
-    tags = list(_TAG.finditer(text))
-    if not tags:
-        return _Found([], [], [])
-    structure = scan(LONE_CR.sub("\n", text))
+    text = LONE_CR.sub("\n", data.decode("latin-1"))
+    tags, structure = _acting(text)
     opened: list[int] = []
-    private: list[tuple[int, int]] = []
-    strays: list[tuple[int, int]] = []
-    for tag in _outside(tags, sorted([*_fences(text, structure), *_code_spans(text, tags)])):
-        if not tag[1]:
+    pairs: list[tuple[int, int]] = []
+    for tag in tags:
+        if tag[0][1] != "/":
             opened.append(tag.start())
         elif opened:
-            private.append((opened.pop(), tag.end()))
-        else:
-            strays.append(tag.span())
+            pairs.append((opened.pop(), tag.end()))
     written = [mark.start for mark in structure.marks if mark.comment_at >= 0]
+    private = list(pairs)
     for start in opened:
         following = bisect(written, start)
         private.append((start, written[following] if following < len(written) else len(text)))
-    return _Found(_joined(private), opened, strays)
+    return _Found(pairs, _joined(private), opened)
+
+
+def _acting(text: str) -> tuple[list[re.Match[str]], Scan]:
+    """The tags that stand in no code, and the structure of the text."""
+    tags = list(_TAG.finditer(text))
+    structure = scan(text) if tags else Scan([], [], [])
+    return list(_outside(tags, sorted([*_fences(text, structure), *_code_spans(text, tags)]))), structure
 
 
 def _fences(text: str, structure: Scan) -> Iterator[tuple[int, int]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from .config import Secrets
 from .errors import InvalidArgument, Refused
-from .privacy import without_private
+from .privacy import unclosed_tags, without_private
 from .redaction import Secret, find_secrets, line_of, redact
 
 
@@ -20,7 +20,7 @@ class Screen:
     def __init__(self, policy: Secrets) -> None:
         self._policy = policy
         self._redacted: dict[str, None] = {}
-        self._private = False
+        self._private = self._unclosed = False
 
     def notices(self) -> tuple[str, ...]:
         """What was changed, for the receipt."""
@@ -29,6 +29,8 @@ class Screen:
             said.append(f"Redacted before it was written: {', '.join(self._redacted)}.")
         if self._private:
             said.append("What stood between <private> and </private> was left out; it is saved nowhere.")
+        if self._unclosed:
+            said.append("A <private> that is never closed hides nothing; it was saved as text.")
         return tuple(said)
 
     def text(self, name: str, text: str, *, after: str = "") -> str:
@@ -44,6 +46,7 @@ class Screen:
                 raise InvalidArgument(
                     f"All of the {name} is private; nothing was saved.", hint="Write it into the file itself."
                 )
+        self._unclosed |= bool(unclosed_tags(shown.encode("utf-8", "surrogatepass")))
         if self._policy == "allow":
             return shown
         begin = len(after) + 1 if after else 0
