@@ -218,7 +218,7 @@ def _render_heading(entry: Entry, clock: str, body_tags: tuple[str, ...]) -> str
 def _written_title(entry: Entry) -> tuple[str, tuple[str, ...]]:
     """The title as a heading writes it, and the tags that are read from within it."""
     title, inline = escape_title(entry.title, entry.tags)
-    return escape_tags(title), inline
+    return escape_tags(f"## {title}")[3:], inline  # behind `## ` no title begins a fence
 
 
 def rewrite_block(block: bytes, old: Entry, new: Entry) -> bytes:

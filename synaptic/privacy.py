@@ -12,8 +12,8 @@ Such a passage stays in its file, and nothing else of Synaptic ever shows or ind
 | tags in a closed code fence                  | nothing: code; unless an entry heading stands in the fence   |
 | `\<private>`, `\</private>`                  | nothing: text, shown with one backslash less                 |
 
-A tag stands on one line: `<private`, then nothing or a blank and what is no `<` or `>`, then `>`. What a save writes holds no
-tag that acts: `without_private` leaves complete pairs out, `escape_tags` puts a backslash before any other.
+A tag stands on one line: `<private`, then nothing, or a blank and anything but `<` and `>`, then `>`; in any case.
+What a save writes holds no tag that acts: `without_private` leaves pairs out, `escape_tags` escapes what is left.
 
 `mask` puts a byte that is no UTF-8 in the place of each private one, so that every offset and line stays;
 `blocks.shown` leaves these bytes out.
