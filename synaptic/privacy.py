@@ -9,7 +9,8 @@ Such a passage stays in its file, and nothing else of Synaptic ever shows or ind
 | `<private>` that is never closed             | all up to the next entry that Synaptic wrote, or the end     |
 | `</private>` alone                           | nothing                                                      |
 | tags in backticks on one line                | nothing: they are spoken of                                  |
-| tags in a closed code fence                  | nothing: code; unless an entry heading stands in the fence   |
+| tags in a closed code fence                  | nothing: code; unless an entry heading, or the mark of a     |
+|                                              | merge's conflict, stands in the fence                        |
 | `\<private>`, `\</private>`                  | nothing: text, shown with one backslash less                 |
 
 A tag stands on one line: `<private`, then nothing, or a blank and anything but `<` and `>`, then `>`; in any case.
@@ -30,7 +31,7 @@ from .blocks import LONE_CR, MASK, PRIVATE_TAG, TIME_HEADING, Scan, insert_backs
 
 _TAG = re.compile(rf"(?<!\\){PRIVATE_TAG}")
 _FIRST_ESCAPE = re.compile(rf"(?<!\\)(?=\\+{PRIVATE_TAG})")
-_HEADING = re.compile(rf"^{TIME_HEADING}", re.MULTILINE)
+_NOT_IN_CODE = re.compile(rf"^(?:{TIME_HEADING}|<{{7}} |={{7}}\r?$|>{{7}} )", re.MULTILINE)
 _TICKS = re.compile("`+")
 _KEPT = re.compile(rb"[^\r\n]+")
 _SIGN = re.compile(rb"<private", re.IGNORECASE)
@@ -105,11 +106,11 @@ def _acting(text: str) -> tuple[list[re.Match[str]], Scan]:
 
 
 def _fences(text: str, structure: Scan) -> Iterator[tuple[int, int]]:
-    """Closed code fences, but those that hide an entry heading: there the fence above may have been forgotten open."""
+    """Closed code fences. One with an entry heading or a conflict's mark in it may have been left open: it is no code."""
     unclosed = {piece.start for piece in structure.unclosed}
     for start, end in structure.opaque:
         comment = text[start : start + 7].lstrip(" ").startswith("<!--")
-        if not comment and start not in unclosed and not _HEADING.search(text, start, end):
+        if not comment and start not in unclosed and not _NOT_IN_CODE.search(text, start, end):
             yield start, end
 
 
