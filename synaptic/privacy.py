@@ -106,7 +106,7 @@ def _acting(text: str) -> tuple[list[re.Match[str]], Scan]:
 
 
 def _fences(text: str, structure: Scan) -> Iterator[tuple[int, int]]:
-    """Closed code fences. One with an entry heading or a conflict's mark in it may have been left open: it is no code."""
+    """Closed code fences. One with an entry heading or a mark of a conflict may have been left open: it is no code."""
     unclosed = {piece.start for piece in structure.unclosed}
     for start, end in structure.opaque:
         comment = text[start : start + 7].lstrip(" ").startswith("<!--")
