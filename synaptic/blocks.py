@@ -32,6 +32,9 @@ _ALWAYS_ESCAPED = re.compile(
     r"^( {0,3})(?=\\*<!--[ \t]*syn:|\\+<!--)|^(?=\\*##[ \t]+[0-9]|\\+#(?:[ \t]|$))", re.MULTILINE
 )
 _ESCAPED = re.compile(r"^( {0,3})\\(?=\\*<!--)|^\\(?=\\*(?:##[ \t]+[0-9]|#(?:[ \t]|$)))", re.MULTILINE)
+PRIVATE_TAG = r"(?ai:</?private)(?:[ \t][^<>\r\n]*)?>"
+"""`<private>` or `</private>`, on one line; behind a backslash it is text (see `privacy`)."""
+_ESCAPED_TAG = re.compile(rf"(?<!\\)\\(?=\\*{PRIVATE_TAG})")
 _COMMENT_OPENER = re.compile(r"^ {0,3}(?=<!--)", re.MULTILINE)
 
 # `\w` lacks the vowel signs that Indic, Thai, Arabic and decomposed Latin words are written with.
@@ -249,7 +252,12 @@ def insert_backslashes(text: str, positions: Iterable[int]) -> str:
 
 def unescape(text: str) -> str:
     """`text` as it was before `escape`; line ends must be LF."""
-    return _ESCAPED.sub(r"\1", text) if "\\" in text else text
+    return unescape_tags(_ESCAPED.sub(r"\1", text)) if "\\" in text else text
+
+
+def unescape_tags(text: str) -> str:
+    r"""`text` with one backslash less before each `\<private>` and `\</private>`."""
+    return _ESCAPED_TAG.sub("", text) if "\\" in text else text
 
 
 def newlines(text: str) -> str:

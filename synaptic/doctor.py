@@ -14,7 +14,8 @@ from . import registry
 from .browse import status
 from .errors import ModelError, NotFound, SynapticError
 from .models import Checkup, Finding, ParseIssue, Receipt
-from .redaction import find_secrets, line_of
+from .redaction import line_of
+from .screening import visible_secrets
 from .sync import in_step, rebuild, unlike_journal, verify
 from .workspace import Workspace
 from .writing import index_now, receipt_of
@@ -49,7 +50,7 @@ def secrets(ws: Workspace) -> Checkup:
     for path, data, mend in _texts(ws):
         looked += 1
         text = data.decode("utf-8", "replace")
-        for secret in find_secrets(text):
+        for secret in visible_secrets(text):
             message = f"{path}:{line_of(text, secret.start)}: {secret.kind}"
             found.append(Finding("warning", "secret", message, mend))
     if not found:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import NamedTuple, cast
 from urllib.parse import unquote
 
-from .blocks import inline_tags, insert_backslashes
+from .blocks import inline_tags, insert_backslashes, unescape_tags
 from .models import TYPES, Entry, EntryType
 
 ID = re.compile(r"[0-9]{8}-[0-9a-z]{8}\Z")
@@ -21,7 +21,7 @@ _TYPE = re.compile(rf"({'|'.join(TYPES)})(?::[ \t]*|\Z)", re.IGNORECASE)
 _READS_AS_TIME = re.compile(r"[ap]m(?![a-z])", re.IGNORECASE)
 _ESCAPED_HASH = re.compile(r"(?<!\\)\\(\\*)#")
 _HASH_AFTER_BACKSLASH = re.compile(r"(?<!\\)(\\+)#")
-_ENCODED = re.compile(r"[%>\x00-\x20\x7f-\x9f\s]|(?<=-)-")
+_ENCODED = re.compile(r"[%<>\x00-\x20\x7f-\x9f\s]|(?<=-)-")
 _ENCODED_IN_LIST = re.compile(rf"{_ENCODED.pattern}|,")
 _FINGERPRINT = rf"@(?=[0-9a-f]{{{FINGERPRINT_DIGITS}}}\Z)"
 _ENCODED_PATH = re.compile(rf"{_ENCODED_IN_LIST.pattern}|{_FINGERPRINT}")
@@ -100,8 +100,8 @@ def _split_tags(raw: str, *, closing: bool = True) -> tuple[str, tuple[str, ...]
 
 
 def unescape_title(raw: str) -> str:
-    r"""`raw` with `\#` as `#`."""
-    return _ESCAPED_HASH.sub(r"\1#", raw) if "\\" in raw else raw
+    r"""`raw` with `\#` as `#`, `\<private>` as `<private>`."""
+    return unescape_tags(_ESCAPED_HASH.sub(r"\1#", raw)) if "\\" in raw else raw
 
 
 def escape_title(title: str, tags: Sequence[str]) -> tuple[str, tuple[str, ...]]:
@@ -255,7 +255,7 @@ def write_comment(entry: Entry, at: str | None) -> str:
         ("by", entry.by and encode(entry.by)),
     ]
     words = [f"syn:{entry.id}", *(f"{key}={value}" for key, value in pairs if value)]
-    words += [f"{key}={encode(value)}" if value else key for key, value in entry.extra]
+    words += [f"{key}={encode(value)}" if value or "<" in key else key for key, value in entry.extra]
     return f"<!-- {' '.join(words)} -->"
 
 

@@ -20,7 +20,7 @@ from .config import Config, make_clock
 from .delivery import ATTEMPTS, Delivery
 from .disk import disk_errors, fault
 from .errors import Ambiguous, Busy, Changed, JournalError, NotFound, Refused
-from .markdown import parse_entries, render_entry, rewrite_block
+from .markdown import parse_entries, proven_block, rewrite_block
 from .models import Entry, ParsedFile, Proof, Stamp
 from .spool import Record
 from .trash import Piece, Trash, Why
@@ -96,8 +96,7 @@ class Journal:
         self.prepare()
         path = self.day_path(entry.at)
         folder.locate(self.root, path)
-        block = render_entry(entry).encode("utf-8", "replace")
-        record = Record(entry.id, path, entry.date, str(self.root), block)
+        record = Record(entry.id, path, entry.date, str(self.root), proven_block(entry))
         with disk_errors(self._spool.waiting):
             self._spool.put(record)
         fault("spooled")

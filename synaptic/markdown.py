@@ -13,7 +13,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 
 from .blocks import (
     LONE_CR,
@@ -45,7 +45,7 @@ from .header import (
     write_comment,
 )
 from .models import TYPES, Entry, EntryType
-from .privacy import mask, passages
+from .privacy import escape_tags, mask, passages
 from .reading import (
     BASE32,
     Block,
@@ -66,12 +66,15 @@ __all__ = [
     "new_id",
     "parse_entries",
     "plain_text",
+    "proven_block",
     "render_entry",
     "rewrite_block",
     "slug_tag",
 ]
 
 _HEADING_ONLY = 100
+_SAID = ("title", "content", "type", "tags", "project", "files", "parent", "supersedes", "by")
+_ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def new_id(day: date) -> str:
@@ -192,16 +195,30 @@ def render_entry(entry: Entry) -> str:
     return f"{heading}\n{comment}\n{body}"
 
 
+def proven_block(entry: Entry) -> bytes:
+    """The bytes of `render_entry`, read once more. Raises Refused where they would not say `entry`, or hide a part."""
+    block = render_entry(entry).encode("utf-8", "replace")
+    if mask(block) != block or not _says(block, entry) or not _leaves_what_follows(block):
+        raise Refused("This text would not be read as it was given; nothing was saved.", hint="Word it otherwise.")
+    return block
+
+
 def _written(content: str) -> str:
     text, closing = escape(content)
-    return f"{text}\n{closing}" if closing else text
+    return escape_tags(f"{text}\n{closing}" if closing else text)
 
 
 def _render_heading(entry: Entry, clock: str, body_tags: tuple[str, ...]) -> str:
-    title, inline = escape_title(entry.title, entry.tags)
+    title, inline = _written_title(entry)
     kind = "" if entry.type == "note" else f"{entry.type}:"
     words = heading_words(entry, inline, body_tags)
     return join_heading(clock, kind, title, (f"#{tag}" for tag in words))
+
+
+def _written_title(entry: Entry) -> tuple[str, tuple[str, ...]]:
+    """The title as a heading writes it, and the tags that are read from within it."""
+    title, inline = escape_title(entry.title, entry.tags)
+    return escape_tags(f"## {title}")[3:], inline  # behind `## ` no title begins a fence
 
 
 def rewrite_block(block: bytes, old: Entry, new: Entry) -> bytes:
@@ -212,14 +229,17 @@ def rewrite_block(block: bytes, old: Entry, new: Entry) -> bytes:
     text beside them did, else below the new text. Raises Refused where no such block says `new`.
     """
     masked = mask(block)
-    if MASK not in masked:
-        return _rewritten(block, masked, old, new, in_place=True)
-    for in_place in (True, False):
+    for in_place in (True, False) if MASK in masked else (True,):
         text = _rewritten(block, masked, old, new, in_place=in_place)
-        if text == block or (_says(text, new) and _private_in(text) == _private_in(block)):
+        if text == block or (
+            _says(text, new)
+            and _private_in(text) == _private_in(block)
+            and (_leaves_what_follows(text) or not _leaves_what_follows(block))
+        ):
             return text
+    held = "This entry holds private text that" if MASK in masked else "What this entry would say"
     raise Refused(
-        "This entry holds private text that would not survive the edit; nothing was changed.",
+        f"{held} would not survive the edit; nothing was changed.",
         hint="Save a new entry, or ask the person to edit the file.",
     )
 
@@ -246,9 +266,14 @@ def _says(block: bytes, new: Entry) -> bool:
     """Whether a block reads as this entry and no other."""
     read = parse_entries(block, "", mtime=new.at).entries
     return len(read) == 1 and all(
-        getattr(read[0], name) == getattr(new, name)
-        for name in ("title", "content", "type", "tags", *([] if new.derived_id else ["id"]))
+        getattr(read[0], name) == getattr(new, name) for name in (*_SAID, *([] if new.derived_id else ["id"]))
     )
+
+
+def _leaves_what_follows(block: bytes) -> bool:
+    """Whether an entry that a person typed below a block is read as one."""
+    read = parse_entries(block + b"\n\n## 00:00 below\n", "", mtime=_ANY_TIME).entries
+    return bool(read) and read[-1].title == "below"
 
 
 def _private_in(block: bytes) -> bytes:
@@ -324,7 +349,7 @@ def _edited_title(typed: Heading, old: Entry, new: Entry) -> tuple[str, tuple[st
     """The title as typed where it and the tags within it still hold, else as a new heading writes it."""
     if new.title == old.title and typed.inline == new.tags[: len(typed.inline)]:
         return typed.title_raw, typed.inline
-    return escape_title(new.title, new.tags)
+    return _written_title(new)
 
 
 def _edit_comment(block: bytes, parts: Block, old: Entry, new: Entry, eol: bytes) -> bytes:

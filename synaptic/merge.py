@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from heapq import merge as interleave
@@ -35,6 +35,7 @@ ByLines = Callable[[bytes, bytes, bytes], tuple[bytes, int]]
 
 _T = TypeVar("_T")
 
+_SIGN = re.compile(rb"<private", re.IGNORECASE)
 _BOM = b"\xef\xbb\xbf"
 _LF, _CRLF = b"\n", b"\r\n"
 _LINE_END = re.compile(rb"\r?\n|\r")
@@ -115,6 +116,8 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str, day_file: str, by_
     if None not in ends:
         texts = [text.replace(_CRLF, _LF) for text in texts]
     done = _by_entries(path, day_file, by_lines, *texts) or Merged(*by_lines(*texts))
+    if _shows_private(done.data, *texts):
+        done = Merged(_side_by_side(*texts[1:]), 1)
     data = done.data.replace(_LF, _CRLF) if crlf else done.data
     return Merged(_BOM + data if marked else data, done.conflicts)
 
@@ -132,6 +135,8 @@ def _by_entries(path: str, day_file: str, by_lines: ByLines, base: bytes, ours: 
     done = [(_Piece(b"", b"", head, gap), in_head), *(_merged(unit, by_lines) for unit in units)]
     data = _join([piece for piece, _ in done], _pick(old.end, mine.end, other.end), _CRLF if _CRLF in ours else _LF)
     if not _reads_as(data, [piece.text for piece, _ in done], path, day_file, also_above=in_head):
+        return None
+    if _shows_private(data, base, ours, theirs):
         return None
     return Merged(data, sum(conflict for _, conflict in done))
 
@@ -308,7 +313,8 @@ def _merged(unit: _Unit, by_lines: ByLines) -> tuple[_Piece, bool]:
         _pick(base.gap, ours.gap, theirs.gap),
         ours.id or theirs.id,
     )
-    if not _one_whole(piece.text) and _clash(base.body, ours.body, theirs.body):
+    torn = not _one_whole(piece.text) or _shows_private(piece.text, base.text, ours.text, theirs.text)
+    if torn and _clash(base.body, ours.body, theirs.body):
         body, conflict = _conflict(ours.body, theirs.body), True
     if _clash(base.heading, ours.heading, theirs.heading) or _clash(base.comment, ours.comment, theirs.comment):
         head = escape((theirs.heading + theirs.comment).decode("latin-1"))[0].encode("latin-1")
@@ -334,6 +340,44 @@ def _merged_lines(by_lines: ByLines, base: bytes, ours: bytes, theirs: bytes) ->
         return _pick(base, ours, theirs), False
     merged, conflicts = by_lines(*(text + b"\n" if text else b"" for text in (base, ours, theirs)))
     return re.sub(rb"\r?\n\Z", b"", merged), conflicts > 0
+
+
+def _shows_private(merged: bytes, *versions: bytes) -> bool:
+    """Whether a merge shows a part of a line that is private in every version which has this line."""
+    if not any(_SIGN.search(data) for data in versions):
+        return False
+    seen: dict[bytes, list[bool]] = {}
+    for data in versions:
+        for line, shown in _lines(data):
+            known = seen.setdefault(line, shown)
+            seen[line] = [a or b for a, b in zip(known, shown, strict=True)]
+    return any(
+        now and not then for line, shown in _lines(merged) for now, then in zip(shown, seen.get(line, ()), strict=False)
+    )
+
+
+def _lines(data: bytes) -> Iterator[tuple[bytes, list[bool]]]:
+    """Each line of a text without what may have been put before it, and which of its bytes are shown."""
+    masked = mask(data).split(_LF)
+    for line, seen in zip(data.split(_LF), masked, strict=True):
+        core = line.lstrip(b" \\")
+        yield core, [byte != MASK[0] for byte in seen[len(line) - len(core) :]]
+
+
+def _side_by_side(ours: bytes, theirs: bytes) -> bytes:
+    """Two files in one conflict, each as private as alone: what ours leaves open ends before theirs begins."""
+    left_open = scan(LONE_CR.sub("\n", ours.decode("latin-1"))).unclosed
+    ends = [(piece.closing or "-->").encode("latin-1") for piece in left_open if piece.at_end]
+    sides = [
+        b"<<<<<<< ours",
+        ours.removesuffix(_LF),
+        b"=======",
+        *ends,
+        theirs.removesuffix(_LF),
+        b">>>>>>> theirs",
+        b"",
+    ]
+    return _LF.join(sides)
 
 
 def _one_whole(text: bytes) -> bool:

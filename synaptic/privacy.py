@@ -1,4 +1,4 @@
-"""What a person keeps to themselves: `<private>...</private>` in a Markdown file. Pure.
+r"""What a person keeps to themselves: `<private>...</private>` in a Markdown file. Pure.
 
 Such a passage stays in its file, and nothing else of Synaptic ever shows or indexes it. In doubt it is private:
 
@@ -9,7 +9,12 @@ Such a passage stays in its file, and nothing else of Synaptic ever shows or ind
 | `<private>` that is never closed             | all up to the next entry that Synaptic wrote, or the end     |
 | `</private>` alone                           | nothing                                                      |
 | tags in backticks on one line                | nothing: they are spoken of                                  |
-| tags in a closed code fence                  | nothing: code; unless an entry heading stands in the fence   |
+| tags in a closed code fence                  | nothing: code; unless an entry heading, or the mark of a     |
+|                                              | merge's conflict, stands in the fence                        |
+| `\<private>`, `\</private>`                  | nothing: text, shown with one backslash less                 |
+
+A tag stands on one line: `<private`, then nothing, or a blank and anything but `<` and `>`, then `>`; in any case.
+What a save writes holds no tag that acts: `without_private` leaves pairs out, `escape_tags` escapes what is left.
 
 `mask` puts a byte that is no UTF-8 in the place of each private one, so that every offset and line stays;
 `blocks.shown` leaves these bytes out.
@@ -22,10 +27,11 @@ from bisect import bisect
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .blocks import LONE_CR, MASK, TIME_HEADING, Scan, scan, shown
+from .blocks import LONE_CR, MASK, PRIVATE_TAG, TIME_HEADING, Scan, insert_backslashes, scan, shown
 
-_TAG = re.compile(r"<(/?)private(?:[ \t][^<>\n]*)?>", re.IGNORECASE)
-_HEADING = re.compile(rf"^{TIME_HEADING}", re.MULTILINE)
+_TAG = re.compile(rf"(?<!\\){PRIVATE_TAG}")
+_FIRST_ESCAPE = re.compile(rf"(?<!\\)(?=\\+{PRIVATE_TAG})")
+_NOT_IN_CODE = re.compile(rf"^(?:{TIME_HEADING}|<{{7}} |={{7}}\r?$|>{{7}} )", re.MULTILINE)
 _TICKS = re.compile("`+")
 _KEPT = re.compile(rb"[^\r\n]+")
 _SIGN = re.compile(rb"<private", re.IGNORECASE)
@@ -44,12 +50,21 @@ def unclosed_tags(data: bytes) -> list[int]:
 
 
 def without_private(text: str) -> str:
-    """`text` without its private passages, and without tags that close nothing."""
+    """`text` without what stands between a `<private>` and its `</private>`. A tag without its other half is text."""
     data = text.encode("utf-8", "surrogatepass")
-    if b"private" not in data.lower():
+    if not _SIGN.search(data):
         return text
-    found = _read(data)
-    return shown(_masked(data, _joined([*found.private, *found.strays]))).decode("utf-8", "surrogatepass")
+    return shown(_masked(data, _joined(_read(data).pairs))).decode("utf-8", "surrogatepass")
+
+
+def escape_tags(text: str) -> str:
+    r"""`text` with a backslash before each tag that would act, and one more before `\<private>`, which
+    `blocks.unescape_tags` takes away again. A tag in code stays as it is.
+    """
+    if "private" not in text.lower():
+        return text
+    escaped = [match.start() for match in _FIRST_ESCAPE.finditer(text)]
+    return insert_backslashes(text, sorted([*escaped, *(tag.start() for tag in _acting(text)[0])]))
 
 
 def passages(masked: bytes) -> list[tuple[int, int]]:
@@ -58,42 +73,44 @@ def passages(masked: bytes) -> list[tuple[int, int]]:
 
 
 class _Found(NamedTuple):
-    """The private spans, where tags stand that are never closed, and the tags that close nothing."""
+    """The private spans: those from tag to tag, and all; and where tags stand that are never closed."""
 
+    pairs: list[tuple[int, int]]
     private: list[tuple[int, int]]
     unclosed: list[int]
-    strays: list[tuple[int, int]]
 
 
 def _read(data: bytes) -> _Found:
-    text = data.decode("latin-1")
-    tags = list(_TAG.finditer(text))
-    if not tags:
-        return _Found([], [], [])
-    structure = scan(LONE_CR.sub("\n", text))
+    text = LONE_CR.sub("\n", data.decode("latin-1"))
+    tags, structure = _acting(text)
     opened: list[int] = []
-    private: list[tuple[int, int]] = []
-    strays: list[tuple[int, int]] = []
-    for tag in _outside(tags, sorted([*_fences(text, structure), *_code_spans(text, tags)])):
-        if not tag[1]:
+    pairs: list[tuple[int, int]] = []
+    for tag in tags:
+        if tag[0][1] != "/":
             opened.append(tag.start())
         elif opened:
-            private.append((opened.pop(), tag.end()))
-        else:
-            strays.append(tag.span())
+            pairs.append((opened.pop(), tag.end()))
     written = [mark.start for mark in structure.marks if mark.comment_at >= 0]
+    private = list(pairs)
     for start in opened:
         following = bisect(written, start)
         private.append((start, written[following] if following < len(written) else len(text)))
-    return _Found(_joined(private), opened, strays)
+    return _Found(pairs, _joined(private), opened)
+
+
+def _acting(text: str) -> tuple[list[re.Match[str]], Scan]:
+    """The tags that stand in no code, and the structure of the text."""
+    tags = list(_TAG.finditer(text))
+    structure = scan(text) if tags else Scan([], [], [])
+    return list(_outside(tags, sorted([*_fences(text, structure), *_code_spans(text, tags)]))), structure
 
 
 def _fences(text: str, structure: Scan) -> Iterator[tuple[int, int]]:
-    """Closed code fences, but those that hide an entry heading: there the fence above may have been forgotten open."""
+    """Closed code fences. One with an entry heading or a mark of a conflict may have been left open: it is no code."""
     unclosed = {piece.start for piece in structure.unclosed}
     for start, end in structure.opaque:
         comment = text[start : start + 7].lstrip(" ").startswith("<!--")
-        if not comment and start not in unclosed and not _HEADING.search(text, start, end):
+        if not comment and start not in unclosed and not _NOT_IN_CODE.search(text, start, end):
             yield start, end
 
 

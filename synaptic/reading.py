@@ -19,6 +19,8 @@ from .header import COMMENT_START, NO_COMMENT, Comment, derive_title, read_comme
 from .models import DateSource, Entry, ParsedFile, ParseIssue, Place
 from .privacy import mask, unclosed_tags
 
+GRAMMAR = 2
+"""Which reading of a file this is: an index of another one is read anew. 2: `\\<private>` is text."""
 BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 _BOM = b"\xef\xbb\xbf"
 _BLANK_LINE = re.compile(r"[ \t]*\r?\n")

@@ -25,6 +25,7 @@ from .markdown import body_text, plain_text
 from .models import Entry, ParsedFile, Place, RebuildReport, Stamp, Vector
 from .parallel import in_parallel, processors
 from .privacy import mask
+from .reading import GRAMMAR
 from .workspace import Workspace
 
 Result = TypeVar("Result")
@@ -526,7 +527,7 @@ def _reading(ws: Workspace) -> str:
     """What the meaning of a file depends on besides its bytes: another zone or day_file reads other dates."""
     config = ws.config
     meant = f"{config.search.anchor_times} {config.search.resolve_pronouns}"
-    return f"{config.day_file} {time.timezone} {time.altzone} {time.tzname} {meant}"
+    return f"{GRAMMAR} {config.day_file} {time.timezone} {time.altzone} {time.tzname} {meant}"
 
 
 def _rebuild_text(ws: Workspace, *, fresh: bool, progress: Progress | None) -> int:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
+from functools import partial
 
 import apsw
 
+from .blocks import newlines
 from .changes import fingerprints
 from .checkout import working_checkout
 from .errors import InvalidArgument, NotFound, Refused, SynapticError
@@ -67,12 +69,12 @@ def save(
     project = (project or ws.config.project or (here.project if here else "")).strip() or None
     screen = Screen(ws.config.secrets)
     title = screen.text("title", title) if title else None
-    entry, composed = compose_entry(
-        screen.text("text", content, after=title or ""),
+    compose = partial(
+        compose_entry,
+        screen.text("text", newlines(content), after=title or ""),
         id=new_id(moment.date()),
         at=moment,
         type=check_type(type),
-        title=title,
         tags=screen.texts("tag", tags),
         importance=_importance(importance),
         files=screen.texts("file", files),
@@ -81,6 +83,7 @@ def save(
         supersedes=tuple(dict.fromkeys(_fixed(ws, id) for id in supersedes)),
         by=screen.text("client's name", by) if by else None,
     )
+    entry, composed = _with_clean_title(compose, title, screen)
     entry = replace(entry, fingerprints=fingerprints(entry, here))
     notices = [*screen.notices(), *composed]
     if not force and at is None and (first := _already_saved(ws, entry)) is not None:
@@ -142,9 +145,9 @@ def update(
 
     def change(old: Entry) -> Entry:
         screen = Screen(ws.config.secrets)
-        text = old.content if content is None else screen.text("text", content, after=title or old.title)
+        text = old.content if content is None else screen.text("text", newlines(content), after=title or old.title)
         if append is not None:
-            text = f"{old.content}\n\n{screen.text('text', append, after=old.content)}"
+            text = f"{old.content}\n\n{screen.text('text', newlines(append), after=old.content)}"
         dropped = {compare_tag(tag) for tag in remove_tags}
         new_tags = screen.texts("tag", [*(tags or ()), *add_tags])
         wanted = [tag for tag in (*(old.tags if tags is None else ()), *new_tags) if compare_tag(tag) not in dropped]
@@ -152,12 +155,12 @@ def update(
         derived = compose_entry(old.content, id=old.id, at=old.at)[0].title
         follows = content is not None and old.title == derived
         new_title = screen.text("title", title) if title else title if title is not None or follows else old.title
-        new, composed = compose_entry(
+        compose = partial(
+            compose_entry,
             text,
             id=found.entry.id,
             at=old.at,
             type=old.type if type is None else check_type(type),
-            title=new_title,
             tags=wanted,
             importance=old.importance if importance is None else _importance(importance),
             files=old.files if files is None else screen.texts("file", files),
@@ -166,6 +169,7 @@ def update(
             supersedes=old.supersedes if replaced is None else replaced,
             by=old.by,
         )
+        new, composed = _with_clean_title(compose, new_title, screen, keep=old.title)
         notices[:] = [*screen.notices(), *composed]
         remaining = sorted(dropped.intersection(new.tags))
         if remaining:
@@ -176,6 +180,18 @@ def update(
     new = ws.journal.edit(_path(found.entry), found.own_id, change)
     path = _path(found.entry)
     return receipt_of(new, path=path, notices=(*notices, *index_now(ws, path)))
+
+
+def _with_clean_title(
+    compose: Callable[..., tuple[Entry, tuple[str, ...]]], title: str | None, screen: Screen, *, keep: str = ""
+) -> tuple[Entry, tuple[str, ...]]:
+    """What `compose` makes, with a title that shows no secret, unless it is `keep`.
+
+    A title is made of a text without its `**` and line ends, which may have hidden one.
+    """
+    entry, notices = compose(title=title)
+    shown = entry.title if entry.title == keep else screen.redacted("title", entry.title)
+    return (entry, notices) if shown == entry.title else compose(title=shown)
 
 
 def delete(ws: Workspace, id: str, *, purge: bool = False) -> Receipt:

@@ -34,9 +34,13 @@ TEXTS = [
     ("a <private>b</private> c <private>d</private> e", "a c e"),
     ("a <PRIVATE>b</Private> c", "a c"),
     ('a <private reason="mine">b</private> c', "a c"),
-    ("a <private>b\n\n## 10:00 c\n\n# d\n\n```\ne", "a"),
-    ("a </private> b", "a b"),
-    ("a <private>b</private></private> c", "a c"),
+    ("a <private>b\n\n## 10:00 c\n\n# d\n\n```\ne", None),
+    ("a </private> b", None),
+    ("a <private>b</private></private> c", "a </private> c"),
+    ("<pri<private>x</private>vate>", "<private>"),
+    ("a <private\rx>b</private> c", None),
+    ("`a\r<private>b</private>` c", "`a\r` c"),
+    ("a \\<private>b</private> c \\</private>", None),
     ("- one\n- <private>two</private>\n- three", "- one\n-\n- three"),
     ("a <!-- <private>b --> c</private> d", "a <!-- d"),
     ("Write `<private>` to hide, and `</private>` to end.", None),
@@ -307,7 +311,8 @@ def test_an_agents_update_keeps_what_it_never_saw(home: ForkedHome) -> None:
 
 def test_a_save_leaves_it_out_and_says_so(home: ForkedHome) -> None:
     saved = home.ask(
-        "save", "Met <private>zorquila</private> at the harbour.\n\n<private>\nzorquilb\n\n## 10:00 zorquilc\n",
+        "save",
+        "Met <private>zorquila</private> at the harbour.\n\n<private>\nzorquilb\n\n## 10:00 zorquilc\n</private>\n",
         "--title", "Harbour <private>zorquild</private>",
     )  # fmt: skip
     assert "<private>" in saved["notices"][0]
