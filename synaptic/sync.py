@@ -19,7 +19,17 @@ import apsw
 from .blocks import MASK
 from .chunking import cut
 from .errors import Busy, IndexUnusable, JournalError, ModelError, NotFound
-from .index import BUSY_TIMEOUT_MS, ChunkRow, EntryRow, FileRows, Passage, Stored, is_damage, is_unwritable
+from .index import (
+    BUSY_TIMEOUT_MS,
+    ChunkRow,
+    EntryRow,
+    FileRows,
+    Passage,
+    Stored,
+    is_damage,
+    is_suspicion,
+    is_unwritable,
+)
 from .lexicon import DAY_NAMES, STOP_WORDS
 from .markdown import body_text, plain_text
 from .models import Entry, ParsedFile, Place, RebuildReport, Stamp, Vector
@@ -114,6 +124,7 @@ def in_step(ws: Workspace, action: Callable[[SyncReport], Result], *, embed_ms: 
 def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:
     """What `action` returns, with the index made anew or moved to memory if need be, each at most once.
 
+    An error that a broken index and a question alike may cause condemns no sound index: it is asked once more.
     Raises IndexUnusable when that does not help.
     """
     tried = set()
@@ -121,14 +132,29 @@ def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:
         try:
             return action()
         except apsw.Error as error:
-            way = "reset" if is_damage(error) else "detach" if is_unwritable(error) else ""
+            way = _way_out(ws, error)
+            if way == "again" and way in tried:
+                raise IndexUnusable(
+                    f"The index is sound, but SQLite refuses this: {error}.",
+                    hint="Nothing was lost. Ask for less, or in other words, and report this.",
+                ) from error
             if not way or way in tried:
                 raise IndexUnusable(
                     f"The index {ws.index.path} cannot be used: {error}.",
                     hint="The journal is untouched; `synaptic doctor` says more.",
                 ) from error
             tried.add(way)
-            ws.index.reset() if way == "reset" else ws.index.detach(error)
+            if way == "reset":
+                ws.index.reset()
+            elif way == "detach":
+                ws.index.detach(error)
+
+
+def _way_out(ws: Workspace, error: apsw.Error) -> str:
+    """What to do about an error: `reset` a damaged index, `detach` from a disk that cannot be written, ask `again`."""
+    if is_suspicion(error):
+        return "again" if ws.index.is_sound() else "reset"
+    return "reset" if is_damage(error) else "detach" if is_unwritable(error) else ""
 
 
 def sync(ws: Workspace, *, wait_ms: int = LOCK_WAIT_MS, written: Sequence[str] | None = None) -> SyncReport:
