@@ -49,11 +49,18 @@ PAGES_A_FILE = 64
 DEFAULT_RATE = 60.0
 
 
+UNSCRUBBED = (
+    "Another process is reading the index, whose file may hold removed text until the next search or save; "
+    "`synaptic rebuild-index` tries at once."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class SyncReport:
     """What a sync did. `behind`: another process held the index; it shows an earlier state of the journal.
 
-    `trouble`: why the index is kept in memory, where its file cannot be written.
+    `trouble`: why the index is kept in memory, where its file cannot be written. `unscrubbed`: what was purged or
+    became private may still stand in the bytes of the index, because another process reads from its log.
     """
 
     changed: int = 0
@@ -63,6 +70,7 @@ class SyncReport:
     behind: bool = False
     queued: int = 0
     trouble: str = ""
+    unscrubbed: bool = False
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -72,6 +80,8 @@ class SyncReport:
             said.append(f"{self.trouble}; it is kept in memory, which is slower. `synaptic doctor` says what to do.")
         if self.behind:
             said.append("Another process is writing the index; the latest changes may be missing. Ask again.")
+        if self.unscrubbed:
+            said.append(UNSCRUBBED)
         if self.queued:
             said.append(f"{self.queued} saved entries wait for the write lock and are not searchable yet.")
         return tuple(said)
@@ -163,8 +173,16 @@ def sync(ws: Workspace, *, wait_ms: int = LOCK_WAIT_MS, written: Sequence[str] |
     What differs is looked up once more when the lock is held: of many that wait for it, the first does the
     work of all. It is waited for `wait_ms`; longer where somebody fills a new index, for there is nothing to
     answer from. `written`: the files that the caller has just written; where the index knows them, it looks at
-    no others.
+    no others. Text that was purged or became private is scrubbed from the file's bytes, now or by a later sync.
     """
+    report = _synced(ws, wait_ms, written)
+    if report.behind or not ws.index.owes_scrub():
+        return report
+    late = _synced(ws, wait_ms, None)  # the note may be of a file that another process has purged since
+    return replace(report, behind=late.behind, unscrubbed=late.behind or not ws.index.scrub(LOCK_WAIT_MS))
+
+
+def _synced(ws: Workspace, wait_ms: int, written: Sequence[str] | None) -> SyncReport:
     if ws.journal.queued():
         with suppress(JournalError):  # a disk that cannot be written can be read
             ws.journal.drain(0)
@@ -326,7 +344,7 @@ def rebuild(ws: Workspace, *, fresh: bool = False, progress: Progress | None = N
             notices.append(f"The model fails on {left:,} passages, which are found by words only.")
     except ModelError as error:
         notices.append(str(error))
-    ws.index.compact()
+    ws.index.scrub() if ws.index.owes_scrub() else ws.index.compact()
     _, entries, chunks = ws.index.counts()
     seconds = time.perf_counter() - begun
     return RebuildReport(entries, chunks, embedded, reused, seconds, ws.index.issues(), tuple(notices))
@@ -408,7 +426,7 @@ def file_rows(
         _entry_row(entry, data, masked, previous, following, times, pronouns)
         for entry, previous, following in zip(parsed.entries, before, after, strict=False)  # none in an empty file
     )
-    return FileRows(stamp, _hash(data), settled, rows, parsed.issues)
+    return FileRows(stamp, _hash(data), settled, rows, parsed.issues, hides=masked != data)
 
 
 def _entry_row(
@@ -425,6 +443,7 @@ def _entry_row(
         chunks=partial(
             _chunk_rows, entry, masked[place.body_start : place.body_end], previous, following, times, pronouns
         ),
+        hides=masked[place.start : place.end] != block,
     )
 
 

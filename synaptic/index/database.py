@@ -334,12 +334,12 @@ class Database:
         if free > pages // FREE_SHARE:
             self.rows(f"PRAGMA incremental_vacuum({min(most, free - pages // FREE_SHARE)})")
 
-    def compact(self) -> bool:
+    def compact(self, wait_ms: int = COMPACT_WAIT_MS) -> bool:
         """Gives free pages back and empties the write-ahead log; False where somebody was in the way.
 
         Not VACUUM: it may renumber the rows that vec0 keeps its vectors in.
         """
-        self.db.set_busy_timeout(COMPACT_WAIT_MS)
+        self.db.set_busy_timeout(wait_ms)
         try:
             self.db.execute("PRAGMA incremental_vacuum").fetchall()
             return not self.value("PRAGMA wal_checkpoint(TRUNCATE)")
