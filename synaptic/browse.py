@@ -216,7 +216,8 @@ def _read_cursor(cursor: str, order: Order) -> Position:
         raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         kind, at, path, seq = json.loads(raw)
         position = (int(at), str(path), int(seq))
-    except (ValueError, TypeError, RecursionError) as error:
+        position[0].to_bytes(8, signed=True), position[1].encode(), position[2].to_bytes(8, signed=True)  # for SQLite
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise InvalidArgument("The cursor is not valid.", hint="Use the cursor of the answer before.") from error
     if kind != order:
         raise InvalidArgument(f"The cursor belongs to order {kind!r}, not {order!r}.", hint="Keep the order.")

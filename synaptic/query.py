@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
@@ -16,6 +17,17 @@ from .words import words
 MAX_TERMS = 64
 """Words of a query that are looked up; a pasted page needs no more to be found again."""
 
+MAX_QUERY = 10_000
+"""Characters of a query that are read; the words beyond could not be looked up anyway."""
+
+MAX_PHRASES = 16
+MAX_VALUES, MAX_VALUE = 100, 1_000
+"""Values of one filter, and characters of a value."""
+
+MAX_DATES = 8
+"""`since:` or `until:` of a query that are read; the last counts. To refuse one that is no date takes 10 ms."""
+
+MAX_NOTICES = 8
 MAX_LIMIT = 100
 MAX_PHRASE = 60
 """Characters of a time in words."""
@@ -47,15 +59,24 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
     | `"connection pool" size`      | a phrase that must occur, and three words   |
     | `status:open`                 | words, with a notice that names the filters |
     | `http://host:80 std::vector`  | words                                       |
+
+    A longer query is read up to MAX_QUERY, MAX_VALUES, MAX_PHRASES and MAX_TERMS, with a notice that names the bound.
     """
     notices: list[str] = []
     found: dict[str, list[str]] = {}
+    tried: Counter[str] = Counter()
+    bounds: dict[str, str] = {}
 
     def take(match: re.Match[str]) -> str:
         key, value = match[1].lower(), match[2] if match[2] is not None else match[3]
         if key not in _KEYS:
             notices.append(f"`{match[1]}:` is no filter, so it was searched as a word. Filters: {', '.join(_KEYS)}.")
             return match[0]
+        tried[key] += 1
+        most = MAX_DATES if key in ("since", "until") else MAX_VALUES
+        if tried[key] > most:
+            bounds[key] = f"Only the first {most} `{key}:` were read; the others were left out."
+            return " "
         other = {"since": "until", "until": "since"}.get(key)
         with_it = {other: found[other][-1]} if other in found else {}
         try:
@@ -67,9 +88,17 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
         found.setdefault(key, []).append(value)
         return " "
 
-    text = " ".join(_FILTER.sub(take, raw.replace("\0", " ")).split())
+    read = _readable(raw[:MAX_QUERY])
+    text = " ".join(_FILTER.sub(take, read).split())
     phrases = tuple(dict.fromkeys(p for p in (m.strip() for m in _PHRASE.findall(text)) if words(p)))
     text = text.replace('"', " ").strip()
+    terms = _words_of(text, stop_words)
+    if len(raw) > MAX_QUERY:
+        bounds["text"] = f"Only the first {MAX_QUERY:,} characters of the query were read."
+    if len(phrases) > MAX_PHRASES:
+        bounds["phrases"] = f"Only the first {MAX_PHRASES} phrases must occur; the words of the others were searched."
+    if len(terms) > MAX_TERMS:
+        bounds["terms"] = f"Only the first {MAX_TERMS} words of the query were looked up."
     inline = build_filters(
         now=now,
         type=found.get("type", ()),
@@ -81,18 +110,32 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
     )
     return ParsedQuery(
         text=text,
-        terms=terms_of(text, stop_words=stop_words),
-        phrases=phrases,
+        terms=terms[:MAX_TERMS],
+        phrases=phrases[:MAX_PHRASES],
         filters=_join(filters, inline),
-        notices=tuple(notices),
+        notices=(*bounds.values(), *_some(list(dict.fromkeys(notices)))),
     )
 
 
 def terms_of(text: str, *, stop_words: bool = True) -> tuple[str, ...]:
     """The words of a text that are looked up, each once: without stop words, unless there are no others."""
+    return _words_of(text, stop_words)[:MAX_TERMS]
+
+
+def _words_of(text: str, stop_words: bool) -> tuple[str, ...]:
     found = list(dict.fromkeys(word for _, word in words(text)))
     kept = [word for word in found if word not in STOP_WORDS] if stop_words else found
-    return tuple((kept or found)[:MAX_TERMS])
+    return tuple(kept or found)
+
+
+def _readable(text: str) -> str:
+    """The text without what SQLite cannot take: zero bytes, and halves of characters."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode()
+
+
+def _some(notices: list[str]) -> tuple[str, ...]:
+    more = len(notices) - MAX_NOTICES
+    return (*notices[:MAX_NOTICES], *([f"{more:,} more notices of this kind are left out."] if more > 0 else []))
 
 
 def build_filters(
@@ -127,10 +170,10 @@ def build_filters(
     if low is not None and high is not None and low > high:
         raise InvalidArgument(f"min_importance ({low}) is above max_importance ({high}).", hint="Swap them.")
     return Filters(
-        types=tuple(dict.fromkeys(check_type(value) for value in _values(type))),
-        tags=tuple(dict.fromkeys(_tag(value) for value in _values(tag))),
-        projects=tuple(dict.fromkeys(value.casefold() for value in _values(project))),
-        files=_values(file),
+        types=tuple(dict.fromkeys(check_type(value) for value in _values("type", type))),
+        tags=tuple(dict.fromkeys(_tag(value) for value in _values("tags", tag))),
+        projects=tuple(dict.fromkeys(value.casefold() for value in _values("project", project))),
+        files=_values("file", file),
         since=first,
         until=last or (now.date().isoformat() if days is not None else None),
         min_importance=low,
@@ -154,9 +197,11 @@ def build_preference(values: Mapping[str, object]) -> Filters:
             raise InvalidArgument(f"prefer: {name} is {value!r}.", valid=("a text", "a list of texts"))
         given.setdefault(key, []).extend([value] if isinstance(value, str) else value)
     return Filters(
-        types=tuple(dict.fromkeys(check_type(value) for value in _values(given.get("types", ())))),
-        tags=tuple(dict.fromkeys(_tag(value) for value in _values(given.get("tags", ())))),
-        projects=tuple(dict.fromkeys(value.casefold() for value in _values(given.get("projects", ())))),
+        types=tuple(dict.fromkeys(check_type(value) for value in _values("prefer: types", given.get("types", ())))),
+        tags=tuple(dict.fromkeys(_tag(value) for value in _values("prefer: tags", given.get("tags", ())))),
+        projects=tuple(
+            dict.fromkeys(value.casefold() for value in _values("prefer: projects", given.get("projects", ())))
+        ),
     )
 
 
@@ -252,9 +297,16 @@ def _shift(day: date, days: int) -> date:
         return date.min if days < 0 else date.max
 
 
-def _values(value: str | Sequence[str]) -> tuple[str, ...]:
-    values: Iterable[str] = (value,) if isinstance(value, str) else value
-    return tuple(dict.fromkeys(stripped for v in values if (stripped := v.strip())))
+def _values(name: str, value: str | Sequence[str]) -> tuple[str, ...]:
+    """What was given for a filter, each once. Raises InvalidArgument that names the bound."""
+    values: Sequence[str] = (value,) if isinstance(value, str) else value
+    if len(values) > MAX_VALUES:
+        raise InvalidArgument(f"{name} has {len(values):,} values.", valid=(f"up to {MAX_VALUES} values",))
+    if any(len(one) > MAX_VALUE for one in values):
+        raise InvalidArgument(
+            f"{name} has a value of {max(map(len, values)):,} characters.", valid=(f"up to {MAX_VALUE:,} characters",)
+        )
+    return tuple(dict.fromkeys(stripped for one in values if (stripped := _readable(one).strip())))
 
 
 def _tag(value: str) -> str:

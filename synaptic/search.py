@@ -30,7 +30,7 @@ from .scoring import (
     similar,
     vector_of,
 )
-from .smart import MAX_ROUNDS, think
+from .smart import MAX_PARTS, MAX_ROUNDS, think
 from .stopwatch import Stopwatch
 from .sync import DEFAULT_RATE, SyncReport, in_step, read_hits
 from .topic import later_first
@@ -95,6 +95,8 @@ def search(
         raise InvalidArgument(f"min_similarity is {min_similarity}.", valid=("0 to 1",))
     if not 0 <= max_rounds <= MAX_ROUNDS:
         raise InvalidArgument(f"max_rounds is {max_rounds}.", valid=(f"0 to {MAX_ROUNDS}",))
+    if len(sub_queries) > MAX_PARTS:
+        raise InvalidArgument(f"sub_queries has {len(sub_queries):,} values.", valid=(f"up to {MAX_PARTS} values",))
     now = ws.clock()
     parsed = parse_query(query, filters or Filters(), now=now, stop_words=ws.config.search.stop_words)
     asked = check_strategy(strategy)

@@ -35,6 +35,9 @@ MAX_TERMS = 8
 """Words of a sub-query that are looked up."""
 
 MAX_ROUNDS = 3
+MAX_PARTS = 16
+"""Sub-queries that a caller may give; each is a search of its own."""
+
 CHECKED = 10
 _WORD = re.compile(r"\w[\w'-]*")
 

@@ -19,7 +19,17 @@ import apsw
 from .blocks import MASK
 from .chunking import cut
 from .errors import Busy, IndexUnusable, JournalError, ModelError, NotFound
-from .index import BUSY_TIMEOUT_MS, ChunkRow, EntryRow, FileRows, Passage, Stored, is_damage, is_unwritable
+from .index import (
+    BUSY_TIMEOUT_MS,
+    ChunkRow,
+    EntryRow,
+    FileRows,
+    Passage,
+    Stored,
+    is_damage,
+    is_suspicion,
+    is_unwritable,
+)
 from .lexicon import DAY_NAMES, STOP_WORDS
 from .markdown import body_text, plain_text
 from .models import Entry, ParsedFile, Place, RebuildReport, Stamp, Vector
@@ -40,11 +50,18 @@ PAGES_A_FILE = 64
 DEFAULT_RATE = 60.0
 
 
+UNSCRUBBED = (
+    "Another process is reading the index, whose file may hold removed text until the next search or save; "
+    "`synaptic rebuild-index` tries at once."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class SyncReport:
     """What a sync did. `behind`: another process held the index; it shows an earlier state of the journal.
 
-    `trouble`: why the index is kept in memory, where its file cannot be written.
+    `trouble`: why the index is kept in memory, where its file cannot be written. `unscrubbed`: what was purged or
+    became private may still stand in the bytes of the index, because another process reads from its log.
     """
 
     changed: int = 0
@@ -54,6 +71,7 @@ class SyncReport:
     behind: bool = False
     queued: int = 0
     trouble: str = ""
+    unscrubbed: bool = False
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -63,6 +81,8 @@ class SyncReport:
             said.append(f"{self.trouble}; it is kept in memory, which is slower. `synaptic doctor` says what to do.")
         if self.behind:
             said.append("Another process is writing the index; the latest changes may be missing. Ask again.")
+        if self.unscrubbed:
+            said.append(UNSCRUBBED)
         if self.queued:
             said.append(f"{self.queued} saved entries wait for the write lock and are not searchable yet.")
         return tuple(said)
@@ -115,6 +135,7 @@ def in_step(ws: Workspace, action: Callable[[SyncReport], Result], *, embed_ms: 
 def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:
     """What `action` returns, with the index made anew or moved to memory if need be, each at most once.
 
+    An error that a broken index and a question alike may cause condemns no sound index: it is asked once more.
     Raises IndexUnusable when that does not help.
     """
     tried = set()
@@ -122,14 +143,29 @@ def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:
         try:
             return action()
         except apsw.Error as error:
-            way = "reset" if is_damage(error) else "detach" if is_unwritable(error) else ""
+            way = _way_out(ws, error)
+            if way == "again" and way in tried:
+                raise IndexUnusable(
+                    f"The index is sound, but SQLite refuses this: {error}.",
+                    hint="Nothing was lost. Ask for less, or in other words, and report this.",
+                ) from error
             if not way or way in tried:
                 raise IndexUnusable(
                     f"The index {ws.index.path} cannot be used: {error}.",
                     hint="The journal is untouched; `synaptic doctor` says more.",
                 ) from error
             tried.add(way)
-            ws.index.reset() if way == "reset" else ws.index.detach(error)
+            if way == "reset":
+                ws.index.reset()
+            elif way == "detach":
+                ws.index.detach(error)
+
+
+def _way_out(ws: Workspace, error: apsw.Error) -> str:
+    """What to do about an error: `reset` a damaged index, `detach` from a disk that cannot be written, ask `again`."""
+    if is_suspicion(error):
+        return "again" if ws.index.is_sound() else "reset"
+    return "reset" if is_damage(error) else "detach" if is_unwritable(error) else ""
 
 
 def sync(ws: Workspace, *, wait_ms: int = LOCK_WAIT_MS, written: Sequence[str] | None = None) -> SyncReport:
@@ -138,8 +174,16 @@ def sync(ws: Workspace, *, wait_ms: int = LOCK_WAIT_MS, written: Sequence[str] |
     What differs is looked up once more when the lock is held: of many that wait for it, the first does the
     work of all. It is waited for `wait_ms`; longer where somebody fills a new index, for there is nothing to
     answer from. `written`: the files that the caller has just written; where the index knows them, it looks at
-    no others.
+    no others. Text that was purged or became private is scrubbed from the file's bytes, now or by a later sync.
     """
+    report = _synced(ws, wait_ms, written)
+    if report.behind or not ws.index.owes_scrub():
+        return report
+    late = _synced(ws, wait_ms, None)  # the note may be of a file that another process has purged since
+    return replace(report, behind=late.behind, unscrubbed=late.behind or not ws.index.scrub(LOCK_WAIT_MS))
+
+
+def _synced(ws: Workspace, wait_ms: int, written: Sequence[str] | None) -> SyncReport:
     if ws.journal.queued():
         with suppress(JournalError):  # a disk that cannot be written can be read
             ws.journal.drain(0)
@@ -301,7 +345,7 @@ def rebuild(ws: Workspace, *, fresh: bool = False, progress: Progress | None = N
             notices.append(f"The model fails on {left:,} passages, which are found by words only.")
     except ModelError as error:
         notices.append(str(error))
-    ws.index.compact()
+    ws.index.scrub() if ws.index.owes_scrub() else ws.index.compact()
     _, entries, chunks = ws.index.counts()
     seconds = time.perf_counter() - begun
     return RebuildReport(entries, chunks, embedded, reused, seconds, ws.index.issues(), tuple(notices))
@@ -383,7 +427,7 @@ def file_rows(
         _entry_row(entry, data, masked, previous, following, times, pronouns)
         for entry, previous, following in zip(parsed.entries, before, after, strict=False)  # none in an empty file
     )
-    return FileRows(stamp, _hash(data), settled, rows, parsed.issues)
+    return FileRows(stamp, _hash(data), settled, rows, parsed.issues, hides=masked != data)
 
 
 def _entry_row(
@@ -400,6 +444,7 @@ def _entry_row(
         chunks=partial(
             _chunk_rows, entry, masked[place.body_start : place.body_end], previous, following, times, pronouns
         ),
+        hides=masked[place.start : place.end] != block,
     )
 
 

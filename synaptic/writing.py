@@ -20,7 +20,7 @@ from .models import Entry, Receipt
 from .query import check_type, read_date
 from .screening import Screen
 from .stopwatch import Stopwatch
-from .sync import content_hash, embed_pending, in_step, sync
+from .sync import UNSCRUBBED, content_hash, embed_pending, in_step, sync
 from .tagging import suggest_tags
 from .workspace import Workspace
 
@@ -275,13 +275,16 @@ def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") 
     `scrub` leaves no trace of what was deleted.
     """
     try:
-        if not sync(ws, wait_ms=SCRUB_WAIT_MS if scrub else INDEX_WAIT_MS, written=paths).behind:
+        if scrub:
+            ws.index.owe_scrub()  # before the text is gone from the index: whoever comes next finishes
+        behind = sync(ws, wait_ms=SCRUB_WAIT_MS if scrub else INDEX_WAIT_MS, written=paths).behind
+        if not behind:
             if shows and not ws.index.has_entry(shows):
                 why = "`synaptic: false` in its front matter, or the setting `exclude`"
                 return (f"No search will find it: {paths[0]} is left out by {why}.",)
             embed_pending(ws, budget_s=EMBED_BUDGET_S)
-        if scrub and not ws.index.scrub():
-            return ("Another process is reading the index, which may hold the text still: `synaptic rebuild-index`.",)
+        if scrub and (behind or not ws.index.scrub()):
+            return (UNSCRUBBED,)
     except Exception as error:  # whatever it is, the entry is safe in the journal
         return (f"The journal is written; it is not indexed yet ({error}), the next search tries again.",)
     return ()

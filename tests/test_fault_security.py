@@ -858,6 +858,77 @@ def test_what_is_purged_under_a_reader_is_nowhere_or_it_is_said(home: Home) -> N
         reader.close()
 
 
+def hide(home: Home, text: str) -> None:
+    """A person wraps a text of the journal in private tags."""
+    for path in home.journal.glob("*.md"):
+        path.write_bytes(path.read_bytes().replace(text.encode(), f"<private>{text}</private>".encode()))
+
+
+def index_copies(home: Home, *needles: bytes) -> list[str]:
+    """The index's files with any of these bytes in them."""
+    return [path for path in copies(home.state, *needles) if Path(path).name.startswith("index.db")]
+
+
+def test_what_a_person_makes_private_is_in_no_byte_of_the_index(home: Home) -> None:
+    """Words, neighbours' words, vectors; the next search of a server that goes on removes them."""
+    with home.server() as server:
+        for number in range(6):
+            server.call("save", content=f"Harmless entry {number}, before it.")
+        id = server.call("save", content=f"What anybody may read.\n\n{LONG}")["id"]
+        for number in range(4):
+            server.call("save", content=f"Harmless entry {number} after it.")
+        home.ask("rebuild-index")
+        vectors = vectors_of(home.index, id)
+        assert index_copies(home, b"jqk") and index_copies(home, *pieces(vectors))
+        hide(home, LONG)
+        found = server.call("search", query=UNIQUE, strategy="lexical")
+        assert (found["total"], found["notices"][1:]) == (0, [])
+        assert index_copies(home, UNIQUE.encode(), b"jqk", *pieces(vectors)) == []
+        assert server.call("search", query="anybody may read", strategy="lexical")["total"] >= 1
+
+
+def test_a_whole_entry_that_becomes_private_is_in_no_byte_of_the_index(home: Home) -> None:
+    home.ask("save", "Harmless entry.", "--at", f"{DAY}T09:00")
+    home.ask("save", f"The {UNIQUE} secret.", "--title", f"{UNIQUE} title", "--tag", UNIQUE, "--at", f"{DAY}T09:10")
+    home.ask("save", "Harmless too.", "--at", f"{DAY}T09:20")
+    home.ask("search", UNIQUE)
+    [path] = home.journal.glob("*.md")
+    before, heading, rest = path.read_text().partition("## 09:10")
+    secret, after_heading, after = rest.partition("## 09:20")
+    path.write_text(f"{before}<private>\n{heading}{secret}</private>\n\n{after_heading}{after}")
+    assert home.ask("find")["total"] == 2
+    assert index_copies(home, UNIQUE.encode()) == []
+
+
+def test_a_scrub_under_a_reader_is_owed_and_the_next_command_does_it(home: Home) -> None:
+    """What was purged, and what became private: the answer says so; whoever searches next finishes, unasked."""
+    id = home.ask("save", f"The {UNIQUE} secret.")["id"]
+    home.ask("save", "What zqprivate names.")
+    home.ask("rebuild-index")
+    with contextlib.closing(apsw.Connection(str(home.index))) as reader:
+        reader.execute("BEGIN")
+        assert reader.execute("SELECT count(*) FROM entry").get == 2
+        assert "rebuild-index" in " ".join(home.ask("delete", id, "--yes", "--purge")["notices"])
+        hide(home, "zqprivate")
+        assert "rebuild-index" in " ".join(home.ask("search", "names")["notices"])
+        assert index_copies(home, UNIQUE.encode()) and index_copies(home, b"zqprivate")
+        reader.execute("COMMIT")
+    assert home.ask("search", "names", "--strategy", "lexical")["notices"] == []
+    assert index_copies(home, UNIQUE.encode(), b"zqprivate") == []
+
+
+def test_a_purge_that_meets_a_writer_of_the_index_is_scrubbed_by_the_next_command(home: Home) -> None:
+    id = home.ask("save", f"The {UNIQUE} secret.")["id"]
+    home.ask("rebuild-index")
+    with contextlib.closing(apsw.Connection(str(home.index))) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        notices = home.ask("delete", id, "--yes", "--purge")["notices"]
+        assert notices and index_copies(home, UNIQUE.encode())
+        writer.execute("ROLLBACK")
+    home.ask("find")
+    assert index_copies(home, UNIQUE.encode()) == []
+
+
 def _deleted(ws: Workspace, id: str) -> None:
     delete(ws, id)
 

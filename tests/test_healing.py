@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import apsw
+import pytest
 from embedders import HashingEmbedder
 from homes import open_home
 
@@ -92,6 +93,44 @@ def test_a_purged_word_is_nowhere(ws: Workspace) -> None:
     for path in kept:
         data = path.read_bytes().lower()
         assert b"xylophon" not in data and b"zymurg" not in data and doomed.id.encode() not in data, path
+
+
+UNSOUND = {
+    "a table is gone": "DROP TABLE chunk_vec_rowids",
+    "an index is gone": "DROP INDEX tag_name",
+    "a column has another name": "ALTER TABLE tag RENAME COLUMN name TO label",
+    "a passage without words": "DELETE FROM chunk_fts WHERE rowid = 1",
+    "a passage without entry": "PRAGMA foreign_keys = OFF; DELETE FROM entry WHERE rowid = 2",
+    "a vector without passage": "INSERT INTO chunk_vec (rowid, embedding) VALUES (99, vec_int8(zeroblob(32)))",
+    "a passage without vector": "DELETE FROM chunk_vec WHERE rowid = 1",
+    "a vector whose place is unknown": "DELETE FROM chunk_vec_rowids WHERE rowid = 1",
+    "a block of vectors is gone": "DELETE FROM chunk_vec_vector_chunks00",
+    "a block of vectors is cut": "UPDATE chunk_vec_vector_chunks00 SET vectors = substr(vectors, 1, 40)",
+    "vectors of another length": "UPDATE meta SET value = 31 WHERE key = 'dimensions'",
+}
+
+
+@pytest.mark.parametrize("what", UNSOUND)
+def test_an_index_is_sound_until_a_part_of_it_is_not(ws: Workspace, what: str) -> None:
+    for number in range(5):
+        save(ws, f"entry {number}", tags=[f"t{number}"])
+    search(ws, "entry")
+    assert ws.index.is_sound()
+    ws.index.db.execute(UNSOUND[what]).fetchall()
+    assert not ws.index.is_sound()
+
+
+def test_a_broken_table_of_vectors_still_heals(ws: Workspace) -> None:
+    """What SQLite says of it sounds like a question that it does not understand."""
+    for number in range(5):
+        save(ws, f"entry {number}")
+    search(ws, "entry", embed_ms=500)
+    ws.index.db.execute("UPDATE chunk_vec_rowids SET chunk_id = 99").fetchall()
+    save(ws, "entry 5")
+    path = ws.config.journal / "2026-11-21.md"
+    path.write_bytes(path.read_bytes().replace(b"entry 3", b"entry seven"))
+    assert search(ws, "seven", embed_ms=500).total >= 1
+    assert ws.index.is_sound()
 
 
 def test_those_who_open_an_index_that_others_take_away_never_meet_a_stranger(tmp_path: Path) -> None:

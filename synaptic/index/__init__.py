@@ -4,7 +4,7 @@ The file is disposable. A damaged one is deleted and filled again from the journ
 database under its name is left alone. `Database` opens it, `Store` writes to it, `Index` answers from it.
 """
 
-from .database import BUSY_TIMEOUT_MS, is_damage, is_unwritable
+from .database import BUSY_TIMEOUT_MS, is_damage, is_suspicion, is_unwritable
 from .lookup import Index
 from .rows import (
     Candidate,
@@ -35,6 +35,7 @@ __all__ = [
     "Stored",
     "instant",
     "is_damage",
+    "is_suspicion",
     "is_unwritable",
     "moment",
     "units",

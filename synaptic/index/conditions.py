@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import chain
 from typing import Any
 
 from ..models import Filters
-from .database import marks
 
 OWN = "own"
 """The column that holds an entry's own words, not its neighbours'."""
+
+THESE = "(SELECT value FROM json_each(?))"
+"""A list of any length as one value: SQLite takes 32,766 of them, and expressions that are 1,000 deep."""
 
 SUPERSEDED = (
     # in this order, and without an index made for the query: the targets are few, the entries many
@@ -36,28 +38,22 @@ def conditions(filters: Filters, *, singly: bool = False, rowid: str = "e.rowid"
         values.extend(bound)
 
     if filters.types:
-        add(f"e.type IN {marks(filters.types)}", *filters.types)
+        add(f"e.type IN {THESE}", json.dumps(filters.types))
         if "note" not in filters.types:
             add("e.type <> 'note'")  # what the index of the other types wants to hear
     if filters.tags:
         # a tag covers its children: `area` finds `area/kitchen`
-        nested = [(tag, f"{tag}/", f"{tag}0") for tag in filters.tags]
-        if singly:  # with the plus, the tags of the entry are looked at, not the entries of the tag
-            ways = " OR ".join(["+name = ? OR (+name >= ? AND +name < ?)"] * len(nested))
-            add(f"EXISTS (SELECT 1 FROM tag WHERE entry = {rowid} AND ({ways}))", *chain(*nested))
+        tags = json.dumps(filters.tags)
+        if singly:
+            add(f"EXISTS ({_TAGS_OF_ENTRY.format(rowid=rowid)})", tags)
         else:
-            each = "SELECT entry FROM tag WHERE name = ? UNION ALL SELECT entry FROM tag WHERE name >= ? AND name < ?"
-            add(f"{rowid} IN ({' UNION ALL '.join([each] * len(nested))})", *chain(*nested))
+            add(f"{rowid} IN ({_ENTRIES_OF_TAGS})", tags, tags)
     if filters.projects:
-        add(f"e.project_key IN {marks(filters.projects)}", *filters.projects)
+        add(f"e.project_key IN {THESE}", json.dumps(filters.projects))
     if filters.files:
         # a whole path, its last parts, or a folder
-        ways = " OR ".join(["path = ? OR substr(path, -?) = ? OR substr(path, 1, ?) = ?"] * len(filters.files))
-        parts_of_path: list[Any] = []
-        for path in filters.files:
-            tail, head = f"/{path.lstrip('/')}", f"{path.rstrip('/')}/"
-            parts_of_path += [path, len(tail), tail, len(head), head]
-        add(f"{rowid} IN (SELECT entry FROM file WHERE {ways})", *parts_of_path)
+        ways = [(path, f"/{path.lstrip('/')}", f"{path.rstrip('/')}/") for path in filters.files]
+        add(f"{rowid} IN ({_ENTRIES_OF_FILES})", json.dumps(ways))
     if filters.since:
         add(f"e.at >= ? AND {_LOCAL} >= ?", _midnight(filters.since, -1), _midnight(filters.since, 0))
     if filters.until:
@@ -120,8 +116,8 @@ class Gate:
     def _conditions(self, *, singly: bool, rowid: str = "e.rowid") -> tuple[str, tuple[Any, ...]]:
         condition, values = conditions(self.filters, singly=singly, rowid=rowid)
         if self.within is not None:
-            condition += f" AND {rowid} IN {marks(self.within)}"
-            values = (*values, *self.within)
+            condition += f" AND {rowid} IN {THESE}"
+            values = (*values, json.dumps(self.within))
         for phrase in self.phrases:
             condition += (
                 f" AND {rowid} IN (SELECT p.entry FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid "
@@ -135,6 +131,21 @@ def _midnight(day: str, later: int) -> int:
     """So many days after a day, in UTC and as the index counts instants; wherever it is that day, it is near."""
     return (date.fromisoformat(day).toordinal() + later - _EPOCH_DAY) * _MICROSECONDS_A_DAY
 
+
+_TAGS_OF_ENTRY = (  # the tags of the entry are looked at, not the entries of the tag
+    "SELECT 1 FROM tag t CROSS JOIN json_each(?) j WHERE t.entry = {rowid} "
+    "AND (t.name = j.value OR (t.name >= j.value || '/' AND t.name < j.value || '0'))"
+)
+_ENTRIES_OF_TAGS = (
+    "SELECT t.entry FROM json_each(?) j CROSS JOIN tag t ON t.name = j.value UNION ALL "
+    "SELECT t.entry FROM json_each(?) j CROSS JOIN tag t ON t.name >= j.value || '/' AND t.name < j.value || '0'"
+)
+_ENTRIES_OF_FILES = (
+    "WITH wanted (path, tail, head) AS MATERIALIZED "
+    "(SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)) "
+    "SELECT f.entry FROM file f CROSS JOIN wanted w ON f.path = w.path "
+    "OR substr(f.path, -length(w.tail)) = w.tail OR substr(f.path, 1, length(w.head)) = w.head"
+)
 
 _LOCAL = "e.at + 1000000 * e.utc_offset"
 _EPOCH_DAY = date(1970, 1, 1).toordinal()

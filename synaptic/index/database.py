@@ -7,7 +7,7 @@ import importlib.util
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
@@ -44,24 +44,28 @@ _PRAGMAS = (
 FREE_SHARE = 16
 """About one of so many pages may be free: the next write takes them."""
 
-_TABLES = frozenset(
-    re.findall(r"^CREATE (?:VIRTUAL )?TABLE (\w+)", SCHEMA.read_text(encoding="utf-8"), re.MULTILINE)
-) | {f"chunk_fts_{part}" for part in ("config", "data", "docsize", "idx")}
+_SHADOWS = {f"chunk_fts_{part}" for part in ("config", "data", "docsize", "idx")}
 _VECTOR_TABLES = {f"chunk_vec_{part}" for part in ("chunks", "info", "rowids", "vector_chunks00")}
 
-_DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.ConstraintError, apsw.SQLError)
+_DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
+_SUSPICION = (apsw.SQLError, apsw.ConstraintError)
 _UNWRITABLE = (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.FullError, apsw.IOError)
 _TORN_FILE = (apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQLITE_IOERR_DATA)
 
 
 def is_damage(error: apsw.Error) -> bool:
-    """True for what SQLite says of a damaged file: the caller resets the index and fills it again.
-
-    Every statement here is fixed, so one that SQLite does not understand speaks of a table that is gone.
-    """
+    """True for what SQLite says of a damaged file: the caller resets the index and fills it again."""
     if isinstance(error, apsw.IOError):
         return getattr(error, "extendedresult", 0) in _TORN_FILE
-    return isinstance(error, _DAMAGE) and not str(error).startswith("fts5: syntax error")
+    return isinstance(error, _DAMAGE)
+
+
+def is_suspicion(error: apsw.Error) -> bool:
+    """True for what SQLite says of a broken virtual table, and as well of a question that is too large for it.
+
+    The caller lets `Index.is_sound` decide.
+    """
+    return isinstance(error, _SUSPICION)
 
 
 def is_unwritable(error: apsw.Error) -> bool:
@@ -224,14 +228,18 @@ class Database:
             kept, accesses = rescue.take(connection), rescue.accesses(connection)
             if connection.execute("PRAGMA user_version").get != 0:
                 _drop_everything(connection)
-            script = re.sub(r"--.*|\s+", " ", SCHEMA.read_text(encoding="utf-8"))  # SQLite keeps it as it is given
-            tokenizer = " ".join(f"'{part}'" for part in self._tokenizer).replace("'", "''")
-            connection.execute(script.replace("{tokenizer}", tokenizer))
+            connection.execute(";".join(self._statements()))
             connection.execute("INSERT INTO meta VALUES ('schema', ?)", (wanted,))
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION}")
             connection.executemany("INSERT INTO access VALUES (?, ?, ?)", accesses)
             if kept:
                 rescue.give(connection, kept)
+
+    def _statements(self) -> list[str]:
+        """The statements that make the tables and their indexes, as SQLite keeps them."""
+        tokenizer = " ".join(f"'{part}'" for part in self._tokenizer).replace("'", "''")
+        script = re.sub(r"--.*|\s+", " ", SCHEMA.read_text(encoding="utf-8")).replace("{tokenizer}", tokenizer)
+        return [made for statement in script.split(";") if (made := statement.strip())]
 
     @contextmanager
     def _creation_lock(self) -> Iterator[None]:
@@ -260,14 +268,17 @@ class Database:
             lock.release()
 
     def check_tables(self) -> None:
-        """Raises apsw.CorruptError where a table is gone; sqlite-vec would end the process at the next question."""
+        """Raises apsw.CorruptError where a table or an index of one is not as it was made.
+
+        sqlite-vec would end the process at the next question to a table that is gone.
+        """
         cookie = self.value("PRAGMA schema_version")
         if cookie == self._whole_at:
             return
-        names = {row[0] for row in self.rows("SELECT name FROM sqlite_schema")}
-        wanted = _TABLES | (_VECTOR_TABLES if "chunk_vec" in names else set())
-        if not wanted <= names:
-            raise apsw.CorruptError(f"its table {min(wanted - names)} is missing")
+        found = {part for row in self.rows("SELECT name, sql FROM sqlite_schema") for part in row}
+        wanted = _SHADOWS.union(self._statements(), _VECTOR_TABLES if "chunk_vec" in found else ())
+        if not wanted <= found:
+            raise apsw.CorruptError(f"this part of it is missing: {min(wanted - found)}")
         self._whole_at = cookie
 
     # -- transactions -------------------------------------------------------------------------------
@@ -323,12 +334,12 @@ class Database:
         if free > pages // FREE_SHARE:
             self.rows(f"PRAGMA incremental_vacuum({min(most, free - pages // FREE_SHARE)})")
 
-    def compact(self) -> bool:
+    def compact(self, wait_ms: int = COMPACT_WAIT_MS) -> bool:
         """Gives free pages back and empties the write-ahead log; False where somebody was in the way.
 
         Not VACUUM: it may renumber the rows that vec0 keeps its vectors in.
         """
-        self.db.set_busy_timeout(COMPACT_WAIT_MS)
+        self.db.set_busy_timeout(wait_ms)
         try:
             self.db.execute("PRAGMA incremental_vacuum").fetchall()
             return not self.value("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -443,7 +454,3 @@ def _read_only(path: Path, way: str) -> Iterator[apsw.Connection]:
 def _unlink(path: Path, *suffixes: str) -> None:
     for suffix in suffixes:
         Path(f"{path}{suffix}").unlink(missing_ok=True)
-
-
-def marks(values: Sequence[object]) -> str:
-    return f"({', '.join('?' * len(values))})"

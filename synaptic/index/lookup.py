@@ -16,8 +16,8 @@ import apsw
 from ..errors import Ambiguous, NotFound
 from ..models import Facets, Filters, Order, ParseIssue, Vector
 from ..words import match, sought, words, words_like
-from .conditions import OWN, SUPERSEDED, Gate, conditions, shown
-from .database import marks
+from .conditions import OWN, SUPERSEDED, THESE, Gate, conditions, shown
+from .database import is_damage, is_suspicion
 from .rows import (
     MICROSECOND,
     SELECT_ENTRY,
@@ -212,7 +212,7 @@ class Index(Store):
 
     def _candidates(self, scored: Sequence[tuple[int, float]]) -> list[Candidate]:
         rowids = json.dumps([rowid for rowid, _ in scored])
-        entries = dict(self.rows(f"SELECT rowid, entry FROM chunk WHERE rowid IN {_THESE}", rowids))
+        entries = dict(self.rows(f"SELECT rowid, entry FROM chunk WHERE rowid IN {THESE}", rowids))
         if len(entries) < len(scored):
             raise apsw.CorruptError("words or vectors without their chunk")
         return [Candidate(rowid, entries[rowid], score) for rowid, score in scored]
@@ -257,9 +257,9 @@ class Index(Store):
         """The cosine of each entry's best chunk; entries without a vector are left out."""
         rows = self.rows(
             "SELECT c.entry, min(vec_distance_l2(v.embedding, vec_int8(?))) FROM chunk c "
-            f"JOIN chunk_vec v ON v.rowid = c.rowid WHERE c.entry IN {marks(rowids)} AND c.vector = 1 GROUP BY c.entry",
+            f"JOIN chunk_vec v ON v.rowid = c.rowid WHERE c.entry IN {THESE} AND c.vector = 1 GROUP BY c.entry",
             quantise(vector),
-            *rowids,
+            json.dumps(rowids),
         )
         return {entry: _cosine(distance * distance) for entry, distance in rows}
 
@@ -345,10 +345,8 @@ class Index(Store):
         return [row[0] for row in self.rows("SELECT doc FROM chunk_place WHERE term = ? LIMIT ?", stem, limit)]
 
     def passages(self, chunk_rowids: Sequence[int]) -> dict[int, Passage]:
-        rows = self.rows(
-            f'SELECT rowid, entry, start, "end", hash FROM chunk WHERE rowid IN {marks(chunk_rowids)}',
-            *chunk_rowids,
-        )
+        sql = f'SELECT rowid, entry, start, "end", hash FROM chunk WHERE rowid IN {THESE}'
+        rows = self.rows(sql, json.dumps(chunk_rowids))
         return {row[0]: Passage(*row) for row in rows}
 
     # -- entries out --------------------------------------------------------------------------------
@@ -356,18 +354,16 @@ class Index(Store):
     def entries(self, rowids: Sequence[int]) -> dict[int, Stored]:
         """Entries by rowid, without content. Copies that have no id in force are left out."""
         found: dict[int, Stored] = {}
-        for start in range(0, len(rowids), 500):
-            some = rowids[start : start + 500]
-            within = f"IN {marks(some)}"
-            tags = self._lists(f"SELECT entry, name FROM tag WHERE entry {within} ORDER BY entry, seq", some)
-            files = self._files(some)
-            old = self._lists(f"SELECT entry, target FROM supersedes WHERE entry {within}", some)
-            for row in self.rows(f"{SELECT_ENTRY} WHERE e.rowid {within} AND e.id IS NOT NULL", *some):
-                rowid = row[0]
-                try:
-                    found[rowid] = stored(row, tags.get(rowid, ()), files.get(rowid, ()), old.get(rowid, ()))
-                except (OverflowError, TypeError, ValueError) as error:
-                    raise apsw.CorruptError(f"a row makes no sense: {error}") from error
+        these = json.dumps(rowids)
+        tags = self._lists(f"SELECT entry, name FROM tag WHERE entry IN {THESE} ORDER BY entry, seq", these)
+        files = self._files(these)
+        old = self._lists(f"SELECT entry, target FROM supersedes WHERE entry IN {THESE}", these)
+        for row in self.rows(f"{SELECT_ENTRY} WHERE e.rowid IN {THESE} AND e.id IS NOT NULL", these):
+            rowid = row[0]
+            try:
+                found[rowid] = stored(row, tags.get(rowid, ()), files.get(rowid, ()), old.get(rowid, ()))
+            except (OverflowError, TypeError, ValueError) as error:
+                raise apsw.CorruptError(f"a row makes no sense: {error}") from error
         return found
 
     def standings(self, rowids: Sequence[int]) -> dict[int, Standing]:
@@ -375,7 +371,7 @@ class Index(Store):
         rows = self.rows(
             "SELECT e.rowid, e.id, e.at, s.path, e.seq, e.type, e.date_source, e.importance, "
             "coalesce(a.count, 0), a.at, e.title FROM entry e JOIN source s ON s.id = e.source "
-            f"LEFT JOIN access a ON a.id = e.id WHERE e.rowid IN {_THESE} AND e.id IS NOT NULL",
+            f"LEFT JOIN access a ON a.id = e.id WHERE e.rowid IN {THESE} AND e.id IS NOT NULL",
             json.dumps(rowids),
         )
         return {row[0]: Standing(*row) for row in rows}
@@ -383,22 +379,22 @@ class Index(Store):
     def passing(self, filters: Filters, rowids: Sequence[int]) -> set[int]:
         """Those of these entries that pass the filters."""
         condition, values = conditions(filters, singly=True)
-        sql = f"SELECT e.rowid FROM entry e WHERE e.rowid IN {_THESE}{condition}"
+        sql = f"SELECT e.rowid FROM entry e WHERE e.rowid IN {THESE}{condition}"
         rows = self.rows(sql, json.dumps(rowids), *values)
         return {row[0] for row in rows}
 
-    def _lists(self, sql: str, values: Sequence[int]) -> dict[int, tuple[str, ...]]:
+    def _lists(self, sql: str, these: str) -> dict[int, tuple[str, ...]]:
         """Second columns grouped by the first."""
         groups: dict[int, list[str]] = {}
-        for key, value in self.rows(sql, *values):
+        for key, value in self.rows(sql, these):
             groups.setdefault(key, []).append(value)
         return {key: tuple(members) for key, members in groups.items()}
 
-    def _files(self, rowids: Sequence[int]) -> dict[int, list[tuple[str, str | None]]]:
+    def _files(self, these: str) -> dict[int, list[tuple[str, str | None]]]:
         """(path, fingerprint) of the files of each entry."""
         files: dict[int, list[tuple[str, str | None]]] = {}
-        sql = f"SELECT entry, path, hash FROM file WHERE entry IN {marks(rowids)} ORDER BY entry, seq"
-        for entry, path, known in self.rows(sql, *rowids):
+        sql = f"SELECT entry, path, hash FROM file WHERE entry IN {THESE} ORDER BY entry, seq"
+        for entry, path, known in self.rows(sql, these):
             files.setdefault(entry, []).append((path, known))
         return files
 
@@ -474,7 +470,7 @@ class Index(Store):
     def superseded_by(self, ids: Sequence[str]) -> dict[str, str]:
         """For each of these ids that a strictly later entry supersedes: the id of the latest such entry."""
         rows = self.rows(
-            f"SELECT old.own_id, new.id {SUPERSEDED} AND s.target IN {_THESE} ORDER BY new.at, new.twin DESC, new.id",
+            f"SELECT old.own_id, new.id {SUPERSEDED} AND s.target IN {THESE} ORDER BY new.at, new.twin DESC, new.id",
             json.dumps(ids),
         )
         return dict(rows)
@@ -550,6 +546,21 @@ class Index(Store):
         lost = "SELECT count(*) FROM ({} EXCEPT {})"
         return sum(self.value(lost.format(*pair)) + self.value(lost.format(*reversed(pair))) for pair in pairs)
 
+    def is_sound(self) -> bool:
+        """Whether every table is as it was made and read whole, and vec0 gives each passage its vector.
+
+        What an error says of the disk says nothing of the index.
+        """
+        self._whole_at = None
+        try:
+            self.check_tables()
+            if self.value("PRAGMA integrity_check(1)") != "ok" or self.rows("PRAGMA foreign_key_check"):
+                return False
+            given = self.value(_VECTORS_GIVEN, self.meta("dimensions")) if self.has_vectors() else 0
+            return not self.orphans() and given == self.value("SELECT count(*) FROM chunk WHERE vector = 1")
+        except apsw.Error as error:
+            return not (is_damage(error) or is_suspicion(error))
+
     def own_ids(self) -> dict[str, set[str]]:
         """By path, the ids that files give their entries."""
         found: dict[str, set[str]] = {}
@@ -584,11 +595,13 @@ _DIFFERENT = (
     "SELECT value FROM each WHERE value IS NOT NULL"
 )
 
-# A list of any length in one statement, which is prepared once.
-_THESE = "(SELECT value FROM json_each(?))"
+_VECTORS_GIVEN = (
+    "SELECT count(*) FROM chunk c CROSS JOIN chunk_vec v ON v.rowid = c.rowid "
+    "WHERE c.vector = 1 AND length(v.embedding) = ?"
+)
 
 # With the plus, FTS5 is asked once; without it, once for each row.
-_AMONG_THESE = f" AND +rowid IN {_THESE}"
+_AMONG_THESE = f" AND +rowid IN {THESE}"
 _AMONG_MATCHES = " AND +rowid IN (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?)"
 
 

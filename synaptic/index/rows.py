@@ -37,7 +37,7 @@ class EntryRow:
     """One entry to be indexed. `hash` is that of its bytes, `row_hash` of all that its rows are made of but its place.
 
     `chunks` makes its passages, in order and at least one; that is half of the work, and only needed where
-    `row_hash` is another than the index has.
+    `row_hash` is another than the index has. `hides`: a private passage stands in its bytes.
     """
 
     entry: Entry
@@ -45,17 +45,22 @@ class EntryRow:
     content_hash: int
     row_hash: int
     chunks: Callable[[], tuple[ChunkRow, ...]]
+    hides: bool
 
 
 @dataclass(frozen=True, slots=True)
 class FileRows:
-    """All that the index keeps of one file. `settled`: its stamp proves that it is as it was read."""
+    """All that the index keeps of one file.
+
+    `settled`: its stamp proves that it is as it was read. `hides`: a private passage stands in it.
+    """
 
     stamp: Stamp
     digest: int
     settled: bool
     rows: tuple[EntryRow, ...]
     issues: tuple[ParseIssue, ...]
+    hides: bool
 
 
 @dataclass(frozen=True, slots=True)

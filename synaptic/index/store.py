@@ -18,6 +18,7 @@ from ..errors import SynapticError
 from ..markdown import derived_id
 from ..models import Entry, Proof, Stamp, Vector
 from ..words import spell
+from .database import COMPACT_WAIT_MS
 from .kept import Keeping
 from .rescue import VECTORS_IN_A_BLOCK, create_vectors, set_aside
 from .rows import (
@@ -49,6 +50,8 @@ class Store(Keeping):
 
     def __init__(self, path: Path, *, stemming: bool = True) -> None:
         super().__init__(path, stemming=stemming)
+        self._note = path.with_name("index.scrub")
+        self._owes_scrub = False
         self._donors: dict[int, int] = {}
         self._has_kept = False
         self._accessed: Counter[str] = Counter()
@@ -103,7 +106,9 @@ class Store(Keeping):
         known = [ids[path] for path in (*removed, *changed) if path in ids]
         self._donors = {row[0]: row[1] for source in known for row in self.rows(_VECTORS_OF_FILE, source)}
         self._has_kept = self.value("SELECT 1 FROM sqlite_temp_schema WHERE name = 'kept'") is not None
+        hides = False
         for file in files:
+            hides |= file.hides
             reused += self._replace_file(file, touched, doomed)
         for path in removed:
             doomed += (row[0] for row in self.rows("SELECT rowid FROM entry WHERE source = ?", ids[path]))
@@ -113,6 +118,8 @@ class Store(Keeping):
             self.db.execute("DELETE FROM entry WHERE rowid = ?", (rowid,))
         if doomed:
             self._forget_labels()
+            if hides:
+                self.owe_scrub()
         self.db.executemany("DELETE FROM source WHERE id = ?", [(ids.pop(path),) for path in removed])
         if removed:
             self.forget("proofs")
@@ -175,15 +182,33 @@ class Store(Keeping):
         self._accessed.clear()
         self.db.execute("DELETE FROM access WHERE id NOT IN (SELECT id FROM entry WHERE id IS NOT NULL)")
 
-    def scrub(self) -> bool:
+    def owe_scrub(self) -> None:
+        """None; a file beside the index tells every process that deleted text has to go from the index's bytes.
+
+        Not a row: where another process writes, it is noted all the same.
+        """
+        self._owes_scrub = True
+        with suppress(OSError):  # where nothing can be written, this process remembers
+            self._note.touch(0o600)
+
+    def owes_scrub(self) -> bool:
+        """Whether bytes of what was purged or became private may still stand in the file or its log."""
+        return self._owes_scrub or self._note.exists()
+
+    def scrub(self, wait_ms: int = COMPACT_WAIT_MS) -> bool:
         """Leaves no trace of what was deleted: FTS5 keeps its words until segments are merged, SQLite its pages.
 
-        False where another process reads from the log, which then keeps it.
+        False where another process writes or reads from the log, which then keeps it: the scrub stays owed.
         """
-        with self.writing():
-            self.forget_accesses()
-            self.optimize()
-        return self.compact()
+        with suppress(apsw.BusyError):
+            with self.writing(wait_ms):
+                self.forget_accesses()
+                self.optimize()
+            if self.compact(wait_ms):
+                self._owes_scrub = False
+                self._note.unlink(missing_ok=True)
+                return True
+        return False
 
     def clear(self, *, keep_vectors: bool) -> None:
         """Empties the index, setting vectors aside for `apply` to take over. Call within `writing`."""
@@ -218,6 +243,8 @@ class Store(Keeping):
             if rowid is None:
                 new.append((seq, row))
             elif row_hash != row.row_hash:
+                if row.hides:
+                    self.owe_scrub()
                 reused += self._replace_entry(rowid, source, seq, row)
             elif tuple(place) != place_values(seq, row):
                 moved.append((*place_values(seq, row), rowid))
