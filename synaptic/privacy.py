@@ -27,6 +27,7 @@ from .blocks import LONE_CR, MASK, TIME_HEADING, Scan, scan, shown
 _TAG = re.compile(r"<(/?)private(?:[ \t][^<>\n]*)?>", re.IGNORECASE)
 _HEADING = re.compile(rf"^{TIME_HEADING}", re.MULTILINE)
 _TICKS = re.compile("`+")
+_TAGS = re.compile(rb"</?private[^<>]*>", re.IGNORECASE)
 _KEPT = re.compile(rb"[^\r\n]+")
 _SIGN = re.compile(rb"<private", re.IGNORECASE)
 _PASSAGE = re.compile(rb"%b(?:[%b\r\n]*%b)?" % (MASK, MASK, MASK))
@@ -50,6 +51,21 @@ def without_private(text: str) -> str:
         return text
     found = _read(data)
     return shown(_masked(data, _joined([*found.private, *found.strays]))).decode("utf-8", "surrogatepass")
+
+
+def mentions(data: bytes) -> bool:
+    """Whether something that looks like a `<private>` tag stands there: a quick look."""
+    return _SIGN.search(data) is not None
+
+
+def reveals(copy: bytes, now: bytes) -> bool:
+    """Whether `copy` shows a line, or a part of one, that `now`, a later state of it, keeps private."""
+    if not _SIGN.search(now):
+        return False
+    hidden = (now[start:end] for start, end in passages(mask(now)))
+    lines = {line.strip() for passage in hidden for line in _TAGS.sub(b"", passage).splitlines()} - {b""}
+    open_text = shown(mask(copy))
+    return any(line in open_text for line in lines)
 
 
 def passages(masked: bytes) -> list[tuple[int, int]]:
