@@ -2,6 +2,7 @@
 
 Order: others' saves first. A block that is whole in its file is done; a torn one is completed (see
 `recovery`); an absent one is looked for in the whole journal if anybody can have written it, then appended.
+One that was seen in its file and is gone was taken away by somebody: it is not appended, and `doctor` names it.
 """
 
 from __future__ import annotations
@@ -91,7 +92,8 @@ class Delivery:
             self._clear_left_over()
             yield
         finally:
-            self._lock.release()
+            with contextlib.suppress(OSError):  # what was written is written
+                self._lock.release()
 
     def deliver(self, record: Record) -> tuple[str, bool]:
         """Others' waiting saves first, then this one."""
@@ -99,18 +101,26 @@ class Delivery:
         now = self.spool.get(record.id)
         if now is None and self.spool.get(record.id, done=True):
             return record.path, False  # another writer was so kind
-        try:
-            path = self._settle(now or record, fresh=now is not None and now.at is None)
-        except JournalError as error:
-            if disk.TORN in getattr(error.__cause__, "__notes__", ()):
-                return record.path, True
-            with contextlib.suppress(OSError):
-                self.spool.drop(record.id)
-            raise
+        path = self._settle(now or record, fresh=now is not None and now.at is None)
         if path is None:
             return record.path, True
         self._finish(record.id)
         return path, False
+
+    def take_back(self, id: str) -> bool:
+        """True when a save that met an error is neither in the journal nor in the spool; False: it waits there."""
+        with contextlib.suppress(OSError, JournalError):
+            if (record := self.spool.get(id)) and record.at is not None and self._begun(record):
+                return False
+            self.spool.drop(id)
+        return not self.spool.waits(id)
+
+    def _begun(self, record: Record) -> bool:
+        try:
+            data = folder.read(self._root, record.path)[0]
+        except NotFound:
+            return False
+        return recovery.mend(data, record.block, record.id, at=record.at) is not None
 
     def drain(self, but: str = "") -> tuple[str, ...]:
         """The ids that were finished; a save that cannot be (no permission for its file) goes on waiting."""
@@ -120,14 +130,15 @@ class Delivery:
     def _drain_one(self, id: str) -> bool:
         with contextlib.suppress(JournalError, NotFound, OSError):
             record = self.spool.get(id)
-            if record and self.ours(record) and self._settle(record) is not None:
+            if record and self.ours(record) and (record.seen or self._settle(record) is not None):
                 self._finish(id)
                 return True
         return False
 
     def _finish(self, id: str) -> None:
-        fault("settled")
         with contextlib.suppress(OSError):  # the entry is in its file: nothing may turn that into an error
+            self.spool.mark(id, "seen")
+            fault("settled")
             self.spool.finish(id)
             self.spool.expire_done()
 
@@ -141,33 +152,43 @@ class Delivery:
         `fresh`: nobody can have written it anywhere yet.
         """
         suspect = not fresh and (record.at is not None or record.age_s > _SURELY_FRESH_S)
-        for _ in range(ATTEMPTS):
-            found = None if fresh else self._mend(record, suspect=suspect)
+        for attempt in range(ATTEMPTS):
+            time.sleep(0.01 * attempt)
+            found, size = (None, None) if fresh else self._mend(record, suspect=suspect)
             if found:
                 return found
-            if found is None and self._append(record):
+            shrunk = size is not None and 0 <= size < (record.at or 0)  # an editor may be writing it just now
+            if found is None and not (shrunk and attempt < ATTEMPTS - 1) and self._append(record, size):
                 return record.path
             record, fresh, suspect = self.spool.get(record.id) or record, False, True
             self._places = None
         return None
 
-    def _mend(self, record: Record, *, suspect: bool) -> str | None:
-        """The path of the file in which the block is whole now, "" when that file just changed, None without one."""
+    def _mend(self, record: Record, *, suspect: bool) -> tuple[str | None, int]:
+        """The path of the file in which the block is whole now, "" when that file just changed, None without one.
+
+        And the size of its own file, -1 where it is missing.
+        """
+        size = -1
         for elsewhere in (False, True):
             path = record.path if not elsewhere else self.place_of(record.id) if suspect else None
             if path is None:
-                return None
+                break
             with contextlib.suppress(NotFound):
                 data, status = folder.read(self._root, path)
+                size = size if elsewhere else len(data)
                 whole = recovery.mend(
                     data, record.block, record.id, at=record.at, written=record.written, suspect=suspect
                 )
                 if whole is not None:
-                    return path if whole == data or self.replace(path, data, status, whole) else ""
-        return None
+                    return path if whole == data or self.replace(path, data, status, whole) else "", size
+        return None, size
 
-    def _append(self, record: Record) -> bool:
-        """True when the block stands at the end of its file; False when somebody changed the file meanwhile."""
+    def _append(self, record: Record, size: int | None) -> bool:
+        """True when the block stands at the end of its file; False when somebody changed the file meanwhile.
+
+        `size`: what the file must still have, so that a block that was looked for is not appended to other bytes.
+        """
         real = folder.locate(self._root, record.path)
         with disk_errors(record.path):
             disk.make_dirs(real.parent, private=self._private)
@@ -177,7 +198,10 @@ class Delivery:
                 if not stat.S_ISREG(file.stat().st_mode):
                     raise JournalError(f"{record.path} is no regular file.", hint="Move it out of the way.")
                 return disk.append(
-                    file, lambda head, tail: _joined(record, head, tail), lambda text: self.spool.mark(record.id, text)
+                    file,
+                    lambda head, tail: _joined(record, head, tail),
+                    lambda text: self.spool.mark(record.id, text),
+                    size,
                 )
             return False  # an editor is just replacing it
 
@@ -192,6 +216,19 @@ class Delivery:
         return True
 
     def replace(self, path: str, data: bytes, status: os.stat_result, after: bytes) -> bool:
+        """True when the file went from `data` to `after`; False when it changed meanwhile.
+
+        Raises JournalError when it did not, because of the disk: an error after the exchange is none.
+        """
+        try:
+            return self._replace(path, data, status, after)
+        except JournalError:
+            with contextlib.suppress(JournalError, NotFound):
+                if folder.read(self._root, path)[0] == after:
+                    return True
+            raise
+
+    def _replace(self, path: str, data: bytes, status: os.stat_result, after: bytes) -> bool:
         real = folder.locate(self._root, path)
         with disk_errors(path):
             try:
@@ -217,7 +254,10 @@ class Delivery:
     def _clear_left_over(self) -> None:
         with contextlib.suppress(OSError):
             noted = {Path(os.fsdecode(real)) for real in self._note.read_bytes().split(b"\0") if real}
-            if not [real for real in noted if not disk.clear_temp(real)]:
+            left = [real for real in noted if not disk.clear_temp(real)]
+            for parent in {real.parent for real in noted}:
+                disk.sync_dir(parent)
+            if not left:
                 self._note.unlink()
 
     def place_of(self, id: str) -> str | None:

@@ -28,7 +28,7 @@ _FAULT, _, _CUT = os.environ.get("SYNAPTIC_FAULT", "").partition(":")
 
 FAULTS = (
     "spool-torn", "spool-written", "spooled", "locked", "marked", "append-torn", "appended", "synced",
-    "create-torn", "created", "linked", "settled", "done",
+    "create-torn", "created", "linked", "settled", "done", "kept-torn", "kept",
     "trash-torn", "trashed", "replace-torn", "replace-written", "replace-swapped", "replaced",
 )  # fmt: skip
 """The steps at which `SYNAPTIC_FAULT=<step>` kills the process.
@@ -53,6 +53,7 @@ _REASONS = {
     errno.EACCES: ("permission denied", "Check the owner and the mode of that path."),
     errno.EPERM: ("operation not permitted", "Check the owner and the mode of that path."),
     errno.EBUSY: ("another program holds it open, or it is mounted by itself", "Close it there, or mount its folder."),
+    errno.EIO: ("input/output error", "Check the disk (`dmesg` says more), then try again."),
 }
 
 
@@ -74,7 +75,7 @@ def disk_errors(path: Path | str, what: str = "written") -> Iterator[None]:
         yield
     except OSError as error:
         number = errno.EBUSY if getattr(error, "winerror", 0) == _SHARING_VIOLATION else error.errno
-        reason, hint = _REASONS.get(number or 0, (error.strerror or str(error), ""))
+        reason, hint = _REASONS.get(number or 0, (error.strerror or str(error), "Try again."))
         raise JournalError(f"{path} cannot be {what}: {reason}.", hint=hint) from error
 
 
@@ -163,18 +164,23 @@ def create(path: Path, data: bytes, *, private: bool) -> None:
     sync_dir(path.parent)
 
 
-def append(path: Path, make: Callable[[bytes, bytes], bytes], mark: Callable[[str], None]) -> bool:
+def append(
+    path: Path, make: Callable[[bytes, bytes], bytes], mark: Callable[[str], None], expected: int | None = None
+) -> bool:
     """True when the bytes stand at the end of `path`, synced; False when somebody changed the file meanwhile.
 
     `make(head, tail)` gets the first bytes and up to 4 KiB of the end, and returns what to append. `mark` is
-    told `at OFFSET` ahead of the first byte and `written` after the last. On an error the file is cut back to
-    what it was, unless it is no longer what this call left: then the OSError carries the note `TORN`.
+    told `at OFFSET` ahead of the first byte and `written` after the last. Where the file has another size than
+    `expected` (if given), nothing is appended. On an error the file is cut back to what it was, unless it is no
+    longer what this call left.
     """
     fd = os.open(path, os.O_RDWR | os.O_APPEND | _O_PLAIN)
     try:
         if not os.fstat(fd).st_size:
             time.sleep(EMPTIED_S)  # an editor that empties a file is about to write it
         size = os.fstat(fd).st_size
+        if expected not in (None, size):
+            return False
         head = os.read(fd, 4)
         os.lseek(fd, max(0, size - 4096), os.SEEK_SET)
         data = make(head, os.read(fd, 4096))
@@ -184,15 +190,16 @@ def append(path: Path, make: Callable[[bytes, bytes], bytes], mark: Callable[[st
         try:
             write_all(fd, data)
             begun = os.lseek(fd, 0, os.SEEK_CUR) - len(data)
-            if begun != size and _glued(fd, begun, data):  # the file grew since its end was read
+            # the file grew since its end was read, perhaps by an editor's buffer that holds this text already
+            if begun != size and (expected is not None or _glued(fd, begun, data)):
                 _cut_back(fd, path, begun, data)
                 return False
             mark("written")
             fault("appended")
             sync_file(fd)
-        except OSError as error:
-            if not _cut_back(fd, path, size, data):
-                error.add_note(TORN)
+        except OSError:
+            with contextlib.suppress(OSError):
+                _cut_back(fd, path, size, data)
             raise
         fault("synced")
         os.lseek(fd, begun, os.SEEK_SET)
@@ -205,9 +212,6 @@ def _glued(fd: int, begun: int, data: bytes) -> bool:
     """True when `data` begins in the middle of somebody's line."""
     os.lseek(fd, max(0, begun - 1), os.SEEK_SET)
     return begun > 0 and os.read(fd, 1) not in b"\r\n" and data[:1] not in b"\r\n"
-
-
-TORN = "A part of the text is in the file."
 
 
 def replace(path: Path, expected: bytes, inode: int, data: bytes) -> bool:

@@ -38,6 +38,9 @@ def fix(ws: Workspace) -> Checkup:
             folder.chmod(0o700)
     with suppress(SynapticError):  # what stands in the way is a finding
         ws.journal.drain(LOCK_WAIT_S)
+        for stamp in ws.journal.scan():
+            with suppress(NotFound):
+                ws.journal.hide(stamp.path, ws.journal.read(stamp.path))
         verify(ws)
         if unlike_journal(ws) or _lacking(ws):
             rebuild(ws)
@@ -156,6 +159,11 @@ def _journal(ws: Workspace) -> Iterator[Finding]:
     yield from map(_issue, now.issues)
     if now.queued:
         yield Finding("warning", "queued", f"Saves that wait to join their files: {now.queued}.", FIX)
+    for stamp in ws.journal.scan():
+        with suppress(NotFound):
+            for id, _ in ws.journal.open_copies(stamp.path, ws.journal.read(stamp.path)):
+                message = f"The trash or done/ shows text of {id} that {stamp.path} keeps private now."
+                yield Finding("warning", "private-copy", message, FIX)
     for lost in ws.journal.vanished():
         yield Finding(
             "warning",

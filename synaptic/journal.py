@@ -22,13 +22,14 @@ from .disk import disk_errors, fault
 from .errors import Ambiguous, Busy, Changed, JournalError, NotFound, Refused
 from .markdown import parse_entries, proven_block, rewrite_block
 from .models import Entry, ParsedFile, Proof, Stamp
+from .privacy import mask, mentions, reveals, unclosed_tags
 from .spool import Record
 from .trash import Piece, Trash, Why
 
 
 @dataclass(frozen=True, slots=True)
 class Vanished:
-    """A save that arrived lately and stands nowhere in the journal now."""
+    """An acknowledged text that the journal does not hold now, although nobody replaced it through Synaptic."""
 
     id: str
     path: str
@@ -91,25 +92,26 @@ class Journal:
     def append(self, entry: Entry) -> tuple[str, bool]:
         """The path of the entry's day file, and whether the entry still waits for it; it is durable either way.
 
-        Raises JournalError when the disk refuses; the journal is then byte for byte what it was.
+        Raises JournalError when the disk refuses; the journal is then byte for byte what it was, and nothing waits.
         """
-        self.prepare()
-        path = self.day_path(entry.at)
-        folder.locate(self.root, path)
-        record = Record(entry.id, path, entry.date, str(self.root), proven_block(entry))
-        with disk_errors(self._spool.waiting):
-            self._spool.put(record)
-        fault("spooled")
-        try:
-            with self._delivery.locked(self._lock_timeout_s, waiting=entry.id):
-                fault("locked")
-                return self._delivery.deliver(record)
-        except Busy:
-            return path, self._spool.waits(entry.id)
-        except JournalError:  # nobody is told that it was saved
-            with contextlib.suppress(OSError):
-                self._spool.drop(entry.id)
-            raise
+        with disk_errors(self.state, "used"):
+            self.prepare()
+            path = self.day_path(entry.at)
+            folder.locate(self.root, path)
+            record = Record(entry.id, path, entry.date, str(self.root), proven_block(entry))
+            with disk_errors(self._spool.waiting):
+                self._spool.put(record)
+            fault("spooled")
+            try:
+                with self._delivery.locked(self._lock_timeout_s, waiting=entry.id):
+                    fault("locked")
+                    return self._delivery.deliver(record)
+            except Busy:
+                return path, self._spool.waits(entry.id)
+            except (JournalError, OSError):
+                if self._delivery.take_back(entry.id):
+                    raise
+                return path, True
 
     def drain(self, timeout_s: float = 0.0) -> tuple[str, ...] | None:
         """The ids of waiting saves that joined their files; None when the lock was not to be had in time."""
@@ -123,18 +125,20 @@ class Journal:
 
     def queued(self) -> tuple[str, ...]:
         """The ids of saves that are durable, but not in their files yet."""
-        return tuple(self._spool.ids())
+        with disk_errors(self._spool.waiting, "read"):
+            return tuple(self._spool.ids())
 
     # -- editing ----------------------------------------------------------------------------------
 
-    def edit(self, path: str, id: str, change: Callable[[Entry], Entry | None]) -> Entry:
+    def edit(self, path: str, id: str, change: Callable[[Entry], Entry | None], told: list[str] | None = None) -> Entry:
         """The entry after `change` (None deletes its block: then the entry before). The old text is in the trash.
 
-        Everything outside the block stays byte for byte. Raises NotFound, Refused for a whole-file note,
-        Busy, Changed when the file changes under the edit again and again, JournalError.
+        Equal copies of the block in the same file change with it; everything else stays byte for byte. `told`
+        gets a notice where an earlier update had vanished from the file. Raises NotFound, Refused for a whole-file
+        note, Busy, Changed when the file changes under the edit again and again, JournalError.
         """
         with self._writing():
-            return self._rewrite(path, id, change)
+            return self._rewrite(path, id, change, told=told)
 
     def purge(self, path: str, id: str) -> Entry | None:
         """The entry that was deleted, or None where only copies were left; no copy stays in trash, done or spool."""
@@ -144,22 +148,35 @@ class Journal:
             except NotFound:
                 entry = None
             with disk_errors(self._trash.path):
-                copies = self._trash.purge(id) + sum(id in ids for ids in (self._spool.done_ids(), self._spool.ids()))
+                copies = self._trash.purge(id) + sum(path.name == id for path in self._spool.files())
                 self._spool.forget(id)
                 self._spool.drop(id)
             if entry is None and not copies:
                 raise NotFound(f"{path} has no entry {id}, and there is no copy of it.")
             return entry
 
-    def _rewrite(self, path: str, id: str, change: Callable[[Entry], Entry | None], *, keep: bool = True) -> Entry:
+    def _rewrite(
+        self,
+        path: str,
+        id: str,
+        change: Callable[[Entry], Entry | None],
+        *,
+        keep: bool = True,
+        told: list[str] | None = None,
+    ) -> Entry:
         def rewritten(old: Entry, block: bytes) -> tuple[Entry | None, bytes]:
             new = change(old)
             return new, b"" if new is None else rewrite_block(block, old, new)
 
-        return self._exchange(path, id, rewritten, "update" if keep else None)
+        return self._exchange(path, id, rewritten, "update" if keep else None, told)
 
     def _exchange(
-        self, path: str, id: str, change: Callable[[Entry, bytes], tuple[Entry | None, bytes]], why: Why | None
+        self,
+        path: str,
+        id: str,
+        change: Callable[[Entry, bytes], tuple[Entry | None, bytes]],
+        why: Why | None,
+        told: list[str] | None = None,
     ) -> Entry:
         """The entry after its block was exchanged for what `change` returns; without `why` nothing is trashed."""
         trashed = None
@@ -173,12 +190,21 @@ class Journal:
             block = data[place.start : place.end]
             new, text = change(old, block)
             if text == block:
+                self._set_aside(old.id, text, block)  # an update that was killed may be asked for again
+                self._keep(path, old, text)
                 return new or old
             pinned = new is not None and old.derived_id and replace(new, id=old.id) == old
             if why and not pinned and block != trashed:
+                if self._set_aside(old.id, text, block) and told is not None:
+                    told.append(_VANISHED.format(id=old.short_id))
                 self._discard(path, old, block, "delete" if new is None else why)
                 trashed = block
-            after = data[: place.start] + text + data[place.end :]
+            after = data[: place.start] + text
+            end = place.end
+            for start, stop in self._copies(path, data, status, old):
+                after += data[end:start] + change(old, data[start:stop])[1]
+                end = stop
+            after += data[end:]
             if self._delivery.replace(path, data, status, after):
                 if new is None:
                     with contextlib.suppress(OSError):  # doctor would name what was deleted; nothing else
@@ -187,6 +213,38 @@ class Journal:
                 self._keep(path, new, text)
                 return self._find(path, after, status, new.id) or new
         raise Changed(f"{path} changed while it was edited; nothing was written.", hint="Try again.")
+
+    def _copies(self, path: str, data: bytes, status: os.stat_result, entry: Entry) -> list[tuple[int, int]]:
+        """Where further blocks with the entry's id and text stand below it in the same file."""
+        spans: list[tuple[int, int]] = []
+        gone, place = 0, entry.place
+        while place:
+            spans.append((place.start + gone, place.end + gone))
+            data = data[: place.start] + data[place.end :]
+            gone += place.end - place.start
+            again = self._find(path, data, status, entry.id) if b"syn:" + entry.id.encode() in data else None
+            place = again.place if again == entry and again else None
+        return spans[1:]
+
+    def _set_aside(self, id: str, coming: bytes, present: bytes | None) -> bool:
+        """Whether an acknowledged text had vanished that `coming` is about to follow in `done/`.
+
+        What only `done/` knows goes to the trash first, so that no later state overwrites it.
+        """
+        record = self._spool.get(id, done=True)
+        if record is None or not self._delivery.ours(record):
+            return False
+        now = None if present is None else _as_block(present)
+        if record.block in (now, _as_block(coming)) or (now and reveals(record.block, now)):
+            return False
+        trashed = [_as_block(piece.text) for piece in self.trashed() if piece.id == id]
+        vanished = now is None or _undone(now, record.block, trashed)
+        if vanished or record.block not in trashed:
+            entries = self.parse(record.path, record.block, 0).entries
+            if entries:
+                entry = replace(entries[0], id=id)
+                self._discard(record.path, entry, record.block, "vanished" if vanished else "edited")
+        return vanished
 
     def _discard(self, path: str, entry: Entry, block: bytes, why: Why) -> None:
         with disk_errors(self._trash.path):
@@ -204,6 +262,36 @@ class Journal:
         for path in (self._trash.path, *self._spool.files()):
             with disk_errors(path, "read"), contextlib.suppress(FileNotFoundError):  # it has just been delivered
                 yield path, path.read_bytes()
+
+    def open_copies(self, path: str, data: bytes) -> set[tuple[str, bytes]]:
+        """(id, block) of each copy in `done/` and trash that shows what a file of these bytes keeps private."""
+        if not mentions(data) or unclosed_tags(data):  # which somebody may be typing just now
+            return set()
+        said = recovery.ids_in(data)
+        copies = {(piece.id, _as_block(piece.text)) for piece in self.trashed() if piece.id in said}
+        records = (self._spool.get(id, done=True) for id in said.intersection(self._spool.done_ids()))
+        copies |= {(record.id, record.block) for record in records if record and self._delivery.ours(record)}
+        if not copies:
+            return set()
+        places = {entry.id: entry.place for entry in self.parse(path, data, 0).entries}
+        hidden = said - recovery.ids_in(mask(data))
+
+        def shows(id: str, block: bytes) -> bool:
+            place = places.get(id)
+            return id in hidden or (place is not None and reveals(block, data[place.start : place.end]))
+
+        return {copy for copy in copies if shows(*copy)}
+
+    def hide(self, path: str, data: bytes) -> None:
+        """None; `open_copies` of the file are gone, unless another process is writing: then `doctor` names them."""
+        with contextlib.suppress(Busy, JournalError):
+            if self.open_copies(path, data):
+                with self._delivery.locked(0), disk_errors(self.state):
+                    shown = self.open_copies(path, data)
+                    self._trash.rewrite(lambda piece: None if (piece.id, _as_block(piece.text)) in shown else piece)
+                    for id, block in shown:
+                        if (record := self._spool.get(id, done=True)) and record.block == block:
+                            self._spool.forget(id)
 
     # -- bringing back ----------------------------------------------------------------------------
 
@@ -242,32 +330,40 @@ class Journal:
     def vanished(self) -> tuple[Vanished, ...]:
         """Saves and updates of the last days whose text an old buffer, a person or a checkout took away.
 
-        Either no comment of the journal carries the id; or what stands there is the text before an update, or
-        only the text's beginning, cut inside a line.
+        Either no comment of the journal carries the id; or what stands there comes from the text before an update,
+        or is only the text's beginning, cut inside a line. And updates that had vanished when the next one came.
         """
-        done = self._spool.done_ids()
-        if not done:
-            return ()
-        here, pieces = self._delivery.places(), self.trashed()
-        lost = []
-        for id in done:
-            record = self._spool.get(id, done=True)
-            if record and self._delivery.ours(record):
-                path = here.get(id)
-                if path is None or self._stands_older(path, record, pieces):
-                    entries = self.parse(record.path, record.block, 0).entries
-                    lost.append(Vanished(id, path or record.path, entries[0].title if entries else ""))
-        return tuple(lost)
+        return tuple(Vanished(lost.id, lost.path, self._title(lost)) for lost in self._vanished())
 
-    def _stands_older(self, path: str, record: Record, pieces: Iterable[Piece]) -> bool:
-        if (found := self._present(path, record.id)) is None:
-            return False
-        now = _as_block(found[0])
-        rest = record.block.removeprefix(now[:-1])
-        if now == record.block:
-            return False
-        cut_inside_a_line = rest != record.block and not rest.startswith(b"\n")
-        return cut_inside_a_line or any(piece.id == record.id and _as_block(piece.text) == now for piece in pieces)
+    def _vanished(self) -> list[Record]:
+        """What `vanished` names, each with the path where it is missed; of one id the latest text first."""
+        trashed = self.trashed()
+        aside = _unsettled(trashed)
+        ids = sorted({*self._spool.done_ids(), *(piece.id for piece in aside)})
+        here = self._delivery.places() if ids else {}
+        lost = []
+        for id in ids:
+            path, record = here.get(id), self._spool.get(id, done=True)
+            found = self._present(path, id) if path else None
+            now = _as_block(found[0]) if found else None
+            texts = [_as_block(piece.text) for piece in trashed if piece.id == id]
+            if record and self._delivery.ours(record) and (not path or (now and _undone(now, record.block, texts))):
+                lost.append(replace(record, path=path or record.path))
+            elif path is None:  # it may belong to another journal of this home
+                continue
+            known = {now, record.block if record else None}
+            for piece in reversed(aside):
+                block = _as_block(self._with_id(piece))
+                if piece.id == id and block not in known:
+                    known.add(block)
+                    lost.append(replace(self._record(piece), path=path or piece.path))
+            if now:
+                lost = [copy for copy in lost if copy.id != id or not reveals(copy.block, now)]
+        return lost
+
+    def _title(self, record: Record) -> str:
+        entries = self.parse(record.path, record.block, 0).entries
+        return entries[0].title if entries else ""
 
     def restore_done(self, id: str) -> tuple[str, Entry]:
         """Path and entry of a vanished save, put back once. Raises NotFound when it has not vanished."""
@@ -277,14 +373,19 @@ class Journal:
                 return path, self._exchange(
                     path, record.id, lambda now, present: (now, _in_place_of(present, record.block)), "restore"
                 )
-            return self._put_back(replace(record, at=None, written=False))
+            return self._put_back(replace(record, at=None, written=False, seen=False))
 
     def dismiss(self, id: str) -> None:
         """None; a vanished save is forgotten. Raises NotFound when it has not vanished."""
         with self._writing():
             record = self._vanished_record(id)
+            done = self._spool.get(record.id, done=True)
             with disk_errors(self._spool.done):
-                self._spool.forget(record.id)
+                if done and done.block == record.block:
+                    self._spool.forget(record.id)
+            if any(piece.id == record.id for piece in _unsettled(self.trashed())):
+                with disk_errors(self._trash.path):
+                    self._trash.rewrite(lambda piece: _settled(piece) if piece.id == record.id else piece)
 
     def expire_done(self) -> int:
         """How many saves were dropped from `done/` because they arrived more than seven days ago."""
@@ -292,21 +393,26 @@ class Journal:
             return self._spool.expire_done(force=True)
 
     def _vanished_record(self, id: str) -> Record:
-        lost = [lost.id for lost in self.vanished()]
+        lost = self._vanished()
         if not lost:
             raise NotFound(
                 f"{id} has not vanished: all saves of the last days stand in the journal.",
                 hint="What was deleted comes back with `synaptic restore ID`.",
             )
-        id = _resolve(id, iter(lost), "The list of vanished saves")
-        record = self._spool.get(id, done=True)
-        assert record is not None
-        return record
+        id = _resolve(id, (record.id for record in lost), "The list of vanished saves")
+        return next(record for record in lost if record.id == id)
 
     def _put_back(self, record: Record) -> tuple[str, Entry]:
+        self._set_aside(record.id, record.block, None)
         with disk_errors(self._spool.waiting):
             self._spool.put(record)
-        path, queued = self._delivery.deliver(record)
+        path, queued = record.path, True
+        try:
+            with disk_errors(path):
+                path, queued = self._delivery.deliver(record)
+        except JournalError:
+            if self._delivery.take_back(record.id):
+                raise
         data, status = folder.read(self.root, path)
         entry = self._find(path, data, status, record.id)
         if entry is None and _as_block(record.block).strip() in _as_block(data):  # in a file that is left out
@@ -316,9 +422,15 @@ class Journal:
         return path, entry
 
     def _swap_back(self, path: str, block: bytes, entry: Entry, pieces: list[Piece]) -> Entry:
-        older = next((p for p in pieces if _as_block(p.text) != _as_block(block)), None)
+        now = _as_block(block)
+        texts = [piece for piece in pieces if _as_block(piece.text) != now]
+        older = next((piece for piece in texts if not reveals(piece.text, block)), None)
         if older is None:
-            raise NotFound(f"{entry.id} stands in {path}, and the trash holds no other text of it.")
+            kept = "only texts that show what is private now" if texts else "no other text of it"
+            raise NotFound(
+                f"{entry.id} stands in {path}, and the trash holds {kept}.",
+                hint="`synaptic doctor` lists updates that vanished from the file.",
+            )
 
         def swap(now: Entry, present: bytes) -> tuple[Entry, bytes]:
             return now, _in_place_of(present, self._with_id(older))
@@ -369,6 +481,47 @@ class Journal:
         with self._delivery.locked(self._lock_timeout_s):
             self._delivery.drain()
             yield
+
+
+_VANISHED = "An earlier update of {id} had vanished from its file; `synaptic doctor --restore {id}` brings it back."
+
+
+def _undone(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
+    """Whether `now` is what stood there before `saved`, also edited, or only its beginning, cut inside a line.
+
+    It comes from an older text if it lacks most of the words that `saved` brought, and has most of those that it took.
+    """
+    if now == saved:
+        return False
+    rest = saved.removeprefix(now[:-1])
+    if rest != saved and not rest.startswith(b"\n"):
+        return True
+    here, new = set(now.split()), set(saved.split())
+
+    def most(words: set[bytes]) -> bool:
+        return 2 * len(words & here) > len(words)
+
+    for text in older:
+        old = set(text.split())
+        brought, taken = new - old, old - new
+        if now == text or (text != saved and (brought or taken) and not most(brought) and (not taken or most(taken))):
+            return True
+    return False
+
+
+def _unsettled(pieces: Iterable[Piece]) -> list[Piece]:
+    """Updates that had vanished, unless the entry was restored or deleted later; oldest first."""
+    found: list[Piece] = []
+    for piece in pieces:
+        if piece.why in ("restore", "delete"):
+            found = [other for other in found if other.id != piece.id]
+        elif piece.why == "vanished":
+            found.append(piece)
+    return found
+
+
+def _settled(piece: Piece) -> Piece:
+    return replace(piece, why="edited") if piece.why == "vanished" else piece
 
 
 def _as_block(text: bytes) -> bytes:

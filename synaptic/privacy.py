@@ -33,6 +33,7 @@ _TAG = re.compile(rf"(?<!\\){PRIVATE_TAG}")
 _FIRST_ESCAPE = re.compile(rf"(?<!\\)(?=\\+{PRIVATE_TAG})")
 _NOT_IN_CODE = re.compile(rf"^(?:{TIME_HEADING}|<{{7}} |={{7}}\r?$|>{{7}} )", re.MULTILINE)
 _TICKS = re.compile("`+")
+_TAGS = re.compile(rb"</?private[^<>]*>", re.IGNORECASE)
 _KEPT = re.compile(rb"[^\r\n]+")
 _SIGN = re.compile(rb"<private", re.IGNORECASE)
 _PASSAGE = re.compile(rb"%b(?:[%b\r\n]*%b)?" % (MASK, MASK, MASK))
@@ -65,6 +66,21 @@ def escape_tags(text: str) -> str:
         return text
     escaped = [match.start() for match in _FIRST_ESCAPE.finditer(text)]
     return insert_backslashes(text, sorted([*escaped, *(tag.start() for tag in _acting(text)[0])]))
+
+
+def mentions(data: bytes) -> bool:
+    """Whether something that looks like a `<private>` tag stands there: a quick look."""
+    return _SIGN.search(data) is not None
+
+
+def reveals(copy: bytes, now: bytes) -> bool:
+    """Whether `copy` shows a line, or a part of one, that `now`, a later state of it, keeps private."""
+    if not _SIGN.search(now):
+        return False
+    hidden = (now[start:end] for start, end in passages(mask(now)))
+    lines = {line.strip() for passage in hidden for line in _TAGS.sub(b"", passage).splitlines()} - {b""}
+    open_text = shown(mask(copy))
+    return any(line in open_text for line in lines)
 
 
 def passages(masked: bytes) -> list[tuple[int, int]]:

@@ -5,7 +5,8 @@ A spool file is one line of JSON, the block, and marks that are added while the 
     {"id": "...", "path": "2026-11-21.md", "h1": "2026-11-21", "journal": "/...", "bytes": 93, "sha256": "..."}
     ## 09:31 ...                 exactly `bytes` bytes
     at 1234                      about to be appended at this offset
-    written                      whole in the Markdown file
+    written                      all its bytes were written to the Markdown file
+    seen                         it stood there whole, synced: if it is gone later, somebody took it away
 
 Marks are not synced: they outlive a kill, and after a power cut their absence only makes recovery look harder.
 A file gets its name when it is whole. A hidden one that is left, and one whose block does not fit `bytes` and
@@ -24,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import disk
+from .errors import JournalError
 
 TORN_AFTER_S = 300.0
 KEEP_DAYS = 7
@@ -41,6 +43,7 @@ class Record:
     block: bytes
     at: int | None = None
     written: bool = False
+    seen: bool = False
     age_s: float = 0.0
 
 
@@ -52,20 +55,36 @@ class Spool:
         self.done = state / "done"
 
     def put(self, record: Record) -> None:
-        """None; the record is durable. A whole file of the same id is kept as it is."""
+        """None; the record is durable. A whole file of the same id is kept as it is.
+
+        On an OSError no file is left; where it cannot be removed, JournalError says that it may be saved.
+        """
         if self.get(record.id) is not None:
             return
+        try:
+            self._write(self.waiting, record, "spool-torn", "spool-written")
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                self.drop(record.id)
+            if self.waits(record.id):
+                raise JournalError(
+                    f"{self.waiting} cannot be written: {error.strerror}. {record.id} may be saved all the same.",
+                    hint=f"Search for it before you save it again; `synaptic delete {record.id}` removes it.",
+                ) from error
+            raise
+
+    def _write(self, folder: Path, record: Record, torn: str, written: str) -> None:
         header = {
             "id": record.id, "path": record.path, "h1": record.h1, "journal": record.journal,
             "bytes": len(record.block), "sha256": hashlib.sha256(record.block).hexdigest(),
         }  # fmt: skip
         data = json.dumps(header).encode() + b"\n" + record.block
-        temp = self.waiting / f".{record.id}"
+        temp = folder / f".{record.id}"
         temp.unlink(missing_ok=True)
-        disk.write_new(temp, data, private=True, step="spool-torn")
-        temp.replace(self.waiting / record.id)
-        disk.fault("spool-written")
-        disk.sync_dir(self.waiting)
+        disk.write_new(temp, data, private=True, step=torn)
+        temp.replace(folder / record.id)
+        disk.fault(written)
+        disk.sync_dir(folder)
 
     def ids(self) -> list[str]:
         """The ids that wait, in order of arrival."""
@@ -76,8 +95,11 @@ class Spool:
             return []
 
     def waits(self, id: str) -> bool:
-        """Whether this id is in the spool."""
-        return (self.waiting / id).exists()
+        """Whether this id is in the spool; also True where that cannot be told."""
+        try:
+            return (self.waiting / id).exists()
+        except OSError:
+            return True
 
     def get(self, id: str, *, done: bool = False) -> Record | None:
         """The waiting (or done) record, or None where there is none or it is torn."""
@@ -98,7 +120,9 @@ class Spool:
             path_, h1, journal = str(header["path"]), str(header["h1"]), str(header["journal"])
         except (ValueError, KeyError, TypeError, IndexError):
             return None
-        return Record(id, path_, h1, journal, block, begun[-1] if begun else None, marks[-1:] == [b"written"], age_s)
+        seen = marks[-1:] == [b"seen"]
+        written = seen or marks[-1:] == [b"written"]
+        return Record(id, path_, h1, journal, block, begun[-1] if begun else None, written, seen, age_s)
 
     def mark(self, id: str, text: str) -> None:
         """None; the waiting file remembers how far its block got."""
@@ -117,7 +141,9 @@ class Spool:
 
     def drop(self, id: str) -> None:
         """None; the record waits no more, and leaves no copy."""
-        (self.waiting / id).unlink(missing_ok=True)
+        for name in (id, f".{id}"):
+            (self.waiting / name).unlink(missing_ok=True)
+        disk.sync_dir(self.waiting)
 
     def drop_dead(self) -> None:
         """None; torn files whose writers cannot be alive any more are gone."""
@@ -140,13 +166,14 @@ class Spool:
         return [*(self.waiting / id for id in self.ids()), *(self.done / id for id in self.done_ids())]
 
     def keep(self, record: Record) -> None:
-        """None; `done/` holds this text as the latest of its id."""
-        self.put(record)
-        self.finish(record.id)
+        """None; `done/` holds this text as the latest of its id. It never waits: nothing writes it to the journal."""
+        self._write(self.done, record, "kept-torn", "kept")
 
     def forget(self, id: str) -> None:
-        """None; `done/` holds no copy of this id."""
-        (self.done / id).unlink(missing_ok=True)
+        """None; `done/` holds no copy of this id, also after a power cut."""
+        for name in (id, f".{id}"):
+            (self.done / name).unlink(missing_ok=True)
+        disk.sync_dir(self.done)
 
     def expire_done(self, *, force: bool = False) -> int:
         """How many done records were older than KEEP_DAYS and went; looks once in six hours unless forced."""
@@ -159,9 +186,10 @@ class Spool:
             return 0
         stamp.touch()
         stamp.chmod(0o600)
-        old = [n for n in self.done_ids() if now - (self.done / n).stat().st_mtime > KEEP_DAYS * 86400]
-        for id in old:
-            self.forget(id)
+        kept = [file for file in self.done.iterdir() if file != stamp]  # hidden ones are of killed writers
+        old = [file for file in kept if now - file.stat().st_mtime > KEEP_DAYS * 86400]
+        for file in old:
+            file.unlink(missing_ok=True)
         return len(old)
 
 

@@ -564,6 +564,7 @@ def _read(ws: Workspace, stamp: Stamp) -> FileRows:
     settled = stamp.is_settled(time.time_ns())  # before it is read
     data = ws.journal.read(stamp.path)
     parsed = ws.journal.parse(stamp.path, data, stamp.mtime_ns)
+    ws.journal.hide(stamp.path, data)
     config = ws.config.search
     return file_rows(stamp, data, parsed, settled, times=config.anchor_times, pronouns=config.resolve_pronouns)
 

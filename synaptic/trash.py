@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +19,8 @@ from typing import Literal
 
 from . import disk
 
-Why = Literal["update", "delete", "restore"]
+Why = Literal["update", "delete", "restore", "edited", "vanished"]
+"""`edited`: a person had exchanged this acknowledged text by hand; `vanished`: an older one had come back over it."""
 _PIECE = re.compile(rb"^<!-- trash (\{.*\}) -->\n", re.M)
 _LOOKS_LIKE = re.compile(rb"^(\\*)(?=<!-- trash )", re.M)
 _ESCAPED = re.compile(rb"^\\(?=\\*<!-- trash )", re.M)
@@ -77,11 +79,15 @@ class Trash:
 
     def purge(self, id: str) -> int:
         """How many pieces of this id there were; the file is rewritten without them, and without torn ones."""
+        return self.rewrite(lambda piece: None if piece.id == id else piece)
+
+    def rewrite(self, change: Callable[[Piece], Piece | None]) -> int:
+        """How many pieces `change` made others, or None: those are gone. The file is rewritten, also without them."""
         pieces = self.pieces()
-        kept = [piece for piece in pieces if piece.id != id]
+        changed = [change(piece) for piece in pieces]
         if self.path.exists():
-            disk.overwrite(self.path, b"# Trash\n" + b"".join(b"\n" + _render(piece) for piece in kept))
-        return len(pieces) - len(kept)
+            disk.overwrite(self.path, b"# Trash\n" + b"".join(b"\n" + _render(piece) for piece in changed if piece))
+        return sum(old != new for old, new in zip(pieces, changed, strict=True))
 
 
 def _render(piece: Piece) -> bytes:

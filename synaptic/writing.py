@@ -103,7 +103,7 @@ def save(
 def _suggested(ws: Workspace, entry: Entry) -> tuple[str, ...]:
     try:
         return suggest_tags(ws, entry.content, given=entry.tags)
-    except (SynapticError, apsw.Error):
+    except (SynapticError, apsw.Error, OSError):
         return ()  # an index that cannot be used must not turn a save into an error
 
 
@@ -177,9 +177,18 @@ def update(
         known = old.fingerprints if files is None else fingerprints(new, working_checkout())
         return replace(new, fingerprints=known, extra=old.extra, date_source=old.date_source, place=old.place)
 
-    new = ws.journal.edit(_path(found.entry), found.own_id, change)
-    path = _path(found.entry)
-    return receipt_of(new, path=path, notices=(*notices, *index_now(ws, path)))
+    path, copies = _path(found.entry), _copies(ws, found)
+    told: list[str] = []
+    new = ws.journal.edit(path, found.own_id, change, told)
+    for copy in copies:
+        ws.journal.edit(copy, found.own_id, change)
+    notices += told
+    notices += index_now(ws, path, *copies)
+    notices += (f"The same entry stood in {copy} too, and was changed there." for copy in copies)
+    with suppress(apsw.Error):  # then a notice says that it is not indexed
+        others = (issue for issue in ws.index.issues() if issue.code == "duplicate-id" and new.id in issue.message)
+        notices += (f"Another text with this id stands in {other.path}:{other.line}, unchanged." for other in others)
+    return receipt_of(new, path=path, notices=notices)
 
 
 def _with_clean_title(
@@ -207,17 +216,27 @@ def delete(ws: Workspace, id: str, *, purge: bool = False) -> Receipt:
         path, entry = ws.journal.copy_of(id)
         ws.journal.purge(path, entry.id)
         return receipt_of(entry, path=path, notices=index_now(ws, path, scrub=True))
-    path = _path(found.entry)
-    places = [path]
-    if purge:
-        places += in_step(ws, lambda _: ws.index.copies(found.rowid))
-        for place in places:
+    path, copies = _path(found.entry), _copies(ws, found)
+    notices: list[str] = []
+    for place in (path, *copies):
+        if purge:
             ws.journal.purge(place, found.own_id)
-        notices: tuple[str, ...] = ()
-    else:
-        ws.journal.edit(path, found.own_id, lambda _: None)
-        notices = (f"`synaptic restore {found.entry.short_id}` brings it back.",)
-    return receipt_of(found.entry, notices=(*notices, *index_now(ws, *places, scrub=purge)))
+        else:
+            ws.journal.edit(place, found.own_id, lambda _: None, notices)
+    if not purge:
+        notices.append(f"`synaptic restore {found.entry.short_id}` brings it back.")
+    notices += index_now(ws, path, *copies, scrub=purge)
+    notices += (f"The same entry stood in {copy} too, and was removed there." for copy in copies)
+    with suppress(SynapticError, apsw.Error):  # nothing has this id any more; or a notice says that it is not indexed
+        left = ws.index.resolve(found.own_id).entry
+        at = f"{_path(left)}:{left.place.line}" if left.place else ""
+        notices.append(f"Another text with this id remains in {at}; `synaptic delete {left.id}` removes it too.")
+    return receipt_of(found.entry, notices=notices)
+
+
+def _copies(ws: Workspace, found: Stored) -> list[str]:
+    """Other files in which the same entry stands with the same text: conflict copies."""
+    return in_step(ws, lambda _: ws.index.copies(found.rowid))
 
 
 def restore(ws: Workspace, id: str) -> Receipt:

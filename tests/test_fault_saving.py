@@ -262,7 +262,7 @@ APPENDED = ("marked", "append-torn", "appended", "synced")
 CREATED = ("create-torn", "created", "linked")
 FILED = ("settled", "done")
 REPLACED = ("trash-torn", "trashed", "replace-torn", "replace-written", "replaced")
-KEPT = ("spool-torn", "spool-written", "done")
+KEPT = ("kept-torn", "kept")
 STEPS = {
     "save": (*SPOOLED, *APPENDED, *FILED),
     "first save": (*SPOOLED, *CREATED, *FILED),

@@ -28,7 +28,7 @@ from synaptic.models import Entry, Proof
 
 AT = datetime(2026, 11, 21, 9, 31, 5, tzinfo=timezone(timedelta(hours=1)))
 DAY = "2026-11-21.md"
-EDIT_FAULTS = [step for step in FAULTS if step.startswith(("trash", "replace"))]
+EDIT_FAULTS = [step for step in FAULTS if step.startswith(("trash", "replace", "kept"))]
 NEW_FILE_FAULTS = ["create-torn", "created", "linked"]
 OLD_FILE_FAULTS = ["marked", "append-torn", "appended", "synced"]
 SAVE_FAULTS = [
@@ -453,7 +453,7 @@ home_journal({str(home)!r}).edit(DAY, numbered(1).id, retitle)
     killed = subprocess.run([sys.executable, "-c", code], env=env, cwd=Path(__file__).parent.parent)
     assert killed.returncode == -signal.SIGKILL
     after = journal.read(DAY)
-    assert (after == before) == (step not in ("replace-swapped", "replaced"))
+    assert (after == before) == (step not in ("replace-swapped", "replaced", "kept-torn", "kept"))
     assert block_of(numbered(0)) in after and block_of(numbered(2)) in after
     assert journal.edit(DAY, numbered(1).id, retitle).title == "Another title"
     assert any(piece.text.strip() == block_of(numbered(1)).strip() for piece in journal.trashed())
