@@ -83,7 +83,7 @@ def attack(trial: Trial, *, trials: int, unit: str, why_not: str = "") -> int:
                 break
     for number, failure in failures[:SHOWN]:
         print(f"trial {number}: {failure}\n  again: python {script} --seed {asked.seed} --only {number}")
-    kinds = Counter(re.sub(r"[0-9]+\S*|'[^']*'", "…", failure.split("\n")[0])[:110] for _, failure in failures)
+    kinds = Counter(re.sub(r"[0-9]+\S*|b?'[^']{20,}'", "…", failure.split("\n")[0])[:110] for _, failure in failures)
     for kind, count in kinds.most_common() if len(failures) > 1 else ():
         print(f"{count:>6} x {kind}")
     seconds = time.monotonic() - begun
