@@ -22,6 +22,7 @@ from pathlib import Path
 
 import soak_shim as shim
 from soak_trials import NOW, Broken, attack, check, entries, files, litter, open_home, vanished
+from typer.main import get_command
 
 import synaptic.cli
 from synaptic import delete, save, update
@@ -97,7 +98,9 @@ def trial(number: int, _: random.Random, folder: Path) -> int:
 
 
 def _judge(scene: Scene, code: int, said: str) -> None:
-    check(code in (0, 1, -9) and "Traceback" not in said and "is a defect" not in said, f"The command ended with {code}")
+    check(
+        code in (0, 1, -9) and "Traceback" not in said and "is a defect" not in said, f"The command ended with {code}"
+    )
     with open_home(scene.home) as ws:
         save(ws, "The next command.", at="2026-11-30T10:00")
         now = _normal(scene, scene.home / "journal")
@@ -130,7 +133,9 @@ def _like(scene: Scene, now: dict[str, bytes]) -> str:
         return "as before"
     if now == scene.after:
         return "as if it had been done"
-    names = [name for name in {**now, **scene.after} if now.get(name) not in (scene.before.get(name), scene.after.get(name))]
+    names = [
+        name for name in {**now, **scene.after} if now.get(name) not in (scene.before.get(name), scene.after.get(name))
+    ]
     return f"neither as before nor as after: {[(name, now.get(name, b'')[-300:]) for name in names]}"
 
 
@@ -163,7 +168,9 @@ def _made(folder: Path, name: str) -> Scene:
     words = {"first": first, "updated": other, "deleted": deleted, "typed": typed}
     command = [word.format(**words) for word in COMMANDS[name]]
     known = frozenset(_ANY_ID.findall(b"".join(files(journal).values())))
-    draft = Scene(home, kept, [*command, "--json"], 0, {}, {}, known | {b"syn:" + typed.encode(), b"syn:" + deleted.encode()})
+    draft = Scene(
+        home, kept, [*command, "--json"], 0, {}, {}, known | {b"syn:" + typed.encode(), b"syn:" + deleted.encode()}
+    )
     if "killed" in name:
         _kill_once_spooled(draft)
     _copy(home, kept)
@@ -181,7 +188,9 @@ def _kill_once_spooled(scene: Scene) -> None:
     """None; a save was killed between its acknowledgement to itself, the spool, and the journal."""
     before, call = files(scene.home / "journal"), 0
     waits = scene.home / ".state" / "spool"
-    killed = Scene(scene.home, scene.kept, ["save", "Waiting words.", "--at", "2026-11-20T11:00", "--json"], 0, {}, {}, scene.known)
+    killed = Scene(
+        scene.home, scene.kept, ["save", "Waiting words.", "--at", "2026-11-20T11:00", "--json"], 0, {}, {}, scene.known
+    )
     while not any(not name.startswith(".") for name in os.listdir(waits)):  # noqa: PTH208
         call += 1
         _command(killed, call, shim.KILL_BEFORE, False)
@@ -195,12 +204,16 @@ def _normal(scene: Scene, journal: Path) -> dict[str, bytes]:
         return found[0] if found[0] in scene.known else b"syn:NEW"
 
     found = files(journal)
-    return {name: _ANY_ID.sub(known, data) for name, data in found.items() if name != NEXT and name.endswith(".md") and name[0] != "."}
+    return {
+        name: _ANY_ID.sub(known, data)
+        for name, data in found.items()
+        if name != NEXT and name.endswith(".md") and name[0] != "."
+    }
 
 
 def warm_up(folder: Path) -> None:
     """None; what commands load when they are first used is loaded, so that a fork of this process costs little."""
-    synaptic.cli.get_command = functools.cache(synaptic.cli.get_command)
+    setattr(synaptic.cli, "get_command", functools.cache(get_command))  # noqa: B010
     os.environ |= {"SYNAPTIC_HOME": str(folder / "warm"), "SYNAPTIC_PROJECT": "soak", "SYNAPTIC_NOW": NOW.isoformat()}
     with contextlib.redirect_stdout(io.StringIO()) as said:
         synaptic.cli.main(["save", "One.", "--at", "2026-11-21T08:00", "--json"])
@@ -226,7 +239,7 @@ def _command(scene: Scene, call: int, fault: int, forever: bool) -> tuple[int, s
         os.chdir(scene.home.parent)
         sys.argv = ["synaptic", *scene.command]
         sys.stdin = open(os.devnull)  # noqa: PTH123, SIM115
-        sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: PTH123, SIM115
+        sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
         shim.watch(scene.home)
         shim.break_at(call, fault, forever=forever)
         code = 99

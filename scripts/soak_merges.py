@@ -61,15 +61,16 @@ class Author:
 
     def paragraph(self) -> str:
         shape = self.choose.choice(
-            ("Some {} text.", "- one {}\n- two", "```\n## 10:00 {} in a fence\n```", "### Part\n\nWith {}.", "Same text {}.",
-             "A `<private>` in code {}.", "> quoted {}\n> twice", "    indented {}")
+            ("Some {} text.", "- one {}\n- two", "```\n## 10:00 {} in a fence\n```", "### Part\n\nWith {}.",
+             "Same text {}.",             "A `<private>` in code {}.", "> quoted {}\n> twice", "    indented {}")
         )  # fmt: skip
         return shape.format(self.word())
 
     def passage(self) -> str:
         """A private passage. Its words begin with `p`."""
         shape = self.choose.choice(
-            ("<private>{}</private>", "<private>\n{}\n\n{}\n</private>", "<private>{}\n\n## 11:00 {}\n\nmore\n</private>",
+            ("<private>{}</private>", "<private>\n{}\n\n{}\n</private>",
+             "<private>{}\n\n## 11:00 {}\n\nmore\n</private>",
              "before <private>{}</private> behind", "<private>\n```\n{}\n```\n</private>")
         )  # fmt: skip
         return shape.format(*(self.word("p") for _ in range(shape.count("{}"))))
@@ -105,16 +106,16 @@ def trial(number: int, choose: random.Random, folder: Path) -> int:
     """One merge."""
     author = Author(choose)
     base = sorted((author.note() for _ in range(choose.randrange(7))), key=lambda note: note.at)
-    sides = [_changed(author, base) for _ in "ab"]
+    ours, theirs = _changed(author, base), _changed(author, base)
     title = choose.choice(("# 2026-11-21\n\n", "", "---\ntags: [home]\n---\n\n# 2026-11-21\n\n"))
-    texts = [_written(title, notes, choose) for notes in (base, sides[0].notes, sides[1].notes)]
+    texts = [_written(title, notes, choose) for notes in (base, ours.notes, theirs.notes)]
     if number % THROUGH_GIT:
-        done = merge(*texts, DAY, "%Y-%m-%d.md", by_lines)
+        done = merge(texts[0], texts[1], texts[2], DAY, "%Y-%m-%d.md", by_lines)
         data, conflicts = done.data, done.conflicts > 0
     else:
         data, conflicts = _through_git(folder, texts)
     try:
-        _judge(data, conflicts, base, *sides, texts)
+        _judge(data, conflicts, base, ours, theirs, texts)
     except Broken as broken:
         for name, text in zip(("base", "ours", "theirs", "merged"), (*texts, data), strict=True):
             Path(f"soak-merge-{number}.{name}.md").write_bytes(text) if "--only" in sys.argv else None
@@ -135,7 +136,9 @@ def _changed(author: Author, base: Sequence[Note]) -> Side:
             changed[place] = note = author.edited(note, choose.randrange(len(note.paragraphs)))
         notes.append(note)
     added = [author.note() for _ in range(choose.randrange(4))]
-    return Side(sorted([*notes, *added], key=lambda note: note.at) if choose.random() < 0.5 else notes + added, changed, added)
+    return Side(
+        sorted([*notes, *added], key=lambda note: note.at) if choose.random() < 0.5 else notes + added, changed, added
+    )
 
 
 def _written(title: str, notes: Sequence[Note], choose: random.Random) -> bytes:
@@ -175,7 +178,9 @@ def _judge(data: bytes, conflicts: bool, base: list[Note], ours: Side, theirs: S
 
 def _judge_private(data: bytes, notes: list[Note], base: list[Note], ours: Side, theirs: Side) -> None:
     """No private word can be read, and none is lost but by an edit."""
-    words = {word for note in notes for word in note.private.replace("<", " <").replace(">", "> ").split() if word[0] == "p"}
+    words = {
+        word for note in notes for word in note.private.replace("<", " <").replace(">", "> ").split() if word[0] == "p"
+    }
     words = {word for word in words if word[1:6].isdigit()}
     shown = mask(data)
     parsed = parse_entries(data, DAY, mtime=datetime(2026, 11, 21, tzinfo=UTC)).entries

@@ -67,7 +67,21 @@ class Model:
 
     def step(self) -> str:
         """The name of the step that was taken."""
-        kinds = ("save", "save", "save", "update", "tag", "delete", "restore", "typed", "retyped", "move", "remove", "rebuild", "killed")
+        kinds = (
+            "save",
+            "save",
+            "save",
+            "update",
+            "tag",
+            "delete",
+            "restore",
+            "typed",
+            "retyped",
+            "move",
+            "remove",
+            "rebuild",
+            "killed",
+        )
         kind = self.choose.choice(kinds)
         getattr(self, kind)()
         return kind
@@ -178,7 +192,10 @@ class Model:
         found = entries(self.ws)
         said = {entry.content if entry.derived_id else entry.id: entry for entry in found}
         check(len(said) == len(found), "find lists an entry twice")
-        check(said.keys() == self.notes.keys(), f"find lacks {self.notes.keys() - said.keys()}, adds {said.keys() - self.notes.keys()}")
+        check(
+            said.keys() == self.notes.keys(),
+            f"find lacks {self.notes.keys() - said.keys()}, adds {said.keys() - self.notes.keys()}",
+        )
         for key, note in self.notes.items():
             entry = said[key]
             assert entry.place
@@ -199,14 +216,19 @@ class Model:
             hits = search(self.ws, word, strategy="lexical", filters=filters, limit=100).hits
             found = {hit.entry.content for hit in hits}
             notes = self.notes.values()
-            wanted = {n.content for n in notes if word in n.content.replace(".", " ").split() and (not tag or tag in n.tags)}
+            wanted = {
+                n.content for n in notes if word in n.content.replace(".", " ").split() and (not tag or tag in n.tags)
+            }
             allowed = {n.content for n in notes if not tag or tag in n.tags}  # a neighbour's word may find an entry
             check(wanted <= found, f"A search for {word!r} does not find {wanted - found}")
             check(found <= allowed, f"A search for {word!r} finds {found - allowed}")
             query, way = f"{word} {self.choose.choice(WORDS)}", self.choose.choice(SOURCES)
             both = [search(ws, query, strategy=way, filters=filters, limit=20).hits for ws in (self.ws, fresh)]
             mine, other = ([(round(hit.score, 6), hit.entry.id, hit.entry.content) for hit in found] for found in both)
-            check(sorted(mine) == sorted(other), f"An index made anew answers {query!r} ({way}) otherwise: {mine[:3]}, {other[:3]}")
+            check(
+                sorted(mine) == sorted(other),
+                f"An index made anew answers {query!r} ({way}) otherwise: {mine[:3]}, {other[:3]}",
+            )
         return 2 * SEARCHES
 
 

@@ -137,9 +137,9 @@ class Disk:
 def _after(home: Path, calls: list[Call], keep: float, choose: random.Random) -> None:
     """None; the home is what a disk may hold after these calls and a power cut."""
     disk = Disk()
-    for number, path in enumerate(path for path in home.rglob("*") if path.is_file()):
-        disk.live[str(path)] = disk.real[str(path)] = number
-        disk.data[number] = bytearray(path.read_bytes())
+    for number, there in enumerate(there for there in home.rglob("*") if there.is_file()):
+        disk.live[str(there)] = disk.real[str(there)] = number
+        disk.data[number] = bytearray(there.read_bytes())
     opened: dict[int, tuple[str, int]] = {}
     touched: list[tuple[Call, int]] = []  # with the file it is about
     for call in calls:
@@ -164,9 +164,9 @@ def _after(home: Path, calls: list[Call], keep: float, choose: random.Random) ->
             _settle(disk, call, file)
         elif call.what == "write" and choose.random() < 0.3:
             _settle(disk, Call("write", call.fd, call.offset, call.one, "", call.data[: len(call.data) // 2]), file)
-    for path in home.rglob("*"):
-        if path.is_file():
-            path.unlink()
+    for there in home.rglob("*"):
+        if there.is_file():
+            there.unlink()
     for name, file in disk.real.items():
         if "/index.db" not in name:  # may vanish at any time
             Path(name).parent.mkdir(parents=True, exist_ok=True)

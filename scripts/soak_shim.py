@@ -20,7 +20,7 @@ _kept: list[object] = []
 
 
 def preload() -> str:
-    """"" when this program runs on top of the shim; else why it cannot. Starts the program anew where it must."""
+    """Why the shim cannot be used, else an empty text. Starts the program anew on top of it where it must."""
     if "SOAK_SHIM" in os.environ:
         shutil.rmtree(os.environ.pop("SOAK_SHIM"))
         del os.environ["LD_PRELOAD"]  # what this program starts runs without it
@@ -31,7 +31,8 @@ def preload() -> str:
     folder = tempfile.mkdtemp(prefix="soak-shim-")
     source, library = Path(__file__).with_name("soak_shim.c"), Path(folder, "shim.so")
     subprocess.run([compiler, "-O1", "-w", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
-    os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {"LD_PRELOAD": str(library), "SOAK_SHIM": folder})
+    beneath = {"LD_PRELOAD": str(library), "SOAK_SHIM": folder}
+    return os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | beneath)
 
 
 def watch(root: Path | None, *, log: int = -1, hook: Hook | None = None) -> None:
