@@ -223,13 +223,19 @@ class Model:
             check(wanted <= found, f"A search for {word!r} does not find {wanted - found}")
             check(found <= allowed, f"A search for {word!r} finds {found - allowed}")
             query, way = f"{word} {self.choose.choice(WORDS)}", self.choose.choice(SOURCES)
-            both = [search(ws, query, strategy=way, filters=filters, limit=20).hits for ws in (self.ws, fresh)]
-            mine, other = ([(round(hit.score, 6), hit.entry.id, hit.entry.content) for hit in found] for found in both)
-            check(
-                sorted(mine) == sorted(other),
-                f"An index made anew answers {query!r} ({way}) otherwise: {mine[:3]}, {other[:3]}",
-            )
+            mine, other = (_scores(ws, query, way, filters) for ws in (self.ws, fresh))
+            unlike = [(id, mine.get(id), other.get(id)) for id in mine | other if mine.get(id) != other.get(id)]
+            check(not unlike, f"An index made anew answers {query!r} ({way}) otherwise: {unlike}")
         return 2 * SEARCHES
+
+
+def _scores(ws: Workspace, query: str, way: str, filters: Filters | None) -> dict[str, tuple[object, ...]]:
+    """What each hit says and how near it is to the query; ranks may differ, for equal hits have no order."""
+    hits = search(ws, query, strategy=way, filters=filters, limit=100, explain=True).hits
+    signals = {hit.entry.id: hit.why.signals for hit in hits if hit.why}
+    return {
+        hit.entry.id: (hit.entry.content, *(round(signals[hit.entry.id][n] or 0.0, 6) for n in (0, 1))) for hit in hits
+    }
 
 
 def trial(_: int, choose: random.Random, folder: Path) -> int:

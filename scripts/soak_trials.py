@@ -73,7 +73,7 @@ def attack(trial: Trial, *, trials: int, unit: str, why_not: str = "") -> int:
         ProcessPoolExecutor(asked.jobs, mp_context=fork) as workers,
     ):
         while done < asked.trials and time.monotonic() - begun < asked.seconds:
-            batch = list(itertools.islice(numbers, asked.jobs * 16))
+            batch = list(itertools.islice(numbers, asked.jobs * 4))
             todo = [(trial, number, asked.seed, scratch) for number in batch]
             for number, (checks, failure) in zip(batch, workers.map(_tried, todo), strict=True):
                 done += checks
