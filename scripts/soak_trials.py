@@ -74,7 +74,7 @@ def attack(trial: Trial, *, trials: int, unit: str, why_not: str = "") -> int:
     ):
         while done < asked.trials and time.monotonic() - begun < asked.seconds:
             batch = list(itertools.islice(numbers, asked.jobs * 4))
-            todo = [(trial, number, asked.seed, scratch) for number in batch]
+            todo = [(trial, number, asked.seed, scratch, begun + asked.seconds) for number in batch]
             for number, (checks, failure) in zip(batch, workers.map(_tried, todo), strict=True):
                 done += checks
                 failures += [(number, failure)] if failure else []
@@ -91,9 +91,11 @@ def attack(trial: Trial, *, trials: int, unit: str, why_not: str = "") -> int:
     return 1 if failures else 0
 
 
-def _tried(todo: tuple[Trial, int, int, str]) -> tuple[int, str]:
+def _tried(todo: tuple[Trial, int, int, str, float]) -> tuple[int, str]:
     """How many checks a trial made, and what was wrong."""
-    trial, number, seed, scratch = todo
+    trial, number, seed, scratch, until = todo
+    if time.monotonic() > until:
+        return 0, ""
     folder = Path(scratch, str(os.getpid()))  # the same for each trial of a process
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
