@@ -74,13 +74,13 @@ def mentions(data: bytes) -> bool:
 
 
 def reveals(copy: bytes, now: bytes) -> bool:
-    """Whether `copy` shows a line, or a part of one, that `now`, a later state of it, keeps private."""
+    """Whether `copy` shows, as whole words, a line or part of one that `now`, a later state of it, keeps private."""
     if not _SIGN.search(now):
         return False
     hidden = (now[start:end] for start, end in passages(mask(now)))
     lines = {line.strip() for passage in hidden for line in _TAGS.sub(b"", passage).splitlines()} - {b""}
     open_text = shown(mask(copy))
-    return any(line in open_text for line in lines)
+    return any(re.search(rb"(?<!\w)%b(?!\w)" % re.escape(line), open_text) for line in lines)
 
 
 def passages(masked: bytes) -> list[tuple[int, int]]:

@@ -18,9 +18,9 @@ from .redaction import Secret, find_secrets, line_of, redact
 
 _MARKUP = re.compile(
     r"\\[!-/:-@\[-`{-~]|&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
-    r"|(?<![^\s(\[\"'])[*_]++(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])[*_]++(?=[\s.,;:!?)\]\"']|\Z)"
-    r"|(?:(?<=[^\s*])\*++|(?<=\S)~~|(?<=[^\s`])`++)(?=\S)"
-    r"|(?<=[^\s<>=:(\[\"'])(?:</?[A-Za-z][^<>\n]{0,200}>)++(?=[^\s<>)\]\"'])"
+    r"|(?<![^\s(\[\"'])[*_]+(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])[*_]+(?=[\s.,;:!?)\]\"']|\Z)"
+    r"|(?:(?<=[^\s*])\*+|(?<=\S)~~|(?<=[^\s`])`+)(?=\S)"
+    r"|(?<=[^\s<>=:(\[\"'])(?:</?[A-Za-z][^<>\n]{0,200}>)+(?=[^\s<>)\]\"'])"
 )
 """What a reader of rendered Markdown does not see in a word: escapes, emphasis, code marks, entities, HTML."""
 
