@@ -17,6 +17,9 @@ MAX_TERMS = 64
 """Words of a query that are looked up; a pasted page needs no more to be found again."""
 
 MAX_LIMIT = 100
+MAX_DATES = 8
+"""Times in words that a query may name with `since:` and `until:`; the last one of each counts."""
+
 MAX_PHRASE = 60
 """Characters of a time in words."""
 
@@ -48,13 +51,17 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
     | `status:open`                 | words, with a notice that names the filters |
     | `http://host:80 std::vector`  | words                                       |
     """
-    notices: list[str] = []
+    notices: dict[str, None] = {}
     found: dict[str, list[str]] = {}
+    dates = iter(range(MAX_DATES))
 
     def take(match: re.Match[str]) -> str:
         key, value = match[1].lower(), match[2] if match[2] is not None else match[3]
         if key not in _KEYS:
-            notices.append(f"`{match[1]}:` is no filter, so it was searched as a word. Filters: {', '.join(_KEYS)}.")
+            notices[f"`{match[1]}:` is no filter, so it was searched as a word. Filters: {', '.join(_KEYS)}."] = None
+            return match[0]
+        if key in ("since", "until") and next(dates, None) is None:
+            notices[f"Only the first {MAX_DATES} since: and until: of a query are read; the rest are words."] = None
             return match[0]
         other = {"since": "until", "until": "since"}.get(key)
         with_it = {other: found[other][-1]} if other in found else {}
@@ -62,7 +69,7 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
             build_filters(now=now, **{key: value}, **with_it)  # type: ignore[arg-type]
         except InvalidArgument as error:
             quoted = f' Quotes hold words together: {key}:"last week".' if key in ("since", "until") else ""
-            notices.append(f"{error} It was searched as words.{quoted}")
+            notices[f"{error} It was searched as words.{quoted}"] = None
             return match[0]
         found.setdefault(key, []).append(value)
         return " "
