@@ -315,7 +315,7 @@ _ASSIGNED = (
 flag, `alone`: in a line below a heading or a label, without a sign.
 """
 _BARE = r"[^\s\"'`<>|\\]+"
-_JUDGED = 256
+_JUDGED = 128
 """Characters of a value that are looked at: a longer one is no word."""
 _LONGEST_QUOTED = 400
 _WHOSE_KEY = (
@@ -384,7 +384,8 @@ def _finds(text: str, word: str) -> Iterator[int]:
 
 def _names_a_secret(text: str, low: str, start: int) -> bool:
     """Whether a name with this stem can hold one: an api_key and a dbPass, not a monkey, a compass or a bypass."""
-    if low.rfind("[redacted:", max(0, start - 40), start) > low.rfind("]", max(0, start - 40), start):
+    redacted = low.rfind("[redacted:", max(0, start - 40), start)
+    if redacted >= 0 and low.find("]", redacted, start) < 0:
         return False
     if low.startswith("key", start):
         return _compiled(_WHOSE_KEY).search(low, max(0, start - 14), start) is not None
@@ -408,14 +409,15 @@ def _value_of(text: str, low: str, match: re.Match[str], span: tuple[int, int], 
             end = begin + len(text[begin:end].rstrip(".,;:!?)}]*")) or end
     value = text[begin : min(end, begin + _JUDGED)]
     kind = _kind(match["word"].lower(), before.lower())
-    secret = None if _is_example(value) else Secret(kind, begin, end)
+    secret = Secret(kind, begin, end)
     if kind == "authorization":
-        return secret if match["scheme"] and len(value) >= 12 and not _placeholder(value) else None
+        given = match["scheme"] and len(value) >= 12 and not _placeholder(value) and not _is_example(value)
+        return secret if given else None
     if match["alone"]:
         alone = text[end : end + 1] in ("", "\n", "\r")
         return secret if alone and _looks_random(value) else None
     flag = bool(match["blank"])
-    if flag and not (before.startswith("-") or _compiled(_SET).search(low, max(0, start - 120), start)):
+    if flag and not (before.startswith("-") or _is_set(low, start)):
         return None
     sentence = bool(match["is"] or match["whose"])
     if sentence and not quoted and _compiled(_SAID).search(value):
@@ -424,21 +426,27 @@ def _value_of(text: str, low: str, match: re.Match[str], span: tuple[int, int], 
         return None
     prose = flag or sentence or match["tag"] or match["below"] or match["sign"] in ("|", "->", "\u2192")
     capitals = match["sign"] == "=" and (before + match["word"]).isupper() and not match["close"]
-    return secret if _is_secret(value, kind, literal=quoted or capitals, quoted=quoted, prose=bool(prose)) else None
+    literal = quoted or capitals
+    found = _is_secret(value, kind, literal=literal, quoted=quoted, prose=bool(prose)) and not _is_example(value)
+    return secret if found else None
+
+
+def _is_set(low: str, start: int) -> bool:
+    """Whether a command stands before the name at `start` that sets it to what follows."""
+    before = low[max(0, start - 120) : start]
+    setting = any(sign in before for sign in ("login", "set", "env", "config"))
+    return setting and _compiled(_SET).search(before) is not None
+
+
+_KINDS = {"token": "token", "pat": "token", "authorization": "authorization", "passphrase": "passphrase"}
 
 
 def _kind(word: str, before: str) -> str:
-    if word.startswith(("pass", "pwd")):
-        return "passphrase" if word == "passphrase" else "password"
-    if word == "psk" or word in _table().passwords:
-        return "password"
-    if word == "pat":
-        return "token"
-    if word in ("token", "authorization"):
-        return word
-    if "aws" in before:
-        return "AWS secret key"
-    return "key" if word == "key" else "secret"
+    if word in _KINDS:
+        return _KINDS[word]
+    if word == "key" or word.startswith(("secret", "credential")):
+        return "AWS secret key" if "aws" in before else "key" if word == "key" else "secret"
+    return "password"
 
 
 # -- what a value looks like --------------------------------------------------------------------------
@@ -454,7 +462,7 @@ _SAID = r"(?i)-(?:encoded|hashed|encrypted|protected|based|compatible|compliant|
 _SAYINGS = (
     "your|my|me|the|some|an?|new|old|insert|enter|put|replace|change|example|sample|dummy|fake|test|foo|bar|baz|null|none"
     "|nil|undefined|true|false|todo|tbd|removed|hidden|secret|password|passwd|pass|pwd|token|key|api|user|username|admin"
-    "|root|guest|postgres|mysql|mongo|redis|localhost|here|this|it|with|value|name|goes"
+    "|passphrase|passcode|credentials?|authorization|root|guest|postgres|mysql|mongo|redis|localhost|here|this|it|with|value|name|goes"
 )
 _PLAIN = (
     rf"(?i)(?:[x*.•_?-]{{3,}}|[<\[{{(|/].*|~/.*|#\{{.*|\$[{{(a-z_].*|%[({{sA-Z_].*|\.{{1,2}}/.*|[a-z]+://.*|[a-z]:\\.*"
@@ -517,10 +525,13 @@ def _is_secret(value: str, kind: str, *, literal: bool, quoted: bool, prose: boo
 
     `literal`: it stands in quotes, or as `NAME=value` in capitals, so it is no code; `prose`: it may be a word.
     """
-    letters, digits = _compiled(_LETTER).search(value) is not None, _compiled(_DIGIT).search(value) is not None
-    if any(map(str.isspace, value)):
-        return kind == "passphrase" and quoted and len(value.split()) >= 4
-    if len(value) < 6 or _placeholder(value) or (prose and not (digits and letters)):
+    if quoted and any(map(str.isspace, value)):
+        return kind == "passphrase" and len(value.split()) >= 4
+    digits = _compiled(_DIGIT).search(value) is not None
+    if len(value) < 6 or (not digits and (prose or kind not in ("password", "passphrase"))):
+        return False
+    letters = _compiled(_LETTER).search(value) is not None
+    if (prose and not letters) or _placeholder(value):
         return False
     if not literal and (
         _compiled(_CODE).match(value) or (_compiled(_ATTRIBUTE).match(value) and not _looks_random(value))
