@@ -9,6 +9,7 @@
     python scripts/bench.py scale --data DIR [--cache DIR] [--sizes 10k,100k,500k]
     python scripts/bench.py start
     python scripts/bench.py size --notes notes-til.tar.gz --locomo locomo-dev.json
+    python scripts/bench.py shapes
 
 Run it with the project's `.venv`. The machine is noisy wherever it is: compare rows of one run.
 """
@@ -28,6 +29,7 @@ from bench_automatic import run_automatic
 from bench_quality import run_quality
 from bench_scale import PARTS as SCALE_PARTS
 from bench_scale import SIZES, run_scale
+from bench_shapes import run_shapes
 from bench_size import run_size
 from bench_speed import PARTS, run_speed
 from bench_start import run_start
@@ -41,6 +43,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace, Path], Rows]] = {
     "scale": run_scale,
     "start": run_start,
     "size": run_size,
+    "shapes": run_shapes,
 }
 
 
@@ -87,7 +90,9 @@ def parser() -> argparse.ArgumentParser:
     size = commands.add_parser("size", help="bytes of the index over bytes of the text, by part")
     size.add_argument("--notes", type=Path, help="a tar.gz of Markdown notes")
     size.add_argument("--locomo", type=Path, help="LoCoMo conversations, JSON: an entry for each turn")
-    for command in (quality, automatic, speed, scale, start, size):
+    shapes = commands.add_parser("shapes", help="processor time of each function over texts that make patterns slow")
+    shapes.add_argument("--size", type=int, default=1_000_000, help="characters of a text; default a million")
+    for command in (quality, automatic, speed, scale, start, size, shapes):
         command.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return top
 

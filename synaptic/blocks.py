@@ -118,6 +118,7 @@ def scan(text: str, start: int = 0) -> Scan:
     inside: _Open | None = None
     comment_end: float = -1
     own_comment = -1
+    above = _Above(text)
     for match in _STRUCTURE.finditer(text, start):
         kind, at = match.lastgroup, match.start()
         if inside is not None and at >= inside.limit:
@@ -142,7 +143,7 @@ def scan(text: str, start: int = 0) -> Scan:
         elif kind == "h1":
             found.marks.append(Mark("h1", at, (at, at), -1))
         elif kind == "fence":
-            inside = _open_fence(text, match)
+            inside = _open_fence(text, match, above)
         elif at != own_comment:
             if comment_end < at:
                 # `<!-->` is a whole comment, so the end may overlap the start.
@@ -166,16 +167,15 @@ def _columns(prefix: str) -> int:
     return len(prefix.expandtabs(4))
 
 
-def _open_fence(text: str, match: re.Match[str]) -> _Open | None:
+def _open_fence(text: str, match: re.Match[str], above: _Above) -> _Open | None:
     prefix, run = match["prefix"], match["run"]
     if run[0] == "`" and "`" in match["info"]:
         return None
     column = _columns(prefix)
-    if column >= 4 and not prefix.strip(" \t") and not _in_list(text, match.start()):
+    if column >= 4 and not prefix.strip(" \t") and not above.in_list(match.start()):
         return None
     # A fence in a block quote ends with the quote; elsewhere only its closing line ends it.
-    quoted = ">" in prefix and _UNQUOTED.search(text, match.end() + 1)
-    limit = quoted.start() if quoted else len(text) if ">" in prefix else _NEVER
+    limit = above.quote_end(match.end() + 1) if ">" in prefix else _NEVER
     return _Open("fence", match.start(), limit, column, run)
 
 
@@ -190,37 +190,63 @@ def _closes(match: re.Match[str], fence: _Open) -> bool:
     )
 
 
-def _lines_above(text: str, start: int, most: int = 60) -> Iterator[str]:
-    for _ in range(most):
-        if start <= 0:
-            return
-        end = start - 1
-        start = text.rfind("\n", 0, end) + 1
-        yield text[start : min(end, start + 200)].rstrip(" \t\r")
+class _Above:
+    """What stands around the lines of a text. Asked in ascending order, it looks at each line once."""
 
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._list = (0, False)
+        self._code = (0, True)
+        self._quote = (0, -1)
 
-def _in_list(text: str, start: int) -> bool:
-    """Whether an indented line stands in a list item, so that it is no indented code."""
-    for line in _lines_above(text, start):
-        if _LIST_ITEM.match(line + " "):
-            return True
-        if line and line[0] not in " \t":
+    def in_list(self, start: int) -> bool:
+        """Whether the indented line at `start` stands in a list item, so that it is no indented code."""
+        known_at, listed = self._list
+        for line in self._lines(start, known_at):
+            if _LIST_ITEM.match(line + " "):
+                listed = True
+                break
+            if line and line[0] not in " \t":
+                listed = False
+                break
+        self._list = (start, listed)
+        return listed
+
+    def indented_code(self, at: int) -> bool:
+        """Whether the line that holds `at` is indented code."""
+        start = self._text.rfind("\n", 0, at) + 1
+        line = self._text[start : start + 200]
+        if _indent(line) < 4 or _LIST_ITEM.match(line):
             return False
-    return False
+        known_at, code = self._code
+        for above in self._lines(start, known_at):
+            if not above:
+                code = not self.in_list(start)
+                break
+            if _indent(above) < 4:
+                code = False
+                break
+        self._code = (start, code)
+        return code
+
+    def quote_end(self, start: int) -> int:
+        """Where the first line from `start`, a line's start, stands that is in no block quote; else the text's end."""
+        asked, end = self._quote
+        if not asked <= start <= end:
+            unquoted = _UNQUOTED.search(self._text, start)
+            self._quote = start, unquoted.start() if unquoted else len(self._text)
+        return self._quote[1]
+
+    def _lines(self, start: int, last: int) -> Iterator[str]:
+        """The lines above `start`, upwards to the one that begins at `last`."""
+        while start > last:
+            end = start - 1
+            start = self._text.rfind("\n", 0, end) + 1
+            yield self._text[start : min(end, start + 200)].rstrip(" \t\r")
 
 
-def _indented_code(text: str, at: int) -> bool:
-    start = text.rfind("\n", 0, at) + 1
-    line = text[start : start + 200]
-    indent = line[: len(line) - len(line.lstrip(" \t"))]
-    if _columns(indent) < 4 or _LIST_ITEM.match(line):
-        return False
-    for above in _lines_above(text, start):
-        if not above:
-            return not _in_list(text, start)
-        if _columns(above[: len(above) - len(above.lstrip(" \t"))]) < 4:
-            return False
-    return True
+def _indent(line: str) -> int:
+    return _columns(line[: len(line) - len(line.lstrip(" \t"))])
 
 
 def escape(text: str) -> tuple[str, str]:
@@ -298,11 +324,12 @@ def find_tags(text: str) -> tuple[str, ...]:
     tags: dict[str, None] = {}
     at = judged = 0
     code: bool | None = None
+    above = _Above(text)
     for start, end in [*scan(text).opaque, (len(text), len(text))]:
         for tag_at, _, tag in inline_tags(text[at:start]):
             # One judgement a line: a line may hold a million tags.
             if code is None or "\n" in text[judged : at + tag_at]:
-                code = _indented_code(text, at + tag_at)
+                code = above.indented_code(at + tag_at)
             judged = at + tag_at
             if not code:
                 tags[tag] = None
@@ -329,12 +356,9 @@ def inline_tags(text: str) -> list[tuple[int, int, str]]:
 
 def _code_span_end(text: str, at: int, ticks: int) -> int:
     """Where the code span ends whose opening run ends at `at`; `at` where nothing closes it."""
-    reach = min(len(text), at + _CODE_SPAN_REACH)
-    if paragraph_end := _PARAGRAPH_END.search(text, at, reach):
-        reach = paragraph_end.start()
-    for run in _TICKS.finditer(text, at, reach):
+    for run in _TICKS.finditer(text, at, at + _CODE_SPAN_REACH):
         if len(run[0]) == ticks:
-            return run.end()
+            return at if _PARAGRAPH_END.search(text, at, run.start()) else run.end()
     return at
 
 

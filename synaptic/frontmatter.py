@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time
+from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -13,6 +14,9 @@ import yaml
 
 _FENCED = re.compile(r"---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _LONGEST = 64 * 1024
+_DEEPEST = 100
+"""Brackets within brackets: libyaml takes time by their number for each sign within them."""
+_NESTS = re.compile(r"[\[\]{}]")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DATE_IN_NAME = re.compile(
     r"(?<![0-9])(?:([0-9]{4})([-_])([0-9]{2})\2([0-9]{2})|((?:19|20)[0-9]{2})([0-9]{2})([0-9]{2}))(?![0-9])"
@@ -43,6 +47,8 @@ def read_front_matter(text: str) -> FrontMatter | None:
 
     Reads events and builds no objects, so aliases, recursion and odd types cost nothing. Raises yaml.YAMLError.
     """
+    if _depth(text) > _DEEPEST:
+        raise yaml.MarkedYAMLError(problem=f"more than {_DEEPEST} brackets within brackets")
     fields = _top_level(text)
     if fields is None:
         return None
@@ -56,6 +62,12 @@ def read_front_matter(text: str) -> FrontMatter | None:
         has_time=has_time,
         excluded=next(iter(_values(fields, "synaptic")), "").lower() in ("false", "no", "off"),
     )
+
+
+def _depth(text: str) -> int:
+    """The most brackets that are open at one place of `text`, those in quotes too."""
+    steps = (1 if found[0] in "[{" else -1 for found in _NESTS.finditer(text))
+    return max(accumulate(steps), default=0)
 
 
 def _tag_words(fields: dict[str, str | list[str]], value: str) -> list[str]:

@@ -134,15 +134,19 @@ def heading_words(entry: Entry, inline: tuple[str, ...], body_tags: tuple[str, .
 
     Those it showed before stay there; new ones join them where the body does not carry them.
     """
-    kept = [tag for tag in entry.heading_tags if tag in entry.tags and tag not in inline]
+    own, within = set(entry.tags), set(inline)
+    kept = [tag for tag in entry.heading_tags if tag in own and tag not in within]
     known = {*kept, *inline, *body_tags}
     wanted = (*kept, *(tag for tag in entry.tags if tag not in known))
     if unique((*inline, *wanted, *body_tags)) == entry.tags:
         return wanted
-    for size in range(len(inline), len(entry.tags) + 1):
-        if unique((*entry.tags[:size], *body_tags)) == entry.tags:
-            return entry.tags[len(inline) : size]
-    return entry.tags[len(inline) :]
+    # the last tags may be left to the body where it carries them in the same order
+    size, place = len(entry.tags), {tag: number for number, tag in enumerate(unique(body_tags))}
+    last = len(place)
+    while own.issuperset(place) and size > len(inline) and place.get(entry.tags[size - 1], last) < last:
+        size -= 1
+        last = place[entry.tags[size]]
+    return entry.tags[len(inline) : size]
 
 
 def derive_title(content: str) -> str:

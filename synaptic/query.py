@@ -62,7 +62,7 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
 
     A longer query is read up to MAX_QUERY, MAX_VALUES, MAX_PHRASES and MAX_TERMS, with a notice that names the bound.
     """
-    notices: list[str] = []
+    notices: dict[str, None] = {}
     found: dict[str, list[str]] = {}
     tried: Counter[str] = Counter()
     bounds: dict[str, str] = {}
@@ -70,7 +70,7 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
     def take(match: re.Match[str]) -> str:
         key, value = match[1].lower(), match[2] if match[2] is not None else match[3]
         if key not in _KEYS:
-            notices.append(f"`{match[1]}:` is no filter, so it was searched as a word. Filters: {', '.join(_KEYS)}.")
+            notices[f"`{match[1]}:` is no filter, so it was searched as a word. Filters: {', '.join(_KEYS)}."] = None
             return match[0]
         tried[key] += 1
         most = MAX_DATES if key in ("since", "until") else MAX_VALUES
@@ -83,7 +83,7 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
             build_filters(now=now, **{key: value}, **with_it)  # type: ignore[arg-type]
         except InvalidArgument as error:
             quoted = f' Quotes hold words together: {key}:"last week".' if key in ("since", "until") else ""
-            notices.append(f"{error} It was searched as words.{quoted}")
+            notices[f"{error} It was searched as words.{quoted}"] = None
             return match[0]
         found.setdefault(key, []).append(value)
         return " "
@@ -113,7 +113,7 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
         terms=terms[:MAX_TERMS],
         phrases=phrases[:MAX_PHRASES],
         filters=_join(filters, inline),
-        notices=(*bounds.values(), *_some(list(dict.fromkeys(notices)))),
+        notices=(*bounds.values(), *_some(list(notices))),
     )
 
 

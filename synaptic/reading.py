@@ -102,6 +102,7 @@ class _Reader:
         self.name = composed(path)
         self.named_day = date_in_path(self.name, composed(day_file))
         self.heading_counts: dict[str, int] = {}
+        self.own_day: date | None = None
         text = self.data.replace(MASK, b" ").decode("latin-1")
         if "\r" in text:
             text = LONE_CR.sub("\n", text)
@@ -273,11 +274,14 @@ class _Reader:
         return aware(datetime.combine(day, clock), self.tz), source
 
     def _day(self) -> tuple[date, DateSource]:
-        if self.named_day:
-            return self.named_day, "file"
-        if self.front.created_at:
-            return self.front.created_at.date(), "front-matter"
-        return self._mtime().date(), "mtime"
+        """The day of entries that name none; the same for all of a file."""
+        if self.own_day is None:
+            if self.named_day:
+                return self.named_day, "file"
+            if self.front.created_at:
+                return self.front.created_at.date(), "front-matter"
+            self.own_day = self._mtime().date()
+        return self.own_day, "mtime"
 
     def _mtime(self) -> datetime:
         try:

@@ -83,9 +83,11 @@ def _torn_heading(data: bytes, block: bytes, at: int | None) -> int | None:
     last = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
     if len(data) - last >= 4 and heading.startswith(data[last:]):
         return last
+    # no more than this can stand there: the file does not hold the comment
+    opening = block[: block.find(b"\n", len(heading) + 1) + 1] or block
     for found in re.finditer(rb"^" + re.escape(heading) + rb"(?=[\r\n]|\Z)", data, re.M):
-        ours = _in_its_line_ends(data, found.start(), block)
-        stop = found.start() + _shared(data, found.start(), block)
+        ours = _in_its_line_ends(data, found.start(), opening)
+        stop = found.start() + _shared(data, found.start(), opening)
         inside_a_line = data[stop : stop + 1] not in (b"", b"\r", b"\n") and data[stop - 1 : stop] != b"\n"
         if not inside_a_line and ours:  # else another entry's comment
             return found.start()
@@ -122,8 +124,7 @@ def _in_its_line_ends(data: bytes, start: int, text: bytes) -> bytes:
     """`text` with LF or CRLF, whichever shares more with what stands at `start`; else as most of the file has it."""
     crlf = text.replace(b"\n", b"\r\n")
     lead = _common(data, start, crlf) - _common(data, start, text)
-    mostly_crlf = data.count(b"\r\n") * 2 > data.count(b"\n")
-    return crlf if lead > 0 or (lead == 0 and mostly_crlf) else text
+    return crlf if lead > 0 or (lead == 0 and data.count(b"\r\n") * 2 > data.count(b"\n")) else text
 
 
 def _shared(data: bytes, start: int, text: bytes) -> int:

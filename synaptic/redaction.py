@@ -12,11 +12,14 @@ A hash, a UUID or an id alone is none of these. Zero-width characters inside a t
 
 from __future__ import annotations
 
+import base64
 import re
+import tomllib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from operator import attrgetter
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -32,7 +35,7 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     """The secrets of `text`, in order, none within another."""
     seen, place = _visible(text)
     kept: list[Secret] = []
-    for look in (_private_keys, _tokens, _in_urls, _assigned):  # what says more of its kind comes first
+    for look in (_private_keys, _tokens, _in_urls, _assigned, _in_lines):  # what says more of its kind comes first
         kept = sorted([*kept, *_beside(kept, sorted(look(seen), key=_start))], key=_start)
     if place is None:
         return tuple(kept)
@@ -99,14 +102,30 @@ def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
 _KEY_HEAD = r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
 _KEY_END = r"-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
 _KEY_TEXT = (
-    r"(?:[\s>|#*\"'`,;:\\]|[A-Za-z0-9+/=]{24,}+|[A-Za-z0-9+/]{1,23}={1,2}"
+    r"(?:[\s>|#*\"'`,;:\\]|[A-Za-z0-9+/=]{24,}(?![A-Za-z0-9+/=])|[A-Za-z0-9+/]{1,23}={1,2}"
     r"|(?:Proc-Type|DEK-Info|Version|Comment|Hash)[^\n\\]{0,200})*"
 )
 _KEY_MARGIN = "\n\r \t>|#*\"'`,;:\\"
 _KEY_LINE = r"[A-Za-z0-9+/=]{32}"
 
 
+_PUTTY_HEAD = r"PuTTY-User-Key-File-[23]:"
+_PUTTY_END = r"Private-MAC:[ \t]{0,4}[0-9a-f]{40,64}"
+_PUTTY_PRIVATE = r"Private-Lines:[ \t]{0,4}[0-9]{1,4}\s{1,8}[ \t>|]{0,8}(?:[A-Za-z0-9+/=]{24,}[\s>|]{1,8})*"
+
+
+def _putty_keys(text: str) -> Iterator[Secret]:
+    heads = [head.start() for head in _compiled(_PUTTY_HEAD).finditer(text)]
+    for start, limit in zip(heads, [*heads[1:], len(text)], strict=False):
+        private = _compiled(_PUTTY_PRIVATE).search(text, start, limit)
+        if private and _compiled(_KEY_LINE).search(private[0]):
+            end = _compiled(_PUTTY_END).search(text, private.end(), min(limit, private.end() + 400))
+            yield Secret("private key", start, end.end() if end else start + len(text[start : private.end()].rstrip()))
+
+
 def _private_keys(text: str) -> Iterator[Secret]:
+    if "PuTTY-User-Key-File" in text:
+        yield from _putty_keys(text)
     if "PRIVATE KEY" not in text:
         return
     heads = list(_compiled(_KEY_HEAD).finditer(text))
@@ -121,120 +140,143 @@ def _private_keys(text: str) -> Iterator[Secret]:
             yield Secret("private key", head.start(), stop)
 
 
-# -- tokens that say whose they are -------------------------------------------------------------------
+# -- what the table in data/secrets.toml says ----------------------------------------------------------
 
 _WORD = "[A-Za-z0-9_-]"
 # A token begins where a word does, or after an escape that ends in letters: `\n`, `%3D`.
 _LEFT = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrtu])|(?<=%[0-9A-Fa-f]{2}))"
 _RIGHT = "(?![A-Za-z0-9])"
-
-_RULES: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    ("Anthropic key", ("sk-ant-",), rf"sk-ant-{_WORD}{{20,}}+"),
-    (
-        "OpenAI key",
-        ("sk-",),
-        rf"{_LEFT}sk-(?:(?:proj|svcacct|admin|service|None)-{_WORD}{{20,}}+|[A-Za-z0-9]{{32,}}+|or-v1-[0-9a-f]{{32,}}+)",
-    ),
-    ("GitHub token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_[A-Za-z0-9_]{36,}+"),
-    ("GitHub token", ("github_pat_",), r"github_pat_[A-Za-z0-9_]{40,}+"),
-    (
-        "GitLab token",
-        (
-            "glpat-",
-            "gldt-",
-            "glrt-",
-            "glcbt-",
-            "glptt-",
-            "glft-",
-            "glimt-",
-            "glagent-",
-            "glsoat-",
-            "gloas-",
-            "GR1348941",
-        ),
-        rf"{_LEFT}(?:gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|soat|oas)-|GR1348941)[A-Za-z0-9_=-]{{20,}}+(?:\.[A-Za-z0-9_=.-]{{2,}}+)?",
-    ),
-    (
-        "AWS access key",
-        ("AKIA", "ASIA", "ABIA", "ACCA"),
-        rf"{_LEFT}(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{{16}}{_RIGHT}",
-    ),
-    ("Google key", ("AIza",), rf"{_LEFT}AIza{_WORD}{{35}}(?!{_WORD})"),
-    (
-        "Google token",
-        ("ya29.", "GOCSPX-", "1//0"),
-        rf"{_LEFT}(?:ya29\.{_WORD}{{20,}}+|GOCSPX-{_WORD}{{20,}}+|1//0{_WORD}{{35,}}+)",
-    ),
-    ("Slack token", ("xox",), r"xox[abceoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,}+"),
-    ("Slack token", ("xapp-",), rf"{_LEFT}xapp-[0-9]-[A-Za-z0-9-]{{20,}}+"),
-    (
-        "Slack webhook",
-        ("hooks.slack.com/",),
-        r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9_/-]{20,}+",
-    ),
-    (
-        "Stripe key",
-        ("sk_live_", "sk_test_", "rk_live_", "rk_test_"),
-        rf"{_LEFT}[rs]k_(?:live|test)_[A-Za-z0-9]{{16,}}+",
-    ),
-    ("Stripe key", ("whsec_",), r"whsec_[A-Za-z0-9+/=]{24,}+"),
-    ("npm token", ("npm_",), rf"npm_[A-Za-z0-9]{{36}}{_RIGHT}"),
-    ("PyPI token", ("pypi-",), rf"pypi-Ag{_WORD}{{40,}}+"),
-    ("JWT", ("eyJ",), rf"{_LEFT}eyJ{_WORD}{{8,}}+\.(?:eyJ|ew0?){_WORD}{{6,}}+\.{_WORD}*+"),
-    ("Hugging Face token", ("hf_",), rf"{_LEFT}hf_[A-Za-z0-9]{{30,}}+"),
-    ("Groq key", ("gsk_",), rf"{_LEFT}gsk_[A-Za-z0-9]{{40,}}+"),
-    ("xAI key", ("xai-",), rf"{_LEFT}xai-[A-Za-z0-9]{{40,}}+"),
-    ("SendGrid key", ("SG.",), rf"{_LEFT}SG\.{_WORD}{{16,}}+\.{_WORD}{{16,}}+"),
-    ("DigitalOcean token", ("dop_v1_", "doo_v1_", "dor_v1_"), rf"{_LEFT}do[opr]_v1_[a-f0-9]{{64}}{_RIGHT}"),
-    ("Telegram token", (":AA",), r"(?<=[0-9]{8}):(AA[A-Za-z0-9_-]{33})(?![A-Za-z0-9_-])"),
-    ("Docker token", ("dckr_",), rf"dckr_[op]at_{_WORD}{{20,}}+"),
-    ("Shopify token", ("shp",), rf"{_LEFT}shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{{32}}{_RIGHT}"),
-    ("Vault token", ("hvs.", "hvb."), rf"{_LEFT}hv[sb]\.{_WORD}{{24,}}+"),
-    ("Databricks token", ("dapi",), rf"{_LEFT}dapi[a-f0-9]{{32}}(?:-[0-9])?{_RIGHT}"),
-    ("Linear key", ("lin_api_",), r"lin_api_[A-Za-z0-9]{32,}+"),
-    ("Notion token", ("ntn_",), rf"{_LEFT}ntn_[A-Za-z0-9]{{40,}}+"),
-    ("Supabase token", ("sbp_",), rf"{_LEFT}sbp_[a-f0-9]{{40}}{_RIGHT}"),
-    ("RubyGems key", ("rubygems_",), rf"rubygems_[a-f0-9]{{48}}{_RIGHT}"),
-    (
-        "Grafana token",
-        ("glsa_", "glc_"),
-        rf"{_LEFT}(?:glsa_[A-Za-z0-9]{{32}}_[a-f0-9]{{8}}|glc_[A-Za-z0-9+/=]{{32,}}+)",
-    ),
-    ("Atlassian token", ("ATATT3",), r"ATATT3[A-Za-z0-9_=-]{60,}+"),
-    ("age key", ("AGE-SECRET-KEY-1",), r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
-    ("Azure key", ("AccountKey=", "SharedAccessKey="), r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}+={0,2})"),
-)
-"""Kind, how its tokens begin, and the pattern from there on; its one group, if any, is the secret."""
-
 _AWS_SECRET = r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])"
 _AWS_REACH = 200
+_WRAPPED = r"[\"'`]?[ \t]{0,4}[\\+]?[ \t]{0,4}\r?\n[ \t>|#*]{0,20}[\"'`]?"
+_WRAPPED_LINES = 8
+_RUN = r"[A-Za-z0-9_./+=%~:-]+"
+_LONGEST_LINE = 200
+"""Characters that a wrapped line has at most; what stands in a longer one was not wrapped."""
+
+
+class _Rule(NamedTuple):
+    """A row of the table."""
+
+    kind: str
+    signs: tuple[str, ...]
+    pattern: str
+    check: str
+
+
+class _Table(NamedTuple):
+    tokens: tuple[_Rule, ...]
+    lines: tuple[_Rule, ...]
+    passwords: tuple[str, ...]
+    examples: tuple[str, ...]
+
+
+@cache
+def _table() -> _Table:
+    """The table of patterns, read when it is first needed."""
+    read = tomllib.loads((Path(__file__).parent / "data" / "secrets.toml").read_text(encoding="utf-8"))
+    tokens, lines = (
+        tuple(
+            _Rule(row["kind"], tuple(row["signs"]), _spelled_out(row["pattern"]), row.get("check", "")) for row in rows
+        )
+        for rows in (read["token"], read["line"])
+    )
+    return _Table(
+        tokens, lines, tuple(read["names"]["password"]), (*read["examples"]["values"], *read["examples"]["words"])
+    )
+
+
+def _spelled_out(pattern: str) -> str:
+    return pattern.replace("LEFT", _LEFT).replace("RIGHT", _RIGHT).replace("WORD", _WORD)
+
+
+def _is_example(value: str) -> bool:
+    """Whether this is a value that manuals print."""
+    return any(example in value for example in _table().examples)
 
 
 def _tokens(text: str) -> Iterator[Secret]:
-    # One look at the long words is ten times cheaper than one at the text for each sign.
-    long_words = " ".join([word for word in text.split() if len(word) > 15])
-    for kind, signs, pattern in _RULES:
+    for kind, signs, pattern, _ in _table().tokens:
         for sign in signs:
-            if sign in long_words:
+            if sign in text:
                 yield from _with_sign(text, kind, sign, _compiled(pattern))
 
 
 def _with_sign(text: str, kind: str, sign: str, pattern: re.Pattern[str]) -> Iterator[Secret]:
     at = 0
     while (at := text.find(sign, at)) >= 0:
-        if match := pattern.match(text, at):
-            yield Secret(kind, *match.span(pattern.groups))
+        match = pattern.match(text, at)
+        start, end = match.span(pattern.groups) if match else (at, at)
+        end = _end_of_wrapped(text, at, end, pattern)
+        if end > start and not _is_example(text[start:end]):
+            yield Secret(kind, start, end)
             if kind == "AWS access key":
-                yield from _aws_secret(text, match.end())
-        at = match.end() if match else at + len(sign)
+                yield from _aws_secret(text, end)
+        at = max(end, at + len(sign))
+
+
+def _end_of_wrapped(text: str, start: int, end: int, pattern: re.Pattern[str]) -> int:
+    """Where the token ends that begins at `start` and was matched up to `end`, or not at all, where it is wrapped."""
+    line_end = text.find("\n", end, start + _LONGEST_LINE)
+    run = _compiled(_RUN).match(text, start, line_end) if line_end > 0 else None
+    if run is None or (end > start and end != run.end()):
+        return end
+    lead = text[max(0, start - 20) : start]
+    token, stop = lead + run[0], run.end()
+    if end > start:  # a token of a fixed length is whole
+        longer = pattern.match(f"{token}a", len(lead))
+        if longer is None or longer.end() == len(token):
+            return end
+    for _ in range(_WRAPPED_LINES):
+        joint = _compiled(_WRAPPED).match(text, stop, stop + 60)
+        piece = _compiled(_RUN).match(text, joint.end(), joint.end() + _LONGEST_LINE) if joint else None
+        if piece is None or (end > start and not _looks_torn(piece[0])):
+            return end
+        token, stop = token + piece[0], piece.end()
+        match = pattern.match(token, len(lead))
+        if match and len(token) - match.end() < len(piece[0]):
+            end = stop - (len(token) - match.end())
+        if end < stop and (match or len(piece[0]) < 16):
+            return end
+    return end
+
+
+def _looks_torn(piece: str) -> bool:
+    """Whether a line's first word is the rest of a token and no word."""
+    return len(piece) >= 8 and _is_mixed(piece) and any(map(str.isupper, piece)) and not _compiled(_NAME).match(piece)
 
 
 def _aws_secret(text: str, at: int) -> Iterator[Secret]:
     """The secret that stands beside an access key; 40 characters that no SHA-1 is made of."""
     for match in _compiled(_AWS_SECRET).finditer(text, at, at + _AWS_REACH):
-        if any(map(str.isupper, match[0])) and any(map(str.islower, match[0])):
+        if any(map(str.isupper, match[0])) and any(map(str.islower, match[0])) and not _is_example(match[0]):
             yield Secret("AWS secret key", *match.span())
             return
+
+
+def _in_lines(text: str) -> Iterator[Secret]:
+    """What commands and settings hold; a line goes on where it ends in a backslash."""
+    low = _lower(text)
+    for kind, signs, pattern, check in _table().lines:
+        for sign in signs:
+            at = low.find(sign)
+            while at >= 0:
+                start, end = text.rfind("\n", 0, at) + 1, _line_end(text, at)
+                for match in _compiled(pattern, re.MULTILINE).finditer(text, start, end):
+                    value = match["secret"].rstrip(".,;)")
+                    if _CHECKS[check](value) and not _is_example(value):
+                        yield Secret(kind, match.start("secret"), match.start("secret") + len(value))
+                at = low.find(sign, end)
+
+
+def _line_end(text: str, at: int) -> int:
+    while True:
+        end = text.find("\n", at)
+        if end < 0:
+            return len(text)
+        if text[end - 1] != "\\":
+            return end
+        at = end + 1
 
 
 # -- credentials in URLs ------------------------------------------------------------------------------
@@ -251,40 +293,86 @@ def _in_urls(text: str) -> Iterator[Secret]:
 
 # -- password = ... and its kin -----------------------------------------------------------------------
 
-_STEMS = ("pass", "pwd", "secret", "token", "key", "credential", "authorization")
+_STEMS = ("pass", "pwd", "secret", "token", "key", "credential", "authorization", "psk", "_pat", "-pat")
 _ASSIGNED = (
-    r"(?P<word>pass(?:word|wd|wort|phrase|code)?|pwd|secret|token|key|credentials?|authorization)"
+    r"[_-]?(?P<word>pass(?:word|wd|wort|ord|phrase|code)?|pwd|secret|token|key|credentials?|authorization|psk|pat|NAMES)"
     r"(?:[_-]?(?:base|value|key|[0-9]{1,2})){0,2}(?![A-Za-z0-9_-])"
     r"(?P<close>(?:\\?[\"'`]|\*\*|[\])]){0,3})"
-    r"(?:[ \t]{0,20}(?P<sign>=>|:=|={1,3}|:|\|)(?:\*\*)?[ \t]{0,40}(?:(?P<below>\r?\n)[ \t>*+-]{0,12})?"
-    r"|[ \t]{1,3}(?P<is>is|was|ist)[ \t:]{1,3}|(?P<tag>>)|(?P<blank>[ \t]{1,4})"
-    r"|[ \t]{0,4}(?:\*\*)?(?P<alone>(?:\r?\n){1,2})[ \t>*+-]{0,12})"
+    r"(?:(?P<whose>(?:[ \t]{1,3}\([^()\n]{1,40}\)|[ \t]{1,3}(?:of|for|to|on|at|in|from|f\u00fcr|vo[nm]|zu[mr]?|del?"
+    r"|d[aeou]s?|para|pour|per|van|voor|till|til|dla|\u0434\u043b\u044f|\u043e\u0442)"
+    r"(?:[ \t]{1,3}[^\s:=|]{1,40}){1,6}?))?"
+    r"(?:[ \t]{0,20}(?P<sign>=>|:=|->|\u2192|={1,3}|:|\uff1a|\||\u662f|\u4e3a|\u306f|\ub294)(?:\*\*)?[ \t\u3000]{0,40}"
+    r"(?:(?P<below>\r?\n)[ \t>*+-]{0,12})?"
+    r"|[ \t]{1,3}(?P<is>(?:(?:was|has been|is|got)[ \t]{1,3})?(?:changed|reset|set|updated|rotated)[ \t]{1,3}to"
+    r"|(?:is|was|are|ist|war|lautet|es|est|era|\u00e9|\u00e8|jest|\u00e4r|er)"
+    r"(?:[ \t]{1,3}(?:now|still|currently|jetzt|nun))?)[ \t:]{1,3})"
+    r"|(?P<tag>>)|(?P<blank>[ \t]{1,4})|[ \t]{0,4}(?:\*\*)?(?P<alone>(?:\r?\n){1,2})[ \t>*+-]{0,12})"
     r"(?:(?P<scheme>bearer|basic|token|apikey)[ \t]{1,4})?"
-    r"(?:\\?(?P<quote>[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\n\\]|\\(?!(?P=quote))){1,400})\\?(?P=quote)"
-    r"|(?P<bare>[^\s\"'`<>|\\]{1,2000}+))"
 )
-"""A name that ends in such a word, what stands between it and a value, and the value.
+"""A name that ends in such a word, and what stands between it and a value.
 
-`below`: it stands in the next line, `is`: in a sentence, `tag`: in XML, `blank`: after a flag, `alone`: in a line
-below a heading or a label, without a sign.
+`whose`: "of Mailjet", `below`: the value stands in the next line, `is`: in a sentence, `tag`: in XML, `blank`: after a
+flag, `alone`: in a line below a heading or a label, without a sign.
 """
+_BARE = r"[^\s\"'`<>|\\]+"
+_JUDGED = 128
+"""Characters of a value that are looked at: a longer one is no word."""
+_LONGEST_QUOTED = 400
 _WHOSE_KEY = (
     r"(?:api|access|secret|private|encryption|signing|account|master|shared|storage|client|service|auth|admin|license"
     r"|webhook|deploy|subscription|publish|session|hmac|aes)[ _.-]?\Z"
 )
 _NAME_BEFORE = r"[A-Za-z0-9_.-]*\Z"
-_LOGIN = r"login[ \t]{1,4}[^\s]{1,60}[ \t]{1,4}\Z"
+_SET = (
+    r"(?:login[ \t]{1,4}[^\s]{1,60}|\b(?:set|setx|setenv|env|config set|configure set|config)"
+    r"(?:[ \t]{1,3}-{1,2}[a-z-]{1,20}){0,3})[ \t]{1,4}(?:[\w./:-]{0,60})\Z"
+)
+"""What stands before a name whose value follows a blank: `.netrc`, `set -x NAME value`, `ENV` of a Dockerfile."""
 
 
 def _assigned(text: str) -> Iterator[Secret]:
-    low = text.replace("\u0130", "I").lower()  # the one letter whose lower case is longer
-    at = 0
-    for start in sorted(found for stem in _STEMS for found in _finds(low, stem)):
-        if start >= at and _names_a_secret(text, low, start):
-            match = _compiled(_ASSIGNED, re.IGNORECASE).match(text, start)
-            if match and (secret := _value_of(text, low, match)):
-                yield secret
-                at = secret.end
+    low = _lower(text)
+    names = _table().passwords
+    stems = (*_STEMS, *(name for name in names if name in low))
+    pattern = _compiled(_ASSIGNED.replace("NAMES", "|".join(names)), re.IGNORECASE)
+    at = run_end = 0
+    for start in sorted(found for stem in stems for found in _finds(low, stem)):
+        if start < at or not _names_a_secret(text, low, start):
+            continue
+        match = pattern.match(text, start)
+        if match is None:
+            continue
+        begin = match.end()
+        quoted = _quoted(text, begin)
+        if quoted is None:
+            if begin >= run_end:  # else in a value that was judged before
+                bare = _compiled(_BARE).match(text, begin)
+                run_end = bare.end() if bare else begin
+            if begin == run_end:
+                continue
+            span = (begin, run_end)
+        else:
+            span = quoted
+        if secret := _value_of(text, low, match, span, quoted=quoted is not None):
+            yield secret
+            at = secret.end
+
+
+def _quoted(text: str, at: int) -> tuple[int, int] | None:
+    """Where the text between quotes stands that begins at `at`; None without any."""
+    begin = at + 1 if text.startswith("\\", at) else at
+    quote = text[begin : begin + 1]
+    if quote not in ('"', "'", "`") or not quote:
+        return None
+    begin += 1
+    end = text.find(quote, begin, begin + _LONGEST_QUOTED + 1)
+    if text.startswith("\\", end - 1):
+        end -= 1
+    return (begin, end) if end > begin and "\n" not in text[begin:end] else None
+
+
+def _lower(text: str) -> str:
+    return text.replace("\u0130", "I").lower()  # the one letter whose lower case is longer
 
 
 def _finds(text: str, word: str) -> Iterator[int]:
@@ -296,50 +384,69 @@ def _finds(text: str, word: str) -> Iterator[int]:
 
 def _names_a_secret(text: str, low: str, start: int) -> bool:
     """Whether a name with this stem can hold one: an api_key and a dbPass, not a monkey, a compass or a bypass."""
-    if low.rfind("[redacted:", max(0, start - 40), start) > low.rfind("]", max(0, start - 40), start):
+    redacted = low.rfind("[redacted:", max(0, start - 40), start)
+    if redacted >= 0 and low.find("]", redacted, start) < 0:
         return False
     if low.startswith("key", start):
         return _compiled(_WHOSE_KEY).search(low, max(0, start - 14), start) is not None
-    if low.startswith("pass", start) and low[start + 4 : start + 5] not in ("w", "p", "c"):
+    if low.startswith("pat", start + 1) and low[start] in "_-":
+        return text[start + 1 : start + 4] == "PAT" or low.startswith("--pat", start - 1)
+    if low.startswith("psk", start):
+        return not low[max(0, start - 1) : start].isalpha()
+    if low.startswith("pass", start) and low[start + 4 : start + 5] not in ("w", "p", "c", "o"):
         return not low[max(0, start - 1) : start].isalpha() or text[start].isupper()
     return True
 
 
-def _value_of(text: str, low: str, match: re.Match[str]) -> Secret | None:
-    start = match.start()
+def _value_of(text: str, low: str, match: re.Match[str], span: tuple[int, int], *, quoted: bool) -> Secret | None:
+    start, (begin, end) = match.start("word"), span
     name = _compiled(_NAME_BEFORE).search(text, max(0, start - 40), start)
     before = name[0] if name else ""
-    quoted = match["quoted"] is not None
-    value, begin = match["quoted" if quoted else "bare"], match.start("quoted" if quoted else "bare")
     if not quoted:
-        if text[start - len(before) - 1 : start - len(before)] in ("?", "&"):  # in a URL
-            value = value.partition("&")[0]
-        value = value.rstrip(".,;:!?)}]*") or value
+        if text[start - len(before) - 1 : start - len(before)] in ("?", "&") and "&" in text[begin : begin + _JUDGED]:
+            end = min(end, text.index("&", begin))  # in a URL
+        if end - begin <= _JUDGED:
+            end = begin + len(text[begin:end].rstrip(".,;:!?)}]*")) or end
+    value = text[begin : min(end, begin + _JUDGED)]
     kind = _kind(match["word"].lower(), before.lower())
-    secret = Secret(kind, begin, begin + len(value))
+    secret = Secret(kind, begin, end)
     if kind == "authorization":
-        return secret if match["scheme"] and len(value) >= 12 and not _placeholder(value) else None
+        given = match["scheme"] and len(value) >= 12 and not _placeholder(value) and not _is_example(value)
+        return secret if given else None
     if match["alone"]:
-        alone = text[match.end() : match.end() + 1] in ("", "\n", "\r")
+        alone = text[end : end + 1] in ("", "\n", "\r")
         return secret if alone and _looks_random(value) else None
     flag = bool(match["blank"])
-    if flag and not (before.startswith("-") or _compiled(_LOGIN).search(low, max(0, start - 80), start)):
+    if flag and not (before.startswith("-") or _is_set(low, start)):
         return None
-    if match["is"] and kind not in ("password", "passphrase"):
+    sentence = bool(match["is"] or match["whose"])
+    if sentence and not quoted and _compiled(_SAID).search(value):
         return None
-    prose = flag or match["is"] or match["tag"] or match["below"] or match["sign"] == "|"
+    if sentence and kind not in ("password", "passphrase") and not (len(value) >= 12 and _is_mixed(value)):
+        return None
+    prose = flag or sentence or match["tag"] or match["below"] or match["sign"] in ("|", "->", "\u2192")
     capitals = match["sign"] == "=" and (before + match["word"]).isupper() and not match["close"]
-    return secret if _is_secret(value, kind, literal=quoted or capitals, quoted=quoted, prose=bool(prose)) else None
+    literal = quoted or capitals
+    found = _is_secret(value, kind, literal=literal, quoted=quoted, prose=bool(prose)) and not _is_example(value)
+    return secret if found else None
+
+
+def _is_set(low: str, start: int) -> bool:
+    """Whether a command stands before the name at `start` that sets it to what follows."""
+    before = low[max(0, start - 120) : start]
+    setting = any(sign in before for sign in ("login", "set", "env", "config"))
+    return setting and _compiled(_SET).search(before) is not None
+
+
+_KINDS = {"token": "token", "pat": "token", "authorization": "authorization", "passphrase": "passphrase"}
 
 
 def _kind(word: str, before: str) -> str:
-    if word.startswith(("pass", "pwd")):
-        return "passphrase" if word == "passphrase" else "password"
-    if word in ("token", "authorization"):
-        return word
-    if "aws" in before:
-        return "AWS secret key"
-    return "key" if word == "key" else "secret"
+    if word in _KINDS:
+        return _KINDS[word]
+    if word == "key" or word.startswith(("secret", "credential")):
+        return "AWS secret key" if "aws" in before else "key" if word == "key" else "secret"
+    return "password"
 
 
 # -- what a value looks like --------------------------------------------------------------------------
@@ -348,14 +455,18 @@ _LETTER, _DIGIT, _SYMBOL = r"[^\W\d_]", r"\d", r"[!@#$%^&*+=?~]"
 _CODE = r"[A-Za-z_][\w.:]*[(\[{]|[:@&][A-Za-z_.]*\Z"
 _ATTRIBUTE = r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+"
 _NAME = r"[A-Za-z]+[0-9]{0,2}(?:[-_.][A-Za-z]*[0-9]{0,4})*\Z"
+_CAMEL = r"(?:[A-Za-z]?[A-Z0-9]{1,2}|[a-z]{2,})(?:[A-Z][a-z]{2,}){2,}[0-9]{0,4}\Z"
+_PLACE = r"[A-Za-z][\w.+-]*@[A-Za-z][\w.-]*\Z"
+_INNER = r"[A-Za-z_][A-Za-z_.-]*=(?=[^=])"
+_SAID = r"(?i)-(?:encoded|hashed|encrypted|protected|based|compatible|compliant|only|like|style|safe|bit|digit)s?\Z"
 _SAYINGS = (
     "your|my|me|the|some|an?|new|old|insert|enter|put|replace|change|example|sample|dummy|fake|test|foo|bar|baz|null|none"
     "|nil|undefined|true|false|todo|tbd|removed|hidden|secret|password|passwd|pass|pwd|token|key|api|user|username|admin"
-    "|root|guest|postgres|mysql|mongo|redis|localhost|here|this|it|with|value|name|goes"
+    "|passphrase|passcode|credentials?|authorization|root|guest|postgres|mysql|mongo|redis|localhost|here|this|it|with|value|name|goes"
 )
 _PLAIN = (
-    rf"(?i)(?:[x*.•_?-]{{3,}}|[<\[{{(|/].*|~/.*|#\{{.*|\$[{{(a-z_].*|%[({{sA-Z_].*|\.{{1,2}}/.*|[a-z]+://.*|[a-z]:\\.*|(?:{_SAYINGS})"
-    rf"(?:[-_ ]?(?:{_SAYINGS}))*+[0-9]?)\Z"
+    rf"(?i)(?:[x*.•_?-]{{3,}}|[<\[{{(|/].*|~/.*|#\{{.*|\$[{{(a-z_].*|%[({{sA-Z_].*|\.{{1,2}}/.*|[a-z]+://.*|[a-z]:\\.*"
+    rf"|!{{1,2}}[a-z/:]+|(?:{_SAYINGS})(?:[-_ ]?(?:{_SAYINGS}))*[0-9]?)\Z"
 )
 _LEFT_OUT = r"(?i)\*{4}|x{6}|\.{3}|…|<[a-z _-]{1,40}>|\$\{|\{\{|redacted"
 
@@ -377,15 +488,50 @@ def _looks_random(value: str) -> bool:
     )
 
 
+def _is_mixed(value: str) -> bool:
+    """Whether there are letters and digits in it."""
+    return _compiled(_DIGIT).search(value) is not None and _compiled(_LETTER).search(value) is not None
+
+
+def _is_basic(value: str) -> bool:
+    """Whether this is base64 of `user:password`, or of what nobody can read."""
+    return _is_pair(value) or _looks_random(value)
+
+
+def _is_pair(value: str) -> bool:
+    """Whether this is base64 of `user:password`."""
+    try:
+        read = base64.b64decode(value + "=" * (-len(value) % 4)).decode()
+    except ValueError:
+        return False
+    user, colon, password = read.partition(":")
+    return bool(colon and user and password) and read.isprintable() and not _placeholder(password)
+
+
+def _is_given(value: str) -> bool:
+    """Whether this may be a password: a command takes it for one."""
+    return not _placeholder(value)
+
+
+def _is_bearer(value: str) -> bool:
+    return _is_mixed(value) and not _placeholder(value) and not _compiled(_NAME).match(value)
+
+
+_CHECKS = {"given": _is_given, "random": _looks_random, "mixed": _is_bearer, "basic": _is_basic, "pair": _is_pair}
+
+
 def _is_secret(value: str, kind: str, *, literal: bool, quoted: bool, prose: bool) -> bool:
     """Whether the value of a name of this kind is a secret, and no word, placeholder, code, path or name.
 
     `literal`: it stands in quotes, or as `NAME=value` in capitals, so it is no code; `prose`: it may be a word.
     """
-    letters, digits = _compiled(_LETTER).search(value) is not None, _compiled(_DIGIT).search(value) is not None
-    if any(map(str.isspace, value)):
-        return kind == "passphrase" and quoted and len(value.split()) >= 4
-    if len(value) < 6 or _placeholder(value) or (prose and not (digits and letters)):
+    if quoted and any(map(str.isspace, value)):
+        return kind == "passphrase" and len(value.split()) >= 4
+    digits = _compiled(_DIGIT).search(value) is not None
+    if len(value) < 6 or (not digits and (prose or kind not in ("password", "passphrase"))):
+        return False
+    letters = _compiled(_LETTER).search(value) is not None
+    if (prose and not letters) or _placeholder(value):
         return False
     if not literal and (
         _compiled(_CODE).match(value) or (_compiled(_ATTRIBUTE).match(value) and not _looks_random(value))
@@ -395,5 +541,8 @@ def _is_secret(value: str, kind: str, *, literal: bool, quoted: bool, prose: boo
         if not letters:
             return value.isdigit()
         return digits or _compiled(_SYMBOL).search(value) is not None or (literal and len(value) >= 8)
-    named = _compiled(_NAME).match(value) is not None and (quoted or not literal)
+    if not quoted and _compiled(_INNER).match(value):  # another name's value: it is judged by itself
+        return False
+    shape = (_NAME, _CAMEL, _PLACE)
+    named = (quoted or not literal) and any(_compiled(form).match(value) for form in shape)
     return letters and digits and not named and len(value) >= (10 if literal else 12)

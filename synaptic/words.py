@@ -19,9 +19,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 TOKENIZER = ("unicode61", "remove_diacritics", "2", "categories", "L* N* Co Mn Mc")
 """FTS5's tokenizer; marks belong to words, or those of Hindi and Thai would fall apart."""
@@ -113,13 +113,13 @@ def _beginning_with(letters: str) -> re.Pattern[str]:
     return re.compile(rf"\b[{re.escape(letters)}]\w*", re.ASCII)
 
 
-def _places(found: re.Match[str]) -> Iterator[tuple[int, str]]:
-    if not _RUN.match(found[0]):
-        yield found.start(), found[0].lower()
-        return
-    letters = list(_LETTER.finditer(found[0]))
-    for one, other in pairwise(letters) if len(letters) > 1 else [(letters[0], letters[0])]:
-        yield found.start() + one.start(), found[0][one.start() : other.end()]
+def _places(found: re.Match[str]) -> Iterable[tuple[int, str]]:
+    run, begin = found[0], found.start()  # taken once: each `found[0]` copies the whole run
+    if not _RUN.match(run):
+        return [(begin, run.lower())]
+    letters = _LETTER.findall(run)
+    starts = accumulate(map(len, letters), initial=begin)
+    return zip(starts, [one + other for one, other in pairwise(letters)] or letters, strict=False)
 
 
 def _plain(text: str) -> str:

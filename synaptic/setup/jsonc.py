@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 _TOKEN = re.compile(
     r"""(?P<blank> \s+ | //[^\n\r]* | /\*.*?\*/ )
@@ -112,8 +112,7 @@ def render(value: Any, indent: str = "", unit: str = "  ", newline: str = "\n") 
 # -- reading ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(NamedTuple):
     kind: str
     start: int
     end: int
@@ -121,7 +120,7 @@ class _Token:
 
 
 def _parse(text: str) -> Node:
-    tokens = _tokens(text)
+    tokens = _Tokens(text)
     try:
         node, at = _value(text, tokens, 0)
     except RecursionError:
@@ -131,19 +130,32 @@ def _parse(text: str) -> Node:
     return node
 
 
-def _tokens(text: str) -> list[_Token]:
-    tokens, at = [], 0
-    while at < len(text):
-        match = _TOKEN.match(text, at)
-        if match is None:
-            raise Unreadable(_line(text, at), f"{text[at : at + 12].splitlines()[0]!r} is no JSON")
-        if match.lastgroup != "blank":
-            tokens.append(_Token(str(match.lastgroup), at, match.end(), match[0]))
-        at = match.end()
-    return [*tokens, _Token("end", len(text), len(text), "")]
+class _Tokens:
+    """The tokens of a text by number, each read when it is asked for: what stands behind an error costs nothing."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._read: list[_Token] = []
+        self._at = 0
+
+    def __getitem__(self, number: int) -> _Token:
+        while number >= len(self._read):
+            self._read.append(self._next())
+        return self._read[number]
+
+    def _next(self) -> _Token:
+        text = self._text
+        while (at := self._at) < len(text):
+            match = _TOKEN.match(text, at)
+            if match is None:
+                raise Unreadable(_line(text, at), f"{text[at : at + 12].splitlines()[0]!r} is no JSON")
+            self._at = match.end()
+            if match.lastgroup != "blank":
+                return _Token(str(match.lastgroup), at, self._at, match[0])
+        return _Token("end", at, at, "")
 
 
-def _value(text: str, tokens: list[_Token], at: int) -> tuple[Node, int]:
+def _value(text: str, tokens: _Tokens, at: int) -> tuple[Node, int]:
     token = tokens[at]
     if token.text == "{":
         return _object(text, tokens, at)
@@ -154,7 +166,7 @@ def _value(text: str, tokens: list[_Token], at: int) -> tuple[Node, int]:
     raise Unreadable(_line(text, token.start), "a value is missing")
 
 
-def _object(text: str, tokens: list[_Token], at: int) -> tuple[Node, int]:
+def _object(text: str, tokens: _Tokens, at: int) -> tuple[Node, int]:
     start = tokens[at].start
     members: list[Member] = []
     at += 1
@@ -171,7 +183,7 @@ def _object(text: str, tokens: list[_Token], at: int) -> tuple[Node, int]:
     return Node(start, tokens[at].end, {m.name: m.node.data for m in members}, tuple(members)), at + 1
 
 
-def _array(text: str, tokens: list[_Token], at: int) -> tuple[Node, int]:
+def _array(text: str, tokens: _Tokens, at: int) -> tuple[Node, int]:
     start, data = tokens[at].start, []
     at += 1
     while tokens[at].text != "]" or tokens[at].kind != "mark":
