@@ -206,6 +206,7 @@ _MENDS = {
     "open-fence": "Close it with a line of the same three characters.",
     "open-comment": "Close it with -->.",
     "open-private": "Close it with </private>.",
+    "stray-comment": "Write its heading above it, for example `## 09:30 Title`, or delete the comment.",
     "encoding": "Save the file as UTF-8.",
     "front-matter": "Mend the YAML between the two --- lines.",
     "conflict-marker": "Keep what is right of both sides and delete the <<<<<<<, ======= and >>>>>>> lines.",

@@ -23,6 +23,7 @@ GRAMMAR = 2
 """Which reading of a file this is: an index of another one is read anew. 2: `\\<private>` is text."""
 BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 _BOM = b"\xef\xbb\xbf"
+_OF_AN_ENTRY = re.compile(rf" {{0,3}}{COMMENT_START.pattern}[0-9]{{8}}-[{BASE32}]{{8}}(?=[ \t])")
 _BLANK_LINE = re.compile(r"[ \t]*\r?\n")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CLOCK = re.compile(r"([0-9]+):([0-9]+)(?::([0-9]+))?[ \t]?(?:([ap])m)?", re.IGNORECASE)
@@ -134,6 +135,7 @@ class _Reader:
         for at in unclosed_tags(self.raw):
             message = "this <private> is never closed; all up to the next saved entry is hidden"
             self._issue(at, "open-private", message)
+        self._check_comments(found.opaque)
         self._check_conflicts(found.opaque)
         if any(mark.kind == "entry" for mark in found.marks):
             entries = self._pieces(found.marks)
@@ -146,6 +148,13 @@ class _Reader:
             self.raw.decode()
         except UnicodeDecodeError as error:
             self._issue(error.start, "encoding", "this is not UTF-8; what cannot be read shows as U+FFFD")
+
+    def _check_comments(self, opaque: list[tuple[int, int]]) -> None:
+        """Comments of saved entries whose headings a person, or an editor's old buffer, took away."""
+        for start, end in opaque:
+            if _OF_AN_ENTRY.match(self.text, start, end):
+                message = "this comment of a saved entry stands below no heading with a time; it is not read"
+                self._issue(start, "stray-comment", message)
 
     def _check_conflicts(self, opaque: list[tuple[int, int]]) -> None:
         """What a merge left for a person to settle; in a fence it is an example."""

@@ -405,6 +405,21 @@ def test_saves_under_a_real_vim(home: Home, rounds: Rounds) -> None:
     assert taken, "vim was never in the way"
 
 
+@pytest.mark.fault(row=4)
+@pytest.mark.parametrize("line", ["## A heading without a time", "typed over it", ""])
+def test_doctor_names_a_saved_entry_that_lost_its_heading(home: Home, line: str) -> None:
+    saved = home.ask("save", "The harbour note.", "--title", "Harbour")
+    path = home.journal / saved["path"]
+    text = path.read_text()
+    heading = next(row for row in text.splitlines() if row.endswith(" Harbour"))
+    path.write_text(text.replace(heading, line))
+    (finding,) = [one for one in home.run("doctor", "--json").json["findings"] if one["code"] == "stray-comment"]
+    assert f"{saved['path']}:4" in finding["message"] and "Write its heading" in finding["fix"]
+    path.write_text(text)
+    assert home.ask("get", saved["id"])["entries"][0]["title"] == "Harbour"
+    assert not [one for one in home.run("doctor", "--json").json["findings"] if one["code"] == "stray-comment"]
+
+
 # -- row 5: update and delete in a race -----------------------------------------------------------------
 
 
