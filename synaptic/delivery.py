@@ -151,7 +151,8 @@ class Delivery:
 
         `fresh`: nobody can have written it anywhere yet.
         """
-        suspect = not fresh and (record.at is not None or record.age_s > _SURELY_FRESH_S)
+        since_boot_s = time.monotonic()  # a power cut loses marks
+        suspect = not fresh and (record.at is not None or record.age_s > min(_SURELY_FRESH_S, since_boot_s))
         for attempt in range(ATTEMPTS):
             time.sleep(0.01 * attempt)
             found, size = (None, None) if fresh else self._mend(record, suspect=suspect)
@@ -246,6 +247,9 @@ class Delivery:
             disk.write_new(self._note, b"", private=True, step="noted", sync=False)
         with self._note.open("ab") as note:
             note.write(b"\0" + os.fsencode(real) + b"\0")  # the first ends what a killed writer began
+            note.flush()
+            disk.sync_file(note.fileno())
+        disk.sync_dir(self._state)
         try:
             yield
         finally:

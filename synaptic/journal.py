@@ -476,10 +476,12 @@ class Journal:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        """The lock, with every waiting save in its file."""
+        """The lock, with every waiting save in its file for good: what is deleted now is not delivered once more."""
         self.prepare()
         with self._delivery.locked(self._lock_timeout_s):
             self._delivery.drain()
+            with disk_errors(self.state):
+                self._spool.settle()
             yield
 
 

@@ -139,6 +139,11 @@ class Spool:
             (self.waiting / id).replace(self.done / id)
         disk.fault("done")
 
+    def settle(self) -> None:
+        """None; a record that arrived waits no more, also after a power cut."""
+        disk.sync_dir(self.done)
+        disk.sync_dir(self.waiting)
+
     def drop(self, id: str) -> None:
         """None; the record waits no more, and leaves no copy."""
         for name in (id, f".{id}"):
