@@ -141,6 +141,7 @@ def status(ws: Workspace) -> Status:
             months=ws.index.months(),
             figures={verb: _figures(calls) for verb, calls in ws.index.timings().items()},
             costs={name: dict(layers) for name, layers in known_costs(ws).stages.items()},
+            notices=ws.config.notices,
         )
 
     return in_step(ws, run)

@@ -176,6 +176,7 @@ def status(ctx: typer.Context, as_json: f.AsJson = False) -> None:
             return emit_json(wire.status_json(now))
         rate = float(ws.index.meta("embed_rate") or DEFAULT_RATE)
         emit(terminal.status_text(now, max(1, round(now.pending_vectors / rate)), screen_of(ws)))
+        tell(now.notices)
         if not now.entries:
             emit("\n" + when_empty(ws))
         return tell(now.notices)

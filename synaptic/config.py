@@ -48,7 +48,6 @@ class SearchConfig:
     speakers: bool = True
     analysis: bool = True
     anchor_times: bool = True
-    resolve_pronouns: bool = False
     stop_words: bool = True
     stemming: bool = True
 
@@ -68,7 +67,10 @@ class HooksConfig:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """`exclude` are globs over paths relative to the journal; `day_file` is strftime and may hold folders."""
+    """`exclude` are globs over paths relative to the journal; `day_file` is strftime and may hold folders.
+
+    `notices` name the keys of the file that have no meaning any more; `status` and `doctor` show them.
+    """
 
     home: Path
     journal: Path
@@ -82,6 +84,7 @@ class Config:
     metrics: bool = True
     search: SearchConfig = field(default_factory=SearchConfig)
     hooks: HooksConfig = field(default_factory=HooksConfig)
+    notices: tuple[str, ...] = ()
 
     @property
     def state(self) -> Path:
@@ -104,6 +107,7 @@ def load_config(home: str | Path | None = None, *, environ: Mapping[str, str] = 
         raise ConfigError(f"{path} is not valid TOML: {error}.", hint="Mend that line.") from error
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
+    notices = _drop_removed(path, raw)
     _reject_unknown(path, raw, _FILE_KEYS, "")
     search, hooks = (_table(path, name, raw.pop(name, {})) for name in _TABLES)
     values: dict[str, Any] = {key: _check(path, key, value) for key, value in raw.items()}
@@ -118,6 +122,7 @@ def load_config(home: str | Path | None = None, *, environ: Mapping[str, str] = 
         journal=(root / _expand(journal, f"{path}: journal")).absolute(),
         search=SearchConfig(**search),
         hooks=HooksConfig(**hooks),
+        notices=notices,
         **values,
     )
 
@@ -209,7 +214,6 @@ _RULES: dict[str, tuple[Callable[[object], bool], str]] = {
     "search.speakers": (lambda v: isinstance(v, bool), "true or false"),
     "search.analysis": (lambda v: isinstance(v, bool), "true or false"),
     "search.anchor_times": (lambda v: isinstance(v, bool), "true or false"),
-    "search.resolve_pronouns": (lambda v: isinstance(v, bool), "true or false"),
     "search.stop_words": (lambda v: isinstance(v, bool), "true or false"),
     "search.stemming": (lambda v: isinstance(v, bool), "true or false"),
     "hooks.session_start": (lambda v: isinstance(v, bool), "true or false"),
@@ -218,6 +222,9 @@ _RULES: dict[str, tuple[Callable[[object], bool], str]] = {
     "hooks.timeout_s": (lambda v: _number(v) and 0.1 <= v <= 60, "0.1 to 60"),  # type: ignore[operator]
 }
 _TABLES: Mapping[str, type[SearchConfig | HooksConfig]] = {"search": SearchConfig, "hooks": HooksConfig}
+_REMOVED = {"search.resolve_pronouns": "The index no longer replaces pronouns by names."}
+"""Keys of the last release that have no meaning any more, and why. A key stays here for one release."""
+
 _FILE_KEYS = (*(key for key in _RULES if "." not in key), *_TABLES)
 
 
@@ -228,6 +235,18 @@ def _table(path: Path, name: str, table: object) -> dict[str, Any]:
         raise ConfigError(f"{path}: {name} must be a table, [{name}].", valid=valid)
     _reject_unknown(path, table, valid, f"{name}.")
     return {key: _check(path, f"{name}.{key}", value) for key, value in table.items()}
+
+
+def _drop_removed(path: Path, raw: dict[str, Any]) -> tuple[str, ...]:
+    """Takes removed keys out of what the file says; a notice for each."""
+    notices = []
+    for key, reason in _REMOVED.items():
+        table, _, name = key.rpartition(".")
+        values = raw.get(table) if table else raw
+        if isinstance(values, dict) and name in values:
+            del values[name]
+            notices.append(f"{path}: the key {key} was removed and is ignored. {reason} Delete its line.")
+    return tuple(notices)
 
 
 def _reject_unknown(path: Path, table: Mapping[str, object], valid: tuple[str, ...], prefix: str) -> None:

@@ -87,6 +87,8 @@ def dismiss(ws: Workspace, id: str) -> None:
 
 def _findings(ws: Workspace) -> Iterator[Finding]:
     yield Finding("ok", "python", f"Python {platform.python_version()} on {platform.system()} {platform.machine()}.")
+    for notice in ws.config.notices:
+        yield Finding("info", "config", notice)
     yield _model(ws)
     yield from _places(ws)
     try:

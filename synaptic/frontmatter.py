@@ -26,13 +26,12 @@ _DATE_IN_TEXT = re.compile(r"(?<![0-9])([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The keys that Synaptic reads. `created_at` may be naive; `has_time` is false where only a date stands."""
+    """The keys that Synaptic reads. `created_at` may be naive."""
 
     title: str | None = None
     tags: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     created_at: datetime | None = None
-    has_time: bool = False
     excluded: bool = False
 
 
@@ -52,14 +51,12 @@ def read_front_matter(text: str) -> FrontMatter | None:
     fields = _top_level(text)
     if fields is None:
         return None
-    moment, has_time = next(filter(None, map(_moment, _values(fields, "date", "created"))), (None, False))
     title = next(iter(_values(fields, "title")), None)
     return FrontMatter(
         title=title and (" ".join(title.split()) or None),
         tags=tuple(tag for value in _values(fields, "tags", "tag") for tag in _tag_words(fields, value)),
         aliases=tuple(_values(fields, "aliases", "alias")),
-        created_at=moment,
-        has_time=has_time,
+        created_at=next(filter(None, map(_moment, _values(fields, "date", "created"))), None),
         excluded=next(iter(_values(fields, "synaptic")), "").lower() in ("false", "no", "off"),
     )
 
@@ -125,16 +122,16 @@ def _scalar(event: yaml.ScalarEvent | yaml.AliasEvent) -> str:
     return "" if event.style in (None, "") and value.lower() in ("~", "null") else value
 
 
-def _moment(value: str) -> tuple[datetime, bool] | None:
-    """The moment that a front matter value names, and whether it names a time."""
+def _moment(value: str) -> datetime | None:
+    """The moment that a front matter value names; midnight where it names a day alone."""
     value = value.strip()
     try:
-        return datetime.fromisoformat(value), len(value) > 10
+        return datetime.fromisoformat(value)
     except ValueError:
         pass
     for match in _DATE_IN_TEXT.finditer(value):
         if day := _day(*match.groups()):
-            return datetime.combine(day, time()), False
+            return datetime.combine(day, time())
     return None
 
 

@@ -1,41 +1,81 @@
-"""Words that several modules read: the calendar's names, numbers, stop words. Data only."""
+"""The word lists in `data/words/`, and the words that several modules read: the calendar, numbers, stop words."""
 
 from __future__ import annotations
 
+import re
+import tomllib
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
 from .models import TYPES, EntryType
 
-MONTH_NAMES = tuple("january february march april may june july august september october november december".split())
-MONTHS = {
-    **{name: number for number, name in enumerate(MONTH_NAMES, 1)},
-    **{name[:3]: number for number, name in enumerate(MONTH_NAMES, 1)},
-    "sept": 9,
-}
+_FOLDER = Path(__file__).parent / "data" / "words"
+_PIECE = re.compile(r"(?<!\?P)<([a-z_]+)>")
+
+
+class Words:
+    """The lists, tables and patterns of one file in `data/words/`, read when the first of them is needed.
+
+    A list is an attribute: `Words("times").some` is a frozenset. `data/words/shared.toml` says how a file is written.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._path = _FOLDER / f"{name}.toml"
+
+    @cached_property
+    def _read(self) -> dict[str, Any]:
+        return tomllib.loads(self._path.read_text("utf-8"))
+
+    def __getattr__(self, name: str) -> frozenset[str]:
+        if name not in self._read:
+            raise AttributeError(f"{self._path.name} has no list {name!r}")
+        found = self.__dict__[name] = frozenset(self.ordered(name))
+        return found
+
+    def ordered(self, name: str) -> tuple[str, ...]:
+        """The words of a list or a table, in their order."""
+        listed = self._read[name]
+        written = " ".join(listed.values()) if isinstance(listed, dict) else listed
+        return tuple(one for word in written.split() for one in (self.ordered(word[1:]) if word[0] == "@" else (word,)))
+
+    def table(self, name: str) -> dict[str, str]:
+        """For each word of a table the key under which it stands."""
+        return {word: key for key, listed in self._read[name].items() for word in listed.split()}
+
+    def numbers(self, name: str) -> dict[str, int]:
+        """For each word of a table the number under which it stands."""
+        return {word: int(key) for word, key in self.table(name).items()}
+
+    @cache  # noqa: B019 - there are as many objects as files
+    def pattern(self, name: str, section: str = "patterns") -> str:
+        """A regular expression, with the pieces that it names."""
+        return _PIECE.sub(lambda piece: self._piece(piece[1]), self._read[section][name].replace("\n", ""))
+
+    def _piece(self, name: str) -> str:
+        if name in self._read.get("patterns", ()):
+            return self.pattern(name)
+        return "|".join(self.ordered(name)) if name in self._read else SHARED._piece(name)
+
+    def patterns(self, section: str) -> dict[str, str]:
+        """All patterns of a section by their names, in their order."""
+        return {name: self.pattern(name, section) for name in self._read[section]}
+
+
+SHARED = Words("shared")
+
+MONTH_NAMES = SHARED.ordered("month_names")
+MONTHS = {form: n for n, name in enumerate(MONTH_NAMES, 1) for form in (name, name[:3])} | {"sept": 9}
 """Every name of a month, `jan` and `sept` too: 1 to 12."""
 
-DAY_NAMES = tuple("monday tuesday wednesday thursday friday saturday sunday".split())
-SHORT_DAYS = {"mon": 0, "tue": 1, "tues": 1, "wed": 2, "thu": 3, "thur": 3, "thurs": 3, "fri": 4, "sat": 5, "sun": 6}
-WEEKDAYS = {**{name: number for number, name in enumerate(DAY_NAMES)}, **SHORT_DAYS}
+DAY_NAMES = SHARED.ordered("day_names")
+SHORT_DAYS = SHARED.numbers("short_days")
+WEEKDAYS = {name: number for number, name in enumerate(DAY_NAMES)} | SHORT_DAYS
 """Every name of a day of the week: 0 for Monday."""
 
-NUMBERS = {
-    word: number
-    for number, word in enumerate(
-        """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-        eighteen nineteen twenty""".split(),
-        1,
-    )
-} | {word: 10 * tens for tens, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)}
+COUNTS = {"a": 1, "an": 1, **SHARED.numbers("numbers")}
 
-COUNTS = {"a": 1, "an": 1, **NUMBERS}
-
-STOP_WORDS = frozenset(
-    """a about above after again all also am an and any are as at be because been before being below between both
-    but by can could did do does doing down during each few for from further had has have having he her here hers
-    him his how i if in into is it its itself just let me more most my myself no nor not now of off on once only or
-    other our ours out over own same she should so some such than that the their theirs them then there these they
-    this those through to too under until up very was we were what when where which while who whom why will with
-    would you your yours s t d ll m re ve""".split()
-)
+STOP_WORDS = SHARED.stop
 """Words that say nothing by themselves."""
 
 TYPE_NAMES: dict[str, EntryType] = {
@@ -43,33 +83,10 @@ TYPE_NAMES: dict[str, EntryType] = {
 }
 """Every type, alone and as a plural."""
 
-TYPE_WORDS: dict[str, EntryType] = {
-    **TYPE_NAMES,
-    **dict.fromkeys("decide decides decided choose chose chosen agree agreed".split(), "decision"),
-}
+TYPE_WORDS: dict[str, EntryType] = {**TYPE_NAMES, **dict.fromkeys(SHARED.decided, "decision")}
 """Words by which people ask for notes of a type, which need not say them."""
 
-TOOLS = frozenset(
-    """airflow ansible aws azure bash caddy cargo celery chrome circleci claude cloudflare confluence cursor cypress
-    datadog debian django docker dropbox elasticsearch eslint excel express fastapi figma firefox flask gcp git
-    github gitlab go golang gradle grafana graphql grpc hadoop helm heroku hugo java javascript jenkins jest jira
-    jupyter kafka keycloak kotlin kubernetes linux loki macos mariadb markdown maven memcached mongo mongodb mypy
-    mysql nagios netlify nginx node notion npm numpy obsidian openai oracle outlook pandas playwright pnpm podman
-    postgres postgresql postman prometheus pulumi pytest python pytorch rabbitmq rails react redis ruby ruff rust
-    salesforce sentry slack spark spring sqlite stripe svelte swift tableau tailwind teams temporal tensorflow
-    terraform traefik trello typescript ubuntu vagrant vault vercel vim vite vue webpack windows zig zoom""".split()
-)
-"""Programs, libraries, languages, services."""
 
-TOOLS_WITH_A_CAPITAL = frozenset(
-    """cargo chrome cursor excel express flask go helm jest loki node notion oracle outlook react ruff rust sentry
-    slack spring stripe swift teams temporal trello vault windows zoom""".split()
-)
-"""Those of them that are other words too, and are meant where they have a capital."""
-
-FILE_ENDINGS = (
-    r"pyi?|ipynb|m?js|jsx|tsx?|jsonl?|ya?ml|toml|ini|cfg|conf|env|md|txt|rst|csv|tsv|sql|sh|bash|ps1|bat|html|css|scss|xml"
-    r"|go|rs|java|kt|c|h|cpp|hpp|cs|rb|php|swift|lua|pdf|docx?|xlsx?|pptx?|png|jpe?g|svg|gif|log|lock|db|sqlite|zip|gz|tar"
-    r"|tf|vue|svelte|proto|parquet|plist"
-)
-"""A pattern of what stands after the dot of a file's name."""
+def is_tool(word: str) -> bool:
+    """Whether a word is the name of a program, library, language or service; some need their capital to be one."""
+    return word.lower() in SHARED.tools and (word[:1].isupper() or word.lower() not in SHARED.tools_with_a_capital)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from .analysis import NO_NAMES
-from .lexicon import TOOLS
+from .lexicon import SHARED
 from .sync import read_passages
 from .words import words
 from .workspace import Workspace
@@ -36,7 +36,7 @@ def names_used(ws: Workspace, question: str) -> frozenset[str]:
 
 def _looked_up(found: Iterable[str]) -> list[str]:
     named = [word for word in dict.fromkeys(found) if word.isalpha() and len(word) > 2]
-    return [word for word in named if word not in NO_NAMES and word not in TOOLS][:MAX_WORDS]
+    return [word for word in named if word not in NO_NAMES and word not in SHARED.tools][:MAX_WORDS]
 
 
 def _occurrences(sought: Iterable[str], texts: Iterable[str]) -> Iterator[tuple[str, list[str]]]:

@@ -415,35 +415,29 @@ def unlike_journal(ws: Workspace) -> list[str]:
 # -- the rows of a file: a pure function of its bytes -------------------------------------------------
 
 
-def file_rows(
-    stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool, *, times: bool = True, pronouns: bool = False
-) -> FileRows:
-    """What the index keeps of a file. `times`, `pronouns`: words are also indexed as what these mean in the text."""
+def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool, *, times: bool = True) -> FileRows:
+    """What the index keeps of a file. `times`: relative times of a text are also indexed as the dates they mean."""
     masked = mask(data)
     texts = [_whole_text(entry, masked) for entry in parsed.entries]
     before = ["", *(text[-CONTEXT_CHARS:] for text in texts[:-1])]
     after = [*(text[:CONTEXT_CHARS] for text in texts[1:]), ""]
     rows = tuple(
-        _entry_row(entry, data, masked, previous, following, times, pronouns)
+        _entry_row(entry, data, masked, previous, following, times)
         for entry, previous, following in zip(parsed.entries, before, after, strict=False)  # none in an empty file
     )
     return FileRows(stamp, _hash(data), settled, rows, parsed.issues, hides=masked != data)
 
 
-def _entry_row(
-    entry: Entry, data: bytes, masked: bytes, previous: str, following: str, times: bool, pronouns: bool
-) -> EntryRow:
+def _entry_row(entry: Entry, data: bytes, masked: bytes, previous: str, following: str, times: bool) -> EntryRow:
     place = _place(entry)
     block = data[place.start : place.end]
-    made_of = repr((previous, following, times, pronouns, _ROW(entry))).encode("utf-8", "surrogatepass")
+    made_of = repr((previous, following, times, _ROW(entry))).encode("utf-8", "surrogatepass")
     return EntryRow(
         entry=entry,
         hash=_hash(block),
         content_hash=content_hash(entry.content),
         row_hash=_hash(made_of + block),
-        chunks=partial(
-            _chunk_rows, entry, masked[place.body_start : place.body_end], previous, following, times, pronouns
-        ),
+        chunks=partial(_chunk_rows, entry, masked[place.body_start : place.body_end], previous, following, times),
         hides=masked[place.start : place.end] != block,
     )
 
@@ -452,16 +446,14 @@ _ROW = attrgetter(*(field.name for field in fields(Entry) if field.name not in (
 """What the index keeps of an entry; some of it says its file, not its own bytes."""
 
 
-def _chunk_rows(
-    entry: Entry, body: bytes, previous: str, following: str, times: bool, pronouns: bool
-) -> tuple[ChunkRow, ...]:
+def _chunk_rows(entry: Entry, body: bytes, previous: str, following: str, times: bool) -> tuple[ChunkRow, ...]:
     spans = cut(body.replace(MASK, b" "))
     labels = _labels(entry)
     chunks = []
     for number, span in enumerate(spans):
         text = plain_text(body_text(body[span.start : span.end]))
         # a long entry's first passage stands beside the entry before, its last beside the one after
-        meant = _meant(f"{entry.title}\n\n{text}" if number == 0 else text, entry, times, pronouns)
+        meant = _dates_meant(f"{entry.title}\n\n{text}" if number == 0 else text, entry) if times else ""
         own = "\n".join(part for part in (entry.title, f"{text} {meant}".strip(), labels) if part)
         context = thinned(f"{previous if number == 0 else ''} {following if span is spans[-1] else ''}")
         chunks.append(
@@ -491,18 +483,13 @@ RELATIVE = re.compile(
 """What every text with a relative time has, and few others; seldom is `normalize` asked."""
 
 
-def _meant(text: str, entry: Entry, times: bool, pronouns: bool) -> str:
-    """What relative times and pronouns of the text stand for, to be found as words too."""
-    times = times and entry.date_source != "mtime" and RELATIVE.search(text) is not None
-    if not times and not pronouns:
+def _dates_meant(text: str, entry: Entry) -> str:
+    """The dates that relative times of the text stand for, to be found as words too."""
+    if entry.date_source == "mtime" or not RELATIVE.search(text):
         return ""
-    from .normalize import anchor_times, resolve_pronouns  # most notes need neither
+    from .normalize import anchor_times  # most notes do not need it
 
-    changes = [
-        *(anchor_times(text, on=entry.at.date()) if times else ()),
-        *(resolve_pronouns(text) if pronouns else ()),
-    ]
-    return " ".join(dict.fromkeys(change.now for change in changes))
+    return " ".join(dict.fromkeys(change.now for change in anchor_times(text, on=entry.at.date())))
 
 
 def embedded_text(entry: Entry, text: str) -> str:
@@ -566,14 +553,13 @@ def _read(ws: Workspace, stamp: Stamp) -> FileRows:
     parsed = ws.journal.parse(stamp.path, data, stamp.mtime_ns)
     ws.journal.hide(stamp.path, data)
     config = ws.config.search
-    return file_rows(stamp, data, parsed, settled, times=config.anchor_times, pronouns=config.resolve_pronouns)
+    return file_rows(stamp, data, parsed, settled, times=config.anchor_times)
 
 
 def _reading(ws: Workspace) -> str:
     """What the meaning of a file depends on besides its bytes: another zone or day_file reads other dates."""
     config = ws.config
-    meant = f"{config.search.anchor_times} {config.search.resolve_pronouns}"
-    return f"{GRAMMAR} {config.day_file} {time.timezone} {time.altzone} {time.tzname} {meant}"
+    return f"{GRAMMAR} {config.day_file} {time.timezone} {time.altzone} {time.tzname} {config.search.anchor_times}"
 
 
 def _rebuild_text(ws: Workspace, *, fresh: bool, progress: Progress | None) -> int:

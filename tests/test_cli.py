@@ -761,6 +761,18 @@ def test_an_unknown_id_is_an_error(run: Run, command: list[str]) -> None:
     assert "zzzzzzzz" in answer.json["error"]["message"]
 
 
+def test_a_removed_config_key_is_a_notice_and_no_error(home: Path, run: Run) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text("[search]\nresolve_pronouns = true\nk = 3.0\n")
+    answer = run("status")
+    assert answer.code == 0 and "search.resolve_pronouns was removed" in answer.err
+    assert "search.resolve_pronouns was removed" in run("status", "--json").json["notices"][0]
+    findings = {found["code"]: found["level"] for found in run("doctor", "--json").json["findings"]}
+    assert findings["config"] == "info"
+    (home / "config.toml").write_text("[search]\nresolve_pronoun = true\n")
+    assert "unknown key" in run("status").err
+
+
 def _home_is_a_file(home: Path) -> None:
     home.write_text("not a folder")
 

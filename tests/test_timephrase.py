@@ -47,8 +47,8 @@ def test_labelled_texts(name: str, share: float, told: bool) -> None:
     assert right >= share * number
 
 
-def found_range(text: str, *, today: date = TODAY, week_start: int = 0) -> tuple[str | None, str | None, str] | None:
-    found = find_time(text, today=today, week_start=week_start)
+def found_range(text: str, *, today: date = TODAY) -> tuple[str | None, str | None, str] | None:
+    found = find_time(text, today=today)
     if found is None:
         return None
     start, end = found[0].start, found[0].end
@@ -238,20 +238,6 @@ def test_of_two_times_the_first_that_is_certain_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "start", "end"),
-    [
-        ("this week", "2026-11-15", "2026-11-21"),
-        ("last week", "2026-11-08", "2026-11-14"),
-        ("next week", "2026-11-22", "2026-11-28"),
-        ("Sunday last week", "2026-11-08", "2026-11-08"),
-        ("last weekend", "2026-11-14", "2026-11-15"),
-    ],
-)
-def test_weeks_that_start_on_sunday(text: str, start: str, end: str) -> None:
-    assert found_range(text, week_start=6) == (start, end, text)
-
-
-@pytest.mark.parametrize(
     ("text", "today", "start", "end"),
     [
         ("last month", date(2024, 3, 31), "2024-02-01", "2024-02-29"),
@@ -314,10 +300,10 @@ late end beginning first second third week weekend month quarter year day days a
 ANY_TEXT = st.text() | st.lists(st.sampled_from(VOCABULARY), max_size=12).map(" ".join)
 
 
-@given(ANY_TEXT, st.dates() | st.sampled_from([date.min, date.max, TODAY]), st.integers(0, 6))
-def test_any_text_on_any_day(text: str, today: date, week_start: int) -> None:
+@given(ANY_TEXT, st.dates() | st.sampled_from([date.min, date.max, TODAY]))
+def test_any_text_on_any_day(text: str, today: date) -> None:
     is_recent(text)
-    found = find_time(text, today=today, week_start=week_start)
+    found = find_time(text, today=today)
     if found is None:
         return
     time_range, rest = found
@@ -329,9 +315,9 @@ def test_any_text_on_any_day(text: str, today: date, week_start: int) -> None:
         assert time_range.start <= time_range.end
 
 
-@given(ANY_TEXT, st.dates() | st.sampled_from([date.min, date.max, TODAY]), st.integers(0, 6))
-def test_any_text_may_stand_where_a_time_is_expected(text: str, today: date, week_start: int) -> None:
-    found = read_time(text, today=today, week_start=week_start)
+@given(ANY_TEXT, st.dates() | st.sampled_from([date.min, date.max, TODAY]))
+def test_any_text_may_stand_where_a_time_is_expected(text: str, today: date) -> None:
+    found = read_time(text, today=today)
     if found is not None:
         assert found.start or found.end
         assert not (found.start and found.end) or found.start <= found.end

@@ -1,8 +1,8 @@
 """What a question asks for: `analyze.py` is where to begin."""
 
 from .analyze import READ_CHARACTERS, analyze
+from .features import NO_NAMES
 from .keywords import types_alone
-from .name_words import NO_NAMES
 from .shapes import Analysis, EntityMention, Keyword, Known, NoteReading, Plan, SubQuery, Target
 
 __all__ = [

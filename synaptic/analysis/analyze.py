@@ -4,7 +4,6 @@ The rules read English; of any other text they say `factual`, `general`, `low`, 
 
 | module     | says                                                                    |
 |------------|-------------------------------------------------------------------------|
-| `only`     | whether the time that `timephrase` found is a filter                    |
 | `mentions` | what is named, by the journal's own words (`names`: by its form)        |
 | `decide`   | type, complexity and intent, from what `question` shows of `features`   |
 | `keywords` | which words tell something                                              |
@@ -13,13 +12,15 @@ The rules read English; of any other text they say `factual`, `general`, `low`, 
 
 from __future__ import annotations
 
+import re
 from datetime import date
 
+from ..patterns import compiled
 from ..timephrase import find_time, is_recent
 from .decide import decide
+from .features import QUESTIONS
 from .keywords import keywords_of, types_named
 from .mentions import mentions_of
-from .only import is_only, without_only
 from .plan import plan_of
 from .question import Question
 from .shapes import Analysis, Known, Target
@@ -30,7 +31,7 @@ READ_CHARACTERS = 2_000
 MAX_ENTITIES = 24
 
 
-def analyze(query: str, *, known: Known, today: date, week_start: int = 0) -> Analysis:
+def analyze(query: str, *, known: Known, today: date) -> Analysis:
     """What the query asks for, and how to search for it. Any text has an analysis; the empty one is a plain fact.
 
     | query                                     | type        | intent    | complexity |
@@ -40,11 +41,11 @@ def analyze(query: str, *, known: Known, today: date, week_start: int = 0) -> An
     | "Is Redis or Postgres better for queues?" | comparative | general   | medium     |
     """
     read = " ".join(query[:READ_CHARACTERS].replace("\u2019", "'").replace("\0", " ").split())
-    found = find_time(read, today=today, week_start=week_start)
+    found = find_time(read, today=today)
     time_range, text = found if found else (None, read)
-    only_time = time_range is not None and is_only(read, time_range.phrase)
+    only_time = time_range is not None and _is_only(read, time_range.phrase)
     if only_time:
-        text = without_only(text)
+        text = _without_only(text)
     mentions = mentions_of(text, known)
     entities = tuple(dict.fromkeys(mention.entity for mention in mentions))[:MAX_ENTITIES]
     question = Question(read, entities, has_range=time_range is not None)
@@ -79,3 +80,18 @@ def _target(question: Question, intent: str) -> Target:
         attribute=next(filter(None, attribute.groups())) if attribute else None,
         relation=next(filter(None, relation.groups())) if relation else None,
     )
+
+
+def _is_only(text: str, phrase: str) -> bool:
+    """Whether the text names the phrase as a filter, and not only as a preference: "only from last week"."""
+    before, found, after = text.lower().partition(phrase.lower())
+    return bool(found and (_only("before").search(before[-60:]) or _only("after").search(after)))
+
+
+def _without_only(rest: str) -> str:
+    """The text from which the phrase was taken, without the words that made it a filter."""
+    return _only("left_over").sub("", _only("left").sub("", rest, count=1)).strip(" ,")
+
+
+def _only(name: str) -> re.Pattern[str]:
+    return compiled(QUESTIONS.pattern(f"only_{name}"), re.IGNORECASE)

@@ -8,12 +8,10 @@ from ..lexicon import STOP_WORDS, TYPE_NAMES, TYPE_WORDS
 from ..models import TYPES, EntryType
 from ..patterns import compiled
 from ..words import words
-from .name_words import ASKING
+from .features import QUESTIONS
 from .shapes import EntityMention, Keyword
 
 MAX_KEYWORDS = 64
-
-_LISTING = ASKING | frozenset("every noted open saved taken took write wrote written".split())
 
 
 def keywords_of(text: str, entities: tuple[EntityMention, ...]) -> tuple[Keyword, ...]:
@@ -30,7 +28,7 @@ def keywords_of(text: str, entities: tuple[EntityMention, ...]) -> tuple[Keyword
 def _weight(word: str, written: str, named: set[str]) -> float:
     if word in named:
         return 1.0
-    if word in ASKING:
+    if word in QUESTIONS.asking:
         return 0.2
     if any(letter.isdigit() for letter in word) or "_" in word or written[1:] != written[1:].lower():
         return 0.9
@@ -53,7 +51,7 @@ def types_alone(terms: Iterable[str]) -> tuple[EntryType, ...] | None:
     | happened           |             |
     | decisions, redis   | None        |
     """
-    asked = [TYPE_WORDS.get(term) for term in terms if term not in _LISTING]
+    asked = [TYPE_WORDS.get(term) for term in terms if term not in QUESTIONS.listing]
     if None in asked:
         return None
     return tuple(dict.fromkeys(kind for kind in asked if kind and kind != "note"))

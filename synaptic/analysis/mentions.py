@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..lexicon import STOP_WORDS
 from ..patterns import compiled
-from .name_words import NO_NAMES
+from .features import NO_NAMES
 from .names import Token, kind_of, named_by_form, tokens_of
 from .shapes import EntityMention, Known
 

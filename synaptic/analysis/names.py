@@ -6,20 +6,10 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..lexicon import TOOLS, TOOLS_WITH_A_CAPITAL
+from ..lexicon import is_tool
 from ..patterns import compiled
 from ..sentences import sentence_ends
-from .name_words import (
-    AFTER,
-    ASKING,
-    BEFORE,
-    EVENTS,
-    FORMS,
-    LAST_WORD,
-    NO_NAMES,
-    TOOL,
-    Kinds,
-)
+from .features import NO_NAMES, QUESTIONS
 from .shapes import EntityMention
 
 _TOKEN = r"(?:[#@]|~?\.{0,2}/)?\w[\w'./\\:+&-]*"
@@ -64,28 +54,28 @@ def named_by_form(text: str, tokens: list[Token], taken: set[int]) -> Iterator[t
 
 def kind_of(text: str, start: int, end: int, name: str) -> str:
     """What a name that stands there is, by itself and by what stands around it."""
-    if name.lower() in EVENTS:
+    if name.lower() in QUESTIONS.events:
         return "event"
     return (
         _kind_of_word(name)
-        or _first(LAST_WORD, name.lower())
-        or _first(AFTER, text[end : end + 40])
-        or _first(BEFORE, text[max(0, start - 40) : start].lower())
+        or _first("kind_last_word", name.lower())
+        or _first("kind_after", text[end : end + 40])
+        or _first("kind_before", text[max(0, start - 40) : start].lower())
         or "unknown"
     )
 
 
 def _kind_of_word(word: str) -> str | None:
     """The kind that a single word has by its form alone."""
-    lower = word.lower()
-    if kind := _first(FORMS, lower):
+    if kind := _first("kind_by_form", word.lower()):
         return kind
-    is_tool = lower in TOOLS and (lower not in TOOLS_WITH_A_CAPITAL or word[:1].isupper())
-    return "tool" if is_tool or compiled(TOOL).match(word) else None
+    return "tool" if is_tool(word) or compiled(QUESTIONS.pattern("tool_word")).match(word) else None
 
 
-def _first(kinds: Kinds, text: str) -> str | None:
-    return next((kind for kind, pattern in kinds if compiled(pattern).search(text)), None)
+def _first(kinds: str, text: str) -> str | None:
+    """The first of these kinds whose pattern fits the text."""
+    patterns = QUESTIONS.patterns(kinds).items()
+    return next((kind for kind, pattern in patterns if compiled(pattern).search(text)), None)
 
 
 def _is_name(text: str, tokens: list[Token], place: int) -> bool:
@@ -96,10 +86,10 @@ def _is_name(text: str, tokens: list[Token], place: int) -> bool:
         return False
     if not token.opens or token.word.isupper():
         return True
-    if bare in ASKING:
+    if bare in QUESTIONS.asking:
         return False
     after = text[token.start + len(bare) : token.end + 40]
-    return _first(AFTER, after) is not None or _goes_on(text, tokens, place)
+    return _first("kind_after", after) is not None or _goes_on(text, tokens, place)
 
 
 def _goes_on(text: str, tokens: list[Token], place: int) -> bool:

@@ -5,27 +5,16 @@ from __future__ import annotations
 import re
 
 from ..patterns import compiled
-from .features import FEATURES, WRITTEN
+from .features import FEATURES, QUESTIONS, WRITTEN
 from .shapes import EntityMention
-
-_ASKING_TO_BE_TOLD = (
-    r"^(?:(?:so|and|but|then|also|now|ok|okay|hey|hi|hello|well|sorry|please|in the end|by the way)"
-    r"\b[,:]? )*"
-    r"(?:(?:can|could|would|will) (?:you|we|anyone|somebody) (?:please )?)?"
-    r"(?:(?:tell|remind) me (?!about|of|on)|(?:show|give|find|get) (?:me|us) |(?:find|get|show|check|look up) (?!out)"
-    r"|find out |(?:i'd|i would|we'd) (?:like|love|need) to (?:know|see|hear) |i (?:want|need|have) to (?:know|see) "
-    r"|(?:do|does) (?:you|we|anyone|anybody|somebody) (?:know|remember|recall) (?!about|if)|let me know )?"
-    r"(?:please )?"
-)
-_SHORT_IS = r"\b(what|who|where|when|why|how)(?:'s|s)\b"
 
 
 class Question:
     """One line of text, what it names, and whether it names a range of time."""
 
     def __init__(self, written: str, entities: tuple[EntityMention, ...], *, has_range: bool) -> None:
-        plain = compiled(_ASKING_TO_BE_TOLD, re.IGNORECASE).sub("", written, count=1) or written
-        self.written = compiled(_SHORT_IS, re.IGNORECASE).sub(r"\1 is", plain)
+        plain = compiled(QUESTIONS.pattern("asking_to_be_told"), re.IGNORECASE).sub("", written, count=1) or written
+        self.written = compiled(QUESTIONS.pattern("short_is"), re.IGNORECASE).sub(r"\1 is", plain)
         self.line = self.written.lower()
         self.entities, self.has_range = entities, has_range
 

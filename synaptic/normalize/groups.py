@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..lexicon import TOOLS
+from ..lexicon import SHARED
 from .grammar_words import FUNCTION, MANY, NO_NAMES, PLURAL_BEFORE, SPANS
 from .mentions import Mention
 from .note import Note
@@ -21,7 +21,7 @@ def group_at(note: Note, i: int) -> Mention | None:
     if note.joined(last) in GROUPS:
         return Mention(i, last + 1, "the" + note.written(i, last + 1)[3:])
     word, after = note.tokens[last - 1], note.joined(last)
-    plural = word.lower.endswith("s") and not word.lower.endswith(("ss", "us")) and word.lower not in TOOLS
+    plural = word.lower.endswith("s") and not word.lower.endswith(("ss", "us")) and word.lower not in SHARED.tools
     if last != i + 2 or not plural or not note.is_spelled_as_name(i + 1) or word.lower in NO_NAMES:
         return None
     if after and after not in FUNCTION and after not in DOES and not after.endswith("ed"):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import NamedTuple
 
-from ..lexicon import FILE_ENDINGS
+from ..lexicon import SHARED
 from ..patterns import compiled
 from ..sentences import sentence_ends
 from .shown import CODE, shown
 
-_FILE = rf"(?<![\w/.~-])(?:[\w.~-]{{1,60}}/){{0,8}}[\w-]{{1,80}}(?:\.[\w-]{{1,40}}){{0,3}}\.(?:{FILE_ENDINGS})(?![\w/])"
+_ENDINGS = SHARED.pattern("file_endings")
+_FILE = rf"(?<![\w/.~-])(?:[\w.~-]{{1,60}}/){{0,8}}[\w-]{{1,80}}(?:\.[\w-]{{1,40}}){{0,3}}\.(?:{_ENDINGS})(?![\w/])"
 _TOKEN = rf"(?P<code>{CODE}+)|(?P<file>{_FILE})|\d{{1,4}}(?:\.\d{{1,4}}){{0,3}}|[^\W_]\w*(?:[-.+]\w+|\+\+)*"
 _REACH = 120
 """Words before a pronoun that are looked at."""

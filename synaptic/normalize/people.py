@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..lexicon import TOOLS
+from ..lexicon import SHARED
 from ..patterns import compiled
 from .grammar_words import ADVERBS, AUX, COMMON_END, DETERMINERS, FUNCTION, NO_NAMES, PRONOUNS, VERBS
 from .mentions import Mention, mentions
@@ -26,7 +26,7 @@ from .people_words import (
 from .shown import HIDDEN
 from .thing_words import COMPANIES, DEPARTMENTS, PLACES, TOOLS_LIKE_NAMES
 
-_NO_SURNAME = TOOLS | NO_NAMES | FUNCTION | PLACES | PRONOUNS.keys()
+_NO_SURNAME = SHARED.tools | NO_NAMES | FUNCTION | PLACES | PRONOUNS.keys()
 _NO_STRANGER = _NO_SURNAME | COMPANIES | DEPARTMENTS | VERBS | ADVERBS | ROLES | GROUPS
 _FOLLOWS_A_ROLE = FUNCTION | AUX | DOES
 _HIDDEN_RUN = f"{HIDDEN}+"

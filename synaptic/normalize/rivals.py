@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..lexicon import DAY_NAMES, NUMBERS
+from ..lexicon import DAY_NAMES, SHARED
 from ..patterns import compiled
 from .grammar_words import ADVERBS, DETERMINERS, HARMLESS, OPENS_CLAUSE, PEOPLE_WORDS, PREPOSITIONS, VERBS
 from .note import Note
@@ -27,7 +27,7 @@ _DUMMY = rf"""(?:['’]s|['’]ll|['’]d|\s+(?:is|was|will|would|may|might|can|
         (?:late|early|dark|cold|hot|warm|sunny|windy|cloudy|foggy|rainy|humid|noon|midnight|lunchtime|time|winter|summer|spring|
         autumn|{"|".join(DAY_NAMES)}|weekend|worth|me|us|him|them|my|your|our|his|her|their|
         up\s+to|because|when|then|why|what|how|where|after|before|since|as|about\s+time|who)\b
-      | \d | (?:{"|".join(NUMBERS)})\b
+      | \d | (?:{"|".join(SHARED.ordered("numbers"))})\b
       | (?:clear|unclear|obvious|known|unknown|likely|unlikely|true|said|thought|believed|agreed|decided|
         expected|hoped|assumed)\b
       | (?:[\w-]+\s+){{1,2}}(?:that|to|whether|if|for\s+\w+\s+to)\b

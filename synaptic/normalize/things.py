@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..lexicon import TOOLS, TOOLS_WITH_A_CAPITAL
+from ..lexicon import SHARED
 from ..patterns import compiled
 from .grammar_words import ADVERBS, AUX, COMMON_END, DETERMINERS, FUNCTION, NO_NAMES, PRONOUNS, VERBS
 from .mentions import Mention
@@ -13,8 +13,8 @@ from .thing_words import DEPARTMENTS, GENERIC, KINDS, NO_NAMED_THING, PLACES, TE
 _NO_THING = (
     FUNCTION | GENERIC | NO_NAMES | PLACES | ROLES | ADVERBS | DEPARTMENTS
     | PRONOUNS.keys() | TITLES.keys() | GENDERS.keys()
-) - TOOLS  # fmt: skip
-_BARE_TOOLS = TOOLS - TOOLS_WITH_A_CAPITAL
+) - SHARED.tools  # fmt: skip
+_BARE_TOOLS = SHARED.tools - SHARED.tools_with_a_capital
 _OF_THINGS = AUX | TELLS
 _VERSION = r"v?\d{1,4}(?:\.[\dx]{1,4}){0,3}\Z"
 _NAME_IN_CODE = r"`+[\w./:@+-]+(?:\(\))?`+"
@@ -44,12 +44,12 @@ def _names_thing(note: Note, i: int) -> bool:
         return True
     if not note.is_capital(i) or len(token.word) < 2 or token.lower in _NO_THING:
         return False
-    if not token.opens or token.lower in TOOLS or not (token.word[1:].islower() and token.word.isalpha()):
+    if not token.opens or token.lower in SHARED.tools or not (token.word[1:].islower() and token.word.isalpha()):
         return True
     if token.lower in VERBS or compiled(COMMON_END).search(token.lower):
         return False
     told = note.joined(i + 2) in _OF_THINGS
-    if told and note.joined(i + 1) not in TOOLS and _continues_name(note, i + 1):
+    if told and note.joined(i + 1) not in SHARED.tools and _continues_name(note, i + 1):
         return True  # Home Assistant crashed
     if token.lower in NO_NAMED_THING:
         return False

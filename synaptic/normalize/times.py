@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
-from ..lexicon import COUNTS, DAY_NAMES, MONTH_NAMES, NUMBERS
+from ..lexicon import COUNTS, DAY_NAMES, MONTH_NAMES, SHARED
 from ..patterns import compiled
 from .change import MAX_LENGTH, Change
 from .shown import shown
@@ -31,7 +31,7 @@ _DETERMINED = (
 )
 _FOLLOWED_BY_OF = rf"{_}(?:of|before)\b|{_}in{_}(?:the{_})?(?:{'|'.join(MONTH_NAMES)}|month|quarter|year)\b"
 _VAGUE = (
-    rf"(?:\b(?:half|than|over|under|least|most|nearly|almost|every|no|{'|'.join(NUMBERS)}|hundred)"
+    rf"(?:\b(?:half|than|over|under|least|most|nearly|almost|every|no|{'|'.join(SHARED.ordered('numbers'))}|hundred)"
     rf"|\b(?:or|to|and|between)|\d{_}?[–—-]){_}?\Z|\d,\Z"
 )
 _COUNT_BEFORE = rf"\b{_COUNT}{_}(?:\w+{_})?(?:or|to|and)\s*\Z|\bbetween\s*\Z|\d\s*[–—-]\s*\Z"

@@ -26,7 +26,7 @@ from .line import Line, Read
 from .near import amount_ahead
 from .pairs import pair
 from .parts import period
-from .tables import BOUNDS, DIRECTIONS, EVERY, LONG_PREPOSITIONS, NEAR_DAYS, OPENERS, PARTS_OF_DAY, PREPOSITIONS
+from .tables import DIRECTIONS, NEAR_DAYS, OPENERS, PREPOSITIONS, TIMES
 
 LOOKED_AT = 2_000
 """Characters in which a phrase is sought; a question is shorter, a pasted page has no one time."""
@@ -39,6 +39,7 @@ _RECENT = (
     r"|conversation|session|meeting|update|release|deploy|deployment|commit|incident|outage|task|learning|insight|todo"
     r"|solution|pattern|error|failure|thing)s?)(?![\w-]|\.\w)"
 )
+_LONG_PREPOSITIONS = {"up to": "until", "up until": "until", "up till": "until", "prior to": "before", "as of": "of"}
 _AS_IF = ("{}", "{} ago", "on {}", "during {}", "on the {}", "during the {}")
 
 
@@ -60,10 +61,10 @@ class _Bounded(NamedTuple):
     certain: bool
 
 
-def find_time(text: str, *, today: date, week_start: int = 0) -> tuple[TimeRange, str] | None:
+def find_time(text: str, *, today: date) -> tuple[TimeRange, str] | None:
     """The range that the text names and the text without the phrase; None where no time is meant.
 
-    `week_start` is 0 for Monday to 6 for Sunday. Of two ranges the first that is certain wins.
+    Of two ranges the first that is certain wins.
 
     | text                           | on Saturday 2026-11-21               |
     |--------------------------------|--------------------------------------|
@@ -75,7 +76,7 @@ def find_time(text: str, *, today: date, week_start: int = 0) -> tuple[TimeRange
     | `it may be the pool`, `24/7`   | None                                 |
     """
     try:
-        found = _find(Line(text[:LOOKED_AT], today, week_start))
+        found = _find(Line(text[:LOOKED_AT], today))
     except (ValueError, OverflowError):  # beyond the years that a date can have
         return None
     if found is None:
@@ -86,13 +87,13 @@ def find_time(text: str, *, today: date, week_start: int = 0) -> tuple[TimeRange
     return TimeRange(read.start, read.end, text[start:end]), _without(text, start, end)
 
 
-def read_time(text: str, *, today: date, week_start: int = 0) -> TimeRange | None:
+def read_time(text: str, *, today: date) -> TimeRange | None:
     """The range of a text that is nothing but a time; None where it is more, or none.
 
     A text that stands alone needs no preposition and no capital: `may`, `2025`, `q2`, `weekend`, `10d`.
     """
     for form in _AS_IF:
-        line = Line(form.format(text[:LOOKED_AT].title()), today, week_start)
+        line = Line(form.format(text[:LOOKED_AT].title()), today)
         try:
             read = _phrase(line, 0) if line.words else None
         except (ValueError, OverflowError):
@@ -126,7 +127,7 @@ def _find(line: Line) -> tuple[_Bounded, int, int] | None:
 def _stands_alone(line: Line, i: int, at: int) -> bool:
     """Whether words i to at are no piece of a name, a path, a rule ("every Monday")."""
     start, end = line.spans[i][0], line.spans[at - 1][1]
-    if line.word(i - 1) in EVERY or compiled(_GLUED_BEFORE).search(line.text[max(0, start - 3) : start]):
+    if line.word(i - 1) in TIMES.every or compiled(_GLUED_BEFORE).search(line.text[max(0, start - 3) : start]):
         return False
     return compiled(_GLUED_AFTER).match(line.text, end) is None
 
@@ -150,15 +151,16 @@ def _phrase(line: Line, i: int) -> _Bounded | None:
 
 def _preposition(line: Line, i: int) -> tuple[str, int]:
     """(the meaning of the prepositions at i or "", the word after them)."""
-    if long := LONG_PREPOSITIONS.get((line.word(i), line.word(i + 1))):
-        return long, i + 2
+    two = f"{line.word(i)} {line.word(i + 1)}"
+    if two in _LONG_PREPOSITIONS:
+        return _LONG_PREPOSITIONS[two], i + 2
     first = PREPOSITIONS.get(line.word(i))
     if first is None:
         return "", i
     second = PREPOSITIONS.get(line.word(i + 1), "")
-    if first in ("from", "in", "of") and second in BOUNDS:
+    if first in ("from", "in", "of") and second in TIMES.bounds:
         return second, i + 2
-    return first, i + 2 if first in BOUNDS and second == "around" else i + 1
+    return first, i + 2 if first in TIMES.bounds and second == "around" else i + 1
 
 
 def _goes_onward(line: Line, i: int) -> bool:
@@ -169,7 +171,7 @@ def _goes_onward(line: Line, i: int) -> bool:
 def _with_tail(line: Line, read: Read) -> Read:
     """The phrase with the part of the day and the possessive that belong to it."""
     at = read.at
-    if read.first == read.last and line.word(at) in PARTS_OF_DAY:
+    if read.first == read.last and line.word(at) in TIMES.parts_of_day:
         at += 1
     return read._replace(at=at + 2 if line.possessive(at) else at)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..lexicon import COUNTS
 from ..patterns import compiled
-from .tables import GOES_ON, SHORT_UNITS, SOME, UNITS
+from .tables import SHORT_UNITS, TIMES, UNITS
 
 _WORD = (
     r"\d{4}-\d{2}-\d{2}(?:T\d[\d:.]*(?:Z|[+-]\d\d:?\d\d)?)?|\d{4}-(?:\d{2}|[Ww]\d{2})(?![\w-])"
@@ -34,13 +34,10 @@ class Amount(NamedTuple):
 
 
 class Line:
-    """The words of one text, and the day it is read on. Readers get it, and the number of the word where to read.
+    """The words of one text, and the day it is read on. Readers get it, and the number of the word where to read."""
 
-    `week_start` is 0 for Monday to 6 for Sunday.
-    """
-
-    def __init__(self, text: str, today: date, week_start: int) -> None:
-        self.text, self.today, self.week_start = text, today, week_start
+    def __init__(self, text: str, today: date) -> None:
+        self.text, self.today = text, today
         found = list(compiled(_WORD).finditer(text))
         self.written = [word[0] for word in found]
         self.words = [word.lower() for word in self.written]
@@ -61,7 +58,7 @@ class Line:
     def closes(self, i: int) -> bool:
         """Whether a phrase that ends before i describes no noun."""
         word = self.word(i)
-        return word in GOES_ON or not word[:1].isalnum()
+        return word in TIMES.goes_on or not word[:1].isalnum()
 
     def skip(self, i: int, *words: str) -> int:
         """The word after i where one of these stands there, else i."""
@@ -100,7 +97,7 @@ class Line:
             return Amount(count, count, short, j)
         if word == "a" and self.word(j) in ("few", "couple", "dozen"):
             word, j = self.word(j), j + 1
-        if word in SOME:
+        if word in TIMES.some:
             least, most = 2, 5
         elif word == "couple":
             least, most, j = 2, 2, self.skip(j, "of")

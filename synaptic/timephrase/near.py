@@ -21,20 +21,7 @@ from .days import (
 from .line import Line, Read
 from .periods import feast, feast_at, month_stands
 from .pieces import Piece, day_first, days_of, latest
-from .tables import (
-    DIRECTIONS,
-    FEASTS,
-    LAST,
-    NEAR_DAYS,
-    NEXT,
-    NOT_BEFORE_A_DAY,
-    ORDINALS,
-    PARTS_OF_DAY,
-    SEASONS,
-    SPRINGS,
-    THIS,
-    UNIT_NAMES,
-)
+from .tables import DIRECTIONS, LAST, NEAR_DAYS, NEXT, ORDINALS, SEASONS, THIS, TIMES
 
 
 def near_day(line: Line, i: int, preposition: str, article: bool) -> Read | None:
@@ -44,7 +31,7 @@ def near_day(line: Line, i: int, preposition: str, article: bool) -> Read | None
         return None
     if word in NEAR_DAYS:
         return _day(shift(today, NEAR_DAYS[word]), i + 1)
-    if word == "this" and following in PARTS_OF_DAY:
+    if word == "this" and following in TIMES.parts_of_day:
         return _day(today, i + 2)
     if word == "last" and following in ("night", "evening"):
         return _day(shift(today, -1), i + 2)
@@ -66,7 +53,7 @@ def ago(line: Line, i: int, preposition: str, article: bool) -> Read | None:
         return Read(move(line.today, -most, unit), move(line.today, -least, unit), at + 1)
     if word == "from" and following in ("now", "today"):
         return Read(move(line.today, least, unit), move(line.today, most, unit), at + 2)
-    if word in ("before", "after") and unit in DAYS_IN and following in FEASTS:
+    if word in ("before", "after") and unit in DAYS_IN and following in TIMES.feasts:
         other = feast(line, at + 1, "on", False)
         return other and _day(move(other.first, -most if word == "before" else most, unit), other.at)
     return None
@@ -92,10 +79,10 @@ def weekday(line: Line, i: int, preposition: str, article: bool) -> Read | None:
     if line.word(j) in DIRECTIONS and line.word(j + 1) == "week":
         first, _ = unit_around(line, "week", DIRECTIONS[line.word(j)])
         return _day(weekday_from(first, WEEKDAYS[name]), j + 2)
-    closes = line.closes(i + 1) or line.possessive(i + 1) or following in PARTS_OF_DAY
+    closes = line.closes(i + 1) or line.possessive(i + 1) or following in TIMES.parts_of_day
     if name in SHORT_DAYS and not (preposition and closes and line.capital(i)):
         return None
-    if not preposition and (not closes or line.word(i - 1) in NOT_BEFORE_A_DAY or line.word(i - 1) in ORDINALS):
+    if not preposition and (not closes or line.word(i - 1) in TIMES.not_before_a_day or line.word(i - 1) in ORDINALS):
         return None
     dated = day_first(line, i + 2) if following == "the" else None
     if dated and dated.kind == "day" and line.closes(dated.at):
@@ -122,7 +109,7 @@ def unit_around(line: Line, unit: str, offset: int) -> Span:
     """The week, weekend, month, quarter or year that many after the present one."""
     today = line.today
     if unit == "week":
-        first = shift(weekday_until(today, line.week_start), 7 * offset)
+        first = shift(weekday_until(today, 0), 7 * offset)
         return first, shift(first, 6)
     if unit == "weekend":
         saturday = shift(today, 5 - today.weekday() + 7 * offset)
@@ -150,7 +137,7 @@ def pointed(line: Line, i: int, preposition: str, article: bool) -> Read | None:
     if word in WEEKDAYS:
         return _pointed_weekday(line, i + 1, direction)
     at, spans = i + 2, _spans(line, i + 1, direction)
-    if word in FEASTS and (named := feast_at(line, i + 1)) and line.closes(named[1]):
+    if word in TIMES.feasts and (named := feast_at(line, i + 1)) and line.closes(named[1]):
         name, at = named
         days = [feast_day(name, line.today.year + offset) for offset in (-1, 0, 1)]
         spans = [(day, day) for day in days]
@@ -164,7 +151,7 @@ def _rolling(line: Line, i: int, direction: int, *, single: bool) -> Read | None
     amount = line.amount(i) if direction != THIS and word not in ("a", "an") else None
     if amount:
         _, most, unit, at = amount
-    elif word in UNIT_NAMES and (single or word in ("hour", "fortnight", "decade")) and direction != THIS:
+    elif word in TIMES.unit_names and (single or word in ("hour", "fortnight", "decade")) and direction != THIS:
         most, unit, at = (365, "day", i + 1) if word == "year" else (1, word, i + 1)
     else:
         return None
@@ -203,7 +190,7 @@ def _spans(line: Line, i: int, direction: int) -> list[Span]:
         if is_verb or not month_stands(line, i, "in"):
             return []
         piece = Piece("month", i + 1, month=MONTHS[word])
-    elif word in SEASONS and line.word(i + 1) not in SPRINGS:
+    elif word in SEASONS and line.word(i + 1) not in TIMES.spring_things:
         piece = Piece("season", i + 1, month=SEASONS[word], months=3)
     else:
         return []

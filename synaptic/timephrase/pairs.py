@@ -7,7 +7,7 @@ from .days import Span, day_from, shift
 from .line import Line, Read
 from .parts import period
 from .pieces import Piece, days_of, first_from, latest, piece_at
-from .tables import COUNTED_TOO, DASHES, ONLY_MONTHS
+from .tables import TIMES
 
 
 def pair(line: Line, i: int, preposition: str) -> Read | None:
@@ -45,7 +45,7 @@ def _connected(line: Line, i: int, preposition: str) -> int | None:
     if preposition == "from" and word == "up" and line.word(i + 1) == "to":
         return i + 2
     joins = {"between": ("and",), "from": ("until", "till", "til", "thru")}.get(preposition, ())
-    return i + 1 if word in ("to", "through", *joins) or word in DASHES else None
+    return i + 1 if word in ("to", "through", *joins) or word in TIMES.dashes else None
 
 
 def _side(line: Line, i: int) -> Piece | None:
@@ -70,9 +70,9 @@ def _is_meant(line: Line, left: Piece, right: Piece, start: int, preposition: st
             return opened and left.kind == "day" and line.closes(right.at)
         return right.kind == "date"
     if right.kind in ("day", "number"):
-        sure = line.word(start - 1) in DASHES or right.kind == "day" or right.year is not None
+        sure = line.word(start - 1) in TIMES.dashes or right.kind == "day" or right.year is not None
         return left.kind == "date" and left.year is None and (sure or line.closes(right.at))
-    if right.kind == "year" and line.word(right.at) in COUNTED_TOO:
+    if right.kind == "year" and line.word(right.at) in TIMES.counted_too:
         return False
     if "year" in (left.kind, right.kind):
         return opened or (bool(preposition) and left.kind == right.kind)
@@ -80,7 +80,7 @@ def _is_meant(line: Line, left: Piece, right: Piece, start: int, preposition: st
         return True
     if left.kind != "month" or right.kind != "month":
         return left.kind == right.kind == "quarter"
-    return all(piece.name[:1].isupper() or piece.name.lower() in ONLY_MONTHS for piece in (left, right))
+    return all(piece.name[:1].isupper() or piece.name.lower() in TIMES.only_months for piece in (left, right))
 
 
 def _joined(left: Piece, right: Piece, line: Line) -> Span | None:

@@ -85,5 +85,5 @@ def _beside(line: Line, i: int, preposition: str, article: bool) -> Read | None:
         return Read(shift(other.last, 1), shift(other.last, length), other.at)
     if unit == "day" or other.first != other.last:
         return None
-    first = weekday_until(other.first, line.week_start)
+    first = weekday_until(other.first, 0)
     return Read(first, shift(first, 6), other.at)

@@ -11,24 +11,7 @@ from ..lexicon import MONTH_NAMES
 from .days import feast_day, shift, third_of
 from .line import Line, Read, number
 from .pieces import Piece, latest, piece_at
-from .tables import (
-    AFTER_VERB_MAY,
-    COUNTED,
-    COUNTED_TOO,
-    DECADES,
-    FEASTS,
-    LISTED,
-    MEASURES,
-    NAMES_TOO,
-    OF_DECADES,
-    OF_MAY,
-    OF_MONTHS,
-    OF_ORDINALS,
-    OF_SEASONS,
-    OF_YEARS,
-    ONLY_MONTHS,
-    THIRDS,
-)
+from .tables import DECADES, THIRDS, TIMES
 
 
 def calendar(line: Line, i: int, preposition: str, article: bool) -> Read | None:
@@ -46,7 +29,7 @@ def _is_meant(line: Line, piece: Piece, i: int, preposition: str, article: bool)
     if piece.kind == "date":
         return True
     if piece.kind == "day":
-        return True if article and preposition in OF_ORDINALS and line.closes(piece.at) else None
+        return True if article and preposition in TIMES.of_ordinals and line.closes(piece.at) else None
     if piece.third is not None:
         return True
     if piece.kind == "year":
@@ -56,7 +39,7 @@ def _is_meant(line: Line, piece: Piece, i: int, preposition: str, article: bool)
     if piece.kind == "month":
         return None if article or not month_stands(line, piece.at - 1, preposition) else bool(preposition)
     if piece.kind == "season":
-        return True if preposition in OF_SEASONS and line.closes(piece.at) else None
+        return True if preposition in TIMES.of_seasons and line.closes(piece.at) else None
     if piece.months == 6:  # H2 is a heading and a database as well
         return None
     return bool(preposition) if preposition or line.capital(i) else None
@@ -65,12 +48,12 @@ def _is_meant(line: Line, piece: Piece, i: int, preposition: str, article: bool)
 def month_stands(line: Line, i: int, preposition: str) -> bool:
     """Whether the name of a month that stands alone is one; "may", "March" and "Jan" are other words too."""
     name, capital = line.word(i), line.capital(i)
-    if name in ONLY_MONTHS:
+    if name in TIMES.only_months:
         return True
-    if capital and name not in NAMES_TOO:
-        return preposition in OF_MONTHS
-    strict = preposition in OF_MAY or (capital and preposition == "after")
-    if not strict or (name == "may" and not capital and line.word(i + 1) in AFTER_VERB_MAY):
+    if capital and name not in TIMES.names_too:
+        return preposition in TIMES.of_months
+    strict = preposition in TIMES.of_may or (capital and preposition == "after")
+    if not strict or (name == "may" and not capital and line.word(i + 1) in TIMES.after_verb_may):
         return False
     return capital or name in MONTH_NAMES or line.closes(i + 1)
 
@@ -78,15 +61,15 @@ def month_stands(line: Line, i: int, preposition: str) -> bool:
 def _year_stands(line: Line, piece: Piece, i: int, preposition: str) -> bool:
     if line.word(i) == "year":
         return True
-    if preposition not in OF_YEARS or line.word(i - 1) == "the":
+    if preposition not in TIMES.of_years or line.word(i - 1) == "the":
         return False
     after = line.word(piece.at)
-    if after in LISTED and line.word(piece.at + 1).isdigit():
+    if after in TIMES.listed and line.word(piece.at + 1).isdigit():
         return False
     if preposition not in ("of", "from", "until"):
-        return after not in COUNTED
+        return after not in TIMES.counted
     before = line.word(i - 2)  # the preposition stands between
-    return after not in COUNTED_TOO and before not in MEASURES and piece.year != 2048
+    return after not in TIMES.counted_too and before not in TIMES.measures and piece.year != 2048
 
 
 def numbered_week(line: Line, i: int, preposition: str, article: bool) -> Read | None:
@@ -136,7 +119,7 @@ def feast(line: Line, i: int, preposition: str, article: bool) -> Read | None:
 def feast_at(line: Line, i: int) -> tuple[str, int] | None:
     """(name, the word after it)."""
     word, following = line.word(i), line.word(i + 1)
-    if word not in FEASTS:
+    if word not in TIMES.feasts:
         return None
     if word == "new":
         if following not in ("year", "years"):
@@ -159,7 +142,7 @@ def decade(line: Line, i: int, preposition: str, article: bool) -> Read | None:
     year = number(word[:-1], 4) if word.endswith("0s") and len(word) in (3, 5) else None
     if year is not None:
         first = year if len(word) == 5 else year + (2000 if year < 30 else 1900)
-    if not (article and preposition in OF_DECADES and line.closes(i + 1)) or not 1900 <= first <= 2090:
+    if not (article and preposition in TIMES.of_decades and line.closes(i + 1)) or not 1900 <= first <= 2090:
         return None
     span = date(first, 1, 1), date(first + 9, 12, 31)
     return Read(*(span if third is None else third_of(*span, third)), i + 1)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..lexicon import MONTH_NAMES, MONTHS, WEEKDAYS
 from .days import Span, add_months, last_of_months, third_of
 from .line import Line, number
-from .tables import COUNTED, HALVES, ORDINALS, QUARTERS, SEASONS, SPRINGS, THIRDS
+from .tables import HALVES, ORDINALS, QUARTERS, SEASONS, THIRDS, TIMES
 
 
 class Piece(NamedTuple):
@@ -111,7 +111,7 @@ def _month_first(line: Line, i: int) -> Piece | None:
     is_verb = line.word(i) in ("may", "march") and not line.capital(i)
     if is_verb and not is_ordinal and year is None and not line.closes(at):
         return None
-    return None if line.word(j + 1) in COUNTED else Piece("date", at, year, month, day)
+    return None if line.word(j + 1) in TIMES.counted else Piece("date", at, year, month, day)
 
 
 def _quarter(line: Line, i: int) -> Piece | None:
@@ -137,7 +137,7 @@ def _quarter(line: Line, i: int) -> Piece | None:
 def _season(line: Line, i: int) -> Piece | None:
     """spring, summer of 2025, winter 2025/26."""
     month = SEASONS.get(line.word(i))
-    if month is None or line.word(i + 1) in SPRINGS:
+    if month is None or line.word(i + 1) in TIMES.spring_things:
         return None
     year, at = line.year_after(i + 1, of=True)
     is_split = year and line.word(at) in ("/", "-", "–") and line.word(at + 1) == f"{(year + 1) % 100:02}"
