@@ -29,14 +29,13 @@ MAX_DATES = 8
 
 MAX_NOTICES = 8
 MAX_LIMIT = 100
-MAX_PHRASE = 60
-"""Characters of a time in words."""
+MAX_SHOWN = 60
+"""Characters of a time that an error repeats."""
 
 _FILTER = re.compile(r"""(?<![\w"/])([A-Za-z_]+):(?:"([^"]*)"|([^\s"/:][^\s"]*))""")
 _PHRASE = re.compile(r'"([^"]+)"')
 _UNBROKEN = re.compile(r"\S+")
 _KEYS = ("type", "tag", "file", "project", "since", "until")
-_DAYS_AGO = re.compile(r"(\d{1,6})\s*d(?:ays?)?(?:\s+ago)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,74 +219,44 @@ def check_limit(limit: int) -> int:
     return limit
 
 
-def read_date(text: str, *, now: datetime, name: str, phrases: bool = True) -> str:
-    """A local date, `YYYY-MM-DD`, from ISO or plain English. Raises InvalidArgument.
+def read_date(text: str, *, now: datetime, name: str) -> str:
+    """A local date, `YYYY-MM-DD`, of a time as users type it. Raises InvalidArgument.
 
-    Of a longer time its last day where `name` is until, else its first. Without `phrases` only what names a day by
-    itself is read: ISO, `yesterday` and its kin, `10d`.
-
-    | text                   | on Saturday 2026-11-21                     |
-    |------------------------|--------------------------------------------|
-    | `2026-11-03`           | 2026-11-03                                 |
-    | `2026-11-03T23:00`     | 2026-11-03                                 |
-    | `yesterday`            | 2026-11-20                                 |
-    | `10d`, `10 days ago`   | 2026-11-11                                 |
-    | `last week`            | since 2026-11-09, until 2026-11-15         |
-    | `Q2`, `early October`  | since 2026-04-01, 2026-10-01               |
-    | other English          | by dateparser, past                        |
+    Of a longer time its last day where `name` is until, else its first: `last week`, `Q2`, `early October`.
+    `timephrase.read_typed` says what is read.
     """
-    value = " ".join(text.split())
+    moment = _typed(text, now, name)
     try:
-        if re.match(r"\d{4}-\d{2}-\d{2}$", value):
-            return date.fromisoformat(value).isoformat()
-        if re.match(r"\d{4}-\d{2}-\d{2}[T ]\d", value):
-            moment = datetime.fromisoformat(value)
-            return (moment.astimezone(now.tzinfo) if moment.tzinfo else moment).date().isoformat()
-    except (ValueError, OverflowError):
-        raise _no_date(name, text, phrases) from None
-    simple = {"today": 0, "yesterday": -1, "tomorrow": 1}.get(value.lower())
-    if simple is not None:
-        return _shift(now.date(), simple).isoformat()
-    if ago := _DAYS_AGO.fullmatch(value):
-        return _shift(now.date(), -int(ago[1])).isoformat()
-    day = _day_of_phrase(value, now, name) if phrases and len(value) <= MAX_PHRASE else None
-    if day is None:
-        raise _no_date(name, text, phrases)
-    return day.isoformat()
+        return (moment.astimezone(now.tzinfo) if moment.tzinfo else moment).date().isoformat()
+    except OverflowError:
+        raise _no_time(name, text) from None
 
 
-def _day_of_phrase(value: str, now: datetime, name: str) -> date | None:
-    """The first day of the time that the phrase names, of until the last; None where it names none."""
-    from .timephrase import read_time  # a save needs none of its words
+def read_moment(text: str, *, now: datetime, name: str) -> datetime:
+    """The moment of a time as users type it, naive where it is local: `yesterday 18:00`. Raises InvalidArgument.
 
-    if found := read_time(value, today=now.date()):
-        return found.end if name == "until" else found.start
-    if not re.search(r"[A-Za-z]{3}", value):
-        return None
-    import dateparser  # slow to import, and rarely needed
-
-    try:
-        read = dateparser.parse(
-            value,
-            languages=["en"],
-            settings={
-                "RELATIVE_BASE": now.replace(tzinfo=None),
-                "PREFER_DATES_FROM": "past",
-                "PREFER_DAY_OF_MONTH": "last" if name == "until" else "first",
-                "RETURN_AS_TIMEZONE_AWARE": False,
-            },
-        )
-    except (ValueError, OverflowError, RecursionError):
-        return None
-    return read.date() if read else None
+    A time without a clock means the time of the day that it is now; of a longer time its first day counts.
+    """
+    return _typed(text, now, name)
 
 
-def _no_date(name: str, text: str, phrases: bool) -> InvalidArgument:
-    shown = text if len(text) <= MAX_PHRASE else text[: MAX_PHRASE - 3] + "..."
-    longer = ("last tuesday", "last week", "Q2", "early October", "March 2026") if phrases else ("2026-11-03T14:00",)
-    return InvalidArgument(
-        f"{name} is {shown!r}, which is no date.", valid=("2026-11-03", "yesterday", "10 days ago", *longer)
-    )
+def _typed(text: str, now: datetime, name: str) -> datetime:
+    from .timephrase import read_typed  # most saves and searches need none of its words
+
+    found = read_typed(text, now=now)
+    moment = found and (found.last if name == "until" else found.first)
+    if moment is None:
+        raise _no_time(name, text)
+    return moment
+
+
+def _no_time(name: str, text: str) -> InvalidArgument:
+    shown = text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
+    if name == "at":
+        valid = ("2026-11-03T14:00", "18:00", "yesterday 18:00", "2 hours ago", "last tuesday")
+    else:
+        valid = ("2026-11-03", "yesterday", "10 days ago", "last tuesday", "last week", "Q2", "early October")
+    return InvalidArgument(f"{name} is {shown!r}, which is no {'time' if name == 'at' else 'date'}.", valid=valid)
 
 
 def _shift(day: date, days: int) -> date:

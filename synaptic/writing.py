@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import date, datetime, time, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 import apsw
@@ -17,7 +17,7 @@ from .errors import InvalidArgument, NotFound, Refused, SynapticError
 from .index import Stored
 from .markdown import compose_entry, new_id
 from .models import Entry, Receipt
-from .query import check_type, read_date
+from .query import check_type, read_moment
 from .screening import Screen
 from .stopwatch import Stopwatch
 from .sync import UNSCRUBBED, content_hash, embed_pending, in_step, sync
@@ -341,16 +341,11 @@ def _importance(value: int | None) -> int | None:
 
 
 def _moment(at: str | datetime | None, now: datetime) -> datetime:
-    """When an entry happened, in the local zone, whole seconds: ISO, a time of today, or `yesterday` and its kin."""
+    """When an entry happened, in the local zone, whole seconds: what `--since` reads, as a moment."""
     if at is None:
         return now.replace(microsecond=0)
     if isinstance(at, str):
-        text = at.strip()
-        try:
-            at = datetime.combine(now.date(), time.fromisoformat(text.zfill(5))) if len(text) <= 5 else None
-            at = at or datetime.fromisoformat(text if len(text) > 10 else "")
-        except ValueError:
-            at = datetime.combine(date.fromisoformat(read_date(text, now=now, name="at", phrases=False)), now.time())
+        at = read_moment(at, now=now, name="at")
     try:
         return at.astimezone().replace(microsecond=0)
     except (OverflowError, OSError, ValueError):  # year 1 or 9999 at the edge of another zone

@@ -57,6 +57,8 @@ def names(text: str) -> str:
         ("It ships in 3 days.", "It ships 2026-11-24."),
         ("Last Tuesday we met, next Friday again", "2026-11-17 we met, 2026-11-27 again"),
         ("last saturday", "2026-11-14"),
+        ("this Tuesday", "2026-11-24"),
+        ("two months ago, in two years", "2026-09, 2028"),
         ("last week", "2026-11-09 to 2026-11-15"),
         ("this week, next week", "2026-11-16 to 2026-11-22, 2026-11-23 to 2026-11-29"),
         ("this weekend", "2026-11-21 to 2026-11-22"),

@@ -74,6 +74,10 @@ def test_what_is_no_filter_is_searched_as_words_with_a_notice(typed: str) -> Non
         ("last tuesday", "2026-11-17"),
         ("two weeks ago", "2026-11-07"),
         ("0001-01-01", "0001-01-01"),
+        ("yesterday 18:00", "2026-11-20"),
+        ("2 hours ago", "2026-11-21"),
+        ("10 hours ago", "2026-11-20"),
+        ("6pm", "2026-11-21"),
     ],
 )
 def test_dates(text: str, date: str) -> None:
@@ -112,7 +116,21 @@ def test_a_time_in_words_without_quotes_is_answered_with_the_quotes() -> None:
     assert 'since:"last week"' in parse_query("since:last week x", Filters(), now=NOW).notices[0]
 
 
-@pytest.mark.parametrize("text", ["", "soonish", "2026-13-01", "2026-11-31T00:00", "we", "x" * 5000, "99999999999d"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "soonish",
+        "2026-13-01",
+        "25:00",
+        "13pm",
+        "2026-11-03 25:00",
+        "2026-11-31T00:00",
+        "we",
+        "x" * 5000,
+        "99999999999d",
+    ],
+)
 def test_what_is_no_date_names_examples(text: str) -> None:
     with pytest.raises(InvalidArgument) as error:
         read_date(text, now=NOW, name="since")

@@ -75,6 +75,7 @@ def found_range(text: str, *, today: date = TODAY) -> tuple[str | None, str | No
         ("the week before last", "2026-11-02", "2026-11-08"),
         ("last week on Tuesday", "2026-11-10", "2026-11-10"),
         ("next Saturday", "2026-11-28", "2026-11-28"),
+        ("this Tuesday", "2026-11-17", "2026-11-17"),
         ("last quarter", "2026-07-01", "2026-09-30"),
         ("next year", "2027-01-01", "2027-12-31"),
         ("since last week", "2026-11-09", "2026-11-21"),
@@ -328,6 +329,16 @@ def test_a_time_alone_is_the_time_that_it_is_in_a_text(phrase: str) -> None:
     found, alone = find_time(f"notes {phrase}", today=TODAY), read_time(phrase.lower(), today=TODAY)
     assert found is not None and alone is not None
     assert (alone.start, alone.end) == (found[0].start, found[0].end)
+
+
+@given(st.sampled_from("this last next".split()), st.sampled_from(["Tuesday", "week", "month", "year"]), st.dates())
+def test_a_note_looks_around_and_a_question_back(which: str, unit: str, today: date) -> None:
+    asked, noted = (read_time(f"{which} {unit}", today=today, around=around) for around in (False, True))
+    assert asked is not None and noted is not None and noted.start is not None
+    if (which, unit) == ("this", "Tuesday"):
+        assert noted.start >= today or today >= date.max - timedelta(days=7)
+    else:
+        assert asked == noted
 
 
 @pytest.mark.parametrize("text", ["", "notes", "notes last week", "last week's notes", "the", "12", "every Monday"])

@@ -105,6 +105,18 @@ def test_a_missing_id_is_told_by_every_verb(ws: Workspace) -> None:
         ("08:05", "2026-11-21", "08:05"),
         ("yesterday", "2026-11-20", "09:30"),
         (datetime(2025, 1, 2, 3, 4), "2025-01-02", "03:04"),
+        ("yesterday 18:00", "2026-11-20", "18:00"),
+        ("18:00 yesterday", "2026-11-20", "18:00"),
+        ("2026-11-03 6pm", "2026-11-03", "18:00"),
+        ("2 hours ago", "2026-11-21", "07:30"),
+        ("10 hours ago", "2026-11-20", "23:30"),
+        ("90 minutes ago", "2026-11-21", "08:00"),
+        ("in 2 hours", "2026-11-21", "11:30"),
+        ("last tuesday", "2026-11-17", "09:30"),
+        ("last week", "2026-11-09", "09:30"),
+        ("monday at 5pm", "2026-11-16", "17:00"),
+        ("6pm", "2026-11-21", "18:00"),
+        ("12am", "2026-11-21", "00:00"),
     ],
 )
 def test_an_entry_stands_on_its_day(ws: Workspace, at: str | None, date: str, time: str) -> None:

@@ -87,13 +87,13 @@ def find_time(text: str, *, today: date) -> tuple[TimeRange, str] | None:
     return TimeRange(read.start, read.end, text[start:end]), _without(text, start, end)
 
 
-def read_time(text: str, *, today: date) -> TimeRange | None:
-    """The range of a text that is nothing but a time; None where it is more, or none.
+def read_time(text: str, *, today: date, around: bool = False) -> TimeRange | None:
+    """The range of a text that is nothing but a time; None where it is more, or none. `around`: as a note means it.
 
     A text that stands alone needs no preposition and no capital: `may`, `2025`, `q2`, `weekend`, `10d`.
     """
     for form in _AS_IF:
-        line = Line(form.format(text[:LOOKED_AT].title()), today)
+        line = Line(form.format(text[:LOOKED_AT].title()), today, around=around)
         try:
             read = _phrase(line, 0) if line.words else None
         except (ValueError, OverflowError):

@@ -34,10 +34,14 @@ class Amount(NamedTuple):
 
 
 class Line:
-    """The words of one text, and the day it is read on. Readers get it, and the number of the word where to read."""
+    """The words of one text, and the day it is read on. Readers get it, and the number of the word where to read.
 
-    def __init__(self, text: str, today: date) -> None:
-        self.text, self.today = text, today
+    A question looks back from that day. A note looks `around` it: "this Tuesday" is the next one, and a month or a year
+    that is counted ("two months ago") is a whole one.
+    """
+
+    def __init__(self, text: str, today: date, *, around: bool = False) -> None:
+        self.text, self.today, self.around = text, today, around
         found = list(compiled(_WORD).finditer(text))
         self.written = [word[0] for word in found]
         self.words = [word.lower() for word in self.written]
@@ -92,7 +96,7 @@ class Line:
         """3 days, a couple of weeks, few months, 10d."""
         word, j = self.word(i), i + 1
         digits = word.rstrip("hdwmoy")
-        short, count = SHORT_UNITS.get(word[len(digits) :]), number(digits, 4)
+        short, count = SHORT_UNITS.get(word[len(digits) :]), number(digits, 6)
         if short and count is not None:
             return Amount(count, count, short, j)
         if word == "a" and self.word(j) in ("few", "couple", "dozen"):

@@ -50,9 +50,9 @@ def ago(line: Line, i: int, preposition: str, article: bool) -> Read | None:
     least, most, unit, at = amount
     word, following = line.word(at), line.word(at + 1)
     if word in ("ago", "back"):
-        return Read(move(line.today, -most, unit), move(line.today, -least, unit), at + 1)
+        return Read(_counted(line, -most, unit)[0], _counted(line, -least, unit)[1], at + 1)
     if word == "from" and following in ("now", "today"):
-        return Read(move(line.today, least, unit), move(line.today, most, unit), at + 2)
+        return Read(_counted(line, least, unit)[0], _counted(line, most, unit)[1], at + 2)
     if word in ("before", "after") and unit in DAYS_IN and following in TIMES.feasts:
         other = feast(line, at + 1, "on", False)
         return other and _day(move(other.first, -most if word == "before" else most, unit), other.at)
@@ -65,9 +65,18 @@ def amount_ahead(line: Line, i: int) -> Read | None:
     if amount is None:
         return None
     least, most, unit, at = amount
-    if at < i + 2 or unit in ("hour", "minute") or (most == 1 and unit in ("day", "year")) or not line.closes(at):
+    is_speed = most == 1 and unit in ("day", "year") and not line.around
+    if at < i + 2 or unit in ("hour", "minute") or is_speed or not line.closes(at):
         return None
-    return Read(move(line.today, least, unit), move(line.today, most, unit), at)
+    return Read(_counted(line, least, unit)[0], _counted(line, most, unit)[1], at)
+
+
+def _counted(line: Line, count: int, unit: str) -> Span:
+    """The day that many units from today; in a note the whole month or year."""
+    if line.around and unit in MONTHS_IN:
+        return unit_around(line, unit, count)
+    day = move(line.today, count, unit)
+    return day, day
 
 
 def weekday(line: Line, i: int, preposition: str, article: bool) -> Read | None:
@@ -179,7 +188,8 @@ def _pointed_weekday(line: Line, i: int, direction: int) -> Read | None:
         return _day(weekday_until(shift(line.today, -1), WEEKDAYS[name]), i + 1)
     if direction == NEXT:
         return _day(weekday_from(shift(line.today, 1), WEEKDAYS[name]), i + 1)
-    return _day(weekday_from(unit_around(line, "week", THIS)[0], WEEKDAYS[name]), i + 1)
+    first = line.today if line.around else unit_around(line, "week", THIS)[0]
+    return _day(weekday_from(first, WEEKDAYS[name]), i + 1)
 
 
 def _spans(line: Line, i: int, direction: int) -> list[Span]:

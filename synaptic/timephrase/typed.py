@@ -1,0 +1,104 @@
+"""The time that a user typed where one is expected: `--since`, `--until`, `--at`."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime, time, timedelta
+from typing import NamedTuple
+
+from .find import read_time
+from .line import Line
+
+MAX_PHRASE = 60
+"""Characters of a time in words; a longer text is none."""
+
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_CLOCK = re.compile(
+    r"(?:\bat )?(?<!\S)(\d{1,2})(?::(\d\d)(?::(\d\d))?(?!\S)|(?=\s?[ap]m(?!\S)))(?:\s?([ap])m(?!\S))?", re.I
+)
+
+
+class Typed(NamedTuple):
+    """The first and the last moment of what was typed; None is no bound. Naive moments are local.
+
+    A text without a time of the day means the time that it is now.
+    """
+
+    first: datetime | None
+    last: datetime | None
+
+
+def read_typed(text: str, *, now: datetime) -> Typed | None:
+    """What the text means, looking back from `now`; None where it is no time.
+
+    | text                          | on Saturday 2026-11-21, at 09:30        |
+    |-------------------------------|-----------------------------------------|
+    | `2026-11-03T14:00`            | that moment                             |
+    | `18:00`, `6pm`                | 2026-11-21 18:00                        |
+    | `yesterday 18:00`             | 2026-11-20 18:00                        |
+    | `2 hours ago`, `2h`           | 2026-11-21 07:30                        |
+    | `10d`, `10 days ago`          | 2026-11-11 09:30                        |
+    | `last week`                   | 2026-11-09 09:30 to 2026-11-15 09:30    |
+    | other English                 | by dateparser, in the past              |
+    """
+    value = " ".join(text.split())
+    if not 0 < len(value) <= MAX_PHRASE:
+        return None
+    try:
+        if _ISO_DATE.match(value) and len(value) > 10:
+            moment = datetime.fromisoformat(value)
+            return Typed(moment, moment)
+    except ValueError:
+        pass  # 2026-11-03 6pm
+    try:
+        return _hours(value, now) or _days(value, now) or _by_dateparser(value, now)
+    except (ValueError, OverflowError, RecursionError):
+        return None
+
+
+def _hours(value: str, now: datetime) -> Typed | None:
+    """2 hours ago, 90 minutes ago, 2h, in 2 hours: exactly so long before or after now."""
+    line = Line(value, now.date())
+    start = line.skip(0, "in")
+    amount = line.amount(start)
+    after = " ".join(line.words[amount.at :]) if amount else ""
+    if amount is None or amount.unit not in ("hour", "minute") or after not in ("", "ago", "back", "from now"):
+        return None
+    least, most = (timedelta(**{f"{amount.unit}s": count}) for count in (amount.least, amount.most))
+    return Typed(now + least, now + most) if start or after == "from now" else Typed(now - most, now - least)
+
+
+def _days(value: str, now: datetime) -> Typed | None:
+    """A day or a longer time, a time of the day before it, after it or alone. Raises ValueError: there is none such."""
+    found, clock, rest = _CLOCK.search(value), now.time(), value
+    if found:
+        hour, minute, second = (int(part or 0) for part in found.group(1, 2, 3))
+        if found[4] and not 1 <= hour <= 12:
+            raise ValueError(f"no hour {hour} of half a day")
+        if found[4]:
+            hour = hour % 12 + (12 if found[4] in "pP" else 0)
+        clock = time(hour, minute, second)
+        rest = " ".join(f"{value[: found.start()]} {value[found.end() :]}".split())
+    first: date | None
+    if _ISO_DATE.match(rest) or not rest:
+        first = last = date.fromisoformat(rest) if rest else now.date()
+    elif span := read_time(rest, today=now.date()):
+        first, last = span.start, span.end
+    else:
+        return None
+    return Typed(*(datetime.combine(day, clock) if day else None for day in (first, last)))
+
+
+def _by_dateparser(value: str, now: datetime) -> Typed | None:
+    if not re.search(r"[A-Za-z]{3}", value):
+        return None
+    import dateparser  # slow to import, and rarely needed
+
+    settings = {
+        "RELATIVE_BASE": now.replace(tzinfo=None),
+        "PREFER_DATES_FROM": "past",
+        "PREFER_DAY_OF_MONTH": "first",
+        "RETURN_AS_TIMEZONE_AWARE": False,
+    }
+    moment = dateparser.parse(value, languages=["en"], settings=settings)  # type: ignore[arg-type]
+    return Typed(moment, moment) if moment else None
