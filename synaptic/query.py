@@ -252,6 +252,7 @@ def _typed(text: str, now: datetime, name: str) -> datetime:
 
 def _no_time(name: str, text: str) -> InvalidArgument:
     shown = text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
+    valid: tuple[str, ...]
     if name == "at":
         valid = ("2026-11-03T14:00", "18:00", "yesterday 18:00", "2 hours ago", "last tuesday")
     else:

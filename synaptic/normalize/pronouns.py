@@ -1,111 +1,358 @@
-"""Names for pronouns: "Anna is ill. She called." Where two could be meant, the pronoun stays."""
+"""Names for pronouns: "Anna is ill. She called." A wrong name is worse than a pronoun that stays.
+
+The note is read once, word by word. What it names is kept by the pronoun that may mean it: `he`, `she`, `it`, `they`.
+As soon as two different names fit a pronoun, it stays from there on. Word lists: `data/words/notes.toml`.
+"""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
+from ..lexicon import DAY_NAMES, MONTHS, SHARED, Words, is_tool
 from ..patterns import compiled
+from ..sentences import sentence_ends
 from .change import MAX_LENGTH, Change
-from .grammar import is_owning, is_plain, may_name
-from .grammar_words import PRONOUNS, SUBORDINATE
-from .groups import group_at, is_plural
-from .mentions import Names, mentions, same
-from .note import Note
-from .people import people, quoted_names, roles
-from .people_words import HUMAN, MANY_PEOPLE, UNFIT
-from .rivals import has_rival, is_dummy
-from .shown import HIDDEN
-from .things import thing_at
+from .shown import CODE, HIDDEN, shown
 
-_ANY_PRONOUN = rf"\b(?:{'|'.join(PRONOUNS)})\b"
+NOTES = Words("notes")
+PRONOUNS, TITLES = NOTES.table("pronouns"), NOTES.table("titles")
+ALSO_WORDS = NOTES.table("also_words")
+FIRST_NAMES = NOTES.table("first_names") | ALSO_WORDS
+"""The pronoun of each first name, "any" where it may be either."""
+
+_NO_NAMES = NOTES.function.union(NOTES.languages, MONTHS, DAY_NAMES, PRONOUNS)
+_NO_PERSON = (
+    _NO_NAMES | SHARED.tools | NOTES.places | NOTES.companies | NOTES.departments | NOTES.verbs | NOTES.somebody
+)
+_NO_SURNAME = _NO_NAMES | SHARED.tools | NOTES.places
+_NO_THING = (
+    _NO_NAMES.union(TITLES, FIRST_NAMES)
+    | NOTES.generic
+    | NOTES.places
+    | NOTES.roles
+    | NOTES.adverbs
+    | NOTES.departments
+) - SHARED.tools
+_FOLLOWS_A_ROLE = NOTES.function | NOTES.aux | NOTES.does
+_OF_THINGS = NOTES.aux | NOTES.tells
+_NO_RIVALS = NOTES.somebody | NOTES.groups | NOTES.people_words
+_ENDINGS = SHARED.pattern("file_endings")
+_FILE = rf"(?<![\w/.~-])(?:[\w.~-]{{1,60}}/){{0,8}}[\w-]{{1,80}}(?:\.[\w-]{{1,40}}){{0,3}}\.(?:{_ENDINGS})(?![\w/])"
+_TOKEN = rf"(?P<code>{CODE}+)|(?P<file>{_FILE})|\d{{1,4}}(?:\.\d{{1,4}}){{0,3}}|[^\W_]\w*(?:[-.+]\w+|\+\+)*"
+_VERSION = r"v?\d{1,4}(?:\.[\dx]{1,4}){0,3}\Z"
+_NAME_IN_CODE = r"`+[\w./:@+-]+(?:\(\))?`+"
+_REACH = 120
+"""Words before "it" and "they" that are looked at for something else that could be meant. By eye."""
+
+
+class Token(NamedTuple):
+    start: int
+    end: int
+    word: str
+    lower: str
+    form: str | None  # "code", "file", or a plain word
+    sentence: int
+    opens: bool  # the first word of its sentence
+    joined: bool  # one blank lies between it and the token before
+
+
+class Mention(NamedTuple):
+    """A name that ends before the token `last`; `pronouns` are those that may mean it."""
+
+    last: int
+    name: str
+    pronouns: tuple[str, ...]
+
+
+class Named:
+    """The one name that a pronoun may mean, "" after two that differ; `last` is the token after it or its pronoun."""
+
+    def __init__(self) -> None:
+        self.name: str | None = None
+        self.last = 0
+
+    def add(self, mention: Mention) -> None:
+        self.name = mention.name if self.name is None else _fuller(self.name, mention.name)
+        self.last = mention.last
 
 
 def resolve_pronouns(text: str) -> tuple[Change, ...]:
     """The name for each pronoun that can mean nothing else; none where two could be meant. Never raises."""
-    head = text[:MAX_LENGTH]
-    if not compiled(_ANY_PRONOUN, re.IGNORECASE).search(head):
-        return ()
-    return tuple(_Named(Note(head)).changes())
+    return tuple(_Note(text[:MAX_LENGTH]).changes())
 
 
-class _Named:
-    """Who and what one note names, and which pronouns mean them."""
+class _Note:
+    """The words of one note, and what it has named so far."""
 
-    def __init__(self, note: Note) -> None:
-        self.note = note
-        found = people(note)
-        note.taken |= {i for mention in found for i in range(mention.first, mention.last)}
-        self.groups = Names(mentions(note, group_at))
-        note.taken |= {i for mention in self.groups.mentions for i in range(mention.first, mention.last)}
-        self.people, self.things = Names(found), Names(mentions(note, thing_at))
-        self.fitting = {sex: Names(m for m in found if m.gender in (sex, "any")) for sex in UNFIT}
-        unnamed = roles(note)
-        self.roles = {sex: [i for i in unnamed if note.lower(i) not in unfit] for sex, unfit in UNFIT.items()}
-        self.quoted = quoted_names(note)
-        self.last: dict[str, int] = {}  # the last pronoun of each kind that was replaced
+    def __init__(self, text: str) -> None:
+        self.text, self.shown = text, shown(text)
+        self.tokens: list[Token] = []
+        ends = sentence_ends(self.shown)
+        sentence = end = 0
+        for found in compiled(_TOKEN).finditer(self.shown):
+            opens = not self.tokens or bisect_right(ends, end) != bisect_right(ends, found.start())
+            joined = bool(self.tokens) and self.shown[end : found.start()] in (" ", "\n")
+            word, sentence, end = found[0], sentence + opens, found.end()
+            self.tokens.append(Token(*found.span(), word, word.lower(), found.lastgroup, sentence, opens, joined))
+        self.inside = {token.word for token in self.tokens if not token.opens}
+        self.named = {pronoun: Named() for pronoun in ("he", "she", "it", "they")}
+        self.names: set[int] = set()
+        """The tokens of names, and of pronouns that were replaced."""
+        self.stranger = -2
+        """The sentence that last spoke of somebody without a name."""
 
     def changes(self) -> Iterator[Change]:
-        for i, token in enumerate(self.note.tokens):
-            kind = PRONOUNS.get(token.lower)
-            if kind is None or not is_plain(self.note, i):
+        quoted, stranger = self._quoted_name(), self._stranger()
+        at = 0
+        while at < len(self.tokens):
+            token, kind = self.tokens[at], PRONOUNS.get(self.tokens[at].lower)
+            mention = self._person(at, stranger) or self._group(at) or self._thing(at)
+            if mention:
+                for pronoun in mention.pronouns:
+                    self.named[pronoun].add(mention)
+                self.names.update(range(at, mention.last))
+                at = mention.last
                 continue
-            name = self._group(i) if kind == "they" else self._thing(i) if kind == "it" else self._person(i, kind)
-            owning = name and is_owning(self.note, i)
-            if name is None or owning is None:
-                continue
-            self.last[kind] = i
-            self.note.replaced.add(i)
-            now = _owner(name) if owning else name
-            if token.word[0].isupper() and name.startswith("the "):
-                now = now[0].upper() + now[1:]
-            yield Change(token.word, now, "coreference", token.start)
+            if token.lower in NOTES.somebody and self._is_stranger(at):
+                self.stranger = token.sentence
+            if kind and self._is_plain(at) and not (kind in ("he", "she") and token.start > quoted):
+                name, owning = self._meant(at, kind), self._is_owning(at)
+                if name and owning is not None:
+                    self.named[kind].last = at + 1
+                    self.names.add(at)
+                    yield Change(token.word, _written(name, token, owning), "coreference", token.start)
+            at += 1
 
-    def _may_name(self, i: int, names: Names, kind: str) -> bool:
-        return may_name(self.note, i, max(names.last(i).last, self.last.get(kind, -1) + 1))
+    # --- words ---
 
-    def _person(self, i: int, kind: str) -> str | None:
-        note, fitting, token = self.note, self.fitting[kind], self.note.tokens[i]
-        name = fitting.before(i)
-        if name is None or self.quoted.get(kind, token.start) < token.start:
-            return None
-        role = bisect_left(self.roles[kind], i) - 1
-        if role >= 0 and note.tokens[self.roles[kind][role]].sentence >= token.sentence - 1:
-            return None
-        if note.lower(note.starts[i]) in SUBORDINATE | {"in", "on"}:  # "When she came, Anna ..."
-            later = fitting.mentions[fitting.count(i) : fitting.count(i) + 1]
-            if later and note.tokens[later[0].first].sentence == token.sentence and not same(name, later[0].name):
-                return None
-        return name if self._may_name(i, fitting, kind) else None
+    def lower(self, i: int) -> str:
+        """The word at `i`, or "" outside the note."""
+        return self.tokens[i].lower if 0 <= i < len(self.tokens) else ""
 
-    def _group(self, i: int) -> str | None:
-        note, name = self.note, self.groups.before(i)
-        if name is None or (self.people.count(i) and self.people.before(i) is None):
-            return None
-        start = note.sentence_before(i)
-        if start is None or not self._may_name(i, self.groups, "they"):
-            return None
-        is_human = note.joined(i + 1) in HUMAN
-        held = {k for m in self.groups.mentions[: self.groups.count(i)] for k in range(m.first, m.last)}
-        rivals = [note.lower(k) for k in range(start, i) if k not in held and is_plural(note, k)]
-        return None if any(not is_human or word in MANY_PEOPLE for word in rivals) else name
+    def joined(self, i: int) -> str:
+        """The word at `i`, or "" where it does not follow the word before by one blank."""
+        return self.tokens[i].lower if 0 < i < len(self.tokens) and self.tokens[i].joined else ""
 
-    def _thing(self, i: int) -> str | None:
-        note, name = self.note, self.things.before(i)
-        if name is None or is_dummy(note, i) or not self._may_name(i, self.things, "it"):
+    def before(self, i: int) -> str:
+        """The word before `i`, or "" where `i` does not follow it by one blank."""
+        return self.lower(i - 1) if self.tokens[i].joined else ""
+
+    def gap(self, i: int) -> str:
+        """What stands before the token `i`."""
+        return self.shown[self.tokens[i - 1].end if i else 0 : self.tokens[i].start]
+
+    def run(self, i: int, most: int, fits: Callable[[int], bool]) -> int:
+        """The token after `i` and at most so many that fit, each one blank after the one before."""
+        last = i + 1
+        while last < min(i + 1 + most, len(self.tokens)) and self.tokens[last].joined and fits(last):
+            last += 1
+        return last
+
+    def is_spelled_as_name(self, i: int) -> bool:
+        """Whether the word is spelled like a person's name."""
+        word = self.tokens[i].word
+        return len(word) > 1 and word[0].isupper() and not word.isupper() and word.replace("-", "").isalpha()
+
+    def written(self, first: int, last: int) -> str:
+        """The text from one token to the one before `last`."""
+        return " ".join(self.text[self.tokens[first].start : self.tokens[last - 1].end].split())
+
+    # --- what is named ---
+
+    def _person(self, i: int, stranger: str) -> Mention | None:
+        token = self.tokens[i]
+        if not self.is_spelled_as_name(i):
             return None
-        start, earlier = note.starts[i], note.sentence_before(i)
-        if earlier is None or HIDDEN in note.shown[note.tokens[earlier].start : note.tokens[i].start]:
+        title, first, last = TITLES.get(token.lower), i, i + 1
+        if title and last < len(self.tokens) and self.gap(last) in (" ", ". ") and self.is_spelled_as_name(last):
+            first = last
+        elif token.word != stranger and not self._is_known_person(i):
             return None
-        if max(self.things.last(i).last - 1, self.last.get("it", 0)) < earlier:
+        last = self.run(first, 2, lambda k: self.is_spelled_as_name(k) and self.lower(k) not in _NO_SURNAME)
+        gender = FIRST_NAMES.get(self.tokens[first].lower, "any") if title in (None, "any") else title
+        return Mention(last, self.written(i, last), ("he", "she") if gender == "any" else (gender,))
+
+    def _is_known_person(self, i: int) -> bool:
+        lower = self.tokens[i].lower
+        if lower in NOTES.places and self.lower(i - 1) in NOTES.prepositions:
+            return False
+        needs_proof = lower in ALSO_WORDS or lower in NOTES.tools_like_names
+        return lower in FIRST_NAMES and (not needs_proof or self.joined(i + 1) in NOTES.says)
+
+    def _stranger(self) -> str:
+        """The one unknown name that does what people do, in a note that names no known person."""
+        words = [i for i in range(len(self.tokens)) if self.is_spelled_as_name(i)]
+        if any(self._is_known_person(i) for i in words):
+            return ""
+        names = [i for i in words if self.tokens[i].lower not in _NO_PERSON and self.before(i) not in NOTES.determiners]
+        found = {self.tokens[i].word for i in names}
+        acts = any(self.tokens[i].opens and self.joined(i + 1) in NOTES.does for i in names)
+        return found.pop() if len(found) == 1 and acts else ""
+
+    def _is_stranger(self, i: int) -> bool:
+        """Whether a word like "customer" means somebody without a name: no "our client Anna", "Anna is our client"."""
+        after = self.joined(i + 1)
+        if after and (self.is_spelled_as_name(i + 1) or not (after.endswith(("s", "ed")) or after in _FOLLOWS_A_ROLE)):
+            return False
+        return not any(k in self.names or self.lower(k) in ("is", "was", "as") for k in range(max(0, i - 3), i))
+
+    def _quoted_name(self) -> int:
+        """Where the first person is named in a quotation or a link."""
+        words = compiled(r"\b[A-Z][a-z]+").finditer(self.text)
+        hidden = (word for word in words if self.shown[word.start()] == HIDDEN and word[0].lower() in FIRST_NAMES)
+        return next((word.start() for word in hidden), len(self.text))
+
+    def _group(self, i: int) -> Mention | None:
+        """The Finance team, the Millers."""
+        if self.lower(i) != "the":
             return None
-        places = set(self.things.starts[: self.things.count(i)])
-        if has_rival(note, start, i, places, own=True):
+        last = self.run(i, 3, lambda k: self.tokens[k].word[0].isupper())
+        if last > i + 1 and self.joined(last) in NOTES.groups:
+            return Mention(last + 1, f"the{self.written(i, last + 1)[3:]}", ("they",))
+        name, after = self.joined(i + 1), self.joined(i + 2)
+        if not name.endswith("s") or name.endswith(("ss", "us")) or name in SHARED.tools or name in _NO_NAMES:
             return None
-        return None if start and has_rival(note, earlier, start, places, own=False) else name
+        if not self.is_spelled_as_name(i + 1) or (after and after not in _FOLLOWS_A_ROLE and not after.endswith("ed")):
+            return None  # the Beatles album
+        return Mention(i + 2, f"the{self.written(i, i + 2)[3:]}", ("they",))
+
+    def _thing(self, i: int) -> Mention | None:
+        """A tool, a project, a file, code; its name is "" where another thing is meant: "the Kestrel dashboard"."""
+        token = self.tokens[i]
+        if token.form == "code":
+            name = self.text[token.start : token.end]
+            return Mention(i + 1, name if compiled(_NAME_IN_CODE).fullmatch(name) else "", ("it",))
+        if token.form == "file":
+            return Mention(i + 1, token.word, ("it",))
+        if not self._names_thing(i):
+            return None
+        last = self.run(i, 3, self._continues_name)
+        return Mention(last, "" if self._is_compound(i, last) else self.written(i, last), ("it",))
+
+    def _continues_name(self, i: int) -> bool:
+        word = self.tokens[i].word
+        return compiled(_VERSION).match(word) is not None or (word[0].isupper() and word.lower() not in _NO_NAMES)
+
+    def _names_thing(self, i: int) -> bool:
+        token, after = self.tokens[i], self.joined(i + 1)
+        if token.lower in SHARED.tools:
+            return is_tool(token.word)
+        if not token.word[0].isupper() or len(token.word) < 2 or token.lower in _NO_THING:
+            return False
+        if not token.opens or not (token.word[1:].islower() and token.word.isalpha()):
+            return True
+        if token.lower in NOTES.verbs or compiled(NOTES.pattern("common_end")).search(token.lower):
+            return False
+        if self.joined(i + 2) in _OF_THINGS and after not in SHARED.tools and self._continues_name(i + 1):
+            return True  # Home Assistant crashed
+        if token.lower in NOTES.no_named_thing:
+            return False
+        # A single thing without an article, of which something is told, is called so: "Atlas is late".
+        is_one = not token.lower.endswith("s") or after.endswith("s")
+        is_told = compiled(_VERSION).match(after) is not None or (is_one and after in _OF_THINGS)
+        return token.word in self.inside or is_told
+
+    def _is_compound(self, first: int, last: int) -> bool:
+        after = self.joined(last)
+        if not after.isalpha() or after in _FOLLOWS_A_ROLE or after in NOTES.kinds or after.endswith("ed"):
+            return False
+        return self.before(first) in NOTES.determiners or self.joined(last + 1) in NOTES.aux
+
+    # --- what a pronoun means ---
+
+    def _is_plain(self, i: int) -> bool:
+        """Whether the pronoun is no part of something else: "he/she", "he or she", "IT", "it-self"."""
+        token = self.tokens[i]
+        around = self.shown[max(0, token.start - 1) : token.start] + self.shown[token.end : token.end + 1]
+        if token.word[1:] != token.word[1:].lower() or any(sign in "/\\_-@#=+$" for sign in around):
+            return False
+        return not any(self.lower(i + step) == "or" and self.lower(i + 2 * step) in PRONOUNS for step in (-1, 1))
+
+    def _meant(self, i: int, kind: str) -> str | None:
+        """The name that the pronoun stands for; None or "" where there is none, or more than one."""
+        named, sentence = self.named[kind], self.tokens[i].sentence
+        if not named.name or self._is_its_object(i, named.last):
+            return None
+        if kind in ("he", "she"):
+            return None if self.stranger >= sentence - 1 else named.name
+        near = [k for k in range(max(0, i - _REACH), i) if self.tokens[k].sentence >= sentence - 1]
+        if kind == "they":
+            rivals = [self.lower(k) for k in near if k not in self.names and self._is_plural(k)]
+            is_human = self.joined(i + 1) in NOTES.human
+            return None if any(not is_human or word in NOTES.many_people for word in rivals) else named.name
+        hides = HIDDEN in self.shown[self.tokens[near[0]].start : self.tokens[i].start] if near else True
+        if hides or self._is_dummy(i) or named.last - 1 < near[0]:
+            return None
+        return None if any(self._is_rival(k) for k in near if self.tokens[k].opens) else named.name
+
+    def _is_its_object(self, i: int, nearest: int) -> bool:
+        """Whether grammar forbids the pronoun to mean the name before `nearest`: in "Anna met her" it is not Anna."""
+        lower, after = self.lower(i), self.joined(i + 1)
+        if lower == "it":
+            is_object = after not in NOTES.aux and not after.endswith(("s", "ed"))
+            is_object = is_object and not self.shown.startswith(("'", "’"), self.tokens[i].end)
+        else:
+            is_object = lower in ("him", "them") or (lower == "her" and not self._is_owning(i))
+        if not is_object or self.tokens[nearest - 1].sentence != self.tokens[i].sentence:
+            return False
+        return not any(
+            self.lower(k) in NOTES.clause_words
+            or any(sign in self.gap(k) for sign in ",;:—–(")
+            or (self.lower(k) == "to" and k + 1 < i)
+            for k in range(max(nearest, i - _REACH), i)
+        )
+
+    def _is_owning(self, i: int) -> bool | None:
+        """Whether the pronoun reads "Anna's" rather than "Anna"; None where "her" could be either."""
+        after, before = self.joined(i + 1), self.lower(i - 1)
+        if self.lower(i) != "her":
+            return self.lower(i) in NOTES.owning
+        if not after or (after in NOTES.after_object and after not in NOTES.own_words) or after.isdigit():
+            return False
+        if before in NOTES.lets or after.endswith("ly"):
+            return None
+        return True if before not in NOTES.gives or after in NOTES.kinship else None
+
+    def _is_plural(self, i: int) -> bool:
+        """Whether the word is, as far as form tells, several things or people."""
+        token = self.tokens[i]
+        if not token.lower.endswith("s") or token.lower.endswith(("ss", "us", "is")) or token.lower in NOTES.no_plural:
+            return False
+        before = self.before(i)
+        known = before in NOTES.plural_before or before.isdigit() or self.lower(i - 2) in NOTES.plural_before
+        return token.opens or (known and not token.word[0].isupper())
+
+    def _is_dummy(self, i: int) -> bool:
+        """Whether "it" means nothing: "it rained", "it takes a day", "it is clear that"."""
+        token, flags = self.tokens[i], re.VERBOSE | re.IGNORECASE
+        before = self.shown[max(0, token.start - 30) : token.start].lower()
+        after = compiled(NOTES.pattern("dummy_after"), flags).match(self.shown, token.end)
+        return token.lower == "it" and bool(after or compiled(NOTES.pattern("dummy_before")).search(before))
+
+    def _is_rival(self, first: int) -> bool:
+        """Whether "it" may as well mean the subject of the sentence that opens at `first`."""
+        i = next((k for k in range(first, first + 5) if self.lower(k) not in NOTES.adverbs), first)
+        lower = self.lower(i)
+        if i in self.names:
+            return self.shown.startswith(("'s ", "’s "), self.tokens[i].end)
+        if lower in NOTES.determiners:
+            words = [self.lower(k) for k in range(i + 1, i + 3)]
+            return not (self.names & {i + 1, i + 2} or any(word in _NO_RIVALS for word in words))
+        return not (lower in NOTES.no_subject or lower.endswith("ed") or lower[:1].isdigit())
 
 
-def _owner(name: str) -> str:
-    """Anna's, the Millers'."""
-    return f"{name}'" if name.startswith("the ") and name.endswith("s") else f"{name}'s"
+def _fuller(one: str, other: str) -> str:
+    """The fuller of two names of the same: "Anna" and "Anna Berg", "Kestrel" and "Kestrel 2"; "" for two names."""
+    short, long = sorted((one.split(), other.split()), key=len)
+    is_part = short and (long[: len(short)] == short or long[-len(short) :] == short)
+    return " ".join(long) if is_part else ""
+
+
+def _written(name: str, token: Token, owning: bool) -> str:
+    """The name in the place of the pronoun: Anna's, the Millers', The Finance team."""
+    if owning:
+        name = f"{name}'" if name.startswith("the ") and name.endswith("s") else f"{name}'s"
+    return name[0].upper() + name[1:] if token.word[0].isupper() and name.startswith("the ") else name

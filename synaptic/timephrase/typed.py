@@ -80,6 +80,7 @@ def _days(value: str, now: datetime) -> Typed | None:
         clock = time(hour, minute, second)
         rest = " ".join(f"{value[: found.start()]} {value[found.end() :]}".split())
     first: date | None
+    last: date | None
     if _ISO_DATE.match(rest) or not rest:
         first = last = date.fromisoformat(rest) if rest else now.date()
     elif span := read_time(rest, today=now.date()):
@@ -100,5 +101,5 @@ def _by_dateparser(value: str, now: datetime) -> Typed | None:
         "PREFER_DAY_OF_MONTH": "first",
         "RETURN_AS_TIMEZONE_AWARE": False,
     }
-    moment = dateparser.parse(value, languages=["en"], settings=settings)  # type: ignore[arg-type]
+    moment = dateparser.parse(value, languages=["en"], settings=settings)
     return Typed(moment, moment) if moment else None
