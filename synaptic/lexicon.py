@@ -36,8 +36,14 @@ class Words:
     def ordered(self, name: str) -> tuple[str, ...]:
         """The words of a list or a table, in their order."""
         listed = self._read[name]
-        written = " ".join(listed.values()) if isinstance(listed, dict) else listed
-        return tuple(one for word in written.split() for one in (self.ordered(word[1:]) if word[0] == "@" else (word,)))
+        return self._words(" ".join(listed.values()) if isinstance(listed, dict) else listed)
+
+    def _words(self, listed: str) -> tuple[str, ...]:
+        return tuple(one for word in listed.split() for one in (self.ordered(word[1:]) if word[0] == "@" else (word,)))
+
+    def rows(self, name: str, key: str, listed: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Of each row of an array of tables one value and the words of another, in their order."""
+        return tuple((row[key], self._words(row[listed])) for row in self._read[name])
 
     def table(self, name: str) -> dict[str, str]:
         """For each word of a table the key under which it stands."""

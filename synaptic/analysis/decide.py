@@ -1,7 +1,7 @@
 """Kind, complexity and intent of a question: features in, decision out. What is not English is a plain fact.
 
-What a feature is stands in `features.py`. To change a decision, change a row here; to change what a row notices,
-change its features.
+Features and the rows of types stand in `data/words/questions.toml`. To change a decision, change a row; to change what
+a row notices, change its features.
 """
 
 from __future__ import annotations
@@ -9,59 +9,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..patterns import compiled
+from .features import QUESTIONS
 from .question import Question
 
-DESCRIPTIONS = (
-    "described",
-    "thing_we_use",
-    "thing_somebody_did",
-    "thing_they_did",
-    "thing_done",
-    "doing_the",
-    "person_who_did",
-)
-"""A thing told by what somebody did, or by what it does. The first one may tell the very thing that is sought."""
-
-HAPPENED = ("what_did",)
-"""What was done; of a time, where one is given."""
-
-QUESTION_TYPES: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("temporal", ("came_first", "before_or_after", "time_between")),
-    ("conceptual", ("opens_with_why",)),
-    ("temporal", ("earlier_or", "was_it_when", "asks_order")),
-    ("comparative", ("comparing_word", "more_than", "as_much_as", "how_different", "same_or", "which_of_two")),
-    ("comparative", ("which_is_more", "should_or", "either")),
-    ("conceptual", ("asks_why",)),
-    ("aggregation", ("most_common",)),
-    ("conceptual", ("reason_for", "what_made", "what_role", "understanding", "how_it_works")),
-    ("aggregation", ("how_many", "summary", "number_of", "list_them", "all_of", "every", "what_kinds", "which_things")),
-    ("multi-hop", DESCRIPTIONS),
-    ("multi-hop", ("owner_of_owner", "of_the_of", "relative_of", "of_relative", "in_that", "two_questions", "trace")),
-    ("temporal", ("asks_when", "how_long", "how_often", "time_of", "date_named", "newest", "last_or_next")),
-    ("temporal", ("what_changed", "did_before", "was_before")),
-    ("conceptual", ("how_to", "what_is_a", "what_is_it", "concept_of")),
-    ("temporal", HAPPENED),
-    ("aggregation", ("what_else", "what_are", "things_of")),
-)
+QUESTION_TYPES = QUESTIONS.rows("types", "type", "features")
 """A type, and the features of which one must show. The first row that fits decides."""
 
-INFO_TYPES = (
-    ("time", "of_time"),
-    ("person", "of_people"),
-    ("place", "of_places"),
-    ("reason", "of_reasons"),
-    ("number", "of_numbers"),
-    ("list", "of_lists"),
-    ("steps", "of_steps"),
-    ("decision", "of_decisions"),
-    ("status", "of_status"),
-)
-_INFO_OF_TYPE = {
-    "temporal": "time",
-    "comparative": "comparison",
-    "conceptual": "explanation",
-    "aggregation": "list",
-}
+DESCRIPTIONS, HAPPENED = QUESTIONS.ordered("descriptions"), ("what_did",)
+INFO_TYPES, INFO_OF_TYPE = QUESTIONS.table("info_types"), QUESTIONS.table("info_of_type")
+
 _OPENING = r"^\w+ ?"
 _OPENING_WITH_WHEN = r"^(?:.{0,30}?\bwhen\b|\w+) ?"
 
@@ -93,9 +49,9 @@ def _question_type(question: Question) -> tuple[str, float]:
 
 
 def _fits(question: Question, features: tuple[str, ...]) -> bool:
-    if features is HAPPENED:
+    if features == HAPPENED:
         return question.shows(*features) and (question.has_range or question.shows("in_time"))
-    if features is not DESCRIPTIONS:
+    if features != DESCRIPTIONS:
         return question.shows(*features)
     itself = question.find("itself") or question.find("itself_by_name")
     return question.shows(*features, start=itself.end() if itself else 0)
@@ -163,7 +119,6 @@ def _intent_of_many(question: Question, complexity: str) -> str:
 
 def _info_types(question: Question, question_type: str) -> tuple[str, ...]:
     """The kinds of information that an answer must hold, at least `fact`."""
-    found = [value for value, feature in INFO_TYPES if question.shows(feature)]
-    if question_type in _INFO_OF_TYPE:
-        found.append(_INFO_OF_TYPE[question_type])
+    found = [value for feature, value in INFO_TYPES.items() if question.shows(feature)]
+    found += [value for value, kind in INFO_OF_TYPE.items() if kind == question_type]
     return tuple(dict.fromkeys(found)) or ("fact",)

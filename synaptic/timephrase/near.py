@@ -7,7 +7,6 @@ from datetime import date
 
 from ..lexicon import MONTHS, SHORT_DAYS, WEEKDAYS
 from .days import (
-    DAYS_IN,
     MONTHS_IN,
     Span,
     add_months,
@@ -19,13 +18,13 @@ from .days import (
     weekday_until,
 )
 from .line import Line, Read
-from .periods import feast, feast_at, month_stands
+from .periods import feast_at, month_stands
 from .pieces import Piece, day_first, days_of, latest
 from .tables import DIRECTIONS, LAST, NEAR_DAYS, NEXT, ORDINALS, SEASONS, THIS, TIMES
 
 
 def near_day(line: Line, i: int, preposition: str, article: bool) -> Read | None:
-    """today, yesterday, this morning, last night, earlier this week."""
+    """today, yesterday, this morning, last night."""
     word, following, today = line.word(i), line.word(i + 1), line.today
     if article:
         return None
@@ -35,15 +34,11 @@ def near_day(line: Line, i: int, preposition: str, article: bool) -> Read | None
         return _day(today, i + 2)
     if word == "last" and following in ("night", "evening"):
         return _day(shift(today, -1), i + 2)
-    if word in ("earlier", "later") and following in ("today", "this"):
-        read = _day(today, i + 2) if following == "today" else pointed(line, i + 1, "", False)
-        if read and read.first <= today <= read.last:
-            return read._replace(last=today) if word == "earlier" else read._replace(first=today)
     return None
 
 
 def ago(line: Line, i: int, preposition: str, article: bool) -> Read | None:
-    """3 days ago, a month ago, two weeks from now; two days before Christmas."""
+    """3 days ago, a month ago, two weeks from now."""
     amount = None if article else line.amount(i)
     if amount is None:
         return None
@@ -53,9 +48,6 @@ def ago(line: Line, i: int, preposition: str, article: bool) -> Read | None:
         return Read(_counted(line, -most, unit)[0], _counted(line, -least, unit)[1], at + 1)
     if word == "from" and following in ("now", "today"):
         return Read(_counted(line, least, unit)[0], _counted(line, most, unit)[1], at + 2)
-    if word in ("before", "after") and unit in DAYS_IN and following in TIMES.feasts:
-        other = feast(line, at + 1, "on", False)
-        return other and _day(move(other.first, -most if word == "before" else most, unit), other.at)
     return None
 
 
@@ -137,9 +129,6 @@ def pointed(line: Line, i: int, preposition: str, article: bool) -> Read | None:
     if direction is None:
         return None
     is_rolling = line.word(i) == "past"
-    if direction == THIS and line.word(i + 1) in ("past", "last", "coming"):
-        i += 1
-        direction, is_rolling = DIRECTIONS[line.word(i)], line.word(i) != "coming"
     word = line.word(i + 1)
     if read := _rolling(line, i + 1, direction, single=is_rolling) or _unit(line, i + 1, direction):
         return read

@@ -42,8 +42,6 @@ def _loose_pair(line: Line, i: int, preposition: str) -> Read | None:
 def _connected(line: Line, i: int, preposition: str) -> int | None:
     """The word after "to" or a dash at i."""
     word = line.word(i)
-    if preposition == "from" and word == "up" and line.word(i + 1) == "to":
-        return i + 2
     joins = {"between": ("and",), "from": ("until", "till", "til", "thru")}.get(preposition, ())
     return i + 1 if word in ("to", "through", *joins) or word in TIMES.dashes else None
 

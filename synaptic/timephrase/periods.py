@@ -34,7 +34,7 @@ def _is_meant(line: Line, piece: Piece, i: int, preposition: str, article: bool)
         return True
     if piece.kind == "year":
         return True if _year_stands(line, piece, i, preposition) else None
-    if piece.year is not None or line.word(i) == "month":
+    if piece.year is not None:
         return True
     if piece.kind == "month":
         return None if article or not month_stands(line, piece.at - 1, preposition) else bool(preposition)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..lexicon import MONTH_NAMES, MONTHS, WEEKDAYS
 from .days import Span, add_months, last_of_months, third_of
-from .line import Line, number
+from .line import Line
 from .tables import HALVES, ORDINALS, QUARTERS, SEASONS, THIRDS, TIMES
 
 
@@ -41,9 +41,6 @@ def _whole(line: Line, i: int) -> Piece | None:
     if line.word(i) in WEEKDAYS:
         day = _dated(line, line.skip(line.skip(i + 1, ",", "."), "the"))
         return day if day and day.day and day.month else None
-    if line.word(i) == "month" and line.word(i + 1) == "of":
-        month = _dated(line, i + 2)
-        return month if month and month.kind == "month" else None
     return _dated(line, i) or _quarter(line, i) or _season(line, i) or _year(line, i)
 
 
@@ -115,11 +112,8 @@ def _month_first(line: Line, i: int) -> Piece | None:
 
 
 def _quarter(line: Line, i: int) -> Piece | None:
-    """Q3 2025, 2025 Q3, 2025Q3, the third quarter of 2025, H1 2025."""
+    """Q3 2025, 2025 Q3, the third quarter of 2025, H1 2025."""
     word = line.word(i)
-    glued = number(word[:4], 4)
-    if len(word) == 6 and glued is not None and word[4:] in QUARTERS:
-        return Piece("quarter", i + 1, glued, 3 * QUARTERS[word[4:]] - 2, months=3)
     before = line.year(i)
     j = i + 1 if before else i
     word, at, months = line.word(j), j + 1, 3
