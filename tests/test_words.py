@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import synaptic
 from synaptic import Workspace, save, search
 from synaptic.index import Index
 from synaptic.words import TOKENIZER, match, spell, words
@@ -137,3 +141,22 @@ def test_what_cannot_have_a_sought_stem_is_passed_over(index: Index, text: str, 
     stems = {stem for word in sought for stem in index.stems(word)} | set(sorted(index.stems(text))[:2])
     stemmed = [(start, index.stem(word)) for start, word in words(text)]
     assert index.places(text, stems) == [(start, stem) for start, stem in stemmed if stem in stems]
+
+
+# -- the lists in data/words ----------------------------------------------------------------------------
+
+PACKAGE = Path(synaptic.__file__).parent
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "data" / "words").glob("*.toml")), ids=lambda path: path.stem)
+def test_every_word_list_is_used(path: Path) -> None:
+    code = "".join(file.read_text("utf-8") for file in PACKAGE.rglob("*.py"))
+    text = path.read_text("utf-8")
+    lists = tomllib.loads(text)
+    patterns = lists.pop("patterns", {})
+    unused = [name for name in lists if not re.search(rf"\.{name}\b|[\"@<]{name}\b", code + text)]
+    for name in patterns:
+        inner = re.sub("^(?:note|only|plan)_", "", name)  # read as f"plan_{name}"
+        if f"<{name}>" not in text and f'"{name}"' not in code and (inner == name or f'"{inner}"' not in code):
+            unused.append(name)
+    assert unused == []

@@ -101,11 +101,12 @@ class _Note:
         self.named = {pronoun: Named() for pronoun in ("he", "she", "it", "they")}
         self.names: set[int] = set()
         """The tokens of names, and of pronouns that were replaced."""
+        self.quoted = self._quoted_name()
         self.stranger = -2
         """The sentence that last spoke of somebody without a name."""
 
     def changes(self) -> Iterator[Change]:
-        quoted, stranger = self._quoted_name(), self._stranger()
+        stranger = self._stranger()
         at = 0
         while at < len(self.tokens):
             token, kind = self.tokens[at], PRONOUNS.get(self.tokens[at].lower)
@@ -118,12 +119,10 @@ class _Note:
                 continue
             if token.lower in NOTES.somebody and self._is_stranger(at):
                 self.stranger = token.sentence
-            if kind and self._is_plain(at) and not (kind in ("he", "she") and token.start > quoted):
-                name, owning = self._meant(at, kind), self._is_owning(at)
-                if name and owning is not None:
-                    self.named[kind].last = at + 1
-                    self.names.add(at)
-                    yield Change(token.word, _written(name, token, owning), "coreference", token.start)
+            if kind and self._is_plain(at) and (name := self._meant(at, kind)):
+                self.named[kind].last = at + 1
+                self.names.add(at)
+                yield Change(token.word, _written(name, token, self._is_owning(at)), "coreference", token.start)
             at += 1
 
     # --- words ---
@@ -139,10 +138,6 @@ class _Note:
     def before(self, i: int) -> str:
         """The word before `i`, or "" where `i` does not follow it by one blank."""
         return self.lower(i - 1) if self.tokens[i].joined else ""
-
-    def gap(self, i: int) -> str:
-        """What stands before the token `i`."""
-        return self.shown[self.tokens[i - 1].end if i else 0 : self.tokens[i].start]
 
     def run(self, i: int, most: int, fits: Callable[[int], bool]) -> int:
         """The token after `i` and at most so many that fit, each one blank after the one before."""
@@ -167,7 +162,7 @@ class _Note:
         if not self.is_spelled_as_name(i):
             return None
         title, first, last = TITLES.get(token.lower), i, i + 1
-        if title and last < len(self.tokens) and self.gap(last) in (" ", ". ") and self.is_spelled_as_name(last):
+        if title and last < len(self.tokens) and self.is_spelled_as_name(last):
             first = last
         elif token.word != stranger and not self._is_known_person(i):
             return None
@@ -177,27 +172,23 @@ class _Note:
 
     def _is_known_person(self, i: int) -> bool:
         lower = self.tokens[i].lower
-        if lower in NOTES.places and self.lower(i - 1) in NOTES.prepositions:
-            return False
-        needs_proof = lower in ALSO_WORDS or lower in NOTES.tools_like_names
-        return lower in FIRST_NAMES and (not needs_proof or self.joined(i + 1) in NOTES.says)
+        return lower in FIRST_NAMES and (lower not in ALSO_WORDS or self.joined(i + 1) in NOTES.says)
 
     def _stranger(self) -> str:
         """The one unknown name that does what people do, in a note that names no known person."""
         words = [i for i in range(len(self.tokens)) if self.is_spelled_as_name(i)]
         if any(self._is_known_person(i) for i in words):
             return ""
-        names = [i for i in words if self.tokens[i].lower not in _NO_PERSON and self.before(i) not in NOTES.determiners]
+        names = [i for i in words if self.tokens[i].lower not in _NO_PERSON]
         found = {self.tokens[i].word for i in names}
         acts = any(self.tokens[i].opens and self.joined(i + 1) in NOTES.does for i in names)
         return found.pop() if len(found) == 1 and acts else ""
 
     def _is_stranger(self, i: int) -> bool:
-        """Whether a word like "customer" means somebody without a name: no "our client Anna", "Anna is our client"."""
-        after = self.joined(i + 1)
-        if after and (self.is_spelled_as_name(i + 1) or not (after.endswith(("s", "ed")) or after in _FOLLOWS_A_ROLE)):
+        """Whether a word like "customer" means somebody without a name: no "our client Anna", "Anna, our client"."""
+        if self.joined(i + 1) and self.is_spelled_as_name(i + 1):
             return False
-        return not any(k in self.names or self.lower(k) in ("is", "was", "as") for k in range(max(0, i - 3), i))
+        return not any(k in self.names for k in range(max(0, i - 3), i))
 
     def _quoted_name(self) -> int:
         """Where the first person is named in a quotation or a link."""
@@ -238,22 +229,20 @@ class _Note:
 
     def _names_thing(self, i: int) -> bool:
         token, after = self.tokens[i], self.joined(i + 1)
-        if token.lower in SHARED.tools:
-            return is_tool(token.word)
+        if is_tool(token.word):
+            return True
         if not token.word[0].isupper() or len(token.word) < 2 or token.lower in _NO_THING:
             return False
-        if not token.opens or not (token.word[1:].islower() and token.word.isalpha()):
+        if not token.opens or not token.word[1:].islower():
             return True
-        if token.lower in NOTES.verbs or compiled(NOTES.pattern("common_end")).search(token.lower):
+        if token.lower in NOTES.verbs:
             return False
-        if self.joined(i + 2) in _OF_THINGS and after not in SHARED.tools and self._continues_name(i + 1):
+        if self.joined(i + 2) in _OF_THINGS and self._continues_name(i + 1):
             return True  # Home Assistant crashed
         if token.lower in NOTES.no_named_thing:
             return False
-        # A single thing without an article, of which something is told, is called so: "Atlas is late".
-        is_one = not token.lower.endswith("s") or after.endswith("s")
-        is_told = compiled(_VERSION).match(after) is not None or (is_one and after in _OF_THINGS)
-        return token.word in self.inside or is_told
+        # A thing without an article, of which something is told, is called so: "Atlas is late".
+        return token.word in self.inside or after in _OF_THINGS or compiled(_VERSION).match(after) is not None
 
     def _is_compound(self, first: int, last: int) -> bool:
         after = self.joined(last)
@@ -277,14 +266,13 @@ class _Note:
         if not named.name or self._is_its_object(i, named.last):
             return None
         if kind in ("he", "she"):
-            return None if self.stranger >= sentence - 1 else named.name
+            return None if self.stranger >= sentence - 1 or self.quoted < self.tokens[i].start else named.name
         near = [k for k in range(max(0, i - _REACH), i) if self.tokens[k].sentence >= sentence - 1]
         if kind == "they":
-            rivals = [self.lower(k) for k in near if k not in self.names and self._is_plural(k)]
-            is_human = self.joined(i + 1) in NOTES.human
-            return None if any(not is_human or word in NOTES.many_people for word in rivals) else named.name
-        hides = HIDDEN in self.shown[self.tokens[near[0]].start : self.tokens[i].start] if near else True
-        if hides or self._is_dummy(i) or named.last - 1 < near[0]:
+            rivals = any(k not in self.names and self._is_plural(k) for k in near)
+            return None if rivals and self.joined(i + 1) not in NOTES.human else named.name
+        hides = near and HIDDEN in self.shown[self.tokens[near[0]].start : self.tokens[i].start]
+        if not near or hides or self._is_dummy(i) or named.last - 1 < near[0]:
             return None
         return None if any(self._is_rival(k) for k in near if self.tokens[k].opens) else named.name
 
@@ -300,21 +288,17 @@ class _Note:
             return False
         return not any(
             self.lower(k) in NOTES.clause_words
-            or any(sign in self.gap(k) for sign in ",;:—–(")
+            or any(sign in self.shown[self.tokens[k - 1].end : self.tokens[k].start] for sign in ",;:—–(")
             or (self.lower(k) == "to" and k + 1 < i)
             for k in range(max(nearest, i - _REACH), i)
         )
 
-    def _is_owning(self, i: int) -> bool | None:
-        """Whether the pronoun reads "Anna's" rather than "Anna"; None where "her" could be either."""
-        after, before = self.joined(i + 1), self.lower(i - 1)
+    def _is_owning(self, i: int) -> bool:
+        """Whether the pronoun reads "Anna's" rather than "Anna"."""
+        after = self.joined(i + 1)
         if self.lower(i) != "her":
             return self.lower(i) in NOTES.owning
-        if not after or (after in NOTES.after_object and after not in NOTES.own_words) or after.isdigit():
-            return False
-        if before in NOTES.lets or after.endswith("ly"):
-            return None
-        return True if before not in NOTES.gives or after in NOTES.kinship else None
+        return bool(after) and after not in NOTES.after_object and not after.isdigit()
 
     def _is_plural(self, i: int) -> bool:
         """Whether the word is, as far as form tells, several things or people."""
@@ -322,15 +306,12 @@ class _Note:
         if not token.lower.endswith("s") or token.lower.endswith(("ss", "us", "is")) or token.lower in NOTES.no_plural:
             return False
         before = self.before(i)
-        known = before in NOTES.plural_before or before.isdigit() or self.lower(i - 2) in NOTES.plural_before
-        return token.opens or (known and not token.word[0].isupper())
+        return token.opens or before in NOTES.plural_before or before.isdigit()
 
     def _is_dummy(self, i: int) -> bool:
         """Whether "it" means nothing: "it rained", "it takes a day", "it is clear that"."""
-        token, flags = self.tokens[i], re.VERBOSE | re.IGNORECASE
-        before = self.shown[max(0, token.start - 30) : token.start].lower()
-        after = compiled(NOTES.pattern("dummy_after"), flags).match(self.shown, token.end)
-        return token.lower == "it" and bool(after or compiled(NOTES.pattern("dummy_before")).search(before))
+        pattern = compiled(NOTES.pattern("dummy_after"), re.VERBOSE | re.IGNORECASE)
+        return self.lower(i) == "it" and pattern.match(self.shown, self.tokens[i].end) is not None
 
     def _is_rival(self, first: int) -> bool:
         """Whether "it" may as well mean the subject of the sentence that opens at `first`."""
