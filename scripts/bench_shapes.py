@@ -25,7 +25,8 @@ from synaptic.header import clean_title, derive_title, escape_title, read_commen
 from synaptic.markdown import compose_entry, render_entry, rewrite_block
 from synaptic.merge import merge
 from synaptic.models import Entry
-from synaptic.normalize import anchor_times, normalize, resolve_pronouns
+from synaptic.normalize import anchor_times, normalize
+from synaptic.normalize.pronouns import resolve_pronouns
 from synaptic.privacy import mask, without_private
 from synaptic.query import parse_query, terms_of
 from synaptic.reading import parse_entries

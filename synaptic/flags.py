@@ -69,7 +69,8 @@ NewProject = Annotated[str | None, typer.Option("--project", metavar="NAME", hel
 Parent = Annotated[str | None, typer.Option(metavar="ID", help="The entry it continues.")]
 Supersedes = Annotated[list[str] | None, typer.Option(metavar="ID", help="An entry it replaces; repeatable.")]
 At = Annotated[
-    str | None, typer.Option(metavar="TIME", help="When it happened: 2026-11-21T09:31 or 2026-11-21. Else now.")
+    str | None,
+    typer.Option(metavar="TIME", help="When it happened: 2026-11-21T09:31, yesterday 18:00, 2 hours ago. Else now."),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Save it even if it was saved just so a moment ago.")]
 

@@ -245,7 +245,7 @@ TOOLS: tuple[ToolSpec, ...] = (
             "project": _say(_TEXT, "default: this git repository"),
             "parent": _say(_TEXT, "id it continues"),
             "supersedes": _say(_LIST, "ids it replaces"),
-            "at": _say(_TEXT, "ISO time, if not now"),
+            "at": _say(_TEXT, "time, if not now"),
             "force": _say(_SWITCH, "even if just saved"),
         },
         ("content",),

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synaptic.normalize import MAX_LENGTH, Change, anchor_times, normalize, resolve_pronouns
+from synaptic.normalize import MAX_LENGTH, Change, anchor_times, normalize
+from synaptic.normalize.pronouns import resolve_pronouns
 from synaptic.sync import RELATIVE
 
 DATA = Path(__file__).parent / "data"

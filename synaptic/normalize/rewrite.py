@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from datetime import date
 
 from .change import Change
-from .pronouns import resolve_pronouns
 from .times import anchor_times
 
 
@@ -35,6 +34,8 @@ def normalize(text: str, *, on: date) -> Normalized:
 
     `on` is the day on which the note was written.
     """
+    from .pronouns import resolve_pronouns  # a save that only anchors times needs none of its words
+
     changes = tuple(sorted((*anchor_times(text, on=on), *resolve_pronouns(text)), key=lambda change: change.start))
     pieces: list[str] = []
     at = 0
