@@ -10,14 +10,15 @@ from functools import partial
 
 import apsw
 
-from .blocks import newlines
+from .blocks import check_tag, newlines, project_key, slug_tag
 from .changes import fingerprints
 from .checkout import working_checkout
 from .errors import InvalidArgument, NotFound, Refused, SynapticError
+from .header import check_type, unique
 from .index import Stored
 from .markdown import compose_entry, new_id
 from .models import Entry, Receipt
-from .query import check_type, read_date
+from .query import check_values, read_date
 from .screening import Screen
 from .stopwatch import Stopwatch
 from .sync import UNSCRUBBED, content_hash, embed_pending, in_step, sync
@@ -75,7 +76,7 @@ def save(
         id=new_id(moment.date()),
         at=moment,
         type=check_type(type),
-        tags=screen.texts("tag", tags),
+        tags=screen.texts("tag", check_values("tags", tags)),
         importance=_importance(importance),
         files=screen.texts("file", files),
         project=screen.text("project", project) if project else None,
@@ -142,15 +143,16 @@ def update(
     if replaced and found.entry.id in replaced:
         raise InvalidArgument("An entry cannot supersede itself.", hint="Give the ids of older entries.")
     notices: list[str] = []
+    dropped = unique(map(check_tag, check_values("remove_tags", remove_tags)))
+    new_tags = check_values("tags", [*(tags or ()), *add_tags])
 
     def change(old: Entry) -> Entry:
         screen = Screen(ws.config.secrets)
         text = old.content if content is None else screen.text("text", newlines(content), after=title or old.title)
         if append is not None:
             text = f"{old.content}\n\n{screen.text('text', newlines(append), after=old.content)}"
-        dropped = {compare_tag(tag) for tag in remove_tags}
-        new_tags = screen.texts("tag", [*(tags or ()), *add_tags])
-        wanted = [tag for tag in (*(old.tags if tags is None else ()), *new_tags) if compare_tag(tag) not in dropped]
+        given_tags = (*(old.tags if tags is None else ()), *screen.texts("tag", new_tags))
+        wanted = [tag for tag in given_tags if slug_tag(tag) not in dropped]
         # a title taken from the text follows the text
         derived = compose_entry(old.content, id=old.id, at=old.at)[0].title
         follows = content is not None and old.title == derived
@@ -171,9 +173,12 @@ def update(
         )
         new, composed = _with_clean_title(compose, new_title, screen, keep=old.title)
         notices[:] = [*screen.notices(), *composed]
-        remaining = sorted(dropped.intersection(new.tags))
-        if remaining:
-            notices.append(f"#{remaining[0]} stands in the text itself, so the tag stays; edit the content.")
+        for tag in dropped:
+            if tag in new.tags:
+                notices.append(f"#{tag} stands in the text itself, so the tag stays; edit the content.")
+            elif tag not in (*old.tags, *map(slug_tag, given_tags)):
+                has = ", ".join(f"#{known}" for known in old.tags)
+                notices.append(f"The entry has no tag #{tag} to remove; it has {has or 'none'}.")
         known = old.fingerprints if files is None else fingerprints(new, working_checkout())
         return replace(new, fingerprints=known, extra=old.extra, date_source=old.date_source, place=old.place)
 
@@ -245,11 +250,6 @@ def restore(ws: Workspace, id: str) -> Receipt:
     return receipt_of(entry, path=path, notices=index_now(ws, path, shows=entry.id))
 
 
-def compare_tag(tag: str) -> str:
-    """A tag as it is compared: no `#`, lower case, blanks as dashes."""
-    return "-".join(tag.lstrip("#").lower().split())
-
-
 def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
     """The entry of which this one is a retry: saved within `REPEAT_WINDOW`, with the same text, marks and client.
 
@@ -278,9 +278,9 @@ def _marks(entry: Entry) -> tuple[object, ...]:
     return (
         entry.title,
         entry.type,
-        frozenset(map(compare_tag, entry.tags)),
+        frozenset(entry.tags),
         entry.importance,
-        (entry.project or "").casefold(),
+        project_key(entry.project or ""),
         frozenset(entry.files),
         entry.parent,
         frozenset(entry.supersedes),

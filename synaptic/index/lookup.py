@@ -317,15 +317,11 @@ class Index(Store):
         return self.keep("vocabulary", self._vocabulary)
 
     def _vocabulary(self) -> Vocabulary:
-        tags, projects, files = (
-            frozenset(row[0].lower() for row in self.rows(sql))
-            for sql in (
-                _DIFFERENT.format(column="name", table="tag"),
-                _DIFFERENT.format(column="project_key", table="entry"),
-                "SELECT DISTINCT path FROM file",
-            )
+        tags, projects = (
+            frozenset(row[0] for row in self.rows(_DIFFERENT.format(column=column, table=table)))
+            for column, table in (("name", "tag"), ("project_key", "entry"))
         )
-        return tags, projects, files
+        return tags, projects, frozenset(row[0].lower() for row in self.rows("SELECT DISTINCT path FROM file"))
 
     def used_tags(self) -> list[str]:
         """The tags that more than one entry has, the most used first."""
