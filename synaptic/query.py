@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -91,7 +92,7 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
         return " "
 
     read = _readable(raw[:MAX_QUERY])
-    text = " ".join(_FILTER.sub(take, read).split())
+    text = unicodedata.normalize("NFC", " ".join(_FILTER.sub(take, read).split()))
     phrases = tuple(dict.fromkeys(p for p in (m.strip() for m in _PHRASE.findall(text)) if words(p)))
     text = text.replace('"', " ").strip()
     terms = _words_of(text, stop_words)
