@@ -88,7 +88,7 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
         found.setdefault(key, []).append(value)
         return " "
 
-    read = _readable(raw[:MAX_QUERY])
+    read = _readable(raw[:MAX_QUERY].replace("\0", " "))
     text = " ".join(_FILTER.sub(take, read).split())
     phrases = tuple(dict.fromkeys(p for p in (m.strip() for m in _PHRASE.findall(text)) if words(p)))
     text = text.replace('"', " ").strip()
@@ -129,8 +129,8 @@ def _words_of(text: str, stop_words: bool) -> tuple[str, ...]:
 
 
 def _readable(text: str) -> str:
-    """The text without what SQLite cannot take: zero bytes, and halves of characters."""
-    return text.replace("\0", " ").encode("utf-8", "replace").decode()
+    """The text with a question mark for each half of a character, which SQLite cannot take."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _some(notices: list[str]) -> tuple[str, ...]:

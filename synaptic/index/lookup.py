@@ -346,7 +346,7 @@ class Index(Store):
 
     def passages(self, chunk_rowids: Sequence[int]) -> dict[int, Passage]:
         sql = f'SELECT rowid, entry, start, "end", hash FROM chunk WHERE rowid IN {THESE}'
-        rows = self.rows(sql, json.dumps(chunk_rowids))
+        rows = self.rows(sql, json.dumps(list(chunk_rowids)))
         return {row[0]: Passage(*row) for row in rows}
 
     # -- entries out --------------------------------------------------------------------------------
@@ -354,7 +354,7 @@ class Index(Store):
     def entries(self, rowids: Sequence[int]) -> dict[int, Stored]:
         """Entries by rowid, without content. Copies that have no id in force are left out."""
         found: dict[int, Stored] = {}
-        these = json.dumps(rowids)
+        these = json.dumps(list(rowids))
         tags = self._lists(f"SELECT entry, name FROM tag WHERE entry IN {THESE} ORDER BY entry, seq", these)
         files = self._files(these)
         old = self._lists(f"SELECT entry, target FROM supersedes WHERE entry IN {THESE}", these)
