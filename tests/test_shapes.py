@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from synaptic import Filters, SynapticError
+from synaptic import Filters, SynapticError, Workspace, find, save
 from synaptic.query import parse_query
 from synaptic.redaction import find_secrets
 
@@ -66,6 +66,16 @@ def test_a_long_value_costs_no_more_than_its_names() -> None:
     """The same names with a blank between them are the measure: each value ends there."""
     values, names = (best(find_secrets, SHAPES[shape](60_000)) for shape in ("api_key=", "api_key a"))
     assert values < GROWTH * max(names, 0.02)
+
+
+@pytest.mark.fault(row=10)
+def test_a_save_of_many_tags_is_linear(ws: Workspace) -> None:
+    taken = []
+    for size in (40_000, 160_000):
+        text = SHAPES["tags"](size)
+        taken.append(seconds(lambda text: save(ws, text), text))
+    assert taken[1] < GROWTH * max(taken[0], 0.1)
+    assert find(ws, filters=Filters(tags=("tag9000",))).entries
 
 
 def test_a_query_names_few_dates() -> None:
