@@ -340,7 +340,7 @@ def _assigned(text: str) -> Iterator[Secret]:
         if start < at or not _names_a_secret(text, low, start):
             continue
         match = pattern.match(text, start)
-        if match is None:
+        if match is None or (match["blank"] and not _is_set(low, start)):
             continue
         begin = match.end()
         quoted = _quoted(text, begin)
@@ -400,6 +400,8 @@ def _names_a_secret(text: str, low: str, start: int) -> bool:
 
 def _value_of(text: str, low: str, match: re.Match[str], span: tuple[int, int], *, quoted: bool) -> Secret | None:
     start, (begin, end) = match.start("word"), span
+    if match["alone"] and end - begin < _SHORTEST_RANDOM:
+        return None
     name = _compiled(_NAME_BEFORE).search(text, max(0, start - 40), start)
     before = name[0] if name else ""
     if not quoted:
@@ -416,15 +418,12 @@ def _value_of(text: str, low: str, match: re.Match[str], span: tuple[int, int], 
     if match["alone"]:
         alone = text[end : end + 1] in ("", "\n", "\r")
         return secret if alone and _looks_random(value) else None
-    flag = bool(match["blank"])
-    if flag and not (before.startswith("-") or _is_set(low, start)):
-        return None
     sentence = bool(match["is"] or match["whose"])
     if sentence and not quoted and _compiled(_SAID).search(value):
         return None
     if sentence and kind not in ("password", "passphrase") and not (len(value) >= 12 and _is_mixed(value)):
         return None
-    prose = flag or sentence or match["tag"] or match["below"] or match["sign"] in ("|", "->", "\u2192")
+    prose = sentence or match["blank"] or match["tag"] or match["below"] or match["sign"] in ("|", "->", "\u2192")
     capitals = match["sign"] == "=" and (before + match["word"]).isupper() and not match["close"]
     literal = quoted or capitals
     found = _is_secret(value, kind, literal=literal, quoted=quoted, prose=bool(prose)) and not _is_example(value)
@@ -432,8 +431,10 @@ def _value_of(text: str, low: str, match: re.Match[str], span: tuple[int, int], 
 
 
 def _is_set(low: str, start: int) -> bool:
-    """Whether a command stands before the name at `start` that sets it to what follows."""
-    before = low[max(0, start - 120) : start]
+    """Whether the name at `start` is a flag, or a command before it sets it to what follows."""
+    before = low[max(0, start - 100) : start]
+    if "-" in before[-40:] and (name := _compiled(_NAME_BEFORE).search(before[-40:])) and name[0].startswith("-"):
+        return True
     setting = any(sign in before for sign in ("login", "set", "env", "config"))
     return setting and _compiled(_SET).search(before) is not None
 
@@ -476,10 +477,13 @@ def _placeholder(value: str) -> bool:
     return _compiled(_PLAIN).match(value) is not None or _compiled(_LEFT_OUT).search(value) is not None
 
 
+_SHORTEST_RANDOM = 16
+
+
 def _looks_random(value: str) -> bool:
     """Whether no word and no name reads like this: long, with digits among letters of both cases."""
     return (
-        len(value) >= 16
+        len(value) >= _SHORTEST_RANDOM
         and _compiled(_DIGIT).search(value) is not None
         and any(map(str.isupper, value))
         and any(map(str.islower, value))
