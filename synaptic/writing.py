@@ -34,7 +34,7 @@ REPEAT_WINDOW = timedelta(minutes=10)
 
 REPEATED = (
     "already saved",
-    "The same text with the same marks was saved less than ten minutes ago; to keep both, save it again with force.",
+    "The same text with the same marks was already saved less than ten minutes ago; `--force` keeps both.",
 )
 
 
