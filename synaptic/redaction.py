@@ -5,9 +5,11 @@
 | `-----BEGIN ... PRIVATE KEY-----`         | the whole block, also quoted, escaped, or without its end       |
 | a beginning that a service gives to keys  | the whole token: `ghp_...`, `AKIA...`, `sk-ant-...`, a JWT      |
 | `scheme://user:password@host`             | the password                                                    |
-| `password = ...` and its kin              | the value, unless it is a placeholder, code, a name or a path   |
+| `password = ...`, "the key of X is ..."   | the value, unless it is a placeholder, code, a name or a path   |
+| `curl -u user:...`, `Cookie: ...`         | what the command or the setting takes for one                   |
 
-A hash, a UUID or an id alone is none of these. Zero-width characters inside a token do not hide it.
+The patterns, the word for "password" in other languages and the examples of manuals stand in `data/secrets.toml`.
+A hash, a UUID or an id alone is none of these. Neither zero-width characters inside a token nor a line end hide it.
 """
 
 from __future__ import annotations
@@ -322,6 +324,11 @@ _WHOSE_KEY = (
     r"(?:api|access|secret|private|encryption|signing|account|master|shared|storage|client|service|auth|admin|license"
     r"|webhook|deploy|subscription|publish|session|hmac|aes)[ _.-]?\Z"
 )
+_ANY_KEY = (
+    r"(?<![A-Z0-9_])(?!(?:[A-Z0-9]{1,20}_){0,3}(?:PUBLIC|PUBLISHABLE|PRIMARY|FOREIGN|CACHE|SORT|PARTITION|UNIQUE|INDEX|GROUP"
+    r"|HOST|ROW|OBJECT)_)[A-Z][A-Z0-9_]{1,38}_\Z"
+)
+"""The variable OPENAI_KEY, not PRIMARY_KEY."""
 _NAME_BEFORE = r"[A-Za-z0-9_.-]*\Z"
 _SET = (
     r"(?:login[ \t]{1,4}[^\s]{1,60}|\b(?:set|setx|setenv|env|config set|configure set|config)"
@@ -388,7 +395,10 @@ def _names_a_secret(text: str, low: str, start: int) -> bool:
     if redacted >= 0 and low.find("]", redacted, start) < 0:
         return False
     if low.startswith("key", start):
-        return _compiled(_WHOSE_KEY).search(low, max(0, start - 14), start) is not None
+        named = (
+            _compiled(_ANY_KEY).search(text, max(0, start - 40), start) if text.startswith("_KEY", start - 1) else None
+        )
+        return named is not None or _compiled(_WHOSE_KEY).search(low, max(0, start - 14), start) is not None
     if low.startswith("pat", start + 1) and low[start] in "_-":
         return text[start + 1 : start + 4] == "PAT" or low.startswith("--pat", start - 1)
     if low.startswith("psk", start):
@@ -399,7 +409,9 @@ def _names_a_secret(text: str, low: str, start: int) -> bool:
 
 
 def _value_of(text: str, low: str, match: re.Match[str], span: tuple[int, int], *, quoted: bool) -> Secret | None:
-    start, (begin, end) = match.start("word"), span
+    start, (begin, end), word = match.start("word"), span, match["word"].lower()
+    if word.startswith(_WITH_DIGITS) and not _compiled(_DIGIT).search(text, begin, min(end, begin + _JUDGED)):
+        return None
     if match["alone"] and end - begin < _SHORTEST_RANDOM:
         return None
     name = _compiled(_NAME_BEFORE).search(text, max(0, start - 40), start)
@@ -410,7 +422,7 @@ def _value_of(text: str, low: str, match: re.Match[str], span: tuple[int, int], 
         if end - begin <= _JUDGED:
             end = begin + len(text[begin:end].rstrip(".,;:!?)}]*")) or end
     value = text[begin : min(end, begin + _JUDGED)]
-    kind = _kind(match["word"].lower(), before.lower())
+    kind = _kind(word, before.lower())
     secret = Secret(kind, begin, end)
     if kind == "authorization":
         given = match["scheme"] and len(value) >= 12 and not _placeholder(value) and not _is_example(value)
@@ -439,6 +451,8 @@ def _is_set(low: str, start: int) -> bool:
     return setting and _compiled(_SET).search(before) is not None
 
 
+_WITH_DIGITS = ("key", "token", "secret", "credential", "pat")
+"""Names whose values hold a digit."""
 _KINDS = {"token": "token", "pat": "token", "authorization": "authorization", "passphrase": "passphrase"}
 
 

@@ -207,6 +207,9 @@ TRUE = [
     ("session cookie", "Set-Cookie: connect.sid=«s%3A{A32}.{A43}»; Path=/; HttpOnly"),
     ("session cookie", "PHPSESSID=«{A26}»"),
     ("session cookie", "curl -b 'JSESSIONID=«{A32}»' https://example.com"),
+    ("session cookie", "Set-Cookie: sid=«{h32}»; HttpOnly"),
+    ("session cookie", "PHPSESSID=«{h26}»"),
+    ("key", "set -gx OPENWEATHER_KEY «{A32}»"),
     ("password", "contraseña: «{A12}»"),
     ("password", "Contraseña del router: «{A12}»"),
     ("password", "mot de passe : «{A12}»"),
@@ -391,6 +394,8 @@ PLAIN = [
     "PuTTY-User-Key-File-2: is how such a file begins.",
     "PATH=/usr/bin:/bin and DISPATCH_PAT is unset",
     "name_pat = '[a-z]{12}[0-9]{4}'",
+    "session_id: 3f2c9a1e-8b7d-4c6a-9e5f-0a1b2c3d4e5f, session = 20261121-7k3m9q2x",
+    "PRIMARY_KEY=a1b2c3d4e5f6a7b8, STRIPE_PUBLISHABLE_KEY=pk_l~ive_a1b2c3d4e5f6a7b8c9d0",
 ]
 
 
