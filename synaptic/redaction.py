@@ -232,7 +232,7 @@ def _end_of_wrapped(text: str, start: int, end: int, pattern: re.Pattern[str]) -
     for _ in range(_WRAPPED_LINES):
         joint = _compiled(_WRAPPED).match(text, stop, stop + 60)
         piece = _compiled(_RUN).match(text, joint.end(), joint.end() + _LONGEST_LINE) if joint else None
-        if piece is None or (end > start and not _looks_torn(piece[0])):
+        if piece is None or (end > start and not _looks_torn(piece[0])) or _is_token(text, piece.start()):
             return end
         token, stop = token + piece[0], piece.end()
         match = pattern.match(token, len(lead))
@@ -241,6 +241,12 @@ def _end_of_wrapped(text: str, start: int, end: int, pattern: re.Pattern[str]) -
         if end < stop and (match or len(piece[0]) < 16):
             return end
     return end
+
+
+def _is_token(text: str, at: int) -> bool:
+    """Whether a token of its own begins here."""
+    rules = ((sign, rule.pattern) for rule in _table().tokens for sign in rule.signs)
+    return any(text.startswith(sign, at) and _compiled(pattern).match(text, at) for sign, pattern in rules)
 
 
 def _looks_torn(piece: str) -> bool:

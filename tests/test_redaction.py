@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
 from detect_secrets.plugins.base import BasePlugin
@@ -466,6 +467,7 @@ def test_no_text_blows_up(unit: str) -> None:
 
 
 @settings(max_examples=150, deadline=None)
+@hypothesis.example(['export ANTHROPIC_API_KEY="«sk~-ant-api03-{w80}»"', "«ya~29.{w60}»", "«ya~29.{w60}»"])
 @given(
     st.lists(st.sampled_from([*(template for _, template in TRUE), *PLAIN, "{", "\u200b", "\n", '"', "İ"]), max_size=6)
 )
