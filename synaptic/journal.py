@@ -316,7 +316,7 @@ class Journal:
             if path := self._delivery.place_of(id):
                 raise Refused(
                     f"The comment of {id} stands in {path}, but no entry that can be read: nothing was restored.",
-                    hint="It lost its heading or is private. `synaptic doctor` names the line; mend or delete it there.",
+                    hint="It lost its heading or is private. `synaptic doctor` names the line; mend or delete it.",
                 )
             return self._put_back(self._record(mine[0]))
 
