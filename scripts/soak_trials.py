@@ -180,8 +180,12 @@ def ids(text: bytes) -> Counter[str]:
 
 
 def vanished(ws: Workspace) -> set[str]:
-    """The ids that doctor names as vanished."""
-    return {found.message.split()[0] for found in checkup(ws).findings if found.code == "vanished"}
+    """The ids that doctor names as vanished, or by the line where a comment lost its heading."""
+    findings = checkup(ws).findings
+    named = {found.message.split()[0] for found in findings if found.code == "vanished"}
+    for path, line, *_ in (found.message.split(":") for found in findings if found.code == "stray-comment"):
+        named |= set(ids((ws.config.journal / path).read_bytes().splitlines()[int(line) - 1]))
+    return named
 
 
 def litter(journal: Path) -> list[str]:

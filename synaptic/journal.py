@@ -313,6 +313,11 @@ class Journal:
             for path in dict.fromkeys((mine[0].path, self._delivery.place_of(id))):
                 if path and (found := self._present(path, id)):
                     return path, self._swap_back(path, *found, mine)
+            if path := self._delivery.place_of(id):
+                raise Refused(
+                    f"The comment of {id} stands in {path}, but no entry that can be read: nothing was restored.",
+                    hint="It lost its heading or is private. `synaptic doctor` names the line; mend or delete it.",
+                )
             return self._put_back(self._record(mine[0]))
 
     def copy_of(self, id: str) -> tuple[str, Entry]:

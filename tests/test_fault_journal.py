@@ -157,6 +157,24 @@ def test_an_update_that_is_asked_for_again_after_a_kill_is_watched_over(home: Ho
     assert vanished(home) == [id]
 
 
+@pytest.mark.fault(row=4)
+def test_a_restore_where_only_the_comment_is_left_says_what_to_mend(home: Home) -> None:
+    """An editor's old buffer was written over the heading; nothing can be restored below it, and nothing is lost."""
+    id = saved(home, FIRST)
+    home.ask("update", id, *UPDATES["content"])
+    path = home.journal / DAY
+    whole = path.read_bytes()
+    heading = next(line for line in whole.splitlines(keepends=True) if line.startswith(b"## 09:00"))
+    path.write_bytes(without := whole.replace(heading, b"an old buffer\n"))
+    answer = home.run("restore", id, "--json")
+    assert answer.code == 1 and "comment" in answer.json["error"]["message"], answer
+    assert "doctor" in answer.json["error"]["hint"] and path.read_bytes() == without
+    assert f".state/done/{id}" in holding(home, b"8086")
+    path.write_bytes(whole)
+    home.ask("restore", id)
+    assert shown(home, id)["content"] == FIRST
+
+
 # -- row 2: nothing returns by itself ------------------------------------------------------------------------
 
 
