@@ -227,8 +227,11 @@ class Journal:
             after += data[end:]
             if self._delivery.replace(path, data, status, after):
                 if new is None:
-                    with contextlib.suppress(OSError):  # doctor would name what was deleted; nothing else
+                    try:
                         self._spool.forget(old.id)
+                    except OSError:  # the entry is deleted: nothing may turn that into an error
+                        if told is not None:
+                            told.append(_STILL_NAMED.format(id=old.short_id))
                     return old
                 self._keep(path, new, text)
                 return self._find(path, after, status, new.id) or new
@@ -274,8 +277,11 @@ class Journal:
         """Done holds the new text, so that an editor's old buffer cannot make it vanish without a trace."""
         block = _as_block(text)
         if entry.id in recovery.ids_in(block):
-            with contextlib.suppress(OSError):
+            try:
                 self._spool.keep(Record(entry.id, path, self._h1(path, entry), str(self.root), block))
+            except OSError:
+                with contextlib.suppress(OSError):  # an earlier text would be named as vanished; the trash has it
+                    self._spool.forget(entry.id)
 
     def copies(self) -> Iterator[tuple[Path, bytes]]:
         """Path and bytes of every file outside the journal that holds entries: trash, waiting saves, those of late."""
@@ -508,6 +514,8 @@ class Journal:
 
 
 _VANISHED = "An earlier update of {id} had vanished from its file; `synaptic doctor --restore {id}` brings it back."
+
+_STILL_NAMED = "`synaptic doctor` may name {id} as vanished: its copy in done/ could not be removed. Dismiss it there."
 
 
 def _undone(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
