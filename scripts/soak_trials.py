@@ -66,7 +66,8 @@ def attack(trial: Trial, *, trials: int, unit: str, why_not: str = "") -> int:
         print(f"{script.stem}: skipped, {why_not}.")
         return 0
     begun, done, failures = time.monotonic(), 0, list[tuple[int, str]]()
-    numbers = itertools.count() if asked.only is None else iter([asked.only])
+    first = (asked.seed - 1) * asked.trials  # an attack that counts through its cases has others for each seed
+    numbers = itertools.count(first) if asked.only is None else iter([asked.only])
     fork = multiprocessing.get_context("fork")
     with (
         tempfile.TemporaryDirectory(prefix="soak-") as scratch,

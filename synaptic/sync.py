@@ -51,8 +51,8 @@ DEFAULT_RATE = 60.0
 
 
 UNSCRUBBED = (
-    "Another process is reading the index, whose file may hold removed text until the next search or save; "
-    "`synaptic rebuild-index` tries at once."
+    "Another process is reading the index, or its file cannot be written: it may hold removed text until the next "
+    "search or save; `synaptic rebuild-index` tries at once."
 )
 
 
