@@ -35,7 +35,7 @@ REPEAT_WINDOW = timedelta(minutes=10)
 
 REPEATED = (
     "already saved",
-    "The same text with the same marks was saved less than ten minutes ago; to keep both, save it again with force.",
+    "The same text with the same marks was already saved less than ten minutes ago; `--force` keeps both.",
 )
 
 
@@ -185,11 +185,10 @@ def update(
     path, copies = _path(found.entry), _copies(ws, found)
     told: list[str] = []
     new = ws.journal.edit(path, found.own_id, change, told)
-    for copy in copies:
-        ws.journal.edit(copy, found.own_id, change)
+    also = _also(copies, lambda copy: ws.journal.edit(copy, found.own_id, change), "changed")
     notices += told
     notices += index_now(ws, path, *copies)
-    notices += (f"The same entry stood in {copy} too, and was changed there." for copy in copies)
+    notices += also
     with suppress(apsw.Error):  # then a notice says that it is not indexed
         others = (issue for issue in ws.index.issues() if issue.code == "duplicate-id" and new.id in issue.message)
         notices += (f"Another text with this id stands in {other.path}:{other.line}, unchanged." for other in others)
@@ -218,25 +217,43 @@ def delete(ws: Workspace, id: str, *, purge: bool = False) -> Receipt:
     except NotFound:
         if not purge:
             raise
+        ws.index.owe_scrub()  # a purge that was killed may be asked for again
         path, entry = ws.journal.copy_of(id)
         ws.journal.purge(path, entry.id)
         return receipt_of(entry, path=path, notices=index_now(ws, path, scrub=True))
     path, copies = _path(found.entry), _copies(ws, found)
     notices: list[str] = []
-    for place in (path, *copies):
+    if purge:
+        ws.index.owe_scrub()  # before the text leaves its file: whoever comes after a kill finishes
+
+    def remove(place: str) -> None:
         if purge:
             ws.journal.purge(place, found.own_id)
         else:
             ws.journal.edit(place, found.own_id, lambda _: None, notices)
+
+    remove(path)
+    notices += _also(copies, remove, "removed")
     if not purge:
         notices.append(f"`synaptic restore {found.entry.short_id}` brings it back.")
     notices += index_now(ws, path, *copies, scrub=purge)
-    notices += (f"The same entry stood in {copy} too, and was removed there." for copy in copies)
     with suppress(SynapticError, apsw.Error):  # nothing has this id any more; or a notice says that it is not indexed
         left = ws.index.resolve(found.own_id).entry
         at = f"{_path(left)}:{left.place.line}" if left.place else ""
         notices.append(f"Another text with this id remains in {at}; `synaptic delete {left.id}` removes it too.")
     return receipt_of(found.entry, notices=notices)
+
+
+def _also(copies: Sequence[str], do: Callable[[str], object], done: str) -> list[str]:
+    """Notices of what `do` did to each copy; where it fails the entry itself is done all the same."""
+    notices = []
+    for copy in copies:
+        try:
+            do(copy)
+            notices.append(f"The same entry stood in {copy} too, and was {done} there.")
+        except SynapticError as error:
+            notices.append(f"The same entry stands in {copy} too, and could not be {done} there: {error}")
+    return notices
 
 
 def _copies(ws: Workspace, found: Stored) -> list[str]:

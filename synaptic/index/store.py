@@ -198,15 +198,19 @@ class Store(Keeping):
     def scrub(self, wait_ms: int = COMPACT_WAIT_MS) -> bool:
         """Leaves no trace of what was deleted: FTS5 keeps its words until segments are merged, SQLite its pages.
 
-        False where another process writes or reads from the log, which then keeps it: the scrub stays owed.
+        False where another process writes or reads from the log, which then keeps it, and where the index is kept
+        in memory, since its file was refused: the scrub stays owed.
         """
+        if self.trouble:
+            return False
         with suppress(apsw.BusyError):
             with self.writing(wait_ms):
                 self.forget_accesses()
                 self.optimize()
             if self.compact(wait_ms):
                 self._owes_scrub = False
-                self._note.unlink(missing_ok=True)
+                with suppress(OSError):  # the note stays: it is done once more
+                    self._note.unlink(missing_ok=True)
                 return True
         return False
 
