@@ -90,8 +90,8 @@ def random_lines(size: int) -> str:
 
 
 def spread_out(characters: str) -> Shape:
-    """Random characters without a blank."""
-    return lambda size: "".join(random.Random(7).choices(characters, k=size))
+    """Random characters without a blank, below a word: a slice of the whole text would be no copy."""
+    return lambda size: "a " + "".join(random.Random(7).choices(characters, k=size - 2))
 
 
 SHAPES: dict[str, Shape] = {

@@ -58,7 +58,9 @@ NEXT = "2026-11-30.md"
 STRIDE = 7919
 """A prime: every call meets every fault, in an order that shows much of both early."""
 UNSURE = re.compile(r"\bmay (have been|be|stand)\b")
-"""An error that says that it does not know whether the save was done."""
+"""An error that says that it does not know whether the command was done."""
+DONE = re.compile(r"\bis queued\b|\bholds \S+ no more\b")
+"""An error that says that the entry itself is done, now or with the next command."""
 _ANY_ID = re.compile(rb"syn:[0-9]{8}-[0-9a-z]{8}")
 
 
@@ -91,13 +93,13 @@ def trial(number: int, _: random.Random, folder: Path) -> int:
     code, said = _command(scene, call + 1, fault, forever)
     place = f"{names[number % len(names)]}, call {call + 1} of {scene.calls}, {what}"
     try:
-        _judge(scene, code, said)
+        _judge(scene, code, said, forever=forever)
     except Broken as broken:
         raise Broken(f"{broken} [{place}] {said.strip()[:300]}") from None
     return 1
 
 
-def _judge(scene: Scene, code: int, said: str) -> None:
+def _judge(scene: Scene, code: int, said: str, *, forever: bool) -> None:
     check(
         code in (0, 1, -9) and "Traceback" not in said and "is a defect" not in said, f"The command ended with {code}"
     )
@@ -106,13 +108,17 @@ def _judge(scene: Scene, code: int, said: str) -> None:
         now = _normal(scene, scene.home / "journal")
         if code == 0:
             check(now == scene.after, f"Acknowledged, but the journal is {_like(scene, now)}")
+        elif code == 1 and DONE.search(said):
+            check(now == scene.after, f"Queued or half done, but the journal is {_like(scene, now)}")
         elif code == 1 and not UNSURE.search(said):
             check(now == scene.before, f"Refused, but the journal is {_like(scene, now)}")
         else:
             check(now in (scene.before, scene.after), f"Killed, and the journal is {_like(scene, now)}")
         check(not litter(ws.config.journal), f"Left in the journal: {litter(ws.config.journal)}")
         check("[Errno" not in said, "A bare errno is shown")
-        check(code == -9 or not vanished(ws), "doctor says that something vanished")
+        # a disk that refuses all cannot note that the text is meant to be gone: a false alarm then loses nothing
+        excused = code == -9 or forever or "as vanished" in said or "copies may be left" in said
+        check(excused or not vanished(ws), "doctor says that something vanished")
     if scene.command[0] == "delete":
         _judge_delete(scene, gone=now == scene.after)
 

@@ -66,7 +66,8 @@ def attack(trial: Trial, *, trials: int, unit: str, why_not: str = "") -> int:
         print(f"{script.stem}: skipped, {why_not}.")
         return 0
     begun, done, failures = time.monotonic(), 0, list[tuple[int, str]]()
-    numbers = itertools.count() if asked.only is None else iter([asked.only])
+    first = (asked.seed - 1) * asked.trials  # an attack that counts through its cases has others for each seed
+    numbers = itertools.count(first) if asked.only is None else iter([asked.only])
     fork = multiprocessing.get_context("fork")
     with (
         tempfile.TemporaryDirectory(prefix="soak-") as scratch,
@@ -180,8 +181,12 @@ def ids(text: bytes) -> Counter[str]:
 
 
 def vanished(ws: Workspace) -> set[str]:
-    """The ids that doctor names as vanished."""
-    return {found.message.split()[0] for found in checkup(ws).findings if found.code == "vanished"}
+    """The ids that doctor names as vanished, or by the line where a comment lost its heading."""
+    findings = checkup(ws).findings
+    named = {found.message.split()[0] for found in findings if found.code == "vanished"}
+    for path, line, *_ in (found.message.split(":") for found in findings if found.code == "stray-comment"):
+        named |= set(ids((ws.config.journal / path).read_bytes().splitlines()[int(line) - 1]))
+    return named
 
 
 def litter(journal: Path) -> list[str]:

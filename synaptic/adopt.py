@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +14,6 @@ from .disk import disk_errors, make_dirs, overwrite
 from .errors import ConfigError, JournalError
 from .models import ParseIssue
 from .workspace import open_workspace
-
-_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
-_JOURNAL = re.compile(r"^[ \t]*journal[ \t]*=[^\n]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,23 +62,19 @@ def _name_journal(home: Path, folder: Path) -> None:
     with disk_errors(path, "changed"):
         make_dirs(home, private=True)
         old = path.read_bytes().decode("utf-8-sig") if path.exists() else ""
-        new = _with_line(old, line)
-        if not _differs_only_in_journal(old, new, str(folder)):
+        new = _with_journal(old, str(folder)) or f"{line}\n{old}"
+        if tomllib.loads(new) != tomllib.loads(old) | {"journal": str(folder)}:
             raise ConfigError(f"{path} cannot be changed safely.", hint=f"Put this line at its top: {line}")
         if new != old:
             overwrite(path.resolve(), new.encode())
 
 
-def _with_line(toml: str, line: str) -> str:
-    """The file with `journal` set, every other character as it was."""
-    end = match.start() if (match := _TABLE.search(toml)) else len(toml)
-    if found := _JOURNAL.search(toml, 0, end):
-        return toml[: found.start()] + line + ("\r" if found[0].endswith("\r") else "") + toml[found.end() :]
-    return f"{line}\n{toml}"
+def _with_journal(toml: str, folder: str) -> str:
+    """The file with another `journal`, every other character as it was; "" where it names none."""
+    import tomlkit
 
-
-def _differs_only_in_journal(old: str, new: str, folder: str) -> bool:
-    try:
-        return tomllib.loads(new) == tomllib.loads(old) | {"journal": folder}
-    except tomllib.TOMLDecodeError:
-        return False
+    document = tomlkit.parse(toml)
+    if "journal" not in document:
+        return ""
+    document["journal"] = folder
+    return tomlkit.dumps(document)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from .errors import InvalidArgument
+
 _CLOCK = (
     r"(?:(?:0?[1-9]|1[0-2]):[0-5][0-9](?::[0-5][0-9])?[ \t]?[AaPp][Mm]"
     r"|(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?)"
@@ -303,22 +305,37 @@ def shown(masked: bytes) -> bytes:
     return _MASKED_PART.sub(b"", _MASKED_LINES.sub(b"", masked))
 
 
-def fold_tag(tag: str) -> str:
-    """`tag` in the one form in which tags are compared: lower case, NFC."""
-    return tag.lower() if tag.isascii() else unicodedata.normalize("NFC", tag.lower())
-
-
 def slug_tag(tag: str) -> str:
-    """`tag` as it can stand after a `#`, or "" where no letter is left.
+    """`tag` in the one form in which tags are written, stored and compared, or "" where no letter is left.
 
-    `Two Words` -> `two-words`, `#DB` -> `db`, `c++` -> `c`, `2026` -> ``.
+    Lower case, composed (NFC), and of characters that can stand after a `#`. Arguments, filters and files all use it.
+
+    `Two Words` -> `two-words`, `#DB` -> `db`, `node.js` -> `node-js`, `c++` -> `c`, `2026` -> ``.
     """
-    slug = _NOT_TAG.sub("-", fold_tag(tag.strip().lstrip("#"))).strip("-/")
+    bare = tag.strip().lstrip("#").lower()
+    composed = bare if bare.isascii() else unicodedata.normalize("NFC", bare)
+    slug = _NOT_TAG.sub("-", composed).strip("-/")
     return slug if any(map(str.isalpha, slug)) else ""
 
 
+def check_tag(tag: str) -> str:
+    """`slug_tag` of a tag that a user gave. Raises InvalidArgument where no letter is left."""
+    slug = slug_tag(tag)
+    if not slug:
+        raise InvalidArgument(f"{tag!r} is no tag.", valid=("letters, digits, _ - and /, with at least one letter",))
+    return slug
+
+
+def project_key(project: str) -> str:
+    """The form in which projects are compared: without case, composed (NFC), no blanks around it."""
+    plain = project.strip()
+    if plain.isascii():
+        return plain.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", plain).casefold())
+
+
 def find_tags(text: str) -> tuple[str, ...]:
-    """The tags that `text` carries, folded, each once, in order; none from code, links, URLs and comments."""
+    """The slugs of the tags that `text` carries, each once, in order; none from code, links, URLs and comments."""
     if "#" not in text or not _TAG.search(text):
         return ()
     tags: dict[str, None] = {}
@@ -338,7 +355,7 @@ def find_tags(text: str) -> tuple[str, ...]:
 
 
 def inline_tags(text: str) -> list[tuple[int, int, str]]:
-    """Start, end and folded name of each tag in a text without fences."""
+    """Start, end and slug of each tag in a text without fences."""
     found = []
     at = 0
     last_comment_end = text.rfind("-->")
@@ -349,8 +366,8 @@ def inline_tags(text: str) -> list[tuple[int, int, str]]:
         elif match["comment"]:
             if at - 2 <= last_comment_end:
                 at = text.index("-->", at - 2) + 3
-        elif (tag := match[3]) and any(map(str.isalpha, tag)):
-            found.append((match.start(), at, fold_tag(tag)))
+        elif (typed := match[3]) and (tag := slug_tag(typed)):
+            found.append((match.start(), at, tag))
     return found
 
 

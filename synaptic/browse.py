@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from .blocks import project_key
 from .changes import marked
 from .errors import InvalidArgument, NotFound, SynapticError
 from .index import Position, instant
@@ -63,7 +64,7 @@ def recent(
     newest first. Nothing older gets in.
     """
     check_limit(limit)
-    filters = Filters(projects=(project.casefold(),)) if project else Filters()
+    filters = Filters(projects=(project_key(project),)) if project else Filters()
     if not query or not query.strip():
 
         def run(report: SyncReport) -> Listing:

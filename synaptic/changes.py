@@ -27,6 +27,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+from .blocks import project_key
 from .checkout import Checkout, working_checkout
 from .header import FINGERPRINT_DIGITS
 from .models import RACY_NS, Entry, Proof, proof_of
@@ -56,7 +57,7 @@ def marked(entries: Mapping[int, Entry]) -> dict[int, Entry]:
 
 
 def _of_project(entry: Entry, here: Checkout) -> bool:
-    return (entry.project or "").casefold() == here.project.casefold()
+    return project_key(entry.project or "") == project_key(here.project)
 
 
 def _changed(entry: Entry, root: Path) -> tuple[str, ...]:

@@ -70,7 +70,10 @@ class Delivery:
 
     @contextlib.contextmanager
     def locked(self, timeout_s: float, *, waiting: str = "") -> Iterator[None]:
-        """The write lock. Raises Busy when it was not to be had in time, or its holder delivered `waiting`."""
+        """The write lock. Raises Busy when it was not to be had in time, or its holder delivered `waiting`.
+
+        An OSError while it is held becomes a JournalError.
+        """
         from filelock import FileLock, Timeout  # 30 ms, for writers only
 
         path = self._state / "write.lock"
@@ -89,8 +92,9 @@ class Delivery:
                 time.sleep(_LOCK_POLL_S)
         self._places = None
         try:
-            self._clear_left_over()
-            yield
+            with disk_errors(self._state, "used"):
+                self._clear_left_over()
+                yield
         finally:
             with contextlib.suppress(OSError):  # what was written is written
                 self._lock.release()
@@ -219,15 +223,26 @@ class Delivery:
     def replace(self, path: str, data: bytes, status: os.stat_result, after: bytes) -> bool:
         """True when the file went from `data` to `after`; False when it changed meanwhile.
 
-        Raises JournalError when it did not, because of the disk: an error after the exchange is none.
+        Raises JournalError when it did not, because of the disk, or when that cannot be told. An error after the
+        exchange is none.
         """
         try:
             return self._replace(path, data, status, after)
-        except JournalError:
+        except JournalError as error:
+            if self._is_still(path, status):
+                raise
             with contextlib.suppress(JournalError, NotFound):
                 if folder.read(self._root, path)[0] == after:
                     return True
-            raise
+            raise JournalError(
+                f"{error.message} It may have been changed all the same.", hint="Look at it before you try again."
+            ) from error
+
+    def _is_still(self, path: str, status: os.stat_result) -> bool:
+        """True when the path leads to the file of this status: no other has taken its place."""
+        with contextlib.suppress(OSError, JournalError):
+            return os.path.samestat(folder.locate(self._root, path).stat(), status)
+        return False
 
     def _replace(self, path: str, data: bytes, status: os.stat_result, after: bytes) -> bool:
         real = folder.locate(self._root, path)

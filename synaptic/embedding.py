@@ -1,4 +1,4 @@
-"""Text in, unit vectors out, by the model that ships (shipped.py) or by any other that fastembed lists.
+"""Text in, unit vectors out, by the model that ships or by any other that fastembed lists.
 
 Importing this module costs nothing: onnxruntime, fastembed and numpy come in with `load()`, so that commands
 which need no model never pay for them. onnxruntime keeps its defaults, which data/README.md compares.
@@ -12,7 +12,7 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from fastembed import TextEmbedding
 
-    from .shipped import ShippedModel
-
 MODEL_DIR = Path(__file__).parent / "data" / DEFAULT_MODEL
 """Where the shipped model lies."""
 
@@ -38,6 +36,7 @@ MODEL_SHA256 = {
 """What the shipped files must hash to; checked at every load, which takes 20 ms."""
 
 _SHIPPED_DIMENSIONS = 384
+_MAX_TOKENS = 256  # as in tokenizer_config.json; what stands behind them changes nothing
 _MAX_CHARS = 40_000  # more than any model's window holds; a pasted log must not be tokenized whole
 _RETRY_AFTER_S = 60.0
 _HUB_TIMEOUT_S = 5.0
@@ -72,6 +71,39 @@ class Embedder(Protocol):
 
     def embed_passage(self, text: str) -> Vector:
         """The vector of a piece of a note. Loads first where needed; raises ModelError."""
+
+
+class ShippedModel:
+    """Text in, vectors out: the mean over the tokens of the last layer. Has the methods of fastembed's models.
+
+    onnxruntime runs it, for importing fastembed would cost a one-shot search 0.5 s of CPU.
+    """
+
+    def __init__(self, folder: Path, *, threads: int) -> None:
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.enable_truncation(_MAX_TOKENS)
+        self._tokenizer.no_padding()
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = threads
+        self._session = onnxruntime.InferenceSession(
+            str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
+        )
+
+    def query_embed(self, text: str) -> Iterator[npt.NDArray[Any]]:
+        return self.passage_embed([text])
+
+    def passage_embed(self, texts: Sequence[str]) -> Iterator[npt.NDArray[Any]]:
+        """A vector of shape (384,) for each text, not yet of length 1."""
+        import numpy as np
+
+        for text in texts:
+            ids = np.array([self._tokenizer.encode(text).ids], dtype=np.int64)
+            fed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+            [tokens] = self._session.run(["last_hidden_state"], fed)
+            yield tokens[0].mean(axis=0)
 
 
 class FastEmbedder:
@@ -158,8 +190,6 @@ class FastEmbedder:
     def _load_shipped(self) -> ShippedModel:
         _check_shipped_files()
         try:
-            from .shipped import ShippedModel
-
             return ShippedModel(MODEL_DIR, threads=self._threads)
         except ImportError:
             raise

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple, cast
+from typing import NamedTuple, TypeVar
 from urllib.parse import unquote
 
 from .blocks import inline_tags, insert_backslashes, unescape_tags
+from .errors import InvalidArgument
 from .models import TYPES, Entry, EntryType
 
 ID = re.compile(r"[0-9]{8}-[0-9a-z]{8}\Z")
@@ -17,7 +18,7 @@ COMMENT_KEYS = ("at", "importance", "project", "parent", "supersedes", "files", 
 FINGERPRINT_DIGITS = 12
 COMMENT_START = re.compile(r"<!--[ \t]*syn:")
 
-_TYPE = re.compile(rf"({'|'.join(TYPES)})(?::[ \t]*|\Z)", re.IGNORECASE)
+_TYPE = re.compile(rf"({'|'.join(TYPES)})(?::[ \t]*|\Z)", re.IGNORECASE | re.ASCII)
 _READS_AS_TIME = re.compile(r"[ap]m(?![a-z])", re.IGNORECASE)
 _ESCAPED_HASH = re.compile(r"(?<!\\)\\(\\*)#")
 _HASH_AFTER_BACKSLASH = re.compile(r"(?<!\\)(\\+)#")
@@ -30,6 +31,8 @@ _TITLE_LENGTH = 72
 _MARKUP = re.compile(r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)*(?:#{1,6}(?:[ \t]+|$))?")
 NOT_PROSE = re.compile(r"[ \t]*(?:`{3}|~{3}|<!--|\|)|[-*_= \t]+$")
 _SENTENCE_END = re.compile(r"[.!?…]+(?=\s+[^\sa-z])|[。！？]")
+
+Text = TypeVar("Text", bound=str)
 
 
 class Heading(NamedTuple):
@@ -53,12 +56,20 @@ def read_heading(raw: str) -> Heading:
     kind: EntryType = "note"
     type_raw = ""
     if match := _TYPE.match(title_raw):
-        kind = cast(EntryType, match[1].lower())
+        kind = check_type(match[1])
         type_raw, title_raw = match[0], title_raw[match.end() :]
     inline: tuple[str, ...] = ()
     if "#" in title_raw:
         inline = unique(tag for _, _, tag in inline_tags(title_raw))
     return Heading(kind, unescape_title(title_raw), unique((*inline, *trailing)), inline, type_raw, title_raw, words)
+
+
+def check_type(name: str) -> EntryType:
+    """The type of this name, whatever its case. Raises InvalidArgument that names the types."""
+    for known in TYPES:
+        if known == name.strip().lower():
+            return known
+    raise InvalidArgument(f"type {name!r} is unknown.", valid=TYPES)
 
 
 def read_title(raw: str) -> tuple[str, tuple[str, ...]]:
@@ -79,7 +90,7 @@ def clean_title(title: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _split_tags(raw: str, *, closing: bool = True) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """The text before the tags at the end, these tags as typed, and folded."""
+    """The text before the tags at the end, these tags as typed, and their slugs."""
     raw = raw.strip(" \t")
     if "#" not in raw:
         return raw, (), ()
@@ -277,7 +288,7 @@ def _encode_files(entry: Entry) -> str:
     return ",".join(encode(path, _ENCODED_PATH) + (f"@{known[path]}" if path in known else "") for path in entry.files)
 
 
-def unique(values: Iterable[str]) -> tuple[str, ...]:
+def unique(values: Iterable[Text]) -> tuple[Text, ...]:
     """The values, each once, in order of first appearance."""
     return tuple(dict.fromkeys(values))
 

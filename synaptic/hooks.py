@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from .blocks import project_key
 from .briefing import title_line, titles
 from .checkout import detect_project
 from .closeness import CLOSE, closeness
@@ -85,7 +86,7 @@ def user_prompt(ws: Workspace, call: Call) -> str:
     if not call.by_person or prompt.lstrip().startswith(("/", "<")) or len(terms_of(prompt)) < LEAST_WORDS:
         return ""
     project = ws.config.project or detect_project(call.folder)
-    prefer = Filters(projects=(project.casefold(),)) if project else None
+    prefer = Filters(projects=(project_key(project),)) if project else None
     found = search(ws, prompt, strategy="hybrid", limit=2 * PROMPT_HITS, prefer=prefer, explain=True, embed_ms=0)
     if found.mode == "lexical":  # words alone do not tell what clearly fits
         return ""

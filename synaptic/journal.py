@@ -108,7 +108,7 @@ class Journal:
                     return self._delivery.deliver(record)
             except Busy:
                 return path, self._spool.waits(entry.id)
-            except (JournalError, OSError):
+            except JournalError:
                 if self._delivery.take_back(entry.id):
                     raise
                 return path, True
@@ -125,8 +125,7 @@ class Journal:
 
     def queued(self) -> tuple[str, ...]:
         """The ids of saves that are durable, but not in their files yet."""
-        with disk_errors(self._spool.waiting, "read"):
-            return tuple(self._spool.ids())
+        return tuple(self._spool.ids())
 
     # -- editing ----------------------------------------------------------------------------------
 
@@ -141,19 +140,40 @@ class Journal:
             return self._rewrite(path, id, change, told=told)
 
     def purge(self, path: str, id: str) -> Entry | None:
-        """The entry that was deleted, or None where only copies were left; no copy stays in trash, done or spool."""
+        """The entry that was deleted, or None where only copies were left; no copy stays in trash, done or spool.
+
+        Raises JournalError where the entry is deleted and a copy may remain: the same purge again removes that.
+        """
         with self._writing():
             try:
                 entry = self._rewrite(path, id, lambda _: None, keep=False)
             except NotFound:
                 entry = None
-            with disk_errors(self._trash.path):
-                copies = self._trash.purge(id) + sum(path.name == id for path in self._spool.files())
-                self._spool.forget(id)
-                self._spool.drop(id)
-            if entry is None and not copies:
+            if not self._purge_copies(path, id) and entry is None:
                 raise NotFound(f"{path} has no entry {id}, and there is no copy of it.")
             return entry
+
+    def _purge_copies(self, path: str, id: str) -> bool:
+        """True where there were copies outside the journal: now there are none."""
+        found, left, why = False, [], None
+        purges: tuple[tuple[Path, Callable[[str], int | bool]], ...] = (
+            (self._trash.path, self._trash.purge),
+            (self._spool.done, self._spool.forget),
+            (self._spool.waiting, self._spool.drop),
+        )
+        for place, purge in purges:
+            try:
+                with disk_errors(place):
+                    found |= bool(purge(id))
+            except JournalError as error:
+                left.append(place.name)
+                why = why or error
+        if why:
+            raise JournalError(
+                f"{path} holds {id} no more, but copies may be left in {', '.join(left)}: {why.message}",
+                hint=f"{why.hint} Then `synaptic delete {id} --purge --yes` again removes them.",
+            ) from why
+        return found
 
     def _rewrite(
         self,
@@ -207,8 +227,11 @@ class Journal:
             after += data[end:]
             if self._delivery.replace(path, data, status, after):
                 if new is None:
-                    with contextlib.suppress(OSError):  # doctor would name what was deleted; nothing else
+                    try:
                         self._spool.forget(old.id)
+                    except OSError:  # the entry is deleted: nothing may turn that into an error
+                        if told is not None:
+                            told.append(_STILL_NAMED.format(id=old.short_id))
                     return old
                 self._keep(path, new, text)
                 return self._find(path, after, status, new.id) or new
@@ -254,8 +277,11 @@ class Journal:
         """Done holds the new text, so that an editor's old buffer cannot make it vanish without a trace."""
         block = _as_block(text)
         if entry.id in recovery.ids_in(block):
-            with contextlib.suppress(OSError):
+            try:
                 self._spool.keep(Record(entry.id, path, self._h1(path, entry), str(self.root), block))
+            except OSError:
+                with contextlib.suppress(OSError):  # an earlier text would be named as vanished; the trash has it
+                    self._spool.forget(entry.id)
 
     def copies(self) -> Iterator[tuple[Path, bytes]]:
         """Path and bytes of every file outside the journal that holds entries: trash, waiting saves, those of late."""
@@ -286,7 +312,7 @@ class Journal:
         """None; `open_copies` of the file are gone, unless another process is writing: then `doctor` names them."""
         with contextlib.suppress(Busy, JournalError):
             if self.open_copies(path, data):
-                with self._delivery.locked(0), disk_errors(self.state):
+                with self._delivery.locked(0):
                     shown = self.open_copies(path, data)
                     self._trash.rewrite(lambda piece: None if (piece.id, _as_block(piece.text)) in shown else piece)
                     for id, block in shown:
@@ -313,6 +339,11 @@ class Journal:
             for path in dict.fromkeys((mine[0].path, self._delivery.place_of(id))):
                 if path and (found := self._present(path, id)):
                     return path, self._swap_back(path, *found, mine)
+            if path := self._delivery.place_of(id):
+                raise Refused(
+                    f"The comment of {id} stands in {path}, but no entry that can be read: nothing was restored.",
+                    hint="It lost its heading or is private. `synaptic doctor` names the line; mend or delete it.",
+                )
             return self._put_back(self._record(mine[0]))
 
     def copy_of(self, id: str) -> tuple[str, Entry]:
@@ -403,23 +434,26 @@ class Journal:
         return next(record for record in lost if record.id == id)
 
     def _put_back(self, record: Record) -> tuple[str, Entry]:
+        entries = self.parse(record.path, record.block, 0).entries
+        if not entries:
+            raise NotFound(f"The copy of {record.id} holds no entry.", hint=f"Look at {self._trash.path}.")
         self._set_aside(record.id, record.block, None)
         with disk_errors(self._spool.waiting):
             self._spool.put(record)
-        path, queued = record.path, True
+        why = f"{record.path} changed while it was put back."
         try:
-            with disk_errors(path):
+            with disk_errors(record.path):
                 path, queued = self._delivery.deliver(record)
-        except JournalError:
+        except JournalError as error:
             if self._delivery.take_back(record.id):
                 raise
-        data, status = folder.read(self.root, path)
-        entry = self._find(path, data, status, record.id)
-        if entry is None and _as_block(record.block).strip() in _as_block(data):  # in a file that is left out
-            entry = self._find(record.path, record.block, status, record.id)
-        if queued or entry is None:
-            raise Changed(f"{path} changed while {record.id} was put back.", hint="The next save finishes it.")
-        return path, entry
+            queued, why = True, error.message
+        if queued:
+            raise JournalError(f"{record.id} is queued: {why}", hint="It is safe, and the next save finishes it.")
+        with contextlib.suppress(JournalError, NotFound):  # it stood there: nothing may turn that into an error
+            if found := self._present(path, record.id):
+                return path, found[1]
+        return path, replace(entries[0], id=record.id)
 
     def _swap_back(self, path: str, block: bytes, entry: Entry, pieces: list[Piece]) -> Entry:
         now = _as_block(block)
@@ -480,12 +514,13 @@ class Journal:
         self.prepare()
         with self._delivery.locked(self._lock_timeout_s):
             self._delivery.drain()
-            with disk_errors(self.state):
-                self._spool.settle()
+            self._spool.settle()
             yield
 
 
 _VANISHED = "An earlier update of {id} had vanished from its file; `synaptic doctor --restore {id}` brings it back."
+
+_STILL_NAMED = "`synaptic doctor` may name {id} as vanished: its copy in done/ could not be removed. Dismiss it there."
 
 
 def _undone(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import secrets
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -19,6 +20,7 @@ from .blocks import (
     LONE_CR,
     MASK,
     body_text,
+    check_tag,
     escape,
     find_tags,
     inline_tags,
@@ -33,6 +35,7 @@ from .header import (
     COMMENT_START,
     NOT_PROSE,
     Heading,
+    check_type,
     clean_title,
     derive_title,
     escape_title,
@@ -44,7 +47,7 @@ from .header import (
     unique,
     write_comment,
 )
-from .models import TYPES, Entry, EntryType
+from .models import Entry
 from .privacy import escape_tags, mask, passages
 from .reading import (
     BASE32,
@@ -106,7 +109,7 @@ def compose_entry(
     text = _normal_content(content, notices)
     if not text:
         raise InvalidArgument("There is no text to save.", hint="Give the content some words.")
-    kind = _check_type(type)
+    kind = check_type(type)
     if importance is not None and (isinstance(importance, bool) or importance not in range(11)):
         raise InvalidArgument(f"importance is {importance}.", valid=("a whole number from 0 to 10",))
     given = _given_tags(tags, notices)
@@ -146,23 +149,11 @@ def _normal_content(content: str, notices: list[str]) -> str:
     return text
 
 
-def _check_type(type: str) -> EntryType:
-    kind = type.strip().lower()
-    for known in TYPES:
-        if kind == known:
-            return known
-    raise InvalidArgument(f"{type!r} is no type of entry.", valid=TYPES)
-
-
 def _given_tags(tags: Sequence[str], notices: list[str]) -> tuple[str, ...]:
     slugs = []
     for tag in tags:
-        slug = slug_tag(tag)
-        if not slug:
-            raise InvalidArgument(
-                f"{tag!r} is no tag.", valid=("letters, digits, _ - and /, with at least one letter",)
-            )
-        if slug != tag.strip().removeprefix("#").lower():
+        slug = check_tag(tag)
+        if slug != unicodedata.normalize("NFC", tag.strip().removeprefix("#").lower()):
             notices.append(f"The tag {tag!r} was saved as {slug!r}.")
         slugs.append(slug)
     return unique(slugs)

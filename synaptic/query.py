@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
+from .blocks import check_tag, project_key
 from .errors import InvalidArgument
+from .header import check_type, unique
 from .lexicon import STOP_WORDS
-from .models import TYPES, EntryType, Filters
+from .models import Filters
 from .words import words
 
 MAX_TERMS = 64
@@ -87,8 +90,8 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
         found.setdefault(key, []).append(value)
         return " "
 
-    read = _readable(raw[:MAX_QUERY])
-    text = " ".join(_FILTER.sub(take, read).split())
+    read = _readable(raw[:MAX_QUERY].replace("\0", " "))
+    text = unicodedata.normalize("NFC", " ".join(_FILTER.sub(take, read).split()))
     phrases = tuple(dict.fromkeys(p for p in (m.strip() for m in _PHRASE.findall(text)) if words(p)))
     text = text.replace('"', " ").strip()
     terms = _words_of(text, stop_words)
@@ -128,8 +131,8 @@ def _words_of(text: str, stop_words: bool) -> tuple[str, ...]:
 
 
 def _readable(text: str) -> str:
-    """The text without what SQLite cannot take: zero bytes, and halves of characters."""
-    return text.replace("\0", " ").encode("utf-8", "replace").decode()
+    """The text with a question mark for each half of a character, which SQLite cannot take."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _some(notices: list[str]) -> tuple[str, ...]:
@@ -169,9 +172,9 @@ def build_filters(
     if low is not None and high is not None and low > high:
         raise InvalidArgument(f"min_importance ({low}) is above max_importance ({high}).", hint="Swap them.")
     return Filters(
-        types=tuple(dict.fromkeys(check_type(value) for value in _values("type", type))),
-        tags=tuple(dict.fromkeys(_tag(value) for value in _values("tags", tag))),
-        projects=tuple(dict.fromkeys(value.casefold() for value in _values("project", project))),
+        types=unique(map(check_type, _values("type", type))),
+        tags=unique(map(check_tag, _values("tags", tag))),
+        projects=unique(map(project_key, _values("project", project))),
         files=_values("file", file),
         since=first,
         until=last or (now.date().isoformat() if days is not None else None),
@@ -196,20 +199,10 @@ def build_preference(values: Mapping[str, object]) -> Filters:
             raise InvalidArgument(f"prefer: {name} is {value!r}.", valid=("a text", "a list of texts"))
         given.setdefault(key, []).extend([value] if isinstance(value, str) else value)
     return Filters(
-        types=tuple(dict.fromkeys(check_type(value) for value in _values("prefer: types", given.get("types", ())))),
-        tags=tuple(dict.fromkeys(_tag(value) for value in _values("prefer: tags", given.get("tags", ())))),
-        projects=tuple(
-            dict.fromkeys(value.casefold() for value in _values("prefer: projects", given.get("projects", ())))
-        ),
+        types=unique(map(check_type, _values("prefer: types", given.get("types", ())))),
+        tags=unique(map(check_tag, _values("prefer: tags", given.get("tags", ())))),
+        projects=unique(map(project_key, _values("prefer: projects", given.get("projects", ())))),
     )
-
-
-def check_type(value: str) -> EntryType:
-    """The type of this name, whatever its case. Raises InvalidArgument."""
-    for known in TYPES:
-        if known == value.strip().lower():
-            return known
-    raise InvalidArgument(f"type {value!r} is unknown.", valid=TYPES)
 
 
 def check_limit(limit: int) -> int:
@@ -268,20 +261,20 @@ def _shift(day: date, days: int) -> date:
 
 
 def _values(name: str, value: str | Sequence[str]) -> tuple[str, ...]:
-    """What was given for a filter, each once. Raises InvalidArgument that names the bound."""
-    values: Sequence[str] = (value,) if isinstance(value, str) else value
+    """The values of a filter, each once, without empty ones. Raises InvalidArgument that names the bound."""
+    values = check_values(name, (value,) if isinstance(value, str) else value)
+    return unique(stripped for one in values if (stripped := _readable(one).strip()))
+
+
+def check_values(name: str, values: Sequence[str]) -> Sequence[str]:
+    """The values, if there are at most MAX_VALUES of at most MAX_VALUE characters. Raises InvalidArgument."""
     if len(values) > MAX_VALUES:
         raise InvalidArgument(f"{name} has {len(values):,} values.", valid=(f"up to {MAX_VALUES} values",))
     if any(len(one) > MAX_VALUE for one in values):
         raise InvalidArgument(
             f"{name} has a value of {max(map(len, values)):,} characters.", valid=(f"up to {MAX_VALUE:,} characters",)
         )
-    return tuple(dict.fromkeys(stripped for one in values if (stripped := _readable(one).strip())))
-
-
-def _tag(value: str) -> str:
-    """A tag as it is stored: without `#`, lower case, blanks as dashes."""
-    return "-".join(value.lstrip("#").lower().split())
+    return values
 
 
 def _importance(value: int | None, name: str) -> int | None:

@@ -5,9 +5,11 @@
 | `-----BEGIN ... PRIVATE KEY-----`         | the whole block, also quoted, escaped, or without its end       |
 | a beginning that a service gives to keys  | the whole token: `ghp_...`, `AKIA...`, `sk-ant-...`, a JWT      |
 | `scheme://user:password@host`             | the password                                                    |
-| `password = ...` and its kin              | the value, unless it is a placeholder, code, a name or a path   |
+| `password = ...`, "the key of X is ..."   | the value, unless it is a placeholder, code, a name or a path   |
+| `curl -u user:...`, `Cookie: ...`         | what the command or the setting takes for one                   |
 
-A hash, a UUID or an id alone is none of these. Zero-width characters inside a token do not hide it.
+The patterns, the word for "password" in other languages and the examples of manuals stand in `data/secrets.toml`.
+A hash, a UUID or an id alone is none of these. Neither zero-width characters inside a token nor a line end hide it.
 """
 
 from __future__ import annotations
@@ -230,7 +232,7 @@ def _end_of_wrapped(text: str, start: int, end: int, pattern: re.Pattern[str]) -
     for _ in range(_WRAPPED_LINES):
         joint = _compiled(_WRAPPED).match(text, stop, stop + 60)
         piece = _compiled(_RUN).match(text, joint.end(), joint.end() + _LONGEST_LINE) if joint else None
-        if piece is None or (end > start and not _looks_torn(piece[0])):
+        if piece is None or (end > start and not _looks_torn(piece[0])) or _is_token(text, piece.start()):
             return end
         token, stop = token + piece[0], piece.end()
         match = pattern.match(token, len(lead))
@@ -239,6 +241,12 @@ def _end_of_wrapped(text: str, start: int, end: int, pattern: re.Pattern[str]) -
         if end < stop and (match or len(piece[0]) < 16):
             return end
     return end
+
+
+def _is_token(text: str, at: int) -> bool:
+    """Whether a token of its own begins here."""
+    rules = ((sign, rule.pattern) for rule in _table().tokens for sign in rule.signs)
+    return any(text.startswith(sign, at) and _compiled(pattern).match(text, at) for sign, pattern in rules)
 
 
 def _looks_torn(piece: str) -> bool:
@@ -322,6 +330,11 @@ _WHOSE_KEY = (
     r"(?:api|access|secret|private|encryption|signing|account|master|shared|storage|client|service|auth|admin|license"
     r"|webhook|deploy|subscription|publish|session|hmac|aes)[ _.-]?\Z"
 )
+_ANY_KEY = (
+    r"(?<![A-Z0-9_])(?!(?:[A-Z0-9]{1,20}_){0,3}(?:PUBLIC|PUBLISHABLE|PRIMARY|FOREIGN|CACHE|SORT|PARTITION|UNIQUE|INDEX|GROUP"
+    r"|HOST|ROW|OBJECT)_)[A-Z][A-Z0-9_]{1,38}_\Z"
+)
+"""The variable OPENAI_KEY, not PRIMARY_KEY."""
 _NAME_BEFORE = r"[A-Za-z0-9_.-]*\Z"
 _SET = (
     r"(?:login[ \t]{1,4}[^\s]{1,60}|\b(?:set|setx|setenv|env|config set|configure set|config)"
@@ -340,7 +353,7 @@ def _assigned(text: str) -> Iterator[Secret]:
         if start < at or not _names_a_secret(text, low, start):
             continue
         match = pattern.match(text, start)
-        if match is None:
+        if match is None or (match["blank"] and not _is_set(low, start)):
             continue
         begin = match.end()
         quoted = _quoted(text, begin)
@@ -388,7 +401,10 @@ def _names_a_secret(text: str, low: str, start: int) -> bool:
     if redacted >= 0 and low.find("]", redacted, start) < 0:
         return False
     if low.startswith("key", start):
-        return _compiled(_WHOSE_KEY).search(low, max(0, start - 14), start) is not None
+        named = (
+            _compiled(_ANY_KEY).search(text, max(0, start - 40), start) if text.startswith("_KEY", start - 1) else None
+        )
+        return named is not None or _compiled(_WHOSE_KEY).search(low, max(0, start - 14), start) is not None
     if low.startswith("pat", start + 1) and low[start] in "_-":
         return text[start + 1 : start + 4] == "PAT" or low.startswith("--pat", start - 1)
     if low.startswith("psk", start):
@@ -399,7 +415,11 @@ def _names_a_secret(text: str, low: str, start: int) -> bool:
 
 
 def _value_of(text: str, low: str, match: re.Match[str], span: tuple[int, int], *, quoted: bool) -> Secret | None:
-    start, (begin, end) = match.start("word"), span
+    start, (begin, end), word = match.start("word"), span, match["word"].lower()
+    if word.startswith(_WITH_DIGITS) and not _compiled(_DIGIT).search(text, begin, min(end, begin + _JUDGED)):
+        return None
+    if match["alone"] and end - begin < _SHORTEST_RANDOM:
+        return None
     name = _compiled(_NAME_BEFORE).search(text, max(0, start - 40), start)
     before = name[0] if name else ""
     if not quoted:
@@ -408,7 +428,7 @@ def _value_of(text: str, low: str, match: re.Match[str], span: tuple[int, int], 
         if end - begin <= _JUDGED:
             end = begin + len(text[begin:end].rstrip(".,;:!?)}]*")) or end
     value = text[begin : min(end, begin + _JUDGED)]
-    kind = _kind(match["word"].lower(), before.lower())
+    kind = _kind(word, before.lower())
     secret = Secret(kind, begin, end)
     if kind == "authorization":
         given = match["scheme"] and len(value) >= 12 and not _placeholder(value) and not _is_example(value)
@@ -416,15 +436,12 @@ def _value_of(text: str, low: str, match: re.Match[str], span: tuple[int, int], 
     if match["alone"]:
         alone = text[end : end + 1] in ("", "\n", "\r")
         return secret if alone and _looks_random(value) else None
-    flag = bool(match["blank"])
-    if flag and not (before.startswith("-") or _is_set(low, start)):
-        return None
     sentence = bool(match["is"] or match["whose"])
     if sentence and not quoted and _compiled(_SAID).search(value):
         return None
     if sentence and kind not in ("password", "passphrase") and not (len(value) >= 12 and _is_mixed(value)):
         return None
-    prose = flag or sentence or match["tag"] or match["below"] or match["sign"] in ("|", "->", "\u2192")
+    prose = sentence or match["blank"] or match["tag"] or match["below"] or match["sign"] in ("|", "->", "\u2192")
     capitals = match["sign"] == "=" and (before + match["word"]).isupper() and not match["close"]
     literal = quoted or capitals
     found = _is_secret(value, kind, literal=literal, quoted=quoted, prose=bool(prose)) and not _is_example(value)
@@ -432,12 +449,16 @@ def _value_of(text: str, low: str, match: re.Match[str], span: tuple[int, int], 
 
 
 def _is_set(low: str, start: int) -> bool:
-    """Whether a command stands before the name at `start` that sets it to what follows."""
-    before = low[max(0, start - 120) : start]
+    """Whether the name at `start` is a flag, or a command before it sets it to what follows."""
+    before = low[max(0, start - 100) : start]
+    if "-" in before[-40:] and (name := _compiled(_NAME_BEFORE).search(before[-40:])) and name[0].startswith("-"):
+        return True
     setting = any(sign in before for sign in ("login", "set", "env", "config"))
     return setting and _compiled(_SET).search(before) is not None
 
 
+_WITH_DIGITS = ("key", "token", "secret", "credential", "pat")
+"""Names whose values hold a digit."""
 _KINDS = {"token": "token", "pat": "token", "authorization": "authorization", "passphrase": "passphrase"}
 
 
@@ -476,10 +497,13 @@ def _placeholder(value: str) -> bool:
     return _compiled(_PLAIN).match(value) is not None or _compiled(_LEFT_OUT).search(value) is not None
 
 
+_SHORTEST_RANDOM = 16
+
+
 def _looks_random(value: str) -> bool:
     """Whether no word and no name reads like this: long, with digits among letters of both cases."""
     return (
-        len(value) >= 16
+        len(value) >= _SHORTEST_RANDOM
         and _compiled(_DIGIT).search(value) is not None
         and any(map(str.isupper, value))
         and any(map(str.islower, value))

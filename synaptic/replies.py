@@ -44,7 +44,7 @@ def answer_receipt(ws: Workspace, done: str, receipt: Receipt, as_json: bool) ->
         return emit_json(wire.receipt_json(receipt))
     place = screen_of(ws).path(receipt.path)
     emit(f"{done} {terminal.short(receipt.id)} {'for' if receipt.queued else 'in'} {place}")
-    return tell(receipt.notices)
+    return tell([notice for notice in receipt.notices if notice != "already saved"])  # which the line above says
 
 
 def answer_listing(ws: Workspace, listing: Listing, as_json: bool, *, whole: bool = False) -> None:

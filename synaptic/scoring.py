@@ -39,12 +39,6 @@ BOUNDED_BEST = 100
 SPEAKS, LONGEST_LABEL = 4, 40
 """So many candidates begin with a name and a colon where somebody speaks; a label of so many characters at most."""
 
-FOUND, STRAY, STRAYED = 0.5, 0.3, 0.5
-"""Where the nearest entry has the first cosine to the question or more, those of the list by meaning with less than the
-second of it count the third: a stray word found them, for in a journal of a week any word may be rare. On LoCoMo and
-the notes it changes next to nothing.
-"""
-
 UNNAMED = 0.5
 """What an entry counts that is not said by somebody the question names, where others are. Chosen on LoCoMo, 1 to 3."""
 
@@ -149,16 +143,7 @@ def _rank(ws: Workspace, ask: Ask, mode: Mode, lists: Lists, vector: Vector | No
         rankings["symbolic"] = sorted(met, key=lambda rowid: (-len(met[rowid]), -fused[rowid]))
         weights["symbolic"] = PREFERENCE
         fused = reciprocal_rank_fusion(rankings, k=ws.config.search.k, weights=weights)
-    ranked = _scored(ws, ask, lists, list(fused), vector, fused)
-    return by_score(ranked if ask.weights else _strays_lowered(ranked, lists))
-
-
-def _strays_lowered(ranked: Sequence[Ranked], lists: Lists) -> list[Ranked]:
-    nearest = max((candidate.score for candidate in lists.semantic.values()), default=0.0)
-    if nearest < FOUND:
-        return list(ranked)
-    strays = {rowid for rowid, candidate in lists.semantic.items() if candidate.score < STRAY * nearest}
-    return [r._replace(score=STRAYED * r.score) if r.rowid in strays else r for r in ranked]
+    return by_score(_scored(ws, ask, lists, list(fused), vector, fused))
 
 
 def by_score(ranked: Sequence[Ranked]) -> list[Ranked]:

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from .blocks import project_key, slug_tag
 from .briefing import Shelf, compose
 from .checkout import detect_project, work_at_hand
 from .disk import overwrite
@@ -20,7 +21,6 @@ from .ranking import reciprocal_rank_fusion
 from .sync import in_step, read_entries
 from .words import match
 from .workspace import Workspace
-from .writing import compare_tag
 
 POOL = 200
 """So many of the newest entries of a kind are looked at."""
@@ -47,7 +47,7 @@ def brief_session(ws: Workspace, folder: Path, *, session: str = "", quiet: time
     """
     project = ws.config.project or detect_project(folder)
     now = ws.clock().replace(microsecond=0)  # entries know whole seconds
-    before = _last_session(ws.config.state / "sessions.json", (project or "").casefold(), session, now)
+    before = _last_session(ws.config.state / "sessions.json", project_key(project or ""), session, now)
     since = now - quiet if quiet is not None else before
     terms = _words(f"{project or ''}\n{work_at_hand(folder)}")
     handoff, shelves = in_step(ws, lambda _: _gather(ws, project, since, terms))
@@ -100,15 +100,17 @@ def _newest(
 
     Without a project those that have none.
     """
-    key = project.casefold() if project else None
+    key = project_key(project) if project else None
     kind = Filters(types=types, since=since)
-    ways = [replace(kind, projects=(key,)), replace(kind, tags=(compare_tag(key),))] if key else [kind]
+    ways = [replace(kind, projects=(key,))] if key else [kind]
+    if key and (tag := slug_tag(key)):
+        ways.append(replace(kind, tags=(tag,)))
     pools = [ws.index.listing(way, order="newest", limit=POOL) for way in ways]
     found = ws.index.entries(list(dict.fromkeys(rowid for _, rowids in pools for rowid in rowids)))
     belonging = [
         (rowid, stored.entry)
         for rowid, stored in found.items()
-        if not stored.entry.project or stored.entry.project.casefold() == key
+        if not stored.entry.project or project_key(stored.entry.project) == key
     ]
     belonging.sort(key=lambda pair: (pair[1].at, pair[1].place.line if pair[1].place else 0), reverse=True)
     return dict(belonging), any(total > len(rowids) for total, rowids in pools)

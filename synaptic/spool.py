@@ -48,7 +48,10 @@ class Record:
 
 
 class Spool:
-    """The two folders. Whoever calls anything but `put`, `ids` and `get` holds the write lock."""
+    """The two folders. Whoever calls anything but `put`, `ids` and `get` holds the write lock.
+
+    What cannot be read raises JournalError, what cannot be written OSError.
+    """
 
     def __init__(self, state: Path) -> None:
         self.waiting = state / "spool"
@@ -88,11 +91,12 @@ class Spool:
 
     def ids(self) -> list[str]:
         """The ids that wait, in order of arrival."""
-        try:
-            with os.scandir(self.waiting) as found:
-                return [name for _, name in sorted((f.stat().st_mtime_ns, f.name) for f in found if _named(f.name))]
-        except FileNotFoundError:
-            return []
+        with disk.disk_errors(self.waiting, "read"):
+            try:
+                with os.scandir(self.waiting) as found:
+                    return [name for _, name in sorted((f.stat().st_mtime_ns, f.name) for f in found if _named(f.name))]
+            except FileNotFoundError:
+                return []
 
     def waits(self, id: str) -> bool:
         """Whether this id is in the spool; also True where that cannot be told."""
@@ -104,11 +108,12 @@ class Spool:
     def get(self, id: str, *, done: bool = False) -> Record | None:
         """The waiting (or done) record, or None where there is none or it is torn."""
         path = (self.done if done else self.waiting) / id
-        try:
-            data = path.read_bytes()
-            age_s = time.time() - path.stat().st_mtime
-        except FileNotFoundError:
-            return None
+        with disk.disk_errors(path, "read"):
+            try:
+                data = path.read_bytes()
+                age_s = time.time() - path.stat().st_mtime
+            except FileNotFoundError:
+                return None
         line, _, rest = data.partition(b"\n")
         try:
             header = json.loads(line)
@@ -144,11 +149,9 @@ class Spool:
         disk.sync_dir(self.done)
         disk.sync_dir(self.waiting)
 
-    def drop(self, id: str) -> None:
-        """None; the record waits no more, and leaves no copy."""
-        for name in (id, f".{id}"):
-            (self.waiting / name).unlink(missing_ok=True)
-        disk.sync_dir(self.waiting)
+    def drop(self, id: str) -> bool:
+        """Whether the record waited; it waits no more, and leaves no copy."""
+        return _removed(self.waiting, id)
 
     def drop_dead(self) -> None:
         """None; torn files whose writers cannot be alive any more are gone."""
@@ -161,10 +164,9 @@ class Spool:
 
     def done_ids(self) -> list[str]:
         """The ids that arrived within the last days."""
-        try:
+        with disk.disk_errors(self.done, "read"), contextlib.suppress(FileNotFoundError):
             return sorted(name for name in os.listdir(self.done) if _named(name))  # noqa: PTH208
-        except FileNotFoundError:
-            return []
+        return []
 
     def files(self) -> list[Path]:
         """The paths of the records that wait, and of those that arrived within the last days."""
@@ -174,11 +176,9 @@ class Spool:
         """None; `done/` holds this text as the latest of its id. It never waits: nothing writes it to the journal."""
         self._write(self.done, record, "kept-torn", "kept")
 
-    def forget(self, id: str) -> None:
-        """None; `done/` holds no copy of this id, also after a power cut."""
-        for name in (id, f".{id}"):
-            (self.done / name).unlink(missing_ok=True)
-        disk.sync_dir(self.done)
+    def forget(self, id: str) -> bool:
+        """Whether `done/` held a copy of this id; it holds none any more, also after a power cut."""
+        return _removed(self.done, id)
 
     def expire_done(self, *, force: bool = False) -> int:
         """How many done records were older than KEEP_DAYS and went; looks once in six hours unless forced."""
@@ -196,6 +196,14 @@ class Spool:
         for file in old:
             file.unlink(missing_ok=True)
         return len(old)
+
+
+def _removed(folder: Path, id: str) -> bool:
+    found = (folder / id).exists()
+    for name in (id, f".{id}"):
+        (folder / name).unlink(missing_ok=True)
+    disk.sync_dir(folder)
+    return found
 
 
 def _named(name: str) -> bool:

@@ -51,8 +51,8 @@ DEFAULT_RATE = 60.0
 
 
 UNSCRUBBED = (
-    "Another process is reading the index, whose file may hold removed text until the next search or save; "
-    "`synaptic rebuild-index` tries at once."
+    "Another process is reading the index, or its file cannot be written: it may hold removed text until the next "
+    "search or save; `synaptic rebuild-index` tries at once."
 )
 
 
@@ -448,13 +448,14 @@ _ROW = attrgetter(*(field.name for field in fields(Entry) if field.name not in (
 
 def _chunk_rows(entry: Entry, body: bytes, previous: str, following: str, times: bool) -> tuple[ChunkRow, ...]:
     spans = cut(body.replace(MASK, b" "))
-    labels = _labels(entry)
+    title, labels = entry.title, _labels(entry)
     chunks = []
     for number, span in enumerate(spans):
         text = plain_text(body_text(body[span.start : span.end]))
         # a long entry's first passage stands beside the entry before, its last beside the one after
         meant = _dates_meant(f"{entry.title}\n\n{text}" if number == 0 else text, entry) if times else ""
-        own = "\n".join(part for part in (entry.title, f"{text} {meant}".strip(), labels) if part)
+        own = "\n".join(part for part in (title, f"{text} {meant}".strip(), labels) if part)
+        title, labels = _repeated(title), _repeated(labels)
         context = thinned(f"{previous if number == 0 else ''} {following if span is spans[-1] else ''}")
         chunks.append(
             ChunkRow(
@@ -469,6 +470,10 @@ def _chunk_rows(entry: Entry, body: bytes, previous: str, following: str, times:
         )
     return tuple(chunks)
 
+
+MAX_REPEATED = 2_000
+"""Characters of a title or of labels that each passage repeats: 100,000 tags in 2,000 passages are too many."""
+MAX_REPEATED_TAGS = 200
 
 FILLER = b"the"
 _APART = bytes.maketrans(string.punctuation.encode(), b" " * len(string.punctuation))
@@ -498,7 +503,13 @@ def embedded_text(entry: Entry, text: str) -> str:
     Not the date: with it, recall@10 on LoCoMo was 0.758 instead of 0.775.
     """
     title = "" if text.startswith(entry.title.rstrip(".…")) else entry.title
-    return "\n".join([part for part in (title, text, " ".join(entry.tags)) if part])
+    tags = " ".join(entry.tags[:MAX_REPEATED_TAGS])
+    return "\n".join([part for part in (_repeated(title), text, _repeated(tags)) if part])
+
+
+def _repeated(label: str) -> str:
+    """A title or labels as every passage repeats them; of very long ones, which the first passage has whole, a part."""
+    return label if len(label) <= MAX_REPEATED else label[:MAX_REPEATED].rpartition(" ")[0]
 
 
 def content_hash(content: str) -> int:

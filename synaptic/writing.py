@@ -10,14 +10,15 @@ from functools import partial
 
 import apsw
 
-from .blocks import newlines
+from .blocks import check_tag, newlines, project_key, slug_tag
 from .changes import fingerprints
 from .checkout import working_checkout
 from .errors import InvalidArgument, NotFound, Refused, SynapticError
+from .header import check_type, unique
 from .index import Stored
 from .markdown import compose_entry, new_id
 from .models import Entry, Receipt
-from .query import check_type, read_moment
+from .query import check_values, read_moment
 from .screening import Screen
 from .stopwatch import Stopwatch
 from .sync import UNSCRUBBED, content_hash, embed_pending, in_step, sync
@@ -34,7 +35,7 @@ REPEAT_WINDOW = timedelta(minutes=10)
 
 REPEATED = (
     "already saved",
-    "The same text with the same marks was saved less than ten minutes ago; to keep both, save it again with force.",
+    "The same text with the same marks was already saved less than ten minutes ago; `--force` keeps both.",
 )
 
 
@@ -75,7 +76,7 @@ def save(
         id=new_id(moment.date()),
         at=moment,
         type=check_type(type),
-        tags=screen.texts("tag", tags),
+        tags=screen.texts("tag", check_values("tags", tags)),
         importance=_importance(importance),
         files=screen.texts("file", files),
         project=screen.text("project", project) if project else None,
@@ -142,15 +143,16 @@ def update(
     if replaced and found.entry.id in replaced:
         raise InvalidArgument("An entry cannot supersede itself.", hint="Give the ids of older entries.")
     notices: list[str] = []
+    dropped = unique(map(check_tag, check_values("remove_tags", remove_tags)))
+    new_tags = check_values("tags", [*(tags or ()), *add_tags])
 
     def change(old: Entry) -> Entry:
         screen = Screen(ws.config.secrets)
         text = old.content if content is None else screen.text("text", newlines(content), after=title or old.title)
         if append is not None:
             text = f"{old.content}\n\n{screen.text('text', newlines(append), after=old.content)}"
-        dropped = {compare_tag(tag) for tag in remove_tags}
-        new_tags = screen.texts("tag", [*(tags or ()), *add_tags])
-        wanted = [tag for tag in (*(old.tags if tags is None else ()), *new_tags) if compare_tag(tag) not in dropped]
+        given_tags = (*(old.tags if tags is None else ()), *screen.texts("tag", new_tags))
+        wanted = [tag for tag in given_tags if slug_tag(tag) not in dropped]
         # a title taken from the text follows the text
         derived = compose_entry(old.content, id=old.id, at=old.at)[0].title
         follows = content is not None and old.title == derived
@@ -171,20 +173,22 @@ def update(
         )
         new, composed = _with_clean_title(compose, new_title, screen, keep=old.title)
         notices[:] = [*screen.notices(), *composed]
-        remaining = sorted(dropped.intersection(new.tags))
-        if remaining:
-            notices.append(f"#{remaining[0]} stands in the text itself, so the tag stays; edit the content.")
+        for tag in dropped:
+            if tag in new.tags:
+                notices.append(f"#{tag} stands in the text itself, so the tag stays; edit the content.")
+            elif tag not in (*old.tags, *map(slug_tag, given_tags)):
+                has = ", ".join(f"#{known}" for known in old.tags)
+                notices.append(f"The entry has no tag #{tag} to remove; it has {has or 'none'}.")
         known = old.fingerprints if files is None else fingerprints(new, working_checkout())
         return replace(new, fingerprints=known, extra=old.extra, date_source=old.date_source, place=old.place)
 
     path, copies = _path(found.entry), _copies(ws, found)
     told: list[str] = []
     new = ws.journal.edit(path, found.own_id, change, told)
-    for copy in copies:
-        ws.journal.edit(copy, found.own_id, change)
+    also = _also(copies, lambda copy: ws.journal.edit(copy, found.own_id, change), "changed")
     notices += told
     notices += index_now(ws, path, *copies)
-    notices += (f"The same entry stood in {copy} too, and was changed there." for copy in copies)
+    notices += also
     with suppress(apsw.Error):  # then a notice says that it is not indexed
         others = (issue for issue in ws.index.issues() if issue.code == "duplicate-id" and new.id in issue.message)
         notices += (f"Another text with this id stands in {other.path}:{other.line}, unchanged." for other in others)
@@ -213,25 +217,43 @@ def delete(ws: Workspace, id: str, *, purge: bool = False) -> Receipt:
     except NotFound:
         if not purge:
             raise
+        ws.index.owe_scrub()  # a purge that was killed may be asked for again
         path, entry = ws.journal.copy_of(id)
         ws.journal.purge(path, entry.id)
         return receipt_of(entry, path=path, notices=index_now(ws, path, scrub=True))
     path, copies = _path(found.entry), _copies(ws, found)
     notices: list[str] = []
-    for place in (path, *copies):
+    if purge:
+        ws.index.owe_scrub()  # before the text leaves its file: whoever comes after a kill finishes
+
+    def remove(place: str) -> None:
         if purge:
             ws.journal.purge(place, found.own_id)
         else:
             ws.journal.edit(place, found.own_id, lambda _: None, notices)
+
+    remove(path)
+    notices += _also(copies, remove, "removed")
     if not purge:
         notices.append(f"`synaptic restore {found.entry.short_id}` brings it back.")
     notices += index_now(ws, path, *copies, scrub=purge)
-    notices += (f"The same entry stood in {copy} too, and was removed there." for copy in copies)
     with suppress(SynapticError, apsw.Error):  # nothing has this id any more; or a notice says that it is not indexed
         left = ws.index.resolve(found.own_id).entry
         at = f"{_path(left)}:{left.place.line}" if left.place else ""
         notices.append(f"Another text with this id remains in {at}; `synaptic delete {left.id}` removes it too.")
     return receipt_of(found.entry, notices=notices)
+
+
+def _also(copies: Sequence[str], do: Callable[[str], object], done: str) -> list[str]:
+    """Notices of what `do` did to each copy; where it fails the entry itself is done all the same."""
+    notices = []
+    for copy in copies:
+        try:
+            do(copy)
+            notices.append(f"The same entry stood in {copy} too, and was {done} there.")
+        except SynapticError as error:
+            notices.append(f"The same entry stands in {copy} too, and could not be {done} there: {error}")
+    return notices
 
 
 def _copies(ws: Workspace, found: Stored) -> list[str]:
@@ -243,11 +265,6 @@ def restore(ws: Workspace, id: str) -> Receipt:
     """The receipt of an entry brought back from the trash, or of an update undone."""
     path, entry = ws.journal.restore(id)
     return receipt_of(entry, path=path, notices=index_now(ws, path, shows=entry.id))
-
-
-def compare_tag(tag: str) -> str:
-    """A tag as it is compared: no `#`, lower case, blanks as dashes."""
-    return "-".join(tag.lstrip("#").lower().split())
 
 
 def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
@@ -278,9 +295,9 @@ def _marks(entry: Entry) -> tuple[object, ...]:
     return (
         entry.title,
         entry.type,
-        frozenset(map(compare_tag, entry.tags)),
+        frozenset(entry.tags),
         entry.importance,
-        (entry.project or "").casefold(),
+        project_key(entry.project or ""),
         frozenset(entry.files),
         entry.parent,
         frozenset(entry.supersedes),

@@ -228,6 +228,13 @@ def test_small_words_name_no_tag() -> None:
     assert read("all about #how", known).prefer_tags == ("how",)
 
 
+def test_words_name_a_tag_and_a_project_in_every_form() -> None:
+    known = Known(tags=frozenset({"node-js", "caf\u00e9"}), projects=frozenset({"strasse"}))
+    assert read("which release of node.js do we run", known).prefer_tags == ("node-js",)
+    assert read("what was decided about the caf\u00e9", known).prefer_tags == ("caf\u00e9",)
+    assert read("what is new in Stra\u00dfe", known).prefer_projects == ("strasse",)
+
+
 def test_the_target_names_entity_attribute_and_relation() -> None:
     target = read("What is the birthday of Melanie?").target
     assert (target.entity, target.attribute) == ("Melanie", "birthday")

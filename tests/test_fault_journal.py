@@ -157,6 +157,24 @@ def test_an_update_that_is_asked_for_again_after_a_kill_is_watched_over(home: Ho
     assert vanished(home) == [id]
 
 
+@pytest.mark.fault(row=4)
+def test_a_restore_where_only_the_comment_is_left_says_what_to_mend(home: Home) -> None:
+    """An editor's old buffer was written over the heading; nothing can be restored below it, and nothing is lost."""
+    id = saved(home, FIRST)
+    home.ask("update", id, *UPDATES["content"])
+    path = home.journal / DAY
+    whole = path.read_bytes()
+    heading = next(line for line in whole.splitlines(keepends=True) if line.startswith(b"## 09:00"))
+    path.write_bytes(without := whole.replace(heading, b"an old buffer\n"))
+    answer = home.run("restore", id, "--json")
+    assert answer.code == 1 and "comment" in answer.json["error"]["message"], answer
+    assert "doctor" in answer.json["error"]["hint"] and path.read_bytes() == without
+    assert f".state/done/{id}" in holding(home, b"8086")
+    path.write_bytes(whole)
+    home.ask("restore", id)
+    assert shown(home, id)["content"] == FIRST
+
+
 # -- row 2: nothing returns by itself ------------------------------------------------------------------------
 
 
@@ -337,6 +355,78 @@ def test_a_retry_under_an_editor_that_empties_the_file_makes_no_double(
     assert path.read_bytes().startswith(buffer[0])
     assert path.read_bytes().count(receipt.id.encode()) == 1
     assert ws.journal.queued() == ()
+
+
+def at_paths(home: Home, inject: str, paths: list[Path], *args: str) -> Answer:
+    """What a command says whose system calls on these files meet what `inject` says, in the words of strace."""
+    command = ["strace", "-qqq", "-f", "-o", "/dev/null", *(f"--trace-path={path}" for path in paths)]
+    command += ["-e", f"inject={inject}", SYNAPTIC, *args, "--json"]
+    done = subprocess.run(command, env=home.environment(), capture_output=True, check=False, timeout=TIMEOUT_S)
+    answer = Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
+    assert "Errno" not in answer.text and "is a defect" not in answer.text, answer
+    return answer
+
+
+@needs_strace
+@pytest.mark.fault(row=8)
+@pytest.mark.parametrize("command", ["restore", "delete --yes", "update --content New."])
+def test_a_copy_that_cannot_be_read_stops_an_edit_with_a_clear_error(home: Home, command: str) -> None:
+    id = saved(home, FIRST)
+    home.ask("update", id, *UPDATES["content"])
+    before = home.files()
+    verb, *flags = command.split()
+    answer = at_paths(home, "openat:error=EIO", [home.state / "done" / id], verb, id, *flags)
+    assert answer.code == 1 and answer.json["error"]["code"] == "journal-error", answer
+    assert "input/output error" in answer.text and answer.json["error"]["hint"]
+    assert home.files() == before
+
+
+@needs_strace
+@pytest.mark.fault(row=8)
+def test_a_restore_that_waits_in_the_spool_says_that_it_is_queued(home: Home) -> None:
+    id = saved(home, FIRST)
+    home.ask("delete", id, "--yes")
+    answer = at_paths(home, "write,unlink:error=EIO", [home.state / "spool" / id], "restore", id)
+    assert answer.code == 1 and f"{id} is queued: " in answer.json["error"]["message"], answer
+    home.ask("save", "The next save finishes it.")
+    assert shown(home, id)["content"] == FIRST
+
+
+@needs_strace
+@pytest.mark.fault(row=11)
+def test_a_purge_that_cannot_reach_a_copy_says_that_the_entry_is_deleted(home: Home) -> None:
+    id = saved(home, "The word is hunter2.")
+    home.ask("update", id, "--append", "hunter2 again.")
+    answer = at_paths(home, "openat:error=EIO", [home.state / ".trash.md.synaptic"], "delete", id, "--yes", "--purge")
+    assert answer.code == 1, answer
+    assert f"{DAY} holds {id} no more, but copies may be left in trash.md: " in answer.json["error"]["message"]
+    assert holding(home, b"hunter2") == [".state/trash.md"]
+    home.ask("delete", id, "--yes", "--purge")
+    assert holding(home, b"hunter2") == []
+
+
+@needs_strace
+@pytest.mark.fault(row=11)
+def test_a_purge_that_was_killed_before_it_came_to_the_index_is_scrubbed(home: Home) -> None:
+    id = saved(home, "Zucchini soup.")
+    saved(home, "Another entry.")
+    spool = home.state / "spool"
+    answer = at_paths(home, "fsync:signal=SIGKILL:when=2", [spool], "delete", id, "--yes", "--purge")
+    assert answer.code == -signal.SIGKILL and holding(home, b"ucchini") == [], answer
+    home.run("delete", id, "--yes", "--purge")
+    assert all(b"ucchini" not in path.read_bytes() for path in home.state.glob("index.db*"))
+
+
+@needs_strace
+@pytest.mark.fault(row=11)
+def test_a_purge_while_the_index_is_kept_in_memory_is_scrubbed_later(home: Home) -> None:
+    id = saved(home, "Zucchini soup.")
+    saved(home, "Another entry.")
+    answer = at_paths(home, "openat:error=EIO", [home.index], "delete", id, "--yes", "--purge")
+    assert answer.json["success"] and "may hold removed text" in answer.text, answer
+    assert holding(home, b"ucchini") == []
+    home.ask("find")
+    assert all(b"ucchini" not in path.read_bytes() for path in home.state.glob("index.db*"))
 
 
 # -- row 11: what is purged, and what becomes private --------------------------------------------------------

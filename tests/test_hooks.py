@@ -225,6 +225,14 @@ def test_other_checkouts_of_one_project(at: ForkedHome, web: Path, tmp_path: Pat
     assert "Redis" in told(at, web, env={"PATH": str(tmp_path)}), "without git"
 
 
+@pytest.mark.parametrize(("project", "tag"), [("Node.js", "#node-js"), ("2026", "#web")])
+def test_a_project_is_known_by_its_tag_and_one_that_is_no_tag_takes_no_other(
+    at: ForkedHome, tmp_path: Path, project: str, tag: str
+) -> None:
+    day(at, f"09:00 decision: Runs on port 80 {tag}")
+    assert ("port 80" in told(at, tmp_path, env={"SYNAPTIC_PROJECT": project})) == (tag != "#web")
+
+
 def test_without_a_project_nobody_reads_a_diary(at: ForkedHome, tmp_path: Path) -> None:
     told(at, tmp_path, session_id="one")
     day(at, "09:00 decision: Switched banks", "09:10 Dear diary", "09:20 decision: Not here | web")

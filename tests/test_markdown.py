@@ -263,8 +263,25 @@ def test_nothing_cannot_be_saved(text: str) -> None:
         compose_entry(text, id=ID, at=AT)
 
 
+@pytest.mark.parametrize("word", ["deci\u017fion", "i\u017f\u017fue", "ins\u0131ght", "\u0130nsight"])
+def test_letters_that_only_look_like_a_type_are_a_title(word: str) -> None:
+    [entry] = parse_entries(f"## 10:00 {word}: what we chose\n".encode(), "2026-11-21.md", mtime=AT).entries
+    assert (entry.type, entry.title) == ("note", f"{word}: what we chose")
+    with pytest.raises(InvalidArgument, match="unknown"):
+        compose_entry("x", id=ID, at=AT, type=word)
+
+
 @pytest.mark.parametrize(
-    ("tag", "slug"), [("Two Words", "two-words"), ("#DB", "db"), ("a/b_c-d", "a/b_c-d"), ("2026", "")]
+    ("tag", "slug"),
+    [
+        ("Two Words", "two-words"),
+        ("#DB", "db"),
+        ("a/b_c-d", "a/b_c-d"),
+        ("node.js", "node-js"),
+        ("c++", "c"),
+        ("#-x/", "x"),
+        ("2026", ""),
+    ],
 )
 def test_tags(tag: str, slug: str) -> None:
     assert slug_tag(tag) == slug

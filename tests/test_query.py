@@ -13,6 +13,7 @@ from synaptic.errors import InvalidArgument
 from synaptic.models import Filters
 from synaptic.query import (
     build_filters,
+    build_preference,
     nearest_word,
     parse_query,
     read_date,
@@ -35,6 +36,8 @@ def test_any_text_is_a_valid_query(text: str) -> None:
     [
         ("type:decision tag:db redis", ("redis",), (), Filters(types=("decision",), tags=("db",))),
         ("tag:db tag:#Ops x", ("x",), (), Filters(tags=("db", "ops"))),
+        ("tag:Node.js tag:cafe\u0301 x", ("x",), (), Filters(tags=("node-js", "caf\u00e9"))),
+        ("project:CAFE\u0301 x", ("x",), (), Filters(projects=("caf\u00e9",))),
         ('project:"big app" deploy', ("deploy",), (), Filters(projects=("big app",))),
         ('"connection pool" size', ("connection", "pool", "size"), ("connection pool",), Filters()),
         ("since:yesterday", (), (), Filters(since="2026-11-20")),
@@ -53,7 +56,7 @@ def test_inline_filters_and_phrases(
     assert parsed.notices == ()
 
 
-@pytest.mark.parametrize("typed", ["status:open bug", "type:plan x", "since:soonish x"])
+@pytest.mark.parametrize("typed", ["status:open bug", "type:plan x", "since:soonish x", "tag:!!! x", "tag:2026 x"])
 def test_what_is_no_filter_is_searched_as_words_with_a_notice(typed: str) -> None:
     parsed = parse_query(typed, Filters(), now=NOW)
     assert parsed.filters == Filters()
@@ -142,6 +145,8 @@ def test_what_is_no_date_names_examples(text: str) -> None:
     ("arguments", "named"),
     [
         ({"type": "plan"}, "decision"),
+        ({"tag": "!!!"}, "at least one letter"),
+        ({"tag": ["db", "2026"]}, "'2026' is no tag"),
         ({"days": 3, "since": "today"}, "exclude each other"),
         ({"days": -1}, "0 to 400000"),
         ({"since": "today", "until": "yesterday"}, "later than"),
@@ -153,6 +158,18 @@ def test_wrong_filters_name_what_is_valid(arguments: dict[str, object], named: s
     with pytest.raises(InvalidArgument) as error:
         build_filters(now=NOW, **arguments)  # type: ignore[arg-type]
     assert named in str(error.value)
+
+
+def test_a_decomposed_query_is_read_composed() -> None:
+    assert parse_query("the cafe\u0301 plan", Filters(), now=NOW).text == "the caf\u00e9 plan"
+
+
+def test_what_is_preferred_is_read_as_filters_are() -> None:
+    values = {"type": "Decision", "tags": ["Node.js", "c++"], "project": " CAFE\u0301 "}
+    filters = build_filters(now=NOW, type="Decision", tag=["Node.js", "c++"], project=" CAFE\u0301 ")
+    assert build_preference(values) == filters
+    with pytest.raises(InvalidArgument, match="no tag"):
+        build_preference({"tag": "!!!"})
 
 
 def test_days_reach_from_then_to_today() -> None:

@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
 from detect_secrets.plugins.base import BasePlugin
@@ -207,6 +208,9 @@ TRUE = [
     ("session cookie", "Set-Cookie: connect.sid=«s%3A{A32}.{A43}»; Path=/; HttpOnly"),
     ("session cookie", "PHPSESSID=«{A26}»"),
     ("session cookie", "curl -b 'JSESSIONID=«{A32}»' https://example.com"),
+    ("session cookie", "Set-Cookie: sid=«{h32}»; HttpOnly"),
+    ("session cookie", "PHPSESSID=«{h26}»"),
+    ("key", "set -gx OPENWEATHER_KEY «{A32}»"),
     ("password", "contraseña: «{A12}»"),
     ("password", "Contraseña del router: «{A12}»"),
     ("password", "mot de passe : «{A12}»"),
@@ -391,6 +395,8 @@ PLAIN = [
     "PuTTY-User-Key-File-2: is how such a file begins.",
     "PATH=/usr/bin:/bin and DISPATCH_PAT is unset",
     "name_pat = '[a-z]{12}[0-9]{4}'",
+    "session_id: 3f2c9a1e-8b7d-4c6a-9e5f-0a1b2c3d4e5f, session = 20261121-7k3m9q2x",
+    "PRIMARY_KEY=a1b2c3d4e5f6a7b8, STRIPE_PUBLISHABLE_KEY=pk_l~ive_a1b2c3d4e5f6a7b8c9d0",
 ]
 
 
@@ -461,6 +467,7 @@ def test_no_text_blows_up(unit: str) -> None:
 
 
 @settings(max_examples=150, deadline=None)
+@hypothesis.example(['export ANTHROPIC_API_KEY="«sk~-ant-api03-{w80}»"', "«ya~29.{w60}»", "«ya~29.{w60}»"])
 @given(
     st.lists(st.sampled_from([*(template for _, template in TRUE), *PLAIN, "{", "\u200b", "\n", '"', "İ"]), max_size=6)
 )

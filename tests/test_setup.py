@@ -664,6 +664,15 @@ def test_toml_of_several_tables_and_comments() -> None:
     assert toml.drop(mine + theirs, ("mcp_servers", "synaptic")) == theirs
 
 
+def test_toml_of_tables_that_stand_apart_keeps_comments_and_blank_lines() -> None:
+    servers = (
+        "[mcp_servers.synaptic]\ncommand = 'q'\n# one\n\n[other]\nx = 1\n[mcp_servers.synaptic.env]\nA = 'b'\n# two\n"
+    )
+    assert toml.drop(servers, ("mcp_servers", "synaptic")) == "# one\n\n[other]\nx = 1\n# two\n"
+    dotted = "a = 1\n\nmcp_servers.synaptic.command = 'q'\n# one\nb = 2\n"
+    assert toml.drop(dotted, ("mcp_servers", "synaptic")) == "a = 1\n\n# one\nb = 2\n"
+
+
 # -- other systems ------------------------------------------------------------------------------------
 
 

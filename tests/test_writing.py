@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import unicodedata
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ from homes import Clock, open_home
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from synaptic import Workspace, delete, get, recent, restore, save, search, update
+from synaptic import Workspace, delete, find, get, recent, restore, save, search, update
 from synaptic.checkout import detect_project
-from synaptic.errors import NotFound, SynapticError
+from synaptic.errors import InvalidArgument, NotFound, SynapticError
+from synaptic.query import build_filters
 
 DAY = "2026-11-21.md"
 
@@ -152,6 +154,60 @@ def test_a_tag_in_the_text_stays_and_the_notice_says_so(ws: Workspace) -> None:
     receipt = update(ws, save(ws, "Look at #redis again.\n\nSoon.").id, remove_tags=["redis"])
     assert any("#redis" in notice for notice in receipt.notices)
     assert recent(ws).entries[0].tags == ("redis",)
+
+
+ODD_TAGS = ["node.js", "c++", "v2.0", "cafe\u0301", "Two Words", "#DB", "a/b/", "-x-", "\ufb2a", "\u0130x", "x" * 1_000]
+
+
+def _tagged(ws: Workspace, tag: str) -> list[str]:
+    return [entry.id for entry in find(ws, filters=build_filters(now=ws.clock(), tag=tag)).entries]
+
+
+@given(tag=st.one_of(st.sampled_from(ODD_TAGS), st.text(max_size=12)))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_tag_is_found_and_removed_as_it_was_typed(ws: Workspace, tag: str) -> None:
+    try:
+        id = save(ws, "Words.", tags=[tag], force=True).id
+    except SynapticError:
+        with pytest.raises(SynapticError):
+            update(ws, save(ws, "Words.", force=True).id, remove_tags=[tag])
+        return
+    for form in (tag, unicodedata.normalize("NFD", tag), unicodedata.normalize("NFC", tag)):
+        assert id in _tagged(ws, form)
+    assert update(ws, id, remove_tags=[tag]).notices == ()
+    assert id not in _tagged(ws, tag) and get(ws, [id]).entries[0].tags == ()
+
+
+@pytest.mark.parametrize("typed", ["caf\u00e9", "cafe\u0301", "CAFE\u0301", "caf\u00e9-", "caf\u00e9/"])
+def test_a_tag_typed_by_hand_is_found_composed_and_decomposed(ws: Workspace, typed: str) -> None:
+    (ws.config.journal / DAY).parent.mkdir(parents=True, exist_ok=True)
+    (ws.config.journal / DAY).write_text(f"## 10:00 By hand #{typed}\n\nMore #{typed}\n", encoding="utf-8")
+    [id] = _tagged(ws, "caf\u00e9")
+    assert _tagged(ws, "cafe\u0301") == _tagged(ws, typed) == [id]
+    assert get(ws, [id]).entries[0].tags == ("caf\u00e9",)
+    found = search(ws, "tag:cafe\u0301 hand")
+    assert [hit.entry.id for hit in found.hits] == [id] and not found.notices
+
+
+def test_to_remove_a_tag_that_is_not_there_says_so(ws: Workspace) -> None:
+    id = save(ws, "Words.", tags=["a", "area/kitchen"]).id
+    [notice] = update(ws, id, remove_tags=["area"], importance=3).notices
+    assert "#area" in notice and "#a, #area/kitchen" in notice
+    with pytest.raises(InvalidArgument, match="no tag"):
+        update(ws, id, remove_tags=["!!!"])
+    assert update(ws, id, add_tags=["Node.js"], remove_tags=["node.js"]).notices == ()
+    assert get(ws, [id]).entries[0].tags == ("a", "area/kitchen")
+
+
+@pytest.mark.parametrize("project", ["Stra\u00dfe", "STRASSE", "Cafe\u0301", "CAF\u00c9", "\u01f0 \u1fb4"])
+def test_projects_compare_without_case_and_composed(ws: Workspace, project: str) -> None:
+    id = save(ws, "Words.", project=project).id
+    forms = {form(project) for form in (str, str.upper, str.lower, lambda p: unicodedata.normalize("NFD", p))}
+    for form in (*forms, f" {project} "):
+        filters = build_filters(now=ws.clock(), project=form)
+        assert [entry.id for entry in find(ws, filters=filters).entries] == [id]
+        assert [entry.id for entry in recent(ws, project=form).entries] == [id]
+        assert save(ws, "Words.", project=form).id == id  # a retry
 
 
 def test_updates_are_undone_one_after_the_other(ws: Workspace) -> None:

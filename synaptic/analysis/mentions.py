@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from ..blocks import project_key, slug_tag
 from ..lexicon import STOP_WORDS
 from ..patterns import compiled
 from .features import NO_NAMES
@@ -75,9 +76,9 @@ def _known_mention(written: str, opens: bool, known: Known) -> Mention | None:
     if plain in STOP_WORDS and not written.startswith("#"):
         is_name = not opens and written in known.names
         return Mention(EntityMention(written, "")) if is_name else None
-    slug = plain.replace(" ", "-")
-    tag = next((form for form in (slug, plain, slug.removesuffix("s")) if form in known.tags), "")
-    project = next((form for form in (plain, slug) if form in known.projects), "")
+    slug, key = slug_tag(plain), project_key(plain)
+    tag = next((form for form in (slug, slug.removesuffix("s")) if form in known.tags), "")
+    project = next((form for form in (key, key.replace(" ", "-")) if form in known.projects), "")
     if file := _by_file_name(known.files).get(plain):
         return Mention(EntityMention(file, "file"), tag, project, file)
     if project:

@@ -52,7 +52,8 @@ def conditions(filters: Filters, *, singly: bool = False, rowid: str = "e.rowid"
         add(f"e.project_key IN {THESE}", json.dumps(filters.projects))
     if filters.files:
         # a whole path, its last parts, or a folder
-        ways = [(path, f"/{path.lstrip('/')}", f"{path.rstrip('/')}/") for path in filters.files]
+        ends = [(path, f"/{path.lstrip('/')}", f"{path.rstrip('/')}/") for path in filters.files]
+        ways = [(path, tail, len(tail), head, len(head)) for path, tail, head in ends]
         add(f"{rowid} IN ({_ENTRIES_OF_FILES})", json.dumps(ways))
     if filters.since:
         add(f"e.at >= ? AND {_LOCAL} >= ?", _midnight(filters.since, -1), _midnight(filters.since, 0))
@@ -141,10 +142,10 @@ _ENTRIES_OF_TAGS = (
     "SELECT t.entry FROM json_each(?) j CROSS JOIN tag t ON t.name >= j.value || '/' AND t.name < j.value || '0'"
 )
 _ENTRIES_OF_FILES = (
-    "WITH wanted (path, tail, head) AS MATERIALIZED "
-    "(SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)) "
+    "WITH wanted (path, tail, tail_length, head, head_length) AS MATERIALIZED "  # length() ends at a zero byte
+    "(SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(?)) "
     "SELECT f.entry FROM file f CROSS JOIN wanted w ON f.path = w.path "
-    "OR substr(f.path, -length(w.tail)) = w.tail OR substr(f.path, 1, length(w.head)) = w.head"
+    "OR substr(f.path, -w.tail_length) = w.tail OR substr(f.path, 1, w.head_length) = w.head"
 )
 
 _LOCAL = "e.at + 1000000 * e.utc_offset"

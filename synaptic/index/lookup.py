@@ -267,26 +267,29 @@ class Index(Store):
         """True when some entry holds this quoted word or one of its stem."""
         return self._frequencies([word])[word] > 0
 
-    def stem(self, word: str) -> str | None:
+    def stem(self, word: str, tokenize: apsw.FTS5Tokenizer | None = None) -> str | None:
         """What the tokenizer makes of one word; None where it is not one token."""
         if word not in self._stems:
             if len(self._stems) >= STEMS_KEPT:
                 self._stems.clear()
-            self._stems[word] = self._tokenized(word)
+            self._stems[word] = self._tokenized(word, tokenize or self._tokenize())
         return self._stems[word]
 
     def stems(self, text: str) -> set[str]:
         """Those of a text's words."""
-        return {stem for _, word in words(text) if (stem := self.stem(word))}
+        tokenize = self._tokenize()  # once: each look at `db` asks the disk whether it is still the same
+        return {stem for word in {word for _, word in words(text)} if (stem := self.stem(word, tokenize))}
 
     def places(self, text: str, stems: Collection[str]) -> list[tuple[int, str]]:
         """(where it begins, stem) of every word of a text that has one of these stems."""
         found = ((start, self.stem(word)) for start, word in words_like(text, stems))
         return [(start, stem) for start, stem in found if stem and stem in stems]
 
-    def _tokenized(self, word: str) -> str | None:
+    def _tokenize(self) -> apsw.FTS5Tokenizer:
         name, *arguments = self._tokenizer
-        tokenize = self.db.fts5_tokenizer(name, arguments)
+        return self.db.fts5_tokenizer(name, arguments)
+
+    def _tokenized(self, word: str, tokenize: apsw.FTS5Tokenizer) -> str | None:
         utf8 = sought(word)[0].encode("utf-8", "replace")
         tokens = list(tokenize(utf8, apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False))
         return str(cast("tuple[str, ...]", tokens[0])[0]) if len(tokens) == 1 else None
@@ -317,15 +320,11 @@ class Index(Store):
         return self.keep("vocabulary", self._vocabulary)
 
     def _vocabulary(self) -> Vocabulary:
-        tags, projects, files = (
-            frozenset(row[0].lower() for row in self.rows(sql))
-            for sql in (
-                _DIFFERENT.format(column="name", table="tag"),
-                _DIFFERENT.format(column="project_key", table="entry"),
-                "SELECT DISTINCT path FROM file",
-            )
+        tags, projects = (
+            frozenset(row[0] for row in self.rows(_DIFFERENT.format(column=column, table=table)))
+            for column, table in (("name", "tag"), ("project_key", "entry"))
         )
-        return tags, projects, files
+        return tags, projects, frozenset(row[0].lower() for row in self.rows("SELECT DISTINCT path FROM file"))
 
     def used_tags(self) -> list[str]:
         """The tags that more than one entry has, the most used first."""
@@ -346,7 +345,7 @@ class Index(Store):
 
     def passages(self, chunk_rowids: Sequence[int]) -> dict[int, Passage]:
         sql = f'SELECT rowid, entry, start, "end", hash FROM chunk WHERE rowid IN {THESE}'
-        rows = self.rows(sql, json.dumps(chunk_rowids))
+        rows = self.rows(sql, json.dumps(list(chunk_rowids)))
         return {row[0]: Passage(*row) for row in rows}
 
     # -- entries out --------------------------------------------------------------------------------
@@ -354,7 +353,7 @@ class Index(Store):
     def entries(self, rowids: Sequence[int]) -> dict[int, Stored]:
         """Entries by rowid, without content. Copies that have no id in force are left out."""
         found: dict[int, Stored] = {}
-        these = json.dumps(rowids)
+        these = json.dumps(list(rowids))
         tags = self._lists(f"SELECT entry, name FROM tag WHERE entry IN {THESE} ORDER BY entry, seq", these)
         files = self._files(these)
         old = self._lists(f"SELECT entry, target FROM supersedes WHERE entry IN {THESE}", these)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any, NamedTuple, cast
 
+from ..blocks import project_key
 from ..models import DateSource, Entry, EntryType, Matrix, ParseIssue, Place, Proof, Stamp, Vector
 
 VECTOR_SCALE = 127 / 0.3
@@ -181,9 +182,10 @@ def entry_values(source: int, seq: int, row: EntryRow) -> tuple[Any, ...]:
     entry, place = row.entry, row.entry.place
     assert place is not None
     offset = entry.at.utcoffset() or timedelta()
+    key = entry.project and project_key(entry.project)
     return (
         source, seq, entry.id, instant(entry.at), round(offset.total_seconds()),
-        entry.date_source, entry.type, entry.title, entry.project, folded(entry.project), entry.importance,
+        entry.date_source, entry.type, entry.title, entry.project, key, entry.importance,
         entry.parent, entry.by, entry.derived_id, place.line, place.start, place.end, place.body_start,
         place.body_end, place.body_line, place.whole_file, row.hash, row.content_hash, row.row_hash,
     )  # fmt: skip
@@ -221,8 +223,3 @@ def stored(
         place=Place(path, line, start, end, body_start, body_end, body_line, bool(whole_file)),
     )
     return Stored(rowid, seq, entry, own_id, hash_)
-
-
-def folded(project: str | None) -> str | None:
-    """A project as it is compared."""
-    return None if project is None else project.casefold()

@@ -41,7 +41,7 @@ CREATE TABLE entry (
     type         TEXT NOT NULL,
     title        TEXT NOT NULL,
     project      TEXT,
-    project_key  TEXT,               -- casefolded
+    project_key  TEXT,               -- `blocks.project_key`
     importance   INTEGER,
     parent       TEXT,
     author       TEXT,

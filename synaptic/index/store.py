@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import apsw
 
+from ..blocks import project_key
 from ..errors import SynapticError
 from ..markdown import derived_id
 from ..models import Entry, Proof, Stamp, Vector
@@ -30,7 +31,6 @@ from .rows import (
     Passage,
     Source,
     entry_values,
-    folded,
     place_values,
     quantise,
 )
@@ -198,15 +198,19 @@ class Store(Keeping):
     def scrub(self, wait_ms: int = COMPACT_WAIT_MS) -> bool:
         """Leaves no trace of what was deleted: FTS5 keeps its words until segments are merged, SQLite its pages.
 
-        False where another process writes or reads from the log, which then keeps it: the scrub stays owed.
+        False where another process writes or reads from the log, which then keeps it, and where the index is kept
+        in memory, since its file was refused: the scrub stays owed.
         """
+        if self.trouble:
+            return False
         with suppress(apsw.BusyError):
             with self.writing(wait_ms):
                 self.forget_accesses()
                 self.optimize()
             if self.compact(wait_ms):
                 self._owes_scrub = False
-                self._note.unlink(missing_ok=True)
+                with suppress(OSError):  # the note stays: it is done once more
+                    self._note.unlink(missing_ok=True)
                 return True
         return False
 
@@ -289,8 +293,8 @@ class Store(Keeping):
         """None; what is kept of the labels in use follows new entries."""
         if "vocabulary" in self._kept:
             tags, projects, files = cast("Vocabulary", self._kept["vocabulary"])
-            tags |= {tag.lower() for entry in entries for tag in entry.tags}
-            projects |= {entry.project.casefold().lower() for entry in entries if entry.project}
+            tags |= {tag for entry in entries for tag in entry.tags}
+            projects |= {project_key(entry.project) for entry in entries if entry.project}
             files |= {path.lower() for entry in entries for path in entry.files}
             self._kept["vocabulary"] = tags, projects, files
         if "uses of tags" in self._kept:
@@ -311,7 +315,8 @@ class Store(Keeping):
 
     def _replace_labels(self, rowid: int, row: EntryRow) -> None:
         """None; what is the same stays: an entry is written again when one beside it changes."""
-        if self.value("SELECT project_key FROM entry WHERE rowid = ?", rowid) != folded(row.entry.project):
+        key = row.entry.project and project_key(row.entry.project)
+        if self.value("SELECT project_key FROM entry WHERE rowid = ?", rowid) != key:
             self._forget_labels()
         known = (
             self.rows("SELECT seq, name FROM tag WHERE entry = ? ORDER BY seq", rowid),
