@@ -1,0 +1,98 @@
+"""The word lists in `data/words/`, and the words that several modules read: the calendar, numbers, stop words."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from ..models import TYPES, EntryType
+
+_FOLDER = Path(__file__).parents[1] / "data" / "words"
+_PIECE = re.compile(r"(?<!\?P)<([a-z_]+)>")
+
+
+class Words:
+    """The lists, tables and patterns of one file in `data/words/`, read when the first of them is needed.
+
+    A list is an attribute: `Words("times").some` is a frozenset. `data/words/shared.toml` says how a file is written.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._path = _FOLDER / f"{name}.toml"
+
+    @cached_property
+    def _read(self) -> dict[str, Any]:
+        return tomllib.loads(self._path.read_text("utf-8"))
+
+    def __getattr__(self, name: str) -> frozenset[str]:
+        if name not in self._read:
+            raise AttributeError(f"{self._path.name} has no list {name!r}")
+        found = self.__dict__[name] = frozenset(self.ordered(name))
+        return found
+
+    def ordered(self, name: str) -> tuple[str, ...]:
+        """The words of a list or a table, in their order."""
+        listed = self._read[name]
+        return self._words(" ".join(listed.values()) if isinstance(listed, dict) else listed)
+
+    def _words(self, listed: str) -> tuple[str, ...]:
+        return tuple(one for word in listed.split() for one in (self.ordered(word[1:]) if word[0] == "@" else (word,)))
+
+    def rows(self, name: str, key: str, listed: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Of each row of an array of tables one value and the words of another, in their order."""
+        return tuple((row[key], self._words(row[listed])) for row in self._read[name])
+
+    def table(self, name: str) -> dict[str, str]:
+        """For each word of a table the key under which it stands."""
+        return {word: key for key, listed in self._read[name].items() for word in listed.split()}
+
+    def numbers(self, name: str) -> dict[str, int]:
+        """For each word of a table the number under which it stands."""
+        return {word: int(key) for word, key in self.table(name).items()}
+
+    @cache  # noqa: B019 - there are as many objects as files
+    def pattern(self, name: str, section: str = "patterns") -> str:
+        """A regular expression, with the pieces that it names."""
+        return _PIECE.sub(lambda piece: self._piece(piece[1]), self._read[section][name].replace("\n", ""))
+
+    def _piece(self, name: str) -> str:
+        if name in self._read.get("patterns", ()):
+            return self.pattern(name)
+        return "|".join(self.ordered(name)) if name in self._read else SHARED._piece(name)
+
+    def patterns(self, section: str) -> dict[str, str]:
+        """All patterns of a section by their names, in their order."""
+        return {name: self.pattern(name, section) for name in self._read[section]}
+
+
+SHARED = Words("shared")
+
+MONTH_NAMES = SHARED.ordered("month_names")
+MONTHS = {form: n for n, name in enumerate(MONTH_NAMES, 1) for form in (name, name[:3])} | {"sept": 9}
+"""Every name of a month, `jan` and `sept` too: 1 to 12."""
+
+DAY_NAMES = SHARED.ordered("day_names")
+SHORT_DAYS = SHARED.numbers("short_days")
+WEEKDAYS = {name: number for number, name in enumerate(DAY_NAMES)} | SHORT_DAYS
+"""Every name of a day of the week: 0 for Monday."""
+
+COUNTS = {"a": 1, "an": 1, **SHARED.numbers("numbers")}
+
+STOP_WORDS = SHARED.stop
+"""Words that say nothing by themselves."""
+
+TYPE_NAMES: dict[str, EntryType] = {
+    form: name for name in TYPES for form in ((name,) if name == "progress" else (name, f"{name}s"))
+}
+"""Every type, alone and as a plural."""
+
+TYPE_WORDS: dict[str, EntryType] = {**TYPE_NAMES, **dict.fromkeys(SHARED.decided, "decision")}
+"""Words by which people ask for notes of a type, which need not say them."""
+
+
+def is_tool(word: str) -> bool:
+    """Whether a word is the name of a program, library, language or service; some need their capital to be one."""
+    return word.lower() in SHARED.tools and (word[:1].isupper() or word.lower() not in SHARED.tools_with_a_capital)
