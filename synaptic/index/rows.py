@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any, NamedTuple, cast
 
-from ..blocks import project_key
 from ..models import DateSource, Entry, EntryType, Matrix, ParseIssue, Place, Proof, Stamp, Vector
+from ..notes.blocks import project_key
 
 VECTOR_SCALE = 127 / 0.3
 """Components of a unit vector rarely exceed 0.3: this uses the whole range of int8 and clips the rest."""

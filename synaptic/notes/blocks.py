@@ -1,0 +1,403 @@
+"""Markdown seen as text: where fences, comments and headings stand, which tags it carries. Knows no entries.
+
+Structure is plain ASCII, so `scan` reads a file's bytes as Latin-1 just as well as decoded text, and its
+offsets are then byte offsets. Line ends are LF; a CR may stand before one. Every loop is linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from ..errors import InvalidArgument
+
+_CLOCK = (
+    r"(?:(?:0?[1-9]|1[0-2]):[0-5][0-9](?::[0-5][0-9])?[ \t]?[AaPp][Mm]"
+    r"|(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?)"
+)
+# The second dash is U+2013 in UTF-8 read as Latin-1.
+TIME_HEADING = rf"##[ \t]+(?P<time>{_CLOCK}(?:(?:-|–|\xe2\x80\x93){_CLOCK})?)(?=[ \t\r\n]|\Z)"
+_STRUCTURE = re.compile(
+    r"^(?:(?P<fence>(?P<prefix>[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*)(?P<run>`{3,}|~{3,})(?P<info>[^\n]*))"
+    rf"|(?P<comment> {{0,3}}<!--)|(?P<h1>\#(?=[ \t\r\n]|\Z))|(?P<entry>{TIME_HEADING}))",
+    re.MULTILINE,
+)
+_SYN_BELOW = re.compile(r"[^\n]*\n(?:[ \t]*\r?\n)?(?=<!--[ \t]*syn:)")
+_UNQUOTED = re.compile(r"^(?! {0,3}>)", re.MULTILINE)
+_LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
+
+_ALWAYS_ESCAPED = re.compile(
+    r"^( {0,3})(?=\\*<!--[ \t]*syn:|\\+<!--)|^(?=\\*##[ \t]+[0-9]|\\+#(?:[ \t]|$))", re.MULTILINE
+)
+_ESCAPED = re.compile(r"^( {0,3})\\(?=\\*<!--)|^\\(?=\\*(?:##[ \t]+[0-9]|#(?:[ \t]|$)))", re.MULTILINE)
+PRIVATE_TAG = r"(?ai:</?private)(?:[ \t][^<>\r\n]*)?>"
+"""`<private>` or `</private>`, on one line; behind a backslash it is text (see `privacy`)."""
+_ESCAPED_TAG = re.compile(rf"(?<!\\)\\(?=\\*{PRIVATE_TAG})")
+_COMMENT_OPENER = re.compile(r"^ {0,3}(?=<!--)", re.MULTILINE)
+
+# `\w` lacks the vowel signs that Indic, Thai, Arabic and decomposed Latin words are written with.
+_TAG_CHARS = (
+    r"\w/\-\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u06d6-\u06dc"
+    r"\u0900-\u0963\u0966-\u0e4e\u0e50-\u0f00\u1000-\u1049\u1050-\u109f\u1780-\u17d3"
+)
+_TAG = re.compile(rf"(?<![^ \t\n])#([{_TAG_CHARS}]+)")
+_NOT_TAG = re.compile(rf"[^{_TAG_CHARS}]+")
+_INLINE = re.compile(
+    rf"(?P<ticks>`+)|(?P<comment><!--)|\[\[[^\[\]\n]*\]\]|\[[^\[\]\n]*\](?:\([^()\n]*\)|\[[^\[\]\n]*\])|{_TAG.pattern}"
+)
+_PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
+_TICKS = re.compile("`+")
+_CODE_SPAN_REACH = 10_000
+
+_WIKI_LINK = re.compile(r"!?\[\[([^\[\]|\n]*)\|?([^\[\]\n]*)\]\]")
+_LINK = re.compile(r"(?<!\w)!?\[([^\[\]\n]*)\]\(([^()\n]*)\)")
+
+LONE_CR = re.compile(r"\r(?!\n)")
+
+MASK = b"\xff"
+"""What stands in a masked text for each private byte: no text in UTF-8 holds it (see `privacy`)."""
+_MASKED = rb"(?>\xff(?:[\xff\r\n]*\xff)?)"
+_MASKED_LINES = re.compile(rb"(?:\A|(?<=\n))[ \t]*\xff(?:[\xff\s]*\xff)?[ \t]*(?:\r?\n(?:[ \t]*\r?\n)?|\Z)")
+_MASKED_PART = re.compile(
+    rb"(?<![ \t])[ \t]*%b[ \t]*(?=\r?\n|\Z|[.,;:!?)])|(?:\A|(?<=[ \t\n]))%b[ \t]*|%b" % (_MASKED, _MASKED, _MASKED)
+)
+
+_NEVER = float("inf")
+
+
+class Mark(NamedTuple):
+    """A line that may start an entry or a note. `comment_at` is where its `<!-- syn:` line starts, or -1."""
+
+    kind: Literal["entry", "h1"]
+    start: int
+    time: tuple[int, int]
+    comment_at: int
+
+
+class Unclosed(NamedTuple):
+    """A fence or comment without an end; `hides` counts the entry headings that were read as its text."""
+
+    kind: Literal["fence", "comment"]
+    start: int
+    hides: int
+    at_end: bool
+    closing: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The structure of a text. `opaque` are the spans of fences and comments, in order."""
+
+    marks: list[Mark]
+    opaque: list[tuple[int, int]]
+    unclosed: list[Unclosed]
+
+
+@dataclass(slots=True)
+class _Open:
+    kind: Literal["fence", "comment"]
+    start: int
+    limit: float
+    column: int = 0
+    run: str = ""
+    hides: int = 0
+
+    def unclosed(self, *, at_end: bool) -> Unclosed:
+        return Unclosed(self.kind, self.start, self.hides, at_end, " " * self.column + self.run)
+
+
+def scan(text: str, start: int = 0) -> Scan:
+    """The marks, opaque spans and unclosed pieces of `text` from `start`, a line's start.
+
+    An entry heading with a `<!-- syn:` line below it is a mark everywhere; others only outside fences
+    and comments.
+    """
+    found = Scan([], [], [])
+    inside: _Open | None = None
+    comment_end: float = -1
+    own_comment = -1
+    above = _Above(text)
+    for match in _STRUCTURE.finditer(text, start):
+        kind, at = match.lastgroup, match.start()
+        if inside is not None and at >= inside.limit:
+            found.opaque.append((inside.start, int(inside.limit)))
+            inside = None
+        below = _SYN_BELOW.match(text, match.end()) if kind == "entry" else None
+        if inside is not None:
+            if below is not None:
+                found.opaque.append((inside.start, at))
+                found.unclosed.append(inside.unclosed(at_end=False))
+                inside = None
+            elif inside.kind == "fence" and kind == "fence" and _closes(match, inside):
+                found.opaque.append((inside.start, match.end()))
+                inside = None
+                continue
+            else:
+                inside.hides += kind == "entry"
+                continue
+        if kind == "entry":
+            own_comment = below.end() if below else -1
+            found.marks.append(Mark("entry", at, match.span("time"), own_comment))
+        elif kind == "h1":
+            found.marks.append(Mark("h1", at, (at, at), -1))
+        elif kind == "fence":
+            inside = _open_fence(text, match, above)
+        elif at != own_comment:
+            if comment_end < at:
+                # `<!-->` is a whole comment, so the end may overlap the start.
+                comment_end = _or_never(text.find("-->", match.end() - 2))
+            limit = comment_end if comment_end == _NEVER else _or_never(text.find("\n", int(comment_end)))
+            if limit == _NEVER and comment_end != _NEVER:
+                limit = len(text)
+            inside = _Open("comment", at, limit)
+    if inside is not None:
+        found.opaque.append((inside.start, int(min(inside.limit, len(text)))))
+        if inside.limit == _NEVER:
+            found.unclosed.append(inside.unclosed(at_end=True))
+    return found
+
+
+def _or_never(position: int) -> float:
+    return _NEVER if position < 0 else position
+
+
+def _columns(prefix: str) -> int:
+    return len(prefix.expandtabs(4))
+
+
+def _open_fence(text: str, match: re.Match[str], above: _Above) -> _Open | None:
+    prefix, run = match["prefix"], match["run"]
+    if run[0] == "`" and "`" in match["info"]:
+        return None
+    column = _columns(prefix)
+    if column >= 4 and not prefix.strip(" \t") and not above.in_list(match.start()):
+        return None
+    # A fence in a block quote ends with the quote; elsewhere only its closing line ends it.
+    limit = above.quote_end(match.end() + 1) if ">" in prefix else _NEVER
+    return _Open("fence", match.start(), limit, column, run)
+
+
+def _closes(match: re.Match[str], fence: _Open) -> bool:
+    run, prefix = match["run"], match["prefix"]
+    return (
+        run[0] == fence.run[0]
+        and len(run) >= len(fence.run)
+        and not match["info"].strip(" \t\r")
+        and not prefix.strip(" \t>")
+        and _columns(prefix) <= fence.column + 3
+    )
+
+
+class _Above:
+    """What stands around the lines of a text. Asked in ascending order, it looks at each line once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._list = (0, False)
+        self._code = (0, True)
+        self._quote = (0, -1)
+
+    def in_list(self, start: int) -> bool:
+        """Whether the indented line at `start` stands in a list item, so that it is no indented code."""
+        known_at, listed = self._list
+        for line in self._lines(start, known_at):
+            if _LIST_ITEM.match(line + " "):
+                listed = True
+                break
+            if line and line[0] not in " \t":
+                listed = False
+                break
+        self._list = (start, listed)
+        return listed
+
+    def indented_code(self, at: int) -> bool:
+        """Whether the line that holds `at` is indented code."""
+        start = self._text.rfind("\n", 0, at) + 1
+        line = self._text[start : start + 200]
+        if _indent(line) < 4 or _LIST_ITEM.match(line):
+            return False
+        known_at, code = self._code
+        for above in self._lines(start, known_at):
+            if not above:
+                code = not self.in_list(start)
+                break
+            if _indent(above) < 4:
+                code = False
+                break
+        self._code = (start, code)
+        return code
+
+    def quote_end(self, start: int) -> int:
+        """Where the first line from `start`, a line's start, stands that is in no block quote; else the text's end."""
+        asked, end = self._quote
+        if not asked <= start <= end:
+            unquoted = _UNQUOTED.search(self._text, start)
+            self._quote = start, unquoted.start() if unquoted else len(self._text)
+        return self._quote[1]
+
+    def _lines(self, start: int, last: int) -> Iterator[str]:
+        """The lines above `start`, upwards to the one that begins at `last`."""
+        while start > last:
+            end = start - 1
+            start = self._text.rfind("\n", 0, end) + 1
+            yield self._text[start : min(end, start + 200)].rstrip(" \t\r")
+
+
+def _indent(line: str) -> int:
+    return _columns(line[: len(line) - len(line.lstrip(" \t"))])
+
+
+def escape(text: str) -> tuple[str, str]:
+    r"""`text` so that no line of it reads as an entry's border, and the line that its open fence lacks, or "".
+
+    | line                     | written                                         |
+    |--------------------------|-------------------------------------------------|
+    | `## 10:00 x`             | `\## 10:00 x`, everywhere                       |
+    | `<!-- syn:x`             | `\<!-- syn:x`, everywhere                       |
+    | `# H1`                   | `\# H1` outside fences and comments             |
+    | `<!-- never closed`      | `\<!-- never closed`                            |
+    | `\# x`, `\<!--`, `\## 1` | one backslash more, so that reading takes one   |
+    """
+    text = _ALWAYS_ESCAPED.sub(r"\1\\", text)
+    found = scan(text)
+    if found.unclosed and found.unclosed[-1].kind == "comment":
+        start = found.unclosed[-1].start
+        text = text[:start] + _COMMENT_OPENER.sub(r"\g<0>\\", text[start:])
+        found = scan(text)
+    closing = found.unclosed[-1].closing if found.unclosed else ""
+    return insert_backslashes(text, [mark.start for mark in found.marks]), closing
+
+
+def insert_backslashes(text: str, positions: Iterable[int]) -> str:
+    """`text` with one backslash before each of the ascending positions."""
+    bounds = [0, *positions, len(text)]
+    return "\\".join(text[a:b] for a, b in pairwise(bounds))
+
+
+def unescape(text: str) -> str:
+    """`text` as it was before `escape`; line ends must be LF."""
+    return unescape_tags(_ESCAPED.sub(r"\1", text)) if "\\" in text else text
+
+
+def unescape_tags(text: str) -> str:
+    r"""`text` with one backslash less before each `\<private>` and `\</private>`."""
+    return _ESCAPED_TAG.sub("", text) if "\\" in text else text
+
+
+def newlines(text: str) -> str:
+    """`text` with CRLF and lone CR as LF. U+2028, VT, FF and NEL are no line ends."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def body_text(raw: bytes) -> str:
+    """What a slice of an entry's masked body says: decoded (errors replaced), LF, one backslash of each escape gone."""
+    return unescape(newlines(shown(raw).decode("utf-8", "replace")))
+
+
+def shown(masked: bytes) -> bytes:
+    """What a masked text says without its private parts, and without the lines that held nothing else."""
+    if MASK not in masked:
+        return masked
+    return _MASKED_PART.sub(b"", _MASKED_LINES.sub(b"", masked))
+
+
+def slug_tag(tag: str) -> str:
+    """`tag` in the one form in which tags are written, stored and compared, or "" where no letter is left.
+
+    Lower case, composed (NFC), and of characters that can stand after a `#`. Arguments, filters and files all use it.
+
+    `Two Words` -> `two-words`, `#DB` -> `db`, `node.js` -> `node-js`, `c++` -> `c`, `2026` -> ``.
+    """
+    bare = tag.strip().lstrip("#").lower()
+    composed = bare if bare.isascii() else unicodedata.normalize("NFC", bare)
+    slug = _NOT_TAG.sub("-", composed).strip("-/")
+    return slug if any(map(str.isalpha, slug)) else ""
+
+
+def check_tag(tag: str) -> str:
+    """`slug_tag` of a tag that a user gave. Raises InvalidArgument where no letter is left."""
+    slug = slug_tag(tag)
+    if not slug:
+        raise InvalidArgument(f"{tag!r} is no tag.", valid=("letters, digits, _ - and /, with at least one letter",))
+    return slug
+
+
+def project_key(project: str) -> str:
+    """The form in which projects are compared: without case, composed (NFC), no blanks around it."""
+    plain = project.strip()
+    if plain.isascii():
+        return plain.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", plain).casefold())
+
+
+def find_tags(text: str) -> tuple[str, ...]:
+    """The slugs of the tags that `text` carries, each once, in order; none from code, links, URLs and comments."""
+    if "#" not in text or not _TAG.search(text):
+        return ()
+    tags: dict[str, None] = {}
+    at = judged = 0
+    code: bool | None = None
+    above = _Above(text)
+    for start, end in [*scan(text).opaque, (len(text), len(text))]:
+        for tag_at, _, tag in inline_tags(text[at:start]):
+            # One judgement a line: a line may hold a million tags.
+            if code is None or "\n" in text[judged : at + tag_at]:
+                code = above.indented_code(at + tag_at)
+            judged = at + tag_at
+            if not code:
+                tags[tag] = None
+        at = end
+    return tuple(tags)
+
+
+def inline_tags(text: str) -> list[tuple[int, int, str]]:
+    """Start, end and slug of each tag in a text without fences."""
+    found = []
+    at = 0
+    last_comment_end = text.rfind("-->")
+    while match := _INLINE.search(text, at):
+        at = match.end()
+        if match["ticks"]:
+            at = _code_span_end(text, at, len(match["ticks"]))
+        elif match["comment"]:
+            if at - 2 <= last_comment_end:
+                at = text.index("-->", at - 2) + 3
+        elif (typed := match[3]) and (tag := slug_tag(typed)):
+            found.append((match.start(), at, tag))
+    return found
+
+
+def _code_span_end(text: str, at: int, ticks: int) -> int:
+    """Where the code span ends whose opening run ends at `at`; `at` where nothing closes it."""
+    for run in _TICKS.finditer(text, at, at + _CODE_SPAN_REACH):
+        if len(run[0]) == ticks:
+            return at if _PARAGRAPH_END.search(text, at, run.start()) else run.end()
+    return at
+
+
+def plain_text(text: str) -> str:
+    """The words of `text`, for indexing: links as their words, no HTML comments. Its length may differ.
+
+    `[[Page|alias]]` -> `Page alias`, `[text](url)` -> `text url`.
+    """
+    if "<!--" in text:
+        text = _drop_comments(text)
+    if "[" in text:
+        text = _LINK.sub(r"\1 \2", _WIKI_LINK.sub(r"\1 \2", text))
+    return text
+
+
+def _drop_comments(text: str) -> str:
+    kept = []
+    at = 0
+    while (start := text.find("<!--", at)) >= 0:
+        end = text.find("-->", start + 2)
+        if end < 0:
+            break
+        kept.append(text[at:start])
+        at = end + 3
+    return " ".join([*kept, text[at:]])
