@@ -10,7 +10,7 @@ from typing import Any
 from bench_corpus import indexed, markdown_in
 
 from synaptic import search
-from synaptic.embedding import FastEmbedder
+from synaptic.index.embedding import FastEmbedder
 
 NOTICE = "no close match"
 HALVES = (("even, tuned on", 0), ("odd, held back", 1))

@@ -12,7 +12,7 @@ from bench_quality import Corpus, locomo, mean, measures
 
 from synaptic import search
 from synaptic.config import DEFAULT_MODEL
-from synaptic.embedding import FastEmbedder
+from synaptic.index.embedding import FastEmbedder
 from synaptic.models import SearchResult
 
 BUDGETS_MS = (None, 80.0, 40.0, 20.0, 10.0)

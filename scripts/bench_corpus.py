@@ -15,9 +15,9 @@ from pathlib import Path
 
 from synaptic import Config, Workspace, open_workspace, rebuild
 from synaptic.config import DEFAULT_MODEL
-from synaptic.embedding import Embedder, FastEmbedder
-from synaptic.lexicon import STOP_WORDS
-from synaptic.markdown import compose_entry, new_id, render_entry
+from synaptic.index.embedding import Embedder, FastEmbedder
+from synaptic.language.lexicon import STOP_WORDS
+from synaptic.notes.markdown import compose_entry, new_id, render_entry
 
 PER_DAY = 30
 """Entries in a day file."""

@@ -13,7 +13,7 @@ from typing import Any
 from bench_corpus import entry_texts, indexed, sentences, write
 
 from synaptic import SearchConfig, Workspace, search
-from synaptic.embedding import FastEmbedder
+from synaptic.index.embedding import FastEmbedder
 
 NOW = datetime(2026, 11, 21, 12)
 NEWER, YEARS_AGO = 5_000, 2

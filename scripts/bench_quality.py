@@ -21,7 +21,7 @@ from bench_freshness import run_freshness
 
 from synaptic import SearchConfig, Workspace, find, search
 from synaptic.config import DEFAULT_MODEL
-from synaptic.embedding import FastEmbedder
+from synaptic.index.embedding import FastEmbedder
 from synaptic.models import Entry
 
 PLAIN = SearchConfig(

@@ -11,9 +11,9 @@ from functools import partial
 from typing import Any
 
 from synaptic import Workspace, search
-from synaptic.analysis import analyze
-from synaptic.tools import TOOLS
-from synaptic.understanding import known
+from synaptic.language.analysis import analyze
+from synaptic.search.understanding import known
+from synaptic.surfaces.mcp.tools import TOOLS
 
 KINDS: Sequence[tuple[str, dict[str, Any], str]] = (
     ("explain", {"explain": True}, "at most 1.1"),

@@ -29,16 +29,16 @@ from bench_speed import asking_server, rss_anon_mb
 
 from synaptic import Filters, Workspace, rebuild, save, search
 from synaptic.config import DEFAULT_MODEL
-from synaptic.embedding import FastEmbedder
 from synaptic.index import Candidate, Index
 from synaptic.index.conditions import Gate
+from synaptic.index.embedding import FastEmbedder
 from synaptic.index.rows import quantise
+from synaptic.language.query import parse_query
+from synaptic.language.words import match
 from synaptic.models import Vector
-from synaptic.query import parse_query
-from synaptic.ranking import reciprocal_rank_fusion
-from synaptic.retrieve import DEPTH, by_meaning, by_words
-from synaptic.sync import embed_pending, sync
-from synaptic.words import match
+from synaptic.search.ranking import reciprocal_rank_fusion
+from synaptic.search.retrieve import DEPTH, by_meaning, by_words
+from synaptic.workspace.sync import embed_pending, sync
 
 Row = dict[str, Any]
 

@@ -21,11 +21,11 @@ import numpy as np
 from bench_corpus import LAST_DAY, MINUTES_APART, NOW, PER_DAY, queries, sentences
 
 from synaptic import Config, Workspace, open_workspace
-from synaptic.analysis import Known, analyze
 from synaptic.config import DEFAULT_MODEL, make_clock
-from synaptic.embedding import FastEmbedder
-from synaptic.markdown import compose_entry, new_id, render_entry
-from synaptic.sync import sync
+from synaptic.index.embedding import FastEmbedder
+from synaptic.language.analysis import Known, analyze
+from synaptic.notes.markdown import compose_entry, new_id, render_entry
+from synaptic.workspace.sync import sync
 
 POOL = 12_000
 REAL = 3_000

@@ -1,7 +1,7 @@
 """Processor time of every function that reads a stranger's text, over texts that make a careless pattern slow.
 
 A function is linear where four times the text takes about four times as long; a quadratic one takes sixteen times.
-`tests/test_shapes.py` holds that law, `bench.py shapes` prints the seconds for a megabyte of each shape.
+`tests/faults/test_shapes.py` holds that law, `bench.py shapes` prints the seconds for a megabyte of each shape.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from pathlib import Path
 from typing import Any
 
 from synaptic import Filters
-from synaptic.analysis import Known, analyze
-from synaptic.blocks import escape, find_tags, inline_tags, plain_text, scan, unescape
-from synaptic.chunking import cut, estimate_tokens
-from synaptic.frontmatter import read_front_matter
-from synaptic.header import clean_title, derive_title, escape_title, read_comment, read_heading
-from synaptic.markdown import compose_entry, render_entry, rewrite_block
-from synaptic.merge import merge
+from synaptic.index.chunking import cut, estimate_tokens
+from synaptic.journal.recovery import ids_in, mend
+from synaptic.language.analysis import Known, analyze
+from synaptic.language.normalize import anchor_times, normalize, resolve_pronouns
+from synaptic.language.query import parse_query, terms_of
+from synaptic.language.sentences import sentence_ends
+from synaptic.language.timephrase import find_time, is_recent, read_time
+from synaptic.language.words import match, sought, spell, words, words_like
 from synaptic.models import Entry
-from synaptic.normalize import anchor_times, normalize, resolve_pronouns
-from synaptic.privacy import mask, without_private
-from synaptic.query import parse_query, terms_of
-from synaptic.reading import parse_entries
-from synaptic.recovery import ids_in, mend
-from synaptic.redaction import find_secrets, redact
-from synaptic.screening import Screen
-from synaptic.sentences import sentence_ends
-from synaptic.setup import jsonc
-from synaptic.timephrase import find_time, is_recent, read_time
-from synaptic.words import match, sought, spell, words, words_like
+from synaptic.notes.blocks import escape, find_tags, inline_tags, plain_text, scan, unescape
+from synaptic.notes.frontmatter import read_front_matter
+from synaptic.notes.header import clean_title, derive_title, escape_title, read_comment, read_heading
+from synaptic.notes.markdown import compose_entry, render_entry, rewrite_block
+from synaptic.notes.merge import merge
+from synaptic.notes.privacy import mask, without_private
+from synaptic.notes.reading import parse_entries
+from synaptic.notes.redaction import find_secrets, redact
+from synaptic.notes.screening import Screen
+from synaptic.surfaces.clients import jsonc
 
 LIMIT_S = 1.5
 """Seconds that a function may take for a million characters of one shape, on two shared cores."""

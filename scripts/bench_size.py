@@ -15,7 +15,7 @@ import numpy as np
 from bench_corpus import markdown_in, write
 
 from synaptic import Config, Workspace, open_workspace, rebuild
-from synaptic.embedding import Embedder
+from synaptic.index.embedding import Embedder
 from synaptic.index.rows import quantise
 
 Row = dict[str, Any]

@@ -26,14 +26,14 @@ from bench_start import INITIALIZE, SYNAPTIC
 from mcp import Client, StdioServerParameters
 
 from synaptic import Config, Filters, Workspace, open_workspace, rebuild, search
-from synaptic.answers import ANSWERS, Call
 from synaptic.config import DEFAULT_MODEL, make_clock
-from synaptic.embedding import FastEmbedder
+from synaptic.index.embedding import FastEmbedder
+from synaptic.index.parallel import in_parallel, processors
+from synaptic.language.query import parse_query
 from synaptic.models import Vector
-from synaptic.parallel import in_parallel, processors
-from synaptic.query import parse_query
-from synaptic.retrieve import by_meaning, by_words
-from synaptic.sync import sync
+from synaptic.search.retrieve import by_meaning, by_words
+from synaptic.surfaces.mcp.answers import ANSWERS, Call
+from synaptic.workspace.sync import sync
 
 Row = dict[str, Any]
 

@@ -35,13 +35,13 @@ INITIALIZE = {
 
 GOALS = {"search": "0.8 s", "save": "0.35 s", "recent": "0.35 s", "get": "0.35 s"}
 
-BEFORE = {"Python": "pass", "synaptic imported": "import synaptic.cli"}
+BEFORE = {"Python": "pass", "synaptic imported": "import synaptic.surfaces.cli.main"}
 """What a command does before it looks at its arguments, each with what stands above it."""
 
 MODEL = {
     "numpy, onnxruntime and tokenizers imported": "import numpy, onnxruntime, tokenizers",
     "the model checked and loaded": (
-        "from pathlib import Path; from synaptic.embedding import DEFAULT_MODEL, FastEmbedder; "
+        "from pathlib import Path; from synaptic.index.embedding import DEFAULT_MODEL, FastEmbedder; "
         "FastEmbedder(DEFAULT_MODEL, cache=Path()).load()"
     ),
 }

@@ -24,7 +24,7 @@ import soak_shim as shim
 from soak_trials import NOW, Broken, attack, check, entries, files, litter, open_home, vanished
 from typer.main import get_command
 
-import synaptic.cli
+import synaptic.surfaces.cli.main
 from synaptic import delete, save, update
 
 FAULTS = (
@@ -219,13 +219,13 @@ def _normal(scene: Scene, journal: Path) -> dict[str, bytes]:
 
 def warm_up(folder: Path) -> None:
     """None; what commands load when they are first used is loaded, so that a fork of this process costs little."""
-    setattr(synaptic.cli, "get_command", functools.cache(get_command))  # noqa: B010
+    setattr(synaptic.surfaces.cli.main, "get_command", functools.cache(get_command))  # noqa: B010
     os.environ |= {"SYNAPTIC_HOME": str(folder / "warm"), "SYNAPTIC_PROJECT": "soak", "SYNAPTIC_NOW": NOW.isoformat()}
     with contextlib.redirect_stdout(io.StringIO()) as said:
-        synaptic.cli.main(["save", "One.", "--at", "2026-11-21T08:00", "--json"])
+        synaptic.surfaces.cli.main.main(["save", "One.", "--at", "2026-11-21T08:00", "--json"])
         id = json.loads(said.getvalue())["id"]
         for words in (["update", id, "--append", "Two."], ["delete", id, "--yes"], ["restore", id], ["find"]):
-            assert synaptic.cli.main([*words, "--json"]) == 0
+            assert synaptic.surfaces.cli.main.main([*words, "--json"]) == 0
 
 
 def _copy(home: Path, to: Path) -> None:
@@ -250,7 +250,7 @@ def _command(scene: Scene, call: int, fault: int, forever: bool) -> tuple[int, s
         shim.break_at(call, fault, forever=forever)
         code = 99
         try:
-            code = synaptic.cli.main()
+            code = synaptic.surfaces.cli.main.main()
         finally:
             count = shim.calls()
             shim.watch(None)

@@ -19,10 +19,10 @@ from pathlib import Path
 from soak_trials import Broken, attack, check
 
 from synaptic import Config
-from synaptic.gitdriver import by_lines, set_up
-from synaptic.markdown import parse_entries
-from synaptic.merge import merge
-from synaptic.privacy import mask
+from synaptic.notes.markdown import parse_entries
+from synaptic.notes.merge import merge
+from synaptic.notes.privacy import mask
+from synaptic.verbs.gitdriver import by_lines, set_up
 
 DAY = "2026-11-21.md"
 THROUGH_GIT = 50

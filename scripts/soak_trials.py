@@ -29,8 +29,8 @@ import numpy as np
 
 from synaptic import Workspace, find, open_workspace
 from synaptic.config import Config
-from synaptic.doctor import checkup
 from synaptic.models import Entry, Vector
+from synaptic.verbs.doctor import checkup
 
 Trial = Callable[[int, random.Random, Path], int]
 TRIAL_S = 120

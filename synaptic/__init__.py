@@ -8,15 +8,15 @@
 'Chose sqlite-vec over LanceDB.'
 """
 
-from .browse import find, get, recent, status
 from .config import Config, SearchConfig, load_config
 from .errors import SynapticError
+from .language.query import build_filters
 from .models import Entry, Filters, Hit, Listing, RebuildReport, Receipt, SearchResult, Status
-from .query import build_filters
-from .search import search
-from .sync import rebuild
-from .workspace import Workspace, open_workspace
-from .writing import delete, restore, save, update
+from .search.search import search
+from .verbs.browse import find, get, recent, status
+from .verbs.writing import delete, restore, save, update
+from .workspace.sync import rebuild
+from .workspace.workspace import Workspace, open_workspace
 
 __all__ = [
     "Config",

@@ -13,7 +13,7 @@ from homes import Clock, open_home
 
 from synaptic import Workspace
 from synaptic.config import DEFAULT_MODEL
-from synaptic.embedding import FastEmbedder
+from synaptic.index.embedding import FastEmbedder
 
 Rounds = Callable[[int, int], Iterator[int]]
 

@@ -105,10 +105,10 @@ def serve() -> None:
     import numpy  # noqa: F401
     import yaml  # noqa: F401
 
-    import synaptic.cli
-    import synaptic.commands
-    import synaptic.setup_command
-    import synaptic.understanding  # noqa: F401
+    import synaptic.search.understanding
+    import synaptic.surfaces.cli.commands
+    import synaptic.surfaces.cli.main
+    import synaptic.surfaces.cli.setup_command  # noqa: F401
 
     for line in sys.stdin:
         print(json.dumps(_forked(json.loads(line))), flush=True)
@@ -138,7 +138,7 @@ def _forked(call: dict[str, Any]) -> tuple[int, str, str]:
 
 
 def _become_the_command(call: dict[str, Any]) -> None:
-    from synaptic.cli import main
+    from synaptic.surfaces.cli.main import main
 
     os.environ.clear()
     os.environ.update(call["env"])

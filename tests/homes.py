@@ -10,7 +10,7 @@ from embedders import HashingEmbedder
 
 from synaptic import Workspace, open_workspace
 from synaptic.config import Config, SearchConfig
-from synaptic.embedding import Embedder
+from synaptic.index.embedding import Embedder
 
 
 class Clock:

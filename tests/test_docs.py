@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 import typer
 
-from synaptic.cli import app
 from synaptic.config import load_config
-from synaptic.markdown import parse_entries
-from synaptic.setup import CLIENTS, Client, Server
-from synaptic.tools import TOOLS
+from synaptic.notes.markdown import parse_entries
+from synaptic.surfaces.cli.main import app
+from synaptic.surfaces.clients import CLIENTS, Client, Server
+from synaptic.surfaces.mcp.tools import TOOLS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
-"""The SQLite index: where every entry stands, its words (FTS5) and its vectors (sqlite-vec). The only SQL.
+"""The only SQL, and the vectors. The index can be deleted at any time: `sync` fills it again.
 
-The file is disposable. A damaged one is deleted and filled again from the journal by `sync`; a stranger's
-database under its name is left alone. `Database` opens it, `Store` writes to it, `Index` answers from it.
+`lookup.py` is where to begin: `Index` answers; below it `store.py` writes, `database.py` opens and heals.
+`chunking` cuts an entry into passages, `embedding` loads the model and turns passages into vectors.
 """
 
 from .database import BUSY_TIMEOUT_MS, is_damage, is_suspicion, is_unwritable

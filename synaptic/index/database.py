@@ -16,7 +16,7 @@ from urllib.parse import quote
 import apsw
 
 from ..errors import IndexUnusable
-from ..words import TOKENIZER
+from ..language.words import TOKENIZER
 from . import rescue
 
 APPLICATION_ID = 0x53594E41  # "SYNA"

@@ -14,8 +14,8 @@ from typing import Any, cast
 import apsw
 
 from ..errors import Ambiguous, NotFound
+from ..language.words import match, sought, words, words_like
 from ..models import Facets, Filters, Order, ParseIssue, Vector
-from ..words import match, sought, words, words_like
 from .conditions import OWN, SUPERSEDED, THESE, Gate, conditions, shown
 from .database import is_damage, is_suspicion
 from .rows import (

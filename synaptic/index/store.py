@@ -15,9 +15,9 @@ from typing import Any, cast
 import apsw
 
 from ..errors import SynapticError
-from ..markdown import derived_id
+from ..language.words import spell
 from ..models import Entry, Proof, Stamp, Vector
-from ..words import spell
+from ..notes.markdown import derived_id
 from .database import COMPACT_WAIT_MS
 from .kept import Keeping
 from .rescue import VECTORS_IN_A_BLOCK, create_vectors, set_aside

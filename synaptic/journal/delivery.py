@@ -1,0 +1,306 @@
+"""Brings saves from the spool into their Markdown files, under the lock, whatever was killed before.
+
+Order: others' saves first. A block that is whole in its file is done; a torn one is completed (see
+`recovery`); an absent one is looked for in the whole journal if anybody can have written it, then appended.
+One that was seen in its file and is gone was taken away by somebody: it is not appended, and `doctor` names it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..config import Config
+from ..errors import Busy, JournalError, NotFound
+from . import disk, folder, recovery
+from .disk import disk_errors, fault
+from .spool import Record, Spool
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+ATTEMPTS = 5
+"""How often a write is tried again when an editor is quicker each time."""
+_LOCK_POLL_S = 0.003
+_SURELY_FRESH_S = 60.0
+_README = """\
+Synaptic's own files; your notes are in the journal.
+index.db* may be deleted (costs access counts and figures), models/ and done/ too; trash.md holds what edits replaced.
+Keep spool/: it holds saves on their way into the journal.
+"""
+
+
+class Delivery:
+    """The spool, the lock and the journal's folder. All but `prepare` and `places` wants the lock held."""
+
+    def __init__(self, config: Config) -> None:
+        self.spool = Spool(config.state)
+        self._root = config.journal
+        self._state = config.state
+        self._config = config
+        self._private = config.journal.is_relative_to(config.home)
+        self._note = config.state / "rewriting"
+        self._lock: BaseFileLock | None = None
+        self._places: dict[str, str] | None = None
+
+    def prepare(self) -> None:
+        """None; the home and its state exist, and so does the journal inside the home unless it was indexed before.
+
+        Raises JournalError when the journal is missing otherwise, or the home cannot be made.
+        """
+        first = not (self._state / "README.txt").exists()
+        with disk_errors(self._state, "made"):
+            if not self._config.home.is_dir():
+                self._config.home.parent.mkdir(parents=True, exist_ok=True)
+            for own in (self._config.home, self._state, self.spool.waiting, self.spool.done):
+                disk.make_dirs(own, private=True)
+            if self._root == self._config.home / "journal" and not (self._state / "index.db").exists():
+                disk.make_dirs(self._root, private=True)
+            if first:
+                for name, text in ((".gitignore", "*\n"), ("README.txt", _README)):
+                    with contextlib.suppress(FileExistsError):
+                        disk.write_new(self._state / name, text.encode(), private=True, step="prepared")
+        if not self._root.is_dir():
+            raise folder.missing(self._root)
+
+    @contextlib.contextmanager
+    def locked(self, timeout_s: float, *, waiting: str = "") -> Iterator[None]:
+        """The write lock. Raises Busy when it was not to be had in time, or its holder delivered `waiting`.
+
+        An OSError while it is held becomes a JournalError.
+        """
+        from filelock import FileLock, Timeout  # 30 ms, for writers only
+
+        path = self._state / "write.lock"
+        self._lock = self._lock or FileLock(path, mode=0o600)
+        give_up_at = time.monotonic() + timeout_s
+        with disk_errors(path, "locked"):
+            while True:
+                try:
+                    self._lock.acquire(timeout=0)
+                    break
+                except Timeout as error:
+                    if time.monotonic() >= give_up_at or (waiting and not self.spool.waits(waiting)):
+                        raise Busy(
+                            f"Another process has been writing to the journal for {timeout_s:g} s.", hint="Try again."
+                        ) from error
+                time.sleep(_LOCK_POLL_S)
+        self._places = None
+        try:
+            with disk_errors(self._state, "used"):
+                self._clear_left_over()
+                yield
+        finally:
+            with contextlib.suppress(OSError):  # what was written is written
+                self._lock.release()
+
+    def deliver(self, record: Record) -> tuple[str, bool]:
+        """Others' waiting saves first, then this one."""
+        self.drain(but=record.id)
+        now = self.spool.get(record.id)
+        if now is None and self.spool.get(record.id, done=True):
+            return record.path, False  # another writer was so kind
+        path = self._settle(now or record, fresh=now is not None and now.at is None)
+        if path is None:
+            return record.path, True
+        self._finish(record.id)
+        return path, False
+
+    def take_back(self, id: str) -> bool:
+        """True when a save that met an error is neither in the journal nor in the spool; False: it waits there."""
+        with contextlib.suppress(OSError, JournalError):
+            if (record := self.spool.get(id)) and record.at is not None and self._begun(record):
+                return False
+            self.spool.drop(id)
+        return not self.spool.waits(id)
+
+    def _begun(self, record: Record) -> bool:
+        try:
+            data = folder.read(self._root, record.path)[0]
+        except NotFound:
+            return False
+        return recovery.mend(data, record.block, record.id, at=record.at) is not None
+
+    def drain(self, but: str = "") -> tuple[str, ...]:
+        """The ids that were finished; a save that cannot be (no permission for its file) goes on waiting."""
+        self.spool.drop_dead()
+        return tuple(id for id in self.spool.ids() if id != but and self._drain_one(id))
+
+    def _drain_one(self, id: str) -> bool:
+        with contextlib.suppress(JournalError, NotFound, OSError):
+            record = self.spool.get(id)
+            if record and self.ours(record) and (record.seen or self._settle(record) is not None):
+                self._finish(id)
+                return True
+        return False
+
+    def _finish(self, id: str) -> None:
+        with contextlib.suppress(OSError):  # the entry is in its file: nothing may turn that into an error
+            self.spool.mark(id, "seen")
+            fault("settled")
+            self.spool.finish(id)
+            self.spool.expire_done()
+
+    def ours(self, record: Record) -> bool:
+        # several journals may share a home; a home that moved takes its saves along
+        return record.journal == str(self._root) or not Path(record.journal).is_dir()
+
+    def _settle(self, record: Record, *, fresh: bool = False) -> str | None:
+        """The path of the file that holds the whole block now; None when an editor was quicker each time.
+
+        `fresh`: nobody can have written it anywhere yet.
+        """
+        since_boot_s = time.monotonic()  # a power cut loses marks
+        suspect = not fresh and (record.at is not None or record.age_s > min(_SURELY_FRESH_S, since_boot_s))
+        for attempt in range(ATTEMPTS):
+            time.sleep(0.01 * attempt)
+            found, size = (None, None) if fresh else self._mend(record, suspect=suspect)
+            if found:
+                return found
+            shrunk = size is not None and 0 <= size < (record.at or 0)  # an editor may be writing it just now
+            if found is None and not (shrunk and attempt < ATTEMPTS - 1) and self._append(record, size):
+                return record.path
+            record, fresh, suspect = self.spool.get(record.id) or record, False, True
+            self._places = None
+        return None
+
+    def _mend(self, record: Record, *, suspect: bool) -> tuple[str | None, int]:
+        """The path of the file in which the block is whole now, "" when that file just changed, None without one.
+
+        And the size of its own file, -1 where it is missing.
+        """
+        size = -1
+        for elsewhere in (False, True):
+            path = record.path if not elsewhere else self.place_of(record.id) if suspect else None
+            if path is None:
+                break
+            with contextlib.suppress(NotFound):
+                data, status = folder.read(self._root, path)
+                size = size if elsewhere else len(data)
+                whole = recovery.mend(
+                    data, record.block, record.id, at=record.at, written=record.written, suspect=suspect
+                )
+                if whole is not None:
+                    return path if whole == data or self.replace(path, data, status, whole) else "", size
+        return None, size
+
+    def _append(self, record: Record, size: int | None) -> bool:
+        """True when the block stands at the end of its file; False when somebody changed the file meanwhile.
+
+        `size`: what the file must still have, so that a block that was looked for is not appended to other bytes.
+        """
+        real = folder.locate(self._root, record.path)
+        with disk_errors(record.path):
+            disk.make_dirs(real.parent, private=self._private)
+            with folder.pinned(self._root, record.path) as file, contextlib.suppress(FileNotFoundError):
+                if not file.exists():
+                    return self._create(record, file, real)
+                if not stat.S_ISREG(file.stat().st_mode):
+                    raise JournalError(f"{record.path} is no regular file.", hint="Move it out of the way.")
+                return disk.append(
+                    file,
+                    lambda head, tail: _joined(record, head, tail),
+                    lambda text: self.spool.mark(record.id, text),
+                    size,
+                )
+            return False  # an editor is just replacing it
+
+    def _create(self, record: Record, file: Path, real: Path) -> bool:
+        self.spool.mark(record.id, "at 0")
+        try:
+            with self._beside(real):
+                disk.create(file, f"# {record.h1}\n\n".encode() + record.block, private=self._private)
+        except FileExistsError:
+            return False
+        self.spool.mark(record.id, "written")
+        return True
+
+    def replace(self, path: str, data: bytes, status: os.stat_result, after: bytes) -> bool:
+        """True when the file went from `data` to `after`; False when it changed meanwhile.
+
+        Raises JournalError when it did not, because of the disk, or when that cannot be told. An error after the
+        exchange is none.
+        """
+        try:
+            return self._replace(path, data, status, after)
+        except JournalError as error:
+            if self._is_still(path, status):
+                raise
+            with contextlib.suppress(JournalError, NotFound):
+                if folder.read(self._root, path)[0] == after:
+                    return True
+            raise JournalError(
+                f"{error.message} It may have been changed all the same.", hint="Look at it before you try again."
+            ) from error
+
+    def _is_still(self, path: str, status: os.stat_result) -> bool:
+        """True when the path leads to the file of this status: no other has taken its place."""
+        with contextlib.suppress(OSError, JournalError):
+            return os.path.samestat(folder.locate(self._root, path).stat(), status)
+        return False
+
+    def _replace(self, path: str, data: bytes, status: os.stat_result, after: bytes) -> bool:
+        real = folder.locate(self._root, path)
+        with disk_errors(path):
+            try:
+                with folder.pinned(self._root, path) as file, self._beside(real):
+                    return disk.replace(file, data, status.st_ino, after)
+            except FileNotFoundError:
+                if real.parent.is_dir():
+                    return False  # an editor is just replacing it
+                raise
+
+    @contextlib.contextmanager
+    def _beside(self, real: Path) -> Iterator[None]:
+        """While this lasts a hidden file may stand beside `real`; where one is left the next writer clears it."""
+        with contextlib.suppress(FileExistsError):
+            disk.write_new(self._note, b"", private=True, step="noted", sync=False)
+        with self._note.open("ab") as note:
+            note.write(b"\0" + os.fsencode(real) + b"\0")  # the first ends what a killed writer began
+            note.flush()
+            disk.sync_file(note.fileno())
+        disk.sync_dir(self._state)
+        try:
+            yield
+        finally:
+            self._clear_left_over()
+
+    def _clear_left_over(self) -> None:
+        with contextlib.suppress(OSError):
+            noted = {Path(os.fsdecode(real)) for real in self._note.read_bytes().split(b"\0") if real}
+            left = [real for real in noted if not disk.clear_temp(real)]
+            for parent in {real.parent for real in noted}:
+                disk.sync_dir(parent)
+            if not left:
+                self._note.unlink()
+
+    def place_of(self, id: str) -> str | None:
+        """The first file with a comment that carries this id; all files are read once while the lock is held."""
+        if self._places is None:
+            self._places = self.places()
+        return self._places.get(id)
+
+    def places(self) -> dict[str, str]:
+        places: dict[str, str] = {}
+        for stamp in folder.scan(self._root, self._config.exclude):
+            with contextlib.suppress(NotFound):
+                for id in recovery.ids_in(folder.read(self._root, stamp.path)[0]):
+                    places.setdefault(id, stamp.path)
+        return places
+
+
+def _joined(record: Record, head: bytes, tail: bytes) -> bytes:
+    """The block as it joins a file with this beginning and end: in its line ends, after one blank line."""
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise JournalError(f"{record.path} is UTF-16.", hint="Convert it to UTF-8 and save again.")
+    eol = b"\r\n" if tail.count(b"\r\n") * 2 > tail.count(b"\n") else b"\n"
+    block = record.block.replace(b"\n", eol)
+    ended = tail.replace(b"\r\n", b"\n")
+    if not ended or ended.endswith(b"\n\n") or (ended == b"\n" and tail == head[: len(tail)]):
+        return block
+    return (eol if ended.endswith((b"\n", b"\r")) else eol + eol) + block

@@ -1,0 +1,452 @@
+"""Writes that survive a kill: every byte that Synaptic puts on a disk outside its index goes through here.
+
+Directories and files are either *private* (0700 and 0600 under any umask: the home) or follow the folder
+they are in and the umask (a journal elsewhere). Nothing here knows what a note is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import signal
+import stat
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+from ..errors import JournalError
+
+_FAULT, _, _CUT = os.environ.get("SYNAPTIC_FAULT", "").partition(":")
+
+FAULTS = (
+    "spool-torn", "spool-written", "spooled", "locked", "marked", "append-torn", "appended", "synced",
+    "create-torn", "created", "linked", "settled", "done", "kept-torn", "kept",
+    "trash-torn", "trashed", "replace-torn", "replace-written", "replace-swapped", "replaced",
+)  # fmt: skip
+"""The steps at which `SYNAPTIC_FAULT=<step>` kills the process.
+
+`<step>-torn:N` writes N bytes before; `<step>:stop` stops the process there each time, until it gets SIGCONT.
+"""
+
+EMPTIED_S = 0.01
+WINDOWS = os.name == "nt"
+HELD_TRIES = 10
+HELD_WAIT_S = 0.05
+"""On Windows a file that another program holds open cannot be replaced: so often it is tried, with this pause."""
+O_EXTRA = os.O_CLOEXEC if hasattr(os, "O_CLOEXEC") else getattr(os, "O_BINARY", 0)
+_O_PLAIN = O_EXTRA | getattr(os, "O_NOFOLLOW", 0)
+_SHARING_VIOLATION = 32
+"""What Windows answers when another program has opened a file for itself alone (`OSError.winerror`)."""
+_REASONS = {
+    errno.ENOSPC: ("the disk is full", "Free some space and try again."),
+    errno.EDQUOT: ("the disk quota is used up", "Free some space and try again."),
+    errno.EFBIG: ("the file may not grow (file size limit)", "Raise the limit (ulimit -f) and try again."),
+    errno.EROFS: ("the file system is read-only", "Mount it writable and try again."),
+    errno.EACCES: ("permission denied", "Check the owner and the mode of that path."),
+    errno.EPERM: ("operation not permitted", "Check the owner and the mode of that path."),
+    errno.EBUSY: ("another program holds it open, or it is mounted by itself", "Close it there, or mount its folder."),
+    errno.EIO: ("input/output error", "Check the disk (`dmesg` says more), then try again."),
+}
+
+
+def fault(step: str, fd: int = -1, data: bytes = b"") -> None:
+    """None; but a process whose `SYNAPTIC_FAULT` is this step dies here, `data` half written, or it stops."""
+    if step == _FAULT:
+        if _CUT == "stop":
+            os.kill(os.getpid(), signal.SIGSTOP)
+            return
+        if data:
+            os.write(fd, data[: int(_CUT or len(data) // 2)])
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def disk_errors(path: Path | str, what: str = "written") -> Iterator[None]:
+    """A context in which an OSError becomes a JournalError that names `path` and the way out."""
+    try:
+        yield
+    except OSError as error:
+        number = errno.EBUSY if getattr(error, "winerror", 0) == _SHARING_VIOLATION else error.errno
+        reason, hint = _REASONS.get(number or 0, (error.strerror or str(error), "Try again."))
+        raise JournalError(f"{path} cannot be {what}: {reason}.", hint=hint) from error
+
+
+def make_dirs(path: Path, *, private: bool) -> None:
+    """None; `path` and its missing parents exist afterwards, and a crash does not undo that."""
+    if path.is_dir():
+        return
+    make_dirs(path.parent, private=private)
+    with contextlib.suppress(FileExistsError):
+        path.mkdir(mode=0o700 if private else 0o777)
+        if private:
+            path.chmod(0o700)
+        sync_dir(path.parent)
+
+
+def sync_dir(path: Path) -> None:
+    """None; the names in `path` are durable afterwards."""
+    if WINDOWS:
+        return
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        sync_file(fd)
+    finally:
+        os.close(fd)
+
+
+def sync_file(fd: int) -> None:
+    """None; what was written to `fd` is durable afterwards.
+
+    On macOS `fsync` leaves the bytes in the drive's cache (fsync(2)): F_FULLFSYNC empties that too. File systems
+    that cannot (network disks) answer with an error; there `fsync` has to do.
+    """
+    full = getattr(fcntl, "F_FULLFSYNC", None)
+    if full is not None:
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(fd, full)
+            return
+    os.fsync(fd)
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """None; a short write is continued."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def write_new(path: Path, data: bytes, *, private: bool, step: str, sync: bool = True, like: int | None = None) -> None:
+    """None; `path` is a new file that holds `data`, with the marks of the open file `like` (see `copy_marks`).
+
+    Raises FileExistsError, and leaves no file on other errors.
+    """
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | O_EXTRA, 0o600 if private else 0o666)
+    try:
+        try:
+            if private:
+                _chmod(fd, 0o600)
+            fault(step, fd, data)
+            write_all(fd, data)
+            if like is not None:
+                copy_marks(like, fd)
+            if sync:
+                sync_file(fd)
+        finally:
+            os.close(fd)
+    except BaseException:
+        unlink(path)
+        raise
+
+
+def create(path: Path, data: bytes, *, private: bool) -> None:
+    """None; `path` appears with all of `data` at once. Raises FileExistsError when somebody was quicker."""
+    temp = _temp(path)
+    temp.unlink(missing_ok=True)
+    write_new(temp, data, private=private, step="create-torn")
+    fault("created")
+    try:
+        path.hardlink_to(temp)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        write_new(path, data, private=private, step="create-torn")
+    finally:
+        unlink(temp)
+    fault("linked")
+    sync_dir(path.parent)
+
+
+def append(
+    path: Path, make: Callable[[bytes, bytes], bytes], mark: Callable[[str], None], expected: int | None = None
+) -> bool:
+    """True when the bytes stand at the end of `path`, synced; False when somebody changed the file meanwhile.
+
+    `make(head, tail)` gets the first bytes and up to 4 KiB of the end, and returns what to append. `mark` is
+    told `at OFFSET` ahead of the first byte and `written` after the last. Where the file has another size than
+    `expected` (if given), nothing is appended. On an error the file is cut back to what it was, unless it is no
+    longer what this call left.
+    """
+    fd = os.open(path, os.O_RDWR | os.O_APPEND | _O_PLAIN)
+    try:
+        if not os.fstat(fd).st_size:
+            time.sleep(EMPTIED_S)  # an editor that empties a file is about to write it
+        size = os.fstat(fd).st_size
+        if expected not in (None, size):
+            return False
+        head = os.read(fd, 4)
+        os.lseek(fd, max(0, size - 4096), os.SEEK_SET)
+        data = make(head, os.read(fd, 4096))
+        mark(f"at {size}")
+        fault("marked")
+        fault("append-torn", fd, data)
+        try:
+            write_all(fd, data)
+            begun = os.lseek(fd, 0, os.SEEK_CUR) - len(data)
+            # the file grew since its end was read, perhaps by an editor's buffer that holds this text already
+            if begun != size and (expected is not None or _glued(fd, begun, data)):
+                _cut_back(fd, path, begun, data)
+                return False
+            mark("written")
+            fault("appended")
+            sync_file(fd)
+        except OSError:
+            with contextlib.suppress(OSError):
+                _cut_back(fd, path, size, data)
+            raise
+        fault("synced")
+        os.lseek(fd, begun, os.SEEK_SET)
+        return _same_file(fd, path) and os.read(fd, len(data)) == data
+    finally:
+        os.close(fd)
+
+
+def _glued(fd: int, begun: int, data: bytes) -> bool:
+    """True when `data` begins in the middle of somebody's line."""
+    os.lseek(fd, max(0, begun - 1), os.SEEK_SET)
+    return begun > 0 and os.read(fd, 1) not in b"\r\n" and data[:1] not in b"\r\n"
+
+
+def replace(path: Path, expected: bytes, inode: int, data: bytes) -> bool:
+    """True when `path` went from `expected` to `data` in one step; False, nothing changed, when it held other bytes.
+
+    `path` must be no symlink. Mode, extended attributes, access lists and, where allowed, owner are kept; other
+    names of the file (hard links) keep the old text. Where the system can exchange two files, whatever reached
+    the old one until then is seen, and it is given back. What a program appends through a handle after that is
+    carried over, until the old file is read for the last time.
+    """
+    temp = _temp(path)
+    temp.unlink(missing_ok=True)
+    old = os.open(path, os.O_RDWR | _O_PLAIN)  # a file that may not be written is not replaced either
+    try:
+        write_new(temp, data, private=True, step="replace-torn", like=old)
+        fault("replace-written")
+        if os.fstat(old).st_ino != inode or not _holds(old, path, expected):
+            return False
+        swapped = _swap(temp, path, old, expected, data)
+        if swapped is False:
+            return False
+        if swapped is None:
+            if WINDOWS:  # where an open file cannot be replaced
+                os.close(old)
+                old = -1
+            rename_over(temp, path)
+            sync_dir(path.parent)
+        unlink(temp)
+        fault("replaced")
+        with contextlib.suppress(OSError):  # the change is made: nothing may turn that into an error
+            sync_dir(path.parent)
+            if old >= 0:
+                carry_over(old, expected, path)
+    finally:
+        if old >= 0:
+            os.close(old)
+        unlink(temp)
+    return True
+
+
+def _swap(temp: Path, path: Path, old: int, expected: bytes, data: bytes) -> bool | None:
+    """True when `temp`, which holds `data`, and `path` changed places durably; None where the system cannot do that.
+
+    False, undone, when the other file is not `old` with its `expected` bytes. What somebody wrote meanwhile stays.
+    """
+    new = os.open(temp, os.O_RDONLY | _O_PLAIN)
+    try:
+        if not exchange(temp, path):
+            return None
+        fault("replace-swapped")
+        kept = False
+        try:
+            sync_dir(path.parent)
+            kept = _holds(old, temp, expected)
+        finally:
+            if not kept and exchange(temp, path):
+                if _same_file(new, temp):
+                    carry_over(new, data, path)
+                else:  # an editor has just put a file of its own there
+                    exchange(temp, path)
+        return kept
+    finally:
+        os.close(new)
+
+
+def carry_over(old: int, known: bytes, path: Path) -> None:
+    """None; what was appended to the open file `old` after the bytes `known` stands at the end of `path`."""
+    now = _contents(old)
+    if now == known or not now.startswith(known):
+        return
+    fd = os.open(path, os.O_RDWR | os.O_APPEND | _O_PLAIN)
+    try:
+        size = os.lseek(fd, 0, os.SEEK_END)
+        late = now[len(known) :]
+        glued = _glued(fd, size, late) and known[-1:] in b"\r\n"
+        write_all(fd, b"\n" + late if glued else late)
+        sync_file(fd)
+    finally:
+        os.close(fd)
+
+
+def overwrite(path: Path, data: bytes) -> None:
+    """None; the private file `path`, which nobody else edits, holds `data`."""
+    temp = _temp(path)
+    temp.unlink(missing_ok=True)
+    write_new(temp, data, private=True, step="overwrite-torn")
+    try:
+        rename_over(temp, path)
+    finally:
+        unlink(temp)
+    sync_dir(path.parent)
+
+
+def clear_temp(path: Path) -> bool:
+    """True when nothing that a killed or failed writer of `path` left stands beside it any more."""
+    return unlink(_temp(path))
+
+
+def unlink(path: Path) -> bool:
+    """True when there is no file `path` any more; False where the system refuses to remove it."""
+    with contextlib.suppress(OSError):
+        path.unlink()
+    return not os.path.lexists(path)
+
+
+def _temp(path: Path) -> Path:
+    # one name per file: what a killed writer left is cleared by the next one; hidden from every scan
+    return path.with_name(f".{path.name}.synaptic")
+
+
+def _chmod(fd: int, mode: int) -> None:
+    if hasattr(os, "fchmod"):
+        os.fchmod(fd, mode)
+
+
+def copy_marks(old: int, new: int) -> None:
+    """None; the open file `new` has the mode, extended attributes and access lists of `old`, and its owner if allowed.
+
+    A mark that may not be set, or that the file system does not know, is left out. Windows keeps none.
+    """
+    was, now = os.fstat(old), os.fstat(new)
+    if (now.st_uid, now.st_gid) != (was.st_uid, was.st_gid):
+        for uid in (was.st_uid, -1):  # the group alone may be allowed
+            with _unless_forbidden():
+                os.chown(new, uid, was.st_gid)
+                break
+    if hasattr(os, "listxattr"):
+        _copy_attributes(old, new)
+    elif (fcopyfile := _libc("fcopyfile")) is not None:
+        acl, xattr = 1 << 0, 1 << 2  # copyfile.h
+        fcopyfile(old, new, None, acl | xattr)
+    _chmod(new, stat.S_IMODE(was.st_mode))  # last: an owner takes bits away, an access list changes those of the group
+
+
+def _copy_attributes(old: int, new: int) -> None:
+    names = _attributes(old)
+    for name in set(_attributes(new)) - set(names):  # an access list that the folder gave it
+        with _unless_forbidden():
+            os.removexattr(new, name)
+    for name in names:
+        with _unless_forbidden():
+            os.setxattr(new, name, os.getxattr(old, name))
+
+
+def _attributes(fd: int) -> list[str]:
+    with _unless_forbidden():
+        return os.listxattr(fd)
+    return []
+
+
+@contextlib.contextmanager
+def _unless_forbidden() -> Iterator[None]:
+    """A context that ends early where a mark is not allowed, not known here, or just gone."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.EINVAL, errno.ENODATA):
+            raise
+
+
+def _holds(fd: int, path: Path, data: bytes) -> bool:
+    """True when `path` is the open file `fd`, and that holds exactly `data`."""
+    return _same_file(fd, path) and _contents(fd) == data
+
+
+def _contents(fd: int) -> bytes:
+    os.lseek(fd, 0, os.SEEK_SET)
+    pieces = []
+    while piece := os.read(fd, 1 << 20):
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def _same_file(fd: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(fd), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _cut_back(fd: int, path: Path, size: int, data: bytes) -> bool:
+    """True when the file is what it was before a write of `data` at `size` failed."""
+    written = os.fstat(fd).st_size - size
+    if written == 0:
+        return True
+    os.lseek(fd, size, os.SEEK_SET)
+    if not 0 < written <= len(data) or os.read(fd, written) != data[:written] or not _same_file(fd, path):
+        return False
+    os.ftruncate(fd, size)
+    return True
+
+
+def rename_over(temp: Path, path: Path) -> None:
+    """None; `temp` has taken the place of `path`.
+
+    On Windows a file that is open cannot be replaced: other programs get half a second to close it, then OSError
+    EBUSY is raised.
+    """
+    if not WINDOWS:
+        temp.replace(path)
+        return
+    for left in reversed(range(HELD_TRIES)):
+        try:
+            temp.replace(path)
+            return
+        except PermissionError as error:
+            if not left:
+                raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), str(path)) from error
+            time.sleep(HELD_WAIT_S)
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """True when the two names changed places in one step; False, nothing changed, where the system cannot do that."""
+    names = os.fsencode(one), os.fsencode(other)
+    at_cwd, swap = -100, 2  # AT_FDCWD, RENAME_EXCHANGE of Linux; RENAME_SWAP of macOS is 2 as well
+    if (renameat2 := _libc("renameat2")) is not None:
+        return bool(renameat2(at_cwd, names[0], at_cwd, names[1], swap) == 0)
+    if (renamex_np := _libc("renamex_np")) is not None:
+        return bool(renamex_np(*names, swap) == 0)
+    return False
+
+
+_SIGNATURES = {"renameat2": "isisu", "renamex_np": "ssu", "fcopyfile": "iipu"}
+"""Arguments of the functions of the C library that Python does not offer: int, string, pointer, unsigned."""
+
+
+@cache
+def _libc(name: str) -> Callable[..., Any] | None:
+    """The function of the C library, None where it has none of that name."""
+    import ctypes  # 4 ms, for edits only
+
+    if WINDOWS:
+        return None
+    function = getattr(ctypes.CDLL(None), name, None)
+    if function is not None:
+        kinds = {"i": ctypes.c_int, "s": ctypes.c_char_p, "p": ctypes.c_void_p, "u": ctypes.c_uint}
+        function.argtypes = [kinds[kind] for kind in _SIGNATURES[name]]
+    return function

@@ -1,0 +1,585 @@
+"""The only writer of `.md`: append, edit, trash and restore under one lock, and what the journal holds.
+
+A save, step by step (`append`): the block goes to the spool and is durable; under the lock the spool is
+drained, others' saves first; the block is appended to its day file; its spool file moves to `done/`. A
+process killed anywhere in between leaves what the next writer needs to finish (see `recovery`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+
+from ..config import Config, make_clock
+from ..errors import Ambiguous, Busy, Changed, JournalError, NotFound, Refused
+from ..models import Entry, ParsedFile, Proof, Stamp
+from ..notes.markdown import parse_entries, proven_block, rewrite_block
+from ..notes.privacy import mask, mentions, reveals, unclosed_tags
+from . import folder, recovery
+from .delivery import ATTEMPTS, Delivery
+from .disk import disk_errors, fault
+from .spool import Record
+from .trash import Piece, Trash, Why
+
+
+@dataclass(frozen=True, slots=True)
+class Vanished:
+    """An acknowledged text that the journal does not hold now, although nobody replaced it through Synaptic."""
+
+    id: str
+    path: str
+    title: str
+
+
+class Journal:
+    """A folder of Markdown, and the state beside it. One thread owns it; processes share it by a lock."""
+
+    def __init__(self, config: Config, *, lock_timeout_s: float = 10.0) -> None:
+        self.root = config.journal
+        self.state = config.state
+        self._config = config
+        self._lock_timeout_s = lock_timeout_s
+        self._clock = make_clock()
+        self._delivery = Delivery(config)
+        self._spool = self._delivery.spool
+        self._trash = Trash(config.state)
+
+    # -- folders ----------------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """None; the home and its state exist, and so does the journal inside the home unless it was indexed before.
+
+        Raises JournalError when the journal is missing otherwise, or the home cannot be made.
+        """
+        self._delivery.prepare()
+
+    def scan(self) -> list[Stamp]:
+        """A stamp of every Markdown file, sorted by path (see `folder.scan`). Raises JournalError without a root."""
+        return folder.scan(self.root, self._config.exclude)
+
+    def compare(self, known: Mapping[str, Proof | None]) -> tuple[list[Stamp], list[str]]:
+        """(stamps of files that are not as they were known, known paths that are gone); see `folder.compare`."""
+        return folder.compare(self.root, known, self._config.exclude)
+
+    def stamp(self, path: str) -> Stamp | None:
+        """The stamp of one file; None where `scan` has to be asked (see `folder.stamp_of`)."""
+        return folder.stamp_of(self.root, path, self._config.exclude)
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a file. Raises NotFound, or JournalError for a path that leads out or cannot be read."""
+        return folder.read(self.root, path)[0]
+
+    def parse(self, path: str, data: bytes, mtime_ns: int) -> ParsedFile:
+        """The entries of a file with these bytes."""
+        try:
+            mtime = datetime.fromtimestamp(mtime_ns / 1e9, UTC).astimezone()
+        except (ValueError, OverflowError, OSError):  # a clock beyond the calendar
+            mtime = datetime.fromtimestamp(0, UTC)
+        return parse_entries(data, path, mtime=mtime, day_file=self._config.day_file)
+
+    def day_path(self, at: datetime) -> str:
+        """The path of the day file that an entry of this moment belongs to."""
+        pattern = self._config.day_file.replace("%Y", f"{at.year:04d}")
+        return PurePosixPath(at.strftime(pattern)).as_posix()
+
+    # -- saving -----------------------------------------------------------------------------------
+
+    def append(self, entry: Entry) -> tuple[str, bool]:
+        """The path of the entry's day file, and whether the entry still waits for it; it is durable either way.
+
+        Raises JournalError when the disk refuses; the journal is then byte for byte what it was, and nothing waits.
+        """
+        with disk_errors(self.state, "used"):
+            self.prepare()
+            path = self.day_path(entry.at)
+            folder.locate(self.root, path)
+            record = Record(entry.id, path, entry.date, str(self.root), proven_block(entry))
+            with disk_errors(self._spool.waiting):
+                self._spool.put(record)
+            fault("spooled")
+            try:
+                with self._delivery.locked(self._lock_timeout_s, waiting=entry.id):
+                    fault("locked")
+                    return self._delivery.deliver(record)
+            except Busy:
+                return path, self._spool.waits(entry.id)
+            except JournalError:
+                if self._delivery.take_back(entry.id):
+                    raise
+                return path, True
+
+    def drain(self, timeout_s: float = 0.0) -> tuple[str, ...] | None:
+        """The ids of waiting saves that joined their files; None when the lock was not to be had in time."""
+        if not self.queued():
+            return ()
+        try:
+            with self._delivery.locked(timeout_s):
+                return self._delivery.drain()
+        except Busy:
+            return None
+
+    def queued(self) -> tuple[str, ...]:
+        """The ids of saves that are durable, but not in their files yet."""
+        return tuple(self._spool.ids())
+
+    # -- editing ----------------------------------------------------------------------------------
+
+    def edit(self, path: str, id: str, change: Callable[[Entry], Entry | None], told: list[str] | None = None) -> Entry:
+        """The entry after `change` (None deletes its block: then the entry before). The old text is in the trash.
+
+        Equal copies of the block in the same file change with it; everything else stays byte for byte. `told`
+        gets a notice where an earlier update had vanished from the file. Raises NotFound, Refused for a whole-file
+        note, Busy, Changed when the file changes under the edit again and again, JournalError.
+        """
+        with self._writing():
+            return self._rewrite(path, id, change, told=told)
+
+    def purge(self, path: str, id: str) -> Entry | None:
+        """The entry that was deleted, or None where only copies were left; no copy stays in trash, done or spool.
+
+        Raises JournalError where the entry is deleted and a copy may remain: the same purge again removes that.
+        """
+        with self._writing():
+            try:
+                entry = self._rewrite(path, id, lambda _: None, keep=False)
+            except NotFound:
+                entry = None
+            if not self._purge_copies(path, id) and entry is None:
+                raise NotFound(f"{path} has no entry {id}, and there is no copy of it.")
+            return entry
+
+    def _purge_copies(self, path: str, id: str) -> bool:
+        """True where there were copies outside the journal: now there are none."""
+        found, left, why = False, [], None
+        purges: tuple[tuple[Path, Callable[[str], int | bool]], ...] = (
+            (self._trash.path, self._trash.purge),
+            (self._spool.done, self._spool.forget),
+            (self._spool.waiting, self._spool.drop),
+        )
+        for place, purge in purges:
+            try:
+                with disk_errors(place):
+                    found |= bool(purge(id))
+            except JournalError as error:
+                left.append(place.name)
+                why = why or error
+        if why:
+            raise JournalError(
+                f"{path} holds {id} no more, but copies may be left in {', '.join(left)}: {why.message}",
+                hint=f"{why.hint} Then `synaptic delete {id} --purge --yes` again removes them.",
+            ) from why
+        return found
+
+    def _rewrite(
+        self,
+        path: str,
+        id: str,
+        change: Callable[[Entry], Entry | None],
+        *,
+        keep: bool = True,
+        told: list[str] | None = None,
+    ) -> Entry:
+        def rewritten(old: Entry, block: bytes) -> tuple[Entry | None, bytes]:
+            new = change(old)
+            return new, b"" if new is None else rewrite_block(block, old, new)
+
+        return self._exchange(path, id, rewritten, "update" if keep else None, told)
+
+    def _exchange(
+        self,
+        path: str,
+        id: str,
+        change: Callable[[Entry, bytes], tuple[Entry | None, bytes]],
+        why: Why | None,
+        told: list[str] | None = None,
+    ) -> Entry:
+        """The entry after its block was exchanged for what `change` returns; without `why` nothing is trashed."""
+        trashed = None
+        for attempt in range(ATTEMPTS):
+            time.sleep(0.01 * attempt)
+            data, status = folder.read(self.root, path)
+            old = self._entry(path, data, status, id)
+            place = old.place
+            if place is None or place.whole_file:
+                raise Refused(f"{path} is a note of its own, without entry headings.", hint=f"Edit {self.root / path}.")
+            block = data[place.start : place.end]
+            new, text = change(old, block)
+            if text == block:
+                self._set_aside(old.id, text, block)  # an update that was killed may be asked for again
+                self._keep(path, old, text)
+                return new or old
+            pinned = new is not None and old.derived_id and replace(new, id=old.id) == old
+            if why and not pinned and block != trashed:
+                if self._set_aside(old.id, text, block) and told is not None:
+                    told.append(_VANISHED.format(id=old.short_id))
+                self._discard(path, old, block, "delete" if new is None else why)
+                trashed = block
+            after = data[: place.start] + text
+            end = place.end
+            for start, stop in self._copies(path, data, status, old):
+                after += data[end:start] + change(old, data[start:stop])[1]
+                end = stop
+            after += data[end:]
+            if self._delivery.replace(path, data, status, after):
+                if new is None:
+                    try:
+                        self._spool.forget(old.id)
+                    except OSError:  # the entry is deleted: nothing may turn that into an error
+                        if told is not None:
+                            told.append(_STILL_NAMED.format(id=old.short_id))
+                    return old
+                self._keep(path, new, text)
+                return self._find(path, after, status, new.id) or new
+        raise Changed(f"{path} changed while it was edited; nothing was written.", hint="Try again.")
+
+    def _copies(self, path: str, data: bytes, status: os.stat_result, entry: Entry) -> list[tuple[int, int]]:
+        """Where further blocks with the entry's id and text stand below it in the same file."""
+        spans: list[tuple[int, int]] = []
+        gone, place = 0, entry.place
+        while place:
+            spans.append((place.start + gone, place.end + gone))
+            data = data[: place.start] + data[place.end :]
+            gone += place.end - place.start
+            again = self._find(path, data, status, entry.id) if b"syn:" + entry.id.encode() in data else None
+            place = again.place if again == entry and again else None
+        return spans[1:]
+
+    def _set_aside(self, id: str, coming: bytes, present: bytes | None) -> bool:
+        """Whether an acknowledged text had vanished that `coming` is about to follow in `done/`.
+
+        What only `done/` knows goes to the trash first, so that no later state overwrites it.
+        """
+        record = self._spool.get(id, done=True)
+        if record is None or not self._delivery.ours(record):
+            return False
+        now = None if present is None else _as_block(present)
+        if record.block in (now, _as_block(coming)) or (now and reveals(record.block, now)):
+            return False
+        trashed = [_as_block(piece.text) for piece in self.trashed() if piece.id == id]
+        vanished = now is None or _undone(now, record.block, trashed)
+        if vanished or record.block not in trashed:
+            entries = self.parse(record.path, record.block, 0).entries
+            if entries:
+                entry = replace(entries[0], id=id)
+                self._discard(record.path, entry, record.block, "vanished" if vanished else "edited")
+        return vanished
+
+    def _discard(self, path: str, entry: Entry, block: bytes, why: Why) -> None:
+        with disk_errors(self._trash.path):
+            self._trash.put(Piece(entry.id, path, self._clock(), why, entry.title, block))
+
+    def _keep(self, path: str, entry: Entry, text: bytes) -> None:
+        """Done holds the new text, so that an editor's old buffer cannot make it vanish without a trace."""
+        block = _as_block(text)
+        if entry.id in recovery.ids_in(block):
+            try:
+                self._spool.keep(Record(entry.id, path, self._h1(path, entry), str(self.root), block))
+            except OSError:
+                with contextlib.suppress(OSError):  # an earlier text would be named as vanished; the trash has it
+                    self._spool.forget(entry.id)
+
+    def copies(self) -> Iterator[tuple[Path, bytes]]:
+        """Path and bytes of every file outside the journal that holds entries: trash, waiting saves, those of late."""
+        for path in (self._trash.path, *self._spool.files()):
+            with disk_errors(path, "read"), contextlib.suppress(FileNotFoundError):  # it has just been delivered
+                yield path, path.read_bytes()
+
+    def open_copies(self, path: str, data: bytes) -> set[tuple[str, bytes]]:
+        """(id, block) of each copy in `done/` and trash that shows what a file of these bytes keeps private."""
+        if not mentions(data) or unclosed_tags(data):  # which somebody may be typing just now
+            return set()
+        said = recovery.ids_in(data)
+        copies = {(piece.id, _as_block(piece.text)) for piece in self.trashed() if piece.id in said}
+        records = (self._spool.get(id, done=True) for id in said.intersection(self._spool.done_ids()))
+        copies |= {(record.id, record.block) for record in records if record and self._delivery.ours(record)}
+        if not copies:
+            return set()
+        places = {entry.id: entry.place for entry in self.parse(path, data, 0).entries}
+        hidden = said - recovery.ids_in(mask(data))
+
+        def shows(id: str, block: bytes) -> bool:
+            place = places.get(id)
+            return id in hidden or (place is not None and reveals(block, data[place.start : place.end]))
+
+        return {copy for copy in copies if shows(*copy)}
+
+    def hide(self, path: str, data: bytes) -> None:
+        """None; `open_copies` of the file are gone, unless another process is writing: then `doctor` names them."""
+        with contextlib.suppress(Busy, JournalError):
+            if self.open_copies(path, data):
+                with self._delivery.locked(0):
+                    shown = self.open_copies(path, data)
+                    self._trash.rewrite(lambda piece: None if (piece.id, _as_block(piece.text)) in shown else piece)
+                    for id, block in shown:
+                        if (record := self._spool.get(id, done=True)) and record.block == block:
+                            self._spool.forget(id)
+
+    # -- bringing back ----------------------------------------------------------------------------
+
+    def trashed(self) -> tuple[Piece, ...]:
+        """What edits replaced, oldest first."""
+        with disk_errors(self._trash.path, "read"):
+            return self._trash.pieces()
+
+    def restore(self, id: str) -> tuple[str, Entry]:
+        """Path and entry, with the newest trashed text that differs from what stands there now.
+
+        `id` may be short. A deleted entry is appended to its file; an updated one gets the old text back and
+        the present one goes to the trash. Raises NotFound, which names ids in the trash.
+        """
+        with self._writing():
+            pieces = self.trashed()
+            id = _resolve(id, (piece.id for piece in reversed(pieces)), "The trash")
+            mine = [piece for piece in reversed(pieces) if piece.id == id]
+            for path in dict.fromkeys((mine[0].path, self._delivery.place_of(id))):
+                if path and (found := self._present(path, id)):
+                    return path, self._swap_back(path, *found, mine)
+            if path := self._delivery.place_of(id):
+                raise Refused(
+                    f"The comment of {id} stands in {path}, but no entry that can be read: nothing was restored.",
+                    hint="It lost its heading or is private. `synaptic doctor` names the line; mend or delete it.",
+                )
+            return self._put_back(self._record(mine[0]))
+
+    def copy_of(self, id: str) -> tuple[str, Entry]:
+        """Path and entry of the newest copy that trash or `done/` keeps; `id` may be short. Raises NotFound."""
+        pieces = {piece.id: (piece.path, piece.text) for piece in self.trashed()}
+        ids = [*pieces, *self._spool.done_ids()]
+        id = _resolve(id, iter(ids), "Neither the journal nor the trash")
+        record = self._spool.get(id, done=True)
+        path, text = pieces[id] if id in pieces or record is None else (record.path, record.block)
+        entries = self.parse(path, text, 0).entries
+        if not entries:
+            raise NotFound(f"The copy of {id} holds no entry.", hint=f"Look at {self._trash.path}.")
+        return path, replace(entries[0], id=id)
+
+    def vanished(self) -> tuple[Vanished, ...]:
+        """Saves and updates of the last days whose text an old buffer, a person or a checkout took away.
+
+        Either no comment of the journal carries the id; or what stands there comes from the text before an update,
+        or is only the text's beginning, cut inside a line. And updates that had vanished when the next one came.
+        """
+        return tuple(Vanished(lost.id, lost.path, self._title(lost)) for lost in self._vanished())
+
+    def _vanished(self) -> list[Record]:
+        """What `vanished` names, each with the path where it is missed; of one id the latest text first."""
+        trashed = self.trashed()
+        aside = _unsettled(trashed)
+        ids = sorted({*self._spool.done_ids(), *(piece.id for piece in aside)})
+        here = self._delivery.places() if ids else {}
+        lost = []
+        for id in ids:
+            path, record = here.get(id), self._spool.get(id, done=True)
+            found = self._present(path, id) if path else None
+            now = _as_block(found[0]) if found else None
+            texts = [_as_block(piece.text) for piece in trashed if piece.id == id]
+            if record and self._delivery.ours(record) and (not path or (now and _undone(now, record.block, texts))):
+                lost.append(replace(record, path=path or record.path))
+            elif path is None:  # it may belong to another journal of this home
+                continue
+            known = {now, record.block if record else None}
+            for piece in reversed(aside):
+                block = _as_block(self._with_id(piece))
+                if piece.id == id and block not in known:
+                    known.add(block)
+                    lost.append(replace(self._record(piece), path=path or piece.path))
+            if now:
+                lost = [copy for copy in lost if copy.id != id or not reveals(copy.block, now)]
+        return lost
+
+    def _title(self, record: Record) -> str:
+        entries = self.parse(record.path, record.block, 0).entries
+        return entries[0].title if entries else ""
+
+    def restore_done(self, id: str) -> tuple[str, Entry]:
+        """Path and entry of a vanished save, put back once. Raises NotFound when it has not vanished."""
+        with self._writing():
+            record = self._vanished_record(id)
+            if path := self._delivery.place_of(record.id):
+                return path, self._exchange(
+                    path, record.id, lambda now, present: (now, _in_place_of(present, record.block)), "restore"
+                )
+            return self._put_back(replace(record, at=None, written=False, seen=False))
+
+    def dismiss(self, id: str) -> None:
+        """None; a vanished save is forgotten. Raises NotFound when it has not vanished."""
+        with self._writing():
+            record = self._vanished_record(id)
+            done = self._spool.get(record.id, done=True)
+            with disk_errors(self._spool.done):
+                if done and done.block == record.block:
+                    self._spool.forget(record.id)
+            if any(piece.id == record.id for piece in _unsettled(self.trashed())):
+                with disk_errors(self._trash.path):
+                    self._trash.rewrite(lambda piece: _settled(piece) if piece.id == record.id else piece)
+
+    def expire_done(self) -> int:
+        """How many saves were dropped from `done/` because they arrived more than seven days ago."""
+        with self._writing(), disk_errors(self._spool.done):
+            return self._spool.expire_done(force=True)
+
+    def _vanished_record(self, id: str) -> Record:
+        lost = self._vanished()
+        if not lost:
+            raise NotFound(
+                f"{id} has not vanished: all saves of the last days stand in the journal.",
+                hint="What was deleted comes back with `synaptic restore ID`.",
+            )
+        id = _resolve(id, (record.id for record in lost), "The list of vanished saves")
+        return next(record for record in lost if record.id == id)
+
+    def _put_back(self, record: Record) -> tuple[str, Entry]:
+        entries = self.parse(record.path, record.block, 0).entries
+        if not entries:
+            raise NotFound(f"The copy of {record.id} holds no entry.", hint=f"Look at {self._trash.path}.")
+        self._set_aside(record.id, record.block, None)
+        with disk_errors(self._spool.waiting):
+            self._spool.put(record)
+        why = f"{record.path} changed while it was put back."
+        try:
+            with disk_errors(record.path):
+                path, queued = self._delivery.deliver(record)
+        except JournalError as error:
+            if self._delivery.take_back(record.id):
+                raise
+            queued, why = True, error.message
+        if queued:
+            raise JournalError(f"{record.id} is queued: {why}", hint="It is safe, and the next save finishes it.")
+        with contextlib.suppress(JournalError, NotFound):  # it stood there: nothing may turn that into an error
+            if found := self._present(path, record.id):
+                return path, found[1]
+        return path, replace(entries[0], id=record.id)
+
+    def _swap_back(self, path: str, block: bytes, entry: Entry, pieces: list[Piece]) -> Entry:
+        now = _as_block(block)
+        texts = [piece for piece in pieces if _as_block(piece.text) != now]
+        older = next((piece for piece in texts if not reveals(piece.text, block)), None)
+        if older is None:
+            kept = "only texts that show what is private now" if texts else "no other text of it"
+            raise NotFound(
+                f"{entry.id} stands in {path}, and the trash holds {kept}.",
+                hint="`synaptic doctor` lists updates that vanished from the file.",
+            )
+
+        def swap(now: Entry, present: bytes) -> tuple[Entry, bytes]:
+            return now, _in_place_of(present, self._with_id(older))
+
+        return self._exchange(path, entry.id, swap, "restore")
+
+    def _record(self, piece: Piece) -> Record:
+        entries = self.parse(piece.path, piece.text, 0).entries
+        h1 = self._h1(piece.path, entries[0]) if entries else PurePosixPath(piece.path).stem
+        return Record(piece.id, piece.path, h1, str(self.root), _as_block(self._with_id(piece)))
+
+    def _with_id(self, piece: Piece) -> bytes:
+        """The piece's text; a hand-typed one gets its derived id written down, or it could not be found again."""
+        entries = self.parse(piece.path, piece.text, 0).entries
+        if not entries or piece.id in recovery.ids_in(piece.text):
+            return piece.text
+        return rewrite_block(piece.text, entries[0], replace(entries[0], id=piece.id, derived_id=False))
+
+    # -- looking ----------------------------------------------------------------------------------
+
+    def _h1(self, path: str, entry: Entry) -> str:
+        return entry.date if path == self.day_path(entry.at) else PurePosixPath(path).stem
+
+    def _find(self, path: str, data: bytes, status: os.stat_result, id: str) -> Entry | None:
+        entries = self.parse(path, data, status.st_mtime_ns).entries
+        return next((entry for entry in entries if entry.id == id), None)
+
+    def _entry(self, path: str, data: bytes, status: os.stat_result, id: str) -> Entry:
+        entry = self._find(path, data, status, id)
+        if entry is None:
+            raise NotFound(f"{path} has no entry {id}.", hint="It was moved or deleted; search for it again.")
+        return entry
+
+    def _present(self, path: str, id: str) -> tuple[bytes, Entry] | None:
+        with contextlib.suppress(NotFound):
+            data, status = folder.read(self.root, path)
+            entry = self._find(path, data, status, id)
+            if entry and entry.place and not entry.place.whole_file:
+                return data[entry.place.start : entry.place.end], entry
+        return None
+
+    # -- the lock ---------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        """The lock, with every waiting save in its file for good: what is deleted now is not delivered once more."""
+        self.prepare()
+        with self._delivery.locked(self._lock_timeout_s):
+            self._delivery.drain()
+            self._spool.settle()
+            yield
+
+
+_VANISHED = "An earlier update of {id} had vanished from its file; `synaptic doctor --restore {id}` brings it back."
+
+_STILL_NAMED = "`synaptic doctor` may name {id} as vanished: its copy in done/ could not be removed. Dismiss it there."
+
+
+def _undone(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
+    """Whether `now` is what stood there before `saved`, also edited, or only its beginning, cut inside a line.
+
+    It comes from an older text if it lacks most of the words that `saved` brought, and has most of those that it took.
+    """
+    if now == saved:
+        return False
+    rest = saved.removeprefix(now[:-1])
+    if rest != saved and not rest.startswith(b"\n"):
+        return True
+    here, new = set(now.split()), set(saved.split())
+
+    def most(words: set[bytes]) -> bool:
+        return 2 * len(words & here) > len(words)
+
+    for text in older:
+        old = set(text.split())
+        brought, taken = new - old, old - new
+        if now == text or (text != saved and (brought or taken) and not most(brought) and (not taken or most(taken))):
+            return True
+    return False
+
+
+def _unsettled(pieces: Iterable[Piece]) -> list[Piece]:
+    """Updates that had vanished, unless the entry was restored or deleted later; oldest first."""
+    found: list[Piece] = []
+    for piece in pieces:
+        if piece.why in ("restore", "delete"):
+            found = [other for other in found if other.id != piece.id]
+        elif piece.why == "vanished":
+            found.append(piece)
+    return found
+
+
+def _settled(piece: Piece) -> Piece:
+    return replace(piece, why="edited") if piece.why == "vanished" else piece
+
+
+def _as_block(text: bytes) -> bytes:
+    """`text` as the spool holds blocks: LF, no outer blank lines, one newline at its end."""
+    return text.replace(b"\r\n", b"\n").strip(b"\r\n") + b"\n"
+
+
+def _in_place_of(present: bytes, text: bytes) -> bytes:
+    """`text` in the line ends of `present`, and with as many of them at its end."""
+    eol = b"\r\n" if present.count(b"\r\n") * 2 > present.count(b"\n") else b"\n"
+    ends = present[len(present.rstrip(b"\r\n")) :]
+    return text.rstrip(b"\r\n").replace(b"\r\n", b"\n").replace(b"\n", eol) + (ends or eol)
+
+
+def _resolve(id: str, known: Iterator[str], what: str) -> str:
+    """The one of `known` that `id`, whole or the first four or more of its eight characters, names."""
+    ids = list(dict.fromkeys(known))
+    short = id.lower()
+    fitting = [i for i in ids if i == short or (len(short) >= 4 and i.partition("-")[2].startswith(short))]
+    if len(fitting) > 1:
+        raise Ambiguous(f"{id} fits {len(fitting)} entries.", valid=fitting[:10], hint="Give the whole id.")
+    if not fitting:
+        raise NotFound(f"{what} has no {id}.", valid=ids[:10], hint="" if ids else "It is empty.")
+    return fitting[0]

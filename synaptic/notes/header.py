@@ -1,0 +1,285 @@
+"""The two lines above an entry's body: the heading that a person types, the comment that only programs write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple, cast
+from urllib.parse import unquote
+
+from ..models import TYPES, Entry, EntryType
+from .blocks import inline_tags, insert_backslashes, unescape_tags
+
+ID = re.compile(r"[0-9]{8}-[0-9a-z]{8}\Z")
+COMMENT_KEYS = ("at", "importance", "project", "parent", "supersedes", "files", "by")
+FINGERPRINT_DIGITS = 12
+COMMENT_START = re.compile(r"<!--[ \t]*syn:")
+
+_TYPE = re.compile(rf"({'|'.join(TYPES)})(?::[ \t]*|\Z)", re.IGNORECASE)
+_READS_AS_TIME = re.compile(r"[ap]m(?![a-z])", re.IGNORECASE)
+_ESCAPED_HASH = re.compile(r"(?<!\\)\\(\\*)#")
+_HASH_AFTER_BACKSLASH = re.compile(r"(?<!\\)(\\+)#")
+_ENCODED = re.compile(r"[%<>\x00-\x20\x7f-\x9f\s]|(?<=-)-")
+_ENCODED_IN_LIST = re.compile(rf"{_ENCODED.pattern}|,")
+_FINGERPRINT = rf"@(?=[0-9a-f]{{{FINGERPRINT_DIGITS}}}\Z)"
+_ENCODED_PATH = re.compile(rf"{_ENCODED_IN_LIST.pattern}|{_FINGERPRINT}")
+
+_TITLE_LENGTH = 72
+_MARKUP = re.compile(r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)*(?:#{1,6}(?:[ \t]+|$))?")
+NOT_PROSE = re.compile(r"[ \t]*(?:`{3}|~{3}|<!--|\|)|[-*_= \t]+$")
+_SENTENCE_END = re.compile(r"[.!?…]+(?=\s+[^\sa-z])|[。！？]")
+
+
+class Heading(NamedTuple):
+    """A heading after its time: what it means, and the pieces as typed that an edit may keep.
+
+    `tag_words` are the `#Tags` at the end, `inline` the tags that stand within the title.
+    """
+
+    type: EntryType
+    title: str
+    tags: tuple[str, ...]
+    inline: tuple[str, ...]
+    type_raw: str
+    title_raw: str
+    tag_words: tuple[str, ...]
+
+
+def read_heading(raw: str) -> Heading:
+    """What stands in a heading after its time: `[type:] [title] [#tags]`."""
+    title_raw, words, trailing = _split_tags(raw)
+    kind: EntryType = "note"
+    type_raw = ""
+    if match := _TYPE.match(title_raw):
+        kind = cast(EntryType, match[1].lower())
+        type_raw, title_raw = match[0], title_raw[match.end() :]
+    inline: tuple[str, ...] = ()
+    if "#" in title_raw:
+        inline = unique(tag for _, _, tag in inline_tags(title_raw))
+    return Heading(kind, unescape_title(title_raw), unique((*inline, *trailing)), inline, type_raw, title_raw, words)
+
+
+def read_title(raw: str) -> tuple[str, tuple[str, ...]]:
+    """Title and tags of an H1's text."""
+    title_raw, _, trailing = _split_tags(raw)
+    inline = (tag for _, _, tag in inline_tags(title_raw))
+    return unescape_title(title_raw), unique((*inline, *trailing))
+
+
+def clean_title(title: str) -> tuple[str, tuple[str, ...]]:
+    """`title` as a heading can hold it, and the tags at its end that the heading shows apart."""
+    tags: tuple[str, ...] = ()
+    while True:
+        shorter, _, trailing = _split_tags(title, closing=False)
+        if shorter == title:
+            return title, tags
+        title, tags = shorter, (*trailing, *tags)
+
+
+def _split_tags(raw: str, *, closing: bool = True) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """The text before the tags at the end, these tags as typed, and folded."""
+    raw = raw.strip(" \t")
+    if "#" not in raw:
+        return raw, (), ()
+    if closing and raw.endswith("#") and (opened := raw.rstrip("#"))[-1:] in ("", " ", "\t"):
+        raw = opened.rstrip(" \t")
+    end = len(raw)
+    words: list[str] = []
+    tags: list[str] = []
+    for start, stop, tag in reversed(inline_tags(raw)):
+        if raw[stop:end].strip(" \t,"):
+            break
+        words.append(raw[start:stop])
+        tags.append(tag)
+        end = start
+    if not tags:
+        return raw, (), ()
+    return raw[:end].rstrip(" \t"), tuple(reversed(words)), tuple(reversed(tags))
+
+
+def unescape_title(raw: str) -> str:
+    r"""`raw` with `\#` as `#`, `\<private>` as `<private>`."""
+    return unescape_tags(_ESCAPED_HASH.sub(r"\1#", raw)) if "\\" in raw else raw
+
+
+def escape_title(title: str, tags: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    r"""`title` as a heading writes it, and the tags that are read from within it.
+
+    A `#` gets a backslash only where it would be read as a tag or as a closing sequence; tags within the
+    title stay as they are where `tags`, the entry's, begin with them.
+    """
+    if "#" not in title:
+        return title, ()
+    raw = _HASH_AFTER_BACKSLASH.sub(r"\\\1#", title)
+    if raw.endswith("#") and (opened := raw.rstrip("#"))[-1:] in ("", " ", "\t"):
+        raw = f"{opened}\\{raw[len(opened) :]}"
+    found = inline_tags(raw)
+    inline = unique(tag for _, _, tag in found)
+    if inline == tuple(tags[: len(inline)]) and not _split_tags(raw)[1]:
+        return raw, inline
+    return insert_backslashes(raw, [start for start, _, _ in found]), ()
+
+
+def join_heading(time: str, type_raw: str, title_raw: str, words: Iterable[str]) -> str:
+    """A heading line; `note:` is written where the title would otherwise be read as a type or as am and pm."""
+    if not type_raw and (_TYPE.match(title_raw) or _READS_AS_TIME.match(title_raw)):
+        type_raw = "note:"
+    return " ".join(part for part in ("##", time, type_raw.rstrip(" \t"), title_raw, *words) if part)
+
+
+def heading_words(entry: Entry, inline: tuple[str, ...], body_tags: tuple[str, ...]) -> tuple[str, ...]:
+    """The tags that the heading shows at its end, so that heading and body together give `entry.tags`.
+
+    Those it showed before stay there; new ones join them where the body does not carry them.
+    """
+    own, within = set(entry.tags), set(inline)
+    kept = [tag for tag in entry.heading_tags if tag in own and tag not in within]
+    known = {*kept, *inline, *body_tags}
+    wanted = (*kept, *(tag for tag in entry.tags if tag not in known))
+    if unique((*inline, *wanted, *body_tags)) == entry.tags:
+        return wanted
+    # the last tags may be left to the body where it carries them in the same order
+    size, place = len(entry.tags), {tag: number for number, tag in enumerate(unique(body_tags))}
+    last = len(place)
+    while own.issuperset(place) and size > len(inline) and place.get(entry.tags[size - 1], last) < last:
+        size -= 1
+        last = place[entry.tags[size]]
+    return entry.tags[len(inline) : size]
+
+
+def derive_title(content: str) -> str:
+    """The first sentence of `content`, without markup and tags at its end, cut to 72 characters."""
+    lines = [line for line in content[:20_000].split("\n") if line.strip()]
+    prose = [i for i, line in enumerate(lines[:50]) if not NOT_PROSE.match(line)]
+    for start in [*prose, *range(len(lines[:50]))]:
+        title = _first_sentence(lines[start:])
+        if title:
+            return title
+    return "Untitled"
+
+
+def _first_sentence(lines: list[str]) -> str:
+    opening = markup(lines[0])
+    text = lines[0][len(opening) :].rstrip()
+    if not opening.strip():
+        # A sentence may run over hard-wrapped lines.
+        for line in lines[1:5]:
+            if _SENTENCE_END.search(text) or text.endswith((".", "!", "?", ":")) or len(text) > _TITLE_LENGTH:
+                break
+            if markup(line).strip() or NOT_PROSE.match(line):
+                break
+            text = f"{text} {line}"
+    text = " ".join(text[:1000].replace("**", "").split())
+    if end := _SENTENCE_END.search(text):
+        text = text[: end.end()]
+    text = text.removesuffix(".")
+    if len(text) > _TITLE_LENGTH:
+        cut = text[: _TITLE_LENGTH - 1]
+        text = (cut.rpartition(" ")[0] or cut).rstrip(" ,;:") + "…"
+    return clean_title(text)[0]
+
+
+def markup(line: str) -> str:
+    """The list, quote and heading marks that open `line`."""
+    match = _MARKUP.match(line)
+    return match[0] if match else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """What a `<!-- syn:` line says. `raw` holds known keys as written, `problems` what could not be read."""
+
+    id: str | None
+    raw: dict[str, str]
+    extra: tuple[tuple[str, str], ...]
+    problems: tuple[str, ...]
+
+    def text(self, key: str) -> str | None:
+        """The value of `key`, decoded; None where it is absent or empty."""
+        value = self.raw.get(key)
+        return (unquote(value) or None) if value else None
+
+    def values(self, key: str) -> tuple[str, ...]:
+        """The comma-separated values of `key`, decoded."""
+        value = self.raw.get(key)
+        return tuple(unquote(part) for part in value.split(",") if part) if value else ()
+
+    def files(self) -> tuple[tuple[str, str], ...]:
+        """(path, fingerprint) of each file, `files=src/a.py@3f9a0c1d2e4b,src/b.py`; empty where it has none."""
+        parts = (re.split(_FINGERPRINT, part, maxsplit=1) for part in self.raw.get("files", "").split(",") if part)
+        return tuple((unquote(path), "".join(found)) for path, *found in parts if path)
+
+    def moment(self) -> datetime | None:
+        """`at=`, naive where it was written without an offset. Raises ValueError."""
+        at = self.text("at")
+        return datetime.fromisoformat(at) if at else None
+
+    def importance(self) -> int | None:
+        """`importance=`, 0 to 10. Raises ValueError."""
+        text = self.text("importance")
+        if text is None:
+            return None
+        if not (text.isascii() and text.isdigit() and len(text) < 4 and int(text) <= 10):
+            raise ValueError(text)
+        return int(text)
+
+
+def read_comment(fields: str, *, closed: bool = True) -> Comment:
+    """The parts of a comment's text after `syn:`."""
+    words = fields.split()
+    problems = [] if closed else ["the comment has no -->"]
+    first = words[0].lower() if words else ""
+    id = first if ID.match(first) else None
+    if id is None:
+        problems.append(f"{first[:40]!r} is no id; an id is 8 digits, a dash and 8 letters or digits")
+    raw: dict[str, str] = {}
+    extra: list[tuple[str, str]] = []
+    for word in words[1:]:
+        key, _, value = word.partition("=")
+        if key in raw:
+            problems.append(f"{key}= stands there twice; the first one counts")
+        elif key in COMMENT_KEYS:
+            raw[key] = value
+        else:
+            extra.append((key, unquote(value)))
+    return Comment(id, raw, tuple(extra), tuple(problems))
+
+
+def write_comment(entry: Entry, at: str | None) -> str:
+    """The comment line of `entry`; keys with their default value are left out."""
+    pairs = [
+        ("at", at),
+        ("importance", None if entry.importance is None else str(entry.importance)),
+        ("project", entry.project and encode(entry.project)),
+        ("parent", entry.parent and encode(entry.parent)),
+        ("supersedes", _encode_list(entry.supersedes)),
+        ("files", _encode_files(entry)),
+        ("by", entry.by and encode(entry.by)),
+    ]
+    words = [f"syn:{entry.id}", *(f"{key}={value}" for key, value in pairs if value)]
+    words += [f"{key}={encode(value)}" if value or "<" in key else key for key, value in entry.extra]
+    return f"<!-- {' '.join(words)} -->"
+
+
+def encode(value: str, pattern: re.Pattern[str] = _ENCODED) -> str:
+    """`value` as one word that can stand in an HTML comment: what could end either is percent-encoded."""
+    return pattern.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), value)
+
+
+def _encode_list(values: Sequence[str]) -> str:
+    return ",".join(encode(value, _ENCODED_IN_LIST) for value in values)
+
+
+def _encode_files(entry: Entry) -> str:
+    known = dict(entry.fingerprints)
+    return ",".join(encode(path, _ENCODED_PATH) + (f"@{known[path]}" if path in known else "") for path in entry.files)
+
+
+def unique(values: Iterable[str]) -> tuple[str, ...]:
+    """The values, each once, in order of first appearance."""
+    return tuple(dict.fromkeys(values))
+
+
+NO_COMMENT = Comment(None, {}, (), ())

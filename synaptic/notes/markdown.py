@@ -1,0 +1,397 @@
+"""Entries as Markdown: read from a file's bytes, written as a block, edited in place. Pure.
+
+    ## 09:31 decision: Chose sqlite-vec over LanceDB #db       heading      (header.py)
+    <!-- syn:20261121-7k3m9q2x at=... importance=8 -->         comment      (header.py)
+
+    Body in Markdown.                                          body         (blocks.py)
+
+`parse(render(e)) == e` for what `compose_entry` returns; reading never raises and never writes.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta, timezone
+
+from ..errors import InvalidArgument, Refused
+from ..models import TYPES, Entry, EntryType
+from .blocks import (
+    LONE_CR,
+    MASK,
+    body_text,
+    escape,
+    find_tags,
+    inline_tags,
+    newlines,
+    plain_text,
+    scan,
+    shown,
+    slug_tag,
+)
+from .header import (
+    COMMENT_START,
+    NOT_PROSE,
+    Heading,
+    clean_title,
+    derive_title,
+    escape_title,
+    heading_words,
+    join_heading,
+    markup,
+    read_comment,
+    read_heading,
+    unique,
+    write_comment,
+)
+from .privacy import escape_tags, mask, passages
+from .reading import (
+    BASE32,
+    Block,
+    aware,
+    body_span,
+    derived_id,
+    id_date,
+    measure,
+    parse_entries,
+    without_surrogates,
+)
+
+__all__ = [
+    "body_text",
+    "compose_entry",
+    "derived_id",
+    "find_tags",
+    "new_id",
+    "parse_entries",
+    "plain_text",
+    "proven_block",
+    "render_entry",
+    "rewrite_block",
+    "slug_tag",
+]
+
+_HEADING_ONLY = 100
+_SAID = ("title", "content", "type", "tags", "project", "files", "parent", "supersedes", "by")
+_ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def new_id(day: date) -> str:
+    """A fresh id: `YYYYMMDD-` and 8 random Crockford base32 characters."""
+    return f"{id_date(day)}-{''.join(secrets.choice(BASE32) for _ in range(8))}"
+
+
+def compose_entry(
+    content: str,
+    *,
+    id: str,
+    at: datetime,
+    type: str = "note",
+    title: str | None = None,
+    tags: Sequence[str] = (),
+    importance: int | None = None,
+    files: Sequence[str] = (),
+    project: str | None = None,
+    parent: str | None = None,
+    supersedes: Sequence[str] = (),
+    by: str | None = None,
+) -> tuple[Entry, tuple[str, ...]]:
+    """The entry that a save writes, normalised so that reading gives it back, and notices of what changed.
+
+    Raises InvalidArgument for an empty content, an unknown type, a tag without letters and an importance
+    outside 0 to 10.
+    """
+    notices: list[str] = []
+    text = _normal_content(content, notices)
+    if not text:
+        raise InvalidArgument("There is no text to save.", hint="Give the content some words.")
+    kind = _check_type(type)
+    if importance is not None and (isinstance(importance, bool) or importance not in range(11)):
+        raise InvalidArgument(f"importance is {importance}.", valid=("a whole number from 0 to 10",))
+    given = _given_tags(tags, notices)
+    name, from_title = clean_title(" ".join(without_surrogates(title or "").split()))
+    if not name:
+        name = _title_for(text)
+    inline = unique(tag for _, _, tag in inline_tags(name))
+    heading_tags = unique((*inline, *given, *from_title))
+    entry = Entry(
+        id=id,
+        at=_whole_seconds(at),
+        title=name,
+        content=text,
+        type=kind,
+        tags=heading_tags if text == name else unique((*heading_tags, *find_tags(text))),
+        project=_word(project),
+        importance=importance,
+        files=unique(filter(None, map(_word, files))),
+        parent=_word(parent),
+        supersedes=unique(filter(None, map(_word, supersedes))),
+        by=_word(by),
+        heading_tags=heading_tags,
+    )
+    return entry, tuple(notices)
+
+
+def _normal_content(content: str, notices: list[str]) -> str:
+    text = without_surrogates(content)
+    if text != content:
+        notices.append("Characters that are no Unicode text were replaced by U+FFFD.")
+    text = newlines(text)
+    start, end = body_span(text, 0, len(text))
+    text = text[start:end]
+    if closing := escape(text)[1]:
+        text = f"{text}\n{closing}"
+        notices.append("An open code fence was closed.")
+    return text
+
+
+def _check_type(type: str) -> EntryType:
+    kind = type.strip().lower()
+    for known in TYPES:
+        if kind == known:
+            return known
+    raise InvalidArgument(f"{type!r} is no type of entry.", valid=TYPES)
+
+
+def _given_tags(tags: Sequence[str], notices: list[str]) -> tuple[str, ...]:
+    slugs = []
+    for tag in tags:
+        slug = slug_tag(tag)
+        if not slug:
+            raise InvalidArgument(
+                f"{tag!r} is no tag.", valid=("letters, digits, _ - and /, with at least one letter",)
+            )
+        if slug != tag.strip().removeprefix("#").lower():
+            notices.append(f"The tag {tag!r} was saved as {slug!r}.")
+        slugs.append(slug)
+    return unique(slugs)
+
+
+def _word(value: str | None) -> str | None:
+    return without_surrogates(value).strip() or None if value else None
+
+
+def _whole_seconds(at: datetime) -> datetime:
+    """`at` to the second and at a fixed offset: what `at=` can say."""
+    fixed = (at if at.utcoffset() is not None else aware(at.replace(tzinfo=None), None)).replace(microsecond=0)
+    return fixed.replace(tzinfo=timezone(fixed.utcoffset() or timedelta()), fold=0)
+
+
+def _title_for(content: str) -> str:
+    """The title of a text that was given none: the whole text where it is one plain line."""
+    plain = len(content) <= _HEADING_ONLY and "\n" not in content and content == content.strip()
+    if plain and not NOT_PROSE.match(content) and not markup(content) and clean_title(content)[0] == content:
+        return content
+    return derive_title(content)
+
+
+def render_entry(entry: Entry) -> str:
+    """The whole block of `entry`: heading, comment, and where the content says more, a blank line and the body."""
+    has_body = entry.content != entry.title
+    heading = _render_heading(entry, entry.time, find_tags(entry.content) if has_body else ())
+    comment = write_comment(entry, entry.at.isoformat(timespec="seconds"))
+    body = f"\n{_written(entry.content)}\n" if has_body else ""
+    return f"{heading}\n{comment}\n{body}"
+
+
+def proven_block(entry: Entry) -> bytes:
+    """The bytes of `render_entry`, read once more. Raises Refused where they would not say `entry`, or hide a part."""
+    block = render_entry(entry).encode("utf-8", "replace")
+    if mask(block) != block or not _says(block, entry) or not _leaves_what_follows(block):
+        raise Refused("This text would not be read as it was given; nothing was saved.", hint="Word it otherwise.")
+    return block
+
+
+def _written(content: str) -> str:
+    text, closing = escape(content)
+    return escape_tags(f"{text}\n{closing}" if closing else text)
+
+
+def _render_heading(entry: Entry, clock: str, body_tags: tuple[str, ...]) -> str:
+    title, inline = _written_title(entry)
+    kind = "" if entry.type == "note" else f"{entry.type}:"
+    words = heading_words(entry, inline, body_tags)
+    return join_heading(clock, kind, title, (f"#{tag}" for tag in words))
+
+
+def _written_title(entry: Entry) -> tuple[str, tuple[str, ...]]:
+    """The title as a heading writes it, and the tags that are read from within it."""
+    title, inline = escape_title(entry.title, entry.tags)
+    return escape_tags(f"## {title}")[3:], inline  # behind `## ` no title begins a fence
+
+
+def rewrite_block(block: bytes, old: Entry, new: Entry) -> bytes:
+    """`block`, the bytes of `old` in its file, saying `new`: only what differs between the two is changed.
+
+    The heading keeps its time as typed, the block its line ends and its blank lines. An id is written
+    where `old` had a derived one and `new` does not. Private passages stay, byte for byte: where they stood if the
+    text beside them did, else below the new text. Raises Refused where no such block says `new`.
+    """
+    masked = mask(block)
+    for in_place in (True, False) if MASK in masked else (True,):
+        text = _rewritten(block, masked, old, new, in_place=in_place)
+        if text == block or (
+            _says(text, new)
+            and _private_in(text) == _private_in(block)
+            and (_leaves_what_follows(text) or not _leaves_what_follows(block))
+        ):
+            return text
+    held = "This entry holds private text that" if MASK in masked else "What this entry would say"
+    raise Refused(
+        f"{held} would not survive the edit; nothing was changed.",
+        hint="Save a new entry, or ask the person to edit the file.",
+    )
+
+
+def _rewritten(block: bytes, masked: bytes, old: Entry, new: Entry, *, in_place: bool) -> bytes:
+    text = LONE_CR.sub("\n", masked.replace(MASK, b" ").decode("latin-1"))
+    mark = scan(text).marks[0]
+    parts = measure(text, mark, len(text))
+    eol = _line_end(block, parts.line_end)
+    has_body = parts.body_end > parts.body_start
+    keeps_body = new.content == old.content and (has_body or new.content == new.title)
+    wants_body = has_body if keeps_body else new.content != new.title
+    body_tags = find_tags(new.content) if wants_body else ()
+    head = _edit_heading(block[: parts.line_end], masked[: parts.line_end], parts.time, old, new, body_tags)
+    head += _edit_comment(block, parts, old, new, eol)
+    if keeps_body:
+        return head + block[parts.head_end :]
+    body = _written(new.content).replace("\n", eol.decode()).encode() if wants_body else b""
+    body = _with_private(body, block, masked, parts, eol, in_place=in_place)
+    return head + _edit_body(block, parts, body, head, eol)
+
+
+def _says(block: bytes, new: Entry) -> bool:
+    """Whether a block reads as this entry and no other."""
+    read = parse_entries(block, "", mtime=new.at).entries
+    return len(read) == 1 and all(
+        getattr(read[0], name) == getattr(new, name) for name in (*_SAID, *([] if new.derived_id else ["id"]))
+    )
+
+
+def _leaves_what_follows(block: bytes) -> bool:
+    """Whether an entry that a person typed below a block is read as one."""
+    read = parse_entries(block + b"\n\n## 00:00 below\n", "", mtime=_ANY_TIME).entries
+    return bool(read) and read[-1].title == "below"
+
+
+def _private_in(block: bytes) -> bytes:
+    """All private text of a block, in order, without its line ends: passages may come to adjoin."""
+    return b"".join(block[start:end].translate(None, b"\r\n") for start, end in passages(mask(block)))
+
+
+def _with_private(body: bytes, block: bytes, masked: bytes, parts: Block, eol: bytes, *, in_place: bool) -> bytes:
+    """The new body with the private passages that stood within the old one.
+
+    A passage stays behind the text that stood before it, or before the text behind it, as long as all of that is as
+    it was from the body's beginning, or to its end; else it becomes a paragraph below.
+    """
+    inner = masked[parts.body_start : parts.body_end]
+    spans = passages(inner)
+    kept = [block[parts.body_start + a : parts.body_start + b] for a, b in spans]
+    bounds = [0, *(edge for span in spans for edge in span), len(inner)]
+    around = [inner[a:b] for a, b in zip(bounds[::2], bounds[1::2], strict=True)]
+    before: list[bytes] = []
+    behind: list[bytes] = []
+    while in_place and kept and (rest := _after(body, around[0].rstrip())) is not None:
+        before += [body[: len(body) - len(rest)], _blanks_behind(around[0]), kept.pop(0), _blanks_before(around[1])]
+        body = rest.lstrip()
+        around.pop(0)
+        around[0] = around[0].lstrip()
+    while in_place and kept and body.endswith(right := around[-1].lstrip()) and right:
+        behind = [_blanks_behind(around[-2]), kept.pop(), _blanks_before(around[-1]), right, *behind]
+        body = body[: -len(right)].rstrip()
+        around.pop()
+        around[-1] = around[-1].rstrip()
+    below = [part for passage in kept for part in (eol + eol, passage)]
+    return b"".join([*before, body, *behind, *(below if body or before or behind else below[1:])])
+
+
+def _after(body: bytes, text: bytes) -> bytes | None:
+    """What follows `text` at the beginning of a body, None where it does not begin with it as whole words."""
+    rest = body[len(text) :]
+    return rest if body.startswith(text) and (not text or not rest or rest[:1].isspace()) else None
+
+
+def _blanks_behind(text: bytes) -> bytes:
+    return text[len(text.rstrip()) :]
+
+
+def _blanks_before(text: bytes) -> bytes:
+    return text[: len(text) - len(text.lstrip())]
+
+
+def _line_end(block: bytes, at: int) -> bytes:
+    """The line end that the block uses, LF where it has none."""
+    if block[at : at + 2] == b"\r\n":
+        return b"\r\n"
+    return block[at : at + 1] or b"\n"
+
+
+def _edit_heading(
+    line: bytes, masked: bytes, span: tuple[int, int], old: Entry, new: Entry, body_tags: tuple[str, ...]
+) -> bytes:
+    typed = read_heading(shown(masked)[span[1] :].decode("utf-8", "replace"))
+    same_words = (new.type, new.title, new.time) == (old.type, old.title, old.time)
+    if same_words and unique((*typed.tags, *body_tags)) == new.tags:
+        return line
+    clock = line[slice(*span)].decode() if new.time == old.time else new.time
+    title, inline = _edited_title(typed, old, new)
+    title = " ".join([title, *(line[a:b].decode("utf-8", "replace") for a, b in passages(masked))])
+    kind = typed.type_raw if new.type == old.type else "" if new.type == "note" else f"{new.type}:"
+    as_typed = dict(zip(read_heading(" ".join(typed.tag_words)).tags, typed.tag_words, strict=False))
+    words = heading_words(replace(new, heading_tags=typed.tags), inline, body_tags)
+    return join_heading(clock, kind, title, (as_typed.get(tag, f"#{tag}") for tag in words)).encode()
+
+
+def _edited_title(typed: Heading, old: Entry, new: Entry) -> tuple[str, tuple[str, ...]]:
+    """The title as typed where it and the tags within it still hold, else as a new heading writes it."""
+    if new.title == old.title and typed.inline == new.tags[: len(typed.inline)]:
+        return typed.title_raw, typed.inline
+    return _written_title(new)
+
+
+def _edit_comment(block: bytes, parts: Block, old: Entry, new: Entry, eol: bytes) -> bytes:
+    """The bytes from the heading's end to the body's start region, the comment renewed where it must be."""
+    rest = block[parts.line_end : parts.head_end]
+    fixes_id = old.derived_id and not new.derived_id
+    if not fixes_id and _metadata(old) == _metadata(new):
+        return rest
+    if parts.comment_at < 0:
+        at = None if new.at == old.at else new.at.isoformat(timespec="seconds")
+        return eol + write_comment(new, at).encode() + rest
+    before = block[parts.line_end : parts.comment_at]
+    after = block[parts.comment_end : parts.head_end]
+    written = COMMENT_START.sub("", block[parts.comment_at : parts.comment_end].decode("utf-8", "replace"))
+    stood = read_comment(written.removesuffix("-->"), closed=parts.closed).raw.get("at")
+    at = stood if new.at == old.at else new.at.isoformat(timespec="seconds")
+    return before + write_comment(new, at).encode() + after
+
+
+def _metadata(entry: Entry) -> tuple[object, ...]:
+    return (
+        entry.id,
+        entry.at,
+        entry.project,
+        entry.importance,
+        entry.files,
+        entry.fingerprints,
+        entry.parent,
+        entry.supersedes,
+        entry.by,
+        entry.extra,
+    )
+
+
+def _edit_body(block: bytes, parts: Block, body: bytes, head: bytes, eol: bytes) -> bytes:
+    """What follows the heading's lines: the new body between the blank lines, and what is private, that stood there."""
+    if parts.body_end > parts.body_start:
+        lead, tail = block[parts.head_end : parts.body_start], block[parts.body_end :]
+        return lead + body + tail if body or lead.strip() else tail.removeprefix(eol)
+    tail = block[parts.head_end :]
+    if not body:
+        return tail
+    if head.endswith(eol):
+        return eol + body + eol + tail
+    return eol + eol + body + tail

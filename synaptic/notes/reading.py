@@ -1,0 +1,467 @@
+"""Entries read from a file's bytes. Never raises, never writes; what cannot be read as meant is a `ParseIssue`."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, tzinfo
+from functools import lru_cache
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+import yaml
+
+from ..models import DateSource, Entry, ParsedFile, ParseIssue, Place
+from .blocks import LONE_CR, MASK, Mark, body_text, find_tags, newlines, scan, shown, slug_tag
+from .frontmatter import FrontMatter, date_in_path, front_matter_end, read_front_matter
+from .header import COMMENT_START, NO_COMMENT, Comment, derive_title, read_comment, read_heading, read_title, unique
+from .privacy import mask, unclosed_tags
+
+GRAMMAR = 2
+"""Which reading of a file this is: an index of another one is read anew. 2: `\\<private>` is text."""
+BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
+_BOM = b"\xef\xbb\xbf"
+_OF_AN_ENTRY = re.compile(rf" {{0,3}}{COMMENT_START.pattern}[0-9]{{8}}-[{BASE32}]{{8}}(?=[ \t])")
+_BLANK_LINE = re.compile(r"[ \t]*\r?\n")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_CLOCK = re.compile(r"([0-9]+):([0-9]+)(?::([0-9]+))?[ \t]?(?:([ap])m)?", re.IGNORECASE)
+_PAIRS = [one + other for one in BASE32 for other in BASE32]
+
+
+def parse_entries(
+    data: bytes, path: str, *, mtime: datetime, day_file: str = "%Y-%m-%d.md", tz: tzinfo | None = None
+) -> ParsedFile:
+    """Every entry of one file, in order, and what could not be read as meant. Never raises.
+
+    `path` is relative and posix; `mtime` is aware; `tz` is the zone of times without an offset, None the
+    system's. Places are byte offsets into `data`.
+    """
+    return _Reader(data, path, mtime, day_file, tz).read()
+
+
+class Block(NamedTuple):
+    """Where the parts of a block stand. `comment_end` is -1 without a comment; `head_end` is after both lines."""
+
+    time: tuple[int, int]
+    line_end: int
+    comment_at: int
+    comment_end: int
+    closed: bool
+    head_end: int
+    body_start: int
+    body_end: int
+
+
+def measure(text: str, mark: Mark, end: int) -> Block:
+    eol = text.find("\n", mark.start, end)
+    eol = end if eol < 0 else eol
+    line_end = eol - 1 if text[eol - 1] == "\r" else eol
+    comment_at = comment_end = -1
+    closed = True
+    if mark.comment_at >= 0:
+        comment_at = mark.comment_at
+        eol = text.find("\n", comment_at, end)
+        eol = end if eol < 0 else eol
+        close = text.find("-->", comment_at, eol)
+        closed = close >= 0
+        comment_end = close + 3 if closed else eol - 1 if text[eol - 1] == "\r" else eol
+        if text[comment_end:eol].strip(" \t\r"):
+            eol = comment_end - 1
+    head_end = min(eol + 1, end)
+    return Block(mark.time, line_end, comment_at, comment_end, closed, head_end, *body_span(text, head_end, end))
+
+
+def body_span(text: str, start: int, end: int) -> tuple[int, int]:
+    """`start:end` without its outer blank lines; empty at `start` where nothing else is there."""
+    first = start
+    while blank := _BLANK_LINE.match(text, first, end):
+        first = blank.end()
+    rest = text[first:end].rstrip(" \t\r\n")
+    if not rest:
+        return start, start
+    last = first + len(rest)
+    eol = text.find("\n", last, end)
+    if eol < 0:
+        return first, end
+    return first, eol - 1 if text[eol - 1] == "\r" else eol
+
+
+class _Reader:
+    """One file being read."""
+
+    def __init__(self, data: bytes, path: str, mtime: datetime, day_file: str, tz: tzinfo | None) -> None:
+        self.raw = data
+        self.data = mask(data)
+        self.path = path
+        self.mtime = mtime
+        self.tz = tz
+        self.issues: list[ParseIssue] = []
+        self.front = FrontMatter()
+        self.has_front = False
+        self.name = composed(path)
+        self.named_day = date_in_path(self.name, composed(day_file))
+        self.heading_counts: dict[str, int] = {}
+        self.own_day: date | None = None
+        text = self.data.replace(MASK, b" ").decode("latin-1")
+        if "\r" in text:
+            text = LONE_CR.sub("\n", text)
+        self.counted_at, self.counted = 0, 1
+        self.start = 0
+        if data.startswith(_BOM):
+            # As long as the BOM, and a line start behind it.
+            text = f"  \n{text[3:]}"
+            self.start, self.counted = 3, 0
+        self.text = text
+        self.first_line = self.counted
+
+    def read(self) -> ParsedFile:
+        if self.raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+            self._issue(0, "encoding", "the file is UTF-16; save it as UTF-8")
+            return ParsedFile((), tuple(self.issues))
+        self._check_encoding()
+        self._read_front_matter()
+        if self.front.excluded:
+            return ParsedFile((), ())
+        found = scan(self.text, self.start)
+        for piece in found.unclosed:
+            if not piece.at_end:
+                message = f"this {piece.kind} is never closed; it ends at the next entry"
+                self._issue(piece.start, f"open-{piece.kind}", message)
+            elif piece.hides:
+                message = f"this {piece.kind} is never closed; entry headings below it are read as its text"
+                self._issue(piece.start, f"open-{piece.kind}", message)
+        for at in unclosed_tags(self.raw):
+            message = "this <private> is never closed; all up to the next saved entry is hidden"
+            self._issue(at, "open-private", message)
+        self._check_comments(found.opaque)
+        self._check_conflicts(found.opaque)
+        if any(mark.kind == "entry" for mark in found.marks):
+            entries = self._pieces(found.marks)
+        else:
+            entries = [self._whole(found.marks)]
+        return ParsedFile(self._without_duplicates([e for e in entries if e]), tuple(self.issues))
+
+    def _check_encoding(self) -> None:
+        try:
+            self.raw.decode()
+        except UnicodeDecodeError as error:
+            self._issue(error.start, "encoding", "this is not UTF-8; what cannot be read shows as U+FFFD")
+
+    def _check_comments(self, opaque: list[tuple[int, int]]) -> None:
+        """Comments of saved entries whose headings a person, or an editor's old buffer, took away."""
+        for start, end in opaque:
+            if _OF_AN_ENTRY.match(self.text, start, end):
+                message = "this comment of a saved entry stands below no heading with a time; it is not read"
+                self._issue(start, "stray-comment", message)
+
+    def _check_conflicts(self, opaque: list[tuple[int, int]]) -> None:
+        """What a merge left for a person to settle; in a fence it is an example."""
+        text = f"\n{self.text}" if "<<<<<<< " in self.text else ""
+        at = 0
+        while True:
+            begin = at
+            for sign in ("<<<<<<< ", "=======", ">>>>>>> "):
+                at = text.find(f"\n{sign}", at)
+                if at < 0:
+                    return
+                begin = at if sign[0] == "<" else begin
+            if not any(start <= begin < end for start, end in opaque):
+                message = "two versions stand here, with the marks of a merge that was not finished"
+                self._issue(begin, "conflict-marker", message)
+
+    def _read_front_matter(self) -> None:
+        block = front_matter_end(self.text, self.start)
+        if block is None:
+            return
+        start, stop, end = block
+        if "syn:" in self.text[start:stop] and any(m.comment_at >= 0 for m in scan(self.text[start:end]).marks):
+            return
+        try:
+            front = read_front_matter(newlines(self._decode(start, stop)))
+        except yaml.YAMLError as error:
+            line = getattr(getattr(error, "problem_mark", None), "line", 0)
+            reason = getattr(error, "problem", None) or getattr(error, "reason", None) or "unreadable"
+            at = start
+            for _ in range(line):
+                at = max(at, self.text.find("\n", at, stop) + 1)
+            self._issue(at, "front-matter", f"the YAML cannot be read ({reason}); it is read as text")
+        else:
+            if front is not None:
+                self.front, self.start, self.has_front = front, end, True
+
+    def _pieces(self, marks: list[Mark]) -> list[Entry | None]:
+        entries: list[Entry | None] = []
+        first = marks[0]
+        if first.kind == "entry" or self.text[self.start : first.start].strip(" \t\r\n"):
+            entries.append(self._note(self.start, first.start, None, of_file=True))
+            leading = None
+        else:
+            leading = first
+        ends = [*(mark.start for mark in marks[1:]), len(self.text)]
+        for mark, end in zip(marks, ends, strict=True):
+            if mark.kind == "entry":
+                entries.append(self._entry(mark, end))
+            else:
+                entries.append(self._note(mark.start, end, mark, of_file=mark is leading))
+        return entries
+
+    def _entry(self, mark: Mark, end: int) -> Entry:
+        block = measure(self.text, mark, end)
+        line = self._line(mark.start)
+        heading = read_heading(self._decode(block.time[1], block.line_end))
+        comment = self._comment(block) if block.comment_at >= 0 else NO_COMMENT
+        has_body = block.body_end > block.body_start
+        content = body_text(self.data[block.body_start : block.body_end]) or heading.title
+        at, source = self._moment(_clock(self.text[slice(*block.time)]), comment, block)
+        text = self._decode(mark.start, block.line_end).strip(" \t")
+        files = comment.files()
+        occurrence = self._count(text)
+        return Entry(
+            id=comment.id or self._derive(text, occurrence),
+            at=at,
+            title=heading.title or (derive_title(content) if has_body else ""),
+            content=content,
+            type=heading.type,
+            tags=unique((*heading.tags, *find_tags(content))) if has_body else heading.tags,
+            project=comment.text("project"),
+            importance=self._importance(comment, block),
+            files=tuple(path for path, _ in files),
+            fingerprints=tuple((path, known) for path, known in files if known),
+            parent=comment.text("parent"),
+            supersedes=comment.values("supersedes"),
+            by=comment.text("by"),
+            extra=comment.extra,
+            heading_tags=heading.tags,
+            date_source=source,
+            derived_id=comment.id is None,
+            place=Place(
+                self.path,
+                line,
+                mark.start,
+                end,
+                block.body_start,
+                block.body_end,
+                self._line(block.body_start) if has_body else line,
+            ),
+        )
+
+    def _comment(self, block: Block) -> Comment:
+        start = block.comment_at
+        match = COMMENT_START.match(self.text, start)
+        assert match is not None
+        stop = block.comment_end - 3 if block.closed else block.comment_end
+        comment = read_comment(self._decode(match.end(), max(stop, match.end())), closed=block.closed)
+        for problem in comment.problems:
+            self._issue(start, "comment", problem)
+        return comment
+
+    def _importance(self, comment: Comment, block: Block) -> int | None:
+        try:
+            return comment.importance()
+        except ValueError as error:
+            self._issue(block.comment_at, "comment", f"importance={error} is no whole number from 0 to 10")
+            return None
+
+    def _moment(self, clock: time, comment: Comment, block: Block) -> tuple[datetime, DateSource]:
+        at: datetime | None = None
+        try:
+            at = comment.moment()
+        except ValueError:
+            message = "at= is no ISO date-time like 2026-11-21T09:31:05+01:00"
+            self._issue(block.comment_at, "comment", message)
+        if at is not None and at.tzinfo is None:
+            at = aware(at, self.tz)
+        day, source = self._day()
+        if at is None:
+            return aware(datetime.combine(day, clock), self.tz), source
+        if source == "mtime":
+            day, source = at.date(), "comment"
+        if (at.hour, at.minute) == (clock.hour, clock.minute):
+            return (at if at.date() == day else datetime.combine(day, at.timetz())), source
+        return aware(datetime.combine(day, clock), self.tz), source
+
+    def _day(self) -> tuple[date, DateSource]:
+        """The day of entries that name none; the same for all of a file."""
+        if self.own_day is None:
+            if self.named_day:
+                return self.named_day, "file"
+            if self.front.created_at:
+                return self.front.created_at.date(), "front-matter"
+            self.own_day = self._mtime().date()
+        return self.own_day, "mtime"
+
+    def _mtime(self) -> datetime:
+        try:
+            return self.mtime.astimezone(self.tz)
+        except (OverflowError, ValueError, OSError):
+            return self.mtime
+
+    def _count(self, heading: str) -> int:
+        """Which entry with this heading it is, from 1; those with an id count, so that a new id moves no other."""
+        count = self.heading_counts[heading] = self.heading_counts.get(heading, 0) + 1
+        return count
+
+    def _derive(self, heading: str, occurrence: int) -> str:
+        """The id of an entry or note without one; `heading` is "" for the note of the file itself."""
+        day, source = self._day()
+        return derived_id(None if source == "mtime" else day, self.name, heading, occurrence)
+
+    def _whole(self, marks: list[Mark]) -> Entry | None:
+        leading = None
+        if marks and not self.text[self.start : marks[0].start].strip(" \t\r\n"):
+            leading = marks[0]
+        sole = marks[0] if len(marks) == 1 else None
+        return self._note(self.start, len(self.text), leading, of_file=True, whole=True, sole=sole)
+
+    def _note(
+        self,
+        start: int,
+        end: int,
+        h1: Mark | None,
+        *,
+        of_file: bool,
+        whole: bool = False,
+        sole: Mark | None = None,
+    ) -> Entry | None:
+        """The note that stands in `start:end`; None where there is no text.
+
+        `h1` opens it, `of_file` makes it the file's own note: front matter, and an id from the path alone.
+        A whole file without text is a note for its title's sake, unless its name is a date.
+        """
+        head_end = start
+        title, heading = "", ""
+        tags: tuple[str, ...] = ()
+        if h1 is not None:
+            eol = self.text.find("\n", h1.start, end)
+            head_end = end if eol < 0 else eol + 1
+            heading = self._h1(h1, end)
+            title, tags = read_title(heading)
+        body_start, body_end = body_span(self.text, head_end, end)
+        has_body = body_end > body_start
+        if not has_body and (not whole or self.named_day or (h1 is None and not self.has_front)):
+            return None
+        if of_file:
+            title = title or self.front.title or (sole and read_title(self._h1(sole, end))[0]) or self._stem()
+            tags = unique((*tags, *filter(None, map(slug_tag, self.front.tags))))
+        content = body_text(self.data[body_start:body_end]) if has_body else title
+        name = "" if of_file else f"# {heading}"
+        at, source = self._note_moment()
+        line = self._line(start if h1 is None else h1.start)
+        body_line = self._line(body_start) if has_body else line
+        aliases = ", ".join(self.front.aliases) if of_file else ""
+        return Entry(
+            id=self._derive(name, self._count(name)),
+            at=at,
+            title=title or derive_title(content),
+            content=content,
+            tags=unique((*tags, *find_tags(content))) if has_body else tags,
+            extra=(("aliases", aliases),) if aliases else (),
+            heading_tags=tags,
+            date_source=source,
+            derived_id=True,
+            place=Place(self.path, line, start, end, body_start, body_end, body_line, whole_file=True),
+        )
+
+    def _h1(self, mark: Mark, end: int) -> str:
+        eol = self.text.find("\n", mark.start, end)
+        return self._decode(mark.start + 1, end if eol < 0 else eol).strip(" \t\r")
+
+    def _stem(self) -> str:
+        stem = PurePosixPath(self.name).stem.replace("___", "/")
+        return without_surrogates(" ".join(stem.split())) or self.name
+
+    def _note_moment(self) -> tuple[datetime, DateSource]:
+        day, source = self._day()
+        created = self.front.created_at
+        if source == "mtime":
+            return self._mtime(), source
+        if created and created.date() == day:
+            return (created if created.tzinfo else aware(created, self.tz)), source
+        return aware(datetime.combine(day, time()), self.tz), source
+
+    def _without_duplicates(self, entries: list[Entry]) -> tuple[Entry, ...]:
+        kept: dict[str, Entry] = {}
+        for entry in entries:
+            first = kept.get(entry.id)
+            if first == entry:
+                continue
+            if first is not None:
+                entry = self._renamed(entry, kept)
+            kept[entry.id] = entry
+        return tuple(kept.values())
+
+    def _renamed(self, entry: Entry, taken: dict[str, Entry]) -> Entry:
+        place = entry.place
+        assert place is not None
+        if not entry.derived_id:
+            message = f"the id {entry.id} stands above another text too; the first keeps it"
+            self.issues.append(ParseIssue(self.path, place.line, "duplicate-id", message))
+        heading = self._decode(place.start, self._eol(place.start)).strip(" \t\r")
+        id = self._derive(heading, self._count(heading))
+        while id in taken:
+            id = self._derive(heading, self._count(heading))
+        return replace(entry, id=id, derived_id=True)
+
+    def _eol(self, at: int) -> int:
+        eol = self.text.find("\n", at)
+        return len(self.text) if eol < 0 else eol
+
+    def _decode(self, start: int, end: int) -> str:
+        return shown(self.data[start:end]).decode("utf-8", "replace")
+
+    def _line(self, at: int) -> int:
+        """The line of an offset, from 1; quick while offsets ascend."""
+        if at < self.counted_at:
+            self.counted_at, self.counted = 0, self.first_line
+        self.counted += self.text.count("\n", self.counted_at, at)
+        self.counted_at = at
+        return self.counted
+
+    def _issue(self, at: int, code: str, message: str) -> None:
+        self.issues.append(ParseIssue(self.path, max(self._line(at), 1), code, message))
+
+
+@lru_cache(maxsize=4096)
+def _clock(token: str) -> time:
+    """The time that a heading's token names: `9:31 am` and `9:31-10:00` are 09:31."""
+    match = _CLOCK.match(token)
+    assert match is not None
+    hour, minute, second = (int(part or 0) for part in match.groups()[:3])
+    if half := match[4]:
+        hour = hour % 12 + (12 if half in "pP" else 0)
+    return time(hour, minute, second)
+
+
+def aware(naive: datetime, tz: tzinfo | None) -> datetime:
+    """`naive` in `tz`, None the system's zone; in UTC where the system knows no offset (the year 1)."""
+    if tz is not None:
+        return naive.replace(tzinfo=tz)
+    try:
+        return naive.astimezone()
+    except (OverflowError, ValueError, OSError):
+        return naive.replace(tzinfo=UTC)
+
+
+def without_surrogates(text: str) -> str:
+    """`text` with surrogate pairs joined and lone surrogates replaced, so that it is UTF-8."""
+    if not _SURROGATE.search(text):
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def composed(path: str) -> str:
+    """`path` in Unicode's composed form (NFC): macOS may list a name decomposed that was given composed."""
+    return path if path.isascii() else unicodedata.normalize("NFC", path)
+
+
+def derived_id(day: date | None, path: str, heading: str, occurrence: int) -> str:
+    """The id of an entry that carries none: the same for the same path, heading and occurrence."""
+    text = f"{path}\n{heading}\n{occurrence}" if heading else path
+    number = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:5], "big")
+    return f"{id_date(day)}-{''.join([_PAIRS[number >> shift & 1023] for shift in (30, 20, 10, 0)])}"
+
+
+def id_date(day: date | None) -> str:
+    return f"{day.year:04d}{day.month:02d}{day.day:02d}" if day else "00000000"

@@ -1,0 +1,572 @@
+"""Finds passwords, tokens and keys in a text. Pure, and linear in the text's length.
+
+| where it looks                            | what it takes for a secret                                      |
+|-------------------------------------------|-----------------------------------------------------------------|
+| `-----BEGIN ... PRIVATE KEY-----`         | the whole block, also quoted, escaped, or without its end       |
+| a beginning that a service gives to keys  | the whole token: `ghp_...`, `AKIA...`, `sk-ant-...`, a JWT      |
+| `scheme://user:password@host`             | the password                                                    |
+| `password = ...`, "the key of X is ..."   | the value, unless it is a placeholder, code, a name or a path   |
+| `curl -u user:...`, `Cookie: ...`         | what the command or the setting takes for one                   |
+
+The patterns, the word for "password" in other languages and the examples of manuals stand in `data/secrets.toml`.
+A hash, a UUID or an id alone is none of these. Neither zero-width characters inside a token nor a line end hide it.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import tomllib
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from operator import attrgetter
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Secret(NamedTuple):
+    """What kind of secret stands at `start:end` of a text; never its value."""
+
+    kind: str
+    start: int
+    end: int
+
+
+def find_secrets(text: str) -> tuple[Secret, ...]:
+    """The secrets of `text`, in order, none within another."""
+    seen, place = _visible(text)
+    kept: list[Secret] = []
+    for look in (_private_keys, _tokens, _in_urls, _assigned, _in_lines):  # what says more of its kind comes first
+        kept = sorted([*kept, *_beside(kept, sorted(look(seen), key=_start))], key=_start)
+    if place is None:
+        return tuple(kept)
+    return tuple(Secret(kind, place[start], place[end - 1] + 1) for kind, start, end in kept)
+
+
+_start = attrgetter("start")
+
+
+def _beside(kept: Sequence[Secret], found: Iterable[Secret]) -> Iterator[Secret]:
+    """Those that overlap neither what is kept nor one another; both are in order."""
+    number, at = 0, 0
+    for secret in found:
+        while number < len(kept) and kept[number].end <= secret.start:
+            number += 1
+        if secret.start >= at and (number == len(kept) or kept[number].start >= secret.end):
+            yield secret
+            at = secret.end
+
+
+def redact(text: str, secrets: Iterable[Secret]) -> str:
+    """`text` with `[redacted: GitHub token]` in the place of each of its secrets."""
+    parts, at = [], 0
+    for kind, start, end in secrets:
+        parts += [text[at:start], f"[redacted: {kind}]"]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def line_of(text: str, at: int) -> int:
+    """The line of an offset, from 1."""
+    return text.count("\n", 0, at) + 1
+
+
+# What a person does not see, so that it may stand within a token unnoticed.
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]+"
+)
+
+
+def _visible(text: str) -> tuple[str, array[int] | None]:
+    """`text` without invisible characters, and where each of the rest stands in it; None where all are visible."""
+    if text.isascii() and text.isprintable():
+        return text, None
+    parts, place, at = [], array("L"), 0
+    for match in _INVISIBLE.finditer(text):
+        parts.append(text[at : match.start()])
+        place.extend(range(at, match.start()))
+        at = match.end()
+    if not parts:
+        return text, None
+    place.extend(range(at, len(text)))
+    return "".join([*parts, text[at:]]), place
+
+
+@cache
+def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Compiled when first needed: most texts need none, and all of them together take 20 ms."""
+    return re.compile(pattern, flags)
+
+
+# -- private keys -------------------------------------------------------------------------------------
+
+_KEY_HEAD = r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+_KEY_END = r"-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+_KEY_TEXT = (
+    r"(?:[\s>|#*\"'`,;:\\]|[A-Za-z0-9+/=]{24,}(?![A-Za-z0-9+/=])|[A-Za-z0-9+/]{1,23}={1,2}"
+    r"|(?:Proc-Type|DEK-Info|Version|Comment|Hash)[^\n\\]{0,200})*"
+)
+_KEY_MARGIN = "\n\r \t>|#*\"'`,;:\\"
+_KEY_LINE = r"[A-Za-z0-9+/=]{32}"
+
+
+_PUTTY_HEAD = r"PuTTY-User-Key-File-[23]:"
+_PUTTY_END = r"Private-MAC:[ \t]{0,4}[0-9a-f]{40,64}"
+_PUTTY_PRIVATE = r"Private-Lines:[ \t]{0,4}[0-9]{1,4}\s{1,8}[ \t>|]{0,8}(?:[A-Za-z0-9+/=]{24,}[\s>|]{1,8})*"
+
+
+def _putty_keys(text: str) -> Iterator[Secret]:
+    heads = [head.start() for head in _compiled(_PUTTY_HEAD).finditer(text)]
+    for start, limit in zip(heads, [*heads[1:], len(text)], strict=False):
+        private = _compiled(_PUTTY_PRIVATE).search(text, start, limit)
+        if private and _compiled(_KEY_LINE).search(private[0]):
+            end = _compiled(_PUTTY_END).search(text, private.end(), min(limit, private.end() + 400))
+            yield Secret("private key", start, end.end() if end else start + len(text[start : private.end()].rstrip()))
+
+
+def _private_keys(text: str) -> Iterator[Secret]:
+    if "PuTTY-User-Key-File" in text:
+        yield from _putty_keys(text)
+    if "PRIVATE KEY" not in text:
+        return
+    heads = list(_compiled(_KEY_HEAD).finditer(text))
+    limits = [*(head.start() for head in heads[1:]), len(text)]
+    for head, limit in zip(heads, limits, strict=False):  # none without a head
+        if end := _compiled(_KEY_END).search(text, head.end(), limit):
+            stop = end.end()
+        else:
+            body = _compiled(_KEY_TEXT).match(text, head.end(), limit)
+            stop = head.end() + len(body[0].rstrip(_KEY_MARGIN)) if body else head.end()
+        if _compiled(_KEY_LINE).search(text, head.end(), stop):  # else it is only spoken of
+            yield Secret("private key", head.start(), stop)
+
+
+# -- what the table in data/secrets.toml says ----------------------------------------------------------
+
+_WORD = "[A-Za-z0-9_-]"
+# A token begins where a word does, or after an escape that ends in letters: `\n`, `%3D`.
+_LEFT = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrtu])|(?<=%[0-9A-Fa-f]{2}))"
+_RIGHT = "(?![A-Za-z0-9])"
+_AWS_SECRET = r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])"
+_AWS_REACH = 200
+_WRAPPED = r"[\"'`]?[ \t]{0,4}[\\+]?[ \t]{0,4}\r?\n[ \t>|#*]{0,20}[\"'`]?"
+_WRAPPED_LINES = 8
+_RUN = r"[A-Za-z0-9_./+=%~:-]+"
+_LONGEST_LINE = 200
+"""Characters that a wrapped line has at most; what stands in a longer one was not wrapped."""
+
+
+class _Rule(NamedTuple):
+    """A row of the table."""
+
+    kind: str
+    signs: tuple[str, ...]
+    pattern: str
+    check: str
+
+
+class _Table(NamedTuple):
+    tokens: tuple[_Rule, ...]
+    lines: tuple[_Rule, ...]
+    passwords: tuple[str, ...]
+    examples: tuple[str, ...]
+
+
+@cache
+def _table() -> _Table:
+    """The table of patterns, read when it is first needed."""
+    read = tomllib.loads((Path(__file__).parents[1] / "data" / "secrets.toml").read_text(encoding="utf-8"))
+    tokens, lines = (
+        tuple(
+            _Rule(row["kind"], tuple(row["signs"]), _spelled_out(row["pattern"]), row.get("check", "")) for row in rows
+        )
+        for rows in (read["token"], read["line"])
+    )
+    return _Table(
+        tokens, lines, tuple(read["names"]["password"]), (*read["examples"]["values"], *read["examples"]["words"])
+    )
+
+
+def _spelled_out(pattern: str) -> str:
+    return pattern.replace("LEFT", _LEFT).replace("RIGHT", _RIGHT).replace("WORD", _WORD)
+
+
+def _is_example(value: str) -> bool:
+    """Whether this is a value that manuals print."""
+    return any(example in value for example in _table().examples)
+
+
+def _tokens(text: str) -> Iterator[Secret]:
+    for kind, signs, pattern, _ in _table().tokens:
+        for sign in signs:
+            if sign in text:
+                yield from _with_sign(text, kind, sign, _compiled(pattern))
+
+
+def _with_sign(text: str, kind: str, sign: str, pattern: re.Pattern[str]) -> Iterator[Secret]:
+    at = 0
+    while (at := text.find(sign, at)) >= 0:
+        match = pattern.match(text, at)
+        start, end = match.span(pattern.groups) if match else (at, at)
+        end = _end_of_wrapped(text, at, end, pattern)
+        if end > start and not _is_example(text[start:end]):
+            yield Secret(kind, start, end)
+            if kind == "AWS access key":
+                yield from _aws_secret(text, end)
+        at = max(end, at + len(sign))
+
+
+def _end_of_wrapped(text: str, start: int, end: int, pattern: re.Pattern[str]) -> int:
+    """Where the token ends that begins at `start` and was matched up to `end`, or not at all, where it is wrapped."""
+    line_end = text.find("\n", end, start + _LONGEST_LINE)
+    run = _compiled(_RUN).match(text, start, line_end) if line_end > 0 else None
+    if run is None or (end > start and end != run.end()):
+        return end
+    lead = text[max(0, start - 20) : start]
+    token, stop = lead + run[0], run.end()
+    if end > start:  # a token of a fixed length is whole
+        longer = pattern.match(f"{token}a", len(lead))
+        if longer is None or longer.end() == len(token):
+            return end
+    for _ in range(_WRAPPED_LINES):
+        joint = _compiled(_WRAPPED).match(text, stop, stop + 60)
+        piece = _compiled(_RUN).match(text, joint.end(), joint.end() + _LONGEST_LINE) if joint else None
+        if piece is None or (end > start and not _looks_torn(piece[0])) or _is_token(text, piece.start()):
+            return end
+        token, stop = token + piece[0], piece.end()
+        match = pattern.match(token, len(lead))
+        if match and len(token) - match.end() < len(piece[0]):
+            end = stop - (len(token) - match.end())
+        if end < stop and (match or len(piece[0]) < 16):
+            return end
+    return end
+
+
+def _is_token(text: str, at: int) -> bool:
+    """Whether a token of its own begins here."""
+    rules = ((sign, rule.pattern) for rule in _table().tokens for sign in rule.signs)
+    return any(text.startswith(sign, at) and _compiled(pattern).match(text, at) for sign, pattern in rules)
+
+
+def _looks_torn(piece: str) -> bool:
+    """Whether a line's first word is the rest of a token and no word."""
+    return len(piece) >= 8 and _is_mixed(piece) and any(map(str.isupper, piece)) and not _compiled(_NAME).match(piece)
+
+
+def _aws_secret(text: str, at: int) -> Iterator[Secret]:
+    """The secret that stands beside an access key; 40 characters that no SHA-1 is made of."""
+    for match in _compiled(_AWS_SECRET).finditer(text, at, at + _AWS_REACH):
+        if any(map(str.isupper, match[0])) and any(map(str.islower, match[0])) and not _is_example(match[0]):
+            yield Secret("AWS secret key", *match.span())
+            return
+
+
+def _in_lines(text: str) -> Iterator[Secret]:
+    """What commands and settings hold; a line goes on where it ends in a backslash."""
+    low = _lower(text)
+    for kind, signs, pattern, check in _table().lines:
+        for sign in signs:
+            at = low.find(sign)
+            while at >= 0:
+                start, end = text.rfind("\n", 0, at) + 1, _line_end(text, at)
+                for match in _compiled(pattern, re.MULTILINE).finditer(text, start, end):
+                    value = match["secret"].rstrip(".,;)")
+                    if _CHECKS[check](value) and not _is_example(value):
+                        yield Secret(kind, match.start("secret"), match.start("secret") + len(value))
+                at = low.find(sign, end)
+
+
+def _line_end(text: str, at: int) -> int:
+    while True:
+        end = text.find("\n", at)
+        if end < 0:
+            return len(text)
+        if text[end - 1] != "\\":
+            return end
+        at = end + 1
+
+
+# -- credentials in URLs ------------------------------------------------------------------------------
+
+_URL = r"(?<=[A-Za-z0-9])://[^\s/:@?#\"'<>`|\\]{0,100}:(?P<password>[^\s/?#\"'<>`|\\]{1,200})@(?=[A-Za-z0-9\[$%{<-])"
+
+
+def _in_urls(text: str) -> Iterator[Secret]:
+    if "://" in text and "@" in text:
+        for match in _compiled(_URL).finditer(text):
+            if not _placeholder(match["password"]):
+                yield Secret("password in a URL", *match.span("password"))
+
+
+# -- password = ... and its kin -----------------------------------------------------------------------
+
+_STEMS = ("pass", "pwd", "secret", "token", "key", "credential", "authorization", "psk", "_pat", "-pat")
+_ASSIGNED = (
+    r"[_-]?(?P<word>pass(?:word|wd|wort|ord|phrase|code)?|pwd|secret|token|key|credentials?|authorization|psk|pat|NAMES)"
+    r"(?:[_-]?(?:base|value|key|[0-9]{1,2})){0,2}(?![A-Za-z0-9_-])"
+    r"(?P<close>(?:\\?[\"'`]|\*\*|[\])]){0,3})"
+    r"(?:(?P<whose>(?:[ \t]{1,3}\([^()\n]{1,40}\)|[ \t]{1,3}(?:of|for|to|on|at|in|from|f\u00fcr|vo[nm]|zu[mr]?|del?"
+    r"|d[aeou]s?|para|pour|per|van|voor|till|til|dla|\u0434\u043b\u044f|\u043e\u0442)"
+    r"(?:[ \t]{1,3}[^\s:=|]{1,40}){1,6}?))?"
+    r"(?:[ \t]{0,20}(?P<sign>=>|:=|->|\u2192|={1,3}|:|\uff1a|\||\u662f|\u4e3a|\u306f|\ub294)(?:\*\*)?[ \t\u3000]{0,40}"
+    r"(?:(?P<below>\r?\n)[ \t>*+-]{0,12})?"
+    r"|[ \t]{1,3}(?P<is>(?:(?:was|has been|is|got)[ \t]{1,3})?(?:changed|reset|set|updated|rotated)[ \t]{1,3}to"
+    r"|(?:is|was|are|ist|war|lautet|es|est|era|\u00e9|\u00e8|jest|\u00e4r|er)"
+    r"(?:[ \t]{1,3}(?:now|still|currently|jetzt|nun))?)[ \t:]{1,3})"
+    r"|(?P<tag>>)|(?P<blank>[ \t]{1,4})|[ \t]{0,4}(?:\*\*)?(?P<alone>(?:\r?\n){1,2})[ \t>*+-]{0,12})"
+    r"(?:(?P<scheme>bearer|basic|token|apikey)[ \t]{1,4})?"
+)
+"""A name that ends in such a word, and what stands between it and a value.
+
+`whose`: "of Mailjet", `below`: the value stands in the next line, `is`: in a sentence, `tag`: in XML, `blank`: after a
+flag, `alone`: in a line below a heading or a label, without a sign.
+"""
+_BARE = r"[^\s\"'`<>|\\]+"
+_JUDGED = 128
+"""Characters of a value that are looked at: a longer one is no word."""
+_LONGEST_QUOTED = 400
+_WHOSE_KEY = (
+    r"(?:api|access|secret|private|encryption|signing|account|master|shared|storage|client|service|auth|admin|license"
+    r"|webhook|deploy|subscription|publish|session|hmac|aes)[ _.-]?\Z"
+)
+_ANY_KEY = (
+    r"(?<![A-Z0-9_])(?!(?:[A-Z0-9]{1,20}_){0,3}(?:PUBLIC|PUBLISHABLE|PRIMARY|FOREIGN|CACHE|SORT|PARTITION|UNIQUE|INDEX|GROUP"
+    r"|HOST|ROW|OBJECT)_)[A-Z][A-Z0-9_]{1,38}_\Z"
+)
+"""The variable OPENAI_KEY, not PRIMARY_KEY."""
+_NAME_BEFORE = r"[A-Za-z0-9_.-]*\Z"
+_SET = (
+    r"(?:login[ \t]{1,4}[^\s]{1,60}|\b(?:set|setx|setenv|env|config set|configure set|config)"
+    r"(?:[ \t]{1,3}-{1,2}[a-z-]{1,20}){0,3})[ \t]{1,4}(?:[\w./:-]{0,60})\Z"
+)
+"""What stands before a name whose value follows a blank: `.netrc`, `set -x NAME value`, `ENV` of a Dockerfile."""
+
+
+def _assigned(text: str) -> Iterator[Secret]:
+    low = _lower(text)
+    names = _table().passwords
+    stems = (*_STEMS, *(name for name in names if name in low))
+    pattern = _compiled(_ASSIGNED.replace("NAMES", "|".join(names)), re.IGNORECASE)
+    at = run_end = 0
+    for start in sorted(found for stem in stems for found in _finds(low, stem)):
+        if start < at or not _names_a_secret(text, low, start):
+            continue
+        match = pattern.match(text, start)
+        if match is None or (match["blank"] and not _is_set(low, start)):
+            continue
+        begin = match.end()
+        quoted = _quoted(text, begin)
+        if quoted is None:
+            if begin >= run_end:  # else in a value that was judged before
+                bare = _compiled(_BARE).match(text, begin)
+                run_end = bare.end() if bare else begin
+            if begin == run_end:
+                continue
+            span = (begin, run_end)
+        else:
+            span = quoted
+        if secret := _value_of(text, low, match, span, quoted=quoted is not None):
+            yield secret
+            at = secret.end
+
+
+def _quoted(text: str, at: int) -> tuple[int, int] | None:
+    """Where the text between quotes stands that begins at `at`; None without any."""
+    begin = at + 1 if text.startswith("\\", at) else at
+    quote = text[begin : begin + 1]
+    if quote not in ('"', "'", "`") or not quote:
+        return None
+    begin += 1
+    end = text.find(quote, begin, begin + _LONGEST_QUOTED + 1)
+    if text.startswith("\\", end - 1):
+        end -= 1
+    return (begin, end) if end > begin and "\n" not in text[begin:end] else None
+
+
+def _lower(text: str) -> str:
+    return text.replace("\u0130", "I").lower()  # the one letter whose lower case is longer
+
+
+def _finds(text: str, word: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + len(word))
+
+
+def _names_a_secret(text: str, low: str, start: int) -> bool:
+    """Whether a name with this stem can hold one: an api_key and a dbPass, not a monkey, a compass or a bypass."""
+    redacted = low.rfind("[redacted:", max(0, start - 40), start)
+    if redacted >= 0 and low.find("]", redacted, start) < 0:
+        return False
+    if low.startswith("key", start):
+        named = (
+            _compiled(_ANY_KEY).search(text, max(0, start - 40), start) if text.startswith("_KEY", start - 1) else None
+        )
+        return named is not None or _compiled(_WHOSE_KEY).search(low, max(0, start - 14), start) is not None
+    if low.startswith("pat", start + 1) and low[start] in "_-":
+        return text[start + 1 : start + 4] == "PAT" or low.startswith("--pat", start - 1)
+    if low.startswith("psk", start):
+        return not low[max(0, start - 1) : start].isalpha()
+    if low.startswith("pass", start) and low[start + 4 : start + 5] not in ("w", "p", "c", "o"):
+        return not low[max(0, start - 1) : start].isalpha() or text[start].isupper()
+    return True
+
+
+def _value_of(text: str, low: str, match: re.Match[str], span: tuple[int, int], *, quoted: bool) -> Secret | None:
+    start, (begin, end), word = match.start("word"), span, match["word"].lower()
+    if word.startswith(_WITH_DIGITS) and not _compiled(_DIGIT).search(text, begin, min(end, begin + _JUDGED)):
+        return None
+    if match["alone"] and end - begin < _SHORTEST_RANDOM:
+        return None
+    name = _compiled(_NAME_BEFORE).search(text, max(0, start - 40), start)
+    before = name[0] if name else ""
+    if not quoted:
+        if text[start - len(before) - 1 : start - len(before)] in ("?", "&") and "&" in text[begin : begin + _JUDGED]:
+            end = min(end, text.index("&", begin))  # in a URL
+        if end - begin <= _JUDGED:
+            end = begin + len(text[begin:end].rstrip(".,;:!?)}]*")) or end
+    value = text[begin : min(end, begin + _JUDGED)]
+    kind = _kind(word, before.lower())
+    secret = Secret(kind, begin, end)
+    if kind == "authorization":
+        given = match["scheme"] and len(value) >= 12 and not _placeholder(value) and not _is_example(value)
+        return secret if given else None
+    if match["alone"]:
+        alone = text[end : end + 1] in ("", "\n", "\r")
+        return secret if alone and _looks_random(value) else None
+    sentence = bool(match["is"] or match["whose"])
+    if sentence and not quoted and _compiled(_SAID).search(value):
+        return None
+    if sentence and kind not in ("password", "passphrase") and not (len(value) >= 12 and _is_mixed(value)):
+        return None
+    prose = sentence or match["blank"] or match["tag"] or match["below"] or match["sign"] in ("|", "->", "\u2192")
+    capitals = match["sign"] == "=" and (before + match["word"]).isupper() and not match["close"]
+    literal = quoted or capitals
+    found = _is_secret(value, kind, literal=literal, quoted=quoted, prose=bool(prose)) and not _is_example(value)
+    return secret if found else None
+
+
+def _is_set(low: str, start: int) -> bool:
+    """Whether the name at `start` is a flag, or a command before it sets it to what follows."""
+    before = low[max(0, start - 100) : start]
+    if "-" in before[-40:] and (name := _compiled(_NAME_BEFORE).search(before[-40:])) and name[0].startswith("-"):
+        return True
+    setting = any(sign in before for sign in ("login", "set", "env", "config"))
+    return setting and _compiled(_SET).search(before) is not None
+
+
+_WITH_DIGITS = ("key", "token", "secret", "credential", "pat")
+"""Names whose values hold a digit."""
+_KINDS = {"token": "token", "pat": "token", "authorization": "authorization", "passphrase": "passphrase"}
+
+
+def _kind(word: str, before: str) -> str:
+    if word in _KINDS:
+        return _KINDS[word]
+    if word == "key" or word.startswith(("secret", "credential")):
+        return "AWS secret key" if "aws" in before else "key" if word == "key" else "secret"
+    return "password"
+
+
+# -- what a value looks like --------------------------------------------------------------------------
+
+_LETTER, _DIGIT, _SYMBOL = r"[^\W\d_]", r"\d", r"[!@#$%^&*+=?~]"
+_CODE = r"[A-Za-z_][\w.:]*[(\[{]|[:@&][A-Za-z_.]*\Z"
+_ATTRIBUTE = r"[A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)+"
+_NAME = r"[A-Za-z]+[0-9]{0,2}(?:[-_.][A-Za-z]*[0-9]{0,4})*\Z"
+_CAMEL = r"(?:[A-Za-z]?[A-Z0-9]{1,2}|[a-z]{2,})(?:[A-Z][a-z]{2,}){2,}[0-9]{0,4}\Z"
+_PLACE = r"[A-Za-z][\w.+-]*@[A-Za-z][\w.-]*\Z"
+_INNER = r"[A-Za-z_][A-Za-z_.-]*=(?=[^=])"
+_SAID = r"(?i)-(?:encoded|hashed|encrypted|protected|based|compatible|compliant|only|like|style|safe|bit|digit)s?\Z"
+_SAYINGS = (
+    "your|my|me|the|some|an?|new|old|insert|enter|put|replace|change|example|sample|dummy|fake|test|foo|bar|baz|null|none"
+    "|nil|undefined|true|false|todo|tbd|removed|hidden|secret|password|passwd|pass|pwd|token|key|api|user|username|admin"
+    "|passphrase|passcode|credentials?|authorization|root|guest|postgres|mysql|mongo|redis|localhost|here|this|it|with|value|name|goes"
+)
+_PLAIN = (
+    rf"(?i)(?:[x*.•_?-]{{3,}}|[<\[{{(|/].*|~/.*|#\{{.*|\$[{{(a-z_].*|%[({{sA-Z_].*|\.{{1,2}}/.*|[a-z]+://.*|[a-z]:\\.*"
+    rf"|!{{1,2}}[a-z/:]+|(?:{_SAYINGS})(?:[-_ ]?(?:{_SAYINGS}))*[0-9]?)\Z"
+)
+_LEFT_OUT = r"(?i)\*{4}|x{6}|\.{3}|…|<[a-z _-]{1,40}>|\$\{|\{\{|redacted"
+
+
+def _placeholder(value: str) -> bool:
+    """Whether a value only stands for one: `<token>`, `your-key-here`, `${DB_PASSWORD}`, `/run/secrets/db`."""
+    return _compiled(_PLAIN).match(value) is not None or _compiled(_LEFT_OUT).search(value) is not None
+
+
+_SHORTEST_RANDOM = 16
+
+
+def _looks_random(value: str) -> bool:
+    """Whether no word and no name reads like this: long, with digits among letters of both cases."""
+    return (
+        len(value) >= _SHORTEST_RANDOM
+        and _compiled(_DIGIT).search(value) is not None
+        and any(map(str.isupper, value))
+        and any(map(str.islower, value))
+        and not _placeholder(value)
+        and not _compiled(_NAME).match(value)
+    )
+
+
+def _is_mixed(value: str) -> bool:
+    """Whether there are letters and digits in it."""
+    return _compiled(_DIGIT).search(value) is not None and _compiled(_LETTER).search(value) is not None
+
+
+def _is_basic(value: str) -> bool:
+    """Whether this is base64 of `user:password`, or of what nobody can read."""
+    return _is_pair(value) or _looks_random(value)
+
+
+def _is_pair(value: str) -> bool:
+    """Whether this is base64 of `user:password`."""
+    try:
+        read = base64.b64decode(value + "=" * (-len(value) % 4)).decode()
+    except ValueError:
+        return False
+    user, colon, password = read.partition(":")
+    return bool(colon and user and password) and read.isprintable() and not _placeholder(password)
+
+
+def _is_given(value: str) -> bool:
+    """Whether this may be a password: a command takes it for one."""
+    return not _placeholder(value)
+
+
+def _is_bearer(value: str) -> bool:
+    return _is_mixed(value) and not _placeholder(value) and not _compiled(_NAME).match(value)
+
+
+_CHECKS = {"given": _is_given, "random": _looks_random, "mixed": _is_bearer, "basic": _is_basic, "pair": _is_pair}
+
+
+def _is_secret(value: str, kind: str, *, literal: bool, quoted: bool, prose: bool) -> bool:
+    """Whether the value of a name of this kind is a secret, and no word, placeholder, code, path or name.
+
+    `literal`: it stands in quotes, or as `NAME=value` in capitals, so it is no code; `prose`: it may be a word.
+    """
+    if quoted and any(map(str.isspace, value)):
+        return kind == "passphrase" and len(value.split()) >= 4
+    digits = _compiled(_DIGIT).search(value) is not None
+    if len(value) < 6 or (not digits and (prose or kind not in ("password", "passphrase"))):
+        return False
+    letters = _compiled(_LETTER).search(value) is not None
+    if (prose and not letters) or _placeholder(value):
+        return False
+    if not literal and (
+        _compiled(_CODE).match(value) or (_compiled(_ATTRIBUTE).match(value) and not _looks_random(value))
+    ):
+        return False
+    if kind in ("password", "passphrase"):
+        if not letters:
+            return value.isdigit()
+        return digits or _compiled(_SYMBOL).search(value) is not None or (literal and len(value) >= 8)
+    if not quoted and _compiled(_INNER).match(value):  # another name's value: it is judged by itself
+        return False
+    shape = (_NAME, _CAMEL, _PLACE)
+    named = (quoted or not literal) and any(_compiled(form).match(value) for form in shape)
+    return letters and digits and not named and len(value) >= (10 if literal else 12)

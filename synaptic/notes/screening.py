@@ -1,0 +1,123 @@
+"""What every text meets on its way into the journal: private passages are left out, secrets redacted or refused.
+
+`writing` passes each text that it was given through one `Screen`, before anything is composed of it: a title is
+made of the text, and a token cut short there would be found no more. Pure.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from array import array
+from collections.abc import Iterable, Iterator
+
+from ..config import Secrets
+from ..errors import InvalidArgument, Refused
+from .privacy import unclosed_tags, without_private
+from .redaction import Secret, find_secrets, line_of, redact
+
+_MARKUP = re.compile(
+    r"\\[!-/:-@\[-`{-~]|&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
+    r"|(?<![^\s(\[\"'])[*_]+(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])[*_]+(?=[\s.,;:!?)\]\"']|\Z)"
+    r"|(?:(?<=[^\s*])\*+|(?<=\S)~~|(?<=[^\s`])`+)(?=\S)"
+    r"|(?<=[^\s<>=:(\[\"'])(?:</?[A-Za-z][^<>\n]{0,200}>)+(?=[^\s<>)\]\"'])"
+)
+"""What a reader of rendered Markdown does not see in a word: escapes, emphasis, code marks, entities, HTML."""
+
+
+def visible_secrets(text: str) -> tuple[Secret, ...]:
+    """The secrets of `text`, in order, none within another: as it is written, and as it reads once it is rendered.
+
+    `ghp_**...**` is the token that it shows. Linear in the text's length.
+    """
+    kept: list[Secret] = []
+    for secret in sorted([*find_secrets(text), *_in_rendered(text)], key=lambda secret: (secret.start, -secret.end)):
+        if kept and secret.start < kept[-1].end:
+            kept[-1] = kept[-1]._replace(end=max(kept[-1].end, secret.end))
+        else:
+            kept.append(secret)
+    return tuple(kept)
+
+
+def _in_rendered(text: str) -> Iterator[Secret]:
+    parts, at = [], 0
+    starts, ends = array("L"), array("L")  # where each character that is seen stands in the text
+    for markup in _MARKUP.finditer(text):
+        sign = markup[0][0]
+        seen = markup[0][1] if sign == "\\" else html.unescape(markup[0]) if sign == "&" else ""
+        parts += [text[at : markup.start()], seen]
+        starts.extend([*range(at, markup.start()), *[markup.start()] * len(seen)])
+        ends.extend([*range(at + 1, markup.start() + 1), *[markup.end()] * len(seen)])
+        at = markup.end()
+    if not at:
+        return
+    starts.extend(range(at, len(text)))
+    ends.extend(range(at + 1, len(text) + 1))
+    rendered = "".join([*parts, text[at:]])
+    for kind, start, end in find_secrets(rendered):
+        left_out = "****" in text[starts[start] : ends[end - 1]]  # `hun****r2`, unless it is a token all the same
+        if not left_out or find_secrets(rendered[start:end]):
+            yield Secret(kind, starts[start], ends[end - 1])
+
+
+class Screen:
+    """One save or update. `policy` is the setting `secrets`: redact, refuse or allow."""
+
+    def __init__(self, policy: Secrets) -> None:
+        self._policy = policy
+        self._redacted: dict[str, None] = {}
+        self._private = self._unclosed = False
+
+    def notices(self) -> tuple[str, ...]:
+        """What was changed, for the receipt."""
+        said = []
+        if self._redacted:
+            said.append(f"Redacted before it was written: {', '.join(self._redacted)}.")
+        if self._private:
+            said.append("What stood between <private> and </private> was left out; it is saved nowhere.")
+        if self._unclosed:
+            said.append("A <private> that is never closed hides nothing; it was saved as text.")
+        return tuple(said)
+
+    def text(self, name: str, text: str, *, after: str = "") -> str:
+        """`text` as it may be written. `after` stands before it already: a secret may be torn over both.
+
+        Raises Refused, naming kind and line, never the value, where the policy is to refuse; InvalidArgument where
+        all of the text is private.
+        """
+        shown = without_private(text)
+        if shown != text:
+            self._private = True
+            if not shown.strip():
+                raise InvalidArgument(
+                    f"All of the {name} is private; nothing was saved.", hint="Write it into the file itself."
+                )
+        self._unclosed |= bool(unclosed_tags(shown.encode("utf-8", "surrogatepass")))
+        return self.redacted(name, shown, after=after)
+
+    def redacted(self, name: str, text: str, *, after: str = "") -> str:
+        """`text` without its secrets; `after` and Refused as above."""
+        if self._policy == "allow":
+            return text
+        begin = len(after) + 1 if after else 0
+        found = visible_secrets(f"{after}\n{text}" if after else text)
+        mine = [Secret(s.kind, max(s.start - begin, 0), s.end - begin) for s in found if s.end > begin]
+        if not mine:
+            return text
+        if self._policy == "refuse":
+            places = ", ".join(f"{_with_article(s.kind)} in line {line_of(text, s.start)}" for s in mine[:5])
+            raise Refused(
+                f"The {name} holds {places}; nothing was saved.",
+                hint="Leave it out, and say where it is kept instead.",
+            )
+        self._redacted |= dict.fromkeys(s.kind if name == "text" else f"{s.kind} ({name})" for s in mine)
+        # a token that stood against another one is seen only now
+        return self.redacted(name, redact(text, mine), after=after)
+
+    def texts(self, name: str, texts: Iterable[str]) -> list[str]:
+        """Each of the texts as it may be written."""
+        return [self.text(name, text) for text in texts]
+
+
+def _with_article(kind: str) -> str:
+    return f"{'an' if kind[0] in 'AEIOaeio' else 'a'} {kind}"

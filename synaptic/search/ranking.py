@@ -1,0 +1,134 @@
+"""Fusion, decay and the order of hits. Pure: numbers in, numbers out; the clock is an argument."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from ..errors import InvalidArgument
+from ..models import DEFAULT_IMPORTANCE, Signals
+
+Key = TypeVar("Key", bound=Hashable)
+
+MICROSECONDS_PER_DAY = 86_400e6
+
+SIGNALS = ("semantic", "lexical", "symbolic", "recency", "importance", "access")
+PRESETS: Mapping[str, Mapping[str, float]] = {
+    "layers": {"semantic": 0.5, "lexical": 0.3, "symbolic": 0.2},
+    "balanced": {"semantic": 0.5, "recency": 0.2, "importance": 0.2, "access": 0.1},
+    "semantic": {"semantic": 0.8, "recency": 0.1, "importance": 0.1},
+    "recent": {"semantic": 0.3, "recency": 0.5, "importance": 0.1, "access": 0.1},
+    "important": {"semantic": 0.3, "recency": 0.1, "importance": 0.5, "access": 0.1},
+    "popular": {"semantic": 0.3, "recency": 0.1, "importance": 0.1, "access": 0.5},
+}
+RECENCY_RATE = 0.1
+
+
+def reciprocal_rank_fusion(
+    rankings: Mapping[str, Sequence[Key]], *, k: float, weights: Mapping[str, float]
+) -> dict[Key, float]:
+    """Score of every key in any of the rankings, in (0, 1]; 1 is first place in all of them.
+
+    score(d) = sum_i w_i / (k + rank_i(d)), over the best possible, ranks from 1
+    (Cormack, Clarke, Buettcher 2009, "Reciprocal Rank Fusion outperforms Condorcet").
+    A ranking without a weight counts 1; the result does not depend on the order of the rankings.
+    """
+    scores: dict[Key, float] = {}
+    for name in sorted(rankings):
+        weight = weights.get(name, 1.0)
+        for rank, key in enumerate(rankings[name], start=1):
+            scores[key] = scores.get(key, 0.0) + weight / (k + rank)
+    best = sum(weights.get(name, 1.0) for name in rankings) / (k + 1)
+    return {key: score / best for key, score in scores.items()} if best > 0 else {}
+
+
+def age_in_days(at: int, now: int) -> float:
+    """Age as a fraction of days, of instants in microseconds; 0 for what lies in the future."""
+    return max(0, now - at) / MICROSECONDS_PER_DAY
+
+
+def decay(age_days: float, *, half_life_days: float, floor: float) -> float:
+    """Weight of an answer of this age, from 1 (now) to `floor`; halfway after `half_life_days`.
+
+    The floor keeps an old answer that alone fits from being buried under new ones that hardly do.
+    """
+    return floor + (1.0 - floor) * math.exp2(-age_days / half_life_days)
+
+
+def choose_weights(preset: str | None, weights: Mapping[str, Any] | None) -> dict[str, float] | None:
+    """The weight of each signal, their sum 1; None where neither is given and ranks are fused instead.
+
+    A signal that is not named keeps the preset's weight; without a preset that of `layers`. Raises
+    InvalidArgument for unknown names, for what is no number from 0 to 1, and where nothing is left.
+    """
+    if not preset and not weights:
+        return None
+    name = (preset or "layers").strip().lower()
+    if name not in PRESETS:
+        raise InvalidArgument(f"preset {preset!r} is unknown.", valid=PRESETS)
+    chosen = {signal: PRESETS[name].get(signal, 0.0) for signal in SIGNALS}
+    for signal, value in (weights or {}).items():
+        if signal not in SIGNALS:
+            raise InvalidArgument(f"weights has no signal {signal!r}.", valid=SIGNALS)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise InvalidArgument(f"weights: {signal} is {value!r}.", valid=("0 to 1",))
+        chosen[signal] = float(value)
+    total = sum(chosen.values())
+    if total == 0:
+        raise InvalidArgument("All weights are 0.", hint="Give one signal a weight above 0.")
+    return {signal: weight / total for signal, weight in chosen.items()}
+
+
+def signals(
+    *,
+    similarity: float | None,
+    lexical: float | None,
+    preferred: float | None,
+    age_days: float,
+    importance: int | None,
+    accesses: int,
+) -> Signals:
+    """What speaks for an entry. `preferred` is the share of what is preferred that it meets, None where nothing is."""
+    return Signals(
+        semantic=None if similarity is None else min(1.0, max(0.0, similarity)),
+        lexical=lexical,
+        symbolic=0.5 if preferred is None else preferred,
+        recency=math.exp(-RECENCY_RATE * age_days),
+        importance=(DEFAULT_IMPORTANCE if importance is None else importance) / 10,
+        access=min(1.0, math.log1p(accesses) / 5),
+    )
+
+
+def weighted(found: Signals, weights: Mapping[str, float]) -> float:
+    """The weighted mean of the signals, in [0, 1]; a signal that is missing counts 0."""
+    return sum(weight * (getattr(found, name) or 0.0) for name, weight in weights.items())
+
+
+def newest_of_a_topic_first(
+    order: Sequence[Key], same_topic: Iterable[tuple[Key, Key]], moment: Mapping[Key, Any]
+) -> list[Key]:
+    """The order, in which of two entries that say the same thing the later stands first.
+
+    `same_topic` holds unordered pairs, `moment` anything that orders entries in time. Within each group of
+    pairs that hang together only the places of its members change hands; everybody else stays.
+    """
+    group: dict[Key, Key] = {key: key for key in order}
+
+    def root(key: Key) -> Key:
+        while group[key] != key:
+            group[key] = group[group[key]]
+            key = group[key]
+        return key
+
+    for one, other in same_topic:
+        group[root(one)] = root(other)
+    places: dict[Key, list[int]] = {}
+    for place, key in enumerate(order):
+        places.setdefault(root(key), []).append(place)
+    result = list(order)
+    for members in places.values():
+        newest_first = sorted((order[place] for place in members), key=lambda key: moment[key], reverse=True)
+        for place, key in zip(members, newest_first, strict=True):
+            result[place] = key
+    return result

@@ -1,0 +1,130 @@
+"""The command `setup`: says what it will do with each client, does it, and says how to check."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from ..clients import NAME, Client, Server, Step, carry_out, folders, named, plan, report, this_server
+from ..present import clean
+from .replies import tell
+from .terminal import Screen, emit, emit_json, say, screen
+
+_UNSEEN = ("SYNAPTIC_JOURNAL", "SYNAPTIC_MODEL", "SYNAPTIC_PROJECT")
+
+
+def run(
+    home: str | None,
+    names: Sequence[str],
+    scope: str | None,
+    *,
+    dry_run: bool,
+    show: bool,
+    status: bool,
+    remove: bool,
+    as_json: bool,
+) -> None:
+    """One of the four things that `setup` does. Raises typer.Exit with 1 where a client could not be served."""
+    chosen, wanted, to = named(names, scope), this_server(home), screen(Path.cwd())
+    steps = _plans(chosen, scope, wanted, remove=remove, every_scope=status)
+    if show:
+        _print(steps, to, as_json)
+    elif status:
+        _status(steps, to, as_json)
+    else:
+        concerned = steps if names else [step for step in steps if _concerns(step, remove=remove)]
+        absent = [] if names or remove else [step.client for step in steps if step not in concerned]
+        _serve(concerned, absent, to, dry_run=dry_run, remove=remove, as_json=as_json)
+
+
+def _concerns(step: Step, *, remove: bool) -> bool:
+    """True when a client that was not named is meant: one that is here; for a removal, one that may know Synaptic."""
+    if not remove:
+        return step.found
+    if step.judged.state == "unreadable":
+        return step.old is None or NAME.encode() in step.old
+    return step.judged.state != "not registered"
+
+
+def _serve(
+    steps: Sequence[Step], absent: Sequence[Client], to: Screen, *, dry_run: bool, remove: bool, as_json: bool
+) -> None:
+    done = []
+    for step in steps:
+        if not as_json:
+            emit(clean(report.intent(step, to.path)))
+        after = step if dry_run else carry_out(step)
+        if not as_json and (said := report.outcome(step, after, to.path, dry_run=dry_run, remove=remove)):
+            emit(clean(said))
+        done.append(after)
+    success = all(step.action != "fail" for step in done)
+    notices = [] if remove else _notices(done)
+    if as_json:
+        emit_json(
+            {
+                "success": success,
+                "clients": [report.as_json(step, done=not dry_run) for step in done],
+                "not_found": [client.name for client in absent],
+                "notices": notices,
+            }
+        )
+    else:
+        if not steps:
+            emit("Synaptic is registered with no client." if remove else "No client was found on this machine.")
+        if absent:
+            emit(report.not_found(absent))
+        if dry_run:
+            emit("Nothing was changed.")
+        tell(notices)
+    if not success:
+        raise typer.Exit(1)
+
+
+def _plans(
+    clients: Sequence[Client], scope: str | None, wanted: Server, *, remove: bool, every_scope: bool
+) -> list[Step]:
+    """A step for each client; with `every_scope` also for this folder, where it is registered there."""
+    where = folders()
+    steps = []
+    for client in clients:
+        steps.append(plan(client, scope or "user", wanted, where, remove=remove))
+        if every_scope and scope is None and client.project:
+            here = plan(client, "project", wanted, where)
+            if here.judged.state != "not registered" and here.file != steps[-1].file:
+                steps.append(here)
+    return steps
+
+
+def _print(steps: Sequence[Step], to: Screen, as_json: bool) -> None:
+    if as_json:
+        return emit_json({"clients": [report.as_json(step, done=False) for step in steps]})
+    for step in steps:
+        say(f"{step.client.title}, in {to.path(step.file)}:")
+        emit(clean(step.snippet if len(steps) > 1 else step.snippet.rstrip()))
+    return None
+
+
+def _status(steps: Sequence[Step], to: Screen, as_json: bool) -> None:
+    if as_json:
+        return emit_json({"clients": [report.as_json(step, done=False) for step in steps]})
+    return emit(clean("\n".join(report.state(step, to.path) for step in steps)))
+
+
+def _notices(steps: Sequence[Step]) -> list[str]:
+    """What its user should know, beside what was done."""
+    notices = [
+        f"{name} is set here, but no client will see it; config.toml can hold it."
+        for name in _UNSEEN
+        if os.environ.get(name)
+    ]
+    program = steps[0].wanted.command if steps else ""
+    if {"archive-v0", ".cache"} & set(Path(program).parts):
+        notices.append(f"{program} is in a cache that may be cleared. Install Synaptic and run this again.")
+    if any(step.scope == "project" and step.changes for step in steps):
+        notices.append(
+            "A client may ask whether you trust a project's server. The path is this machine's: others run this too."
+        )
+    return notices

@@ -1,0 +1,446 @@
+"""Results as text for people: aligned lines, highlighted snippets, and a progress bar.
+
+Whatever comes out of a file passes `clean` first, so that no entry can steer the terminal. Colours appear
+only on a terminal, and never with NO_COLOR. Rich comes in only where it is needed: it takes 40 ms to import.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import re
+import shutil
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...errors import JournalError, SynapticError
+from ...models import (
+    Checkup,
+    Choice,
+    Entry,
+    Facets,
+    Figures,
+    Hit,
+    Listing,
+    ParseIssue,
+    RebuildReport,
+    SearchResult,
+    Status,
+    Why,
+)
+from ..present import CHANGED_SHOWN, clean, files_text, one_line
+from ..wire import Json
+
+IsHit = Callable[[str], bool]
+
+_STYLES = {"dim": "2", "bold": "1", "hit": "1;33", "type": "36", "tag": "32", "warn": "33", "error": "31"}
+_WORD = re.compile(r"\w+")
+_NOT_ASCII = re.compile(r"[^\x00-\x7e]")
+_ISSUES_SHOWN = 10
+_COUNTS_SHOWN = 6
+_SNIPPET_LINES = 6
+_LINE_EVERY_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """Where the text goes. `width` is None in a pipe: nothing is wrapped there, nor is a path shortened."""
+
+    colour: bool
+    width: int | None
+    journal: Path
+
+    def paint(self, text: str, style: str) -> str:
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.colour and text else text
+
+    def path(self, path: str | Path) -> str:
+        """A path that can be pasted into a shell; on a terminal with `~` for the home folder."""
+        full = str(self.journal / path)
+        home = str(Path.home()) if "HOME" in os.environ else ""
+        if self.width is not None and home not in ("", "/") and full.startswith(home + "/"):
+            full = "~" + full[len(home) :]
+        return one_line(full)
+
+
+def screen(journal: Path) -> Screen:
+    """The screen that standard output is."""
+    tty = is_terminal(sys.stdout)
+    plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
+    return Screen(tty and not plain, shutil.get_terminal_size().columns if tty else None, journal)
+
+
+def is_terminal(*streams: object) -> bool:
+    """True when all of these streams are a terminal."""
+    return all(stream is not None and getattr(stream, "isatty", bool)() for stream in streams)
+
+
+# -- output -------------------------------------------------------------------------------------------
+
+
+def emit(text: str) -> None:
+    """None; `text` went to standard output. Quiet where nobody reads on: `synaptic find | head`."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        _discard_output()
+    except OSError as error:
+        _discard_output()
+        raise JournalError(f"The answer could not be written: {error.strerror}.") from error
+
+
+def emit_json(data: Json) -> None:
+    """None; `data` went to standard output as JSON in which nothing invisible stands raw."""
+    utf8 = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") == "utf8"
+    text = json.dumps(data, indent=2, ensure_ascii=not utf8)
+    emit(_NOT_ASCII.sub(lambda found: _visible(found[0]), text))
+
+
+@functools.cache
+def _visible(char: str) -> str:
+    """The character, or its JSON escape where a person would see nothing."""
+    return char if char.isprintable() and clean(char) else json.dumps(char)[1:-1]
+
+
+def say(text: str) -> None:
+    """None; `text`, which is no data, went to standard error."""
+    with contextlib.suppress(OSError):
+        print(clean(text), file=sys.stderr, flush=True)
+
+
+def say_error(error: SynapticError) -> None:
+    """None; what happened, what would have been valid and the next step went to standard error."""
+    say(f"synaptic: {error.message}")
+    if error.valid:
+        say(f"  Valid: {', '.join(error.valid)}")
+    if error.hint:
+        say(f"  {error.hint}")
+
+
+def _discard_output() -> None:
+    """None; what is still buffered, and all that follows, is dropped instead of failing at exit."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+# -- entries ------------------------------------------------------------------------------------------
+
+
+def listing_text(listing: Listing, to: Screen) -> str:
+    """One line for each entry: id, time, type, title, marks."""
+    return "\n".join(
+        f"{_stamp(entry, to)}  {one_line(entry.title)}{_marks(entry, listing.superseded_by.get(entry.id), to)}"
+        + (f"  {_changed(entry, to)}" if entry.changed_files else "")
+        for entry in listing.entries
+    )
+
+
+def entries_text(listing: Listing, to: Screen) -> str:
+    """Entries whole: a header, where they stand, and their Markdown."""
+    return "\n\n".join(_whole(entry, listing.superseded_by.get(entry.id), to) for entry in listing.entries)
+
+
+def hits_text(result: SearchResult, is_hit: IsHit, to: Screen) -> str:
+    """For each hit its title line, where it stands, and the snippet with the sought words highlighted."""
+    both = result.mode == "hybrid"
+    hits = [_hit(n, hit, is_hit, to, both=both) for n, hit in enumerate(result.hits, start=1)]
+    chosen = [to.paint(_choice(result, result.choice), "dim")] if result.choice else []
+    return "\n\n".join([*chosen, *hits])
+
+
+def _choice(result: SearchResult, choice: Choice) -> str:
+    """`smart (a question): 41 ms of 100 (lexical 8, semantic 12); 38 ms expected`."""
+    layers = ", ".join(f"{layer.name} {layer.actual_ms:.0f}" for layer in choice.layers)
+    budget = f" of {choice.budget_ms:g}" if choice.budget_ms is not None else ""
+    expected = f"; {choice.estimated_ms:.0f} ms expected" if choice.estimated_ms is not None else ""
+    return f"{result.strategy} ({choice.because}): {choice.actual_ms:.0f} ms{budget} ({layers}){expected}"
+
+
+def facets_text(facets: Facets, to: Screen) -> str:
+    """Types, tags and projects, each with how often it occurs."""
+    blocks = []
+    for name, counts in (("types", facets.types), ("tags", facets.tags), ("projects", facets.projects)):
+        lines = [f"{count:>7,}  {one_line(value)}" for value, count in counts]
+        blocks.append("\n".join((to.paint(name, "bold"), *(lines or ["      -"]))))
+    return "\n\n".join(blocks)
+
+
+def _whole(entry: Entry, superseded_by: str | None, to: Screen) -> str:
+    title = to.paint(one_line(entry.title), "bold")
+    lines = [f"{_stamp(entry, to)}  {title}{_marks(entry, superseded_by, to)}"]
+    details = [
+        _where(entry, to),
+        f"importance {entry.importance}" if entry.importance is not None else "",
+        f"files {files_text(entry, entry.files)}" if entry.files else "",
+        f"parent {entry.parent}" if entry.parent else "",
+        f"supersedes {', '.join(entry.supersedes)}" if entry.supersedes else "",
+        f"by {entry.by}" if entry.by else "",
+    ]
+    lines.append(to.paint(" · ".join(one_line(detail) for detail in details if detail), "dim"))
+    if entry.content != entry.title:
+        lines += ["", clean(entry.content)]
+    return "\n".join(lines)
+
+
+def _hit(number: int, hit: Hit, is_hit: IsHit, to: Screen, *, both: bool) -> str:
+    entry = hit.entry
+    title = to.paint(one_line(entry.title), "bold") if not to.colour else _lit(one_line(entry.title), is_hit, to, "1")
+    lines = [
+        f"{number}. {title}",
+        f"   {_stamp(entry, to)}{_marks(entry, hit.superseded_by, to)}",
+        f"   {to.paint(_where(entry, to, hit.snippet_line), 'dim')}",
+    ]
+    if entry.changed_files:
+        lines.append(f"   {_changed(entry, to)}")
+    if one_line(hit.snippet) != one_line(entry.title):
+        lines += [f"     {_lit(line, is_hit, to)}" for line in _wrapped(hit.snippet, to)]
+    if hit.why:
+        lines.append(f"   {_why(hit, hit.why, both=both)}")
+    return "\n".join(lines)
+
+
+def _stamp(entry: Entry, to: Screen) -> str:
+    when = "undated         " if entry.date_source == "mtime" else f"{entry.date} {entry.time}"
+    return f"{to.paint(f'{one_line(entry.short_id):8}', 'dim')}  {when}  {to.paint(f'{entry.type:9}', 'type')}"
+
+
+def _marks(entry: Entry, superseded_by: str | None, to: Screen) -> str:
+    marks = [to.paint(one_line(" ".join(f"#{tag}" for tag in entry.tags)), "tag")]
+    if entry.project:
+        marks.append(to.paint(f"[{one_line(entry.project)}]", "dim"))
+    if superseded_by:
+        marks.append(to.paint(f"superseded by {short(superseded_by)}", "warn"))
+    return "".join(f"  {mark}" for mark in marks if mark)
+
+
+def _changed(entry: Entry, to: Screen) -> str:
+    return to.paint(one_line(files_text(entry, entry.changed_files[:CHANGED_SHOWN])), "warn")
+
+
+def _where(entry: Entry, to: Screen, line: int | None = None) -> str:
+    return f"{to.path(entry.place.path)}:{line or entry.place.line}" if entry.place else ""
+
+
+def _wrapped(text: str, to: Screen) -> Iterable[str]:
+    lines = [line.rstrip() for line in clean(text).split("\n") if line.strip()][:_SNIPPET_LINES]
+    if to.width is None:
+        return lines
+    width = max(20, to.width - 6)
+    return [piece for line in lines for piece in textwrap.wrap(line.expandtabs(4), width) or [""]]
+
+
+def _lit(text: str, is_hit: IsHit, to: Screen, around: str = "") -> str:
+    """The text with its sought words highlighted; `around` is the style of the rest."""
+    if not to.colour:
+        return text
+    back = f"\x1b[0m\x1b[{around}m" if around else "\x1b[0m"
+
+    def light(match: re.Match[str]) -> str:
+        return f"\x1b[{_STYLES['hit']}m{match[0]}{back}" if is_hit(match[0].lower()) else match[0]
+
+    lit = _WORD.sub(light, text)
+    return f"\x1b[{around}m{lit}\x1b[0m" if around else lit
+
+
+def _why(hit: Hit, why: Why, *, both: bool) -> str:
+    """How a hit got its place; `both`: words and meaning were searched."""
+    parts = [
+        f"words rank {why.lexical_rank}" if why.lexical_rank else "not found by words" if both else "",
+        f"meaning rank {why.semantic_rank}" if why.semantic_rank else "not found by meaning" if both else "",
+        f"similarity {why.similarity:.2f}" if why.similarity is not None else "",
+        f"decay {why.decay:.2f} at {why.age_days:.1f} days",
+        f"importance {10 * why.signals.importance:.0f}",
+        f"read {_count(why.access_count, 'time')}",
+        ", ".join(why.matched_filters),
+        f"score {hit.score:.2f}",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _count(number: int, thing: str) -> str:
+    """`1 entry`, `1,200 entries`."""
+    many = thing.removesuffix("y") + "ies" if thing.endswith("y") else thing + "s"
+    return f"{number:,} {thing if number == 1 else many}"
+
+
+def short(id: str) -> str:
+    """The part of an id that people are shown."""
+    return id.partition("-")[2] or id
+
+
+def outline(data: Json) -> str:
+    """JSON for people: a line for each field that says something, lists within a line."""
+    return "\n".join(f"{name.replace('_', ' '):18} {_said(value)}" for name, value in data.items() if value)
+
+
+def _said(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_said(inner)}" for name, inner in value.items() if inner)
+    if isinstance(value, list):
+        return "; ".join(map(_said, value))
+    return one_line(str(value))
+
+
+# -- reports ------------------------------------------------------------------------------------------
+
+
+def status_text(status: Status, seconds_left: int, to: Screen) -> str:
+    """What there is, in aligned lines; `seconds_left` is how long the pending vectors would take."""
+    passages = f"{status.chunks:,}"
+    if status.pending_vectors:
+        passages += (
+            f", {status.pending_vectors:,} of them found by words only; "
+            f"`synaptic rebuild-index` finishes them in about {seconds_left} s"
+        )
+    rows = [
+        ("home", to.path(status.home)),
+        ("journal", to.path(status.journal)),
+        ("entries", f"{status.entries:,} in {_count(status.files, 'file')}"),
+        ("passages", passages),
+        ("queued", f"{status.queued} saved, not in their files yet" if status.queued else ""),
+        ("model", one_line(status.model)),
+        ("index", f"{status.index_bytes / 1e6:.1f} MB"),
+        ("issues", f"{len(status.issues):,}"),
+        ("types", _counted(status.facets.types)),
+        ("tags", _counted(status.facets.tags)),
+        ("projects", _counted(status.facets.projects)),
+        ("months", _counted(status.months)),
+        *((verb, _latencies(figures)) for verb, figures in status.figures.items()),
+        *((f"  {name}", _cost(layers)) for name, layers in status.costs.items()),
+    ]
+    lines = [f"{to.paint(f'{name:9}', 'bold')} {value}" for name, value in rows if value]
+    return "\n".join((*lines, *_issue_lines(status.issues, to)))
+
+
+def _counted(counts: tuple[tuple[str, int], ...]) -> str:
+    shown = ", ".join(f"{one_line(name)} {count:,}" for name, count in counts[:_COUNTS_SHOWN])
+    return f"{shown} and {len(counts) - _COUNTS_SHOWN:,} more" if len(counts) > _COUNTS_SHOWN else shown
+
+
+def _latencies(figures: Figures) -> str:
+    """`18 ms, 95 % within 25 ms (last 120: semantic 7, rank 5)`."""
+    total = figures.stages["total"]
+    stages = ", ".join(f"{name} {latency.p50:.0f}" for name, latency in figures.stages.items() if name != "total")
+    return f"{total.p50:.0f} ms, 95 % within {total.p95:.0f} ms (last {figures.calls:,}: {stages})"
+
+
+def _cost(layers: Mapping[str, float]) -> str:
+    """`within 25 ms (semantic 9, embed 7)`: what an automatic search reckons with."""
+    parts = ", ".join(f"{name} {ms:.0f}" for name, ms in layers.items() if name not in ("total", "core") and ms >= 1)
+    return f"within {layers['total']:.0f} ms" + (f" ({parts})" if parts else "")
+
+
+def adopted_text(
+    journal: Path, entries: int, files: int, issues: tuple[ParseIssue, ...], new_entries_go_to: Path
+) -> str:
+    """What `init` found. All paths whole: they are meant to be read and copied."""
+    to = Screen(False, None, journal)
+    found = f"{_count(entries, 'entry')} in {_count(files, 'file')}" if files else "no notes yet"
+    lines = [f"Journal: {to.path(journal)}, {found}.", f"New entries go to {to.path(new_entries_go_to)}"]
+    if issues:
+        lines += [f"{_count(len(issues), 'piece')} could not be read as meant:", *_issue_lines(issues, to)]
+    if entries:
+        lines.append("Next: `synaptic rebuild-index` makes all of it searchable by meaning too; words work at once.")
+    return "\n".join(lines)
+
+
+def rebuild_text(report: RebuildReport) -> str:
+    """What a rebuild did, in one line."""
+    issues = (
+        f" {_count(len(report.issues), 'piece')} could not be read as meant: `synaptic status`."
+        if report.issues
+        else ""
+    )
+    return (
+        f"{_count(report.entries, 'entry')} in {_count(report.chunks, 'passage')}: {report.embedded:,} embedded, "
+        f"{report.reused:,} reused, in {report.seconds:.1f} s.{issues}"
+    )
+
+
+def checkup_text(checkup: Checkup, to: Screen) -> str:
+    """The findings: a table on a terminal, one line each in a pipe."""
+    if to.width is None:
+        lines = [
+            "  ".join(one_line(part) for part in (f"{f.level:7}", f.code, f.message, f.fix) if part)
+            for f in checkup.findings
+        ]
+        return "\n".join(lines)
+    import io
+
+    from rich.box import SIMPLE
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    colours = {"error": "red", "warning": "yellow", "info": "cyan", "ok": "green"}
+    table = Table("", "what", "how to mend it", box=SIMPLE, pad_edge=False)
+    for finding in checkup.findings:
+        level = Text(finding.level, style=colours[finding.level])
+        table.add_row(level, Text(one_line(finding.message)), Text(one_line(finding.fix)))
+    buffer = io.StringIO()
+    Console(file=buffer, width=to.width, force_terminal=to.colour, no_color=not to.colour).print(table)
+    return buffer.getvalue().rstrip("\n")
+
+
+def _issue_lines(issues: tuple[ParseIssue, ...], to: Screen) -> list[str]:
+    lines = [f"  {to.path(i.path)}:{i.line}  {one_line(i.message)}" for i in issues[:_ISSUES_SHOWN]]
+    more = len(issues) - _ISSUES_SHOWN
+    return [*lines, f"  and {more:,} more: synaptic status --json"] if more > 0 else lines
+
+
+# -- progress -----------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def progress() -> Iterator[Callable[[str, int, int], None]]:
+    """A context that gives a function to report (phase, done, total) to: a bar, or a line now and then."""
+    if is_terminal(sys.stderr) and os.environ.get("TERM") != "dumb":
+        with _bar() as report:
+            yield report
+    else:
+        yield _lines()
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Callable[[str, int, int], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
+    from rich.text import Text
+
+    class Speed(TextColumn):
+        def render(self, task: Task) -> Text:
+            return Text(f"{task.speed:,.0f}/s" if task.speed else "")
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Speed(""), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        tasks = {}
+
+        def report(phase: str, done: int, total: int) -> None:
+            if phase not in tasks:
+                tasks[phase] = bar.add_task(phase, total=total)
+            bar.update(tasks[phase], completed=done, total=max(done, total))
+
+        yield report
+
+
+def _lines() -> Callable[[str, int, int], None]:
+    begun: dict[str, tuple[float, int]] = {}
+    last = time.monotonic()
+
+    def report(phase: str, done: int, total: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        since, first = begun.setdefault(phase, (now, done))
+        if now - last < _LINE_EVERY_S:
+            return
+        last = now
+        rate = (done - first) / max(now - since, 1e-6)
+        left = f", {rate:,.0f}/s, about {max(0, total - done) / rate:,.0f} s left" if rate else ""
+        say(f"{phase} {done:,} of {total:,}{left}")
+
+    return report

@@ -1,0 +1,184 @@
+"""A client's configuration file: its entry for Synaptic, put in and taken out without moving anything else."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from ...errors import Changed, JournalError
+from ...journal import disk
+from ...workspace.regular import open_regular
+from . import jsonc, toml
+from .jsonc import Unreadable
+
+BACKUP = ".before-synaptic"
+"""What the copy of a file as it was before the first change is called, after the file's name."""
+
+_BOM = "\ufeff"
+
+
+class Form(Protocol):
+    """A format: what a text says, and the text with or without a value."""
+
+    def parse(self, text: str) -> Any: ...
+    def put(self, text: str, path: Sequence[str], value: Any) -> str: ...
+    def drop(self, text: str, path: Sequence[str]) -> str: ...
+
+
+def backup_of(file: Path) -> Path:
+    return file.with_name(file.name + BACKUP)
+
+
+def read(file: Path, within: Path | None = None) -> bytes | None:
+    """The bytes; None where there is no file. Raises JournalError, also where it leads out of `within`."""
+    target = _target(file, within)
+    with disk.disk_errors(file, "read"):
+        try:
+            with open_regular(target, follow=False) as opened:
+                return opened.read()
+        except FileNotFoundError:
+            return None
+
+
+def kept(file: Path) -> bytes | None:
+    """The bytes of the backup; None where there is none that could be Synaptic's."""
+    with contextlib.suppress(OSError), open_regular(backup_of(file), follow=False) as backup:
+        return backup.read()
+    return None
+
+
+def entry_in(file: Path, data: bytes | None, path: Sequence[str]) -> object:
+    """The entry that stands at `path`; None where there is none. Raises Unreadable."""
+    found = _form(file).parse(_text(data)[1])
+    for depth, name in enumerate(path):
+        if not isinstance(found, dict):
+            raise Unreadable(1, f"{'.'.join(path[:depth]) or 'the whole of it'} is no object")
+        if name not in found:
+            return None
+        found = found[name]
+    return found
+
+
+def with_value(file: Path, data: bytes | None, path: Sequence[str], value: Any) -> bytes:
+    """The file's bytes with this value. Raises Unreadable where that would change something else."""
+    bom, text = _text(data)
+    form = _form(file)
+    wanted = form.parse(text)
+    new = form.put(text, path, value)
+    table = wanted
+    for name in path[:-1]:
+        table = table.setdefault(name, {})
+    table[path[-1]] = value
+    if form.parse(new) != wanted:
+        raise Unreadable(1, "it cannot be changed without changing something else")
+    return (bom + new).encode()
+
+
+def without_entry(file: Path, data: bytes, path: Sequence[str], backup: bytes | None) -> bytes | None:
+    """The file's bytes without the entry; None when nothing at all is left of a file that is Synaptic's own.
+
+    Where the entry is all that was added since the backup, that is exactly what comes back.
+    """
+    with contextlib.suppress(Unreadable):
+        if backup is not None and entry_in(file, backup, path) is None:
+            entry = entry_in(file, data, path)
+            if with_value(file, backup, path, entry) == data:
+                return backup
+    bom, text = _text(data)
+    form = _form(file)
+    new = form.drop(text, path)
+    if form is jsonc and form.parse(new).get(path[0]) == {} and not _holds(file, backup, path[0]):
+        new = form.drop(new, path[:1])
+    if backup is None and new.strip() in ("", "{}"):
+        return None
+    return (bom + new).encode()
+
+
+def render(file: Path, path: Sequence[str], value: Any) -> str:
+    """What a new file of this kind would hold."""
+    return _form(file).put("", path, value)
+
+
+def write(file: Path, old: bytes | None, new: bytes | None, within: Path | None = None) -> Path | None:
+    """The backup, if one was made; `file` went from `old` to `new` in one step, None is no file.
+
+    A link is written through, but for one that leads out of `within`; what a link within it points to is not copied.
+    Mode and owner stay. Raises Changed when somebody else wrote meanwhile.
+    """
+    target = _target(file, within)
+    backup = backup_of(file)
+    with disk.disk_errors(file):
+        if old is None:
+            assert new is not None
+            disk.make_dirs(target.parent, private=False)
+            disk.create(target, new, private=False)
+            return None
+        if new is None:
+            target.unlink()
+            with contextlib.suppress(OSError):
+                target.parent.rmdir()  # a folder that was made for it
+            return None
+        made = (within is None or target == file) and _back_up(target, backup, old)
+        try:
+            if not disk.replace(target, old, target.stat().st_ino, new):
+                raise Changed(f"{file} was changed by another program meanwhile.", hint="Run this again.")
+        except (OSError, Changed):
+            if made:
+                backup.unlink()
+            raise
+        if kept(file) == new:
+            backup.unlink()  # nothing is left that it could undo
+            return None
+    return backup if made else None
+
+
+def keep_copy(file: Path, data: bytes | None) -> Path | None:
+    """The backup of a file that another program is about to change, if one was made."""
+    if data is None:
+        return None
+    with disk.disk_errors(file, "backed up"):
+        return backup_of(file) if _back_up(file.resolve(), backup_of(file), data) else None
+
+
+def _target(file: Path, within: Path | None) -> Path:
+    """Where the file is, links followed. Raises JournalError where that is outside `within`."""
+    target = Path(os.path.realpath(file))
+    if within is not None and not target.is_relative_to(os.path.realpath(within)):
+        raise JournalError(
+            f"{file} is a link that leads out of the project, to {target}. It is not followed.",
+            hint="Put a file in its place, or leave --scope out.",
+        )
+    return target
+
+
+def _back_up(target: Path, backup: Path, data: bytes) -> bool:
+    """True when the backup was made now; there is one only, of what was there first."""
+    try:
+        disk.create(backup, data, private=True)
+    except FileExistsError:
+        return False
+    backup.chmod(stat.S_IMODE(target.stat().st_mode))
+    return True
+
+
+def _holds(file: Path, data: bytes | None, key: str) -> bool:
+    with contextlib.suppress(Unreadable):
+        return data is not None and entry_in(file, data, (key,)) is not None
+    return False
+
+
+def _form(file: Path) -> Form:
+    return toml if file.suffix == ".toml" else jsonc
+
+
+def _text(data: bytes | None) -> tuple[str, str]:
+    """(byte order mark, text)."""
+    try:
+        text = (data or b"").decode()
+    except UnicodeDecodeError as error:
+        raise Unreadable((data or b"").count(b"\n", 0, error.start) + 1, "it is not UTF-8") from None
+    return (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)

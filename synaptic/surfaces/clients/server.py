@@ -1,0 +1,127 @@
+"""How Synaptic is started by a client, and what a client's entry says of it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...config import resolve_home
+from ...errors import JournalError
+
+NAME = "synaptic"
+"""What the server is called in every client."""
+
+_PROGRAMS = ("synaptic", "synaptic-journal")
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """The command, and the home that it is told of; None stands for the usual one."""
+
+    command: str
+    args: tuple[str, ...]
+    home: str | None = None
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {"SYNAPTIC_HOME": self.home} if self.home else {}
+
+    @property
+    def line(self) -> str:
+        assignment = [f"SYNAPTIC_HOME={self.home}"] if self.home else []
+        return shlex.join([*assignment, self.command, *self.args])
+
+
+def this_server(home: str | None = None, *, environ: Mapping[str, str] = os.environ) -> Server:
+    """This very program, by an absolute path: a desktop program has no PATH that would find it.
+
+    A home that was chosen, by --home or SYNAPTIC_HOME, is part of it.
+    """
+    chosen = str(resolve_home(home, environ=environ)) if home or environ.get("SYNAPTIC_HOME") else None
+    command, args = _program()
+    try:
+        f"{command}{chosen}".encode()
+    except UnicodeEncodeError as error:
+        raise JournalError("A path that is no UTF-8 cannot stand in a client's configuration.") from error
+    return Server(command, args, chosen)
+
+
+def _program() -> tuple[str, tuple[str, ...]]:
+    called = Path(sys.argv[0])
+    beside = Path(sys.executable)
+    for path in (called.absolute(), beside.with_name("synaptic"), beside.with_name("synaptic.exe")):
+        if path.stem in _PROGRAMS and path.is_file() and os.access(path, os.X_OK):
+            return str(path), ("mcp",)
+    return sys.executable, ("-m", "synaptic", "mcp")
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What an entry is to the wanted server, in one word, and the server that it starts, if it can be told.
+
+    | state          | the entry                                                        | setup              |
+    |----------------|------------------------------------------------------------------|--------------------|
+    | not registered | is not there                                                     | adds it            |
+    | registered     | starts this program                                              | does nothing       |
+    | other program  | starts another Synaptic, with the usual arguments                | puts this one in   |
+    | gone           | names a command that is not there                                | puts this one in   |
+    | different      | has other arguments or another home, or is something else        | leaves it          |
+    """
+
+    state: str
+    server: Server | None = None
+    gone: bool = False
+    off: bool = False
+
+
+def judge(entry: object, wanted: Server) -> Judgement:
+    """What this entry of a client's configuration is; None is one that is not there."""
+    if entry is None:
+        return Judgement("not registered")
+    server = _server_of(entry)
+    if server is None:
+        return Judgement("different")
+    gone = shutil.which(server.command) is None
+    assert isinstance(entry, dict)
+    off = entry.get("disabled") is True or entry.get("enabled") is False
+    if not _is_usual(server) or (wanted.home and server.home != wanted.home):
+        return Judgement("different", server, gone, off)
+    if gone:
+        return Judgement("gone", server, gone, off)
+    same = server.args == wanted.args and _same_file(server.command, wanted.command)
+    return Judgement("registered" if same else "other program", server, gone, off)
+
+
+def _is_usual(server: Server) -> bool:
+    """True for Synaptic started as this module would start it, wherever it is."""
+    by_name = server.args == ("mcp",) and Path(server.command).stem in _PROGRAMS
+    return by_name or server.args == ("-m", "synaptic", "mcp")
+
+
+def _server_of(entry: object) -> Server | None:
+    """The server in any client's shape: command and arguments apart, or in one list."""
+    if not isinstance(entry, dict):
+        return None
+    command, args = entry.get("command"), entry.get("args", [])
+    if isinstance(command, list) and command:
+        command, args = command[0], command[1:]
+    words = [command, *args] if isinstance(args, list) else []
+    if not words or not all(isinstance(word, str) for word in words):
+        return None
+    env: Any = entry.get("env", entry.get("environment"))
+    home = env.get("SYNAPTIC_HOME") if isinstance(env, dict) else None
+    return Server(words[0], tuple(words[1:]), str(home) if home else None)
+
+
+def _same_file(one: str, other: str) -> bool:
+    """True for two absolute paths of one program: a link to it is as good."""
+    try:
+        return one == other or (Path(one).is_absolute() and Path(one).samefile(other))
+    except OSError:
+        return False

@@ -1,0 +1,159 @@
+"""What a new session should know of its project: the last hand-off, open issues, what is new, what was decided."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from ...journal.disk import overwrite
+from ...language.query import terms_of
+from ...language.words import match
+from ...models import TYPES, Entry, EntryType, Filters
+from ...search.ranking import reciprocal_rank_fusion
+from ...verbs.writing import compare_tag
+from ...workspace.checkout import detect_project, work_at_hand
+from ...workspace.sync import in_step, read_entries
+from ...workspace.workspace import Workspace
+from ..present import one_line
+from .briefing import Shelf, compose
+
+POOL = 200
+"""So many of the newest entries of a kind are looked at."""
+
+WORDS = 2.0
+"""The weight of the words of the work at hand, beside that of age."""
+
+TELLING_WORDS, TELLING_SHARE = 8, 0.1
+"""So many words are looked up, the rarest; one that more than this share of all passages holds tells nothing."""
+
+_ANY_BRANCH = frozenset(("main", "master", "trunk", "develop", "head"))
+_SETTLED = frozenset(("done", "closed", "fixed", "resolved", "solved", "wontfix"))
+"""Tags of an issue that is open no more."""
+
+_PROJECTS = 200
+"""So many projects' last sessions are remembered."""
+
+
+def brief_session(ws: Workspace, folder: Path, *, session: str = "", quiet: timedelta | None = None) -> str:
+    """What a session in this folder should know, as fenced Markdown; empty where the journal knows nothing of it.
+
+    Superseded entries are left out. Each list is ordered by age and by the words of the work at hand. `session` is
+    an id by which it is known again; `quiet`, of one that goes on: how long ago it said something last.
+    """
+    project = ws.config.project or detect_project(folder)
+    now = ws.clock().replace(microsecond=0)  # entries know whole seconds
+    before = _last_session(ws.config.state / "sessions.json", (project or "").casefold(), session, now)
+    since = now - quiet if quiet is not None else before
+    terms = _words(f"{project or ''}\n{work_at_hand(folder)}")
+    handoff, shelves = in_step(ws, lambda _: _gather(ws, project, since, terms))
+    about = f"on the project {one_line(project)[:60]}" if project else "without a project"
+    head = f"From Synaptic, the journal that you share with the user: entries {about}. context_get gives them whole."
+    return compose(head, handoff, shelves, max_tokens=ws.config.hooks.max_tokens)
+
+
+def _words(work: str) -> list[str]:
+    return [term for term in terms_of(work) if len(term) > 1 and term not in _ANY_BRANCH]
+
+
+def _gather(
+    ws: Workspace, project: str | None, since: datetime | None, terms: Sequence[str]
+) -> tuple[Entry | None, list[Shelf]]:
+    """The last hand-off, whole, and the shelves. An entry stands on the first shelf that it belongs to."""
+    handoffs, _ = _newest(ws, project, ("handoff",))
+    issues, more_issues = _newest(ws, project, ("issue",))
+    decided, more_decided = _newest(ws, project, ("decision", "progress"))
+    new: dict[int, Entry] = {}
+    more_new = False
+    if since is not None:
+        # a note of no project may be anybody's diary
+        kinds = tuple(type for type in TYPES if type not in ("handoff", "issue") and (project or type != "note"))
+        lately, more_new = _newest(ws, project, kinds, since=since.date().isoformat())
+        new = {rowid: entry for rowid, entry in lately.items() if entry.at >= since}
+    lists = {
+        "open issues": (
+            {rowid: entry for rowid, entry in issues.items() if not _SETTLED.intersection(entry.tags)},
+            more_issues,
+        ),
+        f"new since the last session, {since:%Y-%m-%d %H:%M}" if since else "": (new, more_new),
+        "decisions and progress": (
+            {rowid: entry for rowid, entry in decided.items() if rowid not in new},
+            more_decided,
+        ),
+    }
+    fitting = _by_words(ws, terms, [rowid for entries, _ in lists.values() for rowid in entries])
+    shelves = [
+        Shelf(name, tuple(entries[rowid] for rowid in _in_order(ws, entries, fitting)), more)
+        for name, (entries, more) in lists.items()
+    ]
+    return next(iter(read_entries(ws, list(handoffs)[:1]).values()), None), shelves
+
+
+def _newest(
+    ws: Workspace, project: str | None, types: tuple[EntryType, ...], since: str | None = None
+) -> tuple[dict[int, Entry], bool]:
+    """Entries of the project, or tagged with its name and of no other, newest first, and whether there are more.
+
+    Without a project those that have none.
+    """
+    key = project.casefold() if project else None
+    kind = Filters(types=types, since=since)
+    ways = [replace(kind, projects=(key,)), replace(kind, tags=(compare_tag(key),))] if key else [kind]
+    pools = [ws.index.listing(way, order="newest", limit=POOL) for way in ways]
+    found = ws.index.entries(list(dict.fromkeys(rowid for _, rowids in pools for rowid in rowids)))
+    belonging = [
+        (rowid, stored.entry)
+        for rowid, stored in found.items()
+        if not stored.entry.project or stored.entry.project.casefold() == key
+    ]
+    belonging.sort(key=lambda pair: (pair[1].at, pair[1].place.line if pair[1].place else 0), reverse=True)
+    return dict(belonging), any(total > len(rowids) for total, rowids in pools)
+
+
+def _by_words(ws: Workspace, terms: Sequence[str], rowids: Sequence[int]) -> list[int]:
+    """Those of these entries that hold words which tell something, best first."""
+    passages, held = ws.index.document_counts(terms)
+    telling = [term for term in terms if 0 < held[term] <= max(TELLING_SHARE * passages, TELLING_WORDS)]
+    rarest = [match(term) for term in sorted(telling, key=lambda term: held[term])[:TELLING_WORDS]]
+    if not rowids or not rarest:
+        return []
+    found = ws.index.lexical(  # by their own words: neighbours of what fits are no nearer to the work
+        rarest, filters=Filters(), within=rowids, phrases=(), context_weight=0.0, limit=4 * len(rowids)
+    )
+    return list(dict.fromkeys(candidate.entry_rowid for candidate in found))
+
+
+def _in_order(ws: Workspace, newest: Iterable[int], fitting: Sequence[int]) -> list[int]:
+    """The entries by their ranks by age and by words, fused."""
+    by_age = list(newest)
+    rankings = {"age": by_age, "words": [rowid for rowid in fitting if rowid in set(by_age)]}
+    fused = reciprocal_rank_fusion(rankings, k=ws.config.search.k, weights={"words": WORDS})
+    return sorted(by_age, key=lambda rowid: -fused[rowid])
+
+
+def _last_session(path: Path, project: str, session: str, now: datetime) -> datetime | None:
+    """When the last session before this one began; None if unknown. This one is noted for the next.
+
+    After a compaction or a resume it is the same session still.
+    """
+    known: dict[str, Any] = {}
+    with suppress(OSError, ValueError):
+        said = json.loads(path.read_bytes())
+        known = said if isinstance(said, dict) else {}
+    was = known.pop(project, None)
+    was = was if isinstance(was, dict) else {}
+    same = bool(session) and was.get("session") == session
+    before = was.get("before") if same else was.get("began")
+    if session and not same:
+        note = {"session": session, "began": now.isoformat(), "before": before}
+        kept = dict(list(known.items())[1 - _PROJECTS :])
+        with suppress(OSError):  # a home that cannot be written can be read
+            overwrite(path, json.dumps(kept | {project: note}).encode())
+    with suppress(TypeError, ValueError):
+        moment = datetime.fromisoformat(before or "")
+        return moment if moment.tzinfo else None
+    return None

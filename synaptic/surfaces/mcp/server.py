@@ -1,0 +1,243 @@
+"""The MCP server: tools, resources and a prompt over stdio, in both eras of the protocol.
+
+Built on the SDK's low-level `Server`, which leaves schemas, argument checks and error texts to us, where
+`MCPServer` would derive schemas with titles and null unions, drop unknown arguments and show pydantic's words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+import logging
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+import anyio
+from mcp import types
+from mcp.server import Server, ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+
+from ...errors import InvalidArgument, SynapticError
+from ...index.embedding import Embedder
+from ..present import brief, one_line
+from .answers import ANSWERS, Call, day_text, entry_text
+from .tools import BY_NAME, INSTRUCTIONS, TOOLS, ToolSpec, check_arguments
+from .transport import Lines, claim_streams, sendable, without_surrogates
+from .worker import Worker
+
+log = logging.getLogger(__name__)
+
+WARM_UP_AFTER_S = 0.02
+"""The answer that starts the warm-up is written first."""
+
+Context = ServerRequestContext[Worker, Any]
+
+
+def run(home: str | Path | None = None) -> None:
+    """Serves one client on stdin and stdout, and ends the process when it is gone."""
+    stdin, stdout = claim_streams()
+    for ending in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(ending, signal.SIG_DFL)  # the kernel ends us, whatever any thread is doing; saves survive that
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="synaptic: %(levelname)s: %(message)s")
+    status = 0
+    try:
+        asyncio.run(_serve(home, stdin, stdout))
+    except BaseException:
+        log.exception("the server ends")
+        status = 1
+    finally:
+        os._exit(status)  # threads may still be at work
+
+
+def build_server(home: str | Path | None = None, *, embedder: Embedder | None = None) -> Server[Worker]:
+    """A server on this home; its worker thread begins with the first request after the handshake.
+
+    `embedder` takes the place of the model that the config names.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: Server[Worker]) -> AsyncIterator[Worker]:
+        worker = Worker(home, embedder)
+        try:
+            yield worker
+        finally:
+            worker.close()
+
+    server: Server[Worker] = Server(
+        "synaptic",
+        version=_version(),
+        title="Synaptic",
+        description="A memory of Markdown files that a person and their agents share.",
+        instructions=INSTRUCTIONS,
+        lifespan=lifespan,
+        on_list_tools=_list_tools,
+        on_call_tool=_call_tool,
+        on_list_resources=_list_resources,
+        on_list_resource_templates=_list_resource_templates,
+        on_read_resource=_read_resource,
+        on_list_prompts=_list_prompts,
+        on_get_prompt=_get_prompt,
+    )
+    server.middleware.append(_warm_up)
+    return server
+
+
+async def _warm_up(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Starts the worker after `initialized`, or after the first request where there is no handshake."""
+    try:
+        return await call_next(ctx)
+    finally:
+        if ctx.method != "initialize":
+            asyncio.get_running_loop().call_later(WARM_UP_AFTER_S, ctx.lifespan_context.start)
+
+
+# -- tools ----------------------------------------------------------------------------------------------
+
+
+async def _list_tools(_: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS])
+
+
+def _described(tool: ToolSpec) -> types.Tool:
+    hints = types.ToolAnnotations(read_only_hint=tool.read_only, open_world_hint=False)
+    if not tool.read_only:
+        hints.destructive_hint, hints.idempotent_hint = tool.destructive, tool.idempotent
+    return types.Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output,
+        annotations=hints,
+    )
+
+
+async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    """The answer of a tool; whatever goes wrong is an answer too, and never a traceback."""
+    worker = ctx.lifespan_context
+    try:
+        if params.name not in BY_NAME:
+            raise InvalidArgument(f"There is no tool {params.name!r}.", valid=BY_NAME)
+        args = check_arguments(BY_NAME[params.name], params.arguments or {})
+        answer_to = ANSWERS[params.name]
+        client = _client_name(ctx)
+        future = worker.submit(lambda ws: answer_to(ws, Call(args, client, worker.loading)))
+        answer = await asyncio.wrap_future(future)
+    except SynapticError as error:
+        return _failed(brief(str(error)))
+    except Exception as error:
+        log.exception("%s failed", one_line(params.name))
+        return _failed(
+            f"{params.name} failed inside Synaptic ({type(error).__name__}); the server's log has the details. "
+            "`synaptic doctor` looks for the cause."
+        )
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=without_surrogates(answer.text))],
+        structured_content=sendable(answer.data),
+    )
+
+
+def _failed(text: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(type="text", text=without_surrogates(text))], is_error=True)
+
+
+def _client_name(ctx: Context) -> str | None:
+    known = ctx.session.client_params
+    return one_line(known.client_info.name)[:60] or None if known else None
+
+
+# -- resources and the prompt ---------------------------------------------------------------------------
+
+_JOURNAL, _ENTRY = "synaptic://journal/", "synaptic://entry/"
+
+
+async def _list_resources(_: Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+    today = types.Resource(
+        uri=f"{_JOURNAL}today", name="today", description="Today's entries.", mime_type="text/markdown"
+    )
+    return types.ListResourcesResult(resources=[today])
+
+
+async def _list_resource_templates(
+    _: Context, __: types.PaginatedRequestParams | None
+) -> types.ListResourceTemplatesResult:
+    templates = [
+        types.ResourceTemplate(
+            uri_template=f"{_JOURNAL}{{date}}",
+            name="journal",
+            description="All entries of a day: 2026-11-21, today or yesterday.",
+            mime_type="text/markdown",
+        ),
+        types.ResourceTemplate(
+            uri_template=f"{_ENTRY}{{id}}", name="entry", description="One entry, whole.", mime_type="text/markdown"
+        ),
+    ]
+    return types.ListResourceTemplatesResult(resource_templates=templates)
+
+
+async def _read_resource(ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    uri = str(params.uri)
+    try:
+        if uri.startswith(_JOURNAL):
+            verb = partial(day_text, date=uri.removeprefix(_JOURNAL))
+        elif uri.startswith(_ENTRY):
+            verb = partial(entry_text, id=uri.removeprefix(_ENTRY))
+        else:
+            raise InvalidArgument(f"There is no resource {uri}.", valid=(f"{_JOURNAL}{{date}}", f"{_ENTRY}{{id}}"))
+        text = await asyncio.wrap_future(ctx.lifespan_context.submit(verb))
+    except SynapticError as error:
+        raise MCPError(code=types.INVALID_PARAMS, message=brief(str(error)), data={"uri": uri}) from error
+    except Exception as error:
+        log.exception("%s failed", one_line(uri))
+        raise MCPError(code=types.INTERNAL_ERROR, message=f"Reading it failed ({type(error).__name__}).") from error
+    contents = [types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)]
+    return types.ReadResourceResult(contents=list(contents))
+
+
+HANDOFF = """\
+Write a hand-off, so that the next session can go on without asking{focus}.
+
+1. context_recent: see what is already noted, and the last handoff.
+2. Save what is still only in this conversation: decisions with their reasons, findings, open issues.
+3. context_save with type "handoff": what was to be done, what is done, what is not and why, the exact next \
+step, the files in play. Put the last handoff's id in supersedes, if this one replaces it.
+
+No secrets. Then show me the hand-off in a few lines."""
+
+
+async def _list_prompts(_: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+    focus = types.PromptArgument(name="focus", description="What it is about, if not all of the session.")
+    prompt = types.Prompt(name="handoff", description="End a session: save where things stand.", arguments=[focus])
+    return types.ListPromptsResult(prompts=[prompt])
+
+
+async def _get_prompt(_: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+    if params.name != "handoff":
+        raise MCPError(code=types.INVALID_PARAMS, message=f"There is no prompt {params.name!r}. Valid: handoff.")
+    unknown = [name for name in params.arguments or {} if name != "focus"]
+    if unknown:
+        raise MCPError(code=types.INVALID_PARAMS, message=f"handoff has no argument {unknown[0]!r}. Valid: focus.")
+    focus = one_line((params.arguments or {}).get("focus", ""))
+    text = HANDOFF.format(focus=f": {focus}" if focus else "")
+    message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+    return types.GetPromptResult(description="A session hand-off.", messages=[message])
+
+
+async def _serve(home: str | Path | None, stdin: Lines, stdout: anyio.AsyncFile[str]) -> None:
+    server = build_server(home)
+    async with stdio_server(cast("anyio.AsyncFile[str]", stdin), stdout) as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
+
+
+def _version() -> str:
+    try:
+        return importlib.metadata.version("synaptic-journal")
+    except importlib.metadata.PackageNotFoundError:
+        return ""

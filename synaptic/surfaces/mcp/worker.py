@@ -1,0 +1,211 @@
+"""The thread that owns the Workspace of a server, and the one that loads the model beside it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+
+from ...config import load_config
+from ...errors import ModelError, SynapticError
+from ...index.embedding import Embedder, FastEmbedder
+from ...models import Vector
+from ...workspace.sync import in_step, verify
+from ...workspace.workspace import Workspace, open_workspace
+
+log = logging.getLogger(__name__)
+Result = TypeVar("Result")
+Verb = Callable[[Workspace], Result]
+
+SLICE_S = 0.05
+"""How long the idle thread embeds before it looks for a call again."""
+QUIET_S = 0.1
+"""How long no call came before it begins: of many in a row none waits for it."""
+FLUSH_EVERY_S = 10.0
+"""How soon the index is told what was read."""
+RETRY_AFTER_S = 60.0
+
+
+class WarmingEmbedder:
+    """An embedder that loads in a thread of its own, so that no call ever waits for it."""
+
+    def __init__(self, inner: Embedder, *, on_ready: Callable[[], None]) -> None:
+        self._inner = inner
+        self._on_ready = on_ready
+        self._guard = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._failure: tuple[float, ModelError] | None = None
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    @property
+    def ready(self) -> bool:
+        return self._inner.ready
+
+    @property
+    def dimensions(self) -> int:
+        return self._inner.dimensions
+
+    @property
+    def loading(self) -> bool:
+        """True until the first attempt has ended, well or badly."""
+        return not self._inner.ready and self._failure is None
+
+    def warm_up(self) -> None:
+        """Start loading, unless it is done, under way, or failed within the last minute."""
+        with self._guard:
+            if self._inner.ready or (self._thread and self._thread.is_alive()):
+                return
+            if self._failure and time.monotonic() - self._failure[0] < RETRY_AFTER_S:
+                return
+            self._thread = threading.Thread(target=self._load, name="synaptic-model", daemon=True)
+            self._thread.start()
+
+    def load(self) -> None:
+        """Never waits: raises ModelError while the model is loading, or with what its loading failed of."""
+        if self._inner.ready:
+            return
+        self.warm_up()
+        if self._failure:
+            error = self._failure[1]
+            raise ModelError(error.message, valid=error.valid, hint=error.hint)
+        raise ModelError("The model is still loading.", hint="Ask again in a second.")
+
+    def embed_query(self, text: str) -> Vector:
+        self.load()
+        return self._inner.embed_query(text)
+
+    def embed_passage(self, text: str) -> Vector:
+        self.load()
+        return self._inner.embed_passage(text)
+
+    def _load(self) -> None:
+        try:
+            self._inner.load()
+        except ModelError as error:
+            log.warning("%s", error)
+            self._failure = (time.monotonic(), error)
+        except Exception as error:
+            log.exception("loading the model")
+            self._failure = (time.monotonic(), ModelError(f"The model cannot be loaded: {type(error).__name__}."))
+        else:
+            self._failure = None
+            self._on_ready()
+
+
+class Worker:
+    """Runs verbs on the one Workspace, in the order they come; between them it checks and embeds.
+
+    The Workspace is opened at the first need. A home or a config that cannot be used is an error of each
+    call, not of the server, and is tried anew by the next: mending the file is enough.
+    """
+
+    def __init__(self, home: str | Path | None = None, embedder: Embedder | None = None) -> None:
+        self._home = home
+        self._given = embedder
+        self._jobs: SimpleQueue[tuple[Verb[Any], Future[Any]] | None] = SimpleQueue()
+        self._guard = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._ws: Workspace | None = None
+        self._embedder: WarmingEmbedder | None = None
+        self._chores: list[Verb[object]] = [_check]
+        self._flush_at = 0.0
+
+    @property
+    def loading(self) -> bool:
+        """True while the model has not been tried yet; search should not ask for it."""
+        return self._embedder is None or self._embedder.loading
+
+    def start(self) -> None:
+        """Open the Workspace and begin to load the model, in the background. Idempotent."""
+        with self._guard:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="synaptic-worker", daemon=True)
+                self._thread.start()
+
+    def submit(self, verb: Verb[Result]) -> Future[Result]:
+        """What `verb` will return, or raise, once it was its turn. A cancelled one that waits is skipped."""
+        future: Future[Result] = Future()
+        self._jobs.put((verb, future))
+        self.start()
+        return future
+
+    def close(self, *, wait_s: float = 0) -> None:
+        """End the thread after what it is doing; what waits is dropped."""
+        self._jobs.put(None)
+        if self._thread and wait_s:
+            self._thread.join(wait_s)
+
+    def _run(self) -> None:
+        patience: float | None = 0.0
+        while True:
+            try:
+                job = self._jobs.get(block=patience != 0, timeout=patience)
+            except Empty:
+                patience = 0.0 if self._idle() else self._until_flush()
+                continue
+            if job is None:
+                break
+            patience = QUIET_S
+            verb, future = job
+            if future.set_running_or_notify_cancel():
+                self._answer(verb, future)
+        if self._ws:
+            self._ws.close()
+
+    def _answer(self, verb: Verb[Any], future: Future[Any]) -> None:
+        try:
+            future.set_result(verb(self._workspace()))
+        except BaseException as error:  # the caller's to handle
+            future.set_exception(error)
+
+    def _workspace(self) -> Workspace:
+        if self._ws is None:
+            config = load_config(self._home)
+            inner = self._given or FastEmbedder(config.model, cache=config.state / "models", threads=config.threads)
+            self._embedder = WarmingEmbedder(inner, on_ready=self._wake)
+            self._ws = open_workspace(config, embedder=self._embedder)
+            self._embedder.warm_up()
+        return self._ws
+
+    def _wake(self) -> None:
+        """Let the thread look for work: there may be passages to embed."""
+        self._jobs.put((lambda _: None, Future()))
+
+    def _until_flush(self) -> float | None:
+        """Seconds until the index is told what was read; None where there is nothing to tell."""
+        if self._ws is None or not self._ws.index.unwritten:
+            return None
+        wait = self._flush_at - time.monotonic()
+        if wait > 0:
+            return wait
+        self._flush_at = time.monotonic() + FLUSH_EVERY_S
+        return None if self._ws.index.flush() else FLUSH_EVERY_S
+
+    def _idle(self) -> bool:
+        """One small piece of work that can wait; False when there is none."""
+        try:
+            ws = self._workspace()
+            if self._chores:
+                self._chores.pop(0)(ws)
+                return True
+            return in_step(ws, lambda report: report.embedded, embed_ms=SLICE_S * 1000) > 0
+        except SynapticError as error:
+            log.warning("%s", error)  # the next call says so too
+        except Exception:
+            log.exception("between calls")
+        return False
+
+
+def _check(ws: Workspace) -> None:
+    from ...search import understanding  # noqa: F401 (so that no search waits for its patterns)
+
+    if not verify(ws):
+        log.warning("The index was damaged and has been made anew.")

@@ -1,5 +1,0 @@
-"""The time that a text names: `find.py` is where to begin."""
-
-from .find import LOOKED_AT, TimeRange, find_time, is_recent, read_time
-
-__all__ = ["LOOKED_AT", "TimeRange", "find_time", "is_recent", "read_time"]

@@ -1,0 +1,88 @@
+"""Sets up a home, and takes on a folder of Markdown as its journal without changing anything in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..config import load_config, resolve_home
+from ..errors import ConfigError, JournalError
+from ..journal.disk import disk_errors, make_dirs, overwrite
+from ..models import ParseIssue
+from ..workspace.workspace import open_workspace
+from .browse import status
+
+_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
+_JOURNAL = re.compile(r"^[ \t]*journal[ \t]*=[^\n]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Adopted:
+    """A home that is ready, what its journal holds, and the file where the next entry goes."""
+
+    home: Path
+    journal: Path
+    files: int
+    entries: int
+    issues: tuple[ParseIssue, ...]
+    new_entries_go_to: Path
+    notices: tuple[str, ...] = ()
+
+
+def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> Adopted:
+    """What was found. With `journal`, config.toml names that folder from now on. Idempotent.
+
+    Raises JournalError when the folder is missing, ConfigError when config.toml cannot be changed safely.
+    """
+    notices = []
+    load_config(home)  # a broken config is reported before anything is made
+    if journal is not None:
+        folder = Path(journal).expanduser().absolute()
+        if not folder.is_dir():
+            raise JournalError(f"{folder} is not a folder.", hint="Create it first, or name another.")
+        _name_journal(resolve_home(home), folder)
+        if os.environ.get("SYNAPTIC_JOURNAL"):
+            notices.append("SYNAPTIC_JOURNAL is set, and it wins over config.toml.")
+    with open_workspace(load_config(home)) as ws:
+        found = status(ws)
+        return Adopted(
+            home=found.home,
+            journal=found.journal,
+            files=found.files,
+            entries=found.entries,
+            issues=found.issues,
+            new_entries_go_to=ws.config.journal / ws.journal.day_path(ws.clock()),
+            notices=tuple(notices),
+        )
+
+
+def _name_journal(home: Path, folder: Path) -> None:
+    path = home / "config.toml"
+    line = f"journal = {json.dumps(str(folder), ensure_ascii=False)}"
+    with disk_errors(path, "changed"):
+        make_dirs(home, private=True)
+        old = path.read_bytes().decode("utf-8-sig") if path.exists() else ""
+        new = _with_line(old, line)
+        if not _differs_only_in_journal(old, new, str(folder)):
+            raise ConfigError(f"{path} cannot be changed safely.", hint=f"Put this line at its top: {line}")
+        if new != old:
+            overwrite(path.resolve(), new.encode())
+
+
+def _with_line(toml: str, line: str) -> str:
+    """The file with `journal` set, every other character as it was."""
+    end = match.start() if (match := _TABLE.search(toml)) else len(toml)
+    if found := _JOURNAL.search(toml, 0, end):
+        return toml[: found.start()] + line + ("\r" if found[0].endswith("\r") else "") + toml[found.end() :]
+    return f"{line}\n{toml}"
+
+
+def _differs_only_in_journal(old: str, new: str, folder: str) -> bool:
+    try:
+        return tomllib.loads(new) == tomllib.loads(old) | {"journal": folder}
+    except tomllib.TOMLDecodeError:
+        return False

@@ -1,0 +1,224 @@
+"""Reads entries by id, by time and by what they are marked with."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ..errors import InvalidArgument, NotFound, SynapticError
+from ..index import Position, instant
+from ..language.query import check_limit
+from ..models import Facets, Figures, Filters, Latency, Listing, Order, Status
+from ..search.search import check_order, known_costs, search
+from ..workspace.changes import marked
+from ..workspace.sync import SyncReport, in_step, read_entries
+from ..workspace.workspace import Workspace
+
+RECENT_POOL = 50
+RECENT_BEST = 10
+
+
+def get(ws: Workspace, ids: Sequence[str]) -> Listing:
+    """The entries of these ids (short ones too), whole, in the order asked for.
+
+    Ids that fit nothing are notices when others do; raises NotFound or Ambiguous when none fits.
+    """
+    if not ids:
+        raise InvalidArgument("No id was given.", hint="Ids are shown by recent, find and search.")
+
+    def run(report: SyncReport) -> Listing:
+        found: list[int] = []
+        missing: list[SynapticError] = []
+        for id in dict.fromkeys(ids):
+            try:
+                rowid = ws.index.resolve(id.strip()).rowid
+                found += [] if rowid in found else [rowid]
+            except SynapticError as error:
+                missing.append(error)
+        if not found:
+            raise missing[0]
+        if report.behind and (absent := [error for error in missing if isinstance(error, NotFound)]):
+            raise absent[0]  # it may be what is being written
+        return _listing(ws, report, len(found), found, missing)
+
+    listing = in_step(ws, run)
+    if ws.config.track_access:
+        ws.index.accessed([entry.id for entry in listing.entries], instant(ws.clock()))
+    return listing
+
+
+def recent(
+    ws: Workspace,
+    query: str | None = None,
+    *,
+    project: str | None = None,
+    limit: int = 10,
+    load_model: bool = True,
+) -> Listing:
+    """The newest entries first.
+
+    With a query: the last 50 entries ranked by relevance, the best 10 of them (or `limit`, if smaller),
+    newest first. Nothing older gets in.
+    """
+    check_limit(limit)
+    filters = Filters(projects=(project.casefold(),)) if project else Filters()
+    if not query or not query.strip():
+
+        def run(report: SyncReport) -> Listing:
+            total, rowids = ws.index.listing(filters, order="newest", limit=limit)
+            return _listing(ws, report, total, rowids)
+
+        return in_step(ws, run)
+    pool = in_step(ws, lambda _: ws.index.listing(filters, order="newest", limit=RECENT_POOL)[1])
+    found = search(ws, query, filters=filters, limit=min(limit, RECENT_BEST), within=pool, load_model=load_model)
+    newest = sorted((hit.entry for hit in found.hits), key=lambda entry: instant(entry.at), reverse=True)
+    superseded = {hit.entry.id: hit.superseded_by for hit in found.hits if hit.superseded_by}
+    return Listing(found.total, tuple(newest), superseded_by=superseded, notices=found.notices)
+
+
+def find(
+    ws: Workspace,
+    query: str | None = None,
+    *,
+    filters: Filters | None = None,
+    order: str | None = None,
+    around: str | None = None,
+    facets: bool = False,
+    limit: int = 20,
+    cursor: str | None = None,
+    load_model: bool = True,
+) -> Listing:
+    """Entries that pass the filters: with a query ranked by relevance, without one a timeline.
+
+    `order` defaults to relevance with a query and newest without. `around` (an id) gives the entries
+    before and after one moment, oldest first. `cursor` comes from the answer before; it stays right
+    while entries arrive. `facets` adds the counts of types, tags and projects.
+    """
+    check_limit(limit)
+    chosen = check_order(order or ("relevance" if query else "newest"))
+    filters = filters or Filters()
+    if query and query.strip():
+        if cursor or around:
+            raise InvalidArgument("cursor and around need a find without a query.", hint="Leave the query out.")
+        return _ranked(ws, query, filters, chosen, limit, facets, load_model)
+
+    def run(report: SyncReport) -> Listing:
+        wanted = _resolved_parent(ws, filters)
+        counts = ws.index.facets(wanted) if facets else None
+        if around:
+            total, rowids = _around(ws, wanted, around, limit)
+            return _listing(ws, report, total, rowids, facets=counts)
+        position = _read_cursor(cursor, chosen) if cursor else None
+        total, rowids = ws.index.listing(wanted, order=chosen, limit=limit + 1, after=position)
+        more = len(rowids) > limit
+        rowids = rowids[:limit]
+        paged = chosen not in ("importance", "access")
+        following = _write_cursor(ws, rowids[-1], chosen) if more and paged else None
+        return _listing(ws, report, total, rowids, cursor=following, facets=counts)
+
+    return in_step(ws, run)
+
+
+def status(ws: Workspace) -> Status:
+    """What there is: the paths, the counts, what waits and what could not be read."""
+
+    def run(report: SyncReport) -> Status:
+        files, entries, chunks = ws.index.counts()
+        return Status(
+            home=ws.config.home,
+            journal=ws.config.journal,
+            files=files,
+            entries=entries,
+            chunks=chunks,
+            pending_vectors=ws.index.pending_counts()[1],
+            queued=report.queued,
+            model=ws.embedder.name,
+            index_bytes=ws.index.size_bytes(),
+            issues=ws.index.issues(),
+            facets=ws.index.facets(Filters(include_superseded=True)),
+            months=ws.index.months(),
+            figures={verb: _figures(calls) for verb, calls in ws.index.timings().items()},
+            costs={name: dict(layers) for name, layers in known_costs(ws).stages.items()},
+        )
+
+    return in_step(ws, run)
+
+
+def _figures(calls: Sequence[Mapping[str, float]]) -> Figures:
+    stages = {name for call in calls for name in call}
+    by_stage = {name: sorted(call[name] for call in calls if name in call) for name in stages}
+    latencies = {name: Latency(_quantile(ms, 0.5), _quantile(ms, 0.95)) for name, ms in by_stage.items()}
+    return Figures(len(calls), dict(sorted(latencies.items(), key=lambda item: -item[1].p50)))
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 1)
+
+
+def _listing(
+    ws: Workspace,
+    report: SyncReport,
+    total: int,
+    rowids: Sequence[int],
+    missing: Sequence[SynapticError] = (),
+    *,
+    cursor: str | None = None,
+    facets: Facets | None = None,
+) -> Listing:
+    entries = marked(read_entries(ws, rowids))
+    ordered = tuple(entries[rowid] for rowid in rowids if rowid in entries)
+    return Listing(
+        total,
+        ordered,
+        cursor=cursor,
+        superseded_by=ws.index.superseded_by([entry.id for entry in ordered]),
+        facets=facets,
+        notices=(*report.notices, *map(str, missing)),
+    )
+
+
+def _ranked(
+    ws: Workspace, query: str, filters: Filters, order: Order, limit: int, facets: bool, load_model: bool
+) -> Listing:
+    wanted = in_step(ws, lambda _: _resolved_parent(ws, filters))
+    found = search(ws, query, filters=wanted, limit=limit, order=order, load_model=load_model)
+    superseded = {hit.entry.id: hit.superseded_by for hit in found.hits if hit.superseded_by}
+    counts = in_step(ws, lambda _: ws.index.facets(wanted)) if facets else None
+    entries = tuple(hit.entry for hit in found.hits)
+    return Listing(found.total, entries, superseded_by=superseded, facets=counts, notices=found.notices)
+
+
+def _resolved_parent(ws: Workspace, filters: Filters) -> Filters:
+    return replace(filters, parent=ws.index.resolve(filters.parent).entry.id) if filters.parent else filters
+
+
+def _around(ws: Workspace, filters: Filters, id: str, limit: int) -> tuple[int, list[int]]:
+    """The entry in the middle of its neighbours in time, oldest first."""
+    centre = ws.index.resolve(id)
+    at = ws.index.position(centre.rowid)
+    total, after = ws.index.listing(filters, order="oldest", limit=limit, after=at)
+    before = ws.index.listing(filters, order="newest", limit=limit, after=at)[1]
+    half = (limit - 1) // 2
+    back = max(half, limit - 1 - len(after))
+    earlier = before[:back]
+    return total, [*reversed(earlier), centre.rowid, *after[: limit - 1 - len(earlier)]]
+
+
+def _write_cursor(ws: Workspace, rowid: int, order: Order) -> str:
+    position = json.dumps([order, *ws.index.position(rowid)])
+    return base64.urlsafe_b64encode(position.encode()).decode().rstrip("=")
+
+
+def _read_cursor(cursor: str, order: Order) -> Position:
+    try:
+        raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        kind, at, path, seq = json.loads(raw)
+        position = (int(at), str(path), int(seq))
+        position[0].to_bytes(8, signed=True), position[1].encode(), position[2].to_bytes(8, signed=True)  # for SQLite
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise InvalidArgument("The cursor is not valid.", hint="Use the cursor of the answer before.") from error
+    if kind != order:
+        raise InvalidArgument(f"The cursor belongs to order {kind!r}, not {order!r}.", hint="Keep the order.")
+    return position

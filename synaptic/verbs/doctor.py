@@ -1,0 +1,215 @@
+"""Checks of the environment, and of the journal against the index; each finding says how to mend it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from ..errors import ModelError, NotFound, SynapticError
+from ..journal import registry
+from ..models import Checkup, Finding, ParseIssue, Receipt
+from ..notes.redaction import line_of
+from ..notes.screening import visible_secrets
+from ..workspace.sync import in_step, rebuild, unlike_journal, verify
+from ..workspace.workspace import Workspace
+from .browse import status
+from .writing import index_now, receipt_of
+
+LOW_DISK_BYTES = 100_000_000
+LOCK_WAIT_S = 10.0
+FIX = "synaptic doctor --fix"
+
+
+def checkup(ws: Workspace) -> Checkup:
+    """All findings, what needs a person first. Nothing is changed but the index, which is made anew if damaged."""
+    findings = sorted(_findings(ws), key=lambda finding: _URGENCY.index(finding.level))
+    return Checkup(not any(finding.level in ("error", "warning") for finding in findings), tuple(findings))
+
+
+def fix(ws: Workspace) -> Checkup:
+    """What is left after everything was mended that is safe to mend: rights, queued saves, the index, vectors."""
+    for folder in _exposed(ws):
+        with suppress(OSError):
+            folder.chmod(0o700)
+    with suppress(SynapticError):  # what stands in the way is a finding
+        ws.journal.drain(LOCK_WAIT_S)
+        for stamp in ws.journal.scan():
+            with suppress(NotFound):
+                ws.journal.hide(stamp.path, ws.journal.read(stamp.path))
+        verify(ws)
+        if unlike_journal(ws) or _lacking(ws):
+            rebuild(ws)
+    return checkup(ws)
+
+
+def secrets(ws: Workspace) -> Checkup:
+    """Where passwords, tokens and keys stand in the journal, the trash and copies of saves; never their values."""
+    found, looked = [], 0
+    for path, data, mend in _texts(ws):
+        looked += 1
+        text = data.decode("utf-8", "replace")
+        for secret in visible_secrets(text):
+            message = f"{path}:{line_of(text, secret.start)}: {secret.kind}"
+            found.append(Finding("warning", "secret", message, mend))
+    if not found:
+        found = [Finding("ok", "secrets", f"No passwords, tokens or keys were found. Files: {looked:,}.")]
+    return Checkup(not any(finding.level == "warning" for finding in found), tuple(found))
+
+
+def _texts(ws: Workspace) -> Iterator[tuple[str, bytes, str]]:
+    """Path, bytes and how to get rid of a line of every file that holds entries."""
+    for stamp in ws.journal.scan():
+        with suppress(NotFound):
+            yield stamp.path, ws.journal.read(stamp.path), "Take it out of the file, and exchange it where it is valid."
+    for path, data in ws.journal.copies():
+        kind = path.parent.name if path.parent != ws.config.state else path.name
+        yield path.relative_to(ws.config.home).as_posix(), data, _COPIES[kind]
+
+
+def restore_vanished(ws: Workspace, id: str) -> Receipt:
+    """The receipt of an acknowledged entry that was nowhere in the journal and was put back.
+
+    Raises NotFound for an id that has not vanished.
+    """
+    path, entry = ws.journal.restore_done(id)
+    return receipt_of(entry, path=path, notices=index_now(ws, path, shows=entry.id))
+
+
+def dismiss(ws: Workspace, id: str) -> None:
+    """Forgets a vanished entry, so that it is not named again. Raises NotFound."""
+    ws.journal.dismiss(id)
+
+
+def _findings(ws: Workspace) -> Iterator[Finding]:
+    yield Finding("ok", "python", f"Python {platform.python_version()} on {platform.system()} {platform.machine()}.")
+    yield _model(ws)
+    yield from _places(ws)
+    try:
+        yield from _index(ws)
+        yield from _journal(ws)
+    except SynapticError as error:
+        yield Finding("error", error.code, error.message, error.hint)
+
+
+def _model(ws: Workspace) -> Finding:
+    try:
+        ws.embedder.load()
+    except ModelError as error:
+        return Finding("error", error.code, error.message, error.hint)
+    return Finding("ok", "model", f"The model {ws.embedder.name} loads; its files are what they should be.")
+
+
+def _places(ws: Workspace) -> Iterator[Finding]:
+    """Rights, room on the disk, and who else uses the journal."""
+    for folder in _exposed(ws):
+        yield Finding("warning", "permissions", f"Other users may look into {folder}.", f"{FIX}, or chmod 700 {folder}")
+    shut = [folder for folder in (ws.config.journal, ws.config.home, ws.config.state) if not os.access(folder, _USE)]
+    for folder in shut:
+        lack = "cannot be written: nothing can be saved" if folder.exists() else "is missing"
+        yield Finding("error", "permissions", f"{folder} {lack}.", f"Give its owner the rights: chmod u+rwx {folder}")
+    if not shut:
+        yield Finding("ok", "permissions", f"{ws.config.home} is yours alone, and the journal can be written.")
+    free = min(shutil.disk_usage(_standing(folder)).free for folder in (ws.config.home, ws.config.journal))
+    low = free < LOW_DISK_BYTES
+    yield Finding(
+        "warning" if low else "ok", "disk", f"{free / 1e6:,.0f} MB are free.", "Free some space." if low else ""
+    )
+    for home in registry.others(ws.config):
+        yield Finding(
+            "warning",
+            "shared-journal",
+            f"The home {home} keeps its notes in this journal too; each has its own trash, spool and index.",
+            f"Use one: set SYNAPTIC_HOME to it everywhere, and delete {home / '.state'} if it is the other.",
+        )
+
+
+def _index(ws: Workspace) -> Iterator[Finding]:
+    if not verify(ws):
+        yield Finding("info", "index-damaged", "The index was damaged; it was made anew from the journal.")
+    if ws.index.trouble:
+        yield Finding(
+            "error",
+            "index-error",
+            f"{ws.index.trouble}, so each process keeps its own in memory.",
+            f"Mend that, or move {ws.index.path} away; it is made anew.",
+        )
+    astray = unlike_journal(ws)
+    for path in astray[:3]:
+        yield Finding("error", "orphans", f"The index does not show {path} as it is ({len(astray)} such files).", FIX)
+    index = ws.index
+    orphans, pending, versions = in_step(ws, lambda _: (index.orphans(), index.pending_counts()[1], index.versions()))
+    if orphans:
+        yield Finding("error", "orphans", f"{orphans} rows of the index belong to no entry.", FIX)
+    if not astray and not orphans:
+        yield Finding("ok", "index", f"The index is sound and shows the journal ({versions}).")
+    if pending:
+        yield Finding(
+            "info", "pending-vectors", f"Passages that are found by words only: {pending:,}.", "synaptic rebuild-index"
+        )
+
+
+def _journal(ws: Workspace) -> Iterator[Finding]:
+    now = status(ws)
+    yield Finding("ok", "journal", f"Entries: {now.entries:,}, files: {now.files:,}, below {now.journal}.")
+    yield from map(_issue, now.issues)
+    if now.queued:
+        yield Finding("warning", "queued", f"Saves that wait to join their files: {now.queued}.", FIX)
+    for stamp in ws.journal.scan():
+        with suppress(NotFound):
+            for id, _ in ws.journal.open_copies(stamp.path, ws.journal.read(stamp.path)):
+                message = f"The trash or done/ shows text of {id} that {stamp.path} keeps private now."
+                yield Finding("warning", "private-copy", message, FIX)
+    for lost in ws.journal.vanished():
+        yield Finding(
+            "warning",
+            "vanished",
+            f"{lost.id} ({lost.title}) no longer stands in {lost.path} as it was saved.",
+            f"synaptic doctor --restore {lost.id}, or --dismiss {lost.id} if that was meant.",
+        )
+
+
+def _issue(issue: ParseIssue) -> Finding:
+    place = f"{issue.path}:{issue.line}"
+    mend = _MENDS.get(issue.code, "Edit that line.")
+    return Finding("warning", issue.code, f"{place}: {issue.message}", mend)
+
+
+def _lacking(ws: Workspace) -> int:
+    return in_step(ws, lambda _: ws.index.orphans() + ws.index.pending_counts()[1])
+
+
+def _exposed(ws: Workspace) -> list[Path]:
+    """What only its owner should see, and others can. Within a closed home nothing is exposed."""
+    home = ws.config.home
+    return [home] if home.is_dir() and stat.S_IMODE(home.stat().st_mode) & 0o077 else []
+
+
+def _standing(folder: Path) -> Path:
+    return next(place for place in (folder, *folder.parents) if place.exists())
+
+
+_USE = os.R_OK | os.W_OK | os.X_OK
+
+_COPIES = {
+    "trash.md": "`synaptic delete ID --purge` leaves no copy of an entry; or delete the lines there.",
+    "done": "Delete that file, or wait: a copy is kept for seven days.",
+    "spool": "It joins its file with the next save; take it out there.",
+}
+
+_MENDS = {
+    "duplicate-id": "Merge the two texts, then delete one; a sync-conflict copy can be deleted whole.",
+    "open-fence": "Close it with a line of the same three characters.",
+    "open-comment": "Close it with -->.",
+    "open-private": "Close it with </private>.",
+    "stray-comment": "Write its heading above it, for example `## 09:30 Title`, or delete the comment.",
+    "encoding": "Save the file as UTF-8.",
+    "front-matter": "Mend the YAML between the two --- lines.",
+    "conflict-marker": "Keep what is right of both sides and delete the <<<<<<<, ======= and >>>>>>> lines.",
+}
+
+_URGENCY = ("error", "warning", "info", "ok")

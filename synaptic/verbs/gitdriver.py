@@ -1,0 +1,176 @@
+"""Git merges the journal by entries: sets it up in a repository, and is what git then calls."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..config import Config
+from ..errors import JournalError
+from ..journal.disk import disk_errors, overwrite
+from ..notes.merge import merge
+from ..workspace.regular import open_regular
+
+DRIVER = "synaptic"
+CONFLICTS = 10
+"""The exit status of a merge with conflicts; 1 could as well be a Python that no longer finds Synaptic."""
+
+TIMEOUT_S = 60
+
+_LABELS = ("-L", "ours", "-L", "base", "-L", "theirs")
+
+_AROUND = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX")
+"""The variables that git sets for the programs it starts; they would lead another git to that repository."""
+
+_HARMLESS = {
+    "GIT_ALLOW_PROTOCOL": "none",  # the guarantee: no setting of a repository widens it, so nothing is fetched
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+}
+_SETTINGS = ("safe.bareRepository=explicit", "core.fsmonitor=false", f"core.hooksPath={os.devnull}")
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """A repository, the line of its attributes that names the driver, and whether anything had to be changed."""
+
+    repository: Path
+    attributes: Path
+    line: str
+    changed: bool
+
+
+def set_up(config: Config, *, remove: bool = False) -> Setup:
+    """What merges of the journal's files go by from now on, in this clone; every other clone needs the same once.
+
+    It is kept in the clone's own `.git`, so that no file of the journal changes. Raises JournalError where the
+    journal is in no git repository, or git is missing.
+    """
+    journal = config.journal
+    root = Path(_said(journal, "rev-parse", "--show-toplevel"))
+    if not journal.resolve().is_relative_to(root.resolve()):  # core.worktree may name any folder
+        raise JournalError(f"{journal} is not in the working tree of its git repository, {root}.")
+    attributes = journal / _said(journal, "rev-parse", "--git-path", "info/attributes")
+    line = _attribute(journal.resolve(), root.resolve())
+    changed = _put_line(attributes, line, remove=remove)
+    if not remove:
+        changed |= _put_driver(journal)
+    elif not re.search(rf"merge={DRIVER}\s*$", _read(attributes).decode("utf-8", "replace"), re.MULTILINE):
+        _git(journal, "config", "--remove-section", f"merge.{DRIVER}")  # no other journal here uses it
+    return Setup(root, attributes, line, changed)
+
+
+def drive(base: Path, ours: Path, theirs: Path, path: str, *, day_file: str) -> int:
+    """0 for a clean merge, else CONFLICTS; the file `ours` holds the result."""
+    merged = merge(base.read_bytes(), ours.read_bytes(), theirs.read_bytes(), path, day_file, by_lines)
+    overwrite(ours, merged.data)
+    return CONFLICTS if merged.conflicts else 0
+
+
+def by_lines(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
+    """(the merge that git makes of three texts, number of conflicts)."""
+    with tempfile.TemporaryDirectory() as folder:
+        names = ("ours", "base", "theirs")
+        for name, data in zip(names, (ours, base, theirs), strict=True):
+            (Path(folder) / name).write_bytes(data)
+        done = _git(Path(folder), "merge-file", "-p", *_LABELS, *names)
+    if done.returncode < 0 or done.returncode > 127:  # what it cannot merge, a text with NUL for one
+        raise JournalError(f"git merge-file failed: {done.stderr.decode(errors='replace').strip()}")
+    return done.stdout, done.returncode
+
+
+def _attribute(journal: Path, root: Path) -> str:
+    """The line for every Markdown file below the journal; a path with blanks is quoted as C does it."""
+    if journal == root:
+        return f"*.md merge={DRIVER}"
+    folder = re.sub(r"([\\\[*?]|^[!#])", r"\\\1", journal.relative_to(root).as_posix())
+    pattern = f"{folder}/**/*.md"
+    if re.search(r'[\s"]', pattern):
+        pattern = '"' + re.sub(r'([\\"])', r"\\\1", pattern) + '"'
+    return f"{pattern} merge={DRIVER}"
+
+
+def _put_line(attributes: Path, line: str, *, remove: bool) -> bool:
+    """True when the file had to be changed; every other byte of it stays."""
+    with disk_errors(attributes, "changed"):
+        old = _read(attributes)
+        lines = old.splitlines(keepends=True)
+        kept = [each for each in lines if each.strip() != os.fsencode(line)]
+        if remove == (kept == lines):
+            return False
+        joint = b"" if not old or old.endswith(b"\n") else b"\n"
+        if attributes.is_symlink() or attributes.parent.is_symlink():
+            raise JournalError(f"{attributes} is a link, which is not followed.", hint="Put a file in its place.")
+        attributes.parent.mkdir(exist_ok=True)
+        attributes.write_bytes(b"".join(kept) if remove else old + joint + os.fsencode(line) + b"\n")
+    return True
+
+
+def _read(attributes: Path) -> bytes:
+    try:
+        with open_regular(attributes) as file:
+            return file.read()
+    except FileNotFoundError:
+        return b""
+
+
+def _put_driver(journal: Path) -> bool:
+    """True when the repository's configuration had to be changed.
+
+    Whatever keeps Synaptic from an answer, git merges by lines: it would take ours for the result otherwise. `-P`
+    keeps Python from what a repository calls `synaptic`.
+    """
+    python = shlex.quote(sys.executable).replace("%", "%%")
+    by_git = shlex.join(["git", "merge-file", *_LABELS])
+    driver = (
+        f"{python} -P -m synaptic git-merge %O %A %B %P; "
+        f"case $? in 0) exit 0;; {CONFLICTS}) exit 1;; esac; {by_git} %A %O %B || exit 1"
+    )
+    wanted = {"name": "entries of a Synaptic journal", "driver": driver}
+    changed = False
+    for key, value in wanted.items():
+        name = f"merge.{DRIVER}.{key}"
+        if _text(_git(journal, "config", "--local", "--get", name).stdout) != value:
+            _said(journal, "config", "--local", name, value)
+            changed = True
+    return changed
+
+
+def _said(folder: Path, *args: str) -> str:
+    """What git says of the repository around `folder`. Raises JournalError where git fails."""
+    done = _git(folder, *args)
+    if done.returncode:
+        raise JournalError(
+            f"{folder} is in no git repository that can be used ({_text(done.stderr).strip()}).",
+            hint=f"Make one: git -C {shlex.quote(str(folder))} init",
+        )
+    return _text(done.stdout)
+
+
+def _text(said: bytes) -> str:
+    return os.fsdecode(said).removesuffix("\n")
+
+
+def _git(folder: Path, *args: str) -> subprocess.CompletedProcess[bytes]:
+    """What git did in `folder`: every call of git by Synaptic.
+
+    Nothing that the repository there configures is run; only what its administrator allows is opened at all
+    (`safe.directory`). Raises JournalError where git is missing or does not end.
+    """
+    environ = {name: value for name, value in os.environ.items() if name not in _AROUND} | _HARMLESS
+    settings = [word for setting in _SETTINGS for word in ("-c", setting)]
+    command = ["git", "--no-pager", *settings, "-C", str(folder), *args]
+    try:
+        return subprocess.run(command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired as error:
+        raise JournalError(f"git {args[0]} did not end within {TIMEOUT_S} s.") from error
+    except FileNotFoundError as error:
+        raise JournalError("git is not installed.", hint="Install it, then run this again.") from error

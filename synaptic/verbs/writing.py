@@ -1,0 +1,374 @@
+"""Save, update, delete, restore: the verbs that change the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import date, datetime, time, timedelta
+from functools import partial
+
+import apsw
+
+from ..errors import InvalidArgument, NotFound, Refused, SynapticError
+from ..index import Stored
+from ..language.query import check_type, read_date
+from ..models import Entry, Receipt
+from ..notes.blocks import newlines
+from ..notes.markdown import compose_entry, new_id
+from ..notes.screening import Screen
+from ..search.tagging import suggest_tags
+from ..workspace.changes import fingerprints
+from ..workspace.checkout import working_checkout
+from ..workspace.stopwatch import Stopwatch
+from ..workspace.sync import UNSCRUBBED, content_hash, embed_pending, in_step, sync
+from ..workspace.workspace import Workspace
+
+SCRUB_WAIT_MS = 3_000
+EMBED_BUDGET_S = 0.02
+"""A save embeds its text at once where the model is loaded and nobody else is at it; the rest is for idle time."""
+INDEX_WAIT_MS = 10
+"""Who is busy with the index will see the entry, and so will the next search."""
+REPEAT_WINDOW = timedelta(minutes=10)
+"""How long after a save the same one is taken for a retry: an agent repeats a call that it got no answer to."""
+
+REPEATED = (
+    "already saved",
+    "The same text with the same marks was already saved less than ten minutes ago; `--force` keeps both.",
+)
+
+
+def save(
+    ws: Workspace,
+    content: str,
+    *,
+    type: str = "note",
+    tags: Sequence[str] = (),
+    title: str | None = None,
+    importance: int | None = None,
+    files: Sequence[str] = (),
+    project: str | None = None,
+    parent: str | None = None,
+    supersedes: Sequence[str] = (),
+    at: str | datetime | None = None,
+    by: str | None = None,
+    force: bool = False,
+) -> Receipt:
+    """The receipt of a new entry, which is durable when this returns.
+
+    Steps: leave out what is private, redact secrets; check and compose the entry; answer with the first one where
+    the same client saved the same text with the same marks in the last ten minutes (unless `at` or `force` is given);
+    write it to the journal; index it. A failure to index is a notice, not an error: the next search mends it.
+
+    Raises InvalidArgument for a value that is not valid, Refused for a secret where the settings say so, NotFound
+    for a parent or a superseded id that no entry has, JournalError when the disk refuses.
+    """
+    now, watch = ws.clock(), Stopwatch()
+    moment = _moment(at, now)
+    here = working_checkout()
+    project = (project or ws.config.project or (here.project if here else "")).strip() or None
+    screen = Screen(ws.config.secrets)
+    title = screen.text("title", title) if title else None
+    compose = partial(
+        compose_entry,
+        screen.text("text", newlines(content), after=title or ""),
+        id=new_id(moment.date()),
+        at=moment,
+        type=check_type(type),
+        tags=screen.texts("tag", tags),
+        importance=_importance(importance),
+        files=screen.texts("file", files),
+        project=screen.text("project", project) if project else None,
+        parent=_fixed(ws, parent) if parent else None,
+        supersedes=tuple(dict.fromkeys(_fixed(ws, id) for id in supersedes)),
+        by=screen.text("client's name", by) if by else None,
+    )
+    entry, composed = _with_clean_title(compose, title, screen)
+    entry = replace(entry, fingerprints=fingerprints(entry, here))
+    notices = [*screen.notices(), *composed]
+    if not force and at is None and (first := _already_saved(ws, entry)) is not None:
+        return receipt_of(first, notices=(*REPEATED, *notices))
+    with watch.stage("journal"):
+        path, queued = ws.journal.append(entry)
+    if queued:
+        notices.append("Another process holds the journal; the entry is safe and joins its file with the next save.")
+    else:
+        with watch.stage("index"):
+            notices += index_now(ws, path, shows=entry.id)
+    if ws.config.metrics:
+        ws.index.timed("save", watch.read())
+    return Receipt(entry.id, entry.date, entry.time, path, queued, tuple(notices), _suggested(ws, entry))
+
+
+def _suggested(ws: Workspace, entry: Entry) -> tuple[str, ...]:
+    try:
+        return suggest_tags(ws, entry.content, given=entry.tags)
+    except (SynapticError, apsw.Error, OSError):
+        return ()  # an index that cannot be used must not turn a save into an error
+
+
+def update(
+    ws: Workspace,
+    id: str,
+    *,
+    content: str | None = None,
+    append: str | None = None,
+    title: str | None = None,
+    type: str | None = None,
+    tags: Sequence[str] | None = None,
+    add_tags: Sequence[str] = (),
+    remove_tags: Sequence[str] = (),
+    importance: int | None = None,
+    project: str | None = None,
+    files: Sequence[str] | None = None,
+    supersedes: Sequence[str] | None = None,
+) -> Receipt:
+    """The receipt of an edit: what is None stays as it is, and the rest of the file stays byte for byte.
+
+    The old text goes to the trash. Raises InvalidArgument when nothing is to be changed, Refused for a
+    whole-file note, Busy and Changed when somebody else is writing.
+    """
+    if content is not None and append is not None:
+        raise InvalidArgument("content and append exclude each other.", hint="Give one of them.")
+    given = (content, append, title, type, tags, importance, project, files, supersedes)
+    if all(value is None for value in given) and not add_tags and not remove_tags:
+        raise InvalidArgument(
+            "Nothing to update.",
+            valid=("content", "append", "title", "type", "tags", "add_tags", "remove_tags", "importance",
+                   "project", "files", "supersedes"),
+        )  # fmt: skip
+    found = _find(ws, id)
+    replaced = None if supersedes is None else tuple(dict.fromkeys(_fixed(ws, old) for old in supersedes))
+    if replaced and found.entry.id in replaced:
+        raise InvalidArgument("An entry cannot supersede itself.", hint="Give the ids of older entries.")
+    notices: list[str] = []
+
+    def change(old: Entry) -> Entry:
+        screen = Screen(ws.config.secrets)
+        text = old.content if content is None else screen.text("text", newlines(content), after=title or old.title)
+        if append is not None:
+            text = f"{old.content}\n\n{screen.text('text', newlines(append), after=old.content)}"
+        dropped = {compare_tag(tag) for tag in remove_tags}
+        new_tags = screen.texts("tag", [*(tags or ()), *add_tags])
+        wanted = [tag for tag in (*(old.tags if tags is None else ()), *new_tags) if compare_tag(tag) not in dropped]
+        # a title taken from the text follows the text
+        derived = compose_entry(old.content, id=old.id, at=old.at)[0].title
+        follows = content is not None and old.title == derived
+        new_title = screen.text("title", title) if title else title if title is not None or follows else old.title
+        compose = partial(
+            compose_entry,
+            text,
+            id=found.entry.id,
+            at=old.at,
+            type=old.type if type is None else check_type(type),
+            tags=wanted,
+            importance=old.importance if importance is None else _importance(importance),
+            files=old.files if files is None else screen.texts("file", files),
+            project=old.project if project is None else screen.text("project", project) or None,
+            parent=old.parent,
+            supersedes=old.supersedes if replaced is None else replaced,
+            by=old.by,
+        )
+        new, composed = _with_clean_title(compose, new_title, screen, keep=old.title)
+        notices[:] = [*screen.notices(), *composed]
+        remaining = sorted(dropped.intersection(new.tags))
+        if remaining:
+            notices.append(f"#{remaining[0]} stands in the text itself, so the tag stays; edit the content.")
+        known = old.fingerprints if files is None else fingerprints(new, working_checkout())
+        return replace(new, fingerprints=known, extra=old.extra, date_source=old.date_source, place=old.place)
+
+    path, copies = _path(found.entry), _copies(ws, found)
+    told: list[str] = []
+    new = ws.journal.edit(path, found.own_id, change, told)
+    also = _also(copies, lambda copy: ws.journal.edit(copy, found.own_id, change), "changed")
+    notices += told
+    notices += index_now(ws, path, *copies)
+    notices += also
+    with suppress(apsw.Error):  # then a notice says that it is not indexed
+        others = (issue for issue in ws.index.issues() if issue.code == "duplicate-id" and new.id in issue.message)
+        notices += (f"Another text with this id stands in {other.path}:{other.line}, unchanged." for other in others)
+    return receipt_of(new, path=path, notices=notices)
+
+
+def _with_clean_title(
+    compose: Callable[..., tuple[Entry, tuple[str, ...]]], title: str | None, screen: Screen, *, keep: str = ""
+) -> tuple[Entry, tuple[str, ...]]:
+    """What `compose` makes, with a title that shows no secret, unless it is `keep`.
+
+    A title is made of a text without its `**` and line ends, which may have hidden one.
+    """
+    entry, notices = compose(title=title)
+    shown = entry.title if entry.title == keep else screen.redacted("title", entry.title)
+    return (entry, notices) if shown == entry.title else compose(title=shown)
+
+
+def delete(ws: Workspace, id: str, *, purge: bool = False) -> Receipt:
+    """The receipt of a removal. The text is kept in the trash; with `purge` no copy is left.
+
+    What was deleted before can still be purged. Raises Refused for a whole-file note.
+    """
+    try:
+        found = _find(ws, id)
+    except NotFound:
+        if not purge:
+            raise
+        ws.index.owe_scrub()  # a purge that was killed may be asked for again
+        path, entry = ws.journal.copy_of(id)
+        ws.journal.purge(path, entry.id)
+        return receipt_of(entry, path=path, notices=index_now(ws, path, scrub=True))
+    path, copies = _path(found.entry), _copies(ws, found)
+    notices: list[str] = []
+    if purge:
+        ws.index.owe_scrub()  # before the text leaves its file: whoever comes after a kill finishes
+
+    def remove(place: str) -> None:
+        if purge:
+            ws.journal.purge(place, found.own_id)
+        else:
+            ws.journal.edit(place, found.own_id, lambda _: None, notices)
+
+    remove(path)
+    notices += _also(copies, remove, "removed")
+    if not purge:
+        notices.append(f"`synaptic restore {found.entry.short_id}` brings it back.")
+    notices += index_now(ws, path, *copies, scrub=purge)
+    with suppress(SynapticError, apsw.Error):  # nothing has this id any more; or a notice says that it is not indexed
+        left = ws.index.resolve(found.own_id).entry
+        at = f"{_path(left)}:{left.place.line}" if left.place else ""
+        notices.append(f"Another text with this id remains in {at}; `synaptic delete {left.id}` removes it too.")
+    return receipt_of(found.entry, notices=notices)
+
+
+def _also(copies: Sequence[str], do: Callable[[str], object], done: str) -> list[str]:
+    """Notices of what `do` did to each copy; where it fails the entry itself is done all the same."""
+    notices = []
+    for copy in copies:
+        try:
+            do(copy)
+            notices.append(f"The same entry stood in {copy} too, and was {done} there.")
+        except SynapticError as error:
+            notices.append(f"The same entry stands in {copy} too, and could not be {done} there: {error}")
+    return notices
+
+
+def _copies(ws: Workspace, found: Stored) -> list[str]:
+    """Other files in which the same entry stands with the same text: conflict copies."""
+    return in_step(ws, lambda _: ws.index.copies(found.rowid))
+
+
+def restore(ws: Workspace, id: str) -> Receipt:
+    """The receipt of an entry brought back from the trash, or of an update undone."""
+    path, entry = ws.journal.restore(id)
+    return receipt_of(entry, path=path, notices=index_now(ws, path, shows=entry.id))
+
+
+def compare_tag(tag: str) -> str:
+    """A tag as it is compared: no `#`, lower case, blanks as dashes."""
+    return "-".join(tag.lstrip("#").lower().split())
+
+
+def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
+    """The entry of which this one is a retry: saved within `REPEAT_WINDOW`, with the same text, marks and client.
+
+    Whoever saves indexes it, so the index is asked as it is; only what it finds is looked up in the journal.
+    """
+    marks = _marks(entry)
+
+    def known() -> list[int]:
+        return ws.index.same_content(content_hash(entry.content), entry.at, REPEAT_WINDOW)
+
+    def look(_: object) -> Entry | None:
+        found = ws.index.entries(rowids := known())
+        same = (found[rowid].entry for rowid in rowids if rowid in found)
+        return next((first for first in same if not first.derived_id and _marks(first) == marks), None)
+
+    with suppress(SynapticError):  # an index that cannot be used must not stop a save
+        with suppress(apsw.Error):
+            if ws.index.meta("reading") is not None and not known():
+                return None
+        return in_step(ws, look)
+    return None
+
+
+def _marks(entry: Entry) -> tuple[object, ...]:
+    """What two saves of one text must have in common to be one."""
+    return (
+        entry.title,
+        entry.type,
+        frozenset(map(compare_tag, entry.tags)),
+        entry.importance,
+        (entry.project or "").casefold(),
+        frozenset(entry.files),
+        entry.parent,
+        frozenset(entry.supersedes),
+        entry.by,
+    )
+
+
+def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") -> tuple[str, ...]:
+    """A notice where these files, just written, could not be indexed, or do not show the entry that they should.
+
+    `scrub` leaves no trace of what was deleted.
+    """
+    try:
+        if scrub:
+            ws.index.owe_scrub()  # before the text is gone from the index: whoever comes next finishes
+        behind = sync(ws, wait_ms=SCRUB_WAIT_MS if scrub else INDEX_WAIT_MS, written=paths).behind
+        if not behind:
+            if shows and not ws.index.has_entry(shows):
+                why = "`synaptic: false` in its front matter, or the setting `exclude`"
+                return (f"No search will find it: {paths[0]} is left out by {why}.",)
+            embed_pending(ws, budget_s=EMBED_BUDGET_S)
+        if scrub and (behind or not ws.index.scrub()):
+            return (UNSCRUBBED,)
+    except Exception as error:  # whatever it is, the entry is safe in the journal
+        return (f"The journal is written; it is not indexed yet ({error}), the next search tries again.",)
+    return ()
+
+
+def _find(ws: Workspace, id: str) -> Stored:
+    return in_step(ws, lambda _: ws.index.resolve(id))
+
+
+def _fixed(ws: Workspace, id: str) -> str:
+    """The whole id of an entry that another one names; a derived id is written down and so kept."""
+    found = _find(ws, id)
+    if found.entry.derived_id:
+        with suppress(Refused):  # a whole file's id stays with its path
+            ws.journal.edit(
+                _path(found.entry), found.own_id, lambda old: replace(old, id=found.entry.id, derived_id=False)
+            )
+        index_now(ws, _path(found.entry))
+    return found.entry.id
+
+
+def _path(entry: Entry) -> str:
+    assert entry.place is not None
+    return entry.place.path
+
+
+def receipt_of(entry: Entry, *, path: str | None = None, notices: Sequence[str] = ()) -> Receipt:
+    return Receipt(entry.id, entry.date, entry.time, path or _path(entry), False, tuple(notices))
+
+
+def _importance(value: int | None) -> int | None:
+    if value is not None and not 0 <= value <= 10:
+        raise InvalidArgument(f"importance is {value}.", valid=("0 to 10",))
+    return value
+
+
+def _moment(at: str | datetime | None, now: datetime) -> datetime:
+    """When an entry happened, in the local zone, whole seconds: ISO, a time of today, or `yesterday` and its kin."""
+    if at is None:
+        return now.replace(microsecond=0)
+    if isinstance(at, str):
+        text = at.strip()
+        try:
+            at = datetime.combine(now.date(), time.fromisoformat(text.zfill(5))) if len(text) <= 5 else None
+            at = at or datetime.fromisoformat(text if len(text) > 10 else "")
+        except ValueError:
+            at = datetime.combine(date.fromisoformat(read_date(text, now=now, name="at", phrases=False)), now.time())
+    try:
+        return at.astimezone().replace(microsecond=0)
+    except (OverflowError, OSError, ValueError):  # year 1 or 9999 at the edge of another zone
+        return at.replace(microsecond=0, tzinfo=at.tzinfo or now.tzinfo)

@@ -1,0 +1,5 @@
+"""Opens the journal, the index and the model together, and keeps the index in step with the files.
+
+`workspace.py` is where to begin: every verb takes a `Workspace`. `sync.py` compares and re-reads files.
+`checkout` reads the git repository; `changes` compares its files with the fingerprints that a save took.
+"""

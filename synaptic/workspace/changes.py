@@ -1,0 +1,107 @@
+"""Which files that an entry is about are no longer what they were when it was saved.
+
+A save keeps a fingerprint with each of its files, in the comment: `files=src/a.py@3f9a0c1d2e4b`.
+
+| of                                     | what is kept, and said later                                                |
+|----------------------------------------|-----------------------------------------------------------------------------|
+| a relative path                        | the file below the root of the checkout, as `git diff --name-only` names it |
+| an absolute path                       | the file, where it lies in the checkout                                     |
+| a folder, a pattern, what is not there | nothing                                                                     |
+| a path that leads out, by `..` or link | nothing; where it does so only later, the file counts as gone               |
+| a file that was renamed                | gone: its path is what the entry knows                                      |
+| another project than the repository's  | nothing; so it is where this process works in another repository, or none   |
+
+The bytes of the working tree count, whatever git makes of line ends: a checkout that writes others has other files.
+Of a file above 256 KiB the size and the first 256 KiB count.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+from ..models import RACY_NS, Entry, Proof, proof_of
+from ..notes.header import FINGERPRINT_DIGITS
+from .checkout import Checkout, working_checkout
+from .regular import open_regular
+
+LIMIT = 256 * 1024
+GONE = "gone"
+
+
+def fingerprints(entry: Entry, here: Checkout | None) -> tuple[tuple[str, str], ...]:
+    """(path, fingerprint) of those files of an entry that lie in this checkout, where its project is that one."""
+    if here is None or not _of_project(entry, here):
+        return ()
+    found = ((path, _fingerprint(here.root, path)) for path in entry.files if not _doubtful(here.root, path))
+    return tuple((path, known) for path, known in found if known and known != GONE)
+
+
+def marked(entries: Mapping[int, Entry]) -> dict[int, Entry]:
+    """The entries, with those of their files that differ in the checkout this process works in, or are gone."""
+    here = working_checkout() if any(entry.fingerprints for entry in entries.values()) else None
+    if here is None:
+        return dict(entries)
+    return {
+        rowid: replace(entry, changed_files=_changed(entry, here.root)) if _of_project(entry, here) else entry
+        for rowid, entry in entries.items()
+    }
+
+
+def _of_project(entry: Entry, here: Checkout) -> bool:
+    return (entry.project or "").casefold() == here.project.casefold()
+
+
+def _changed(entry: Entry, root: Path) -> tuple[str, ...]:
+    return tuple(path for path, known in entry.fingerprints if _fingerprint(root, path) not in (known, None))
+
+
+def _doubtful(root: Path, path: str) -> bool:
+    """Whether a relative path may mean a file of the working directory as well as one of the root."""
+    with suppress(OSError, ValueError):
+        folder = Path.cwd().resolve()
+        return folder != root and not Path(path).is_absolute() and os.path.lexists(folder / path)
+    return True
+
+
+def _fingerprint(root: Path, path: str) -> str | None:
+    """Of the file at this path as it is now; GONE where there is none. None: it cannot be known, or is not ours."""
+    full = os.path.normpath(root / path)
+    try:
+        if not _within(full, root):
+            return None
+        found = Path(full).stat()
+        if not stat.S_ISREG(found.st_mode):
+            return GONE
+        proof = proof_of(found)
+        settled = time.time_ns() - proof[1] > RACY_NS
+        return (_hashed if settled else _hashed.__wrapped__)(root, full, found.st_dev, proof)
+    except (FileNotFoundError, NotADirectoryError):
+        return GONE
+    except (OSError, ValueError):
+        return None
+
+
+def _within(path: str, root: Path) -> bool:
+    return path.startswith(str(root).rstrip(os.sep) + os.sep)
+
+
+@lru_cache(maxsize=4096)
+def _hashed(root: Path, path: str, device: int, proof: Proof) -> str:
+    """The fingerprint of a file that has this proof on this device; GONE where a link leads out of the checkout."""
+    real = os.path.realpath(path)
+    if not _within(real, root):
+        return GONE
+    size = proof[2]
+    with open_regular(Path(real), follow=False) as file:
+        seen = hashlib.sha256(file.read(min(size, LIMIT)))
+    if size > LIMIT:
+        seen.update(b"%d" % size)
+    return seen.hexdigest()[:FINGERPRINT_DIGITS]

@@ -1,0 +1,229 @@
+"""A repository that somebody else made decides over nothing: no program of it runs, no file of it is waited for."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from outside import Home
+from test_fault_merge import git
+
+from synaptic.verbs.gitdriver import by_lines
+from synaptic.workspace.checkout import detect_project
+
+pytestmark = [
+    pytest.mark.fault(row=11),
+    pytest.mark.skipif(not shutil.which("git") or sys.platform == "win32", reason="git and FIFOs are needed"),
+]
+
+SETTINGS = Path(__file__).parents[1] / "data" / "git-programs.config"
+HOOKS = (
+    "applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg",
+    "commit-msg", "post-commit", "pre-rebase", "post-checkout", "post-merge", "pre-push", "pre-receive", "update",
+    "proc-receive", "post-receive", "post-update", "reference-transaction", "push-to-checkout", "pre-auto-gc",
+    "post-rewrite", "sendemail-validate", "fsmonitor-watchman", "post-index-change",
+)  # fmt: skip
+IN_TIME_S = 10
+
+
+# -- no program of it runs ------------------------------------------------------------------------------
+
+
+class Trap:
+    """A program that leaves a mark when it runs, and the settings and hooks of a repository that name it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._marks, run, hooks, more = (folder / name for name in ("marks", "run", "hooks", "more"))
+        self._marks.mkdir(parents=True)
+        run.write_text(f'#!/bin/sh\ntouch "{self._marks}/$(basename "$0")-$1"\nexit 1\n')
+        run.chmod(0o755)
+        hooks.mkdir()
+        for name in HOOKS:
+            (hooks / name).symlink_to(run)
+        more.write_text(f"[core]\n\tfsmonitor = {run}\n\tsshCommand = {run} more\n")
+        self.settings = SETTINGS.read_text()
+        for name, path in (("run", run), ("hooks", hooks), ("more", more)):
+            self.settings = self.settings.replace(f"{{{name}}}", str(path))
+        self._hooks = hooks
+
+    def set(self, repository: Path) -> None:
+        with (repository / "config").open("a") as file:
+            file.write(self.settings)
+        shutil.rmtree(repository / "hooks", ignore_errors=True)
+        shutil.copytree(self._hooks, repository / "hooks", symlinks=True)
+
+    def sprung(self) -> list[str]:
+        """The programs that ran since this was asked last."""
+        found = sorted(self._marks.iterdir())
+        for mark in found:
+            mark.unlink()
+        return [mark.name for mark in found]
+
+
+@pytest.fixture
+def trap(tmp_path: Path) -> Trap:
+    return Trap(tmp_path / "trap")
+
+
+def use(home: Home, folder: Path) -> None:
+    """Everything that looks at the repository around a folder."""
+    home.folder = folder
+    home.env |= {"SYNAPTIC_PROJECT": ""}
+    (folder / "a.py").write_text("x = 1\n")
+    home.ask("save", "A note on the work here.", "--file", "a.py", "--type", "decision")
+    said = json.dumps({"cwd": str(folder), "prompt": "what about the work here", "session_id": "1"})
+    for event in ("session-start", "user-prompt"):
+        assert home.run("hook", event, stdin=said).code == 0
+    assert "note on the work" in home.run("hook", "session-start", stdin=said).out
+    assert not (home.state / "hooks.log").exists()
+    assert home.ask("search", "work")["total"] == 1
+
+
+def test_no_program_that_a_partial_clone_names_is_run(home: Home, trap: Trap, tmp_path: Path) -> None:
+    """A commit is missing, so any git that looks for it fetches it, by whatever program the settings name."""
+    origin, clone = tmp_path / "origin", tmp_path / "clone"
+    origin.mkdir()
+    git(origin, "init", "-q", "-b", "main")
+    git(origin, "config", "uploadpack.allowFilter", "true")
+    git(origin, "commit", "-q", "--allow-empty", "-m", "First")
+    git(tmp_path, "clone", "-q", "--filter=blob:none", f"file://{origin}", "clone")
+    git(origin, "commit", "-q", "--allow-empty", "-m", "Not there")
+    missing = git(origin, "rev-parse", "HEAD").stdout
+    (clone / ".git" / "refs" / "heads" / "main").write_text(missing)
+    trap.set(clone / ".git")
+    git(clone, "rev-list", "HEAD", ok=False)
+    assert trap.sprung(), "git itself would not have run a program: this shows nothing"
+
+    use(home, clone)
+    home.env["SYNAPTIC_JOURNAL"] = str(clone)
+    home.ask("git-setup")
+    home.ask("git-setup", "--remove")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GIT_DIR", str(clone / ".git"))  # as git does when it calls the driver
+        assert by_lines(b"a\n", b"a\nb\n", b"a\n") == (b"a\nb\n", 0)
+    assert trap.sprung() == []
+
+
+def test_a_tracked_folder_laid_out_like_a_repository_is_none(home: Home, trap: Trap, tmp_path: Path) -> None:
+    origin, clone = tmp_path / "origin", tmp_path / "clone"
+    bare = origin / "docs"
+    (bare / "refs" / "heads").mkdir(parents=True)
+    (bare / "objects").mkdir()
+    (bare / "objects" / "keep").touch()
+    (bare / "HEAD").write_text("ref: refs/heads/main\n")
+    (bare / "refs" / "heads" / "main").write_text("0123456789" * 4 + "\n")
+    (bare / "config").write_text("[core]\n\tbare = true\n")
+    trap.set(bare)
+    git(origin, "init", "-q", "-b", "main")
+    git(origin, "add", ".")
+    git(origin, "commit", "-qm", "A clone is enough")
+    git(tmp_path, "clone", "-q", str(origin), "clone")
+    git(clone / "docs", "-c", "safe.bareRepository=all", "rev-list", "HEAD", ok=False)
+    assert trap.sprung(), "git itself would not have run a program: this shows nothing"
+
+    use(home, clone / "docs")
+    assert [entry["project"] for entry in home.entries()] == ["clone"]
+    home.env["SYNAPTIC_JOURNAL"] = str(clone / "docs")
+    assert home.run("git-setup").code == 1
+    assert trap.sprung() == []
+
+
+def test_the_repository_does_not_choose_where_the_driver_is_set_up(home: Home, tmp_path: Path) -> None:
+    """`core.worktree` may name another checkout, a link in `.git` any file."""
+    for name in ("mine", "theirs"):
+        (tmp_path / name).mkdir()
+        git(tmp_path / name, "init", "-q")
+    mine, theirs = tmp_path / "mine" / ".git", tmp_path / "theirs" / ".git"
+    before = (mine / "config").read_bytes()
+    home.env["SYNAPTIC_JOURNAL"] = str(theirs.parent)
+    home.run("save", "A text.")
+    git(theirs.parent, "config", "core.worktree", str(mine.parent))
+    refused = home.run("git-setup")
+    assert refused.code == 1 and "working tree" in refused.err
+    assert (mine / "config").read_bytes() == before
+
+    git(theirs.parent, "config", "--unset", "core.worktree")
+    profile = tmp_path / "profile"
+    profile.write_text("mine\n")
+    attributes = theirs / "info" / "attributes"
+    attributes.unlink(missing_ok=True)
+    attributes.symlink_to(profile)
+    refused = home.run("git-setup")
+    assert refused.code == 1 and "link" in refused.err
+    assert profile.read_text() == "mine\n"
+    attributes.unlink()
+    os.mkfifo(attributes)
+    refused = home.run("git-setup")
+    assert refused.code == 1 and "no regular file" in refused.err
+
+
+# -- no file of it is waited for ------------------------------------------------------------------------
+
+KINDS = ("fifo", "link to a fifo", "link to a device", "too large")
+PLACES = (".git", ".git/HEAD", ".git/logs/HEAD", "pointed/commondir", "pointed/HEAD", "pointed/logs/HEAD")
+
+_LOOK = """
+import resource, sys
+from pathlib import Path
+from synaptic.workspace.checkout import detect_project, work_at_hand
+resource.setrlimit(resource.RLIMIT_AS, (400_000_000, 400_000_000))
+print(repr((detect_project(Path(sys.argv[1])), work_at_hand(Path(sys.argv[1])))))
+"""
+
+
+def put(kind: str, path: Path) -> None:
+    """Something in this place that is no file of git's."""
+    if kind == "too large":
+        path.write_bytes(b"ref: refs/heads/main\n" * 60_000)
+    elif kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "link to a fifo":
+        os.mkfifo(path.with_name("pipe"))
+        path.symlink_to("pipe")
+    else:
+        path.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_but_small_regular_files_is_read(tmp_path: Path, kind: str, place: str) -> None:
+    root = tmp_path / "above" / "project"
+    root.mkdir(parents=True)
+    git_folder = root / place.split("/")[0]
+    if place != ".git":
+        (git_folder / "logs").mkdir(parents=True)
+        (git_folder / "HEAD").write_text("ref: refs/heads/login\n")
+        if git_folder.name == "pointed":
+            (root / ".git").write_text("gitdir: pointed\n")
+        (root / place).unlink(missing_ok=True)
+    put(kind, root / place)
+    command = [sys.executable, "-c", _LOOK, str(root)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=IN_TIME_S)
+    assert done.returncode == 0, done.stderr
+    found = ("project", "login") if place.endswith("logs/HEAD") else (None, "")
+    assert done.stdout == f"{found!r}\n"
+
+
+def test_links_in_a_circle_are_no_repository(tmp_path: Path) -> None:
+    (tmp_path / ".git").write_text("gitdir: circle\n")
+    (tmp_path / "circle").symlink_to("circle")
+    assert detect_project(tmp_path) is None
+
+
+@pytest.mark.parametrize("place", ["HEAD", "commondir"])
+def test_a_save_does_not_wait_for_a_hostile_folder(home: Home, tmp_path: Path, place: str) -> None:
+    folder = tmp_path / "project"
+    (folder / "pointed").mkdir(parents=True)
+    (folder / ".git").write_text("gitdir: pointed\n")
+    os.mkfifo(folder / "pointed" / place)
+    os.mkfifo(folder / "a.py")
+    home.folder = folder
+    saved = home.start("save", "A text.", "--file", "a.py", "--json", SYNAPTIC_PROJECT="")
+    out, _ = saved.communicate(timeout=IN_TIME_S)
+    assert json.loads(out)["success"]
+    assert [entry["project"] for entry in home.entries()] == [None]

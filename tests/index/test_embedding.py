@@ -1,0 +1,229 @@
+"""The shipped model is near the original, needs no network and takes any text; other models fail politely."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from synaptic.config import DEFAULT_MODEL
+from synaptic.errors import ModelError
+from synaptic.index import embedding
+from synaptic.index.embedding import MODEL_DIR, FastEmbedder
+
+DATA = Path(__file__).parents[1] / "data"
+TEXTS: list[str] = json.loads((DATA / "reference_texts.json").read_text(encoding="utf-8"))
+HEAVY = ("fastembed", "huggingface_hub", "numpy", "onnxruntime", "tokenizers")
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> FastEmbedder:
+    embedder = FastEmbedder(DEFAULT_MODEL, cache=tmp_path_factory.mktemp("state") / "models")
+    embedder.load()
+    return embedder
+
+
+def run_python(code: str, *wrapper: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run `code` in a fresh interpreter, without anything that would tell the hub's library to stay offline."""
+    env = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "SYNAPTIC_"))}
+    command = [*wrapper, sys.executable, "-c", code]
+    return subprocess.run(command, env=env | environ, capture_output=True, text=True, timeout=60, check=False)
+
+
+# The model
+
+
+def test_shipped_model_is_near_the_original(shipped: FastEmbedder) -> None:
+    reference = np.load(DATA / "reference_vectors.npy").astype(np.float32)
+    reference /= np.linalg.norm(reference, axis=1, keepdims=True)
+    assert len(reference) == len(TEXTS) >= 40
+    cosines = np.array([shipped.embed_passage(text) @ row for text, row in zip(TEXTS, reference, strict=True)])
+    worst = TEXTS[int(cosines.argmin())][:60]
+    assert cosines.min() >= 0.96, f"{cosines.min():.4f} for {worst!r}"
+    assert cosines.mean() >= 0.99
+
+
+def test_texts_of_one_meaning_are_nearer_than_others(shipped: FastEmbedder) -> None:
+    question = shipped.embed_query("sign-in trouble")
+    near = shipped.embed_passage("Fixed authentication JWT token refresh bug in the login flow")
+    far = shipped.embed_passage("Bought flour, butter, eggs and two lemons for the cake.")
+    assert question @ near > question @ far + 0.2
+
+
+def test_window_is_256_tokens(shipped: FastEmbedder) -> None:
+    """`cake` is one token; two more mark the ends: the 255th and all later words change nothing."""
+    full = shipped.embed_passage("cake " * 254)
+    assert np.array_equal(full, shipped.embed_passage("cake " * 254 + "database " * 50))
+    assert not np.array_equal(full, shipped.embed_passage("cake " * 253 + "database"))
+
+
+def test_vectors_do_not_depend_on_what_came_before(shipped: FastEmbedder) -> None:
+    alone = shipped.embed_passage(TEXTS[0])
+    for text in TEXTS[1:10]:
+        shipped.embed_passage(text)
+    assert np.array_equal(alone, shipped.embed_passage(TEXTS[0]))
+
+
+@settings(max_examples=60, deadline=None)
+@given(text=st.text(alphabet=st.characters(), max_size=300))
+def test_any_text_has_a_unit_vector(shipped: FastEmbedder, text: str) -> None:
+    """NUL and lone surrogates included: a pasted binary must not end a search."""
+    for vector in (shipped.embed_query(text), shipped.embed_passage(text)):
+        assert vector.shape == (shipped.dimensions,) == (384,)
+        assert vector.dtype == np.float32
+        assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_a_pasted_log_means_what_its_beginning_means(shipped: FastEmbedder) -> None:
+    line = "2026-11-21 09:31:05 ERROR connection reset by peer\n"
+    whole, beginning = shipped.embed_query(line * 200_000), shipped.embed_query(line * 500)
+    assert float(whole @ beginning) == pytest.approx(1.0, abs=1e-5)
+
+
+# Loading
+
+
+def test_name_changes_with_the_files_and_needs_no_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = FastEmbedder(DEFAULT_MODEL.upper(), cache=tmp_path)
+    before = embedder.name
+    assert before.startswith(f"{DEFAULT_MODEL}@") and embedder.dimensions == 384 and not embedder.ready
+    monkeypatch.setitem(embedding.MODEL_SHA256, "tokenizer.json", "0" * 64)
+    assert embedder.name != before
+    other = FastEmbedder("BAAI/bge-small-en-v1.5", cache=tmp_path)
+    assert other.name == "baai/bge-small-en-v1.5" and other.dimensions == 0
+
+
+def test_import_is_light_and_loading_reaches_for_no_network(tmp_path: Path) -> None:
+    """A hook sees every connection and every name look-up of any Python library, and ends the run.
+
+    With strace the kernel is the witness too; where namespaces are allowed the process has no network at all.
+    """
+    code = f"""
+import os, sys
+def watch(event, arguments):
+    if event.startswith(("socket.connect", "socket.send", "socket.get")):
+        os.write(2, f"{{event}} {{arguments}}".encode())
+        os._exit(3)
+sys.addaudithook(watch)
+from pathlib import Path
+from synaptic.index.embedding import FastEmbedder
+assert not set({HEAVY!r}) & set(sys.modules), sys.modules.keys()
+embedder = FastEmbedder({DEFAULT_MODEL!r}, cache=Path({str(tmp_path / "models")!r}))
+print(len(embedder.embed_query("anything")))
+assert "fastembed" not in sys.modules, "half a second for nothing"
+"""
+    trace = tmp_path / "trace"
+    strace = shutil.which("strace")
+    wrapper = [strace, "-f", "-qq", "-e", "trace=connect,sendto,sendmsg", "-o", str(trace)] if strace else []
+    if shutil.which("unshare") and run_python("", "unshare", "-rn").returncode == 0:
+        wrapper = ["unshare", "-rn", *wrapper]
+    done = run_python(code, *wrapper)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "384\n", "")
+    if strace:
+        assert not [line for line in trace.read_text().splitlines() if "(" in line and "AF_UNIX" not in line]
+    assert not (tmp_path / "models").exists(), "the shipped model needs no cache"
+
+
+def test_nothing_is_noted_outside_the_home(tmp_path: Path) -> None:
+    """Libraries keep files of their own below the user's home: telemetry, caches."""
+    code = f"""
+import os
+os.environ["HOME"] = {str(tmp_path)!r}
+for name in ("XDG_CACHE_HOME", "ORT_DISABLE_TELEMETRY"):
+    os.environ.pop(name, None)
+from pathlib import Path
+from synaptic.index.embedding import FastEmbedder
+FastEmbedder({DEFAULT_MODEL!r}, cache=Path("models")).embed_query("anything")
+"""
+    assert run_python(code).returncode == 0
+    assert list(tmp_path.rglob("*")) == []
+
+
+def test_second_caller_waits_for_the_first(tmp_path: Path) -> None:
+    embedder = FastEmbedder(DEFAULT_MODEL, cache=tmp_path)
+    vectors: list[bytes] = []
+    threads = [threading.Thread(target=lambda: vectors.append(embedder.embed_query("x").tobytes())) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(vectors) == 6 and len(set(vectors)) == 1 and embedder.ready
+
+
+@pytest.mark.parametrize("damage", ["changed", "missing"])
+def test_damaged_model_names_file_and_cure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str) -> None:
+    copy = tmp_path / "model"
+    shutil.copytree(MODEL_DIR, copy)
+    model = copy / "model.onnx"
+    if damage == "changed":
+        content = bytearray(model.read_bytes())
+        content[len(content) // 2] ^= 1
+        model.write_bytes(content)
+    else:
+        model.unlink()
+    monkeypatch.setattr(embedding, "MODEL_DIR", copy)
+    embedder = FastEmbedder(DEFAULT_MODEL, cache=tmp_path)
+    with pytest.raises(ModelError, match="Reinstall") as caught:
+        embedder.load()
+    assert str(model) in caught.value.message and not embedder.ready
+
+
+# Other models
+
+
+def test_unknown_model_names_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(ModelError) as caught:
+        FastEmbedder("bge-smal-en-v1.5", cache=tmp_path).embed_query("x")
+    assert caught.value.valid[0] == DEFAULT_MODEL
+    assert "BAAI/bge-small-en-v1.5" in caught.value.valid
+    assert "by words" in caught.value.hint and "config.toml" in caught.value.hint
+
+
+def test_model_that_cannot_be_downloaded_fails_fast_and_quietly(tmp_path: Path) -> None:
+    """Nothing listens at the hub's address: the answer comes in seconds, the second one at once."""
+    code = f"""
+import sys, time
+from pathlib import Path
+from synaptic.index.embedding import FastEmbedder
+from synaptic.errors import ModelError
+embedder = FastEmbedder("BAAI/bge-small-en-v1.5", cache=Path({str(tmp_path / "models")!r}))
+for limit in (8.0, 0.05):
+    started = time.monotonic()
+    try:
+        embedder.load()
+    except ModelError as error:
+        assert time.monotonic() - started < limit
+        message = str(error)
+print(message)
+"""
+    done = run_python(code, HF_ENDPOINT="http://127.0.0.1:9")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "BAAI/bge-small-en-v1.5" in done.stdout and "could not be downloaded" in done.stdout
+    assert "by words" in done.stdout and f'model = "{DEFAULT_MODEL}"' in done.stdout
+
+
+def test_listed_model_is_used_from_the_cache_without_network(tmp_path: Path) -> None:
+    """The shipped files, laid out as a download of fastembed's own entry for this model leaves them."""
+    repository = tmp_path / "models--Qdrant--all-MiniLM-L6-v2-onnx"
+    revision = "0" * 40
+    snapshot = repository / "snapshots" / revision
+    shutil.copytree(MODEL_DIR, snapshot)
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text(revision)
+    code = f"""
+from pathlib import Path
+from synaptic.index.embedding import FastEmbedder
+embedder = FastEmbedder("Sentence-Transformers/all-minilm-l6-v2", cache=Path({str(tmp_path)!r}))
+print(abs(embedder.embed_passage("anything") @ embedder.embed_query("anything") - 1) < 1e-5, embedder.dimensions)
+"""
+    done = run_python(code, HF_ENDPOINT="http://127.0.0.1:9")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True 384\n", "")

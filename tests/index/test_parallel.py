@@ -1,0 +1,118 @@
+"""Work on several processors gives what one gives, and a rebuild that is cut short is finished by the next."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import datetime, timedelta
+from itertools import count, islice
+from pathlib import Path
+
+import pytest
+from homes import open_home
+from outside import SYNAPTIC
+
+from synaptic import rebuild
+from synaptic.config import DEFAULT_MODEL
+from synaptic.index.embedding import FastEmbedder
+from synaptic.index.parallel import AHEAD, in_parallel
+
+ENTRIES = 200
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_results_come_in_order_and_items_are_taken_as_they_are_needed(workers: int) -> None:
+    taken: list[int] = []
+    takers: set[int] = set()
+
+    def items() -> Iterator[int]:
+        for number in count():
+            taken.append(number)
+            takers.add(threading.get_ident())
+            yield number
+
+    def work(number: int) -> int:
+        time.sleep(0.002 * (number % 3))
+        return number * number
+
+    with closing(in_parallel(work, items(), workers)) as results:
+        assert list(islice(results, 20)) == [number * number for number in range(20)]
+    assert len(taken) <= 20 + AHEAD * workers
+    assert takers == {threading.get_ident()}
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("synaptic-embed")]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_what_fails_is_raised_in_its_turn_and_leaves_no_thread(workers: int) -> None:
+    def work(number: int) -> float:
+        return 1 / (5 - number)
+
+    results = in_parallel(work, count(), workers)
+    assert len(list(islice(results, 5))) == 5
+    with pytest.raises(ZeroDivisionError):
+        next(results)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("synaptic-embed")]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("home")
+    (home / "journal").mkdir()
+    at = datetime(2026, 11, 21, 9)
+    lines = [
+        f"## {at + timedelta(minutes=number):%H:%M} Cable {number}\n\nThe {number}th cable leads to the {number % 7}th "
+        f"socket of room {number % 13}{', and on to the roof' * (number % 5)}.\n"
+        for number in range(ENTRIES)
+    ]
+    (home / "journal" / "2026-11-21.md").write_text("\n".join(lines), encoding="utf-8")
+    return home
+
+
+def vectors(home: Path) -> dict[int, bytes]:
+    with open_home(home, embedder=FastEmbedder(DEFAULT_MODEL, cache=home / "models")) as ws:
+        rows = ws.index.rows("SELECT c.hash, v.embedding FROM chunk c JOIN chunk_vec v ON v.rowid = c.rowid")
+        assert ws.index.orphans() == 0
+        return dict(rows)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux keeps a process on one processor")
+def test_every_processor_embeds_the_same_vectors_as_one(home: Path) -> None:
+    every = os.sched_getaffinity(0)
+    try:
+        with open_home(home, embedder=FastEmbedder(DEFAULT_MODEL, cache=home / "models")) as ws:
+            assert rebuild(ws, fresh=True).embedded == ENTRIES
+        of_all = vectors(home)
+        os.sched_setaffinity(0, {min(every)})
+        with open_home(home, embedder=FastEmbedder(DEFAULT_MODEL, cache=home / "models")) as ws:
+            assert rebuild(ws, fresh=True).embedded == ENTRIES
+        assert len(of_all) == ENTRIES
+        assert vectors(home) == of_all
+    finally:
+        os.sched_setaffinity(0, every)
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
+def test_a_rebuild_that_is_cut_short_keeps_what_it_has(home: Path, ending: signal.Signals) -> None:
+    environ = os.environ | {"SYNAPTIC_HOME": str(home)}
+    assert any(was_cut_short(home, environ, ending) for _ in range(5))
+    answer = subprocess.run([str(SYNAPTIC), "rebuild-index"], env=environ, capture_output=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+    assert len(vectors(home)) == ENTRIES
+
+
+def was_cut_short(home: Path, environ: dict[str, str], ending: signal.Signals) -> bool:
+    """False where the rebuild had ended before anybody could end it."""
+    command = [str(SYNAPTIC), "rebuild-index", "--fresh"]
+    with subprocess.Popen(command, env=environ, stderr=subprocess.PIPE) as process, open_home(home) as ws:
+        while process.poll() is None:
+            done = ws.index.value("SELECT count(*) FROM chunk WHERE vector = 1")
+            if 0 < done < ENTRIES:
+                process.send_signal(ending)
+                break
+        assert "Traceback" not in process.communicate(timeout=20)[1].decode()
+    return process.returncode != 0

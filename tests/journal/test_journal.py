@@ -1,0 +1,641 @@
+"""Saves, edits and scans over real files, by real processes that are really killed."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from synaptic.config import Config
+from synaptic.errors import Busy, Changed, JournalError, NotFound, Refused
+from synaptic.journal.disk import FAULTS
+from synaptic.journal.journal import Journal
+from synaptic.models import Entry, Proof
+from synaptic.notes.markdown import render_entry
+
+AT = datetime(2026, 11, 21, 9, 31, 5, tzinfo=timezone(timedelta(hours=1)))
+DAY = "2026-11-21.md"
+EDIT_FAULTS = [step for step in FAULTS if step.startswith(("trash", "replace", "kept"))]
+NEW_FILE_FAULTS = ["create-torn", "created", "linked"]
+OLD_FILE_FAULTS = ["marked", "append-torn", "appended", "synced"]
+SAVE_FAULTS = [
+    (step, existing)
+    for step in FAULTS
+    for existing in (True, False)
+    if step not in (*EDIT_FAULTS, *(NEW_FILE_FAULTS if existing else OLD_FILE_FAULTS))
+]
+
+CHILD = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from journal.test_journal import AT, home_journal, numbered
+journal = home_journal(sys.argv[2])
+numbers = range(int(sys.argv[3]), int(sys.argv[4]))
+for n, entry in [(n, numbered(n, int(sys.argv[5]))) for n in numbers]:
+    journal.append(entry)
+    print(n, flush=True)
+"""
+
+
+def home_journal(home: str | Path, **config: object) -> Journal:
+    home = Path(home)
+    settings_ = {"journal": home / "journal"} | config
+    journal = Journal(Config(home=home, **settings_))  # type: ignore[arg-type]
+    journal.prepare()
+    return journal
+
+
+def numbered(n: int, size: int = 400) -> Entry:
+    """The same entry for the same number, in any process."""
+    words = random.Random(n)
+    pool = ["disk", "lock", "```", "- item", "fsync", "rename"]
+    lines = [" ".join(words.choices(pool, k=9)) for _ in range(8)] * (size // 400)
+    return make(f"20261121-{n:08d}", f"Entry number {n}", "\n".join([f"Text {n}.", *lines, f"End of {n}."]))
+
+
+def make(id: str, title: str, content: str = "") -> Entry:
+    return Entry(id=id, at=AT, title=title, content=content or title)
+
+
+def block_of(entry: Entry) -> bytes:
+    return render_entry(entry).encode()
+
+
+def child(home: Path, first: int, last: int, *, size: int = 400, fault: str = "") -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(Path(__file__).parents[1]), str(home), str(first), str(last), str(size)],
+        env=os.environ | {"SYNAPTIC_FAULT": fault},
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    )
+
+
+def entries_in(journal: Journal) -> list[Entry]:
+    return [
+        entry
+        for stamp in journal.scan()
+        for entry in journal.parse(stamp.path, journal.read(stamp.path), stamp.mtime_ns).entries
+    ]
+
+
+def assert_once_and_whole(journal: Journal, acknowledged: set[int], size: int = 400) -> None:
+    """Every acknowledged entry stands once, byte for byte, and nothing but whole entries stands there."""
+    data = b"".join(journal.read(stamp.path) for stamp in journal.scan())
+    ids = [entry.id for entry in entries_in(journal)]
+    assert len(ids) == len(set(ids))
+    assert all(not entry.derived_id for entry in entries_in(journal)), "a torn block"
+    found = {int(id.split("-")[1]) for id in ids}
+    assert acknowledged <= found
+    for n in found:
+        assert data.count(block_of(numbered(n, size))) == 1
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    return home_journal(tmp_path / "home")
+
+
+# -- saving ---------------------------------------------------------------------------------------
+
+
+def test_a_day_file_reads_like_one_written_by_hand(journal: Journal) -> None:
+    first, second = make("20261121-aaaaaaaa", "Called the bank"), make("20261121-bbbbbbbb", "Lunch", "With Ada.\nLong.")
+    assert journal.append(first) == (DAY, False)
+    assert journal.append(second) == (DAY, False)
+    expected = b"# 2026-11-21\n\n" + block_of(first) + b"\n" + block_of(second)
+    assert journal.read(DAY) == expected
+    assert [(e.id, e.content) for e in entries_in(journal)] == [(e.id, e.content) for e in (first, second)]
+    assert journal.queued() == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "between"),
+    [
+        (b"", b""),
+        (b"# Day\n", b"\n"),
+        (b"# Day\n\n", b""),
+        (b"typed, no newline", b"\n\n"),
+        (b"\xef\xbb\xbf# Day\r\n\r\ntyped\r\n", b"\r\n"),
+        (b"```\nleft open\n", b"\n"),
+        (b"caf\xc3", b"\n\n"),
+    ],
+)
+def test_a_block_joins_after_one_blank_line_in_the_files_line_ends(
+    journal: Journal, before: bytes, between: bytes
+) -> None:
+    (journal.root / DAY).write_bytes(before)
+    entry = numbered(1)
+    journal.append(entry)
+    block = block_of(entry).replace(b"\n", b"\r\n") if b"\r\n" in before else block_of(entry)
+    assert journal.read(DAY) == before + between + block
+    assert entry.id in [e.id for e in entries_in(journal)]
+
+
+@pytest.mark.parametrize(("step", "existing"), SAVE_FAULTS)
+def test_killed_at_each_step_of_a_save(tmp_path: Path, step: str, existing: bool) -> None:
+    home = tmp_path / "home"
+    journal = home_journal(home)
+    if existing:
+        journal.append(numbered(0))
+    dying = child(home, 1, 2, fault=step)
+    assert dying.communicate()[0] == ""
+    assert dying.returncode == -signal.SIGKILL
+    journal.append(numbered(2))
+    durable = set() if step == "spool-torn" else {1}
+    assert_once_and_whole(journal, durable | {2} | ({0} if existing else set()))
+    assert len(entries_in(journal)) == len(durable) + 1 + existing
+    assert journal.drain() == ()
+    assert [path.name for path in journal.root.iterdir()] == [DAY]
+
+
+@pytest.mark.parametrize("cut", [1, 9, 30, 60, 120, 300])
+def test_a_person_types_below_a_torn_block(tmp_path: Path, cut: int) -> None:
+    home = tmp_path / "home"
+    journal = home_journal(home)
+    journal.append(numbered(0))
+    assert child(home, 1, 2, fault=f"append-torn:{cut}").wait() == -signal.SIGKILL
+    typed = b"\n## 10:15 Called the bank #finance\nthey call back\n"
+    with (journal.root / DAY).open("ab") as file:
+        file.write(typed)
+    assert journal.drain() == (numbered(1).id,)
+    data = journal.read(DAY)
+    assert data.count(block_of(numbered(1))) == 1
+    assert data.count(typed) == 1
+    assert block_of(numbered(0)) in data
+    assert journal.drain() == ()
+
+
+def test_an_entry_edited_between_kill_and_recovery_stays_as_edited(tmp_path: Path) -> None:
+    journal = home_journal(tmp_path / "home")
+    journal.append(numbered(0))
+    assert child(tmp_path / "home", 1, 2, fault="synced").wait() == -signal.SIGKILL
+    edited = journal.read(DAY).replace(b"Text 1.", b"My words.").replace(b"End of 1.\n", b"")
+    (journal.root / DAY).write_bytes(edited)
+    assert journal.drain() == (numbered(1).id,)
+    assert journal.read(DAY) == edited
+
+
+def test_a_file_renamed_after_the_kill_is_still_known(tmp_path: Path) -> None:
+    journal = home_journal(tmp_path / "home")
+    assert child(tmp_path / "home", 1, 2, fault="linked").wait() == -signal.SIGKILL
+    (journal.root / DAY).rename(journal.root / "renamed.md")
+    journal.drain()
+    assert [stamp.path for stamp in journal.scan()] == ["renamed.md"]
+    assert_once_and_whole(journal, {1})
+
+
+def test_a_save_waits_in_the_spool_while_another_process_holds_the_lock(tmp_path: Path) -> None:
+    journal = home_journal(tmp_path / "home")
+    impatient = Journal(Config(home=tmp_path / "home", journal=journal.root), lock_timeout_s=0.05)
+    with FileLock(journal.state / "write.lock"):
+        assert impatient.append(numbered(1)) == (DAY, True)
+        assert impatient.queued() == (numbered(1).id,)
+        assert impatient.drain() is None
+        with pytest.raises(Busy):
+            impatient.edit(DAY, numbered(1).id, lambda _: None)
+    journal.append(numbered(2))
+    assert [entry.id for entry in entries_in(journal)] == [numbered(1).id, numbered(2).id]
+    assert journal.queued() == ()
+
+
+def test_what_an_old_buffer_took_away_comes_back_only_when_asked(journal: Journal) -> None:
+    journal.append(numbered(0))
+    old_buffer = journal.read(DAY)
+    journal.append(numbered(1))
+    journal.append(numbered(2))
+    (journal.root / DAY).write_bytes(old_buffer)
+    journal.append(numbered(3))
+    assert [(lost.id, lost.path, lost.title) for lost in journal.vanished()] == [
+        (numbered(n).id, DAY, f"Entry number {n}") for n in (1, 2)
+    ]
+    path, entry = journal.restore_done("00000001")
+    assert (path, entry.content) == (DAY, numbered(1).content)
+    journal.dismiss(numbered(2).id)
+    assert journal.vanished() == ()
+    assert_once_and_whole(journal, {0, 1, 3})
+    for call in (journal.restore_done, journal.dismiss):
+        with pytest.raises(NotFound):
+            call(numbered(1).id)
+
+
+def test_a_dead_torn_spool_file_is_dropped_and_never_appended(journal: Journal) -> None:
+    torn = journal.state / "spool" / "20261121-torntorn"
+    torn.write_bytes(b'{"id": "20261121-torntorn", "path": "2026-11-21.md", "bytes": 99')
+    journal.append(numbered(1))
+    assert torn.exists()  # its writer may be alive
+    os.utime(torn, (time.time() - 400, time.time() - 400))
+    journal.append(numbered(2))
+    assert not torn.exists()
+    assert len(entries_in(journal)) == 2
+
+
+def test_done_is_kept_for_seven_days(journal: Journal) -> None:
+    journal.append(numbered(1))
+    journal.append(numbered(2))
+    eight_days_ago = time.time() - 8 * 86400
+    os.utime(journal.state / "done" / numbered(1).id, (eight_days_ago, eight_days_ago))
+    assert journal.expire_done() == 1
+    (journal.root / DAY).unlink()
+    assert [lost.id for lost in journal.vanished()] == [numbered(2).id]
+
+
+# -- the disk says no -------------------------------------------------------------------------------
+
+
+def test_a_full_disk_leaves_the_journal_as_it_was(tmp_path: Path) -> None:
+    journal = home_journal(tmp_path / "home")
+    (journal.root / DAY).write_bytes(b"# 2026-11-21\n\n" + b"typed\n" * 1000)
+    before = journal.read(DAY)
+    code = f"""
+import resource, sys
+sys.path.insert(0, {str(Path(__file__).parents[1])!r})
+from journal.test_journal import home_journal, numbered
+from synaptic.errors import JournalError
+journal = home_journal({str(tmp_path / "home")!r})
+resource.setrlimit(resource.RLIMIT_FSIZE, ({len(before) + 100}, {len(before) + 100}))
+try:
+    journal.append(numbered(1))
+except JournalError as error:
+    print(error)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    assert run.stderr == ""
+    assert "2026-11-21.md cannot be written: the file may not grow" in run.stdout
+    assert journal.read(DAY) == before
+    assert journal.queued() == () and journal.drain() == ()
+    journal.append(numbered(1))
+    assert journal.read(DAY) == before + b"\n" + block_of(numbered(1))
+
+
+def test_a_missing_root_is_named_and_never_made(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "vault"
+    journal = Journal(Config(home=tmp_path / "home", journal=elsewhere))
+    for call in (journal.prepare, journal.scan, lambda: journal.append(numbered(1))):
+        with pytest.raises(JournalError, match=r"vault is missing.*synaptic init --journal DIR"):
+            call()
+    assert not elsewhere.exists()
+    own = home_journal(tmp_path / "home")
+    own.root.rmdir()
+    (own.state / "index.db").touch()
+    with pytest.raises(JournalError, match="missing"):
+        own.append(numbered(1))
+    assert own.queued() == ()
+
+
+@pytest.fixture
+def nobodys_home() -> Iterator[Path]:
+    """A home of a user whom permissions stop; root gives its own up for the test."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = os.geteuid() == 0
+        if root:
+            os.chown(folder, 65534, 65534)
+            os.seteuid(65534)
+        try:
+            yield Path(folder) / "home"
+        finally:
+            if root:
+                os.seteuid(0)
+
+
+def test_no_permission(nobodys_home: Path) -> None:
+    journal = home_journal(nobodys_home)
+    journal.append(numbered(1))
+    (journal.root / DAY).chmod(0o400)
+    with pytest.raises(JournalError, match="permission denied"):
+        journal.append(numbered(2))
+    with pytest.raises(JournalError, match="permission denied"):
+        journal.edit(DAY, numbered(1).id, lambda _: None)
+    assert_once_and_whole(journal, {1})
+    (journal.root / DAY).chmod(0o600)
+    journal.root.chmod(0o500)
+    with pytest.raises(JournalError, match="permission denied"):
+        journal.edit(DAY, numbered(1).id, lambda _: None)
+    with pytest.raises(JournalError, match="permission denied"):
+        journal.append(replace(numbered(3), at=AT + timedelta(days=1)))
+    assert_once_and_whole(journal, {1})
+    assert journal.queued() == ()
+    (journal.root / DAY).chmod(0o000)
+    with pytest.raises(JournalError, match=f"{DAY} cannot be read: permission denied"):
+        journal.read(DAY)
+    journal.root.chmod(0o700)
+
+
+def test_what_stands_in_the_way_of_a_day_file(journal: Journal, tmp_path: Path) -> None:
+    (journal.root / DAY).mkdir()
+    with pytest.raises(JournalError, match="no regular file"):
+        journal.append(numbered(1))
+    (journal.root / DAY).rmdir()
+    (journal.root / DAY).write_bytes("# Tag\n".encode("utf-16"))
+    with pytest.raises(JournalError, match="UTF-16"):
+        journal.append(numbered(1))
+    (journal.root / DAY).unlink()
+    (tmp_path / "outside.md").write_text("outside")
+    (journal.root / DAY).symlink_to(tmp_path / "outside.md")
+    with pytest.raises(JournalError, match="leads out of the journal"):
+        journal.append(numbered(1))
+    assert (tmp_path / "outside.md").read_text() == "outside"
+    assert journal.queued() == ()
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o077, 0o777])
+def test_rights_in_the_home_and_in_a_vault(tmp_path: Path, umask: int) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    before = os.umask(umask)
+    try:
+        home_journal(tmp_path / "home").append(numbered(1))
+        if umask != 0o777:
+            home_journal(tmp_path / "other", journal=vault, day_file="%Y/%m/%d.md").append(numbered(1))
+    finally:
+        os.umask(before)
+    for found in [tmp_path / "home", *(tmp_path / "home").rglob("*")]:
+        assert found.stat().st_mode & 0o777 == (0o700 if found.is_dir() else 0o600), found
+    for found in vault.rglob("*"):
+        assert found.stat().st_mode & 0o777 == (0o777 if found.is_dir() else 0o666) & ~umask
+
+
+# -- editing ----------------------------------------------------------------------------------------
+
+
+def retitle(entry: Entry) -> Entry:
+    return replace(entry, title="Another title", content="Another text.")
+
+
+@given(
+    above=st.lists(st.text("aé \t~>-*", max_size=20), max_size=4),
+    below=st.lists(st.text("aé \t~>-*", max_size=20), max_size=4),
+    eol=st.sampled_from(["\n", "\r\n"]),
+    bom=st.booleans(),
+    delete=st.booleans(),
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_an_edit_keeps_everything_outside_byte_for_byte(
+    journal: Journal, above: list[str], below: list[str], eol: str, bom: bool, delete: bool
+) -> None:
+    entry = numbered(1)
+    before = (b"\xef\xbb\xbf" if bom else b"") + eol.join(["# Day", "", *above, "", ""]).encode()
+    after = eol.join(["## 10:15 Called the bank", *below, "end, no newline  "]).encode()
+    block = block_of(entry).replace(b"\n", eol.encode())
+    path = journal.root / DAY
+    path.write_bytes(before + block + eol.encode() + after)
+    path.chmod(0o640)
+    journal.edit(DAY, entry.id, lambda old: None if delete else retitle(old))
+    data = journal.read(DAY)
+    assert data.startswith(before) and data.endswith(after)
+    middle = data[len(before) : len(data) - len(after)]
+    if delete:
+        assert middle == b""
+    else:
+        assert b"Another text." in middle and b"Text 1." not in middle
+        assert middle.count(b"\n") == middle.count(eol.encode())
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert [path.name for path in journal.root.iterdir()] == [DAY]
+
+
+def test_an_edit_is_refused_when_the_file_changes_every_time(journal: Journal) -> None:
+    journal.append(numbered(1))
+    path = journal.root / DAY
+
+    def slow(entry: Entry) -> Entry:
+        with path.open("ab") as file:
+            file.write(b"typed meanwhile\n")
+        return retitle(entry)
+
+    with pytest.raises(Changed):
+        journal.edit(DAY, numbered(1).id, slow)
+    assert path.read_bytes().startswith(b"# 2026-11-21\n\n" + block_of(numbered(1)) + b"typed meanwhile\n")
+
+
+def test_an_edit_is_repeated_on_what_the_editor_left(journal: Journal) -> None:
+    journal.append(numbered(1))
+    path, tries = journal.root / DAY, []
+
+    def interrupted(entry: Entry) -> Entry:
+        if not tries:
+            path.write_bytes(path.read_bytes().replace(b"# 2026-11-21\n", b"# My day\n"))
+        tries.append(entry)
+        return retitle(entry)
+
+    assert journal.edit(DAY, numbered(1).id, interrupted).title == "Another title"
+    assert len(tries) == 2
+    assert path.read_bytes().startswith(b"# My day\n\n## 09:31 Another title\n")
+    assert len(journal.trashed()) == 1
+
+
+@pytest.mark.parametrize("step", EDIT_FAULTS)
+def test_killed_at_each_step_of_an_update(tmp_path: Path, step: str) -> None:
+    home = tmp_path / "home"
+    journal = home_journal(home)
+    for n in range(3):
+        journal.append(numbered(n))
+    before = journal.read(DAY)
+    code = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parents[1])!r})
+from journal.test_journal import DAY, home_journal, numbered, retitle
+home_journal({str(home)!r}).edit(DAY, numbered(1).id, retitle)
+"""
+    env = os.environ | {"SYNAPTIC_FAULT": step}
+    killed = subprocess.run([sys.executable, "-c", code], env=env, cwd=Path(__file__).parents[2])
+    assert killed.returncode == -signal.SIGKILL
+    after = journal.read(DAY)
+    assert (after == before) == (step not in ("replace-swapped", "replaced", "kept-torn", "kept"))
+    assert block_of(numbered(0)) in after and block_of(numbered(2)) in after
+    assert journal.edit(DAY, numbered(1).id, retitle).title == "Another title"
+    assert any(piece.text.strip() == block_of(numbered(1)).strip() for piece in journal.trashed())
+    assert len(entries_in(journal)) == 3
+    assert [path.name for path in journal.root.iterdir()] == [DAY]
+
+
+def test_whole_file_notes_and_unknown_ids(journal: Journal) -> None:
+    (journal.root / "note.md").write_text("# Backups\n\nUse restic.\n")
+    (entry,) = entries_in(journal)
+    with pytest.raises(Refused, match=r"note\.md"):
+        journal.edit("note.md", entry.id, lambda _: None)
+    with pytest.raises(NotFound):
+        journal.edit("note.md", "20261121-zzzzzzzz", lambda _: None)
+    with pytest.raises(NotFound):
+        journal.edit("gone.md", "20261121-zzzzzzzz", lambda _: None)
+    assert journal.trashed() == ()
+
+
+def test_a_linked_day_file_is_written_through(journal: Journal) -> None:
+    (journal.root / "archive").mkdir()
+    target = journal.root / "archive" / "the-day.md"
+    target.write_text("# Archived\n")
+    (journal.root / DAY).symlink_to(target)
+    journal.append(numbered(1))
+    journal.edit(DAY, numbered(1).id, retitle)
+    assert (journal.root / DAY).is_symlink()
+    assert "Another text." in target.read_text()
+
+
+# -- trash ------------------------------------------------------------------------------------------
+
+
+def test_delete_and_restore(journal: Journal) -> None:
+    for n in range(3):
+        journal.append(numbered(n))
+    before = journal.read(DAY)
+    assert journal.edit(DAY, numbered(1).id, lambda _: None).id == numbered(1).id
+    assert journal.vanished() == ()
+    assert block_of(numbered(1)) not in journal.read(DAY)
+    (piece,) = journal.trashed()
+    assert (piece.id, piece.path, piece.why, piece.title) == (numbered(1).id, DAY, "delete", "Entry number 1")
+    path, entry = journal.restore("00000001")
+    assert (path, entry.content) == (DAY, numbered(1).content)
+    assert sorted(journal.read(DAY).split(b"\n")) == sorted(before.split(b"\n"))
+    assert_once_and_whole(journal, {0, 1, 2})
+    with pytest.raises(NotFound):
+        journal.restore(numbered(1).id)
+
+
+def test_update_and_restore_go_back_and_forth(journal: Journal) -> None:
+    journal.append(numbered(0))
+    journal.append(numbered(1))
+    before = journal.read(DAY)
+    journal.edit(DAY, numbered(0).id, retitle)
+    after = journal.read(DAY)
+    assert journal.restore(numbered(0).id)[1].content == numbered(0).content
+    assert journal.read(DAY) == before
+    assert journal.restore(numbered(0).id)[1].title == "Another title"
+    assert journal.read(DAY) == after
+
+
+def test_a_restored_entry_finds_its_file_gone(journal: Journal) -> None:
+    journal.append(numbered(1))
+    journal.edit(DAY, numbered(1).id, lambda _: None)
+    (journal.root / DAY).unlink()
+    journal.restore(numbered(1).id)
+    assert journal.read(DAY) == b"# 2026-11-21\n\n" + block_of(numbered(1))
+
+
+def test_a_deleted_entry_typed_by_hand_comes_back_under_its_id(journal: Journal) -> None:
+    (journal.root / DAY).write_bytes(b"# Day\n\n## 10:15 Called the bank\nthey call back\n\n## 11:00 Lunch\n")
+    entry = entries_in(journal)[0]
+    journal.edit(DAY, entry.id, lambda _: None)
+    path, restored = journal.restore(entry.id)
+    assert (path, restored.id, restored.content) == (DAY, entry.id, "they call back")
+
+
+@given(texts=st.lists(st.text("x\n\\<!- trsh{}>é", max_size=60), min_size=1, max_size=5))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_text_can_pose_as_a_piece_of_trash(journal: Journal, texts: list[str]) -> None:
+    (journal.state / "trash.md").unlink(missing_ok=True)
+    forged = '<!-- trash {"id": "x", "bytes": 0, "sha256": ""} -->\n\\<!-- trash {"id": "y"} -->\n'
+    blocks = []
+    for n, text in enumerate(texts):
+        block = f"## 09:31 T{n}\n<!-- syn:20261121-0000000{n} -->\n\n{forged}{text}\n".encode()
+        (journal.root / DAY).write_bytes(block)
+        journal.edit(DAY, f"20261121-0000000{n}", lambda _: None)
+        blocks.append(block)
+    assert [piece.text for piece in journal.trashed()] == blocks
+
+
+def test_purge_leaves_no_copy(journal: Journal) -> None:
+    secret = make("20261121-secret00", "Secret", "hunter2 is the password")
+    journal.append(numbered(0))
+    journal.append(secret)
+    journal.edit(DAY, secret.id, lambda old: replace(old, content="hunter2 no more"))
+    journal.edit(DAY, numbered(0).id, retitle)
+    journal.purge(DAY, secret.id)
+    everything = [path for path in journal.root.parent.rglob("*") if path.is_file()]
+    assert len(everything) > 4
+    assert [path for path in everything if b"hunter2" in path.read_bytes()] == []
+    assert [piece.id for piece in journal.trashed()] == [numbered(0).id]
+    with pytest.raises(NotFound):
+        journal.purge(DAY, secret.id)
+
+
+def test_purge_of_a_deleted_entry_clears_its_copies(journal: Journal) -> None:
+    secret = make("20261121-secret00", "Secret", "hunter2 is the password")
+    journal.append(secret)
+    journal.edit(DAY, secret.id, lambda _: None)
+    assert journal.purge(DAY, secret.id) is None
+    assert journal.trashed() == ()
+
+
+# -- the folder -------------------------------------------------------------------------------------
+
+
+def test_scan_takes_markdown_and_leaves_litter(tmp_path: Path) -> None:
+    vault, outside = tmp_path / "vault", tmp_path / "outside"
+    for folder in (vault / "sub" / "deep", vault / ".obsidian", vault / "archive", vault / "dir.md", outside):
+        folder.mkdir(parents=True)
+    kept = ["2026-11-21.md", "sub/deep/é note.md", "sub/a.md", "linked.md"]
+    left = [".hidden.md", ".obsidian/x.md", "x.md~", "x.md.tmp", ".x.md.swp", "x.txt", "archive/old.md",
+            "sub/b.draft.md", "dir.md/.keep"]  # fmt: skip
+    for name in kept[:3] + left:
+        (vault / name).write_text("text")
+    (outside / "secret.md").write_text("text")
+    (vault / "linked.md").symlink_to("sub/a.md")
+    (vault / "out.md").symlink_to(outside / "secret.md")
+    (vault / "outdir").symlink_to(outside)
+    (vault / "sub" / "loop").symlink_to(vault)
+    (vault / "self.md").symlink_to("self.md")
+    (vault / "gone.md").symlink_to("nowhere.md")
+    os.mkfifo(vault / "fifo.md")
+    journal = home_journal(tmp_path / "home", journal=vault, exclude=("archive/**", "*.draft.md", "[z-a]"))
+    stamps = journal.scan()
+    assert [stamp.path for stamp in stamps] == sorted(kept)
+    assert all(stamp.size == 4 for stamp in stamps)
+    assert journal.read("linked.md") == b"text"
+    for path in ("out.md", "outdir/secret.md", "../outside/secret.md", "/etc/passwd", "", "a\0b", "fifo.md", "dir.md"):
+        with pytest.raises(JournalError):
+            journal.read(path)
+    with pytest.raises(NotFound):
+        journal.read("sub/none.md")
+
+
+def test_a_stamp_changes_with_the_file(journal: Journal) -> None:
+    journal.append(numbered(1))
+    before = journal.scan()
+    assert journal.scan() == before
+    journal.append(numbered(2))
+    assert journal.scan() != before
+
+
+def test_what_differs_from_what_is_known_is_told_and_what_is_gone(tmp_path: Path) -> None:
+    root = tmp_path / "journal"
+    (root / "sub").mkdir(parents=True)
+    for name in ("a.md", "b.md", "sub/c.md", "d.md", "out.md"):
+        (root / name).write_text(name)
+    (root / "link.md").symlink_to("sub/c.md")
+    journal = home_journal(tmp_path / "home", journal=root, exclude=("out.md",))
+    known: dict[str, Proof | None] = {stamp.path: stamp.proof for stamp in journal.scan()}
+    assert [journal.stamp(path) for path in ("out.md", "link.md", "none.md", "sub", "../a.md", "")] == [None] * 6
+    assert journal.compare(known) == ([], [])
+    os.utime(root / "a.md", ns=(1, 1))
+    (root / "b.md").rename(root / "e.md")
+    (root / "d.md").unlink()
+    (root / "d.md").mkdir()
+    (root / "sub" / "c.md").write_text("longer")
+    changed, gone = journal.compare(known | {"e.md": None, "out.md": known["a.md"]})
+    assert [stamp.path for stamp in changed] == ["a.md", "e.md", "link.md", "sub/c.md"]
+    assert gone == ["b.md", "d.md", "out.md"]
+    assert changed == [stamp for stamp in journal.scan() if stamp.path in {"a.md", "e.md", "link.md", "sub/c.md"}]
+    assert [journal.stamp(stamp.path) for stamp in changed if stamp.path != "link.md"] == [*changed[:2], changed[3]]
+
+
+def test_the_home_is_made_once(tmp_path: Path) -> None:
+    journal = home_journal(tmp_path / "a" / "home")
+    assert (journal.state / ".gitignore").read_text() == "*\n"
+    assert len((journal.state / "README.txt").read_text().splitlines()) == 3
+    assert journal.root.is_dir()
+    made = {path: path.stat().st_mtime_ns for path in journal.state.iterdir()}
+    journal.prepare()
+    assert {path: path.stat().st_mtime_ns for path in journal.state.iterdir()} == made

@@ -1,0 +1,189 @@
+"""What a user types, and what is made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synaptic.errors import InvalidArgument
+from synaptic.language.query import build_filters, nearest_word, parse_query, read_date, snippet, typing_distance
+from synaptic.language.words import words as words_in
+from synaptic.models import Filters
+
+NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)  # a Saturday
+
+
+@given(st.text())
+def test_any_text_is_a_valid_query(text: str) -> None:
+    parsed = parse_query(text, Filters(), now=NOW)
+    assert len(parsed.terms) <= 64
+
+
+@pytest.mark.parametrize(
+    ("typed", "terms", "phrases", "filters"),
+    [
+        ("type:decision tag:db redis", ("redis",), (), Filters(types=("decision",), tags=("db",))),
+        ("tag:db tag:#Ops x", ("x",), (), Filters(tags=("db", "ops"))),
+        ('project:"big app" deploy', ("deploy",), (), Filters(projects=("big app",))),
+        ('"connection pool" size', ("connection", "pool", "size"), ("connection pool",), Filters()),
+        ("since:yesterday", (), (), Filters(since="2026-11-20")),
+        ('since:"last week" until:"last week" x', ("x",), (), Filters(since="2026-11-09", until="2026-11-15")),
+        ("since:q2 until:october x", ("x",), (), Filters(since="2026-04-01", until="2026-10-31")),
+        ("http://host:80/x std::vector", ("http", "host", "80", "x", "std", "vector"), (), Filters()),
+        ("what did we do", ("what", "did", "we", "do"), (), Filters()),
+        ("what is the plan", ("plan",), (), Filters()),
+    ],
+)
+def test_inline_filters_and_phrases(
+    typed: str, terms: tuple[str, ...], phrases: tuple[str, ...], filters: Filters
+) -> None:
+    parsed = parse_query(typed, Filters(), now=NOW)
+    assert (parsed.terms, parsed.phrases, parsed.filters) == (terms, phrases, filters)
+    assert parsed.notices == ()
+
+
+@pytest.mark.parametrize("typed", ["status:open bug", "type:plan x", "since:soonish x"])
+def test_what_is_no_filter_is_searched_as_words_with_a_notice(typed: str) -> None:
+    parsed = parse_query(typed, Filters(), now=NOW)
+    assert parsed.filters == Filters()
+    assert len(parsed.notices) == 1
+    assert "searched as" in parsed.notices[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("2026-11-03", "2026-11-03"),
+        ("2026-11-03T23:00", "2026-11-03"),
+        ("2026-11-03T23:00+00:00", "2026-11-03"),
+        ("today", "2026-11-21"),
+        ("Yesterday", "2026-11-20"),
+        ("10d", "2026-11-11"),
+        ("10 days ago", "2026-11-11"),
+        ("last tuesday", "2026-11-17"),
+        ("two weeks ago", "2026-11-07"),
+        ("0001-01-01", "0001-01-01"),
+    ],
+)
+def test_dates(text: str, date: str) -> None:
+    assert read_date(text, now=NOW, name="since") == date
+
+
+@pytest.mark.parametrize(
+    ("text", "since", "until"),
+    [
+        ("last week", "2026-11-09", "2026-11-15"),
+        ("Q2", "2026-04-01", "2026-06-30"),
+        ("early October", "2026-10-01", "2026-10-10"),
+        ("two weeks ago", "2026-11-07", "2026-11-07"),
+        ("a few days ago", "2026-11-16", "2026-11-19"),
+        ("2w", "2026-11-07", "2026-11-07"),
+        ("may", "2026-05-01", "2026-05-31"),
+        ("2025", "2025-01-01", "2025-12-31"),
+        ("tue", "2026-11-17", "2026-11-17"),
+        ("the weekend", "2026-11-21", "2026-11-22"),
+        ("  end of\tlast month ", "2026-10-21", "2026-10-31"),
+        ("between March and May", "2026-03-01", "2026-05-31"),
+        ("before 2025", None, "2024-12-31"),
+        ("monday at 5pm", "2026-11-16", "2026-11-16"),
+    ],
+)
+def test_since_takes_the_first_day_of_a_time_and_until_its_last(text: str, since: str | None, until: str) -> None:
+    assert read_date(text, now=NOW, name="until") == until
+    if since is not None:
+        assert read_date(text, now=NOW, name="since") == since
+        return
+    with pytest.raises(InvalidArgument):
+        read_date(text, now=NOW, name="since")
+
+
+def test_a_time_in_words_without_quotes_is_answered_with_the_quotes() -> None:
+    assert 'since:"last week"' in parse_query("since:last week x", Filters(), now=NOW).notices[0]
+
+
+@pytest.mark.parametrize("text", ["", "soonish", "2026-13-01", "2026-11-31T00:00", "we", "x" * 5000, "99999999999d"])
+def test_what_is_no_date_names_examples(text: str) -> None:
+    with pytest.raises(InvalidArgument) as error:
+        read_date(text, now=NOW, name="since")
+    assert "yesterday" in str(error.value)
+    assert "early October" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"type": "plan"}, "decision"),
+        ({"days": 3, "since": "today"}, "exclude each other"),
+        ({"days": -1}, "0 to 400000"),
+        ({"since": "today", "until": "yesterday"}, "later than"),
+        ({"min_importance": 11}, "0 to 10"),
+        ({"min_importance": 7, "max_importance": 3}, "above"),
+    ],
+)
+def test_wrong_filters_name_what_is_valid(arguments: dict[str, object], named: str) -> None:
+    with pytest.raises(InvalidArgument) as error:
+        build_filters(now=NOW, **arguments)  # type: ignore[arg-type]
+    assert named in str(error.value)
+
+
+def test_days_reach_from_then_to_today() -> None:
+    filters = build_filters(now=NOW, days=7)
+    assert (filters.since, filters.until) == ("2026-11-14", "2026-11-21")
+
+
+@given(st.text("abc", max_size=6), st.text("abc", max_size=6))
+def test_typing_distance_is_symmetric_and_zero_for_equals(a: str, b: str) -> None:
+    assert typing_distance(a, b, 9) == typing_distance(b, a, 9)
+    assert (typing_distance(a, b, 9) == 0) == (a == b)
+
+
+def test_the_nearest_word_is_near_and_frequent() -> None:
+    words = [("databas", 3), ("databank", 9), ("datum", 50)]
+    assert nearest_word("datbas", words) == "databas"
+    assert nearest_word("dtaabas", words) == "databas"
+    assert nearest_word("kubernet", words) is None
+
+
+def finder(is_sought: Callable[[str], bool]) -> Callable[[str], list[int]]:
+    return lambda text: [start for start, word in words_in(text) if is_sought(word)]
+
+
+@given(st.text(min_size=0, max_size=900), st.integers(20, 300))
+def test_a_snippet_is_short_and_stands_in_its_text(text: str, length: int) -> None:
+    shown, line = snippet(text, finder(lambda word: word.startswith("a")), length=length)
+    bare = shown.removeprefix("… ").removesuffix(" …").strip()
+    assert bare in text
+    assert 0 <= line <= text.count("\n")
+
+
+def test_a_snippet_shows_the_sought_words() -> None:
+    text = "filler " * 80 + "the pool size is 40 " + "filler " * 80
+    shown, _ = snippet(text, finder({"pool", "size"}.__contains__))
+    assert "pool size is 40" in shown
+    assert len(shown) < 260
+
+
+@given(
+    st.lists(st.sampled_from(["isn't", "end.", "(see", "a/b)", "kestrel", "naïve,", "it"]), min_size=1, max_size=60),
+    st.sampled_from([" ", "\n", "  "]),
+    st.integers(20, 120),
+)
+def test_a_snippet_is_cut_between_words_and_an_ellipsis_means_that_words_are_missing(
+    words: list[str], blank: str, length: int
+) -> None:
+    text = blank.join(words)
+    shown, line = snippet(text, finder("kestrel".__eq__), length=length)
+    bare = shown.removeprefix("… ").removesuffix(" …")
+    kept = bare.split()
+    starts = [n for n in range(len(words)) if words[n : n + len(kept)] == kept]
+    assert starts
+    assert shown.startswith("… ") or 0 in starts
+    assert shown.endswith(" …") or len(words) - len(kept) in starts
+    assert (shown == text) == (kept == words)
+    assert len(bare) <= length
+    assert blank == "\n" or line == 0
+    assert "kestrel" not in words or "kestrel" in kept

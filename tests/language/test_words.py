@@ -1,0 +1,139 @@
+"""Text in every script is found by its words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synaptic import Workspace, save, search
+from synaptic.index import Index
+from synaptic.language.words import TOKENIZER, match, spell, words
+
+NOTES = {
+    "chinese": "昨天我们决定使用向量数据库来保存会议记录。",
+    "japanese": "東京都庁でデータベースの移行について話した。",
+    "korean": "오늘 회의에서 결제 시스템을 교체하기로 했다.",
+    "thai": "วันนี้ประชุมเรื่องฐานข้อมูลและการสำรองข้อมูล",
+    "lao": "ປະຊຸມກ່ຽວກັບຖານຂໍ້ມູນ",
+    "khmer": "ប្រជុំអំពីមូលដ្ឋានទិន្នន័យ",
+    "burmese": "ဒေတာဘေ့စ်အကြောင်း ဆွေးနွေးခဲ့သည်",
+    "arabic": "قررنا اليوم استخدام قاعدة البيانات في المدرسة الجديدة.",
+    "hebrew": "הֶחְלַטְנוּ להחליף את מסד הנתונים",
+    "hindi": "आज की बैठक में हिन्दी अनुवाद पर चर्चा हुई।",
+    "german": "Die Straße zur Brücke ist gesperrt, Umleitung über die Größe der Bäume.",
+    "polish": "Spotkanie w Łodzi o źródłach danych.",
+    "french": "Le café était fermé, réunion déplacée à l'hôtel.",
+    "greek": "Η βάση δεδομένων μεταφέρθηκε στην Αθήνα.",
+    "russian": "Мы решили перенести базу данных на новый сервер.",
+    "vietnamese": "Cuộc họp về cơ sở dữ liệu ở Hà Nội.",
+    "danish": "Mødet om rød grød blev flyttet til Århus.",
+    "english": "The quick brown fox decided on PostgreSQL.",
+}
+
+QUERIES = [
+    ("向量", "chinese"), ("会议", "chinese"), ("数据库", "chinese"), ("录", "chinese"), ("決", None),
+    ("東京", "japanese"), ("都庁", "japanese"),
+    ("データベース", "japanese"), ("ﾃﾞｰﾀﾍﾞｰｽ", "japanese"), ("京都", "japanese"),
+    ("회의", "korean"), ("시스템", "korean"), ("결제", "korean"),
+    ("ประชุม", "thai"), ("ฐานข้อมูล", "thai"), ("สำรอง", "thai"),
+    ("ຖານ", "lao"), ("ទិន្នន័យ", "khmer"), ("ဒေတာ", "burmese"),
+    ("قاعدة", "arabic"), ("بيانات", "arabic"), ("المدرسه", "arabic"), ("مدرسة", "arabic"), ("إستخدام", "arabic"),
+    ("החלטנו", "hebrew"), ("מסד", "hebrew"),
+    ("हिन्दी", "hindi"), ("बैठक", "hindi"),
+    ("strasse", "german"), ("Straße", "german"), ("brucke", "german"), ("größe", "german"),
+    ("Lodzi", "polish"), ("zrodlach", "polish"),
+    ("cafe", "french"), ("café", "french"), ("cafe\u0301", "french"), ("hotel", "french"),
+    ("δεδομενων", "greek"), ("Αθηνα", "greek"), ("БАЗУ", "russian"),
+    ("hop", "vietnamese"), ("Ha Noi", "vietnamese"), ("rod", "danish"), ("Arhus", "danish"),
+    ("foxes", "english"), ("postgresql", "english"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def tower(ws: Workspace) -> Workspace:
+    for name, text in NOTES.items():
+        save(ws, text, title=name)
+    return ws
+
+
+@pytest.mark.parametrize(("query", "language"), QUERIES)
+def test_a_word_finds_its_note(tower: Workspace, query: str, language: str | None) -> None:
+    found = [hit.entry.title for hit in search(tower, query, strategy="lexical").hits]
+    assert found[:1] == ([language] if language else [])
+
+
+@pytest.mark.parametrize(
+    ("phrase", "language"),
+    [
+        ('"データベースの移行"', "japanese"),
+        ('"使用向量数据"', "chinese"),
+        ('"회의에서 결제"', "korean"),
+        ('"база данных"', None),
+        ('"базу данных"', "russian"),
+        ('"数据向量"', None),
+    ],
+)
+def test_a_phrase_must_stand_there(tower: Workspace, phrase: str, language: str | None) -> None:
+    found = [hit.entry.title for hit in search(tower, phrase, strategy="lexical").hits]
+    assert found == ([language] if language else [])
+
+
+def test_the_snippet_shows_the_place(ws: Workspace) -> None:
+    save(ws, "前置き。" * 200 + "ここで東京都庁の話をした。" + "後書き。" * 200, title="長い")
+    (hit,) = search(ws, "都庁", strategy="lexical").hits
+    assert "都庁" in hit.snippet and len(hit.snippet) < 300
+
+
+@pytest.mark.parametrize("sign", ["✔\ufe0fdone", "❤️ done", "done\u200b", "do\u00adne"])
+def test_signs_that_nobody_types_do_not_hide_a_word(ws: Workspace, sign: str) -> None:
+    save(ws, f"It is {sign} at last.", title="a title")
+    assert search(ws, "done", strategy="lexical").total == 1
+
+
+@given(st.text(st.characters(codec="ascii")))
+def test_plain_english_takes_no_more_room(text: str) -> None:
+    assert spell(text) is text
+
+
+@given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
+def test_any_text_is_one_safe_expression(text: str) -> None:
+    db = apsw.Connection(":memory:")
+    db.execute("CREATE VIRTUAL TABLE t USING fts5 (x)")
+    assert db.execute("SELECT count(*) FROM t WHERE t MATCH ?", (match(text),)).get == 0
+
+
+LETTERS = st.characters(categories=["Lo", "Ll", "Nd"], exclude_characters="\0")
+
+
+@given(st.text(LETTERS, min_size=1, max_size=12), st.text(LETTERS, max_size=5))
+def test_every_word_of_a_text_is_found_in_it(text: str, before: str) -> None:
+    whole = f"{before} {text}"
+    db = apsw.Connection(":memory:")
+    tokenizer = " ".join(f"''{part}''" for part in TOKENIZER)
+    db.execute(f"CREATE VIRTUAL TABLE t USING fts5 (x, tokenize = '{tokenizer}')")
+    db.execute("INSERT INTO t VALUES (?)", (spell(whole),))
+    for _, word in words(whole):
+        assert db.execute("SELECT count(*) FROM t WHERE t MATCH ?", (match(word),)).get == 1, (word, spell(whole))
+
+
+ENDINGS = "|s|es|ed|ing|er|ization|izer|ability|ously|fulness|iveness|alism|icate|ical|ness|ency|ies|ied|y|e".split("|")
+ENGLISH = st.builds("{}{}".format, st.sampled_from("relat hopp fil us creat flu operat pon organ valid".split()),
+                    st.sampled_from(ENDINGS))  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    with closing(Index(tmp_path_factory.mktemp("index") / "index.db")) as index:
+        yield index
+
+
+@given(st.one_of(st.text(max_size=200), st.lists(ENGLISH, max_size=30).map(" ".join)), st.sets(ENGLISH, max_size=4))
+def test_what_cannot_have_a_sought_stem_is_passed_over(index: Index, text: str, sought: set[str]) -> None:
+    stems = {stem for word in sought for stem in index.stems(word)} | set(sorted(index.stems(text))[:2])
+    stemmed = [(start, index.stem(word)) for start, word in words(text)]
+    assert index.places(text, stems) == [(start, stem) for start, stem in stemmed if stem in stems]

@@ -1,0 +1,284 @@
+"""The entry format: laws for what is written, a table for what people type."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from synaptic.errors import InvalidArgument
+from synaptic.models import TYPES, Entry, ParsedFile
+from synaptic.notes.markdown import (
+    compose_entry,
+    derived_id,
+    new_id,
+    parse_entries,
+    plain_text,
+    render_entry,
+    rewrite_block,
+    slug_tag,
+)
+
+BERLIN = timezone(timedelta(hours=1))
+AT = datetime(2026, 11, 21, 9, 31, 5, tzinfo=BERLIN)
+ID = "20261121-7k3m9q2x"
+
+# pieces that mean something to the format, so that chance puts them next to each other
+PIECES = st.sampled_from(
+    [
+        *("## 10:00 x", "# H1", "##", "#", "\\## 10:00", "\\#", "## 9:31 am", "am x", "decision:", "note", "2026"),
+        *("```", "~~~~", "> ```", "    ```", "`", "<!--", "-->", "<!-- syn:20261121-7k3m9q2x -->", "\\<!-- syn:"),
+        *("---", "#tag", "- #x", "[#x](http://a#b)", "<<<<<<< HEAD"),
+        *("\r\n", "\n", "\n\n", "\x0b", "\u2028", "\x85", " ", "\0"),
+    ]
+)
+TEXTS = (
+    st.lists(st.one_of(PIECES, st.text(max_size=12), st.just("\n")), min_size=1, max_size=14)
+    .map("".join)
+    .filter(lambda text: text.strip(" \t\r\n") and text.strip())
+)
+TAGS = st.lists(st.sampled_from(["a", "b-c", "x/y", "tag", "Two Words"]), max_size=3)
+
+
+@st.composite
+def composed(draw: st.DrawFn) -> Entry:
+    """An entry as a save writes it, from any text."""
+    entry, _ = compose_entry(
+        draw(TEXTS),
+        id=ID,
+        at=AT,
+        type=draw(st.sampled_from(TYPES)),
+        title=draw(st.one_of(st.none(), TEXTS)),
+        tags=draw(TAGS),
+        importance=draw(st.one_of(st.none(), st.integers(0, 10))),
+        files=draw(st.lists(st.text(min_size=1, max_size=8), max_size=2)),
+        project=draw(st.one_of(st.none(), st.text(max_size=8))),
+        supersedes=draw(st.sampled_from([(), ("20260101-aaaaaaaa", "20260102-bbbbbbbb")])),
+        by="claude",
+    )
+    return entry
+
+
+def read(text: str | bytes, path: str = "2026-11-21.md") -> ParsedFile:
+    data = text if isinstance(text, bytes) else text.encode()
+    return parse_entries(data, path, mtime=datetime(2026, 1, 2, 3, 4, tzinfo=UTC), tz=BERLIN)
+
+
+@given(composed())
+@settings(max_examples=400, deadline=None)
+def test_what_is_written_reads_back_equal(entry: Entry) -> None:
+    assert read(render_entry(entry)).entries == (entry,)
+
+
+@given(TEXTS)
+@settings(max_examples=300, deadline=None)
+def test_saved_content_reads_back_as_it_was(text: str) -> None:
+    entry, notices = compose_entry(text, id=ID, at=AT)
+    [found] = read(render_entry(entry)).entries
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    while lines and not lines[0].strip(" \t"):
+        lines.pop(0)
+    while lines and not lines[-1].strip(" \t"):
+        lines.pop()
+    if "An open code fence was closed." in notices:
+        assert found.content.startswith("\n".join(lines))
+    else:
+        assert found.content == "\n".join(lines)
+
+
+@given(st.lists(composed(), min_size=1, max_size=4), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_entries_below_each_other_stay_apart(entries: list[Entry], crlf: bool) -> None:
+    named = [replace(entry, id=f"20261121-{number:08d}") for number, entry in enumerate(entries)]
+    text = "# 2026-11-21\n\n" + "\n".join(map(render_entry, named)) + "\n## 11:00 By hand\nbody\n"
+    data = (text.replace("\n", "\r\n") if crlf else text).encode()
+    found = read(data).entries
+    assert found[:-1] == tuple(named)
+    assert (found[-1].title, found[-1].content) == ("By hand", "body")
+    for entry in found[:-1]:
+        assert entry.place is not None
+        assert read(data[entry.place.start : entry.place.end]).entries == (entry,)
+
+
+@given(st.binary(max_size=300), st.lists(PIECES, max_size=20).map(lambda pieces: "\n".join(pieces).encode()))
+@settings(max_examples=400, deadline=None)
+def test_any_bytes_are_read_and_no_two_entries_overlap(noise: bytes, shaped: bytes) -> None:
+    for data in (noise, shaped, shaped + noise + shaped):
+        places = [entry.place for entry in read(data).entries]
+        end = 0
+        for place in places:
+            assert place is not None
+            assert end <= place.start <= place.body_start <= place.body_end <= place.end <= len(data)
+            end = place.end
+
+
+@given(composed(), composed(), st.sampled_from(["\n", "\r\n"]))
+@settings(max_examples=200, deadline=None)
+def test_an_edit_says_the_new_and_touches_nothing_else(old: Entry, new: Entry, eol: str) -> None:
+    above, below = f"# Day{eol}{eol}## 8:15 am  Before {eol}x  {eol}{eol}", f"{eol}## 23:00 After{eol}y"
+    data = (above + render_entry(old).replace("\n", eol) + below).encode()
+    [_, found, _] = read(data).entries
+    assert found.place is not None
+    block = data[found.place.start : found.place.end]
+    assert rewrite_block(block, found, found) == block
+    edited = rewrite_block(block, found, replace(new, place=found.place, extra=found.extra))
+    whole = data[: found.place.start] + edited + data[found.place.end :]
+    assert whole.startswith(above.encode()) and whole.endswith(below.encode())
+    assert read(whole).entries[1] == new
+
+
+def test_an_edit_keeps_the_time_as_typed_and_fixes_the_id() -> None:
+    data = b"## 9:31 am - nothing\n## 10:15-11:00 Standup #Team  \nnotes\n"
+    [_, entry] = read(data).entries
+    assert entry.place is not None and entry.derived_id
+    block = data[entry.place.start : entry.place.end]
+    edited = rewrite_block(block, entry, replace(entry, importance=8, derived_id=False))
+    assert edited == f"## 10:15-11:00 Standup #Team  \n<!-- syn:{entry.id} importance=8 -->\nnotes\n".encode()
+    renamed = rewrite_block(block, entry, replace(entry, title="Daily", derived_id=False))
+    assert renamed.startswith(b"## 10:15-11:00 Daily #Team\n")
+
+
+@pytest.mark.parametrize(
+    ("heading", "type_", "title", "tags", "clock"),
+    [
+        ("## 09:31 decision: Chose sqlite-vec #db #search", "decision", "Chose sqlite-vec", ("db", "search"), "09:31"),
+        ("## 10:15 Called the bank #finance", "note", "Called the bank", ("finance",), "10:15"),
+        ("## 10:15 Progress on billing", "note", "Progress on billing", (), "10:15"),
+        ("## 10:15 progress", "progress", "text", (), "10:15"),
+        ("## 10:15 DECISION: x #A", "decision", "x", ("a",), "10:15"),
+        ("## 9:31 am Early", "note", "Early", (), "09:31"),
+        ("## 9:31 pm Late", "note", "Late", (), "21:31"),
+        ("## 10:15-11:00 Meeting", "note", "Meeting", (), "10:15"),
+        ("## 10:15:42 Exact", "note", "Exact", (), "10:15"),
+        ("## 10:15 Issue \\#12 is open", "note", "Issue #12 is open", (), "10:15"),
+        ("## 10:15 plan: what next", "note", "plan: what next", (), "10:15"),
+    ],
+)
+def test_headings(heading: str, type_: str, title: str, tags: tuple[str, ...], clock: str) -> None:
+    [entry] = read(f"{heading}\ntext\n").entries
+    assert (entry.type, entry.title, entry.tags, entry.time) == (type_, title, tags, clock)
+    assert entry.content == "text"
+    assert entry.date == "2026-11-21" and entry.derived_id
+
+
+@pytest.mark.parametrize(
+    "line", ["## 24:00 x", "## 9.31 x", "### 10:00 x", "## Why", "##10:00 x", "## 10:00x", "## 7 things"]
+)
+def test_other_headings_are_body(line: str) -> None:
+    [entry] = read(f"## 08:00 First\n{line}\n").entries
+    assert entry.content == line
+
+
+def test_an_open_fence_never_swallows_a_saved_entry() -> None:
+    saved = render_entry(compose_entry("Saved below.", id=ID, at=AT)[0])
+    parsed = read(f"## 08:00 By hand\n```python\nx = 1\n\n{saved}")
+    assert [entry.title for entry in parsed.entries] == ["By hand", "Saved below."]
+    assert [issue.code for issue in parsed.issues] == ["open-fence"]
+
+
+def test_headings_in_fences_comments_and_front_matter_are_text() -> None:
+    text = "---\nx: 1\n---\n## 08:00 A\n```\n## 09:00 no\n```\n<!--\n## 09:30 no\n-->\n## 10:00 B\n"
+    assert [entry.title for entry in read(text).entries] == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "date", "source"),
+    [
+        ("2026-11-20.md", "## 10:00 x", "2026-11-20", "file"),
+        ("a/2026_11_20.md", "note", "2026-11-20", "file"),
+        ("20261120 Meeting.md", "note", "2026-11-20", "file"),
+        ("n.md", "---\ndate: 2026-11-19\n---\nnote", "2026-11-19", "front-matter"),
+        ("n.md", f"## 09:31 x\n<!-- syn:{ID} at=2026-11-18T09:31:05+01:00 -->\n", "2026-11-18", "comment"),
+        ("n.md", "note", "2026-01-02", "mtime"),
+        ("2026-02-30.md", "note", "2026-01-02", "mtime"),
+    ],
+)
+def test_dates(path: str, text: str, date: str, source: str) -> None:
+    [entry] = read(text, path).entries
+    assert (entry.date, entry.date_source) == (date, source)
+
+
+def test_at_adds_seconds_and_a_changed_heading_wins() -> None:
+    comment = f"<!-- syn:{ID} at=2026-11-21T09:31:05+05:00 -->"
+    [kept] = read(f"## 09:31 x\n{comment}\n").entries
+    assert kept.at == datetime(2026, 11, 21, 9, 31, 5, tzinfo=timezone(timedelta(hours=5)))
+    [moved] = read(f"## 09:45 x\n{comment}\n").entries
+    assert moved.time == "09:45" and moved.at.second == 0
+
+
+def test_whole_files() -> None:
+    [note] = read(
+        "---\ntags: [Work, two words]\naliases: Other\n---\n# Title #x\n\nText with #inline.\n", "n.md"
+    ).entries
+    assert (note.title, note.content) == ("Title", "Text with #inline.")
+    assert note.tags == ("x", "work", "two-words", "inline")
+    assert note.place is not None and note.place.whole_file
+    [page] = read("---\nauthor: Somebody\n---\n", "References/Blade Runner.md").entries
+    assert page.title == "Blade Runner"
+    assert read("# 2026-11-21\n").entries == ()
+    assert read("").entries == ()
+    assert read("---\nsynaptic: false\n---\n# Secret\ntext", "n.md") == ParsedFile((), ())
+
+
+def test_text_around_entries_is_a_note_of_its_own() -> None:
+    parsed = read("# 2026-11-21\n\nA grey day.\n\n## 10:00 Entry\nbody\n\n# Later\nthoughts\n")
+    assert [(entry.title, entry.content) for entry in parsed.entries] == [
+        ("2026-11-21", "A grey day."),
+        ("Entry", "body"),
+        ("Later", "thoughts"),
+    ]
+
+
+def test_an_id_that_stands_twice() -> None:
+    one, other = f"## 10:00 A\n<!-- syn:{ID} -->\n", f"## 11:00 B\n<!-- syn:{ID} -->\n"
+    assert len(read(one + one).entries) == 1
+    parsed = read(one + other)
+    assert parsed.entries[0].id == ID != parsed.entries[1].id
+    assert [issue.code for issue in parsed.issues] == ["duplicate-id"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"\xef\xbb\xbf## 10:00 x\nbody", b"## 10:00 x\r\nbody\r\n", b"## 10:00 x\rbody\r", b"## 10:00 x\nbody"],
+)
+def test_line_ends_and_byte_order_marks(data: bytes) -> None:
+    [entry] = read(data).entries
+    assert (entry.title, entry.content) == ("x", "body")
+
+
+def test_ids() -> None:
+    assert new_id(AT.date()).startswith("20261121-") and len(new_id(AT.date())) == 17
+    assert new_id(AT.date()) != new_id(AT.date())
+    assert derived_id(None, "n.md", "", 0).startswith("00000000-")
+    assert derived_id(AT.date(), "n.md", "h", 0) == derived_id(AT.date(), "n.md", "h", 0)
+    assert derived_id(AT.date(), "n.md", "h", 0) != derived_id(AT.date(), "n.md", "h", 1)
+
+
+@pytest.mark.parametrize("text", ["", " \n\t\n", "\r\n"])
+def test_nothing_cannot_be_saved(text: str) -> None:
+    with pytest.raises(InvalidArgument):
+        compose_entry(text, id=ID, at=AT)
+
+
+@pytest.mark.parametrize(
+    ("tag", "slug"), [("Two Words", "two-words"), ("#DB", "db"), ("a/b_c-d", "a/b_c-d"), ("2026", "")]
+)
+def test_tags(tag: str, slug: str) -> None:
+    assert slug_tag(tag) == slug
+    if not slug:
+        with pytest.raises(InvalidArgument):
+            compose_entry("x", id=ID, at=AT, tags=[tag])
+
+
+def test_tags_are_not_read_from_code_links_and_urls() -> None:
+    text = "`#a` [x](http://y#b) http://z#c [[Page#d]]\n\n```\n#e\n```\n\n#real and (#not)\n"
+    [entry] = read(f"## 10:00 x\n{text}").entries
+    assert entry.tags == ("real",)
+
+
+def test_plain_text() -> None:
+    assert plain_text("see [[Page|alias]] and [text](url)").split() == ["see", "Page", "alias", "and", "text", "url"]
+    assert "secret" not in plain_text("a <!-- secret --> b")

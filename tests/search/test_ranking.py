@@ -1,0 +1,75 @@
+"""Laws of fusion and decay, with numbers and no database."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synaptic.index import instant
+from synaptic.search.ranking import age_in_days, decay, newest_of_a_topic_first, reciprocal_rank_fusion
+
+ranking = st.lists(st.integers(0, 30), unique=True, max_size=15)
+rankings = st.dictionaries(st.sampled_from(["lexical", "semantic", "third"]), ranking, min_size=1)
+ages = st.floats(0, 5000)
+
+
+@given(rankings, st.floats(0.5, 100))
+def test_fusion_does_not_depend_on_the_order_of_the_lists(lists: dict[str, list[int]], k: float) -> None:
+    weights = {"lexical": 1.0, "semantic": 0.7, "third": 2.0}
+    backwards = dict(reversed(lists.items()))
+    assert reciprocal_rank_fusion(lists, k=k, weights=weights) == reciprocal_rank_fusion(
+        backwards, k=k, weights=weights
+    )
+
+
+@given(rankings, st.floats(0.5, 100))
+def test_fused_scores_lie_in_0_to_1_and_first_everywhere_is_1(lists: dict[str, list[int]], k: float) -> None:
+    with_winner = {name: [-1, *keys] for name, keys in lists.items()}
+    scores = reciprocal_rank_fusion(with_winner, k=k, weights={})
+    assert scores[-1] == pytest.approx(1.0)
+    assert all(0 < score <= scores[-1] for score in scores.values())
+
+
+def test_fusion_is_the_published_formula() -> None:
+    scores = reciprocal_rank_fusion({"a": ["x", "y"], "b": ["y"]}, k=60, weights={"a": 1.0, "b": 2.0})
+    best = 3 / 61
+    assert scores["x"] == pytest.approx((1 / 61) / best)
+    assert scores["y"] == pytest.approx((1 / 62 + 2 / 61) / best)
+
+
+@given(st.floats(0.1, 1000), st.floats(0, 1))
+def test_decay_is_halfway_to_the_floor_at_the_half_life(half_life: float, floor: float) -> None:
+    assert decay(0, half_life_days=half_life, floor=floor) == pytest.approx(1.0)
+    assert decay(half_life, half_life_days=half_life, floor=floor) == pytest.approx(floor + (1 - floor) / 2)
+
+
+@given(ages, ages, st.floats(0, 1))
+def test_decay_never_rises_with_age_nor_falls_below_its_floor(one: float, other: float, floor: float) -> None:
+    young, old = sorted((one, other))
+    weights = [decay(age, half_life_days=30, floor=floor) for age in (young, old)]
+    assert weights[0] >= weights[1] >= floor - 1e-12
+
+
+@given(st.datetimes(timezones=st.just(UTC)), st.datetimes(timezones=st.just(timezone(timedelta(hours=14)))))
+def test_age_is_never_negative_and_never_fails(one: datetime, other: datetime) -> None:
+    assert age_in_days(instant(one), instant(other)) >= 0
+    assert min(age_in_days(instant(one), instant(other)), age_in_days(instant(other), instant(one))) == 0
+
+
+@given(ranking, st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=20), st.randoms())
+def test_of_one_topic_the_later_goes_first_and_nobody_is_lost(
+    order: list[int], pairs: list[tuple[int, int]], chance: object
+) -> None:
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    at = {key: start + timedelta(days=(key * 7) % 31) for key in range(31)}
+    known = [(a, b) for a, b in pairs if a in order and b in order]
+    result = newest_of_a_topic_first(order, known, at)
+    assert sorted(result) == sorted(order)
+    for a, b in known:
+        later, earlier = (a, b) if at[a] > at[b] else (b, a)
+        assert result.index(later) <= result.index(earlier)
+    bystanders = [key for key in order if not any(key in pair for pair in known)]
+    assert all(result.index(key) == order.index(key) for key in bystanders)

@@ -1,0 +1,539 @@
+"""Finding: by words, by meaning, by marks and by time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from embedders import HashingEmbedder
+from homes import Clock, open_home
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from synaptic import Workspace, build_filters, delete, find, get, rebuild, recent, restore, save, search, update
+from synaptic.errors import Ambiguous, InvalidArgument, NotFound, Refused
+from synaptic.index.embedding import FastEmbedder
+from synaptic.workspace.sync import embed_pending
+
+LOGIN = "Fixed authentication JWT token refresh bug in the login flow"
+OTHERS = """Chose sqlite-vec over LanceDB: one file, no server
+Watered the plants and moved the ficus to the window
+The nightly export takes 40 minutes since March
+Team lunch moved to Thursday at the Italian place
+Postgres connection pool raised from 20 to 40
+Invoice template now shows the VAT number
+Upgraded Node to 22 on all build machines
+Mira is on holiday until the third of December
+The printer on the second floor needs toner
+Dropped support for Python 3.10
+Booked the train to Hamburg for the conference
+Search results are cached for five minutes
+The backup disk is nearly full
+Bought new running shoes, size 43
+Renamed the billing worker to ledger
+Grocery list: rice, lentils, lemons
+Refactored the CSV importer into two passes
+Quarterly numbers are due on Friday
+The heating makes a noise in the morning
+Wrote a short guide on feature flags""".splitlines()
+
+
+@pytest.fixture(scope="module")
+def meaning(model: FastEmbedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    """Twenty-one entries with the real model."""
+    with open_home(tmp_path_factory.mktemp("home"), embedder=model) as workspace:
+        for text in (*OTHERS[:10], LOGIN, *OTHERS[10:]):
+            save(workspace, text)
+        rebuild(workspace)
+        yield workspace
+
+
+def titles(ws: Workspace, query: str, **more: object) -> list[str]:
+    return [hit.entry.title for hit in search(ws, query, **more).hits]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "query", ["login issues", "sign-in trouble", "JWT token", "autentication", "users cannot log in"]
+)
+def test_one_among_twenty_is_found_first(meaning: Workspace, query: str) -> None:
+    result = search(meaning, query)
+    assert result.mode == "hybrid"
+    assert result.hits[0].entry.title == LOGIN
+
+
+def test_words_and_meaning_alone(meaning: Workspace) -> None:
+    words = search(meaning, "sign-in trouble", strategy="lexical")
+    assert (words.mode, words.hits) == ("lexical", ())
+    assert titles(meaning, "sign-in trouble", strategy="semantic")[0] == LOGIN
+
+
+def test_meaning_without_a_word_says_so(meaning: Workspace) -> None:
+    result = search(meaning, "zzqqy")
+    assert "in meaning only" in result.notices[0]
+    assert all(hit.score < 0.5 for hit in result.hits)
+
+
+def test_a_typing_error_finds_the_nearest_word(meaning: Workspace) -> None:
+    result = search(meaning, "conection pol", strategy="lexical")
+    assert result.hits[0].entry.title.startswith("Postgres connection pool")
+    assert "'connection'" in result.notices[0]
+
+
+def test_why(meaning: Workspace) -> None:
+    [hit, *_] = search(meaning, "JWT token", explain=True).hits
+    assert hit.why is not None
+    assert (hit.why.lexical_rank, hit.why.matched_layers) == (1, ("lexical", "semantic"))
+    assert hit.why.similarity is not None and 0.2 < hit.why.similarity <= 1
+    assert hit.why.decay == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("apart", [{"minutes": 0}, {"minutes": 20}, {"days": 30}])
+def test_of_two_on_one_topic_the_later_is_first(
+    model: FastEmbedder, tmp_path: Path, clock: Clock, apart: dict[str, float]
+) -> None:
+    with open_home(tmp_path, embedder=model, clock=clock) as ws:
+        save(ws, "The staging database runs on port 5432")
+        clock.forward(**apart)
+        save(ws, "The staging database runs on port 6543")
+        for text in OTHERS[:6]:
+            save(ws, text)
+        for query in ("staging database port", "On which port does the staging database run?", "staging 5432"):
+            assert titles(ws, query)[0].endswith("6543")
+        scores = [hit.score for hit in search(ws, "staging database port").hits]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_a_correction_in_other_words_goes_first_and_what_only_sounds_alike_does_not(
+    model: FastEmbedder, tmp_path: Path, clock: Clock
+) -> None:
+    with open_home(tmp_path, embedder=model, clock=clock) as ws:
+        save(ws, "Background jobs of the invoicing app run on Celery with RabbitMQ.")
+        save(ws, "The hotel in Rome is the Artemide, breakfast included.")
+        clock.forward(days=9)
+        save(ws, "We threw Celery out of invoicing: background work is a Postgres queue from today.")
+        save(ws, "The hotel in Vienna is the Topazz, breakfast not included.")
+        for text in OTHERS[:6]:
+            save(ws, text)
+        assert "Postgres queue" in titles(ws, "background jobs invoicing")[0]
+        assert "Rome" in titles(ws, "which hotel did we book in Rome?")[0]
+
+
+def test_those_without_a_vector_yet_keep_their_places(model: FastEmbedder, tmp_path: Path, clock: Clock) -> None:
+    words_first = {"weights": {"lexical": 20.0, "semantic": 1.0}}
+    with open_home(tmp_path, embedder=model, clock=clock, search=words_first) as ws:
+        postgres = ("Postgres of pre-production listens on 5432", "The pre-production Postgres listens on 6543 now")
+        for text in (*OTHERS[:6], *postgres):
+            save(ws, text)
+            clock.forward(days=1)
+        embed_pending(ws, budget_s=None)
+        waiting = ws.config.journal / f"{clock():%Y-%m-%d}-later.md"
+        waiting.write_text("\n".join(f"## 1{n}:00 staging database port\n" for n in range(10)), encoding="utf-8")
+        found = [hit.entry.title for hit in search(ws, "staging database port", strategy="hybrid", embed_ms=0).hits]
+        assert set(found[:10]) == {"staging database port"} and set(found[10:]) == {*OTHERS[:6], *postgres}
+
+
+def test_a_stray_word_does_not_put_another_matter_first(model: FastEmbedder, tmp_path: Path) -> None:
+    """In so small a journal `use` is rarer than `port`, which stands beside every other entry."""
+    with open_home(tmp_path, embedder=model) as ws:
+        save(ws, "We decided to use Postgres for the job queue because Redis lost jobs on restart", type="decision")
+        save(ws, "Staging deploys run from the release branch, port 8080", type="reference")
+        save(ws, "Anna asked for invoices in PDF/A by March")
+        save(ws, "Flaky upload test: clock drift in the container", type="issue")
+        save(ws, "The job queue moved to RabbitMQ; Postgres could not keep up", type="decision")
+        save(ws, "Staging deploys run on port 9090 now")
+        for strategy in ("auto", "hybrid"):
+            found = search(ws, "which port does staging use?", strategy=strategy).hits
+            assert [hit.entry.title[:15] for hit in found[:2]] == ["Staging deploys"] * 2
+
+
+def test_what_is_said_by_whom_the_question_names_counts_more(model: FastEmbedder, tmp_path: Path) -> None:
+    with open_home(tmp_path, embedder=model) as ws:
+        save(ws, "Ada: I play the cello on Sundays.")
+        save(ws, "Bob: Ada, did you say that you play the violin, or was it the cello that you play?")
+        assert titles(ws, "Which instrument does Ada play?")[0].startswith("Bob:")
+        for text in ("the train was late", "no, it rained", "see you at four"):  # a talk, not a label of one note
+            save(ws, f"Ada: {text}")
+            save(ws, f"Bob: oh, {text}")
+        assert titles(ws, "Which instrument does Ada play?")[0].startswith("Ada:")
+        assert titles(ws, "Which instrument does Bob play?")[0].startswith("Bob:")
+
+
+def test_a_page_without_a_date_is_not_taken_for_the_later(model: FastEmbedder, tmp_path: Path) -> None:
+    with open_home(tmp_path, embedder=model) as ws:
+        pages = [ws.config.journal / name for name in ("exact.md", "other.md")]
+        for page, port in zip(pages, ("5432", "6543, said Ada"), strict=True):
+            page.write_text(f"The staging database runs on port {port}.\n", encoding="utf-8")
+        for early, late in (pages, reversed(pages)):
+            os.utime(early, (1e9, 1e9))
+            os.utime(late, (1.5e9, 1.5e9))
+            assert "5432" in search(ws, "The staging database runs on port 5432.").hits[0].entry.content
+
+
+def test_a_long_entry_is_found_by_its_last_sentence(model: FastEmbedder, tmp_path: Path) -> None:
+    with open_home(tmp_path, embedder=model) as ws:
+        filler = " ".join(
+            f"Paragraph {n} is about roads, bridges and the price of gravel in the valley." for n in range(90)
+        )
+        save(ws, f"Road works.\n\n{filler}\n\nIn the end the cat had hidden behind the washing machine.")
+        save(ws, "Invoices are due on Friday.")
+        rebuild(ws)
+        for strategy, query in (("lexical", "washing machine"), ("semantic", "where was the kitten hiding?")):
+            [hit, *_] = search(ws, query, strategy=strategy).hits
+            assert hit.entry.title.startswith("Road works")
+            assert "washing machine" in hit.passage and len(hit.passage) < 1_500
+
+
+# -- filters --------------------------------------------------------------------------------------------------
+
+MARKS = st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(["decision", "note", "issue"]),
+        "tags": st.lists(st.sampled_from(["db", "area/kitchen", "area"]), max_size=2, unique=True),
+        "project": st.sampled_from(["Web", "shop"]),
+        "files": st.lists(st.sampled_from(["src/store.py", "src/web/app.py"]), max_size=1),
+        "importance": st.one_of(st.none(), st.integers(0, 10)),
+        "at": st.sampled_from(["2026-11-01", "2026-11-10", "2026-11-20"]),
+    }
+)
+WANTED = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.sampled_from(["decision", ["issue", "note"]]),
+        "tag": st.sampled_from(["area", "db", ["db", "area/kitchen"]]),
+        "project": st.sampled_from(["web", "SHOP"]),
+        "file": st.sampled_from(["store.py", "src", "src/web/app.py"]),
+        "min_importance": st.integers(0, 10),
+        "since": st.sampled_from(["2026-11-05", "2026-11-20"]),
+        "until": st.just("2026-11-20"),
+    },
+)
+
+
+@given(st.lists(MARKS, min_size=1, max_size=8), WANTED)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_filters_are_exact_in_both_lists(
+    tmp_path_factory: pytest.TempPathFactory, marks: list[dict[str, object]], wanted: dict[str, object]
+) -> None:
+    def passes(mark: dict[str, object]) -> bool:
+        def any_of(name: str) -> list[str]:
+            value = wanted.get(name, [])
+            return [value] if isinstance(value, str) else list(value)  # type: ignore[call-overload]
+
+        tags, files = list(mark["tags"]), list(mark["files"])  # type: ignore[call-overload]
+        importance = 5 if mark["importance"] is None else mark["importance"]
+        return (
+            (not any_of("type") or mark["type"] in any_of("type"))
+            and (not any_of("tag") or any(t == w or t.startswith(f"{w}/") for t in tags for w in any_of("tag")))
+            and (not any_of("project") or str(mark["project"]).lower() in map(str.lower, any_of("project")))
+            and (
+                not any_of("file")
+                or any(f == w or f.endswith(f"/{w}") or f.startswith(f"{w}/") for f in files for w in any_of("file"))
+            )
+            and importance >= wanted.get("min_importance", 0)  # type: ignore[operator]
+            and str(wanted.get("since", "0")) <= str(mark["at"]) <= str(wanted.get("until", "9"))
+        )
+
+    with open_home(tmp_path_factory.mktemp("home")) as ws:
+        for number, mark in enumerate(marks):
+            save(ws, f"harbour entry {number}", force=True, **mark)  # type: ignore[arg-type]
+        expected = {f"harbour entry {n}" for n, mark in enumerate(marks) if passes(mark)}
+        filters = build_filters(now=ws.clock(), **wanted)  # type: ignore[arg-type]
+        for strategy in ("lexical", "semantic", "hybrid"):
+            assert set(titles(ws, "harbour", filters=filters, strategy=strategy, limit=100)) == expected
+        listing = find(ws, filters=filters, limit=100)
+        assert {entry.title for entry in listing.entries} == expected
+        assert listing.total == len(expected)
+
+
+def test_inline_filters_and_phrases(ws: Workspace) -> None:
+    save(ws, "The connection pool is small", type="decision", tags=["db"])
+    save(ws, "The pool has no connection to the river")
+    assert titles(ws, '"connection pool"') == ["The connection pool is small"]
+    assert titles(ws, "pool tag:db") == ["The connection pool is small"]
+    assert titles(ws, "type:decision") == ["The connection pool is small"]
+    nothing = search(ws, '"pool connection"')
+    assert nothing.hits == () and "without the quotes" in nothing.notices[0]
+
+
+@given(
+    st.text(max_size=60)
+    | st.sampled_from(['"', '""', "NEAR(a b)", "a:b", "^a*", "a AND OR NOT", "(((", "-", "%", "日本", "🎉"])
+)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_query_is_answered(ws: Workspace, query: str) -> None:
+    if not find(ws).total:
+        save(ws, "Something to find, a and b")
+    assert search(ws, query).total >= 0
+
+
+@pytest.mark.parametrize("limit", [0, -1, 101, 10**9])
+def test_a_limit_outside_its_range_is_told(ws: Workspace, limit: int) -> None:
+    for verb in (lambda: search(ws, "x", limit=limit), lambda: recent(ws, limit=limit), lambda: find(ws, limit=limit)):
+        with pytest.raises(InvalidArgument, match="1 to 100"):
+            verb()
+
+
+# -- answers from words only ----------------------------------------------------------------------------------
+
+
+def test_without_a_model_words_answer_and_say_so(tmp_path: Path) -> None:
+    with open_home(tmp_path, embedder=HashingEmbedder(broken=True)) as ws:
+        save(ws, LOGIN)
+        result = search(ws, "token")
+        assert (result.mode, result.hits[0].entry.title) == ("lexical", LOGIN)
+        assert "cannot be loaded" in result.notices[0] and "words only" in result.notices[0]
+
+
+def test_what_has_no_vector_yet_is_counted_with_the_cure(tmp_path: Path) -> None:
+    with open_home(tmp_path) as ws:
+        day = "".join(f"## {n // 60:02d}:{n % 60:02d} Entry {n}\ntext {n}\n\n" for n in range(300))
+        (ws.config.journal / "2026-11-20.md").write_text(day)
+        result = search(ws, "entry", embed_ms=0)
+        assert "300 of 300" in result.notices[0] and "synaptic rebuild-index" in result.notices[0]
+        rebuild(ws)
+        assert search(ws, "entry", embed_ms=0).notices == ()
+
+
+# -- time, ids, superseding -----------------------------------------------------------------------------------
+
+
+def test_superseded_entries_are_hidden_unless_asked_for(ws: Workspace) -> None:
+    old = save(ws, "The team meets on Monday")
+    new = save(ws, "The team meets on Tuesday", supersedes=[old.id[-8:]])  # within the same second
+    assert [hit.entry.id for hit in search(ws, "team meets").hits] == [new.id]
+    filters = build_filters(now=ws.clock(), include_superseded=True)
+    both = search(ws, "team meets", filters=filters)
+    assert {hit.entry.id: hit.superseded_by for hit in both.hits} == {old.id: new.id, new.id: None}
+    assert get(ws, [old.id]).superseded_by == {old.id: new.id}
+    for listing in (
+        recent(ws),
+        recent(ws, "team"),
+        find(ws, facets=True),
+        find(ws, "team", filters=build_filters(now=ws.clock())),
+    ):
+        assert (listing.total, [entry.id for entry in listing.entries]) == (1, [new.id])
+    every = find(ws, filters=filters, facets=True)
+    assert (every.total, every.superseded_by) == (2, {old.id: new.id})
+    assert [facets.types for listing in (find(ws, facets=True), every) if (facets := listing.facets)] == [
+        (("note", 1),), (("note", 2),)
+    ]  # fmt: skip
+    with pytest.raises(InvalidArgument):
+        update(ws, new.id, supersedes=[new.id])
+
+
+def test_recent_with_a_query_reaches_no_further_than_the_last_fifty(ws: Workspace, clock: Clock) -> None:
+    save(ws, "The harbour is closed")
+    for number in range(50):
+        clock.forward(minutes=1)
+        save(ws, f"harbour report {number}")
+    found = recent(ws, "harbour closed").entries
+    assert len(found) == 10
+    assert "The harbour is closed" not in [entry.title for entry in found]
+    assert [entry.at for entry in found] == sorted((entry.at for entry in found), reverse=True)
+
+
+def test_paging_stays_right_while_entries_arrive(ws: Workspace, clock: Clock) -> None:
+    wanted = []
+    for number in range(7):
+        clock.forward(minutes=1)
+        wanted.append(save(ws, f"entry {number}").id)
+    seen, cursor = [], None
+    while True:
+        page = find(ws, limit=3, cursor=cursor)
+        seen += [entry.id for entry in page.entries]
+        clock.forward(minutes=1)
+        save(ws, f"arrived after {len(seen)}")
+        if (cursor := page.cursor) is None:
+            break
+    assert seen == wanted[::-1]
+    around = find(ws, around=wanted[3], limit=3).entries
+    assert [entry.id for entry in around] == wanted[2:5]
+    with pytest.raises(InvalidArgument, match="cursor"):
+        find(ws, cursor="nonsense")
+
+
+def test_ids_may_be_short(ws: Workspace) -> None:
+    receipt = save(ws, "An entry")
+    for name in (receipt.id, receipt.id[-8:], receipt.id[-8:-4], receipt.id[:13]):
+        assert get(ws, [name]).entries[0].id == receipt.id
+    with pytest.raises(NotFound):
+        get(ws, ["zzzz"])
+    path = ws.config.journal / "2026-11-20.md"
+    path.write_text("".join(f"## 10:0{n} x\n<!-- syn:20261120-aaaa000{n} -->\n" for n in (1, 2)))
+    with pytest.raises(Ambiguous):
+        get(ws, ["aaaa"])
+
+
+# -- writing, through the verbs --------------------------------------------------------------------------------
+
+
+def test_the_same_text_again_within_ten_minutes_is_the_first(ws: Workspace, clock: Clock) -> None:
+    first = save(ws, "Said twice")
+    clock.forward(minutes=9)
+    assert (again := save(ws, "Said twice")).id == first.id and "already saved" in again.notices
+    assert save(ws, "Said twice", project="another").id != first.id
+    assert save(ws, "Said twice", force=True).id != first.id
+    clock.forward(hours=48)
+    assert save(ws, "Said twice").id != first.id
+
+
+def test_an_edit_leaves_the_rest_of_the_file_alone(ws: Workspace) -> None:
+    path = ws.config.journal / "2026-11-20.md"
+    above, below = b"# Day\r\n\r\n## 08:00 Above  \r\nx  \r\n\r\n", b"## 10:00 Below\r\ny"
+    path.write_bytes(above + b"## 9:00 am Mine #a\r\nold words\r\n\r\n" + below)
+    mine = next(entry for entry in recent(ws).entries if entry.title == "Mine")
+    update(ws, mine.id, content="new words", add_tags=["b"])
+    data = path.read_bytes()
+    assert data.startswith(above) and data.endswith(below)
+    assert b"## 9:00 am Mine #a #b\r\n<!-- syn:" in data and b"new words\r\n\r\n" in data
+    assert titles(ws, "new words")[0] == "Mine"
+    assert "old words" not in get(ws, [mine.id]).entries[0].content
+    delete(ws, mine.id)
+    assert path.read_bytes() == above + below
+    restore(ws, mine.id)
+    assert get(ws, [mine.id]).entries[0].content == "new words"
+
+
+def test_a_title_taken_from_the_text_follows_it(ws: Workspace) -> None:
+    long = "It is fast and the team knows it well, and the operations people already run a cluster for us."
+    taken = save(ws, f"Chose Redis for the session store. {long}")
+    given_ = save(ws, f"Chose Redis for the queue. {long}", title="Queue")
+    for receipt in (taken, given_):
+        update(ws, receipt.id, content=f"Chose Postgres instead. {long}")
+    assert [entry.title for entry in get(ws, [taken.id, given_.id]).entries] == ["Chose Postgres instead", "Queue"]
+
+
+def test_a_derived_id_is_written_down_when_another_entry_names_it(ws: Workspace) -> None:
+    path = ws.config.journal / "2026-11-20.md"
+    path.write_text("## 10:00 By hand\ntext\n")
+    [hand] = recent(ws).entries
+    child = save(ws, "It goes on", parent=hand.id)
+    assert f"<!-- syn:{hand.id} -->" in path.read_text()
+    thread = find(ws, filters=build_filters(now=ws.clock(), parent=hand.id[-8:]))
+    assert [entry.id for entry in thread.entries] == [child.id]
+    (ws.config.journal / "page.md").write_text("# Page\ntext\n")
+    page = next(entry for entry in recent(ws).entries if entry.title == "Page")
+    with pytest.raises(Refused, match=r"page\.md"):
+        update(ws, page.id, title="x")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "days"),
+    [
+        ({"since": "2026-11-19"}, [19, 20, 21]),
+        ({"until": "2026-11-19"}, [18, 19]),
+        ({"since": "2026-11-19", "until": "yesterday"}, [19, 20]),
+        ({"days": 1}, [20, 21]),
+        ({"days": 0}, [21]),
+    ],
+)
+def test_dates_are_inclusive(ws: Workspace, wanted: dict[str, object], days: list[int]) -> None:
+    for day in range(18, 22):
+        save(ws, f"harbour {day}", at=f"2026-11-{day}T{'00:00' if day % 2 else '23:59'}:00")
+    filters = build_filters(now=ws.clock(), **wanted)  # type: ignore[arg-type]
+    for strategy in ("lexical", "semantic"):
+        assert sorted(titles(ws, "harbour", filters=filters, strategy=strategy)) == [f"harbour {day}" for day in days]
+
+
+# -- what must not get lost in a full list -----------------------------------------------------------------------
+
+
+def test_a_long_entry_does_not_hide_the_others(ws: Workspace) -> None:
+    for number in range(5):
+        save(ws, f"Somebody near the river saw a kestrel over the meadow before the rain came back, day {number}.")
+    save(ws, "\n\n".join(f"Log {n} " + "kestrel " * 110 for n in range(600)), title="Log")
+    rebuild(ws)
+    for strategy in ("lexical", "semantic", "hybrid"):
+        assert search(ws, "kestrel", strategy=strategy).total == 6
+
+
+def test_filters_are_exact_among_many(ws: Workspace) -> None:
+    day = "".join(
+        f"## {n // 60:02d}:{n % 60:02d} harbour entry {n} {'#rare' if n % 200 == 7 else ''}\n" for n in range(900)
+    )
+    (ws.config.journal / "2026-11-20.md").write_text(day)
+    rebuild(ws)
+    for strategy in ("lexical", "semantic", "hybrid"):
+        found = titles(ws, "harbour tag:rare", strategy=strategy)
+        assert sorted(found) == [f"harbour entry {n}" for n in (207, 407, 607, 7, 807)]
+
+
+def test_as_many_answers_as_asked_for(ws: Workspace) -> None:
+    day = "".join(f"## {n // 60:02d}:{n % 60:02d} harbour entry {n} #many\n" for n in range(150))
+    (ws.config.journal / "2026-11-20.md").write_text(day)
+    for query in ("tag:many", "harbour", "harbour tag:many", '"harbour entry"'):
+        assert len(search(ws, query, limit=100).hits) == 100
+
+
+def test_a_phrase_is_looked_for_in_the_entry_itself(ws: Workspace) -> None:
+    save(ws, "The connection pool is small")
+    save(ws, "Lunch at the harbour")
+    assert titles(ws, "connection pool", strategy="lexical") == ["The connection pool is small", "Lunch at the harbour"]
+    assert titles(ws, '"connection pool"') == ["The connection pool is small"]
+
+
+# -- words ---------------------------------------------------------------------------------------------------------
+
+
+def test_stop_words_are_left_out_unless_there_is_nothing_else(ws: Workspace) -> None:
+    save(ws, "What we did and what we did not")
+    save(ws, "Pruned the apple tree")
+    assert search(ws, "what did the apple do", strategy="lexical").terms == ("apple",)
+    assert titles(ws, "what did we do", strategy="lexical")[0] == "What we did and what we did not"
+
+
+def test_a_query_of_filters_alone_lists_the_newest(ws: Workspace, clock: Clock) -> None:
+    for number in range(4):
+        clock.forward(minutes=1)
+        save(ws, f"Entry {number}", tags=["even"] if number % 2 == 0 else [])
+    for query in ("tag:even", "", "?!", "type:note tag:even"):
+        result = search(ws, query)
+        expected = [3, 2, 1, 0] if "even" not in query else [2, 0]
+        assert [hit.entry.title for hit in result.hits] == [f"Entry {n}" for n in expected]
+        assert any("no words to search for" in notice for notice in result.notices)
+    result = search(ws, "tag:none")
+    assert result.hits == () and "without tags there are 4" in result.notices[0]
+
+
+def test_inline_filters_narrow_what_the_parameters_left_open(ws: Workspace) -> None:
+    save(ws, "Harbour one", type="decision", tags=["a"])
+    save(ws, "Harbour two", type="issue", tags=["a"])
+    given_ = build_filters(now=ws.clock(), type="issue")
+    assert titles(ws, "harbour tag:a", filters=given_) == ["Harbour two"]
+    assert titles(ws, "harbour type:decision", filters=given_) == ["Harbour two"]  # the parameter wins
+    assert titles(ws, "harbour days:3") == titles(ws, "harbour days 3")
+    assert any("`days:` is no filter" in notice for notice in search(ws, "harbour days:3").notices)
+
+
+def test_an_unknown_strategy_is_told(ws: Workspace) -> None:
+    with pytest.raises(InvalidArgument, match="lexical"):
+        search(ws, "x", strategy="psychic")
+
+
+def test_why_names_the_filters_and_the_age(ws: Workspace, clock: Clock) -> None:
+    save(ws, "Harbour one", type="decision")
+    save(ws, "Harbour two", type="reference")
+    clock.forward(days=30)
+    by_title = {hit.entry.title: hit.why for hit in search(ws, "harbour", explain=True).hits}
+    floor = ws.config.search.decay_floor
+    assert by_title["Harbour one"].decay == pytest.approx(floor + (1 - floor) / 2)
+    assert by_title["Harbour one"].age_days == 30
+    assert by_title["Harbour two"].decay == 1, "what is for reference does not age"
+    [hit] = search(ws, "harbour type:decision since:2026-01-01", explain=True).hits
+    assert hit.why is not None and hit.why.matched_filters == ("types", "since")
+    assert all(hit.why is None for hit in search(ws, "harbour").hits)
+
+
+def test_a_snippet_is_cut_between_words_and_knows_its_line(ws: Workspace) -> None:
+    before = " ".join(["It isn't here, nor there."] * 12)
+    (ws.config.journal / "2026-11-20.md").write_text(
+        f"# Day\n\n## 10:00 Long\n\n{before}\nThe kestrel isn't far.\n{before}\n"
+    )
+    [hit] = search(ws, "kestrel", strategy="lexical").hits
+    assert "The kestrel isn't far." in hit.snippet and len(hit.snippet) < 260
+    shown = hit.snippet.removeprefix("… ").removesuffix(" …")
+    assert hit.snippet.startswith("… ") and hit.snippet.endswith(" …")
+    assert set(shown.split()) <= {*before.split(), *"The kestrel isn't far.".split()}
+    assert hit.snippet_line in (5, 6)

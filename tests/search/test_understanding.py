@@ -1,0 +1,215 @@
+"""What the words of a question do to a search, and how a note is read before it is saved."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from homes import Clock
+from outside import Home
+
+from synaptic import Filters, Workspace, find, save, search
+from synaptic.search.understanding import understand
+
+
+@pytest.fixture
+def weeks(ws: Workspace, clock: Clock) -> Workspace:
+    """One entry about the cable on each of 60 days up to Saturday 2026-11-21, a few of them marked."""
+    clock.forward(days=-60)
+    for number in range(60):
+        clock.forward(days=1)
+        marks = {"type": "decision"} if number % 20 == 3 else {"tags": ["pier"]} if number % 20 == 4 else {}
+        save(ws, f"The cable was looked at, number {number}.", force=True, **marks)  # type: ignore[arg-type]
+    return ws
+
+
+def dates(ws: Workspace, query: str, **more: object) -> list[str]:
+    found = search(ws, query, limit=60, strategy="hybrid", **more)  # type: ignore[arg-type]
+    return [hit.entry.date for hit in found.hits]
+
+
+def test_a_time_in_the_question_raises_what_lies_in_it_and_hides_nothing(weeks: Workspace) -> None:
+    inside = {f"2026-11-{day:02}" for day in range(9, 16)}
+    plain, found = dates(weeks, "what about the cable?"), dates(weeks, "what about the cable last week?")
+    assert len(plain) == len(found) == 60
+    assert len(inside & set(found[:10])) >= 4 > 2 >= len(inside & set(plain[:10]))
+    why = search(weeks, "the cable last week", explain=True).hits[0].why
+    assert why is not None and "prefer time" in why.matched_filters and "symbolic" in why.matched_layers
+
+
+@pytest.mark.parametrize("query", ["cable only from last week", "cable since:2026-11-09 until:2026-11-15"])
+def test_a_time_that_is_named_as_a_filter_is_one(weeks: Workspace, query: str) -> None:
+    found = dates(weeks, query)
+    assert sorted(found) == [f"2026-11-{day:02}" for day in range(9, 16)]
+
+
+def test_a_time_alone_lists_that_time(weeks: Workspace, clock: Clock) -> None:
+    assert dates(weeks, "yesterday") == [(clock().date() - timedelta(days=1)).isoformat()]
+
+
+def test_a_filter_that_was_given_wins_over_the_question(weeks: Workspace) -> None:
+    found = dates(weeks, "cable last week", filters=Filters(since="2026-11-20"))
+    assert set(found) == {"2026-11-20", "2026-11-21"}
+
+
+def test_the_latest_comes_first_where_the_latest_is_asked_for(weeks: Workspace) -> None:
+    plain = dates(weeks, "news of the cable")[:10]
+    newest = dates(weeks, "the most recent news of the cable")[:10]
+    assert newest[0] == "2026-11-21" and newest == sorted(newest, reverse=True)
+    assert plain != sorted(plain, reverse=True)
+
+
+def test_the_latest_decision_is_a_decision(weeks: Workspace) -> None:
+    hits = search(weeks, "the latest decision on the cable").hits
+    decisions = [hit.entry.date for hit in hits if hit.entry.type == "decision"]
+    assert [hit.entry.date for hit in hits[:2]] == decisions[:2] == sorted(decisions, reverse=True)[:2]
+
+
+def test_a_type_or_a_tag_in_the_question_is_preferred(weeks: Workspace) -> None:
+    hits = search(weeks, "decisions about the cable", explain=True).hits
+    plain = [hit.entry.type for hit in search(weeks, "about the cable").hits]
+    assert [hit.entry.type for hit in hits[:10]].count("decision") > plain[:10].count("decision")
+    first = next(hit.why for hit in hits if hit.entry.type == "decision")
+    assert first is not None and "prefer types" in first.matched_filters
+    assert [hit.entry.tags for hit in search(weeks, "the cable at the pier").hits[:5]].count(("pier",)) == 3
+
+
+def test_words_that_only_look_like_times_stay_words(ws: Workspace) -> None:
+    save(ws, "We may march on the second floor.")
+    assert search(ws, "may march second").total == 1
+
+
+def test_the_command_shows_what_is_understood(home: Home) -> None:
+    home.ask("save", "Chose Redis for the queue.", "--tag", "redis", "--type", "decision")
+    clock = {"SYNAPTIC_NOW": "2026-11-21T10:00:00"}
+    said = home.ask("analyze", "which decisions did we take about redis last week?", **clock)
+    assert said["time_range"] == {"start": "2026-11-09", "end": "2026-11-15", "phrase": "last week"}
+    assert "last week" not in said["text"] and {"name": "redis", "type": "tag"} in said["entities"]
+    assert {"intent", "target", "question_type", "complexity", "confidence", "info_types", "keywords", "plan"} < set(
+        said
+    )
+    assert said["plan"]["sub_queries"]
+    text = home.run("analyze", "which decisions did we take about redis last week?", **clock)
+    assert text.code == 0 and "last week" in text.out
+
+
+def test_a_note_is_shown_as_it_reads_by_itself(home: Home) -> None:
+    for text in ("Redis is the cache.", "Redis was upgraded."):
+        home.ask("save", text, "--tag", "redis")
+    note = "Anna restarted redis yesterday. She wants a report."
+    said = home.ask("analyze", "--note", note, SYNAPTIC_NOW="2026-11-21T10:00:00")
+    assert said["original"] == note
+    assert said["normalized"] == "Anna restarted redis 2026-11-20. Anna wants a report."
+    assert [(change["from"], change["kind"]) for change in said["changes"]] == [
+        ("yesterday", "time"),
+        ("She", "coreference"),
+    ]
+    assert said["suggested_tags"] == ["redis"]
+    assert said["keywords"][0]["weight"] == 1
+    with home.server(SYNAPTIC_NOW="2026-11-21T10:00:00") as server:
+        assert server.call("analyze", text=note, mode="note") == said
+        assert server.call("analyze", text="cables in May 2025")["time_range"]["start"] == "2025-05-01"
+
+
+def test_the_analysis_can_be_switched_off(home: Home) -> None:
+    home.ask("save", "The cable.", "--at", "2026-01-02")
+    (home.path / "config.toml").write_text("[search]\nanalysis = false\n")
+    assert home.ask("search", "cable only from last week")["total"] == 1  # four words
+    (home.path / "config.toml").unlink()
+    assert home.ask("search", "cable only from last week")["total"] == 0
+
+
+def test_find_understands_as_search_does(weeks: Workspace) -> None:
+    assert {entry.date for entry in find(weeks, "cable only yesterday", limit=60).entries} == {"2026-11-20"}
+
+
+@pytest.mark.parametrize("query", ["2026-11-20", "harbour 2026-11-20"])
+def test_a_note_that_says_yesterday_is_found_by_its_date(ws: Workspace, query: str) -> None:
+    for number in range(20):
+        save(ws, f"Looked at the harbour, number {number}.", at="2026-10-05", force=True)
+    save(ws, "Yesterday the harbour was closed.", at="2026-11-21")
+    save(ws, "On the day itself.", at="2026-11-20")
+    found = [hit.entry.content for hit in search(ws, query).hits]
+    assert "Yesterday the harbour was closed." in found[:3]
+    assert "On the day itself." in found[:4] or query.startswith("harbour")
+
+
+def test_the_index_follows_the_settings_of_what_is_meant(home: Home) -> None:
+    home.ask("save", "Anna called yesterday. She wants the report.", "--at", "2026-11-21T10:00")
+    assert home.ask("search", "2026-11-20", "--strategy", "lexical")["total"] == 1
+    (home.path / "config.toml").write_text("[search]\nanchor_times = false\nanalysis = false\n")
+    assert home.ask("search", "2026-11-20", "--strategy", "lexical")["total"] == 0
+    assert home.files()["2026-11-21.md"].count(b"yesterday") == 1  # the Markdown stays as it was written
+
+
+def test_a_save_suggests_tags_that_the_journal_uses(home: Home) -> None:
+    for text in ("Redis is the cache.", "Redis was upgraded."):
+        home.ask("save", text, "--tag", "redis", "--tag", "ops")
+    assert home.ask("save", "The redis cluster is full.")["suggested_tags"] == ["redis"]
+    assert home.ask("save", "The redis cluster is empty.", "--tag", "redis")["suggested_tags"] == []
+    assert home.ask("save", "Nothing of the kind.")["suggested_tags"] == []
+    with home.server() as server:
+        assert server.call("save", content="Redis again, with more memory.")["suggested_tags"] == ["redis"]
+        assert "redis" in server.text("save", content="Redis a third time.")
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "kind"),
+    [
+        ("where is maria lopez", "Maria Lopez", "unknown"),
+        ("what did maria say about the pier", "Maria", "person"),
+        ("nightjar status", "Nightjar", "unknown"),
+    ],
+)
+def test_names_that_the_journal_uses_are_known_in_any_spelling(
+    ws: Workspace, question: str, name: str, kind: str
+) -> None:
+    save(ws, "Had lunch with Maria Lopez at the pier. The cable of Nightjar is new.")
+    save(ws, "Cable and pier are fine, says Maria. Pier work goes on at the pier, and the status is good.")
+    assert {entity.name: entity.type for entity in understand(ws, question).entities} == {name: kind}
+
+
+def test_common_words_are_no_names_of_the_journal(ws: Workspace) -> None:
+    save(ws, "Pier work. See Pier of the harbour. We met at the pier, by the old pier.")
+    assert understand(ws, "what about the pier?").entities == ()
+
+
+def test_a_question_keeps_its_mark_when_its_time_is_taken_out(ws: Workspace) -> None:
+    assert understand(ws, "what did Nora decide last week?").text == "what did Nora decide?"
+    assert understand(ws, "cable, only from last week?").text == "cable?"
+
+
+@pytest.mark.parametrize(
+    ("query", "titles"),
+    [
+        ("decisions of October 2026", ["Chose Postgres", "Left Redis"]),
+        ("what did we decide last month?", ["Chose Postgres", "Left Redis"]),
+        ("show me the decisions", ["Dropped Kafka", "Chose Postgres", "Left Redis"]),
+        ("latest decision", ["Dropped Kafka", "Chose Postgres", "Left Redis"]),
+        ("issues", ["The printer jams"]),
+        ("open issues", ["The printer jams"]),
+        ("every decision taken in October 2026", ["Chose Postgres", "Left Redis"]),
+        ("what happened last month?", ["Lunch with Tom", "Chose Postgres", "Left Redis"]),
+        ("decisions of 2026-10-06", ["Chose Postgres"]),
+    ],
+)
+def test_a_query_that_says_only_what_to_list_is_a_list(ws: Workspace, query: str, titles: list[str]) -> None:
+    for day in range(1, 21):
+        save(ws, f"Harbour report {day}, decisions and issues of this month", at=f"2026-09-{day:02d}")
+    save(ws, "Left Redis", type="decision", at="2026-10-05")
+    save(ws, "Chose Postgres", type="decision", at="2026-10-06")
+    save(ws, "Lunch with Tom", at="2026-10-07")
+    save(ws, "The printer jams", type="issue", at="2026-11-03")
+    save(ws, "Dropped Kafka", type="decision", at="2026-11-04")
+    found = search(ws, query)
+    assert [hit.entry.title for hit in found.hits] == titles
+    assert found.notices[0].startswith("Read as a list, newest first: ")
+
+
+@pytest.mark.parametrize("query", ["decisions about harbours", "references", '"decisions"', "notes"])
+def test_words_that_are_left_and_types_that_nothing_has_are_searched(ws: Workspace, query: str) -> None:
+    save(ws, "Harbour report: decisions, references and notes")
+    save(ws, "Left Redis", type="decision")
+    found = search(ws, query)
+    assert any(hit.entry.title.startswith("Harbour") for hit in found.hits)
+    assert not any("Read as a list" in said or "was searched as well" in said for said in found.notices)

@@ -1,0 +1,853 @@
+"""The command line as a person, a script and an editor meet it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import io
+import json
+import os
+import pty
+import re
+import select
+import shlex
+import signal
+import subprocess
+import sys
+import termios
+import time
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from synaptic.errors import InvalidArgument
+from synaptic.surfaces.cli.editor import command_at
+from synaptic.surfaces.cli.main import app, main
+
+ROOT = Path(__file__).parents[2]
+SYNAPTIC = [sys.executable, "-m", "synaptic"]
+NOW = "2026-11-21T10:30:00"
+COMMANDS = tuple(command.name for command in app.registered_commands if not command.hidden)
+
+
+@dataclass(frozen=True)
+class Answer:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def id(self) -> str:
+        return str(self.json["id"])
+
+
+Run = Callable[..., Answer]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of one's own, Saturday morning, no editor, outside any repository."""
+    for name in [name for name in os.environ if name.startswith("SYNAPTIC_")] + ["VISUAL", "EDITOR", "NO_COLOR"]:
+        monkeypatch.delenv(name, raising=False)
+    place = tmp_path / "home"
+    monkeypatch.setenv("SYNAPTIC_HOME", str(place))
+    monkeypatch.setenv("SYNAPTIC_NOW", NOW)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.chdir(tmp_path)
+    return place
+
+
+@pytest.fixture
+def run(home: Path) -> Run:
+    """Runs a command in this process: fast."""
+
+    def call(*args: str, stdin: bytes = b"") -> Answer:
+        out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.TextIOWrapper(io.BytesIO(), "utf-8")
+        source = io.TextIOWrapper(io.BytesIO(stdin), "utf-8")
+        was = sys.stdin
+        sys.stdin = source
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                code = main(args)
+        finally:
+            sys.stdin = was
+        for stream in (out, err):
+            stream.seek(0)
+        return Answer(code, out.read(), err.read())
+
+    return call
+
+
+def shell(*args: str, stdin: bytes | None = None, **environ: str) -> Answer:
+    """Runs the command as a process of its own."""
+    done = subprocess.run(
+        [*SYNAPTIC, *args],
+        input=stdin,
+        stdin=subprocess.DEVNULL if stdin is None else None,
+        capture_output=True,
+        env=os.environ | environ,
+        timeout=30,
+        check=False,
+    )
+    return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def on_terminal(*args: str, keys: bytes = b"", columns: int = 80, **environ: str) -> Answer:
+    """Runs the command at a terminal; what it shows on both streams is `out`."""
+    master, slave = pty.openpty()
+    environment = os.environ | {"COLUMNS": str(columns)} | environ
+    process = subprocess.Popen([*SYNAPTIC, *args], stdin=slave, stdout=slave, stderr=slave, env=environment)
+    os.close(slave)
+    if keys:
+        os.write(master, keys)
+    shown = b""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and select.select([master], [], [], 30)[0]:
+        try:
+            piece = os.read(master, 65536)
+        except OSError:  # Linux says so when the last writer is gone
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(master)
+    return Answer(process.wait(timeout=10), shown.decode("utf-8", "replace").replace("\r\n", "\n"), "")
+
+
+def today(home: Path) -> Path:
+    return home / "journal" / "2026-11-21.md"
+
+
+def script(path: Path, body: str) -> Path:
+    """A program that stands in for somebody's editor."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+# -- a day --------------------------------------------------------------------------------------------
+
+
+def test_a_first_day(run: Run, home: Path) -> None:
+    """Read from top to bottom: what a newcomer does in the first hour."""
+    first = run("init")
+    assert first.code == 0
+    assert "no notes yet" in first.out
+    assert str(today(home)) in first.out
+
+    saved = run("save", "Chose SQLite over Postgres: one file, no server.", "--type", "decision", "--tag", "db")
+    assert saved.code == 0
+    assert re.fullmatch(rf"Saved decision [0-9a-z]{{8}} in {today(home)}\n", saved.out)
+    assert saved.err == ""
+    id = saved.out.split()[2]
+    assert "## 10:30 decision: Chose SQLite over Postgres: one file, no server. #db" in today(home).read_text()
+
+    found = run("search", "which", "database", "did", "we", "take")
+    assert found.code == 0
+    assert "Chose SQLite over Postgres" in found.out
+    assert f"{today(home)}:" in found.out
+    assert id in found.out
+
+    with today(home).open("a", encoding="utf-8") as page:
+        page.write("\n## 11:15 Called the bank about the loan #finance\nThey want the balance sheet by Friday.\n")
+    assert "Called the bank" in run("search", "balance sheet").out
+    assert "Called the bank" in run("search", "money lender").out
+
+    updated = run("update", id, "--append", "Revisit when there are two writers.", "--add-tag", "later")
+    assert (updated.code, updated.out.split()[:2]) == (0, ["Updated", id])
+    assert "Revisit when there are two writers." in run("get", id).out
+    assert "#db #later" in run("recent").out
+
+    deleted = run("delete", id, "--yes")
+    assert deleted.code == 0
+    assert f"synaptic restore {id}" in deleted.err
+    assert "SQLite" not in today(home).read_text()
+    assert run("get", id).code == 1
+
+    assert run("restore", id).code == 0
+    assert "Revisit when there are two writers." in run("get", id).out
+    assert run("status", "--json").json["entries"] == 2
+    assert [entry["title"] for entry in run("find", "--order", "oldest", "--json").json["entries"]] == [
+        "Chose SQLite over Postgres: one file, no server.",
+        "Called the bank about the loan",
+    ]
+
+
+@pytest.mark.parametrize("command", [["search", "anything"], ["recent"], ["status"]])
+def test_an_empty_home_answers_with_its_path_and_an_example(run: Run, home: Path, command: list[str]) -> None:
+    answer = run(*command)
+    assert answer.code == 0
+    assert str(home / "journal") in answer.out
+    example = next(line for line in answer.out.splitlines() if line.strip().startswith("synaptic save"))
+    assert run(*shlex.split(example)[1:]).code == 0
+    assert "is empty" not in run(*command).out
+
+
+def test_an_empty_home_says_so_in_json_too(run: Run, home: Path) -> None:
+    for command in (["search", "anything"], ["recent"]):
+        answer = run(*command, "--json")
+        assert answer.json["total"] == 0
+        assert str(home / "journal") in " ".join(answer.json["notices"])
+    assert run("status", "--json").json["entries"] == 0
+
+
+def test_nothing_found_is_no_error_and_leaves_stdout_empty(run: Run) -> None:
+    run("save", "A note about gardening")
+    for command in (["find", "--type", "decision"], ["search", "x", "--type", "decision"]):
+        answer = run(*command)
+        assert (answer.code, answer.out) == (0, "")
+        assert "Nothing found." in answer.err
+
+
+# -- save ---------------------------------------------------------------------------------------------
+
+
+def test_save_takes_every_mark(run: Run) -> None:
+    parent = run("save", "The plan", "--at", "2026-11-19", "--json").id
+    saved = run(
+        "save", "Rolled out", "the plan", "--type", "Progress", "--tag", "ops", "--tag", "two words",
+        "--title", "Roll-out",
+        "--importance", "8", "--file", "src/a b.py", "--file", "c,d.md", "--project", "Billing", "--parent", parent,
+        "--supersedes", parent[-8:], "--at", "2026-11-20T08:05", "--json",
+    )  # fmt: skip
+    assert saved.json["success"] is True
+    assert any("two-words" in notice for notice in saved.json["notices"])
+    (entry,) = run("get", saved.id, "--json").json["entries"]
+    assert entry["content"] == "Rolled out the plan"
+    assert entry["title"] == "Roll-out"
+    assert (entry["type"], entry["importance"], entry["project"]) == ("progress", 8, "Billing")
+    assert entry["tags"] == ["ops", "two-words"]
+    assert entry["files"] == ["src/a b.py", "c,d.md"]
+    assert (entry["parent"], entry["supersedes"]) == (parent, [parent])
+    assert (entry["date"], entry["time"], entry["path"]) == ("2026-11-20", "08:05", "2026-11-20.md")
+    assert parent[-8:] not in run("recent").out
+    assert f"superseded by {saved.id[-8:]}" in run("find", "--include-superseded").out
+
+
+def test_the_same_text_again_keeps_the_first(run: Run) -> None:
+    first = run("save", "Twice told", "--json").id
+    again = run("save", "Twice told")
+    assert again.out.startswith(f"Already saved as {first[-8:]} ")
+    assert "already saved" in again.err
+    assert run("save", "Twice told", "--force", "--json").id != first
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lambda t: t.strip(" \t\r\n\0")))
+def test_what_stdin_gives_reads_back(run: Run, text: str) -> None:
+    saved = run("save", "-", "--force", "--json", stdin=text.encode())
+    if saved.code == 2:  # nothing but blanks of some other kind
+        assert not text.strip() or not text.strip("\ufeff\0 \r\n\t")
+        return
+    content = run("get", saved.id, "--json").json["entries"][0]["content"]
+    wanted = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    words = content.replace("\0", "").split()
+    assert words in (wanted.split(), wanted.removeprefix("\ufeff").split())
+
+
+def test_stdin_that_is_not_utf8_is_saved_as_far_as_it_can_be_read(run: Run) -> None:
+    saved = run("save", "-", "--json", stdin=b"caf\xe9 au lait\nsecond line\n")
+    assert run("get", saved.id, "--json").json["entries"][0]["content"] == "caf\ufffd au lait\nsecond line"
+
+
+def test_an_argument_that_is_not_utf8_is_saved_likewise(home: Path) -> None:
+    done = subprocess.run([*SYNAPTIC, "save", b"caf\xe9 au lait", "--json"], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "caf\ufffd au lait" in today(home).read_text()
+
+
+def test_a_save_or_a_look_loads_neither_model_nor_anything_heavy(home: Path) -> None:
+    heavy = ("fastembed", "numpy", "onnxruntime", "dateparser", "rich", "mcp")
+    code = (
+        "import io, json, sys; from contextlib import redirect_stdout as to\n"
+        "from synaptic.surfaces.cli.main import main\n"
+        "with to(io.StringIO()): assert main(['save', 'A light note', '--tag', 'x']) == 0\n"
+        "with to(io.StringIO()) as out: assert main(['recent', '--json']) == 0\n"
+        "id = json.loads(out.getvalue())['entries'][0]['id']\n"
+        "for more in ['recent'], ['get', id], ['find'], ['status'], ['tags'], ['today'], ['edit', id], ['--help']:\n"
+        "    assert main(more) == 0\n"
+        f"print([name for name in {heavy!r} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr == "[]\n"
+
+
+def test_without_text_and_terminal_save_says_how(run: Run) -> None:
+    answer = run("save")
+    assert answer.code == 2
+    assert "synaptic save -" in answer.err
+
+
+def test_save_without_text_opens_the_editor(home: Path, tmp_path: Path) -> None:
+    writer = script(tmp_path / "pen", 'printf "Written in the editor.\\n\\nWith a body.\\n" > "$1"')
+    answer = on_terminal("save", "--type", "insight", EDITOR=str(writer))
+    assert answer.code == 0, answer.out
+    assert "Saved insight" in answer.out
+    assert "## 10:30 insight: Written in the editor\n" in today(home).read_text()
+    assert shell("recent", "--json").json["entries"][0]["content"] == "Written in the editor.\n\nWith a body."
+
+
+def test_a_text_from_the_editor_survives_a_save_that_fails(home: Path, tmp_path: Path) -> None:
+    writer = script(tmp_path / "pen", 'printf "An hour of work." > "$1"')
+    answer = on_terminal("save", "--type", "nonsense", EDITOR=str(writer), TMPDIR=str(tmp_path))
+    assert answer.code == 2
+    kept = re.search(r"kept in (\S+\.md)", answer.out)
+    assert kept
+    assert Path(kept[1]).read_text() == "An hour of work."
+
+
+def test_an_editor_left_empty_saves_nothing(home: Path, tmp_path: Path) -> None:
+    answer = on_terminal("save", EDITOR=str(script(tmp_path / "pen", "exit 0")), TMPDIR=str(tmp_path))
+    assert answer.code == 2
+    assert not list(tmp_path.glob("synaptic-*.md"))
+    assert shell("status", "--json").json["entries"] == 0
+
+
+# -- update, delete, restore --------------------------------------------------------------------------
+
+
+def test_update_changes_what_is_given_and_nothing_else(run: Run) -> None:
+    id = run("save", "First text", "--tag", "a", "--tag", "b", "--importance", "3", "--json").id
+    assert run("update", id, "--content", "-", "--remove-tag", "a", stdin=b"Second text").code == 0
+    (entry,) = run("get", id, "--json").json["entries"]
+    assert (entry["content"], entry["tags"], entry["importance"]) == ("Second text", ["b"], 3)
+    nothing = run("update", id)
+    assert nothing.code == 2
+    assert "content" in nothing.err
+
+
+def test_delete_without_a_terminal_needs_yes(home: Path, run: Run) -> None:
+    id = run("save", "Stay here", "--json").id
+    answer = run("delete", id)
+    assert answer.code == 2
+    assert "--yes" in answer.err
+    assert "Stay here" in today(home).read_text()
+
+
+def test_delete_shows_the_entry_and_asks(home: Path, run: Run) -> None:
+    id = run("save", "Going, going", "--json").id
+    kept = on_terminal("delete", id, keys=b"n\n")
+    assert "Going, going" in kept.out
+    assert kept.code != 0
+    assert "Going, going" in today(home).read_text()
+    assert on_terminal("delete", id, keys=b"y\n").code == 0
+    assert "Going, going" not in today(home).read_text()
+
+
+def test_the_last_entry_of_a_day_can_go(home: Path, run: Run) -> None:
+    id = run("save", "The only one", "--json").id
+    (home / "journal" / "empty.md").write_bytes(b"")
+    assert len(run("delete", id, "--yes", "--json").json["notices"]) == 1  # how to bring it back
+    assert run("status", "--json").json["entries"] == 0
+    assert run("get", id).code == 1
+
+
+def test_purge_leaves_no_copy(home: Path, run: Run) -> None:
+    id = run("save", "A password by mistake: hunter2", "--json").id
+    assert run("delete", id, "--yes", "--purge").code == 0
+    kept = [path for path in home.rglob("*") if path.is_file() and b"hunter2" in path.read_bytes()]
+    assert [path for path in kept if not path.name.startswith("index.db")] == []
+    assert run("restore", id).code == 1
+
+
+# -- find, tags, search -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def filled(run: Run) -> Run:
+    run("save", "Chose redis for the cache", "--type", "decision", "--tag", "db", "--at", "2026-11-18T09:00")
+    run(
+        "save", "Cache misses double at noon", "--type", "issue", "--tag", "perf", "--importance", "9", "--file", "a.py"
+    )
+    run("save", "Bought oat milk", "--tag", "home", "--at", "2026-10-01", "--project", "Kitchen")
+    return run
+
+
+def _titles(answer: Answer) -> list[str]:
+    assert answer.code == 0, answer.err
+    return [entry["title"].split()[0] for entry in answer.json["entries"]]
+
+
+@pytest.mark.parametrize(
+    ("flags", "titles"),
+    [
+        ([], ["Cache", "Chose", "Bought"]),
+        (["--tag", "db", "--tag", "perf"], ["Cache", "Chose"]),
+        (["--type", "decision", "--type", "note"], ["Chose", "Bought"]),
+        (["--since", "3 days ago"], ["Cache", "Chose"]),
+        (["--until", "2026-10-01"], ["Bought"]),
+        (["--since", "early November", "--until", "yesterday"], ["Chose"]),
+        (["--until", "last month"], ["Bought"]),
+        (["--project", "kitchen"], ["Bought"]),
+        (["--file", "a.py"], ["Cache"]),
+        (["--has-files"], ["Cache"]),
+        (["--no-files", "--order", "oldest"], ["Bought", "Chose"]),
+        (["--has-body"], []),
+        (["--min-importance", "6"], ["Cache"]),
+        (["--max-importance", "5"], ["Chose", "Bought"]),
+        (["--limit", "1"], ["Cache"]),
+        (["--order", "importance", "--limit", "1"], ["Cache"]),
+    ],
+)
+def test_find_filters(filled: Run, flags: list[str], titles: list[str]) -> None:
+    assert _titles(filled("find", *flags, "--json")) == titles
+
+
+def test_find_goes_on_with_the_cursor_it_gave(filled: Run) -> None:
+    first = filled("find", "--limit", "2")
+    cursor = re.search(r"--cursor (\S+)", first.err)
+    assert cursor
+    assert _titles(filled("find", "--limit", "2", "--cursor", cursor[1], "--json")) == ["Bought"]
+
+
+def test_find_around_an_entry(filled: Run) -> None:
+    id = filled("find", "--tag", "db", "--json").json["entries"][0]["id"]
+    assert _titles(filled("find", "--around", id, "--json")) == ["Bought", "Chose", "Cache"]
+
+
+def test_tags_count_types_tags_and_projects(filled: Run) -> None:
+    counts = filled("tags", "--json").json
+    assert {item["name"]: item["count"] for item in counts["types"]} == {"decision": 1, "issue": 1, "note": 1}
+    assert {item["name"] for item in counts["tags"]} == {"db", "perf", "home"}
+    assert counts["projects"] == [{"name": "Kitchen", "count": 1}]
+    assert filled("find", "--facets", "--json").json["facets"] == counts
+    assert re.search(r"1\s+perf", filled("tags").out)
+
+
+def test_search_explains_itself(filled: Run) -> None:
+    answer = filled("search", "cache", "--explain", "--json")
+    assert answer.json["mode"] == "hybrid"
+    why = next(hit["why"] for hit in answer.json["hits"] if hit["why"]["ranks"]["lexical"] == 1)
+    assert 0 < why["decay"] <= 1
+    shown = filled("search", "cache", "--explain").out
+    assert "words rank 1" in shown
+    assert "similarity" in shown
+    assert "decay" in shown
+
+
+def test_search_filters_and_limits(filled: Run) -> None:
+    assert [hit["type"] for hit in filled("search", "cache", "--type", "issue", "--json").json["hits"]] == ["issue"]
+    assert [hit["type"] for hit in filled("search", "cache type:decision", "--json").json["hits"]] == ["decision"]
+    assert len(filled("search", "cache", "--limit", "1", "--json").json["hits"]) == 1
+    assert filled("search", "cache", "--strategy", "lexical", "--json").json["mode"] == "lexical"
+    assert all("milk" not in hit["title"] for hit in filled("search", "cache", "--days", "7", "--json").json["hits"])
+
+
+def test_search_says_one_thing_beside_its_hits(filled: Run) -> None:
+    answer = filled("search", "cahce status:open")
+    assert answer.code == 0
+    assert "Chose redis" in answer.out
+    assert answer.err.count("note: ") == 1
+
+
+# -- what a terminal and a pipe get -------------------------------------------------------------------
+
+EVIL = "Innocent\x1b[2J\x1b]0;owned\x07 \u202egnp.exe\u200b\x9b31m \x1b[31mred"
+
+
+def test_nothing_in_an_entry_steers_the_terminal(home: Path, run: Run) -> None:
+    run("init")
+    today(home).write_text(f"# 2026-11-21\n\n## 09:00 {EVIL} #t\u200bag\n{EVIL} body\n\n~~~\n{EVIL}\n", "utf-8")
+    id = run("recent", "--json").json["entries"][0]["id"]
+    for command in (
+        ["recent"],
+        ["get", id],
+        ["search", "innocent"],
+        ["find"],
+        ["status"],
+        ["tags"],
+        ["get", id, "--json"],
+    ):
+        shown = on_terminal(*command).out
+        assert "\x07" not in shown, command
+        assert not re.search("[\u200b\u202e\x9b]", shown), command
+        assert not re.sub(r"\x1b\[[0-9;]*m", "", shown).count("\x1b"), command
+        assert "\x1b[31mred" not in shown, command
+    assert run("get", id, "--json").json["entries"][0]["title"].startswith("Innocent\x1b[2J")
+
+
+def test_colours_are_for_terminals(home: Path, run: Run) -> None:
+    run("save", "The lanterns are red.\n\nEvery evening they light the harbour.", "--type", "insight")
+    assert "\x1b[" not in run("search", "lantern", "--strategy", "lexical").out
+    coloured = on_terminal("search", "lantern", "--strategy", "lexical").out
+    assert "\x1b[1;33mlanterns" in coloured  # the word that was meant, not only the one that was typed
+    assert "\x1b[" not in on_terminal("search", "lantern", "--strategy", "lexical", NO_COLOR="1").out
+    assert "\x1b[" in on_terminal("recent").out
+
+
+def test_a_pipe_gets_whole_lines_and_paths_at_any_width(home: Path, run: Run) -> None:
+    text = "A line " + "that goes on " * 14 + "and ends with a walrus."
+    run("save", text)
+    answer = shell("search", "walrus", "--strategy", "lexical", COLUMNS="20")
+    assert answer.code == 0
+    assert f"{today(home)}:" in answer.out
+    assert any(line.endswith("goes on and ends with a walrus.") for line in answer.out.splitlines())
+    narrow = on_terminal("search", "walrus", "--strategy", "lexical", columns=40, NO_COLOR="1").out
+    assert max(len(line) for line in narrow.splitlines() if line.startswith("     ")) <= 40
+
+
+def test_a_reader_who_leaves_early_is_no_error(home: Path) -> None:
+    shell("init")
+    lines = "".join(f"## 09:{n % 60:02d} Entry number {n} {'x' * 60}\n\n" for n in range(1200))
+    today(home).write_text(f"# 2026-11-21\n\n{lines}", "utf-8")
+    command = f"{shlex.join(SYNAPTIC)} find --limit 100 --json | head -n 1; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=30)
+    assert done.stdout.split() == ["{", "0"]
+    assert done.stderr == ""
+
+
+def test_an_answer_that_cannot_be_written_is_an_error(home: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("needs /dev/full")
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([*SYNAPTIC, "status"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert "could not be written" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_control_c_ends_quietly(home: Path) -> None:
+    process = subprocess.Popen(
+        [*SYNAPTIC, "save", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdin
+    process.stdin.write(b"half a thought")
+    process.stdin.flush()
+    while int.from_bytes(fcntl.ioctl(process.stdin, termios.FIONREAD, b"\0" * 4), sys.byteorder):
+        time.sleep(0.01)  # until it reads
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=10)
+    assert (process.returncode, out, err.strip()) == (130, b"", b"")
+
+
+# -- edit, today --------------------------------------------------------------------------------------
+
+
+def test_edit_and_today_say_where_without_an_editor(home: Path, run: Run) -> None:
+    assert run("today").out == f"{today(home)}\n"
+    assert not today(home).exists()
+    run("save", "One")
+    id = run("save", "Two", "--json").id
+    line = today(home).read_text().splitlines().index("## 10:30 Two") + 1
+    assert run("edit", id).out == f"{today(home)}:{line}\n"
+    assert run("edit", id, "--json").json == {"path": str(today(home)), "line": line}
+    assert run("edit", "zzzzzzzz").code == 1
+
+
+def test_edit_opens_the_editor_at_the_line(home: Path, run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    for name in ("vim", "other"):
+        script(tmp_path / "bin" / name, f'printf "%s\\n" "$*" >> {shlex.quote(str(log))}')
+    id = run("save", "Open me", "--json").id
+    path = os.environ["PATH"]
+    assert on_terminal("edit", id, VISUAL="vim -n", PATH=f"{tmp_path / 'bin'}:{path}").code == 0
+    assert on_terminal("today", EDITOR="other", PATH=f"{tmp_path / 'bin'}:{path}").code == 0
+    line = today(home).read_text().splitlines().index("## 10:30 Open me") + 1
+    assert log.read_text().splitlines() == [f"-n +{line} {today(home)}", str(today(home))]
+    missing = on_terminal("edit", id, EDITOR="no-such-editor")
+    assert missing.code == 1
+    assert "EDITOR" in missing.out
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        (["vi"], ["+7", "/n.md"]),
+        (["/usr/bin/nvim", "-f"], ["-f", "+7", "/n.md"]),
+        (["nano"], ["+7", "/n.md"]),
+        (["hx"], ["/n.md:7"]),
+        (["code", "--wait"], ["--wait", "--goto", "/n.md:7"]),
+        (["subl"], ["/n.md:7"]),
+        (["notepad"], ["/n.md"]),
+    ],
+)
+def test_editors_are_told_the_line_in_their_own_way(command: list[str], arguments: list[str]) -> None:
+    assert command_at(command, Path("/n.md"), 7)[1:] == arguments
+
+
+# -- init ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    place = tmp_path / "vault"
+    (place / "daily").mkdir(parents=True)
+    (place / "daily" / "2026-11-20.md").write_text("## 08:00 Fed the cat #pets\n\n## 21:00 Wrote a letter\n", "utf-8")
+    (place / "Recipes.md").write_text("# Recipes\n\nPancakes need rest.\n", "utf-8")
+    (place / "broken.md").write_text("## 08:00 An open fence\n```\ncode\n", "utf-8")
+    return place
+
+
+def _fingerprint(folder: Path) -> Iterator[tuple[str, str, int]]:
+    for path in sorted(folder.rglob("*")):
+        digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+        yield str(path), digest, path.stat().st_mtime_ns
+
+
+def test_init_takes_on_a_folder_and_changes_nothing_in_it(home: Path, run: Run, vault: Path) -> None:
+    before = list(_fingerprint(vault))
+    answer = run("init", "--journal", str(vault), "--json")
+    assert answer.code == 0, answer.out
+    found = answer.json
+    assert (found["success"], found["home"], found["journal"]) == (True, str(home), str(vault))
+    assert (found["files"], found["entries"]) == (3, 4)
+    assert found["new_entries_go_to"] == str(vault / "2026-11-21.md")
+    assert all(issue["path"] == "broken.md" for issue in found["issues"])
+    assert list(_fingerprint(vault)) == before
+    assert tomllib.loads((home / "config.toml").read_text()) == {"journal": str(vault)}
+    assert "Pancakes" in run("search", "pancake").out
+    run("save", "Now in the vault")
+    assert "Now in the vault" in (vault / "2026-11-21.md").read_text()
+    human = run("init").out
+    assert "5 entries in 4 files" in human
+    assert str(vault / "2026-11-21.md") in human
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "",
+        '# mine\nday_file = "%Y/%m/%d.md" # nested\n\n[search]\nk = 7.0\n',
+        'journal = "old"  # was here\nthreads = 2\n',
+        'threads = 2\r\njournal = "old"\r\n[search]\r\nk = 7.0\r\n',
+        "  journal='old'",
+        '[search]\nk = 7.0 # journal = "x"\n',
+        'exclude = [\n  "a/**",\n]\n',
+        "\ufeffthreads = 2\n",
+    ],
+)
+def test_init_keeps_the_rest_of_the_config(home: Path, run: Run, vault: Path, config: str) -> None:
+    home.mkdir()
+    path = home / "config.toml"
+    path.write_bytes(config.encode())
+    before = tomllib.loads(config.removeprefix("\ufeff"))
+    assert run("init", "--journal", str(vault)).code == 0
+    after = path.read_bytes().decode()
+    assert tomllib.loads(after) == before | {"journal": str(vault)}
+    untouched = [line for line in config.removeprefix("\ufeff").splitlines() if not line.strip().startswith("journal")]
+    assert [line for line in after.splitlines() if not line.startswith("journal")] == untouched
+
+
+def test_init_leaves_alone_a_config_it_cannot_edit_safely(home: Path, run: Run, vault: Path) -> None:
+    home.mkdir()
+    config = '"journal" = "old"\n'
+    (home / "config.toml").write_text(config)
+    answer = run("init", "--journal", str(vault))
+    assert answer.code == 1
+    assert f'journal = "{vault}"' in answer.err
+    assert (home / "config.toml").read_text() == config
+
+
+def test_init_wants_a_folder_that_exists(home: Path, run: Run, tmp_path: Path) -> None:
+    answer = run("init", "--journal", str(tmp_path / "nowhere"), "--json")
+    assert answer.code == 1
+    assert str(tmp_path / "nowhere") in answer.json["error"]["message"]
+    assert not (home / "config.toml").exists()
+
+
+# -- upkeep -------------------------------------------------------------------------------------------
+
+
+def test_rebuild_finishes_what_status_says_is_pending(home: Path, run: Run) -> None:
+    run("init")
+    lines = "".join(f"## 09:{n:02d} Entry number {n}\n\n" for n in range(20))
+    today(home).write_text(f"# 2026-11-21\n\n{lines}", "utf-8")
+    pending = run("status")
+    assert "rebuild-index" in pending.out
+    report = run("rebuild-index", "--json").json
+    assert (report["entries"], report["embedded"], report["issues"]) == (20, 20, [])
+    assert run("status", "--json").json["pending_vectors"] == 0
+    again = run("rebuild-index")
+    assert "0 embedded, 20 reused" in again.out
+    bar = on_terminal("rebuild-index", "--fresh").out
+    assert "20/20" in bar
+    assert "20 embedded, 0 reused" in bar
+
+
+def test_status_shows_what_could_not_be_read(home: Path, run: Run) -> None:
+    run("init")
+    pieces = "".join(f"## 09:{n:02d} Open\n<!-- syn:20261121-7k3m9q{n:02d} -->\n```\nx\n\n" for n in range(14))
+    today(home).write_text(pieces, "utf-8")
+    answer = run("status")
+    shown = [line for line in answer.out.splitlines() if f"{today(home)}:" in line]
+    assert len(shown) == 10
+    assert re.search(r"and \d+ more: synaptic status --json", answer.out)
+    assert len(run("status", "--json").json["issues"]) >= 12
+
+
+def test_doctor_is_content_with_a_sound_home(run: Run) -> None:
+    run("save", "All is well")
+    answer = run("doctor", "--json")
+    assert answer.json["ok"] is True, answer.out
+    assert answer.code == 0
+    assert "model" in on_terminal("doctor").out
+
+
+def test_doctor_names_a_vanished_entry_until_somebody_decides(home: Path, run: Run) -> None:
+    lost, kept = (run("save", text, "--json").id for text in ("Lost and found", "Lost for good"))
+    today(home).write_text("# 2026-11-21\n", "utf-8")
+    answer = run("doctor", "--json")
+    assert answer.code == 1
+    assert {f["code"] for f in answer.json["findings"] if f["level"] == "warning"} == {"vanished"}
+    assert f"--restore {lost}" in run("doctor").out
+    assert run("doctor", "--restore", lost).out.startswith(f"Restored {lost[-8:]} in ")
+    assert "Lost and found" in today(home).read_text()
+    assert run("doctor", "--dismiss", kept, "--json").json == {"success": True, "id": kept}
+    assert run("doctor").code == 0
+    assert run("doctor", "--fix", "--restore", lost).code == 2
+
+
+# -- errors -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        (["search", "x", "--tagz", "a"], "--tag"),
+        (["search", "x", "--limit", "many"], "--limit"),
+        (["search", "x", "--limit", "0"], "1 to 100"),
+        (["search", "x", "--strategy", "magic"], "hybrid"),
+        (["search", "x", "--since", "the day of yore"], "yesterday"),
+        (["find", "--type", "idea"], "decision"),
+        (["find", "--order", "sideways"], "oldest"),
+        (["find", "--cursor", "nonsense"], "cursor"),
+        (["save", "x", "--type", "idea"], "decision"),
+        (["save", "x", "--importance", "11"], "0 to 10"),
+        (["save", "x", "--at", "whenever"], "yesterday"),
+        (["save", "- milk"], "--"),
+        (["get"], "get --help"),
+        (["edit"], "edit --help"),
+        (["serach", "x"], "search"),
+        (["save", "x", "--title"], "--title"),
+    ],
+)
+def test_a_mistake_in_the_usage_teaches(run: Run, args: list[str], named: str) -> None:
+    told = run(*args)
+    assert (told.code, told.out) == (2, "")
+    assert named in told.err
+    answer = run(*args, "--json") if args[-1] != "--title" else run("save", "--json", "x", "--title")
+    assert answer.code == 2
+    assert (answer.json["success"], answer.json["error"]["code"]) == (False, InvalidArgument.code)
+    assert set(answer.json["error"]) == {"code", "message", "valid", "hint"}
+    assert named in " ".join(
+        [answer.json["error"]["message"], answer.json["error"]["hint"], *answer.json["error"]["valid"]]
+    )
+    assert answer.err == ""
+
+
+def test_a_text_may_start_with_a_dash(run: Run) -> None:
+    saved = run("save", "--json", "--", "- milk --json")
+    assert run("get", saved.id, "--json").json["entries"][0]["content"] == "- milk --json"
+
+
+@pytest.mark.parametrize("command", [["get"], ["update", "--append", "x"], ["delete", "--yes"], ["restore"], ["edit"]])
+def test_an_unknown_id_is_an_error(run: Run, command: list[str]) -> None:
+    run("save", "Somebody else")
+    answer = run(command[0], "zzzzzzzz", *command[1:], "--json")
+    assert (answer.code, answer.json["error"]["code"]) == (1, "not-found")
+    assert "zzzzzzzz" in answer.json["error"]["message"]
+
+
+def _home_is_a_file(home: Path) -> None:
+    home.write_text("not a folder")
+
+
+def _config_is_broken(home: Path) -> None:
+    home.mkdir()
+    (home / "config.toml").write_text("journal = [")
+
+
+def _config_key_is_unknown(home: Path) -> None:
+    home.mkdir()
+    (home / "config.toml").write_text("jurnal = 'x'")
+
+
+def _journal_is_gone(home: Path) -> None:
+    home.mkdir()
+    (home / "config.toml").write_text("journal = '/no/such/disk'")
+
+
+def _index_is_somebody_elses(home: Path) -> None:
+    (home / ".state" / "index.db").mkdir(parents=True)
+
+
+@pytest.mark.parametrize(
+    "trouble", [_home_is_a_file, _config_is_broken, _config_key_is_unknown, _journal_is_gone, _index_is_somebody_elses]
+)
+@pytest.mark.parametrize("command", [["recent"], ["status"], ["search", "x", "--strategy", "lexical"]])
+def test_trouble_is_told_in_a_sentence(
+    home: Path, run: Run, trouble: Callable[[Path], None], command: list[str]
+) -> None:
+    trouble(home)
+    answer = run(*command)
+    assert answer.code == 1
+    assert answer.err.startswith("synaptic: ")
+    assert "Traceback" not in answer.err
+    assert "defect" not in answer.err
+    assert run(*command, "--json").json["success"] is False
+
+
+def test_a_broken_clock_is_told(home: Path) -> None:
+    answer = shell("recent", SYNAPTIC_NOW="tomorrow-ish")
+    assert answer.code == 1
+    assert "SYNAPTIC_NOW" in answer.err
+    assert "Traceback" not in answer.err
+
+
+# -- help ---------------------------------------------------------------------------------------------
+
+
+def test_alone_it_shows_help(home: Path) -> None:
+    answer = shell()
+    assert answer.code == 0
+    assert all(re.search(rf"^  {command}\s+\w", answer.out, re.MULTILINE) for command in COMMANDS)
+    assert answer.err == ""
+    assert not home.exists()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_an_example(run: Run, command: str) -> None:
+    answer = run(command, "--help")
+    assert answer.code == 0
+    assert re.search(rf"(Example|Begin with): .*synaptic {command}", " ".join(answer.out.split()))
+
+
+def test_the_version_is_shown(home: Path) -> None:
+    answer = shell("--version")
+    assert answer.code == 0
+    assert answer.out.startswith("synaptic")
+
+
+def test_the_shell_completes_commands_and_types(home: Path) -> None:
+    def complete(line: str) -> list[str]:
+        words = line.split(" ")
+        return shell(
+            _SYNAPTIC_COMPLETE="complete_bash", COMP_WORDS=line.replace(" ", "\n"), COMP_CWORD=str(len(words) - 1)
+        ).out.split()
+
+    assert complete("synaptic re") == ["recent", "restore", "rebuild-index"]
+    assert complete("synaptic save x --type d") == ["decision"]
+    assert complete("synaptic find --type in") == ["insight"]
+    assert complete("synaptic find --order o") == ["oldest"]
+    assert "_SYNAPTIC_COMPLETE" in shell("--show-completion", "bash").out
+
+
+def test_home_can_be_named_for_one_call(home: Path, run: Run, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    assert run("--home", str(other), "save", "Elsewhere").code == 0
+    assert (other / "journal" / "2026-11-21.md").exists()
+    assert not home.exists()

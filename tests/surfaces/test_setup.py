@@ -1,0 +1,687 @@
+"""Synaptic registers with the programs that speak MCP, and what else stands in their files stays."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from forks import ForkedHome, Forks
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp import Client as McpClient
+from mcp import StdioServerParameters
+from outside import SYNAPTIC, TIMEOUT_S, Answer
+
+from synaptic.surfaces.clients import CLIENTS, jsonc, toml
+from synaptic.surfaces.clients.clients import folders
+
+GOLDEN = Path(__file__).parents[1] / "data" / "setup"
+NAMES = [client.name for client in CLIENTS]
+FILES = {
+    "claude-code": ".claude.json",
+    "claude-desktop": ".config/Claude/claude_desktop_config.json",
+    "codex": ".codex/config.toml",
+    "gemini": ".gemini/settings.json",
+    "cursor": ".cursor/mcp.json",
+    "vscode": ".config/Code/User/mcp.json",
+    "windsurf": ".codeium/windsurf/mcp_config.json",
+    "zed": ".config/zed/settings.json",
+    "opencode": ".config/opencode/opencode.json",
+}
+PROJECT_FILES = {
+    "claude-code": ".mcp.json",
+    "codex": ".codex/config.toml",
+    "gemini": ".gemini/settings.json",
+    "cursor": ".cursor/mcp.json",
+    "vscode": ".vscode/mcp.json",
+    "opencode": "opencode.json",
+}
+BACKUP = ".before-synaptic"
+
+
+class Machine:
+    """A user's home folder without any client on its PATH; `bin` is that PATH."""
+
+    def __init__(self, root: Path, forks: Forks) -> None:
+        self.home, self.bin = root / "ada", root / "bin"
+        self.home.mkdir()
+        self.bin.mkdir()
+        self.env = {"HOME": str(self.home), "PATH": str(self.bin), "SYNAPTIC_HOME": "", "SYNAPTIC_PROJECT": ""}
+        self.synaptic = ForkedHome(root / "memory", self.env, forks)
+
+    def run(self, *args: str, **env: str) -> Answer:
+        return self.synaptic.run("setup", *args, **env)
+
+    def ask(self, *args: str, **env: str) -> Any:
+        return self.synaptic.ask("setup", *args, **env)
+
+    def file(self, name: str) -> Path:
+        return self.home / FILES[name]
+
+    def put(self, name: str, text: str | bytes) -> Path:
+        file = self.file(name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+        return file
+
+    def state(self, name: str, **env: str) -> str:
+        [client] = self.ask(name, "--status", **env)["clients"]
+        return str(client["state"])
+
+    def tree(self) -> dict[str, bytes]:
+        return {str(p.relative_to(self.home)): p.read_bytes() for p in self.home.rglob("*") if p.is_file()}
+
+    def program(self, name: str, script: str) -> None:
+        """A client's own command, as a program on the PATH."""
+        path = self.bin / name
+        path.write_text(f"#!{sys.executable}\n{script}")
+        path.chmod(0o755)
+
+
+@pytest.fixture
+def ada(tmp_path: Path, forks: Forks, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    for name in ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return Machine(tmp_path, forks)
+
+
+def golden(name: str, which: str) -> bytes:
+    [file] = GOLDEN.glob(f"{name}.{which}.*")
+    return file.read_bytes().replace(b"/bin/synaptic", SYNAPTIC.encode())
+
+
+def entry_of(name: str, text: str) -> Any:
+    """The entry in a client's file, read as the client does."""
+    [client] = [each for each in CLIENTS if each.name == name]
+    data = tomllib.loads(text) if name == "codex" else jsonc.parse(text)
+    return data[client.key]["synaptic"]
+
+
+# -- files with something else in them ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_with_something_in_it(ada: Machine, name: str) -> None:
+    before, after = golden(name, "before"), golden(name, "after")
+    file = ada.put(name, before)
+    file.chmod(0o640)
+    answer = ada.run(name)
+    assert answer.code == 0 and "Done." in answer.out and "Check: " in answer.out, answer.text
+    assert file.read_bytes() == after
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    backup = file.with_name(file.name + BACKUP)
+    assert backup.read_bytes() == before and stat.S_IMODE(backup.stat().st_mode) == 0o640
+
+    stamp = file.stat().st_mtime_ns
+    again = ada.run(name)
+    assert again.code == 0 and "Done." not in again.out and "registered" in again.out
+    assert file.stat().st_mtime_ns == stamp and file.read_bytes() == after
+
+    assert ada.run(name, "--remove").code == 0
+    assert ada.tree() == {FILES[name]: before}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_was_added_since_stays(ada: Machine, name: str) -> None:
+    """Without a backup, too: the entry goes, and not a byte beside it."""
+    before = golden(name, "before")
+    file = ada.put(name, before)
+    ada.run(name)
+    file.with_name(file.name + BACKUP).unlink()
+    later = b"# later\n[history]\nkeep = 'all'  # of it\n" if name == "codex" else b"\n// later\n\n"
+    file.write_bytes(file.read_bytes() + later)
+    assert ada.run(name, "--remove").code == 0
+    expected = before + later
+    if name == "windsurf":  # that servers were in a table of their own nobody knows any more
+        expected = b"{}\n" + later
+    assert file.read_bytes() == expected
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_file_yet(ada: Machine, name: str) -> None:
+    shown = ada.run(name, "--print")
+    assert str(ada.file(name)) in shown.err and ada.tree() == {}
+    assert ada.run(name).code == 0
+    assert list(ada.tree()) == [FILES[name]]
+    assert ada.file(name).read_text().strip() == shown.out.strip()
+    assert ada.run(name, "--remove").code == 0
+    assert ada.tree() == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\n", "{}", "{ }", "{\n}\n", '\ufeff{"a": 1}\n', "// nothing yet\n{ /* here */ }"]
+)
+def test_files_with_next_to_nothing_in_them(ada: Machine, text: str) -> None:
+    file = ada.put("cursor", text)
+    assert ada.run("cursor").code == 0
+    said = file.read_text()
+    assert entry_of("cursor", said.removeprefix("\ufeff"))["command"] == SYNAPTIC
+    assert said.startswith("\ufeff") == text.startswith("\ufeff")
+    assert ada.run("cursor", "--remove").code == 0
+    assert file.read_text() == text
+
+
+def test_a_link_is_written_through(ada: Machine) -> None:
+    kept = ada.home / "dotfiles" / "zed.json"
+    kept.parent.mkdir()
+    kept.write_bytes(golden("zed", "before"))
+    link = ada.file("zed")
+    link.parent.mkdir(parents=True)
+    link.symlink_to(kept)
+    assert ada.run("zed").code == 0
+    assert link.is_symlink() and kept.read_bytes() == golden("zed", "after")
+    assert [p.name for p in kept.parent.iterdir()] == ["zed.json"]
+    assert ada.run("zed", "--remove").code == 0
+    assert link.is_symlink() and kept.read_bytes() == golden("zed", "before")
+
+
+def test_the_backup_is_what_was_there_first(ada: Machine) -> None:
+    file = ada.put("cursor", golden("cursor", "before"))
+    ada.run("cursor")
+    file.write_bytes(golden("cursor", "before").replace(b"npx", b"bunx"))
+    ada.run("cursor")
+    assert file.with_name(file.name + BACKUP).read_bytes() == golden("cursor", "before")
+
+
+# -- entries that are there already -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_command_that_is_gone_is_put_right(ada: Machine, name: str) -> None:
+    """What else its user wrote into the entry stays."""
+    file = ada.put(name, golden(name, "before"))
+    ada.run(name)
+    old = file.read_bytes().replace(SYNAPTIC.encode(), b"/gone/bin/synaptic")
+    if name == "codex":
+        old = old.replace(b'args = ["mcp"]', b'args = ["mcp"]\nstartup_timeout_sec = 20  # slow disk')
+    else:
+        old = old.replace(b'"synaptic": {', b'"synaptic": { /* slow disk */ "timeout": 20,')
+    file.write_bytes(old)
+    assert "the command is gone: /gone/bin/synaptic" in ada.run(name, "--status").out
+    answer = ada.run(name)
+    assert answer.code == 0 and "in place of /gone/bin/synaptic" in answer.out
+    assert file.read_bytes() == old.replace(b"/gone/bin/synaptic", SYNAPTIC.encode())
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"command": SYNAPTIC, "args": ["--home", "/srv/memory", "mcp"]},
+        {"command": "/gone/synaptic", "args": ["--home", "/srv/memory", "mcp"]},
+        {"command": "docker", "args": ["mcp"]},
+        {"url": "https://example.org/mcp"},
+        "synaptic mcp",
+    ],
+)
+def test_another_way_to_start_it_is_left_alone(ada: Machine, entry: Any) -> None:
+    file = ada.put("cursor", json.dumps({"mcpServers": {"synaptic": entry}}))
+    before = file.read_bytes()
+    answer = ada.run("cursor")
+    assert answer.code == 0 and "left as it is" in answer.out and "setup cursor --remove" in answer.out
+    assert file.read_bytes() == before
+    assert ada.run("cursor", "--remove").code == 0
+    assert ada.ask("cursor")["clients"][0]["done"] is True
+    assert entry_of("cursor", file.read_text()) == {"command": SYNAPTIC, "args": ["mcp"]}
+
+
+def test_another_installation_gives_way(ada: Machine) -> None:
+    other = ada.bin / "synaptic"
+    other.write_text("#!/bin/sh\n")
+    other.chmod(0o755)
+    ada.put(
+        "cursor", json.dumps({"mcpServers": {"synaptic": {"command": "synaptic", "args": ["mcp"], "env": {"A": "b"}}}})
+    )
+    assert ada.state("cursor") == "other program"
+    assert "in place of synaptic mcp" in ada.run("cursor").out
+    assert entry_of("cursor", ada.file("cursor").read_text()) == {
+        "command": SYNAPTIC,
+        "args": ["mcp"],
+        "env": {"A": "b"},
+    }
+
+
+def test_a_link_to_this_program_is_this_program(ada: Machine) -> None:
+    (ada.bin / "synaptic").symlink_to(SYNAPTIC)
+    entry = {"command": str(ada.bin / "synaptic"), "args": ["mcp"], "disabled": True}
+    ada.put("windsurf", json.dumps({"mcpServers": {"synaptic": entry}}))
+    assert ada.state("windsurf") == "registered"
+    assert "switched off" in ada.run("windsurf").out
+
+
+# -- the home that was chosen -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_chosen_home_goes_along(ada: Machine, name: str) -> None:
+    ada.run(name, SYNAPTIC_HOME="/srv/memory")
+    entry = entry_of(name, ada.file(name).read_text())
+    assert entry["environment" if name == "opencode" else "env"] == {"SYNAPTIC_HOME": "/srv/memory"}
+
+
+def test_a_home_that_is_not_the_chosen_one(ada: Machine) -> None:
+    ada.run("zed", SYNAPTIC_HOME="/srv/memory")
+    assert ada.state("zed", SYNAPTIC_HOME="/srv/memory") == "registered"
+    assert ada.state("zed") == "registered"
+    assert ada.state("zed", SYNAPTIC_HOME="/srv/other") == "different"
+
+
+def test_home_as_a_flag(ada: Machine) -> None:
+    ada.synaptic.run("--home", str(ada.home / "mind"), "setup", "cursor")
+    assert entry_of("cursor", ada.file("cursor").read_text())["env"] == {"SYNAPTIC_HOME": str(ada.home / "mind")}
+
+
+def test_what_clients_would_not_see_is_named(ada: Machine) -> None:
+    assert "SYNAPTIC_JOURNAL" in ada.run("cursor", SYNAPTIC_JOURNAL="/srv/vault").err
+
+
+def test_what_was_registered_works(ada: Machine) -> None:
+    """The entry as it stands in the file starts a server, without a PATH."""
+    ada.run("cursor", SYNAPTIC_HOME=str(ada.home / "mind"))
+    entry = entry_of("cursor", ada.file("cursor").read_text())
+    started = StdioServerParameters(
+        command=entry["command"], args=entry["args"], env={"HOME": str(ada.home), "PATH": "", **entry["env"]}
+    )
+
+    async def save() -> bool:
+        async with McpClient(started) as client:
+            return bool((await client.call_tool("context_save", {"content": "The key is under the mat."})).is_error)
+
+    assert not anyio.run(save)
+    assert "under the mat" in ada.synaptic.run("recent", SYNAPTIC_HOME=str(ada.home / "mind")).out
+
+
+# -- what cannot be done ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("zed", b'{\n  "a": [1,\n  "b": 2\n}', "line 3"),
+        ("zed", b'{"a": 1} {"b": 2}', "after the end"),
+        ("zed", b"[1, 2]", "no object"),
+        ("zed", b'{"context_servers": null}', "context_servers"),
+        ("zed", b'{"context_servers": []}', "context_servers"),
+        ("zed", b"{'a': 1}", "no JSON"),
+        ("zed", b'{"a": /* open', "no JSON"),
+        ("zed", b"[" * 20_000, "nested too deeply"),
+        ("cursor", '{"mcpServers": {}}'.encode("utf-16"), "not UTF-8"),
+        ("codex", b'a = 1\n[mcp_servers\ncommand = "x"\n', "line 2"),
+        ("codex", b"mcp_servers = 3\n", "mcp_servers"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_left_alone(ada: Machine, name: str, text: bytes, why: str) -> None:
+    file = ada.put(name, text)
+    answer = ada.run()
+    assert answer.code == 1
+    assert why in answer.out and str(file) in answer.out and "Paste this into" in answer.out
+    assert SYNAPTIC in answer.out.partition("Paste this into")[2]
+    assert file.read_bytes() == text and not file.with_name(file.name + BACKUP).exists()
+    [failed] = ada.ask(name, "--status")["clients"]
+    assert failed["state"] == "unreadable" and why in failed["message"]
+
+
+def test_one_that_fails_keeps_no_other_from_it(ada: Machine) -> None:
+    ada.put("cursor", "{]")
+    ada.put("zed", "{}")
+    answer = ada.run()
+    assert answer.code == 1 and ada.state("zed") == "registered"
+    assert ada.run("--remove").code == 0, "a file that does not name Synaptic needs no removal"
+    assert ada.tree() == {FILES["cursor"]: b"{]", FILES["zed"]: b"{}"}
+
+
+def test_a_broken_file_that_names_synaptic_is_not_passed_over_by_a_removal(ada: Machine) -> None:
+    ada.put("zed", '{"context_servers": {"synaptic": {"command": "x"}')
+    answer = ada.run("--remove")
+    assert answer.code == 1 and "context_servers.synaptic" in answer.out
+
+
+def test_a_folder_in_its_place(ada: Machine) -> None:
+    ada.file("cursor").mkdir(parents=True)
+    answer = ada.run("cursor")
+    assert answer.code == 1 and "cannot be read" in answer.out and "Paste this into" in answer.out
+
+
+def test_a_file_that_may_not_be_written(ada: Machine) -> None:
+    file = ada.put("cursor", "{}")
+    file.chmod(0o444)
+    if os.access(file, os.W_OK):
+        if shutil.which("setpriv") is None:
+            pytest.skip("root passes every mode, and there is no setpriv to give that up")
+        ada.synaptic.prefix = (str(shutil.which("setpriv")), "--bounding-set=-dac_override,-dac_read_search")
+    answer = ada.run("cursor")
+    assert answer.code == 1 and "permission denied" in answer.out and "Paste this into" in answer.out
+    assert ada.tree() == {FILES["cursor"]: b"{}"}
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("emacs",), "zed, opencode"),
+        (("--scope", "galaxy"), "user, project"),
+        (("windsurf", "--scope", "project"), "claude-code, codex, gemini, cursor, vscode, opencode"),
+        (("--print", "--status"), "Give one of them"),
+        (("--status", "--dry-run"), "Give one of them"),
+    ],
+)
+def test_what_cannot_be_asked_names_what_can(ada: Machine, args: tuple[str, ...], says: str) -> None:
+    answer = ada.run(*args)
+    assert answer.code == 2 and says in answer.err
+    assert ada.run(*args, "--json").json["success"] is False
+
+
+# -- what is shown ------------------------------------------------------------------------------------
+
+
+def test_claude_code_is_offered_the_plugin_with_a_folder_that_is_there(ada: Machine) -> None:
+    said = ada.run("claude-code").out
+    [market] = re.findall(r"claude plugin marketplace add (\S+)`", said)
+    assert (Path(market) / ".claude-plugin" / "marketplace.json").is_file()
+    assert "plugin" not in ada.run("cursor").out
+
+
+def test_clients_that_are_not_there(ada: Machine) -> None:
+    answer = ada.run()
+    assert answer.code == 0 and ada.tree() == {}
+    assert "No client was found" in answer.out and "Zed (zed)" in answer.out
+    assert "not found on this machine" in ada.run("--status").out
+    (ada.home / ".cursor").mkdir()
+    assert ada.ask()["not_found"] == [name for name in NAMES if name != "cursor"]
+    assert list(ada.tree()) == [FILES["cursor"]]
+
+
+def test_a_dry_run_changes_nothing(ada: Machine) -> None:
+    for name in ("zed", "codex"):
+        ada.put(name, golden(name, "before"))
+    before = ada.tree()
+    answer = ada.run("--dry-run")
+    assert answer.code == 0 and "adds synaptic to" in answer.out and "Nothing was changed" in answer.out
+    assert {each["client"]: each["action"] for each in ada.ask("--dry-run")["clients"]} == {
+        "codex": "register",
+        "zed": "register",
+    }
+    assert ada.tree() == before
+    ada.run()
+    registered = ada.tree()
+    assert "takes synaptic out of" in ada.run("--remove", "--dry-run").out
+    assert ada.tree() == registered
+    ada.run("--remove")
+    assert ada.tree() == before
+    assert "with no client" in ada.run("--remove").out
+
+
+def test_the_help_names_every_client(ada: Machine) -> None:
+    shown = ada.run("--help").out
+    assert all(name in shown for name in NAMES)
+
+
+# -- projects -----------------------------------------------------------------------------------------
+
+
+def test_a_project(ada: Machine) -> None:
+    project = ada.home / "web"
+    project.mkdir()
+
+    def run(*args: str) -> str:
+        env = ada.synaptic.environment()
+        done = subprocess.run(
+            [SYNAPTIC, "setup", *args], cwd=project, env=env, capture_output=True, text=True, timeout=TIMEOUT_S
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    run("--scope", "project", *PROJECT_FILES)
+    assert sorted(ada.tree()) == sorted(f"web/{file}" for file in PROJECT_FILES.values())
+    for name, file in PROJECT_FILES.items():
+        entry_of(name, (project / file).read_text())
+    status = run("--status")
+    assert all(str(project / file) in status for file in PROJECT_FILES.values())
+    run("--scope", "project", "--remove")
+    assert ada.tree() == {}
+
+
+# -- projects that somebody else made -------------------------------------------------------------------
+
+
+@pytest.fixture
+def project(ada: Machine) -> Path:
+    """A folder in which `setup` is called."""
+    ada.synaptic.folder = ada.home / "web"
+    ada.synaptic.folder.mkdir()
+    return ada.synaptic.folder
+
+
+@pytest.mark.fault(row=11)
+@pytest.mark.parametrize("linked", [".cursor/mcp.json", ".cursor"])
+@pytest.mark.parametrize("remove", [False, True])
+def test_a_project_leads_nowhere_else(ada: Machine, project: Path, linked: str, remove: bool) -> None:
+    theirs = ada.home / "theirs" / "mcp.json"
+    theirs.parent.mkdir()
+    theirs.write_bytes(golden("cursor", "after" if remove else "before"))
+    (project / linked).parent.mkdir(exist_ok=True)
+    (project / linked).symlink_to(theirs if linked.endswith(".json") else theirs.parent)
+    before = ada.tree()
+    answer = ada.run("cursor", "--scope", "project", *(["--remove"] if remove else []))
+    assert answer.code == 1 and "leads out of the project" in answer.out
+    assert ada.tree() == before
+
+    theirs.unlink()  # nor is a file made there
+    ada.run("cursor", "--scope", "project")
+    assert not theirs.exists() and list(theirs.parent.iterdir()) == []
+
+
+@pytest.mark.fault(row=11)
+def test_a_link_within_a_project_is_written_through_and_not_copied(ada: Machine, project: Path) -> None:
+    kept = project / "mcp.json"
+    kept.write_bytes(golden("cursor", "before"))
+    (project / ".cursor").mkdir()
+    (project / ".cursor" / "mcp.json").symlink_to(kept)
+    answer = ada.run("cursor", "--scope", "project")
+    assert answer.code == 0 and "As it was before" not in answer.out
+    assert kept.read_bytes() == golden("cursor", "after")
+    assert {path.name for path in project.rglob("*")} == {".cursor", "mcp.json"}
+
+
+@pytest.mark.fault(row=11)
+@pytest.mark.parametrize("there", ["file", "link", "fifo"])
+def test_no_backup_is_claimed_that_was_not_made(ada: Machine, project: Path, there: str) -> None:
+    file = project / "opencode.json"
+    file.write_bytes(golden("opencode", "before"))
+    backup = file.with_name(file.name + BACKUP)
+    if there == "fifo":
+        os.mkfifo(backup)
+    elif there == "link":
+        backup.symlink_to("/etc/passwd")
+    else:
+        backup.write_text("The repository's own.")
+    answer = ada.run("opencode", "--scope", "project")
+    assert answer.code == 0 and "Done." in answer.out and "As it was before" not in answer.out
+    assert file.read_bytes() == golden("opencode", "after")
+    assert ada.run("opencode", "--scope", "project", "--remove").code == 0
+    assert os.path.lexists(backup)
+    assert file.read_bytes() == golden("opencode", "before")
+
+
+@pytest.mark.fault(row=11)
+def test_what_is_no_file_is_not_waited_for(ada: Machine, project: Path) -> None:
+    os.mkfifo(project / ".mcp.json")
+    answer = ada.run("claude-code", "--scope", "project")
+    assert answer.code == 1 and "no regular file" in answer.out
+
+
+# -- the clients' own commands ------------------------------------------------------------------------
+
+CLAUDE = """
+import json, pathlib, sys
+file = pathlib.Path.home() / ".claude.json"
+data = json.loads(file.read_text()) if file.exists() else {}
+words = sys.argv[1:]
+servers = data.setdefault("mcpServers", {})
+if words[:4] == ["mcp", "remove", "-s", "user"]:
+    del servers[words[4]]
+else:
+    assert words[:4] == ["mcp", "add", "-s", "user"], words
+    command = words[words.index("--") + 1:]
+    env = dict(word.split("=", 1) for word in words[5:words.index("--")] if "=" in word)
+    servers[words[4]] = {"type": "stdio", "command": command[0], "args": command[1:], "env": env}
+file.write_text(json.dumps(data, indent=2))
+"""
+
+
+def test_claude_code_keeps_its_file_itself(ada: Machine) -> None:
+    ada.program("claude", CLAUDE)
+    file = ada.put("claude-code", golden("claude-code", "before"))
+    answer = ada.run(SYNAPTIC_HOME="/srv/memory")
+    line = f"claude mcp add -s user synaptic -e SYNAPTIC_HOME=/srv/memory -- {SYNAPTIC} mcp"
+    assert answer.code == 0 and line in answer.out, answer.text
+    assert entry_of("claude-code", file.read_text())["env"] == {"SYNAPTIC_HOME": "/srv/memory"}
+    assert ada.ask("claude-code", SYNAPTIC_HOME="/srv/memory")["clients"][0]["action"] == "nothing"
+    assert ada.run("--remove").code == 0
+    assert json.loads(file.read_text()) == json.loads(golden("claude-code", "before"))
+    assert list(ada.tree()) == [".claude.json"]
+
+
+@pytest.mark.parametrize(
+    ("script", "says"), [("raise SystemExit('policy forbids it')", "policy forbids it"), ("", "not registered")]
+)
+def test_a_command_that_fails(ada: Machine, script: str, says: str) -> None:
+    ada.program("claude", script)
+    file = ada.put("claude-code", golden("claude-code", "before"))
+    answer = ada.run()
+    assert answer.code == 1 and says in answer.out and "Paste this into" in answer.out
+    assert file.read_bytes() == golden("claude-code", "before")
+
+
+def test_a_command_that_would_drop_comments_is_not_run(ada: Machine) -> None:
+    """Codex and Gemini write their files anew, so theirs are used only where there is none."""
+    ada.program("codex", "raise SystemExit('not to be called')")
+    file = ada.put("codex", golden("codex", "before"))
+    assert ada.run().code == 0
+    assert file.read_bytes() == golden("codex", "after")
+    shutil.rmtree(file.parent)
+    assert "codex mcp add synaptic --" in ada.run("--dry-run").out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "program", "says"),
+    [
+        ("claude-code", "claude", r"synaptic: \S+ mcp - \S+ Connected"),
+        ("codex", "codex", r"synaptic \S+ mcp - - enabled"),
+        ("gemini", "gemini", r"synaptic: \S+ mcp \(stdio\) - Connected"),
+        ("opencode", "opencode", r"synaptic \S*connected"),
+    ],
+)
+def test_the_real_client_knows_it(ada: Machine, name: str, program: str, says: str) -> None:
+    """With the real programs, where they are installed, in an empty home and without a login."""
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+    env = {"PATH": os.environ["PATH"]}
+    if name == "gemini":
+        trusted = ada.put("gemini", "{}").with_name("trustedFolders.json")
+        trusted.write_text(json.dumps({str(ada.home): "TRUST_FOLDER"}))
+    assert ada.run(name, **env).code == 0
+    listed = subprocess.run(
+        [program, "mcp", "list"], cwd=ada.home, env=ada.synaptic.environment(**env), capture_output=True, text=True
+    )
+    assert re.search(says, " ".join((listed.stdout + listed.stderr).split())), listed
+    assert ada.run(name, "--remove", **env).code == 0
+    assert ada.state(name, **env) == "not registered"
+
+
+# -- laws of the texts --------------------------------------------------------------------------------
+
+_BLANKS = st.sampled_from(["", " ", "\n", "\n\t", "\r\n  ", " // c }\n", " /* , { */ ", '\n  // "synaptic"\n    '])
+_SCALARS = st.sampled_from(
+    ["1", "-0.50", "true", "null", '"x"', '"a\\"}, //b"', '"\\u00fc é"', "[]", "[ 1, /* c */ 2, ]", "{}"]
+)
+
+
+@st.composite
+def objects(draw: st.DrawFn, depth: int = 2) -> str:
+    parts = []
+    for name in draw(st.lists(st.sampled_from(["a", "b", "servers", "ü"]), max_size=3, unique=True)):
+        value = draw(objects(depth - 1)) if depth and draw(st.booleans()) else draw(_SCALARS)
+        if name == "servers" and not value.startswith("{"):
+            value = "{" + draw(_BLANKS) + "}"
+        parts.append(f'{draw(_BLANKS)}"{name}"{draw(_BLANKS)}:{draw(_BLANKS)}{value}{draw(_BLANKS)}')
+    trailing = "," + draw(_BLANKS) if parts and draw(st.booleans()) else ""
+    return "{" + ",".join(parts) + trailing + (draw(_BLANKS) if not parts else "") + "}"
+
+
+@given(objects(), _BLANKS, _BLANKS)
+def test_json_put_and_dropped_again_is_what_it_was(inner: str, before: str, after: str) -> None:
+    text, value = before + inner + after, {"command": "/x y/é", "args": ["mcp"]}
+    old = jsonc.parse(text)
+    new = jsonc.put(text, ("servers", "synaptic"), value)
+    assert jsonc.parse(new) == old | {"servers": old.get("servers", {}) | {"synaptic": value}}
+    back = jsonc.drop(new, ("servers", "synaptic"))
+    assert jsonc.parse(back) == old | {"servers": old.get("servers", {})}
+    if "servers" not in old:
+        back = jsonc.drop(back, ("servers",))
+    if old.get("servers") or (old and "servers" not in old):
+        assert back == text
+
+
+def test_json_of_plain_json_is_json() -> None:
+    text = '{"a": [1, -2.5e3, "\\ud83d\\ude00", {"b": null}], "a": 2}'
+    assert jsonc.parse(text) == json.loads(text)
+    assert jsonc.parse(jsonc.put(text, ("a",), 3)) == {"a": 3}
+    assert jsonc.drop(text, ("a",)) == "{}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a = 1\n\n\n",
+        "[mcp_servers]\n# none yet\n",
+        "mcp_servers = { files = { command = 'npx' } }\n",
+        "mcp_servers.files.command = 'npx'\n",
+        "[mcp_servers.synaptic2]\ncommand = 'x'\n",
+        "[a]\r\nb = 1\r\n",
+    ],
+)
+def test_toml_put_and_dropped_again_is_what_it_was(text: str) -> None:
+    path, value = ("mcp_servers", "synaptic"), {"command": "/x y/é", "args": ["mcp"], "env": {"A": "b"}}
+    new = toml.put(text, path, value)
+    assert tomllib.loads(new)["mcp_servers"]["synaptic"] == value
+    assert toml.drop(new, path) == text
+
+
+def test_toml_of_several_tables_and_comments() -> None:
+    mine = "[mcp_servers.synaptic]\nargs = [\n  'mcp',\n]\n[mcp_servers.synaptic.env]\nA = 'b'\n"
+    theirs = "# on files\n\n[mcp_servers.files]\n"
+    assert toml.drop(mine + theirs, ("mcp_servers", "synaptic")) == theirs
+
+
+# -- other systems ------------------------------------------------------------------------------------
+
+
+def test_where_other_systems_keep_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/Users/ada")
+    by_name = {client.name: client for client in CLIENTS}
+    mac = folders({}, "darwin")
+    support = "/Users/ada/Library/Application Support"
+    assert str(by_name["claude-desktop"].file("user", mac)) == f"{support}/Claude/claude_desktop_config.json"
+    assert str(by_name["vscode"].file("user", mac)) == f"{support}/Code/User/mcp.json"
+    assert str(by_name["zed"].file("user", mac)) == "/Users/ada/.config/zed/settings.json"
+    windows = folders({"APPDATA": "/roaming"}, "win32")
+    assert str(by_name["claude-desktop"].file("user", windows)) == "/roaming/Claude/claude_desktop_config.json"
+    assert str(by_name["zed"].file("user", windows)) == "/roaming/Zed/settings.json"
+    moved = folders({"CODEX_HOME": "/c", "CLAUDE_CONFIG_DIR": "/cc", "GEMINI_CLI_HOME": "/g", "XDG_CONFIG_HOME": "/x"})
+    assert [str(by_name[name].file("user", moved)) for name in ("codex", "claude-code", "gemini", "opencode")] == [
+        "/c/config.toml",
+        "/cc/.claude.json",
+        "/g/.gemini/settings.json",
+        "/x/opencode/opencode.json",
+    ]

@@ -1,0 +1,300 @@
+"""Save, update, delete and restore, as a library: what they write, what they refuse, and what they leave alone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from homes import Clock, open_home
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from synaptic import Workspace, delete, get, recent, restore, save, search, update
+from synaptic.errors import NotFound, SynapticError
+from synaptic.workspace.checkout import detect_project
+
+DAY = "2026-11-21.md"
+
+
+def markdown(ws: Workspace) -> dict[str, bytes]:
+    """Every file of the journal."""
+    return {path.name: path.read_bytes() for path in ws.config.journal.rglob("*") if path.is_file()}
+
+
+@given(content=st.text(min_size=1).filter(lambda text: text.strip(" \t\r\n")))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_was_saved_reads_back(ws: Workspace, content: str) -> None:
+    receipt = save(ws, content, force=True)
+    [entry] = get(ws, [receipt.id]).entries
+    expected = content.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    expected = expected.replace("\r\n", "\n").replace("\r", "\n")
+    assert _bare(entry.content) == _bare(expected)
+
+
+def _bare(text: str) -> str:
+    """Without outer blank lines, and without a fence's end that was missing."""
+    return text.strip(" \t\n").rstrip("`~").strip(" \t\n")
+
+
+# -- what is refused leaves everything as it was ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"content": " \n"}, "no text"),
+        ({"content": "x", "type": "plan"}, "decision"),
+        ({"content": "x", "importance": 11}, "0 to 10"),
+        ({"content": "x", "tags": ["!!"]}, "no tag"),
+        ({"content": "x", "at": "soonish"}, "yesterday"),
+        ({"content": "x", "parent": "zzzzzzzz"}, "zzzzzzzz"),
+        ({"content": "x", "supersedes": ["zzzzzzzz"]}, "zzzzzzzz"),
+    ],
+)
+def test_a_save_that_is_refused_writes_nothing(ws: Workspace, arguments: dict[str, object], named: str) -> None:
+    save(ws, "Something that was there")
+    before = markdown(ws)
+    with pytest.raises(SynapticError) as error:
+        save(ws, **arguments)  # type: ignore[arg-type]
+    assert named in str(error.value)
+    assert markdown(ws) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({}, "add_tags"),
+        ({"content": "a", "append": "b"}, "exclude each other"),
+        ({"content": ""}, "no text"),
+        ({"type": "plan"}, "decision"),
+        ({"importance": -1}, "0 to 10"),
+        ({"add_tags": ["!!"]}, "no tag"),
+        ({"supersedes": ["zzzzzzzz"]}, "zzzzzzzz"),
+    ],
+)
+def test_an_update_that_is_refused_writes_nothing(ws: Workspace, arguments: dict[str, object], named: str) -> None:
+    receipt = save(ws, "Something that was there")
+    before = markdown(ws)
+    with pytest.raises(SynapticError) as error:
+        update(ws, receipt.id, **arguments)  # type: ignore[arg-type]
+    assert named in str(error.value)
+    assert markdown(ws) == before
+    assert ws.journal.trashed() == ()
+
+
+def test_a_missing_id_is_told_by_every_verb(ws: Workspace) -> None:
+    for verb in (lambda: update(ws, "zzzz", title="x"), lambda: delete(ws, "zzzz"), lambda: restore(ws, "zzzz")):
+        with pytest.raises(NotFound, match="zzzz"):
+            verb()
+
+
+# -- moments -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("at", "date", "time"),
+    [
+        (None, "2026-11-21", "09:30"),
+        ("2026-11-03T10:15", "2026-11-03", "10:15"),
+        ("2026-11-03", "2026-11-03", "09:30"),
+        ("08:05", "2026-11-21", "08:05"),
+        ("yesterday", "2026-11-20", "09:30"),
+        (datetime(2025, 1, 2, 3, 4), "2025-01-02", "03:04"),
+    ],
+)
+def test_an_entry_stands_on_its_day(ws: Workspace, at: str | None, date: str, time: str) -> None:
+    receipt = save(ws, "Something", at=at)
+    assert (receipt.date, receipt.time, receipt.path) == (date, time, f"{date}.md")
+    assert receipt.id.startswith(date.replace("-", ""))
+    assert [(entry.date, entry.time) for entry in recent(ws).entries] == [(date, time)]
+
+
+def test_back_dated_entries_stand_in_order_of_time(ws: Workspace) -> None:
+    for at in ("2026-11-19T10:00", "2026-11-21T08:00", "2026-11-20T23:59", "2026-11-21T07:00"):
+        save(ws, f"At {at}", at=at)
+    assert [entry.at.strftime("%dT%H") for entry in recent(ws).entries] == ["21T08", "21T07", "20T23", "19T10"]
+
+
+# -- edits ---------------------------------------------------------------------------------------------
+
+
+def test_an_update_changes_what_was_named_and_keeps_the_rest(ws: Workspace) -> None:
+    receipt = save(ws, "First line.\n\nSecond.", type="issue", tags=["a"], importance=7, files=["x.py"], by="claude")
+    neighbour = save(ws, "Nobody touches me.").id
+    update(ws, receipt.id, append="Third.", add_tags=["B b"], remove_tags=["#A"], type="decision")
+    [entry, other] = get(ws, [receipt.id, neighbour]).entries
+    assert entry.content == "First line.\n\nSecond.\n\nThird."
+    assert (entry.type, entry.tags, entry.importance, entry.files, entry.by) == (
+        "decision", ("b-b",), 7, ("x.py",), "claude",
+    )  # fmt: skip
+    assert other.content == "Nobody touches me."
+    assert "Third." in search(ws, "third").hits[0].entry.content
+
+
+def test_a_tag_in_the_text_stays_and_the_notice_says_so(ws: Workspace) -> None:
+    receipt = update(ws, save(ws, "Look at #redis again.\n\nSoon.").id, remove_tags=["redis"])
+    assert any("#redis" in notice for notice in receipt.notices)
+    assert recent(ws).entries[0].tags == ("redis",)
+
+
+def test_updates_are_undone_one_after_the_other(ws: Workspace) -> None:
+    id = save(ws, "one").id
+    update(ws, id, content="two")
+    update(ws, id, content="three")
+    restore(ws, id)
+    assert get(ws, [id]).entries[0].content == "two"
+    delete(ws, id)
+    assert search(ws, "two").hits == ()
+    restore(ws, id[-8:])
+    assert get(ws, [id]).entries[0].content == "two"
+    assert [hit.entry.id for hit in search(ws, "two").hits] == [id]
+
+
+def test_a_deleted_neighbour_is_no_context_any_more(ws: Workspace) -> None:
+    save(ws, "Before it")
+    doomed = save(ws, "A pangolin crossed the road")
+    assert search(ws, "pangolin", strategy="lexical").total == 2
+    delete(ws, doomed.id)
+    assert search(ws, "pangolin", strategy="lexical").total == 0
+
+
+# -- saved twice ----------------------------------------------------------------------------------------
+
+
+def test_a_repeated_save_answers_with_the_first_and_writes_nothing(ws: Workspace, clock: Clock) -> None:
+    mine: dict[str, Any] = {
+        "tags": ["ops", "two words"],
+        "by": "claude",
+        "project": "Web",
+        "files": ["a.py", "b c.py"],
+    }
+    first = save(ws, "Deployed.\n\nAll green.", importance=7, title="A `title` #here", **mine)
+    before = markdown(ws)
+    clock.forward(minutes=10)
+    again = save(ws, "\nDeployed.\n\nAll green.\n\n", importance=7, title="A `title` #here", **mine)
+    assert (again.id, again.path, "already saved" in again.notices) == (first.id, first.path, True)
+    assert any("force" in notice for notice in again.notices)
+    assert markdown(ws) == before
+    clock.forward(seconds=1)
+    assert save(ws, "Deployed.\n\nAll green.", importance=7, title="A `title` #here", **mine).id != first.id
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"title": "Another"}, {"type": "decision"}, {"tags": ["dev"]}, {"tags": []}, {"importance": 5},
+        {"supersedes": True}, {"project": "api"}, {"files": ["b.py"]}, {"parent": True}, {"by": "codex"},
+        {"by": None}, {"at": "2026-11-21T09:30"}, {"force": True},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_differs_in_one_mark_is_no_repetition(ws: Workspace, other: dict[str, Any]) -> None:
+    older = save(ws, "Older").id
+    mine: dict[str, Any] = {"title": "Deploy", "tags": ["ops"], "project": "web", "files": ["a.py"], "by": "claude"}
+    first = save(ws, "Deployed.\n\nAll green.", **mine)
+    others = {"supersedes": [older], "parent": older}
+    again = save(ws, "Deployed.\n\nAll green.", **mine | {key: others.get(key, each) for key, each in other.items()})
+    assert again.id != first.id and "already saved" not in again.notices
+    assert {entry.id for entry in recent(ws).entries} >= {first.id, again.id}
+
+
+def test_what_a_person_typed_or_retyped_is_no_repetition(ws: Workspace) -> None:
+    day = ws.config.journal / DAY
+    day.write_text("## 09:30 Deployed\n")
+    first = save(ws, "Deployed", project=None)
+    assert "already saved" not in first.notices
+    day.write_text(day.read_text().replace("## 09:30 Deployed", "## 09:30 issue: Deployed"))
+    assert "already saved" not in save(ws, "Deployed").notices
+
+
+def test_what_was_deleted_may_be_saved_again(ws: Workspace) -> None:
+    first = save(ws, "Deployed")
+    delete(ws, first.id)
+    assert save(ws, "Deployed").id != first.id
+
+
+# -- purge ---------------------------------------------------------------------------------------------
+
+
+def test_what_is_purged_is_in_no_file_though_it_was_edited_and_another_program_looks_on(ws: Workspace) -> None:
+    (ws.config.journal / DAY).write_text("## 09:00 Lunch\n\n## 09:10 The quixotical secret\n\n## 09:20 Dinner\n")
+    id = next(entry.id for entry in recent(ws).entries if "secret" in entry.title)
+    update(ws, id, content="The quixotical secret, longer.\n\nMore quixotical words.")
+    with open_home(ws.config.home) as other:
+        assert search(other, "quixotical").total
+        delete(ws, id, purge=True)
+        assert search(other, "quixotical", strategy="lexical").total == 0
+    assert [entry.title for entry in recent(ws).entries] == ["Dinner", "Lunch"]
+    for path in ws.config.home.rglob("*"):
+        assert not path.is_file() or b"quixotic" not in path.read_bytes().lower(), path
+    with pytest.raises(NotFound):
+        restore(ws, id)
+
+
+# -- projects ------------------------------------------------------------------------------------------
+
+
+def git(folder: Path, *arguments: str) -> None:
+    identity = {f"GIT_{who}_{what}": "someone" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    subprocess.run(
+        ["git", *arguments], cwd=folder, check=True, capture_output=True,
+        env=os.environ | identity | {"GIT_CONFIG_GLOBAL": os.devnull},
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+def test_a_worktree_belongs_to_the_project_of_its_repository(tmp_path: Path) -> None:
+    repository = tmp_path / "ledger"
+    (repository / "src" / "deep").mkdir(parents=True)
+    git(repository, "init", "--quiet")
+    git(repository, "commit", "--quiet", "--allow-empty", "-m", "start")
+    git(repository, "worktree", "add", "--quiet", str(tmp_path / "elsewhere" / "fix-rounding"))
+    git(tmp_path, "clone", "--quiet", "--bare", str(repository), "store.git")
+    git(tmp_path / "store.git", "worktree", "add", "--quiet", str(tmp_path / "checkout"))
+    assert detect_project(repository) == "ledger"
+    assert detect_project(repository / "src" / "deep") == "ledger"
+    assert detect_project(tmp_path / "elsewhere" / "fix-rounding") == "ledger"
+    assert detect_project(tmp_path / "checkout") == "store"
+    assert detect_project(tmp_path / "elsewhere") is None
+
+
+def test_a_project_is_the_argument_else_the_setting_else_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ledger" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "ledger")
+    for setting, argument, expected in ((None, None, "ledger"), ("shop", None, "shop"), ("shop", "web", "web")):
+        with open_home(tmp_path / f"home-{expected}", project=setting) as ws:
+            save(ws, "Something", project=argument)
+            assert [entry.project for entry in recent(ws).entries] == [expected]
+
+
+def test_a_deleted_working_directory_has_no_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    with open_home(tmp_path / "home", project=None) as ws:
+        gone.rmdir()
+        save(ws, "Saved from nowhere")
+        assert [entry.project for entry in recent(ws).entries] == [None]
+        monkeypatch.chdir(tmp_path)
+
+
+def test_a_derived_id_stays_when_its_heading_changes_once_it_was_named(ws: Workspace) -> None:
+    path = ws.config.journal / DAY
+    path.write_text("## 08:00 By hand\n\ntext\n\n## 08:30 Another\n\nmore\n")
+    older = next(entry for entry in recent(ws).entries if entry.title == "By hand")
+    newer = save(ws, "It is different now", supersedes=[older.short_id])
+    assert path.read_bytes().startswith(
+        f"## 08:00 By hand\n<!-- syn:{older.id} -->\n\ntext\n\n## 08:30 Another\n\nmore\n".encode()
+    )
+    path.write_bytes(path.read_bytes().replace(b"By hand", b"By hand, reworded"))
+    [entry] = get(ws, [older.id]).entries
+    assert entry.title == "By hand, reworded"
+    assert get(ws, [older.id]).superseded_by == {older.id: newer.id}
+    assert entry.at + timedelta(minutes=30) in [other.at for other in recent(ws).entries]
