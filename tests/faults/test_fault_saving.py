@@ -261,7 +261,7 @@ SPOOLED = ("spool-torn", "spool-written", "spooled", "locked")
 APPENDED = ("marked", "append-torn", "appended", "synced")
 CREATED = ("create-torn", "created", "linked")
 FILED = ("settled", "done")
-REPLACED = ("trash-torn", "trashed", "replace-torn", "replace-written", "replaced")
+REPLACED = ("trash-torn", "trashed", "replace-torn", "replace-written", "replace-swapped", "replaced")
 KEPT = ("kept-torn", "kept")
 STEPS = {
     "save": (*SPOOLED, *APPENDED, *FILED),

@@ -79,6 +79,6 @@ def test_a_save_of_many_tags_is_linear(ws: Workspace) -> None:
 
 
 def test_a_query_names_few_dates() -> None:
-    parsed = parse_query('since:"zz1" ' * 3 + "since:2026-01-01 " * 6_000 + "redis", Filters(), now=NOW)
+    parsed = parse_query('since:"zz1" ' * 3 + "since:2026-01-01 " * 500 + "redis", Filters(), now=NOW)
     assert parsed.filters.since == "2026-01-01" and parsed.text.endswith("redis")
-    assert len(parsed.notices) == 2 and "first 8" in parsed.notices[1]
+    assert len(parsed.notices) == 2 and "first 8" in parsed.notices[0]

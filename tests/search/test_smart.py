@@ -48,7 +48,9 @@ def test_a_part_holds_words_of_the_question_in_their_order_and_no_name(text: str
         kept = part.split(" ")
         rest = iter(words)
         assert len(kept) >= 2 and all(word in rest for word in kept)
-        names = [word for word in words[1:] if word.removesuffix("'s").istitle() and word.lower() not in STOP_WORDS]
+        bare = {word: word.removesuffix("'s") for word in words[1:]}
+        names = [word for word, name in bare.items() if name[:1].isupper() and name[1:].islower()]
+        names = [word for word in names if bare[word].lower() not in STOP_WORDS]
         assert names and set(kept[1:]).isdisjoint(names)
 
 
