@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from journal.test_journal import DAY, block_of, home_journal, numbered, retitle
 from outside import Home
-from test_journal import DAY, block_of, home_journal, numbered, retitle
 
 from synaptic.errors import Changed
 from synaptic.journal import disk
