@@ -199,7 +199,7 @@ def test_fuzzed_queries(zoo: Workspace, rounds: Rounds) -> None:
     save(zoo, "The quick brown fox and the dog.")
     now = zoo.clock()
     search(zoo, "fox", strategy="lexical")
-    for number in rounds(50_000, 2_000_000):
+    for number in rounds(12_000, 2_000_000):
         choose = random.Random(number)
         some = (choose.choice(PIECES)[:40] for _ in range(choose.randrange(1, 6)))
         query = choose.choice(("", " ")).join(some)
@@ -315,7 +315,7 @@ COMMANDS: list[tuple[list[str], int, str]] = [
     (["save", "x", "--type", "meeting"], 2, "handoff"),
     (["save", "x", "--importance", "-1"], 2, "0 to 10"),
     (["save", "x", "--importance", "nan"], 2, "integer"),
-    (["save", "x", "--at", "noon"], 2, "yesterday"),
+    (["save", "x", "--at", "soonish"], 2, "yesterday"),
     (["save", "x", "--at", "2026-13-01"], 2, "2026-11-03"),
     (["save", "x", "--supersedes", "zzzzzzzz"], 1, "zzzzzzzz"),
     (["save", "x", "--parent", "zzzzzzzz"], 1, "zzzzzzzz"),
@@ -456,7 +456,7 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("save", {"content": ""}, "text"),
     ("save", {"content": "x", "importance": 99}, "0 to 10"),
     ("save", {"content": "x", "tags": {"a": 1}}, "tags"),
-    ("save", {"content": "x", "at": "noon"}, "yesterday"),
+    ("save", {"content": "x", "at": "soonish"}, "yesterday"),
     ("save", {"content": "x", "supersedes": "zzzzzzzz"}, "zzzzzzzz"),
     ("update", {"id": "zzzzzzzz", "content": "x"}, "zzzzzzzz"),
     ("update", {"content": "x"}, "id"),

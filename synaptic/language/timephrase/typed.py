@@ -42,10 +42,10 @@ def read_typed(text: str, *, now: datetime) -> Typed | None:
     | other English                 | by dateparser, in the past              |
     """
     value = " ".join(text.split())
-    if not 0 < len(value) <= MAX_PHRASE:
+    if not 0 < len(value) <= MAX_PHRASE or not value.isprintable():
         return None
     try:
-        if _ISO_DATE.match(value) and len(value) > 10:
+        if _ISO_DATE.match(value) and value[10:11] in ("T", "t", " "):
             moment = datetime.fromisoformat(value)
             return Typed(moment, moment)
     except ValueError:
