@@ -27,7 +27,7 @@ from typing import TypeVar
 
 from .blocks import LONE_CR, MASK, escape, scan
 from .frontmatter import front_matter_end
-from .privacy import mask
+from .privacy import mask, unclosed_tags
 from .reading import body_span, measure, parse_entries
 
 ByLines = Callable[[bytes, bytes, bytes], tuple[bytes, int]]
@@ -116,7 +116,7 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str, day_file: str, by_
     if None not in ends:
         texts = [text.replace(_CRLF, _LF) for text in texts]
     done = _by_entries(path, day_file, by_lines, *texts) or Merged(*by_lines(*texts))
-    if _shows_private(done.data, *texts):
+    if _shows_private(done.data, *texts) or _tears_passage(done.data, *texts):
         done = Merged(_side_by_side(*texts[1:]), 1)
     data = done.data.replace(_LF, _CRLF) if crlf else done.data
     return Merged(_BOM + data if marked else data, done.conflicts)
@@ -354,6 +354,11 @@ def _shows_private(merged: bytes, *versions: bytes) -> bool:
     return any(
         now and not then for line, shown in _lines(merged) for now, then in zip(shown, seen.get(line, ()), strict=False)
     )
+
+
+def _tears_passage(merged: bytes, *versions: bytes) -> bool:
+    """Whether a merge leaves a `<private>` open that every version closes: a part of its passage would be lost."""
+    return bool(unclosed_tags(merged)) and not any(map(unclosed_tags, versions))
 
 
 def _lines(data: bytes) -> Iterator[tuple[bytes, list[bool]]]:

@@ -20,7 +20,7 @@ from synaptic.models import Entry
 from synaptic.notes.blocks import MASK
 from synaptic.notes.markdown import compose_entry, parse_entries
 from synaptic.notes.merge import merge
-from synaptic.notes.privacy import mask, without_private
+from synaptic.notes.privacy import mask, unclosed_tags, without_private
 from synaptic.notes.redaction import find_secrets
 from synaptic.verbs.gitdriver import by_lines
 
@@ -211,6 +211,16 @@ def test_a_passage_that_two_edits_would_tear_stays_private() -> None:
     merged = merge(base.encode(), ours.encode(), theirs.encode(), f"{DATE}.md", "%Y-%m-%d.md", by_lines)
     assert merged.conflicts and b"\nhers\n" in merged.data
     assert "hers" not in str(entries_of(merged.data))
+
+
+@pytest.mark.fault(row=12)
+def test_a_passage_that_one_side_edits_and_the_other_takes_out_keeps_its_end() -> None:
+    base = f"# {DATE}\n\n## 11:33 A\n\n<private>one\n\n## 11:00 two\n\nmore\n</private>\n"
+    ours = base.replace("11:33 A", "13:28 B").replace("<private>one", "New one.")
+    ours = ours.replace("## 11:00 two", "New two.").replace("more\n</private>", "New three.")
+    theirs = base.replace("one", "1").replace("two", "2")
+    merged = merge(base.encode(), ours.encode(), theirs.encode(), f"{DATE}.md", "%Y-%m-%d.md", by_lines)
+    assert merged.conflicts and not unclosed_tags(merged.data) and b"\nmore\n</private>" in merged.data
 
 
 # -- secrets ------------------------------------------------------------------------------------------
