@@ -362,7 +362,8 @@ class Journal:
         """Saves and updates of the last days whose text an old buffer, a person or a checkout took away.
 
         Either no comment of the journal carries the id; or what stands there comes from the text before an update,
-        or is only the text's beginning, cut inside a line. And updates that had vanished when the next one came.
+        or is only the text's beginning, cut inside a line or before its first paragraph. And updates that had
+        vanished when the next one came.
         """
         return tuple(Vanished(lost.id, lost.path, self._title(lost)) for lost in self._vanished())
 
@@ -524,14 +525,15 @@ _STILL_NAMED = "`synaptic doctor` may name {id} as vanished: its copy in done/ c
 
 
 def _undone(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
-    """Whether `now` is what stood there before `saved`, also edited, or only its beginning, cut inside a line.
+    """Whether `now` is what stood there before `saved`, also edited, or only a beginning that no person leaves.
 
-    It comes from an older text if it lacks most of the words that `saved` brought, and has most of those that it took.
+    Such a beginning ends inside a line or before the first paragraph; where it ends later, a person cut it short.
+    `now` comes from an older text if it lacks most words that `saved` brought, and has most words that it took.
     """
     if now == saved:
         return False
-    rest = saved.removeprefix(now[:-1])
-    if rest != saved and not rest.startswith(b"\n"):
+    rest, bare = saved.removeprefix(now[:-1]), now.count(b"\n") <= 2
+    if rest != saved and (bare or not rest.startswith(b"\n")):
         return True
     here, new = set(now.split()), set(saved.split())
 

@@ -289,13 +289,14 @@ def test_an_update_that_an_old_buffer_undid_is_listed_and_comes_back_once(home: 
 
 
 @pytest.mark.fault(row=4)
-def test_a_save_that_an_editor_read_half_and_wrote_back_is_listed(home: Home) -> None:
+@pytest.mark.parametrize("cut", [b"90 of the", b"\nA long report.", b":00:00"], ids=["text", "body", "comment"])
+def test_a_save_that_an_editor_read_half_and_wrote_back_is_listed(home: Home, cut: bytes) -> None:
     """The editor read the file in the middle of an append: the id stands there, the end of the text does not."""
     with home.server() as server:
         text = "A long report.\n\n" + "".join(f"Line {number} of the report.\n" for number in range(200)) + "The end."
         id = server.call("save", content=text, at="2026-11-20T09:00:00")["id"]
         path = home.journal / "2026-11-20.md"
-        by_rename(path, path.read_bytes()[:2000])
+        by_rename(path, path.read_bytes().partition(cut)[0])
         server.call("save", content="Another entry.", at="2026-11-20T09:10:00")
         assert vanished(home) == {id}
         doctor(home, "--restore", [id])
