@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import random
+import string
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -156,7 +157,9 @@ def _editor(page: Page, choose: random.Random) -> Steps:
 def _verb(ws: Workspace, page: Page, told: Told, choose: random.Random, step: int, between: shim.Hook) -> None:
     standing = [id for id, texts in told.texts.items() if texts[-1]]
     verb = choose.choice(("save", "save", "update", "update", "delete")) if standing else "save"
-    text, id = f"Text of step {step}.\n\nIts end, {step}.", choose.choice(standing) if standing else ""
+    words = ["".join(choose.choices(string.ascii_lowercase, k=6)) for _ in range(4)]  # texts of life differ
+    text = "The {} {} of step {step}.\n\nIts {} end, {}.".format(*words, step=step)
+    id = choose.choice(standing) if standing else ""
     trashed = len(ws.journal.trashed())
     shim.watch(ws.config.journal.parent, hook=between)
     try:
@@ -175,7 +178,9 @@ def _verb(ws: Workspace, page: Page, told: Told, choose: random.Random, step: in
         # what it read: an editor may have written between its start and then, and again after
         replaced = [piece.text for piece in ws.journal.trashed()[trashed:] if piece.why in ("update", "delete")][-1]
         page.lines -= set(replaced.decode().split("\n"))  # a line in the body of an entry goes with it
-        if told.texts[id][-1].encode() not in replaced:
+        (entry,) = ws.journal.parse(page.path.name, replaced, 0).entries
+        stood = f"{entry.title}\n{entry.content}"
+        if told.texts[id][-1] not in stood and not _edited(stood, told.texts[id][-1]):
             told.taken[id] = told.texts[id][-1]
         told.texts[id].append(text if verb == "update" else "")
     if page.read().count(f"syn:{id}".encode()) and verb == "delete":

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -261,7 +261,7 @@ class Journal:
         if record.block in (now, _as_block(coming)) or (now and reveals(record.block, now)):
             return False
         trashed = [_as_block(piece.text) for piece in self.trashed() if piece.id == id]
-        vanished = now is None or _undone(now, record.block, trashed)
+        vanished = now is None or self._undone(now, record.block, trashed)
         if vanished or record.block not in trashed:
             entries = self.parse(record.path, record.block, 0).entries
             if entries:
@@ -362,24 +362,28 @@ class Journal:
         """Saves and updates of the last days whose text an old buffer, a person or a checkout took away.
 
         Either no comment of the journal carries the id; or what stands there comes from the text before an update,
-        or is only the text's beginning, cut inside a line or before its first paragraph. And updates that had
-        vanished when the next one came.
+        or is only the text's beginning, cut inside a line or before its first paragraph, or its comment is torn.
+        And updates that had vanished when the next one came.
         """
         return tuple(Vanished(lost.id, lost.path, self._title(lost)) for lost in self._vanished())
 
     def _vanished(self) -> list[Record]:
         """What `vanished` names, each with the path where it is missed; of one id the latest text first."""
         trashed = self.trashed()
-        aside = _unsettled(trashed)
-        ids = sorted({*self._spool.done_ids(), *(piece.id for piece in aside)})
+        ids = sorted({*self._spool.done_ids(), *(piece.id for piece in trashed if piece.why == "vanished")})
         here = self._delivery.places() if ids else {}
+        aside = _unsettled(trashed, here)
         lost = []
         for id in ids:
             path, record = here.get(id), self._spool.get(id, done=True)
             found = self._present(path, id) if path else None
             now = _as_block(found[0]) if found else None
             texts = [_as_block(piece.text) for piece in trashed if piece.id == id]
-            if record and self._delivery.ours(record) and (not path or (now and _undone(now, record.block, texts))):
+            if (
+                record
+                and self._delivery.ours(record)
+                and (not path or (now and self._undone(now, record.block, texts)))
+            ):
                 lost.append(replace(record, path=path or record.path))
             elif path is None:  # it may belong to another journal of this home
                 continue
@@ -392,6 +396,13 @@ class Journal:
             if now:
                 lost = [copy for copy in lost if copy.id != id or not reveals(copy.block, now)]
         return lost
+
+    def _undone(self, now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
+        return now != saved and (_comes_from(now, saved, older) or (self._torn(now) and not self._torn(saved)))
+
+    def _torn(self, block: bytes) -> bool:
+        """Whether the comment of a block cannot be read whole."""
+        return any(issue.code == "comment" for issue in self.parse("", block, 0).issues)
 
     def _title(self, record: Record) -> str:
         entries = self.parse(record.path, record.block, 0).entries
@@ -415,7 +426,7 @@ class Journal:
             with disk_errors(self._spool.done):
                 if done and done.block == record.block:
                     self._spool.forget(record.id)
-            if any(piece.id == record.id for piece in _unsettled(self.trashed())):
+            if any(piece.id == record.id and piece.why == "vanished" for piece in self.trashed()):
                 with disk_errors(self._trash.path):
                     self._trash.rewrite(lambda piece: _settled(piece) if piece.id == record.id else piece)
 
@@ -524,35 +535,37 @@ _VANISHED = "An earlier update of {id} had vanished from its file; `synaptic doc
 _STILL_NAMED = "`synaptic doctor` may name {id} as vanished: its copy in done/ could not be removed. Dismiss it there."
 
 
-def _undone(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
+def _comes_from(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
     """Whether `now` is what stood there before `saved`, also edited, or only a beginning that no person leaves.
 
     Such a beginning ends inside a line or before the first paragraph; where it ends later, a person cut it short.
-    `now` comes from an older text if it lacks most words that `saved` brought, and has most words that it took.
+    `now` comes from an older text if it lacks most words that `saved` brought, and has more of those that it took.
     """
-    if now == saved:
-        return False
-    rest, bare = saved.removeprefix(now[:-1]), now.count(b"\n") <= 2
-    if rest != saved and (bare or not rest.startswith(b"\n")):
-        return True
     here, new = set(now.split()), set(saved.split())
 
-    def most(words: set[bytes]) -> bool:
-        return 2 * len(words & here) > len(words)
+    def part(words: set[bytes]) -> float:
+        return len(words & here) / len(words) if words else 0.5
+
+    def cut(text: bytes) -> bool:
+        rest = text.removeprefix(now[:-1])
+        return rest != text and (now.count(b"\n") <= 2 or not rest.startswith(b"\n"))
 
     for text in older:
         old = set(text.split())
-        brought, taken = new - old, old - new
-        if now == text or (text != saved and (brought or taken) and not most(brought) and (not taken or most(taken))):
+        brought, taken = part(new - old), part(old - new)
+        if now == text or cut(text) or (brought <= 0.5 and brought < taken):
             return True
-    return False
+    return cut(saved)
 
 
-def _unsettled(pieces: Iterable[Piece]) -> list[Piece]:
-    """Updates that had vanished, unless the entry was restored or deleted later; oldest first."""
+def _unsettled(pieces: Iterable[Piece], here: Container[str]) -> list[Piece]:
+    """Updates that had vanished, unless the entry was restored or deleted later; oldest first.
+
+    An entry that still stands was not deleted: that was refused, or an old buffer brought it back.
+    """
     found: list[Piece] = []
     for piece in pieces:
-        if piece.why in ("restore", "delete"):
+        if piece.why == "restore" or (piece.why == "delete" and piece.id not in here):
             found = [other for other in found if other.id != piece.id]
         elif piece.why == "vanished":
             found.append(piece)

@@ -23,7 +23,7 @@ GRAMMAR = 2
 """Which reading of a file this is: an index of another one is read anew. 2: `\\<private>` is text."""
 BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 _BOM = b"\xef\xbb\xbf"
-_OF_AN_ENTRY = re.compile(rf" {{0,3}}{COMMENT_START.pattern}[0-9]{{8}}-[{BASE32}]{{8}}(?=[ \t])")
+_OF_AN_ENTRY = re.compile(rf"^ {{0,3}}{COMMENT_START.pattern}[0-9]{{8}}-[{BASE32}]{{8}}(?=[ \t])", re.MULTILINE)
 _BLANK_LINE = re.compile(r"[ \t]*\r?\n")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CLOCK = re.compile(r"([0-9]+):([0-9]+)(?::([0-9]+))?[ \t]?(?:([ap])m)?", re.IGNORECASE)
@@ -152,9 +152,11 @@ class _Reader:
     def _check_comments(self, opaque: list[tuple[int, int]]) -> None:
         """Comments of saved entries whose headings a person, or an editor's old buffer, took away."""
         for start, end in opaque:
-            if _OF_AN_ENTRY.match(self.text, start, end):
+            if "<!--" not in self.text[start : start + 7]:  # a fence, which shows examples
+                continue
+            for stray in _OF_AN_ENTRY.finditer(self.text, start, end):
                 message = "this comment of a saved entry stands below no heading with a time; it is not read"
-                self._issue(start, "stray-comment", message)
+                self._issue(stray.start(), "stray-comment", message)
 
     def _check_conflicts(self, opaque: list[tuple[int, int]]) -> None:
         """What a merge left for a person to settle; in a fence it is an example."""

@@ -304,6 +304,20 @@ def test_a_save_that_an_editor_read_half_and_wrote_back_is_listed(home: Home, cu
         assert standing(home)[id] == 1
 
 
+@pytest.mark.fault(row=4)
+@pytest.mark.parametrize("torn", ["0 of step 6.", "0oak -->\n\nAnother text."], ids=["never closed", "no time"])
+def test_a_save_whose_comment_two_editors_tore_is_listed(home: Home, torn: bytes) -> None:
+    """They wrote into one file at once: another text stands under the heading, behind a comment that is cut."""
+    text = "The gate code is 4711.\n\nIt is 8086 at night."
+    saved = home.ask("save", text, "--at", "2026-11-20T09:00:00")
+    id, path = saved["id"], home.journal / saved["path"]
+    by_rename(path, path.read_bytes().partition(b"9:00:0")[0] + f"{torn}\n\nIts end.\n".encode())
+    assert vanished(home) == {id}
+    home.ask("doctor", "--restore", id)
+    assert home.ask("get", id)["entries"][0]["content"] == text
+    assert vanished(home) == set()
+
+
 @contextlib.contextmanager
 def vim(path: Path, *settings: str) -> Iterator[Callable[[str], None]]:
     """A real vim with `path` open; gives a function that types, and returns when vim has done it."""
@@ -411,7 +425,7 @@ def test_saves_under_a_real_vim(home: Home, rounds: Rounds) -> None:
 
 
 @pytest.mark.fault(row=4)
-@pytest.mark.parametrize("line", ["## A heading without a time", "typed over it", ""])
+@pytest.mark.parametrize("line", ["## A heading without a time", "typed over it", "", "<!-- torn\n\nand typed over"])
 def test_doctor_names_a_saved_entry_that_lost_its_heading(home: Home, line: str) -> None:
     saved = home.ask("save", "The harbour note.", "--title", "Harbour")
     path = home.journal / saved["path"]
@@ -419,7 +433,8 @@ def test_doctor_names_a_saved_entry_that_lost_its_heading(home: Home, line: str)
     heading = next(row for row in text.splitlines() if row.endswith(" Harbour"))
     path.write_text(text.replace(heading, line))
     (finding,) = [one for one in home.run("doctor", "--json").json["findings"] if one["code"] == "stray-comment"]
-    assert f"{saved['path']}:4" in finding["message"] and "Write its heading" in finding["fix"]
+    assert f"{saved['path']}:{4 + line.count(chr(10))}" in finding["message"]
+    assert "Write its heading" in finding["fix"]
     path.write_text(text)
     assert home.ask("get", saved["id"])["entries"][0]["title"] == "Harbour"
     assert not [one for one in home.run("doctor", "--json").json["findings"] if one["code"] == "stray-comment"]
@@ -513,21 +528,28 @@ def edit_through(home: Home, server: Server, kind: str, id: str, marker: str, *,
 SAVED = rb"(?:(?:\r?\n)*## 09:31 Saved (\d+ \d+)\r?\n<!-- syn:[^\r\n]* -->\r?\n)"
 
 
-@pytest.mark.fault(row=5)
-@pytest.mark.parametrize("quicker", [1, ATTEMPTS - 1, ATTEMPTS], ids=["once", "but for once", "each time"])
-def test_an_edit_whose_file_a_person_was_quicker_to_write_is_tried_again_or_refused(home: Home, quicker: int) -> None:
-    """Before the edit checks the file it is stopped, and a person writes the file `quicker` times of its tries."""
-    saved = home.ask("save", "The harbour note.")
-    path = home.journal / saved["path"]
-    command = [SYNAPTIC, "update", saved["id"], "--append", "More.", "--json"]
+def edit_against(home: Home, quicker: int, write: Callable[[int], object], *arguments: str) -> dict[str, object]:
+    """What the edit answers; in its first `quicker` tries a person writes just before it checks the file."""
     environ = home.environment(SYNAPTIC_FAULT="replace-written:stop")
-    with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) as edit:
+    with subprocess.Popen([SYNAPTIC, *arguments, "--json"], env=environ, stdout=subprocess.PIPE, text=True) as edit:
         for number in range(min(quicker + 1, ATTEMPTS)):
             assert os.WIFSTOPPED(os.waitpid(edit.pid, os.WUNTRACED)[1])
             if number < quicker:
-                path.write_text(f"{path.read_text()}\n## 10:0{number} Typed by hand\n")
+                write(number)
             edit.send_signal(signal.SIGCONT)
-        answer = json.loads(edit.communicate(timeout=60)[0])
+        return json.loads(edit.communicate(timeout=60)[0])
+
+
+@pytest.mark.fault(row=5)
+@pytest.mark.parametrize("quicker", [1, ATTEMPTS - 1, ATTEMPTS], ids=["once", "but for once", "each time"])
+def test_an_edit_whose_file_a_person_was_quicker_to_write_is_tried_again_or_refused(home: Home, quicker: int) -> None:
+    saved = home.ask("save", "The harbour note.")
+    path = home.journal / saved["path"]
+
+    def typed(number: int) -> None:
+        path.write_text(f"{path.read_text()}\n## 10:0{number} Typed by hand\n")
+
+    answer = edit_against(home, quicker, typed, "update", saved["id"], "--append", "More.")
     text = path.read_text()
     assert all(f"## 10:0{number} Typed by hand\n" in text for number in range(quicker))
     landed = quicker < ATTEMPTS
@@ -614,21 +636,22 @@ def check(made: Round, person: Person, outcome: Outcome, data: bytes) -> bool:
 @pytest.mark.fault(row=5)
 def test_a_refused_delete_forgets_nothing(home: Home) -> None:
     """The file changed under the delete each time: the entry goes on being watched over like any other."""
-    with home.server() as server, ThreadPoolExecutor(1) as threads:
-        path = home.journal / "2026-11-20.md"
-        refused = False
-        for number in range(50):
-            id = server.call("save", content=f"Saved {number}.", at="2026-11-20T09:00:00")["id"]
-            person = Person(path, by_rename)
-            typing = threads.submit(person.type, random.Random(number), 100_000, lambda buffer, _: buffer, 0)
-            refused = edit_through(home, server, "delete", id, "", command=False).what == "changed"
-            person.stop = True
-            typing.result()
-            if refused:
-                break
-        assert refused and standing(home)[id] == 1
-        by_rename(path, b"# A day\n\n")
-        assert id in vanished(home)
+    saved = home.ask("save", "The gate code is 4711.")
+    id, path = saved["id"], home.journal / saved["path"]
+    buffer = path.read_bytes()
+    home.ask("update", id, "--content", "The gate code is 8086.")
+    by_rename(path, buffer)
+    home.ask("update", id, "--content", "The gate code is 6502.")
+    assert vanished(home) == {id}, "the first update"
+    answer = edit_against(home, ATTEMPTS, lambda _: by_rename(path, path.read_bytes()), "delete", id, "--yes")
+    assert answer["error"]["code"] == "changed" and standing(home)[id] == 1
+    assert vanished(home) == {id}
+    by_rename(path, b"# A day\n\n")
+    texts = set()
+    while vanished(home):
+        home.ask("doctor", "--restore", id)
+        texts.add(home.ask("get", id)["entries"][0]["content"])
+    assert texts == {"The gate code is 8086.", "The gate code is 6502."}
 
 
 @pytest.mark.fault(row=5)
