@@ -330,7 +330,7 @@ def _ignoring_yaml(text: str) -> object:
     import yaml
 
     with suppress(yaml.YAMLError):
-        return read_front_matter(text[: 64 * 1024])
+        return read_front_matter(text[: 64 * 1024].encode("utf-8", "replace").decode())  # as it is read from a file
     return None
 
 

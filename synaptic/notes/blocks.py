@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -305,6 +306,7 @@ def shown(masked: bytes) -> bytes:
     return _MASKED_PART.sub(b"", _MASKED_LINES.sub(b"", masked))
 
 
+@lru_cache(8192)  # a journal has few tags, each many times
 def slug_tag(tag: str) -> str:
     """`tag` in the one form in which tags are written, stored and compared, or "" where no letter is left.
 

@@ -17,7 +17,7 @@ What cannot be read as entries without doubt is left to a merge by lines.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -233,7 +233,7 @@ def _matches(one: list[_Piece], other: list[_Piece], *, added: bool = False) -> 
     found: dict[_Piece, _Piece] = {}
     left = list(other)
     for key in keys:
-        waiting: dict[object, list[_Piece]] = defaultdict(list)
+        waiting: dict[object, deque[_Piece]] = defaultdict(deque)
         for piece in one:
             if piece not in found and key(piece) is not None:
                 waiting[key(piece)].append(piece)
@@ -244,7 +244,7 @@ def _matches(one: list[_Piece], other: list[_Piece], *, added: bool = False) -> 
             if match is None:
                 unmatched.append(piece)
             else:
-                waiting[key(piece)].remove(match)
+                waiting[key(piece)].remove(match)  # seldom another than the first
                 found[match] = piece
         left = unmatched
     return found

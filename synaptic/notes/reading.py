@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, time, tzinfo
 from functools import lru_cache
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -218,7 +218,6 @@ class _Reader:
         content = body_text(self.data[block.body_start : block.body_end]) or heading.title
         at, source = self._moment(_clock(self.text[slice(*block.time)]), comment, block)
         text = self._decode(mark.start, block.line_end).strip(" \t")
-        files = comment.files()
         occurrence = self._count(text)
         return Entry(
             id=comment.id or self._derive(text, occurrence),
@@ -227,14 +226,7 @@ class _Reader:
             content=content,
             type=heading.type,
             tags=unique((*heading.tags, *find_tags(content))) if has_body else heading.tags,
-            project=comment.text("project"),
-            importance=self._importance(comment, block),
-            files=tuple(path for path, _ in files),
-            fingerprints=tuple((path, known) for path, known in files if known),
-            parent=comment.text("parent"),
-            supersedes=comment.values("supersedes"),
-            by=comment.text("by"),
-            extra=comment.extra,
+            **({} if comment is NO_COMMENT else self._fields(comment, block)),
             heading_tags=heading.tags,
             date_source=source,
             derived_id=comment.id is None,
@@ -258,6 +250,20 @@ class _Reader:
         for problem in comment.problems:
             self._issue(start, "comment", problem)
         return comment
+
+    def _fields(self, comment: Comment, block: Block) -> dict[str, Any]:
+        """The fields of an entry that only a comment gives."""
+        files = comment.files()
+        return {
+            "project": comment.text("project"),
+            "importance": self._importance(comment, block),
+            "files": tuple(path for path, _ in files),
+            "fingerprints": tuple((path, known) for path, known in files if known),
+            "parent": comment.text("parent"),
+            "supersedes": comment.values("supersedes"),
+            "by": comment.text("by"),
+            "extra": comment.extra,
+        }
 
     def _importance(self, comment: Comment, block: Block) -> int | None:
         try:
@@ -426,6 +432,7 @@ class _Reader:
 
 
 @lru_cache(maxsize=4096)
+@lru_cache(4096)
 def _clock(token: str) -> time:
     """The time that a heading's token names: `9:31 am` and `9:31-10:00` are 09:31."""
     match = _CLOCK.match(token)

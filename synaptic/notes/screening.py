@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from array import array
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
 from ..config import Secrets
@@ -40,24 +40,32 @@ def visible_secrets(text: str) -> tuple[Secret, ...]:
 
 
 def _in_rendered(text: str) -> Iterator[Secret]:
-    parts, at = [], 0
-    starts, ends = array("L"), array("L")  # where each character that is seen stands in the text
-    for markup in _MARKUP.finditer(text):
-        sign = markup[0][0]
-        seen = markup[0][1] if sign == "\\" else html.unescape(markup[0]) if sign == "&" else ""
-        parts += [text[at : markup.start()], seen]
-        starts.extend([*range(at, markup.start()), *[markup.start()] * len(seen)])
-        ends.extend([*range(at + 1, markup.start() + 1), *[markup.end()] * len(seen)])
-        at = markup.end()
-    if not at:
+    parts: list[str] = []
+    pieces: list[tuple[int, int, int]] = []  # where a piece begins as it is seen and in the text; where a sign ends
+    at = seen_at = 0
+    for markup in [*_MARKUP.finditer(text), None]:
+        start, end = markup.span() if markup else (len(text), len(text))
+        sign = text[start : start + 1] if markup else ""
+        seen = text[start + 1] if sign == "\\" else html.unescape(text[start:end]) if sign == "&" else ""
+        for piece, begin, stop in ((text[at:start], at, 0), (seen, start, end)):
+            if piece:
+                parts.append(piece)
+                pieces.append((seen_at, begin, stop))
+                seen_at += len(piece)
+        at = end
+    if seen_at == len(text):
         return
-    starts.extend(range(at, len(text)))
-    ends.extend(range(at + 1, len(text) + 1))
-    rendered = "".join([*parts, text[at:]])
+
+    def place(seen: int) -> tuple[int, int]:
+        begin, start, end = pieces[bisect_right(pieces, (seen, len(text), 0)) - 1]
+        return (start, end) if end else (start + seen - begin, start + seen - begin + 1)
+
+    rendered = "".join(parts)
     for kind, start, end in find_secrets(rendered):
-        left_out = "****" in text[starts[start] : ends[end - 1]]  # `hun****r2`, unless it is a token all the same
+        begin, stop = place(start)[0], place(end - 1)[1]
+        left_out = "****" in text[begin:stop]  # `hun****r2`, unless it is a token all the same
         if not left_out or find_secrets(rendered[start:end]):
-            yield Secret(kind, starts[start], ends[end - 1])
+            yield Secret(kind, begin, stop)
 
 
 class Screen:
