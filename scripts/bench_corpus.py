@@ -28,7 +28,10 @@ LAST_DAY = datetime(2026, 11, 20, 8)
 NOW = {"SYNAPTIC_NOW": f"{LAST_DAY.replace(hour=23, minute=50).isoformat()}"}
 
 _DATA = Path(__file__).parents[1]
-_OWN = ("README.md", "ARCHITECTURE.md", "tests/data/freshness.json", "tests/data/reference_texts.json")
+_OWN = (
+    "README.md", "ARCHITECTURE.md", "docs/USAGE.md", "docs/FORMAT.md", "docs/RELIABILITY.md", "docs/BENCHMARKS.md",
+    "tests/data/freshness.json", "tests/data/reference_texts.json",
+)  # fmt: skip
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`\"'])")
 _FENCE = re.compile(r"^(```|~~~).*?^\1\s*$|<!--.*?-->", re.DOTALL | re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z][\w-]{2,}")

@@ -31,7 +31,7 @@ DEFAULT_MODEL = "all-MiniLM-L6-v2-int8"
 
 @dataclass(frozen=True, slots=True)
 class SearchConfig:
-    """Ranking. Chosen by `scripts/bench.py quality` (see the table in README).
+    """Ranking. Chosen by `scripts/bench.py quality` (docs/BENCHMARKS.md has the table).
 
     `k` and `weights` (`lexical`, `semantic`) belong to reciprocal rank fusion. An answer's weight falls from 1
     to `decay_floor` with a half-life of `half_life_days`. `context` is the weight of the words of an entry's

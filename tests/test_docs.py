@@ -16,18 +16,33 @@ import pytest
 import typer
 
 from synaptic.config import load_config
+from synaptic.models import STRATEGIES
 from synaptic.notes.markdown import parse_entries
+from synaptic.search.ranking import PRESETS
 from synaptic.surfaces.cli.main import app
 from synaptic.surfaces.clients import CLIENTS, Client, Server
 from synaptic.surfaces.mcp.tools import TOOLS
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = ("README.md", "ARCHITECTURE.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))))
+README_LINES = 250
+OTHER_HOMES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME")
+"""Where clients may keep their files instead of the home folder."""
 
 
-def blocks(language: str) -> list[str]:
-    """The fenced blocks of the README in one language."""
-    return [m[2] for m in re.finditer(rf"^(`{{3,}}){language}\n(.*?)^\1$", README, re.MULTILINE | re.DOTALL)]
+def page(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def blocks(name: str, language: str) -> list[str]:
+    """The fenced blocks of a page in one language."""
+    return [m[2] for m in re.finditer(rf"^(`{{3,}}){language}\n(.*?)^\1$", page(name), re.MULTILINE | re.DOTALL)]
+
+
+def rows(name: str, first: str) -> list[list[str]]:
+    """The cells of the table whose heading begins with this cell, without heading and rule."""
+    [table] = re.findall(rf"^\| {re.escape(first)} \|.*\n\|[-| ]+\n((?:\|.*\n)+)", page(name), re.MULTILINE)
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()]
 
 
 def commands() -> dict[str, list[str]]:
@@ -41,9 +56,13 @@ def commands() -> dict[str, list[str]]:
     }
 
 
+def test_the_readme_is_short() -> None:
+    assert len(page("README.md").splitlines()) <= README_LINES
+
+
 @pytest.mark.parametrize("name", sorted(commands()))
-def test_every_command_and_flag_is_in_the_readme(name: str) -> None:
-    [row] = [line for line in README.splitlines() if re.match(rf"\| `{re.escape(name)}[ `]", line)]
+def test_every_command_and_flag_is_in_the_reference(name: str) -> None:
+    [row] = [line for line in page("docs/USAGE.md").splitlines() if re.match(rf"\| `{re.escape(name)}[ `]", line)]
     everywhere = {"--json", "--help"}
     flags = {flag for flag in commands()[name] if flag.startswith("--")} - everywhere
     spellings = {f"{flag}s" for flag in flags}  # --tags is --tag
@@ -51,18 +70,45 @@ def test_every_command_and_flag_is_in_the_readme(name: str) -> None:
     assert not missing
 
 
-def test_the_readme_names_no_command_that_is_none() -> None:
-    rows = re.findall(r"^\| `([a-z-]+)[^`]*` \|.*\|.*\|$", README, re.MULTILINE)
-    assert set(rows) == set(commands())
+@pytest.mark.parametrize("name", ["README.md", "docs/USAGE.md"])
+def test_a_page_names_every_command_and_no_other(name: str) -> None:
+    named = [re.match(r"`([a-z-]+)[^`]*`$", cells[0]) for cells in rows(name, "command")]
+    assert sorted(match[1] for match in named if match) == sorted(commands())
+    assert all(len(cells) > 1 and cells[1] for cells in rows(name, "command"))
 
 
 def test_every_tool_is_in_the_readme() -> None:
-    named = set(re.findall(r"^\| `(context_\w+)` \|", README, re.MULTILINE))
-    assert named == {tool.name for tool in TOOLS}
+    named = {cells[0] for cells in rows("README.md", "tool")}
+    assert named == {f"`{tool.name}`" for tool in TOOLS}
+
+
+def test_the_strategies_and_presets_shown_are_those_that_there_are() -> None:
+    named = {name for cells in rows("docs/USAGE.md", "`--strategy`") for name in cells[0].split(", ")}
+    assert named == set(STRATEGIES)
+    signals = ("semantic", "lexical", "symbolic", "recency", "importance", "access")
+    shown = {
+        name: {signal: float(value) for signal, value in zip(signals, values, strict=True) if value}
+        for name, *values in rows("docs/USAGE.md", "preset")
+    }
+    assert shown == PRESETS
+
+
+def test_the_faults_shown_are_those_of_the_tests_and_the_soak(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    from soak import ATTACKS, ROWS
+
+    shown = [int(cells[0]) for cells in rows("docs/RELIABILITY.md", "row")]
+    marks = {
+        int(number)
+        for file in (ROOT / "tests").rglob("*.py")
+        for number in re.findall(r"mark\.fault\(row=(\d+)\)", file.read_text(encoding="utf-8"))
+    }
+    assert shown == sorted(marks) == list(ROWS)
+    assert [cells[0].split("`")[1] for cells in rows("docs/RELIABILITY.md", "attack")] == list(ATTACKS)
 
 
 def test_the_settings_shown_are_the_defaults(tmp_path: Path) -> None:
-    [_, example] = blocks("toml")  # the first one is a client's
+    [example] = blocks("docs/USAGE.md", "toml")
     shown = tomllib.loads(example)
     assert shown.pop("journal") and shown.pop("exclude") and shown.pop("project")
     (tmp_path / "config.toml").write_text(example)
@@ -74,8 +120,9 @@ def test_the_settings_shown_are_the_defaults(tmp_path: Path) -> None:
     assert set(shown["search"]) == set(default.search.__slots__)
 
 
-def test_the_format_shown_is_read_as_it_says(tmp_path: Path) -> None:
-    [example] = blocks("markdown")[1:]
+@pytest.mark.parametrize("name", ["README.md", "docs/FORMAT.md"])
+def test_the_format_shown_is_read_as_it_says(name: str) -> None:
+    [example] = blocks(name, "markdown")
     parsed = parse_entries(example.encode(), "2026-11-21.md", mtime=datetime(2026, 11, 21, tzinfo=UTC))
     assert parsed.issues == ()
     first, second = parsed.entries
@@ -84,23 +131,39 @@ def test_the_format_shown_is_read_as_it_says(tmp_path: Path) -> None:
 
 
 def test_the_examples_run(tmp_path: Path) -> None:
-    environ = {**os.environ, "SYNAPTIC_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
+    """In order, in a fresh home; the vault holds the day that is shown, with the entry that is named."""
+    bare = {name: value for name, value in os.environ.items() if name not in OTHER_HOMES}
+    environ = {**bare, "SYNAPTIC_HOME": str(tmp_path / ".synaptic"), "HOME": str(tmp_path), "PATH": os.defpath}
     vault = tmp_path / "vault" / "daily"
     vault.mkdir(parents=True)
     (vault / "tax.md").write_text("# Tax\n\nThe tax return is due in July.\n")
-    lines = [line[2:] for block in blocks("console") for line in block.splitlines() if line.startswith("$ synaptic ")]
-    assert len(lines) >= 4
+    [day] = blocks("README.md", "markdown")
+    (vault / "2026-11-21.md").write_text(day)
+    shown = [
+        line
+        for name in ("README.md", "docs/CLIENTS.md")
+        for block in blocks(name, "console")
+        for line in block.splitlines()
+    ]
+    lines = [line[2:] for line in shown if line.startswith("$ synaptic ")]
+    assert len(lines) >= 16
     for line in lines:
         words = [word.replace("~", str(tmp_path)) for word in shlex.split(line)[1:]]
         done = subprocess.run(
-            [sys.executable, "-m", "synaptic", *words], env=environ, cwd=tmp_path, capture_output=True, text=True
+            [sys.executable, "-m", "synaptic", *words],
+            env=environ,
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
         )
         assert done.returncode == 0, (line, done.stderr)
         assert done.stdout.strip()
+    assert (vault / "2026-11-21.md").read_text().count("Rolled out today.") == 1
 
 
 def test_the_library_example_runs(tmp_path: Path) -> None:
-    [example] = blocks("python")
+    [example] = blocks("docs/USAGE.md", "python")
     environ = {**os.environ, "SYNAPTIC_HOME": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", example], env=environ, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -109,12 +172,35 @@ def test_the_library_example_runs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
 def test_the_clients_configuration_is_what_setup_writes(client: Client) -> None:
-    section = README[README.index(f"\n**{client.title}**") :]
+    clients = page("docs/CLIENTS.md")
+    section = clients[clients.index(f"\n**{client.title}**") :]
     match = re.search(r"```(json|toml)\n(.*?)```", section, re.DOTALL)
     assert match
     shown = json.loads(match[2]) if match[1] == "json" else tomllib.loads(match[2])
     written = client.shape(Server("/absolute/path/to/synaptic", ("mcp",)))
     assert shown == {client.key: {"synaptic": written}}
+
+
+def anchors(name: str) -> set[str]:
+    """The anchors that a forge makes of a page's headings."""
+    text = re.sub(r"^(`{3,}).*?^\1$", "", page(name), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_link_leads_somewhere(name: str) -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", page(name)):
+        path, _, anchor = target.partition("#")
+        linked = os.path.normpath((ROOT / name).parent / path) if path else str(ROOT / name)
+        assert Path(linked).is_file(), target
+        assert not anchor or anchor in anchors(os.path.relpath(linked, ROOT)), target
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_script_and_data_file_named_is_there(name: str) -> None:
+    named = set(re.findall(r"\b(?:scripts|tests|docs)/[\w/.-]*\.\w+", page(name)))
+    assert [path for path in sorted(named) if not (ROOT / path).is_file()] == []
 
 
 def test_nothing_speaks_of_a_machine_or_an_index() -> None:

@@ -529,7 +529,8 @@ def test_the_plugin_belongs_together() -> None:
     manifest = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text())
     assert (ROOT / listed["source"]).resolve() == PLUGIN
     assert listed["name"] == manifest["name"]
-    assert f"{manifest['name']}@{market['name']}" in (ROOT / "README.md").read_text()
+    for page in ("README.md", "docs/CLIENTS.md"):
+        assert f"{manifest['name']}@{market['name']}" in (ROOT / page).read_text()
     assert manifest["version"] == _project()["version"]
     [server] = json.loads((PLUGIN / ".mcp.json").read_text())["mcpServers"].values()
     assert server["command"] in _project()["scripts"] and server["args"] == ["mcp"]
