@@ -1,4 +1,4 @@
-"""Markdown seen as text: where fences, comments and headings stand, which tags it carries. Knows no entries.
+"""Finds fences, comments, headings and tags in Markdown text. This module knows nothing of entries.
 
 Structure is plain ASCII, so `scan` reads a file's bytes as Latin-1 just as well as decoded text, and its
 offsets are then byte offsets. Line ends are LF; a CR may stand before one. Every loop is linear in the text.
@@ -60,7 +60,7 @@ _LINK = re.compile(r"(?<!\w)!?\[([^\[\]\n]*)\]\(([^()\n]*)\)")
 LONE_CR = re.compile(r"\r(?!\n)")
 
 MASK = b"\xff"
-"""What stands in a masked text for each private byte: no text in UTF-8 holds it (see `privacy`)."""
+"""The byte that replaces each private byte in a masked text. No UTF-8 text holds it (see `privacy`)."""
 _MASKED = rb"(?>\xff(?:[\xff\r\n]*\xff)?)"
 _MASKED_LINES = re.compile(rb"(?:\A|(?<=\n))[ \t]*\xff(?:[\xff\s]*\xff)?[ \t]*(?:\r?\n(?:[ \t]*\r?\n)?|\Z)")
 _MASKED_PART = re.compile(
@@ -112,10 +112,10 @@ class _Open:
 
 
 def scan(text: str, start: int = 0) -> Scan:
-    """The marks, opaque spans and unclosed pieces of `text` from `start`, a line's start.
+    """The marks, opaque spans and unclosed pieces of `text`, from the line that begins at `start`.
 
-    An entry heading with a `<!-- syn:` line below it is a mark everywhere; others only outside fences
-    and comments.
+    An entry heading with a `<!-- syn:` line below it is a mark everywhere. Other headings are marks only
+    outside fences and comments.
     """
     found = Scan([], [], [])
     inside: _Open | None = None
@@ -194,7 +194,7 @@ def _closes(match: re.Match[str], fence: _Open) -> bool:
 
 
 class _Above:
-    """What stands around the lines of a text. Asked in ascending order, it looks at each line once."""
+    """Answers in which list, quote or code a line stands. Questions in ascending order read each line once."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -233,7 +233,7 @@ class _Above:
         return code
 
     def quote_end(self, start: int) -> int:
-        """Where the first line from `start`, a line's start, stands that is in no block quote; else the text's end."""
+        """The start of the first line at or after `start` that is in no block quote; else the text's end."""
         asked, end = self._quote
         if not asked <= start <= end:
             unquoted = _UNQUOTED.search(self._text, start)
@@ -253,7 +253,9 @@ def _indent(line: str) -> int:
 
 
 def escape(text: str) -> tuple[str, str]:
-    r"""`text` so that no line of it reads as an entry's border, and the line that its open fence lacks, or "".
+    r"""`text` with its border lines escaped, and the line that closes its open fence ("" without an open fence).
+
+    Afterwards no line of the text reads as the border of an entry.
 
     | line                     | written                                         |
     |--------------------------|-------------------------------------------------|
@@ -295,12 +297,12 @@ def newlines(text: str) -> str:
 
 
 def body_text(raw: bytes) -> str:
-    """What a slice of an entry's masked body says: decoded (errors replaced), LF, one backslash of each escape gone."""
+    """The text of a masked body: decoded (errors replaced), with LF, each escape shorter by one backslash."""
     return unescape(newlines(shown(raw).decode("utf-8", "replace")))
 
 
 def shown(masked: bytes) -> bytes:
-    """What a masked text says without its private parts, and without the lines that held nothing else."""
+    """A masked text without its private parts, and without the lines that held only private parts."""
     if MASK not in masked:
         return masked
     return _MASKED_PART.sub(b"", _MASKED_LINES.sub(b"", masked))
@@ -308,9 +310,10 @@ def shown(masked: bytes) -> bytes:
 
 @lru_cache(8192)  # a journal has few tags, each many times
 def slug_tag(tag: str) -> str:
-    """`tag` in the one form in which tags are written, stored and compared, or "" where no letter is left.
+    """`tag` in the form in which tags are written, stored and compared; "" if no letter is left.
 
-    Lower case, composed (NFC), and of characters that can stand after a `#`. Arguments, filters and files all use it.
+    The form is lower case, composed (NFC), and holds only characters that may follow a `#`. Arguments, filters and
+    files all use it.
 
     `Two Words` -> `two-words`, `#DB` -> `db`, `node.js` -> `node-js`, `c++` -> `c`, `2026` -> ``.
     """
@@ -321,7 +324,7 @@ def slug_tag(tag: str) -> str:
 
 
 def check_tag(tag: str) -> str:
-    """`slug_tag` of a tag that a user gave. Raises InvalidArgument where no letter is left."""
+    """`slug_tag` of a tag that a user gave. Raises InvalidArgument if no letter is left."""
     slug = slug_tag(tag)
     if not slug:
         raise InvalidArgument(f"{tag!r} is no tag.", valid=("letters, digits, _ - and /, with at least one letter",))
@@ -329,7 +332,7 @@ def check_tag(tag: str) -> str:
 
 
 def project_key(project: str) -> str:
-    """The form in which projects are compared: without case, composed (NFC), no blanks around it."""
+    """The form in which projects are compared: case folded, composed (NFC), no blanks around it."""
     plain = project.strip()
     if plain.isascii():
         return plain.lower()
@@ -337,7 +340,7 @@ def project_key(project: str) -> str:
 
 
 def find_tags(text: str) -> tuple[str, ...]:
-    """The slugs of the tags that `text` carries, each once, in order; none from code, links, URLs and comments."""
+    """The slugs of the tags in `text`, each once, in order. Tags in code, links, URLs and comments do not count."""
     if "#" not in text or not _TAG.search(text):
         return ()
     tags: dict[str, None] = {}
@@ -374,7 +377,7 @@ def inline_tags(text: str) -> list[tuple[int, int, str]]:
 
 
 def _code_span_end(text: str, at: int, ticks: int) -> int:
-    """Where the code span ends whose opening run ends at `at`; `at` where nothing closes it."""
+    """The end of the code span whose opening backticks end at `at`; `at` itself if nothing closes the span."""
     for run in _TICKS.finditer(text, at, at + _CODE_SPAN_REACH):
         if len(run[0]) == ticks:
             return at if _PARAGRAPH_END.search(text, at, run.start()) else run.end()
@@ -382,7 +385,7 @@ def _code_span_end(text: str, at: int, ticks: int) -> int:
 
 
 def plain_text(text: str) -> str:
-    """The words of `text`, for indexing: links as their words, no HTML comments. Its length may differ.
+    """The words of `text` for the index: links become their words, HTML comments are dropped. Lengths may differ.
 
     `[[Page|alias]]` -> `Page alias`, `[text](url)` -> `text url`.
     """

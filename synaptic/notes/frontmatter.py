@@ -1,4 +1,4 @@
-"""What a file says of itself: YAML front matter, and the date in its name. Knows no entries."""
+"""Reads YAML front matter, and the date in a file's name. This module knows nothing of entries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import yaml
 _FENCED = re.compile(r"---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _LONGEST = 64 * 1024
 _DEEPEST = 100
-"""Brackets within brackets: libyaml takes time by their number for each sign within them."""
+"""Levels of nested brackets that are read. libyaml's time for each character grows with their depth."""
 _NESTS = re.compile(r"[\[\]{}]")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DATE_IN_NAME = re.compile(
@@ -42,7 +42,7 @@ def front_matter_end(text: str, start: int) -> tuple[int, int, int] | None:
 
 
 def read_front_matter(text: str) -> FrontMatter | None:
-    """The front matter in the YAML `text`; None where it is no mapping, just text between two rules.
+    """The front matter in the YAML `text`; None if it is no mapping but text between two rules.
 
     Reads events and builds no objects, so aliases, recursion and odd types cost nothing. Raises yaml.YAMLError.
     """
@@ -62,13 +62,13 @@ def read_front_matter(text: str) -> FrontMatter | None:
 
 
 def _depth(text: str) -> int:
-    """The most brackets that are open at one place of `text`, those in quotes too."""
+    """The greatest number of brackets open at one place of `text`. Brackets in quotes count too."""
     steps = (1 if found[0] in "[{" else -1 for found in _NESTS.finditer(text))
     return max(accumulate(steps), default=0)
 
 
 def _tag_words(fields: dict[str, str | list[str]], value: str) -> list[str]:
-    """A list's item is one tag, also with blanks in it; a plain text may name several."""
+    """The tags in a value. An item of a list is one tag, even with blanks in it; plain text may name several tags."""
     listed = any(isinstance(fields.get(key), list) for key in ("tags", "tag"))
     return [value] if listed else re.split(r"[,\s]+", value)
 
@@ -80,7 +80,7 @@ def _values(fields: dict[str, str | list[str]], *keys: str) -> Iterator[str]:
 
 
 def _top_level(text: str) -> dict[str, str | list[str]] | None:
-    """Scalars, and lists of scalars, by their lower-case key; deeper values are left out."""
+    """Scalars and lists of scalars by their lower-case key. Deeper values are left out."""
     fields: dict[str, str | list[str]] = {}
     depth = 0
     key: str | None = None
@@ -123,7 +123,7 @@ def _scalar(event: yaml.ScalarEvent | yaml.AliasEvent) -> str:
 
 
 def _moment(value: str) -> datetime | None:
-    """The moment that a front matter value names; midnight where it names a day alone."""
+    """The moment that a front matter value names; midnight if it names only a day."""
     value = value.strip()
     try:
         return datetime.fromisoformat(value)
@@ -136,7 +136,7 @@ def _moment(value: str) -> datetime | None:
 
 
 def date_in_path(path: str, day_file: str) -> date | None:
-    """The date that a file's name tells: by `day_file` over the whole path, else anywhere in the stem.
+    """The date in a file's path: read by the pattern `day_file`, else found anywhere in the stem.
 
     | stem                          | date       |
     |-------------------------------|------------|

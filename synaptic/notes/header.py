@@ -1,4 +1,4 @@
-"""The two lines above an entry's body: the heading that a person types, the comment that only programs write."""
+"""Reads and writes the two lines above an entry's body: the heading that people type, the comment of programs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Text = TypeVar("Text", bound=str)
 
 
 class Heading(NamedTuple):
-    """A heading after its time: what it means, and the pieces as typed that an edit may keep.
+    """A heading after its time: its meaning, and its pieces as typed, which an edit may keep.
 
     `tag_words` are the `#Tags` at the end, `inline` the tags that stand within the title.
     """
@@ -51,7 +51,7 @@ class Heading(NamedTuple):
 
 
 def read_heading(raw: str) -> Heading:
-    """What stands in a heading after its time: `[type:] [title] [#tags]`."""
+    """The parts of a heading after its time: `[type:] [title] [#tags]`."""
     title_raw, words, trailing = _split_tags(raw)
     kind: EntryType = "note"
     type_raw = ""
@@ -65,7 +65,7 @@ def read_heading(raw: str) -> Heading:
 
 
 def check_type(name: str) -> EntryType:
-    """The type of this name, whatever its case. Raises InvalidArgument that names the types."""
+    """The type of this name in any case. Raises InvalidArgument, which names the valid types."""
     for known in TYPES:
         if known == name.strip().lower():
             return known
@@ -118,8 +118,8 @@ def unescape_title(raw: str) -> str:
 def escape_title(title: str, tags: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     r"""`title` as a heading writes it, and the tags that are read from within it.
 
-    A `#` gets a backslash only where it would be read as a tag or as a closing sequence; tags within the
-    title stay as they are where `tags`, the entry's, begin with them.
+    A `#` gets a backslash only if it would be read as a tag or as a closing sequence. Tags within the title
+    stay as they are if `tags`, the tags of the entry, begin with them.
     """
     if "#" not in title:
         return title, ()
@@ -134,7 +134,7 @@ def escape_title(title: str, tags: Sequence[str]) -> tuple[str, tuple[str, ...]]
 
 
 def join_heading(time: str, type_raw: str, title_raw: str, words: Iterable[str]) -> str:
-    """A heading line; `note:` is written where the title would otherwise be read as a type or as am and pm."""
+    """A heading line. `note:` is written if the title would otherwise be read as a type or as am or pm."""
     if not type_raw and (_TYPE.match(title_raw) or _READS_AS_TIME.match(title_raw)):
         type_raw = "note:"
     return " ".join(part for part in ("##", time, type_raw.rstrip(" \t"), title_raw, *words) if part)
@@ -143,7 +143,7 @@ def join_heading(time: str, type_raw: str, title_raw: str, words: Iterable[str])
 def heading_words(entry: Entry, inline: tuple[str, ...], body_tags: tuple[str, ...]) -> tuple[str, ...]:
     """The tags that the heading shows at its end, so that heading and body together give `entry.tags`.
 
-    Those it showed before stay there; new ones join them where the body does not carry them.
+    Tags that the heading showed before stay in it. New tags join them unless the body carries them.
     """
     own, within = set(entry.tags), set(inline)
     kept = [tag for tag in entry.heading_tags if tag in own and tag not in within]
@@ -200,7 +200,7 @@ def markup(line: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """What a `<!-- syn:` line says. `raw` holds known keys as written, `problems` what could not be read."""
+    """A `<!-- syn:` line. `raw` holds the known keys as written, `problems` the parts that could not be read."""
 
     id: str | None
     raw: dict[str, str]
@@ -208,7 +208,7 @@ class Comment:
     problems: tuple[str, ...]
 
     def text(self, key: str) -> str | None:
-        """The value of `key`, decoded; None where it is absent or empty."""
+        """The value of `key`, decoded; None if it is absent or empty."""
         value = self.raw.get(key)
         return (unquote(value) or None) if value else None
 
@@ -218,17 +218,17 @@ class Comment:
         return tuple(unquote(part) for part in value.split(",") if part) if value else ()
 
     def files(self) -> tuple[tuple[str, str], ...]:
-        """(path, fingerprint) of each file, `files=src/a.py@3f9a0c1d2e4b,src/b.py`; empty where it has none."""
+        """(path, fingerprint) of each file in `files=src/a.py@3f9a0c1d2e4b,src/b.py`; "" for a file without one."""
         parts = (re.split(_FINGERPRINT, part, maxsplit=1) for part in self.raw.get("files", "").split(",") if part)
         return tuple((unquote(path), "".join(found)) for path, *found in parts if path)
 
     def moment(self) -> datetime | None:
-        """`at=`, naive where it was written without an offset. Raises ValueError."""
+        """The moment in `at=`, naive if it was written without an offset. Raises ValueError."""
         at = self.text("at")
         return datetime.fromisoformat(at) if at else None
 
     def importance(self) -> int | None:
-        """`importance=`, 0 to 10. Raises ValueError."""
+        """The number in `importance=`, 0 to 10. Raises ValueError."""
         text = self.text("importance")
         if text is None:
             return None
@@ -275,7 +275,7 @@ def write_comment(entry: Entry, at: str | None) -> str:
 
 
 def encode(value: str, pattern: re.Pattern[str] = _ENCODED) -> str:
-    """`value` as one word that can stand in an HTML comment: what could end either is percent-encoded."""
+    """`value` as one word of an HTML comment: characters that could end the word or the comment are percent-encoded."""
     return pattern.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), value)
 
 

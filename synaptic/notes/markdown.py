@@ -1,11 +1,11 @@
-"""Entries as Markdown: read from a file's bytes, written as a block, edited in place. Pure.
+"""Reads entries from a file's bytes, writes an entry as a block, and edits a block in place. Pure.
 
     ## 09:31 decision: Chose sqlite-vec over LanceDB #db       heading      (header.py)
     <!-- syn:20261121-7k3m9q2x at=... importance=8 -->         comment      (header.py)
 
     Body in Markdown.                                          body         (blocks.py)
 
-`parse(render(e)) == e` for what `compose_entry` returns; reading never raises and never writes.
+`parse(render(e)) == e` holds for every entry that `compose_entry` returns. Reading never raises and never writes.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def compose_entry(
     supersedes: Sequence[str] = (),
     by: str | None = None,
 ) -> tuple[Entry, tuple[str, ...]]:
-    """The entry that a save writes, normalised so that reading gives it back, and notices of what changed.
+    """The entry that a save writes, normalised so that it reads back equal, and notices of the changes.
 
     Raises InvalidArgument for an empty content, an unknown type, a tag without letters and an importance
     outside 0 to 10.
@@ -164,13 +164,13 @@ def _word(value: str | None) -> str | None:
 
 
 def _whole_seconds(at: datetime) -> datetime:
-    """`at` to the second and at a fixed offset: what `at=` can say."""
+    """`at` in whole seconds and at a fixed offset, which is all that `at=` can express."""
     fixed = (at if at.utcoffset() is not None else aware(at.replace(tzinfo=None), None)).replace(microsecond=0)
     return fixed.replace(tzinfo=timezone(fixed.utcoffset() or timedelta()), fold=0)
 
 
 def _title_for(content: str) -> str:
-    """The title of a text that was given none: the whole text where it is one plain line."""
+    """The title of a text without one: the whole text if it is one short plain line, else its first sentence."""
     plain = len(content) <= _HEADING_ONLY and "\n" not in content and content == content.strip()
     if plain and not NOT_PROSE.match(content) and not markup(content) and clean_title(content)[0] == content:
         return content
@@ -178,7 +178,7 @@ def _title_for(content: str) -> str:
 
 
 def render_entry(entry: Entry) -> str:
-    """The whole block of `entry`: heading, comment, and where the content says more, a blank line and the body."""
+    """The block of `entry`: heading and comment, then a blank line and the body if the content says more."""
     has_body = entry.content != entry.title
     heading = _render_heading(entry, entry.time, find_tags(entry.content) if has_body else ())
     comment = write_comment(entry, entry.at.isoformat(timespec="seconds"))
@@ -187,10 +187,10 @@ def render_entry(entry: Entry) -> str:
 
 
 def proven_block(entry: Entry) -> bytes:
-    """The bytes of `render_entry`, read once more. Raises Refused where they would not say `entry`, or hide a part."""
+    """The bytes of `render_entry`, after reading them back. Raises Refused if they read differently or hide a part."""
     block = render_entry(entry).encode("utf-8", "replace")
     if mask(block) != block or not _says(block, entry) or not _leaves_what_follows(block):
-        raise Refused("This text would not be read as it was given; nothing was saved.", hint="Word it otherwise.")
+        raise Refused("This text would not read back as it was given; nothing was saved.", hint="Word it otherwise.")
     return block
 
 
@@ -213,11 +213,11 @@ def _written_title(entry: Entry) -> tuple[str, tuple[str, ...]]:
 
 
 def rewrite_block(block: bytes, old: Entry, new: Entry) -> bytes:
-    """`block`, the bytes of `old` in its file, saying `new`: only what differs between the two is changed.
+    """The bytes of `new`, made from `block`, the bytes of `old` in its file. Only the differences are changed.
 
-    The heading keeps its time as typed, the block its line ends and its blank lines. An id is written
-    where `old` had a derived one and `new` does not. Private passages stay, byte for byte: where they stood if the
-    text beside them did, else below the new text. Raises Refused where no such block says `new`.
+    The heading keeps its time as typed, and the block keeps its line ends and blank lines. An id is written if `old`
+    had a derived id and `new` has not. Private passages stay byte for byte: in their place if the text beside them
+    stays, else below the new text. Raises Refused if no such block reads as `new`.
     """
     masked = mask(block)
     for in_place in (True, False) if MASK in masked else (True,):
@@ -254,7 +254,7 @@ def _rewritten(block: bytes, masked: bytes, old: Entry, new: Entry, *, in_place:
 
 
 def _says(block: bytes, new: Entry) -> bool:
-    """Whether a block reads as this entry and no other."""
+    """Whether a block reads as exactly this entry."""
     read = parse_entries(block, "", mtime=new.at).entries
     return len(read) == 1 and all(
         getattr(read[0], name) == getattr(new, name) for name in (*_SAID, *([] if new.derived_id else ["id"]))
@@ -262,21 +262,21 @@ def _says(block: bytes, new: Entry) -> bool:
 
 
 def _leaves_what_follows(block: bytes) -> bool:
-    """Whether an entry that a person typed below a block is read as one."""
+    """Whether an entry that a person types below this block would be read as an entry."""
     read = parse_entries(block + b"\n\n## 00:00 below\n", "", mtime=_ANY_TIME).entries
     return bool(read) and read[-1].title == "below"
 
 
 def _private_in(block: bytes) -> bytes:
-    """All private text of a block, in order, without its line ends: passages may come to adjoin."""
+    """All private text of a block, in order, without line ends, because an edit may bring passages together."""
     return b"".join(block[start:end].translate(None, b"\r\n") for start, end in passages(mask(block)))
 
 
 def _with_private(body: bytes, block: bytes, masked: bytes, parts: Block, eol: bytes, *, in_place: bool) -> bytes:
     """The new body with the private passages that stood within the old one.
 
-    A passage stays behind the text that stood before it, or before the text behind it, as long as all of that is as
-    it was from the body's beginning, or to its end; else it becomes a paragraph below.
+    A passage keeps its place if all text before it, from the body's beginning, is unchanged, or all text after it, to
+    the body's end. Otherwise it becomes a paragraph below the new text.
     """
     inner = masked[parts.body_start : parts.body_end]
     spans = passages(inner)
@@ -300,7 +300,7 @@ def _with_private(body: bytes, block: bytes, masked: bytes, parts: Block, eol: b
 
 
 def _after(body: bytes, text: bytes) -> bytes | None:
-    """What follows `text` at the beginning of a body, None where it does not begin with it as whole words."""
+    """The rest of a body after `text`; None if the body does not begin with `text` as whole words."""
     rest = body[len(text) :]
     return rest if body.startswith(text) and (not text or not rest or rest[:1].isspace()) else None
 
@@ -314,7 +314,7 @@ def _blanks_before(text: bytes) -> bytes:
 
 
 def _line_end(block: bytes, at: int) -> bytes:
-    """The line end that the block uses, LF where it has none."""
+    """The line end that the block uses; LF if it has none."""
     if block[at : at + 2] == b"\r\n":
         return b"\r\n"
     return block[at : at + 1] or b"\n"
@@ -337,14 +337,14 @@ def _edit_heading(
 
 
 def _edited_title(typed: Heading, old: Entry, new: Entry) -> tuple[str, tuple[str, ...]]:
-    """The title as typed where it and the tags within it still hold, else as a new heading writes it."""
+    """The title as typed if it and the tags within it are unchanged, else as a new heading writes it."""
     if new.title == old.title and typed.inline == new.tags[: len(typed.inline)]:
         return typed.title_raw, typed.inline
     return _written_title(new)
 
 
 def _edit_comment(block: bytes, parts: Block, old: Entry, new: Entry, eol: bytes) -> bytes:
-    """The bytes from the heading's end to the body's start region, the comment renewed where it must be."""
+    """The bytes between the heading and the body, with the comment renewed if it must be."""
     rest = block[parts.line_end : parts.head_end]
     fixes_id = old.derived_id and not new.derived_id
     if not fixes_id and _metadata(old) == _metadata(new):
@@ -376,7 +376,7 @@ def _metadata(entry: Entry) -> tuple[object, ...]:
 
 
 def _edit_body(block: bytes, parts: Block, body: bytes, head: bytes, eol: bytes) -> bytes:
-    """What follows the heading's lines: the new body between the blank lines, and what is private, that stood there."""
+    """The bytes after the heading's lines: the new body, between the blank lines and private parts that stood there."""
     if parts.body_end > parts.body_start:
         lead, tail = block[parts.head_end : parts.body_start], block[parts.body_end :]
         return lead + body + tail if body or lead.strip() else tail.removeprefix(eol)

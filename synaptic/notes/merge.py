@@ -1,4 +1,4 @@
-"""Three versions of one journal file made one, entry by entry. Pure.
+"""Merges three versions of one journal file, entry by entry. Pure.
 
 Two machines append to the same day. A merge by lines sees two texts at one place and reports a conflict, or finds
 equal lines in different entries and mixes them. Entries have ids, so each is merged by itself:
@@ -6,12 +6,12 @@ equal lines in different entries and mixes them. Entries have ids, so each is me
 | ours                | theirs              | result                                          |
 |---------------------|---------------------|-------------------------------------------------|
 | as it was           | edited, or deleted  | theirs (and the other way round)                |
-| added               | added               | both, by time, after what stood above them      |
+| added               | added               | both, by time, after the entry above them       |
 | edited              | edited alike        | once                                            |
 | edited              | edited otherwise    | by lines within its body, or a conflict there   |
 | edited              | deleted             | the edit                                        |
 
-What cannot be read as entries without doubt is left to a merge by lines.
+A file that cannot be read as entries without doubt is left to a merge by lines.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LINE_END = re.compile(rb"\r?\n|\r")
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 _DOUBTFUL = ("duplicate-id", "encoding", "conflict-marker")
 _DOUBTFUL_MERGED = _DOUBTFUL[:2]
-"""A base may hold the marks of git's merge of two bases, a result those of its own conflicts."""
+"""A base may hold conflict marks of git's merge of two bases; a result may hold the marks of its own conflicts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,8 @@ class Merged:
 class _Piece:
     """An entry, or a note under its H1, as it stands in one version.
 
-    `heading`, `comment` and `body` joined are its bytes; the last two begin with a line end or are empty. `gap` are the
-    blank lines below, None at the file's end. `id` is the written one, None for what was typed by hand.
+    `heading`, `comment` and `body` joined are its bytes; the last two begin with a line end or are empty. `gap` holds
+    the blank lines below, None at the file's end. `id` is the written id, None for a piece typed by hand.
     """
 
     heading: bytes
@@ -75,7 +75,7 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """`head` stands above the first piece; `end` are the line ends after the last one."""
+    """One version in pieces. `head` stands above the first piece, `end` holds the line ends after the last piece."""
 
     head: _Piece
     pieces: list[_Piece]
@@ -105,9 +105,9 @@ class _Unit:
 
 
 def merge(base: bytes, ours: bytes, theirs: bytes, path: str, day_file: str, by_lines: ByLines) -> Merged:
-    """The file that holds what either side added or edited; in a conflict both texts, within their entry.
+    """The file with the additions and edits of both sides. In a conflict an entry holds both texts.
 
-    `path` is relative to the journal. Line ends and BOM are kept; where one side changed them, its choice.
+    `path` is relative to the journal. Line ends and BOM are kept; if one side changed them, its choice wins.
     """
     marked = _pick(*(data.startswith(_BOM) for data in (base, ours, theirs)))
     ends = [_line_end(data) for data in (base, ours, theirs)]
@@ -123,7 +123,7 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str, day_file: str, by_
 
 
 def _by_entries(path: str, day_file: str, by_lines: ByLines, base: bytes, ours: bytes, theirs: bytes) -> Merged | None:
-    """None where a version, or what would come of it, does not read as entries without doubt."""
+    """The merged file; None if a version or the result does not read as entries without doubt."""
     old = _read(base, path, day_file, _DOUBTFUL_MERGED)
     mine, other = _read(ours, path, day_file), _read(theirs, path, day_file)
     if old is None or mine is None or other is None or not (old.pieces or mine.pieces or other.pieces):
@@ -142,12 +142,12 @@ def _by_entries(path: str, day_file: str, by_lines: ByLines, base: bytes, ours: 
 
 
 def _pick(base: _T, ours: _T, theirs: _T) -> _T:
-    """What the side that changed it says; ours where both did."""
+    """The value of the side that changed it; ours if both did."""
     return theirs if ours == base else ours
 
 
 def _line_end(data: bytes) -> bytes | None:
-    """The one line end of a file, None where it uses several."""
+    """The line end of a file; None if it uses several."""
     crlf = data.count(_CRLF)
     if data.count(b"\r") != crlf:
         return None
@@ -158,7 +158,7 @@ def _line_end(data: bytes) -> bytes | None:
 
 
 def _read(data: bytes, path: str, day_file: str, doubtful: Sequence[str] = _DOUBTFUL) -> _Version | None:
-    """None where what is an entry, or which one it is, is in doubt."""
+    """The version in pieces; None if it is in doubt what an entry is, or which entry it is."""
     parsed = parse_entries(data, path, mtime=_NO_TIME, day_file=day_file)
     if any(issue.code in doubtful for issue in parsed.issues):
         return None
@@ -198,7 +198,7 @@ def _read(data: bytes, path: str, day_file: str, doubtful: Sequence[str] = _DOUB
 
 
 def _core_end(text: str, start: int, end: int) -> int:
-    """Where the last line of `start:end` that is not blank ends; `start` where all are."""
+    """The end of the last line of `start:end` that is not blank; `start` if all lines are blank."""
     return body_span(text, start, end)[1]
 
 
@@ -223,9 +223,9 @@ def _units(base: list[_Piece], ours: list[_Piece], theirs: list[_Piece]) -> list
 
 
 def _matches(one: list[_Piece], other: list[_Piece], *, added: bool = False) -> dict[_Piece, _Piece]:
-    """Which piece of `other` is which of `one`, by id; without one by all of its text, else by heading, else by body.
+    """Pairs of the same piece in `one` and `other`: by id; without an id by the whole text, the heading or the body.
 
-    Equal ones are told apart by their order. What both sides typed anew is one entry only if all of it is equal.
+    Order tells equal pieces apart. Pieces that both sides `added` are one entry only if their whole texts are equal.
     """
     keys: list[Callable[[_Piece], object]] = [lambda p: p.id, lambda p: None if p.id else p.text]
     if not added:
@@ -254,8 +254,11 @@ def _matches(one: list[_Piece], other: list[_Piece], *, added: bool = False) -> 
 
 
 def _in_order(units: list[_Unit], old: _Version, ours: _Version, theirs: _Version) -> list[_Unit]:
-    """The units that stay. Those of both sides stand as on the side that moved some; another one comes after what
-    is above it on its side, by time where both sides have some there."""
+    """The units that stay, in order.
+
+    Units that both sides hold stand as on the side that moved some. A unit of one side comes after the unit above it
+    on that side. If both sides have such units at one place, time decides.
+    """
     staying = [unit for unit in units if unit.stays]
     mine = _standing(ours, {unit.ours: unit for unit in staying})
     other = _standing(theirs, {unit.theirs: unit for unit in staying})
@@ -275,7 +278,7 @@ def _standing(version: _Version, unit_of: dict[_Piece | None, _Unit]) -> list[_U
 
 
 def _runs(side: list[_Unit], common: set[_Unit]) -> dict[_Unit | None, list[_Unit]]:
-    """What only this side has, by the common unit above it; None for what stands at the top."""
+    """The units that only this side has, by the common unit above them; None stands for the top."""
     runs: dict[_Unit | None, list[_Unit]] = defaultdict(list)
     above = None
     for unit in side:
@@ -287,7 +290,7 @@ def _runs(side: list[_Unit], common: set[_Unit]) -> dict[_Unit | None, list[_Uni
 
 
 def _interleaved(ours: list[_Unit], theirs: list[_Unit]) -> list[_Unit]:
-    """Both runs by time; one after the other where one of them is not in time order itself."""
+    """Both runs merged by time; one after the other if one of them is not in order of time."""
     times = [[unit.at for unit in run if unit.at] for run in (ours, theirs)]
     if [len(run) for run in times] == [len(ours), len(theirs)] and all(run == sorted(run) for run in times):
         return list(interleave(ours, theirs, key=lambda unit: unit.at or _NO_TIME))
@@ -327,7 +330,7 @@ def _clash(base: bytes, ours: bytes, theirs: bytes) -> bool:
 
 
 def _merged_body(base: bytes, ours: bytes, theirs: bytes, by_lines: ByLines) -> tuple[bytes, bool]:
-    """The bodies merged below the line end that each begins with."""
+    """The merged body and whether it holds a conflict. The line end that begins each body is kept out of the merge."""
     if not _clash(base, ours, theirs):
         return _pick(base, ours, theirs), False
     text, conflict = _merged_lines(by_lines, *(_LINE_END.sub(b"", body, count=1) for body in (base, ours, theirs)))
@@ -335,7 +338,7 @@ def _merged_body(base: bytes, ours: bytes, theirs: bytes, by_lines: ByLines) -> 
 
 
 def _merged_lines(by_lines: ByLines, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bool]:
-    """A text whose last line has no line end, and whether it holds a conflict."""
+    """The merged text, whose last line has no line end, and whether it holds a conflict."""
     if not _clash(base, ours, theirs):
         return _pick(base, ours, theirs), False
     merged, conflicts = by_lines(*(text + b"\n" if text else b"" for text in (base, ours, theirs)))
@@ -362,7 +365,7 @@ def _tears_passage(merged: bytes, *versions: bytes) -> bool:
 
 
 def _lines(data: bytes) -> Iterator[tuple[bytes, list[bool]]]:
-    """Each line of a text without what may have been put before it, and which of its bytes are shown."""
+    """Each line without its leading blanks and backslashes, and for each of its bytes whether it is shown."""
     masked = mask(data).split(_LF)
     for line, seen in zip(data.split(_LF), masked, strict=True):
         core = line.lstrip(b" \\")
@@ -370,7 +373,7 @@ def _lines(data: bytes) -> Iterator[tuple[bytes, list[bool]]]:
 
 
 def _side_by_side(ours: bytes, theirs: bytes) -> bytes:
-    """Two files in one conflict, each as private as alone: what ours leaves open ends before theirs begins."""
+    """Two files in one conflict, each as private as alone. An open tag or fence of ours ends before theirs."""
     left_open = scan(LONE_CR.sub("\n", ours.decode("latin-1"))).unclosed
     ends = [(piece.closing or "-->").encode("latin-1") for piece in left_open if piece.at_end]
     sides = [
@@ -386,13 +389,13 @@ def _side_by_side(ours: bytes, theirs: bytes) -> bytes:
 
 
 def _one_whole(text: bytes) -> bool:
-    """Whether a piece reads as one, and swallows nothing that may stand below it."""
+    """Whether a text reads as one piece, and swallows nothing that may stand below it."""
     found = scan(LONE_CR.sub("\n", text.decode("latin-1")))
     return len(found.marks) == 1 and not found.unclosed
 
 
 def _conflict(ours: bytes, theirs: bytes) -> bytes:
-    """Two bodies, each with the line end that it begins with, between the marks that git uses."""
+    """Two bodies between the conflict marks that git uses. Each body begins with its own line end."""
     eol = _line_end_of(ours + theirs)
     return eol + b"<<<<<<< ours" + ours + eol + b"=======" + theirs + eol + b">>>>>>> theirs"
 
@@ -414,9 +417,9 @@ def _join(pieces: list[_Piece], end: bytes, line_end: bytes) -> bytes:
 
 
 def _reads_as(data: bytes, texts: list[bytes], path: str, day_file: str, *, also_above: bool) -> bool:
-    """Whether a file reads as just this head and these pieces: none lost, none mixed.
+    """Whether a file reads as exactly this head and these pieces, none lost and none mixed.
 
-    With `also_above` it may begin with more pieces: a conflict in its head may read as one.
+    With `also_above` the file may begin with more pieces, because a conflict in its head may read as one.
     """
     found = _read(data, path, day_file, _DOUBTFUL_MERGED)
     if found is None:

@@ -1,23 +1,23 @@
-r"""What a person keeps to themselves: `<private>...</private>` in a Markdown file. Pure.
+r"""Finds and hides the private passages of a Markdown file, `<private>...</private>`. Pure.
 
-Such a passage stays in its file, and nothing else of Synaptic ever shows or indexes it. In doubt it is private:
+Such a passage stays in its file, and Synaptic never shows or indexes it. In doubt a text is private:
 
 | in the file                                  | what is private                                              |
 |----------------------------------------------|--------------------------------------------------------------|
 | a pair of tags, anywhere, over several lines | all from tag to tag; entry headings in between are no entries|
-| pairs within pairs                           | the outermost                                                |
+| pairs within pairs                           | the outermost pair                                           |
 | `<private>` that is never closed             | all up to the next entry that Synaptic wrote, or the end     |
 | `</private>` alone                           | nothing                                                      |
-| tags in backticks on one line                | nothing: they are spoken of                                  |
-| tags in a closed code fence                  | nothing: code; unless an entry heading, or the mark of a     |
-|                                              | merge's conflict, stands in the fence                        |
+| tags in backticks on one line                | nothing: the line speaks of tags                             |
+| tags in a closed code fence                  | nothing: code; but the tags count if an entry heading or the |
+|                                              | mark of a merge conflict stands in the fence                 |
 | `\<private>`, `\</private>`                  | nothing: text, shown with one backslash less                 |
 
-A tag stands on one line: `<private`, then nothing, or a blank and anything but `<` and `>`, then `>`; in any case.
-What a save writes holds no tag that acts: `without_private` leaves pairs out, `escape_tags` escapes what is left.
+A tag stands on one line and has any case: `<private`, then nothing or a blank and characters but `<` and `>`, then `>`.
+A save writes no tag that acts: `without_private` leaves pairs out, and `escape_tags` escapes the tags that are left.
 
-`mask` puts a byte that is no UTF-8 in the place of each private one, so that every offset and line stays;
-`blocks.shown` leaves these bytes out.
+`mask` replaces each private byte by a byte that is no UTF-8, so that every offset and line stays. `blocks.shown`
+leaves these bytes out.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ _PASSAGE = re.compile(rb"%b(?:[%b\r\n]*%b)?" % (MASK, MASK, MASK))
 
 
 def mask(data: bytes) -> bytes:
-    """`data` in its full length, with MASK in the place of what is private. MASK stands nowhere else in it."""
+    """`data` with each private byte replaced by MASK. The length stays, and MASK stands nowhere else."""
     data = data.replace(MASK, b"\xfe")  # neither is UTF-8
     return _masked(data, _read(data).private) if _SIGN.search(data) else data
 
 
 def unclosed_tags(data: bytes) -> list[int]:
-    """Where each `<private>` stands that is never closed."""
+    """The offset of each `<private>` that is never closed."""
     return _read(data).unclosed if _SIGN.search(data) else []
 
 
 def without_private(text: str) -> str:
-    """`text` without what stands between a `<private>` and its `</private>`. A tag without its other half is text."""
+    """`text` without its private passages. A tag without its other half is text."""
     data = text.encode("utf-8", "surrogatepass")
     if not _SIGN.search(data):
         return text
@@ -59,8 +59,9 @@ def without_private(text: str) -> str:
 
 
 def escape_tags(text: str) -> str:
-    r"""`text` with a backslash before each tag that would act, and one more before `\<private>`, which
-    `blocks.unescape_tags` takes away again. A tag in code stays as it is.
+    r"""`text` with a backslash before each tag that would act, and one more before each `\<private>`.
+
+    `blocks.unescape_tags` takes these backslashes away. A tag in code stays as it is.
     """
     if "private" not in text.lower():
         return text
@@ -69,12 +70,12 @@ def escape_tags(text: str) -> str:
 
 
 def mentions(data: bytes) -> bool:
-    """Whether something that looks like a `<private>` tag stands there: a quick look."""
+    """Whether `data` holds a `<private>`, whether or not it acts. This check is quick."""
     return _SIGN.search(data) is not None
 
 
 def reveals(copy: bytes, now: bytes) -> bool:
-    """Whether `copy` shows, as whole words, a line or part of one that `now`, a later state of it, keeps private."""
+    """Whether `copy` shows, as whole words, a line or part of a line that is private in `now`, its later state."""
     if not _SIGN.search(now):
         return False
     hidden = (now[start:end] for start, end in passages(mask(now)))
@@ -84,12 +85,12 @@ def reveals(copy: bytes, now: bytes) -> bool:
 
 
 def passages(masked: bytes) -> list[tuple[int, int]]:
-    """Where the private passages of a masked text stand; those with only line ends between them are one."""
+    """The spans of the private passages of a masked text. Passages with only line ends between them are one."""
     return [match.span() for match in _PASSAGE.finditer(masked)]
 
 
 class _Found(NamedTuple):
-    """The private spans: those from tag to tag, and all; and where tags stand that are never closed."""
+    """The spans from tag to tag, all private spans, and the offsets of tags that are never closed."""
 
     pairs: list[tuple[int, int]]
     private: list[tuple[int, int]]
@@ -115,14 +116,14 @@ def _read(data: bytes) -> _Found:
 
 
 def _acting(text: str) -> tuple[list[re.Match[str]], Scan]:
-    """The tags that stand in no code, and the structure of the text."""
+    """The tags outside code, and the structure of the text."""
     tags = list(_TAG.finditer(text))
     structure = scan(text) if tags else Scan([], [], [])
     return list(_outside(tags, sorted([*_fences(text, structure), *_code_spans(text, tags)]))), structure
 
 
 def _fences(text: str, structure: Scan) -> Iterator[tuple[int, int]]:
-    """Closed code fences. One with an entry heading or a mark of a conflict may have been left open: it is no code."""
+    """The closed code fences. A fence with an entry heading or a conflict mark may be unclosed: it is no code."""
     unclosed = {piece.start for piece in structure.unclosed}
     for start, end in structure.opaque:
         comment = text[start : start + 7].lstrip(" ").startswith("<!--")
@@ -131,7 +132,7 @@ def _fences(text: str, structure: Scan) -> Iterator[tuple[int, int]]:
 
 
 def _code_spans(text: str, tags: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:
-    """The spans in backticks of the lines that hold a tag, each within its line."""
+    """The spans in backticks on the lines that hold a tag."""
     end = -1
     for tag in tags:
         if tag.start() < end:
@@ -154,7 +155,7 @@ def _code_spans(text: str, tags: Sequence[re.Match[str]]) -> Iterator[tuple[int,
 
 
 def _outside(tags: Sequence[re.Match[str]], code: Sequence[tuple[int, int]]) -> Iterator[re.Match[str]]:
-    """The tags that stand in none of these spans."""
+    """The tags outside all of these spans."""
     number = 0
     reach = -1
     for tag in tags:

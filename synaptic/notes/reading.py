@@ -1,4 +1,4 @@
-"""Entries read from a file's bytes. Never raises, never writes; what cannot be read as meant is a `ParseIssue`."""
+"""Reads the entries of a file's bytes. Never raises, never writes; a piece that is malformed is a `ParseIssue`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .header import COMMENT_START, NO_COMMENT, Comment, derive_title, read_comme
 from .privacy import mask, unclosed_tags
 
 GRAMMAR = 2
-"""Which reading of a file this is: an index of another one is read anew. 2: `\\<private>` is text."""
+"""The version of this reader. An index made by another version is made anew. 2: `\\<private>` is text."""
 BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 _BOM = b"\xef\xbb\xbf"
 _OF_AN_ENTRY = re.compile(rf"^ {{0,3}}{COMMENT_START.pattern}[0-9]{{8}}-[{BASE32}]{{8}}(?=[ \t])", re.MULTILINE)
@@ -33,16 +33,16 @@ _PAIRS = [one + other for one in BASE32 for other in BASE32]
 def parse_entries(
     data: bytes, path: str, *, mtime: datetime, day_file: str = "%Y-%m-%d.md", tz: tzinfo | None = None
 ) -> ParsedFile:
-    """Every entry of one file, in order, and what could not be read as meant. Never raises.
+    """Every entry of one file, in order, and an issue for each malformed piece. Never raises.
 
-    `path` is relative and posix; `mtime` is aware; `tz` is the zone of times without an offset, None the
-    system's. Places are byte offsets into `data`.
+    `path` is relative and posix; `mtime` is aware; `tz` is the zone of times without an offset, None for the
+    system's zone. Places are byte offsets into `data`.
     """
     return _Reader(data, path, mtime, day_file, tz).read()
 
 
 class Block(NamedTuple):
-    """Where the parts of a block stand. `comment_end` is -1 without a comment; `head_end` is after both lines."""
+    """The offsets of a block's parts. `comment_end` is -1 without a comment; `head_end` is after both lines."""
 
     time: tuple[int, int]
     line_end: int
@@ -74,7 +74,7 @@ def measure(text: str, mark: Mark, end: int) -> Block:
 
 
 def body_span(text: str, start: int, end: int) -> tuple[int, int]:
-    """`start:end` without its outer blank lines; empty at `start` where nothing else is there."""
+    """`start:end` without its outer blank lines; empty at `start` if all lines are blank."""
     first = start
     while blank := _BLANK_LINE.match(text, first, end):
         first = blank.end()
@@ -133,7 +133,7 @@ class _Reader:
                 message = f"this {piece.kind} is never closed; entry headings below it are read as its text"
                 self._issue(piece.start, f"open-{piece.kind}", message)
         for at in unclosed_tags(self.raw):
-            message = "this <private> is never closed; all up to the next saved entry is hidden"
+            message = "this <private> is never closed; everything up to the next saved entry is hidden"
             self._issue(at, "open-private", message)
         self._check_comments(found.opaque)
         self._check_conflicts(found.opaque)
@@ -150,7 +150,7 @@ class _Reader:
             self._issue(error.start, "encoding", "this is not UTF-8; what cannot be read shows as U+FFFD")
 
     def _check_comments(self, opaque: list[tuple[int, int]]) -> None:
-        """Comments of saved entries whose headings a person, or an editor's old buffer, took away."""
+        """Reports comments of saved entries that lost their heading to a person or to an editor's old buffer."""
         for start, end in opaque:
             if "<!--" not in self.text[start : start + 7]:  # a fence, which shows examples
                 continue
@@ -159,7 +159,7 @@ class _Reader:
                 self._issue(stray.start(), "stray-comment", message)
 
     def _check_conflicts(self, opaque: list[tuple[int, int]]) -> None:
-        """What a merge left for a person to settle; in a fence it is an example."""
+        """Reports conflict marks that a merge left for a person. Marks in a fence are an example."""
         text = f"\n{self.text}" if "<<<<<<< " in self.text else ""
         at = 0
         while True:
@@ -291,7 +291,7 @@ class _Reader:
         return aware(datetime.combine(day, clock), self.tz), source
 
     def _day(self) -> tuple[date, DateSource]:
-        """The day of entries that name none; the same for all of a file."""
+        """The day of entries that name no day, and its source. It is the same for all entries of the file."""
         if self.own_day is None:
             if self.named_day:
                 return self.named_day, "file"
@@ -307,7 +307,9 @@ class _Reader:
             return self.mtime
 
     def _count(self, heading: str) -> int:
-        """Which entry with this heading it is, from 1; those with an id count, so that a new id moves no other."""
+        """The number of this entry among those with its heading, from 1. Entries with an id count too, so that a
+        new id changes no other derived id.
+        """
         count = self.heading_counts[heading] = self.heading_counts.get(heading, 0) + 1
         return count
 
@@ -333,10 +335,10 @@ class _Reader:
         whole: bool = False,
         sole: Mark | None = None,
     ) -> Entry | None:
-        """The note that stands in `start:end`; None where there is no text.
+        """The note in `start:end`; None without text.
 
-        `h1` opens it, `of_file` makes it the file's own note: front matter, and an id from the path alone.
-        A whole file without text is a note for its title's sake, unless its name is a date.
+        `h1` is the heading that opens it. `of_file` makes it the note of the file, with front matter and an id that
+        depends on the path alone. A file without text is a note because of its title, unless its name is a date.
         """
         head_end = start
         title, heading = "", ""
@@ -404,7 +406,7 @@ class _Reader:
         place = entry.place
         assert place is not None
         if not entry.derived_id:
-            message = f"the id {entry.id} stands above another text too; the first keeps it"
+            message = f"the id {entry.id} stands above another text too; the first entry keeps it"
             self.issues.append(ParseIssue(self.path, place.line, "duplicate-id", message))
         heading = self._decode(place.start, self._eol(place.start)).strip(" \t\r")
         id = self._derive(heading, self._count(heading))
@@ -420,7 +422,7 @@ class _Reader:
         return shown(self.data[start:end]).decode("utf-8", "replace")
 
     def _line(self, at: int) -> int:
-        """The line of an offset, from 1; quick while offsets ascend."""
+        """The line of an offset, from 1. It is quick while offsets ascend."""
         if at < self.counted_at:
             self.counted_at, self.counted = 0, self.first_line
         self.counted += self.text.count("\n", self.counted_at, at)
@@ -434,7 +436,7 @@ class _Reader:
 @lru_cache(maxsize=4096)
 @lru_cache(4096)
 def _clock(token: str) -> time:
-    """The time that a heading's token names: `9:31 am` and `9:31-10:00` are 09:31."""
+    """The time in a heading's token: `9:31 am` and `9:31-10:00` are 09:31."""
     match = _CLOCK.match(token)
     assert match is not None
     hour, minute, second = (int(part or 0) for part in match.groups()[:3])
@@ -444,7 +446,7 @@ def _clock(token: str) -> time:
 
 
 def aware(naive: datetime, tz: tzinfo | None) -> datetime:
-    """`naive` in `tz`, None the system's zone; in UTC where the system knows no offset (the year 1)."""
+    """`naive` in `tz`, or in the system's zone if `tz` is None; in UTC if the system knows no offset (the year 1)."""
     if tz is not None:
         return naive.replace(tzinfo=tz)
     try:
@@ -454,19 +456,19 @@ def aware(naive: datetime, tz: tzinfo | None) -> datetime:
 
 
 def without_surrogates(text: str) -> str:
-    """`text` with surrogate pairs joined and lone surrogates replaced, so that it is UTF-8."""
+    """`text` with surrogate pairs joined and lone surrogates replaced, so that UTF-8 can encode it."""
     if not _SURROGATE.search(text):
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def composed(path: str) -> str:
-    """`path` in Unicode's composed form (NFC): macOS may list a name decomposed that was given composed."""
+    """`path` in Unicode's composed form (NFC). macOS may list a name decomposed that was created composed."""
     return path if path.isascii() else unicodedata.normalize("NFC", path)
 
 
 def derived_id(day: date | None, path: str, heading: str, occurrence: int) -> str:
-    """The id of an entry that carries none: the same for the same path, heading and occurrence."""
+    """The id of an entry without a written one. Path, heading and occurrence decide it."""
     text = f"{path}\n{heading}\n{occurrence}" if heading else path
     number = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:5], "big")
     return f"{id_date(day)}-{''.join([_PAIRS[number >> shift & 1023] for shift in (30, 20, 10, 0)])}"

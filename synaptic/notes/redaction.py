@@ -1,15 +1,15 @@
 """Finds passwords, tokens and keys in a text. Pure, and linear in the text's length.
 
-| where it looks                            | what it takes for a secret                                      |
+| place                                     | the secret                                                      |
 |-------------------------------------------|-----------------------------------------------------------------|
 | `-----BEGIN ... PRIVATE KEY-----`         | the whole block, also quoted, escaped, or without its end       |
-| a beginning that a service gives to keys  | the whole token: `ghp_...`, `AKIA...`, `sk-ant-...`, a JWT      |
+| a prefix that a service gives to its keys | the whole token: `ghp_...`, `AKIA...`, `sk-ant-...`, a JWT      |
 | `scheme://user:password@host`             | the password                                                    |
 | `password = ...`, "the key of X is ..."   | the value, unless it is a placeholder, code, a name or a path   |
-| `curl -u user:...`, `Cookie: ...`         | what the command or the setting takes for one                   |
+| `curl -u user:...`, `Cookie: ...`         | the value that the command or the setting uses as a password    |
 
-The patterns, the word for "password" in other languages and the examples of manuals stand in `data/secrets.toml`.
-A hash, a UUID or an id alone is none of these. Neither zero-width characters inside a token nor a line end hide it.
+`data/secrets.toml` holds the patterns, the words for "password" in other languages, and the example keys of manuals.
+A hash, a UUID or an id alone is no secret. Zero-width characters or a line end inside a token do not hide it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 
 class Secret(NamedTuple):
-    """What kind of secret stands at `start:end` of a text; never its value."""
+    """The kind and place, `start:end`, of a secret in a text. It never holds the value."""
 
     kind: str
     start: int
@@ -34,7 +34,7 @@ class Secret(NamedTuple):
 
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
-    """The secrets of `text`, in order, none within another."""
+    """The secrets of `text`, in order. None overlaps another."""
     seen, place = _visible(text)
     kept: list[Secret] = []
     for look in (_private_keys, _tokens, _in_urls, _assigned, _in_lines):  # what says more of its kind comes first
@@ -48,7 +48,7 @@ _start = attrgetter("start")
 
 
 def _beside(kept: Sequence[Secret], found: Iterable[Secret]) -> Iterator[Secret]:
-    """Those that overlap neither what is kept nor one another; both are in order."""
+    """The secrets in `found` that overlap neither a secret in `kept` nor one another. Both arguments are in order."""
     number, at = 0, 0
     for secret in found:
         while number < len(kept) and kept[number].end <= secret.start:
@@ -59,7 +59,7 @@ def _beside(kept: Sequence[Secret], found: Iterable[Secret]) -> Iterator[Secret]
 
 
 def redact(text: str, secrets: Iterable[Secret]) -> str:
-    """`text` with `[redacted: GitHub token]` in the place of each of its secrets."""
+    """`text` with each secret replaced by its kind, as in `[redacted: GitHub token]`."""
     parts, at = [], 0
     for kind, start, end in secrets:
         parts += [text[at:start], f"[redacted: {kind}]"]
@@ -72,14 +72,14 @@ def line_of(text: str, at: int) -> int:
     return text.count("\n", 0, at) + 1
 
 
-# What a person does not see, so that it may stand within a token unnoticed.
+# Characters that nobody sees, so that they may stand inside a token unnoticed.
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]+"
 )
 
 
 def _visible(text: str) -> tuple[str, array[int] | None]:
-    """`text` without invisible characters, and where each of the rest stands in it; None where all are visible."""
+    """`text` without invisible characters, and the offset of each remaining one; None if all are visible."""
     if text.isascii() and text.isprintable():
         return text, None
     parts, place, at = [], array("L"), 0
@@ -95,7 +95,7 @@ def _visible(text: str) -> tuple[str, array[int] | None]:
 
 @cache
 def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Compiled when first needed: most texts need none, and all of them together take 20 ms."""
+    """The compiled pattern. It is compiled when first needed, because all patterns together take 20 ms."""
     return re.compile(pattern, flags)
 
 
@@ -142,7 +142,7 @@ def _private_keys(text: str) -> Iterator[Secret]:
             yield Secret("private key", head.start(), stop)
 
 
-# -- what the table in data/secrets.toml says ----------------------------------------------------------
+# -- the table in data/secrets.toml --------------------------------------------------------------------
 
 _WORD = "[A-Za-z0-9_-]"
 # A token begins where a word does, or after an escape that ends in letters: `\n`, `%3D`.
@@ -154,11 +154,11 @@ _WRAPPED = r"[\"'`]?[ \t]{0,4}[\\+]?[ \t]{0,4}\r?\n[ \t>|#*]{0,20}[\"'`]?"
 _WRAPPED_LINES = 8
 _RUN = r"[A-Za-z0-9_./+=%~:-]+"
 _LONGEST_LINE = 200
-"""Characters that a wrapped line has at most; what stands in a longer one was not wrapped."""
+"""The most characters of a wrapped line. A longer line was not wrapped."""
 
 
 class _Rule(NamedTuple):
-    """A row of the table."""
+    """One row of the table."""
 
     kind: str
     signs: tuple[str, ...]
@@ -193,7 +193,7 @@ def _spelled_out(pattern: str) -> str:
 
 
 def _is_example(value: str) -> bool:
-    """Whether this is a value that manuals print."""
+    """Whether manuals print this value as an example."""
     return any(example in value for example in _table().examples)
 
 
@@ -218,7 +218,7 @@ def _with_sign(text: str, kind: str, sign: str, pattern: re.Pattern[str]) -> Ite
 
 
 def _end_of_wrapped(text: str, start: int, end: int, pattern: re.Pattern[str]) -> int:
-    """Where the token ends that begins at `start` and was matched up to `end`, or not at all, where it is wrapped."""
+    """The end of a token that may go on in the next lines. It begins at `start`; a match reached `end`, if any."""
     line_end = text.find("\n", end, start + _LONGEST_LINE)
     run = _compiled(_RUN).match(text, start, line_end) if line_end > 0 else None
     if run is None or (end > start and end != run.end()):
@@ -244,18 +244,18 @@ def _end_of_wrapped(text: str, start: int, end: int, pattern: re.Pattern[str]) -
 
 
 def _is_token(text: str, at: int) -> bool:
-    """Whether a token of its own begins here."""
+    """Whether a new token begins at `at`."""
     rules = ((sign, rule.pattern) for rule in _table().tokens for sign in rule.signs)
     return any(text.startswith(sign, at) and _compiled(pattern).match(text, at) for sign, pattern in rules)
 
 
 def _looks_torn(piece: str) -> bool:
-    """Whether a line's first word is the rest of a token and no word."""
+    """Whether a line's first word is the rest of a token rather than a word."""
     return len(piece) >= 8 and _is_mixed(piece) and any(map(str.isupper, piece)) and not _compiled(_NAME).match(piece)
 
 
 def _aws_secret(text: str, at: int) -> Iterator[Secret]:
-    """The secret that stands beside an access key; 40 characters that no SHA-1 is made of."""
+    """The secret beside an AWS access key: 40 characters that are no SHA-1."""
     for match in _compiled(_AWS_SECRET).finditer(text, at, at + _AWS_REACH):
         if any(map(str.isupper, match[0])) and any(map(str.islower, match[0])) and not _is_example(match[0]):
             yield Secret("AWS secret key", *match.span())
@@ -263,7 +263,7 @@ def _aws_secret(text: str, at: int) -> Iterator[Secret]:
 
 
 def _in_lines(text: str) -> Iterator[Secret]:
-    """What commands and settings hold; a line goes on where it ends in a backslash."""
+    """The secrets in commands and settings. A line that ends in a backslash goes on in the next line."""
     low = _lower(text)
     for kind, signs, pattern, check in _table().lines:
         for sign in signs:
@@ -317,14 +317,14 @@ _ASSIGNED = (
     r"|(?P<tag>>)|(?P<blank>[ \t]{1,4})|[ \t]{0,4}(?:\*\*)?(?P<alone>(?:\r?\n){1,2})[ \t>*+-]{0,12})"
     r"(?:(?P<scheme>bearer|basic|token|apikey)[ \t]{1,4})?"
 )
-"""A name that ends in such a word, and what stands between it and a value.
+"""A name that ends in one of these words, and the text between the name and its value.
 
-`whose`: "of Mailjet", `below`: the value stands in the next line, `is`: in a sentence, `tag`: in XML, `blank`: after a
-flag, `alone`: in a line below a heading or a label, without a sign.
+Groups: `whose` matches "of Mailjet". `below`: the value stands in the next line. `is`: in a sentence. `tag`: in XML.
+`blank`: after a flag. `alone`: in a line below a heading or a label, without a sign.
 """
 _BARE = r"[^\s\"'`<>|\\]+"
 _JUDGED = 128
-"""Characters of a value that are looked at: a longer one is no word."""
+"""The number of characters of a value that are judged. No word is longer."""
 _LONGEST_QUOTED = 400
 _WHOSE_KEY = (
     r"(?:api|access|secret|private|encryption|signing|account|master|shared|storage|client|service|auth|admin|license"
@@ -334,13 +334,13 @@ _ANY_KEY = (
     r"(?<![A-Z0-9_])(?!(?:[A-Z0-9]{1,20}_){0,3}(?:PUBLIC|PUBLISHABLE|PRIMARY|FOREIGN|CACHE|SORT|PARTITION|UNIQUE|INDEX|GROUP"
     r"|HOST|ROW|OBJECT)_)[A-Z][A-Z0-9_]{1,38}_\Z"
 )
-"""The variable OPENAI_KEY, not PRIMARY_KEY."""
+"""Matches the variable OPENAI_KEY, but not PRIMARY_KEY."""
 _NAME_BEFORE = r"[A-Za-z0-9_.-]*\Z"
 _SET = (
     r"(?:login[ \t]{1,4}[^\s]{1,60}|\b(?:set|setx|setenv|env|config set|configure set|config)"
     r"(?:[ \t]{1,3}-{1,2}[a-z-]{1,20}){0,3})[ \t]{1,4}(?:[\w./:-]{0,60})\Z"
 )
-"""What stands before a name whose value follows a blank: `.netrc`, `set -x NAME value`, `ENV` of a Dockerfile."""
+"""The text before a name whose value follows a blank: `.netrc`, `set -x NAME value`, `ENV` of a Dockerfile."""
 
 
 def _assigned(text: str) -> Iterator[Secret]:
@@ -372,7 +372,7 @@ def _assigned(text: str) -> Iterator[Secret]:
 
 
 def _quoted(text: str, at: int) -> tuple[int, int] | None:
-    """Where the text between quotes stands that begins at `at`; None without any."""
+    """The span of the text between quotes that begins at `at`; None without quotes."""
     begin = at + 1 if text.startswith("\\", at) else at
     quote = text[begin : begin + 1]
     if quote not in ('"', "'", "`") or not quote:
@@ -396,7 +396,7 @@ def _finds(text: str, word: str) -> Iterator[int]:
 
 
 def _names_a_secret(text: str, low: str, start: int) -> bool:
-    """Whether a name with this stem can hold one: an api_key and a dbPass, not a monkey, a compass or a bypass."""
+    """Whether a name with this stem can hold a secret: an api_key or a dbPass, but no monkey, compass or bypass."""
     redacted = low.rfind("[redacted:", max(0, start - 40), start)
     if redacted >= 0 and low.find("]", redacted, start) < 0:
         return False
@@ -458,7 +458,7 @@ def _is_set(low: str, start: int) -> bool:
 
 
 _WITH_DIGITS = ("key", "token", "secret", "credential", "pat")
-"""Names whose values hold a digit."""
+"""Names whose secret values hold a digit."""
 _KINDS = {"token": "token", "pat": "token", "authorization": "authorization", "passphrase": "passphrase"}
 
 
@@ -493,7 +493,7 @@ _LEFT_OUT = r"(?i)\*{4}|x{6}|\.{3}|…|<[a-z _-]{1,40}>|\$\{|\{\{|redacted"
 
 
 def _placeholder(value: str) -> bool:
-    """Whether a value only stands for one: `<token>`, `your-key-here`, `${DB_PASSWORD}`, `/run/secrets/db`."""
+    """Whether a value is a placeholder: `<token>`, `your-key-here`, `${DB_PASSWORD}`, `/run/secrets/db`."""
     return _compiled(_PLAIN).match(value) is not None or _compiled(_LEFT_OUT).search(value) is not None
 
 
@@ -501,7 +501,7 @@ _SHORTEST_RANDOM = 16
 
 
 def _looks_random(value: str) -> bool:
-    """Whether no word and no name reads like this: long, with digits among letters of both cases."""
+    """Whether a value is long and mixes digits with letters of both cases, as no word and no name does."""
     return (
         len(value) >= _SHORTEST_RANDOM
         and _compiled(_DIGIT).search(value) is not None
@@ -513,12 +513,12 @@ def _looks_random(value: str) -> bool:
 
 
 def _is_mixed(value: str) -> bool:
-    """Whether there are letters and digits in it."""
+    """Whether a value holds letters and digits."""
     return _compiled(_DIGIT).search(value) is not None and _compiled(_LETTER).search(value) is not None
 
 
 def _is_basic(value: str) -> bool:
-    """Whether this is base64 of `user:password`, or of what nobody can read."""
+    """Whether this is base64 of `user:password` or of unreadable bytes."""
     return _is_pair(value) or _looks_random(value)
 
 
@@ -533,7 +533,7 @@ def _is_pair(value: str) -> bool:
 
 
 def _is_given(value: str) -> bool:
-    """Whether this may be a password: a command takes it for one."""
+    """Whether this may be a password, given that a command uses it as one."""
     return not _placeholder(value)
 
 
@@ -545,9 +545,9 @@ _CHECKS = {"given": _is_given, "random": _looks_random, "mixed": _is_bearer, "ba
 
 
 def _is_secret(value: str, kind: str, *, literal: bool, quoted: bool, prose: bool) -> bool:
-    """Whether the value of a name of this kind is a secret, and no word, placeholder, code, path or name.
+    """Whether the value of a name of this kind is a secret, rather than a word, placeholder, code, path or name.
 
-    `literal`: it stands in quotes, or as `NAME=value` in capitals, so it is no code; `prose`: it may be a word.
+    `literal`: the value stands in quotes, or as `NAME=value` in capitals, so it is no code. `prose`: it may be a word.
     """
     if quoted and any(map(str.isspace, value)):
         return kind == "passphrase" and len(value.split()) >= 4

@@ -1,7 +1,7 @@
-"""What every text meets on its way into the journal: private passages are left out, secrets redacted or refused.
+"""Screens every text on its way into the journal: leaves out private passages, redacts or refuses secrets. Pure.
 
-`writing` passes each text that it was given through one `Screen`, before anything is composed of it: a title is
-made of the text, and a token cut short there would be found no more. Pure.
+`writing` passes each given text through one `Screen` before it composes an entry. A title is made of the text, and a
+token that the title cuts short could no longer be found.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _MARKUP = re.compile(
     r"|(?:(?<=[^\s*])\*+|(?<=\S)~~|(?<=[^\s`])`+)(?=\S)"
     r"|(?<=[^\s<>=:(\[\"'])(?:</?[A-Za-z][^<>\n]{0,200}>)+(?=[^\s<>)\]\"'])"
 )
-"""What a reader of rendered Markdown does not see in a word: escapes, emphasis, code marks, entities, HTML."""
+"""Marks inside a word that a reader of rendered Markdown does not see: escapes, emphasis, code, entities, HTML."""
 
 
 def visible_secrets(text: str) -> tuple[Secret, ...]:
-    """The secrets of `text`, in order, none within another: as it is written, and as it reads once it is rendered.
+    """The secrets of `text`, as it is written and as it reads once it is rendered, in order. None overlaps another.
 
-    `ghp_**...**` is the token that it shows. Linear in the text's length.
+    So `ghp_**...**` is the token that a reader sees. Linear in the text's length.
     """
     kept: list[Secret] = []
     for secret in sorted([*find_secrets(text), *_in_rendered(text)], key=lambda secret: (secret.start, -secret.end)):
@@ -69,7 +69,7 @@ def _in_rendered(text: str) -> Iterator[Secret]:
 
 
 class Screen:
-    """One save or update. `policy` is the setting `secrets`: redact, refuse or allow."""
+    """Screens the texts of one save or update. `policy` is the setting `secrets`: redact, refuse or allow."""
 
     def __init__(self, policy: Secrets) -> None:
         self._policy = policy
@@ -77,21 +77,21 @@ class Screen:
         self._private = self._unclosed = False
 
     def notices(self) -> tuple[str, ...]:
-        """What was changed, for the receipt."""
+        """A sentence for each kind of change, for the receipt."""
         said = []
         if self._redacted:
             said.append(f"Redacted before it was written: {', '.join(self._redacted)}.")
         if self._private:
-            said.append("What stood between <private> and </private> was left out; it is saved nowhere.")
+            said.append("The text between <private> and </private> was left out; it is saved nowhere.")
         if self._unclosed:
             said.append("A <private> that is never closed hides nothing; it was saved as text.")
         return tuple(said)
 
     def text(self, name: str, text: str, *, after: str = "") -> str:
-        """`text` as it may be written. `after` stands before it already: a secret may be torn over both.
+        """`text` as it may be written. `after` is the text that it follows in the file: a secret may span both.
 
-        Raises Refused, naming kind and line, never the value, where the policy is to refuse; InvalidArgument where
-        all of the text is private.
+        Raises Refused if the policy is to refuse and the text holds a secret; the message names kind and line, never
+        the value. Raises InvalidArgument if all of the text is private.
         """
         shown = without_private(text)
         if shown != text:
@@ -104,7 +104,7 @@ class Screen:
         return self.redacted(name, shown, after=after)
 
     def redacted(self, name: str, text: str, *, after: str = "") -> str:
-        """`text` without its secrets; `after` and Refused as above."""
+        """`text` without its secrets. `after` and Refused are as for `text`."""
         if self._policy == "allow":
             return text
         begin = len(after) + 1 if after else 0
@@ -119,7 +119,7 @@ class Screen:
                 hint="Leave it out, and say where it is kept instead.",
             )
         self._redacted |= dict.fromkeys(s.kind if name == "text" else f"{s.kind} ({name})" for s in mine)
-        # a token that stood against another one is seen only now
+        # a token that adjoined another one is recognised only now
         return self.redacted(name, redact(text, mine), after=after)
 
     def texts(self, name: str, texts: Iterable[str]) -> list[str]:
