@@ -1,4 +1,4 @@
-"""The only code that writes `.md` files. An entry that was acknowledged here is never lost.
+"""The only code that writes the journal's `.md` files. An entry that it acknowledged is never lost.
 
 `journal.py` is where to begin: it appends, edits, deletes and restores entries under one lock.
 `delivery` and `spool` make a save durable, `recovery` completes a torn one, `disk` writes bytes.

@@ -1,8 +1,8 @@
-"""Brings saves from the spool into their Markdown files, under the lock, whatever was killed before.
+"""Moves saves from the spool into their Markdown files, under the lock, also after a writer was killed.
 
-Order: others' saves first. A block that is whole in its file is done; a torn one is completed (see
-`recovery`); an absent one is looked for in the whole journal if anybody can have written it, then appended.
-One that was seen in its file and is gone was taken away by somebody: it is not appended, and `doctor` names it.
+Saves of other processes come first. A block that is whole in its file is done. A torn block is completed (see
+`recovery`). An absent block is searched in the whole journal if a killed writer may have written it, then appended.
+If a block was seen in its file and is gone, somebody removed it: it is not appended, and `doctor` names it.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 ATTEMPTS = 5
-"""How often a write is tried again when an editor is quicker each time."""
+"""How often a write is tried when an editor changes the file each time."""
 _LOCK_POLL_S = 0.003
 _SURELY_FRESH_S = 60.0
 _README = """\
-Synaptic's own files; your notes are in the journal.
-index.db* may be deleted (costs access counts and figures), models/ and done/ too; trash.md holds what edits replaced.
+These files belong to Synaptic; your notes are in the journal.
+You may delete index.db* (only access counts and figures are lost), models/ and done/. trash.md holds replaced texts.
 Keep spool/: it holds saves on their way into the journal.
 """
 
 
 class Delivery:
-    """The spool, the lock and the journal's folder. All but `prepare` and `places` wants the lock held."""
+    """The spool, the lock and the journal's folder. Callers hold the lock, except for `prepare` and `places`."""
 
     def __init__(self, config: Config) -> None:
         self.spool = Spool(config.state)
@@ -49,9 +49,9 @@ class Delivery:
         self._places: dict[str, str] | None = None
 
     def prepare(self) -> None:
-        """None; the home and its state exist, and so does the journal inside the home unless it was indexed before.
+        """Creates the home, its state, and a journal inside the home that was never indexed.
 
-        Raises JournalError when the journal is missing otherwise, or the home cannot be made.
+        Raises JournalError when any other journal is missing, or when the home cannot be made.
         """
         first = not (self._state / "README.txt").exists()
         with disk_errors(self._state, "made"):
@@ -70,7 +70,7 @@ class Delivery:
 
     @contextlib.contextmanager
     def locked(self, timeout_s: float, *, waiting: str = "") -> Iterator[None]:
-        """The write lock. Raises Busy when it was not to be had in time, or its holder delivered `waiting`.
+        """The write lock, as a context. Raises Busy after `timeout_s`, or once its holder has delivered `waiting`.
 
         An OSError while it is held becomes a JournalError.
         """
@@ -96,15 +96,15 @@ class Delivery:
                 self._clear_left_over()
                 yield
         finally:
-            with contextlib.suppress(OSError):  # what was written is written
+            with contextlib.suppress(OSError):  # the write itself is done
                 self._lock.release()
 
     def deliver(self, record: Record) -> tuple[str, bool]:
-        """Others' waiting saves first, then this one."""
+        """The path of the entry's file, and whether the save still waits. Waiting saves of others go first."""
         self.drain(but=record.id)
         now = self.spool.get(record.id)
         if now is None and self.spool.get(record.id, done=True):
-            return record.path, False  # another writer was so kind
+            return record.path, False  # another writer has delivered it
         path = self._settle(now or record, fresh=now is not None and now.at is None)
         if path is None:
             return record.path, True
@@ -112,7 +112,7 @@ class Delivery:
         return path, False
 
     def take_back(self, id: str) -> bool:
-        """True when a save that met an error is neither in the journal nor in the spool; False: it waits there."""
+        """True when a failed save is neither in the journal nor in the spool; False when it waits in the spool."""
         with contextlib.suppress(OSError, JournalError):
             if (record := self.spool.get(id)) and record.at is not None and self._begun(record):
                 return False
@@ -127,7 +127,7 @@ class Delivery:
         return recovery.mend(data, record.block, record.id, at=record.at) is not None
 
     def drain(self, but: str = "") -> tuple[str, ...]:
-        """The ids that were finished; a save that cannot be (no permission for its file) goes on waiting."""
+        """The ids of the delivered saves. A save whose file cannot be written goes on waiting."""
         self.spool.drop_dead()
         return tuple(id for id in self.spool.ids() if id != but and self._drain_one(id))
 
@@ -140,20 +140,20 @@ class Delivery:
         return False
 
     def _finish(self, id: str) -> None:
-        with contextlib.suppress(OSError):  # the entry is in its file: nothing may turn that into an error
+        with contextlib.suppress(OSError):  # the entry is in its file: the save has succeeded
             self.spool.mark(id, "seen")
             fault("settled")
             self.spool.finish(id)
             self.spool.expire_done()
 
     def ours(self, record: Record) -> bool:
-        # several journals may share a home; a home that moved takes its saves along
+        # several journals may share a home; a moved home keeps its saves
         return record.journal == str(self._root) or not Path(record.journal).is_dir()
 
     def _settle(self, record: Record, *, fresh: bool = False) -> str | None:
-        """The path of the file that holds the whole block now; None when an editor was quicker each time.
+        """The path of the file that holds the whole block now; None when an editor changed the file each time.
 
-        `fresh`: nobody can have written it anywhere yet.
+        `fresh`: nobody can have written the block anywhere yet.
         """
         since_boot_s = time.monotonic()  # a power cut loses marks
         suspect = not fresh and (record.at is not None or record.age_s > min(_SURELY_FRESH_S, since_boot_s))
@@ -170,9 +170,9 @@ class Delivery:
         return None
 
     def _mend(self, record: Record, *, suspect: bool) -> tuple[str | None, int]:
-        """The path of the file in which the block is whole now, "" when that file just changed, None without one.
+        """The path of the file that holds the whole block now, and the size of the block's own file.
 
-        And the size of its own file, -1 where it is missing.
+        The path is "" when that file has just changed, None when no file holds the block. A missing file has size -1.
         """
         size = -1
         for elsewhere in (False, True):
@@ -192,7 +192,7 @@ class Delivery:
     def _append(self, record: Record, size: int | None) -> bool:
         """True when the block stands at the end of its file; False when somebody changed the file meanwhile.
 
-        `size`: what the file must still have, so that a block that was looked for is not appended to other bytes.
+        `size` is the size that the file must still have: only those bytes were searched for the block.
         """
         real = folder.locate(self._root, record.path)
         with disk_errors(record.path):
@@ -208,7 +208,7 @@ class Delivery:
                     lambda text: self.spool.mark(record.id, text),
                     size,
                 )
-            return False  # an editor is just replacing it
+            return False  # an editor is replacing the file right now
 
     def _create(self, record: Record, file: Path, real: Path) -> bool:
         self.spool.mark(record.id, "at 0")
@@ -223,8 +223,8 @@ class Delivery:
     def replace(self, path: str, data: bytes, status: os.stat_result, after: bytes) -> bool:
         """True when the file went from `data` to `after`; False when it changed meanwhile.
 
-        Raises JournalError when it did not, because of the disk, or when that cannot be told. An error after the
-        exchange is none.
+        Raises JournalError when the disk kept it from changing, or when nobody can tell. An error after the exchange
+        does not count.
         """
         try:
             return self._replace(path, data, status, after)
@@ -239,7 +239,7 @@ class Delivery:
             ) from error
 
     def _is_still(self, path: str, status: os.stat_result) -> bool:
-        """True when the path leads to the file of this status: no other has taken its place."""
+        """True when the path still leads to the file of this status."""
         with contextlib.suppress(OSError, JournalError):
             return os.path.samestat(folder.locate(self._root, path).stat(), status)
         return False
@@ -252,16 +252,16 @@ class Delivery:
                     return disk.replace(file, data, status.st_ino, after)
             except FileNotFoundError:
                 if real.parent.is_dir():
-                    return False  # an editor is just replacing it
+                    return False  # an editor is replacing the file right now
                 raise
 
     @contextlib.contextmanager
     def _beside(self, real: Path) -> Iterator[None]:
-        """While this lasts a hidden file may stand beside `real`; where one is left the next writer clears it."""
+        """A context in which a hidden file may stand beside `real`. If a kill leaves it, the next writer removes it."""
         with contextlib.suppress(FileExistsError):
             disk.write_new(self._note, b"", private=True, step="noted", sync=False)
         with self._note.open("ab") as note:
-            note.write(b"\0" + os.fsencode(real) + b"\0")  # the first ends what a killed writer began
+            note.write(b"\0" + os.fsencode(real) + b"\0")  # the first NUL ends the torn note of a killed writer
             note.flush()
             disk.sync_file(note.fileno())
         disk.sync_dir(self._state)
@@ -280,7 +280,7 @@ class Delivery:
                 self._note.unlink()
 
     def place_of(self, id: str) -> str | None:
-        """The first file with a comment that carries this id; all files are read once while the lock is held."""
+        """The first file with a comment that carries this id. All files are read once while the lock is held."""
         if self._places is None:
             self._places = self.places()
         return self._places.get(id)
@@ -295,7 +295,7 @@ class Delivery:
 
 
 def _joined(record: Record, head: bytes, tail: bytes) -> bytes:
-    """The block as it joins a file with this beginning and end: in its line ends, after one blank line."""
+    """The block as it is appended to a file with this beginning and end: in its line ends, after one blank line."""
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise JournalError(f"{record.path} is UTF-16.", hint="Convert it to UTF-8 and save again.")
     eol = b"\r\n" if tail.count(b"\r\n") * 2 > tail.count(b"\n") else b"\n"

@@ -1,7 +1,7 @@
-"""Writes that survive a kill: every byte that Synaptic puts on a disk outside its index goes through here.
+"""Writes files so that they survive a kill. Synaptic writes every byte outside its index through this module.
 
-Directories and files are either *private* (0700 and 0600 under any umask: the home) or follow the folder
-they are in and the umask (a journal elsewhere). Nothing here knows what a note is.
+Directories and files in the home are *private*: 0700 and 0600 under any umask. In a journal elsewhere they follow
+their folder and the umask. Nothing here knows what a note is.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ FAULTS = (
 )  # fmt: skip
 """The steps at which `SYNAPTIC_FAULT=<step>` kills the process.
 
-`<step>-torn:N` writes N bytes before; `<step>:stop` stops the process there each time, until it gets SIGCONT.
+`<step>-torn:N` first writes N bytes. `<step>:stop` stops the process at each such step, until it gets SIGCONT.
 """
 
 EMPTIED_S = 0.01
 WINDOWS = os.name == "nt"
 HELD_TRIES = 10
 HELD_WAIT_S = 0.05
-"""On Windows a file that another program holds open cannot be replaced: so often it is tried, with this pause."""
+"""On Windows a file that another program holds open cannot be replaced: the number of tries, and the pause between."""
 O_EXTRA = os.O_CLOEXEC if hasattr(os, "O_CLOEXEC") else getattr(os, "O_BINARY", 0)
 _O_PLAIN = O_EXTRA | getattr(os, "O_NOFOLLOW", 0)
 _SHARING_VIOLATION = 32
-"""What Windows answers when another program has opened a file for itself alone (`OSError.winerror`)."""
+"""The `OSError.winerror` of a file that another program has opened for itself alone."""
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "Free some space and try again."),
     errno.EDQUOT: ("the disk quota is used up", "Free some space and try again."),
@@ -58,7 +58,7 @@ _REASONS = {
 
 
 def fault(step: str, fd: int = -1, data: bytes = b"") -> None:
-    """None; but a process whose `SYNAPTIC_FAULT` is this step dies here, `data` half written, or it stops."""
+    """Kills or stops the process if `SYNAPTIC_FAULT` names this step; a part of `data` may be written before."""
     if step == _FAULT:
         if _CUT == "stop":
             os.kill(os.getpid(), signal.SIGSTOP)
@@ -70,7 +70,7 @@ def fault(step: str, fd: int = -1, data: bytes = b"") -> None:
 
 @contextlib.contextmanager
 def disk_errors(path: Path | str, what: str = "written") -> Iterator[None]:
-    """A context in which an OSError becomes a JournalError that names `path` and the way out."""
+    """A context that turns an OSError into a JournalError, which names `path` and the way out."""
     try:
         yield
     except OSError as error:
@@ -80,7 +80,7 @@ def disk_errors(path: Path | str, what: str = "written") -> Iterator[None]:
 
 
 def make_dirs(path: Path, *, private: bool) -> None:
-    """None; `path` and its missing parents exist afterwards, and a crash does not undo that."""
+    """Creates `path` and its missing parents durably."""
     if path.is_dir():
         return
     make_dirs(path.parent, private=private)
@@ -92,7 +92,7 @@ def make_dirs(path: Path, *, private: bool) -> None:
 
 
 def sync_dir(path: Path) -> None:
-    """None; the names in `path` are durable afterwards."""
+    """Makes the names in the folder `path` durable."""
     if WINDOWS:
         return
     fd = os.open(path, os.O_RDONLY)
@@ -103,10 +103,10 @@ def sync_dir(path: Path) -> None:
 
 
 def sync_file(fd: int) -> None:
-    """None; what was written to `fd` is durable afterwards.
+    """Makes the bytes that were written to `fd` durable.
 
-    On macOS `fsync` leaves the bytes in the drive's cache (fsync(2)): F_FULLFSYNC empties that too. File systems
-    that cannot (network disks) answer with an error; there `fsync` has to do.
+    On macOS `fsync` leaves the bytes in the drive's cache (fsync(2)), and F_FULLFSYNC empties that cache too. File
+    systems without it (network disks) answer with an error; there `fsync` must suffice.
     """
     full = getattr(fcntl, "F_FULLFSYNC", None)
     if full is not None:
@@ -117,16 +117,16 @@ def sync_file(fd: int) -> None:
 
 
 def write_all(fd: int, data: bytes) -> None:
-    """None; a short write is continued."""
+    """Writes all of `data`, in several writes if the system takes less at once."""
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]
 
 
 def write_new(path: Path, data: bytes, *, private: bool, step: str, sync: bool = True, like: int | None = None) -> None:
-    """None; `path` is a new file that holds `data`, with the marks of the open file `like` (see `copy_marks`).
+    """Writes `data` to the new file `path` and gives it the marks of the open file `like` (see `copy_marks`).
 
-    Raises FileExistsError, and leaves no file on other errors.
+    Raises FileExistsError. Other errors leave no file.
     """
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | O_EXTRA, 0o600 if private else 0o666)
     try:
@@ -147,7 +147,7 @@ def write_new(path: Path, data: bytes, *, private: bool, step: str, sync: bool =
 
 
 def create(path: Path, data: bytes, *, private: bool) -> None:
-    """None; `path` appears with all of `data` at once. Raises FileExistsError when somebody was quicker."""
+    """Creates `path` with all of `data` in one step. Raises FileExistsError when somebody was quicker."""
     temp = _temp(path)
     temp.unlink(missing_ok=True)
     write_new(temp, data, private=private, step="create-torn")
@@ -170,9 +170,8 @@ def append(
     """True when the bytes stand at the end of `path`, synced; False when somebody changed the file meanwhile.
 
     `make(head, tail)` gets the first bytes and up to 4 KiB of the end, and returns what to append. `mark` is
-    told `at OFFSET` ahead of the first byte and `written` after the last. Where the file has another size than
-    `expected` (if given), nothing is appended. On an error the file is cut back to what it was, unless it is no
-    longer what this call left.
+    told `at OFFSET` before the first byte and `written` after the last. If `expected` is given and the file has another
+    size, nothing is appended. After an error the file is cut back to its old size, unless somebody else has changed it.
     """
     fd = os.open(path, os.O_RDWR | os.O_APPEND | _O_PLAIN)
     try:
@@ -209,18 +208,18 @@ def append(
 
 
 def _glued(fd: int, begun: int, data: bytes) -> bool:
-    """True when `data` begins in the middle of somebody's line."""
+    """True when `data` would begin in the middle of somebody's line."""
     os.lseek(fd, max(0, begun - 1), os.SEEK_SET)
     return begun > 0 and os.read(fd, 1) not in b"\r\n" and data[:1] not in b"\r\n"
 
 
 def replace(path: Path, expected: bytes, inode: int, data: bytes) -> bool:
-    """True when `path` went from `expected` to `data` in one step; False, nothing changed, when it held other bytes.
+    """True when `path` went from `expected` to `data` in one step; False, with no change, when it held other bytes.
 
-    `path` must be no symlink. Mode, extended attributes, access lists and, where allowed, owner are kept; other
-    names of the file (hard links) keep the old text. Where the system can exchange two files, whatever reached
-    the old one until then is seen, and it is given back. What a program appends through a handle after that is
-    carried over, until the old file is read for the last time.
+    `path` must be no symlink. Mode, extended attributes, access lists and, if allowed, the owner are kept. Other
+    names of the file (hard links) keep the old text. If the system can exchange two files, a change that reached the
+    old file before the exchange is noticed, and the old file is put back. Bytes that a program appends to the old
+    file after the exchange are carried over, until the old file is read for the last time.
     """
     temp = _temp(path)
     temp.unlink(missing_ok=True)
@@ -241,7 +240,7 @@ def replace(path: Path, expected: bytes, inode: int, data: bytes) -> bool:
             sync_dir(path.parent)
         unlink(temp)
         fault("replaced")
-        with contextlib.suppress(OSError):  # the change is made: nothing may turn that into an error
+        with contextlib.suppress(OSError):  # the change is made: the call has succeeded
             sync_dir(path.parent)
             if old >= 0:
                 carry_over(old, expected, path)
@@ -253,9 +252,9 @@ def replace(path: Path, expected: bytes, inode: int, data: bytes) -> bool:
 
 
 def _swap(temp: Path, path: Path, old: int, expected: bytes, data: bytes) -> bool | None:
-    """True when `temp`, which holds `data`, and `path` changed places durably; None where the system cannot do that.
+    """True when `temp`, which holds `data`, and `path` changed places durably; None if the system cannot do that.
 
-    False, undone, when the other file is not `old` with its `expected` bytes. What somebody wrote meanwhile stays.
+    False when `path` was not `old` with its `expected` bytes: the exchange is undone, and other people's writes stay.
     """
     new = os.open(temp, os.O_RDONLY | _O_PLAIN)
     try:
@@ -278,7 +277,7 @@ def _swap(temp: Path, path: Path, old: int, expected: bytes, data: bytes) -> boo
 
 
 def carry_over(old: int, known: bytes, path: Path) -> None:
-    """None; what was appended to the open file `old` after the bytes `known` stands at the end of `path`."""
+    """Appends to `path` the bytes that were appended to the open file `old` after the bytes `known`."""
     now = _contents(old)
     if now == known or not now.startswith(known):
         return
@@ -294,7 +293,7 @@ def carry_over(old: int, known: bytes, path: Path) -> None:
 
 
 def overwrite(path: Path, data: bytes) -> None:
-    """None; the private file `path`, which nobody else edits, holds `data`."""
+    """Replaces the contents of the private file `path`, which nobody else edits, by `data`."""
     temp = _temp(path)
     temp.unlink(missing_ok=True)
     write_new(temp, data, private=True, step="overwrite-torn")
@@ -306,19 +305,19 @@ def overwrite(path: Path, data: bytes) -> None:
 
 
 def clear_temp(path: Path) -> bool:
-    """True when nothing that a killed or failed writer of `path` left stands beside it any more."""
+    """True when no hidden file of a killed or failed writer of `path` is left beside it."""
     return unlink(_temp(path))
 
 
 def unlink(path: Path) -> bool:
-    """True when there is no file `path` any more; False where the system refuses to remove it."""
+    """True when there is no file `path` any more; False when the system refuses to remove it."""
     with contextlib.suppress(OSError):
         path.unlink()
     return not os.path.lexists(path)
 
 
 def _temp(path: Path) -> Path:
-    # one name per file: what a killed writer left is cleared by the next one; hidden from every scan
+    # one name per file, so that the next writer clears the file of a killed one; hidden from every scan
     return path.with_name(f".{path.name}.synaptic")
 
 
@@ -328,9 +327,9 @@ def _chmod(fd: int, mode: int) -> None:
 
 
 def copy_marks(old: int, new: int) -> None:
-    """None; the open file `new` has the mode, extended attributes and access lists of `old`, and its owner if allowed.
+    """Gives the open file `new` the mode, extended attributes and access lists of `old`, and its owner if allowed.
 
-    A mark that may not be set, or that the file system does not know, is left out. Windows keeps none.
+    Marks that may not be set, or that the file system does not know, are left out. Windows keeps no marks.
     """
     was, now = os.fstat(old), os.fstat(new)
     if (now.st_uid, now.st_gid) != (was.st_uid, was.st_gid):
@@ -364,7 +363,7 @@ def _attributes(fd: int) -> list[str]:
 
 @contextlib.contextmanager
 def _unless_forbidden() -> Iterator[None]:
-    """A context that ends early where a mark is not allowed, not known here, or just gone."""
+    """A context that ends early if a mark is forbidden, unknown to the file system, or gone."""
     try:
         yield
     except OSError as error:
@@ -373,7 +372,7 @@ def _unless_forbidden() -> Iterator[None]:
 
 
 def _holds(fd: int, path: Path, data: bytes) -> bool:
-    """True when `path` is the open file `fd`, and that holds exactly `data`."""
+    """True when `path` leads to the open file `fd` and the file holds exactly `data`."""
     return _same_file(fd, path) and _contents(fd) == data
 
 
@@ -393,7 +392,7 @@ def _same_file(fd: int, path: Path) -> bool:
 
 
 def _cut_back(fd: int, path: Path, size: int, data: bytes) -> bool:
-    """True when the file is what it was before a write of `data` at `size` failed."""
+    """True when the file was cut back to its bytes before a write of `data` at `size` failed."""
     written = os.fstat(fd).st_size - size
     if written == 0:
         return True
@@ -405,10 +404,9 @@ def _cut_back(fd: int, path: Path, size: int, data: bytes) -> bool:
 
 
 def rename_over(temp: Path, path: Path) -> None:
-    """None; `temp` has taken the place of `path`.
+    """Renames `temp` over `path`.
 
-    On Windows a file that is open cannot be replaced: other programs get half a second to close it, then OSError
-    EBUSY is raised.
+    Windows does not replace an open file: other programs get half a second to close it, then OSError EBUSY is raised.
     """
     if not WINDOWS:
         temp.replace(path)
@@ -424,7 +422,7 @@ def rename_over(temp: Path, path: Path) -> None:
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """True when the two names changed places in one step; False, nothing changed, where the system cannot do that."""
+    """True when the two names changed places in one step; False, with no change, if the system cannot do that."""
     names = os.fsencode(one), os.fsencode(other)
     at_cwd, swap = -100, 2  # AT_FDCWD, RENAME_EXCHANGE of Linux; RENAME_SWAP of macOS is 2 as well
     if (renameat2 := _libc("renameat2")) is not None:
@@ -435,12 +433,12 @@ def exchange(one: Path, other: Path) -> bool:
 
 
 _SIGNATURES = {"renameat2": "isisu", "renamex_np": "ssu", "fcopyfile": "iipu"}
-"""Arguments of the functions of the C library that Python does not offer: int, string, pointer, unsigned."""
+"""Argument types (int, string, pointer, unsigned) of functions of the C library that Python does not offer."""
 
 
 @cache
 def _libc(name: str) -> Callable[..., Any] | None:
-    """The function of the C library, None where it has none of that name."""
+    """The function of the C library; None if the library has no such function."""
     import ctypes  # 4 ms, for edits only
 
     if WINDOWS:

@@ -1,4 +1,4 @@
-"""The journal's folder: which files of it are read, and where a relative path leads."""
+"""Finds the files of the journal's folder and opens them by relative paths, without leaving the folder."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _OPEN_FILES = Path("/proc/self/fd")
 def scan(root: Path, exclude: Iterable[str] = ()) -> list[Stamp]:
     """A stamp of every `*.md` below `root`, sorted by path.
 
-    Left out: names that start with a dot or are not UTF-8, editor litter, `exclude`, what is no regular file,
-    links that leave the journal or lead nowhere, and linked folders (what they show inside the journal is read
-    where it stands). Raises JournalError when the root is missing or cannot be listed.
+    Left out are names that start with a dot or are not UTF-8, editor litter, paths that fit `exclude`, everything but
+    regular files, links that leave the journal or lead nowhere, and linked folders (a folder inside the journal is
+    read at its own place). Raises JournalError when the root is missing or cannot be listed.
     """
     return compare(root, {}, exclude)[0]
 
@@ -37,9 +37,9 @@ def scan(root: Path, exclude: Iterable[str] = ()) -> list[Stamp]:
 def compare(
     root: Path, known: Mapping[str, Proof | None], exclude: Iterable[str] = ()
 ) -> tuple[list[Stamp], list[str]]:
-    """(stamps of what is not as `known` has it, known paths that are gone) of the files that `scan` finds, sorted.
+    """(stamps of new and changed files, known paths that are gone), both sorted. The files are those of `scan`.
 
-    A file with None for its proof is always among the stamps.
+    `known` maps paths to proofs. A file whose proof is None always counts as changed.
     """
     excluded = _matcher(exclude)
     real_root = _real(root)
@@ -80,7 +80,7 @@ def compare(
 
 
 def stamp_of(root: Path, path: str, exclude: Iterable[str] = ()) -> Stamp | None:
-    """The stamp that `scan` would find for a path; None also where a link is on the way, which it is asked about."""
+    """The stamp that `scan` would find for a path. None without a file, or if a link on its path needs a whole scan."""
     excluded = _matcher(exclude)
     steps = path.split("/")
     ways = ["/".join(steps[:length]) for length in range(1, len(steps) + 1)]
@@ -97,7 +97,7 @@ def stamp_of(root: Path, path: str, exclude: Iterable[str] = ()) -> Stamp | None
 
 
 class _Listing:
-    """What is in a folder. It is held open, so that a file is found by its name alone, whatever leads there."""
+    """The contents of a folder. The folder is held open, so that its files are found even if its path changes."""
 
     def __init__(self, folder: Path) -> None:
         self._fd: int | None = None
@@ -119,9 +119,9 @@ class _Listing:
 
 
 def status_reader(system: str) -> Callable[[os.DirEntry[str]], os.stat_result]:
-    """A function that takes the `stat` of what was found in a folder; `system` is an `os.name`.
+    """A function that returns the `stat` of an item of a folder; `system` is an `os.name`.
 
-    On Windows a listing knows no inode, and size and times only as they were when the file was last closed.
+    On Windows a listing knows no inode, and its size and times are those of the last time the file was closed.
     """
     return (lambda item: os.stat(item.path)) if system == "nt" else os.DirEntry.stat  # noqa: PTH116
 
@@ -130,12 +130,12 @@ _status = status_reader(os.name)
 
 
 def _is_junction(item: os.DirEntry[str]) -> bool:
-    """True for a folder of Windows that is a link to another one; Python tells them apart from 3.12 on."""
+    """True for a folder on Windows that is a link to another folder. Python recognises them from 3.12 on."""
     return bool(getattr(item, "is_junction", bool)())
 
 
 def locate(root: Path, path: str) -> Path:
-    """Where `path` (relative, with `/`) really is, links followed. Raises JournalError when that is outside `root`."""
+    """The real place of `path` (relative, with `/`), links followed. Raises JournalError when it is outside `root`."""
     pure = PurePosixPath(path)
     if not path or "\0" in path or "\\" in path or pure.is_absolute() or ".." in pure.parts:
         raise JournalError(f"{path!r} is no path inside the journal.", hint="Give it relative to the journal.")
@@ -165,7 +165,7 @@ def read(root: Path, path: str) -> tuple[bytes, os.stat_result]:
 
 
 def _open_plain(root: Path, path: str) -> int | None:
-    """A descriptor of the file where the way to it below `root` is as plain as it looks; None where a link is on it."""
+    """A descriptor of the file if no link is on its path below `root`; None if a link is."""
     steps = path.split("/")
     if os.open not in os.supports_dir_fd or "\0" in path or "\\" in path or not {"", ".", ".."}.isdisjoint(steps):
         return None
@@ -182,9 +182,9 @@ def _open_plain(root: Path, path: str) -> int | None:
 
 
 def _open(root: Path, real: Path) -> int:
-    """A descriptor of the file `real`, on whose way below `root` no link is followed.
+    """A descriptor of the file `real`. No link on its path below `root` is followed.
 
-    There was none when the path was resolved; one that somebody put there since could lead anywhere.
+    The path had no link when it was resolved. A link that somebody has put there since could lead anywhere.
     """
     if os.open not in os.supports_dir_fd:
         return os.open(real, _FILE)
@@ -196,7 +196,7 @@ def _open(root: Path, real: Path) -> int:
 
 
 def _folder_of(root: Path, real: Path) -> int:
-    """A descriptor of the folder that `real` is in."""
+    """A descriptor of the folder that holds `real`."""
     here = os.open(root, _FOLDER)
     try:
         for step in real.relative_to(root).parts[:-1]:
@@ -210,9 +210,9 @@ def _folder_of(root: Path, real: Path) -> int:
 
 @contextlib.contextmanager
 def pinned(root: Path, path: str) -> Iterator[Path]:
-    """A way to the file `path` whose folder is held open, so that it leads there whatever takes the folder's place.
+    """A path to the file `path` through its folder, held open: it leads there even if the folder is replaced.
 
-    Where the system has no such way (macOS, Windows) it is what `locate` finds.
+    If the system offers no such path (macOS, Windows), it is the path that `locate` finds.
     """
     real = locate(root, path)
     if not _OPEN_FILES.is_dir():
@@ -244,7 +244,7 @@ def _missing(root: Path, error: OSError) -> JournalError:
 
 
 def _stamp(path: str, item: os.DirEntry[str], real_root: Path) -> Stamp | None:
-    """None for what is not to be read."""
+    """The stamp of an item; None if the item is not to be read."""
     if item.is_symlink() and not _real(real_root / path).is_relative_to(real_root):
         return None
     try:

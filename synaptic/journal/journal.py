@@ -1,8 +1,8 @@
-"""The only writer of `.md`: append, edit, trash and restore under one lock, and what the journal holds.
+"""Appends, edits, deletes and restores entries under one lock, and reads the journal.
 
-A save, step by step (`append`): the block goes to the spool and is durable; under the lock the spool is
-drained, others' saves first; the block is appended to its day file; its spool file moves to `done/`. A
-process killed anywhere in between leaves what the next writer needs to finish (see `recovery`).
+`append` saves in these steps: the block goes to the spool and is durable; under the lock the spool is drained, with
+the saves of others first; the block is appended to its day file; its spool file moves to `done/`. A process that is
+killed in between leaves behind all that the next writer needs to finish (see `recovery`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .trash import Piece, Trash, Why
 
 @dataclass(frozen=True, slots=True)
 class Vanished:
-    """An acknowledged text that the journal does not hold now, although nobody replaced it through Synaptic."""
+    """An acknowledged text that the journal no longer holds, although nobody replaced it through Synaptic."""
 
     id: str
     path: str
@@ -52,9 +52,9 @@ class Journal:
     # -- folders ----------------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """None; the home and its state exist, and so does the journal inside the home unless it was indexed before.
+        """Creates the home, its state, and a journal inside the home that was never indexed.
 
-        Raises JournalError when the journal is missing otherwise, or the home cannot be made.
+        Raises JournalError when any other journal is missing, or when the home cannot be made.
         """
         self._delivery.prepare()
 
@@ -63,11 +63,11 @@ class Journal:
         return folder.scan(self.root, self._config.exclude)
 
     def compare(self, known: Mapping[str, Proof | None]) -> tuple[list[Stamp], list[str]]:
-        """(stamps of files that are not as they were known, known paths that are gone); see `folder.compare`."""
+        """(stamps of new and changed files, known paths that are gone); see `folder.compare`."""
         return folder.compare(self.root, known, self._config.exclude)
 
     def stamp(self, path: str) -> Stamp | None:
-        """The stamp of one file; None where `scan` has to be asked (see `folder.stamp_of`)."""
+        """The stamp of one file; None if only `scan` can tell (see `folder.stamp_of`)."""
         return folder.stamp_of(self.root, path, self._config.exclude)
 
     def read(self, path: str) -> bytes:
@@ -90,9 +90,9 @@ class Journal:
     # -- saving -----------------------------------------------------------------------------------
 
     def append(self, entry: Entry) -> tuple[str, bool]:
-        """The path of the entry's day file, and whether the entry still waits for it; it is durable either way.
+        """The path of the entry's day file, and whether the entry still waits for it. The entry is durable either way.
 
-        Raises JournalError when the disk refuses; the journal is then byte for byte what it was, and nothing waits.
+        Raises JournalError when the disk refuses; then the journal is unchanged byte for byte, and nothing waits.
         """
         with disk_errors(self.state, "used"):
             self.prepare()
@@ -114,7 +114,7 @@ class Journal:
                 return path, True
 
     def drain(self, timeout_s: float = 0.0) -> tuple[str, ...] | None:
-        """The ids of waiting saves that joined their files; None when the lock was not to be had in time."""
+        """The ids of waiting saves that were put into their files; None when the lock was not free in time."""
         if not self.queued():
             return ()
         try:
@@ -124,25 +124,25 @@ class Journal:
             return None
 
     def queued(self) -> tuple[str, ...]:
-        """The ids of saves that are durable, but not in their files yet."""
+        """The ids of saves that are durable but not yet in their files."""
         return tuple(self._spool.ids())
 
     # -- editing ----------------------------------------------------------------------------------
 
     def edit(self, path: str, id: str, change: Callable[[Entry], Entry | None], told: list[str] | None = None) -> Entry:
-        """The entry after `change` (None deletes its block: then the entry before). The old text is in the trash.
+        """The entry after `change`, or the deleted entry if `change` returns None. The old text goes to the trash.
 
         Equal copies of the block in the same file change with it; everything else stays byte for byte. `told`
-        gets a notice where an earlier update had vanished from the file. Raises NotFound, Refused for a whole-file
-        note, Busy, Changed when the file changes under the edit again and again, JournalError.
+        gets a notice if an earlier update had vanished from the file. Raises NotFound, Refused for a whole-file
+        note, Busy, Changed when the file changes during each try, JournalError.
         """
         with self._writing():
             return self._rewrite(path, id, change, told=told)
 
     def purge(self, path: str, id: str) -> Entry | None:
-        """The entry that was deleted, or None where only copies were left; no copy stays in trash, done or spool.
+        """The deleted entry; None if only copies were left. No copy stays in trash, done or spool.
 
-        Raises JournalError where the entry is deleted and a copy may remain: the same purge again removes that.
+        Raises JournalError if the entry is deleted but a copy may remain. The same purge again removes that copy.
         """
         with self._writing():
             try:
@@ -154,7 +154,7 @@ class Journal:
             return entry
 
     def _purge_copies(self, path: str, id: str) -> bool:
-        """True where there were copies outside the journal: now there are none."""
+        """True when there were copies outside the journal. Now there are none."""
         found, left, why = False, [], None
         purges: tuple[tuple[Path, Callable[[str], int | bool]], ...] = (
             (self._trash.path, self._trash.purge),
@@ -198,7 +198,7 @@ class Journal:
         why: Why | None,
         told: list[str] | None = None,
     ) -> Entry:
-        """The entry after its block was exchanged for what `change` returns; without `why` nothing is trashed."""
+        """The entry after `change` has replaced its block. Without `why` nothing goes to the trash."""
         trashed = None
         for attempt in range(ATTEMPTS):
             time.sleep(0.01 * attempt)
@@ -229,7 +229,7 @@ class Journal:
                 if new is None:
                     try:
                         self._spool.forget(old.id)
-                    except OSError:  # the entry is deleted: nothing may turn that into an error
+                    except OSError:  # the entry is deleted: the edit has succeeded
                         if told is not None:
                             told.append(_STILL_NAMED.format(id=old.short_id))
                     return old
@@ -238,7 +238,7 @@ class Journal:
         raise Changed(f"{path} changed while it was edited; nothing was written.", hint="Try again.")
 
     def _copies(self, path: str, data: bytes, status: os.stat_result, entry: Entry) -> list[tuple[int, int]]:
-        """Where further blocks with the entry's id and text stand below it in the same file."""
+        """The spans of further blocks with the entry's id and text, below it in the same file."""
         spans: list[tuple[int, int]] = []
         gone, place = 0, entry.place
         while place:
@@ -250,9 +250,9 @@ class Journal:
         return spans[1:]
 
     def _set_aside(self, id: str, coming: bytes, present: bytes | None) -> bool:
-        """Whether an acknowledged text had vanished that `coming` is about to follow in `done/`.
+        """Whether the acknowledged text that `coming` replaces in `done/` had vanished from the file.
 
-        What only `done/` knows goes to the trash first, so that no later state overwrites it.
+        A text that only `done/` holds goes to the trash first, so that no later text overwrites it.
         """
         record = self._spool.get(id, done=True)
         if record is None or not self._delivery.ours(record):
@@ -274,24 +274,24 @@ class Journal:
             self._trash.put(Piece(entry.id, path, self._clock(), why, entry.title, block))
 
     def _keep(self, path: str, entry: Entry, text: bytes) -> None:
-        """Done holds the new text, so that an editor's old buffer cannot make it vanish without a trace."""
+        """Puts the new text into `done/`, so that an editor's old buffer cannot make it vanish without a trace."""
         block = _as_block(text)
         if entry.id in recovery.ids_in(block):
             try:
                 self._spool.keep(Record(entry.id, path, self._h1(path, entry), str(self.root), block))
             except OSError:
-                with contextlib.suppress(OSError):  # an earlier text would be named as vanished; the trash has it
+                with contextlib.suppress(OSError):  # the trash has the earlier text: it has not vanished
                     self._spool.forget(entry.id)
 
     def copies(self) -> Iterator[tuple[Path, bytes]]:
-        """Path and bytes of every file outside the journal that holds entries: trash, waiting saves, those of late."""
+        """Path and bytes of every file outside the journal that holds entries: the trash, waiting and recent saves."""
         for path in (self._trash.path, *self._spool.files()):
             with disk_errors(path, "read"), contextlib.suppress(FileNotFoundError):  # it has just been delivered
                 yield path, path.read_bytes()
 
     def open_copies(self, path: str, data: bytes) -> set[tuple[str, bytes]]:
-        """(id, block) of each copy in `done/` and trash that shows what a file of these bytes keeps private."""
-        if not mentions(data) or unclosed_tags(data):  # which somebody may be typing just now
+        """(id, block) of each copy in `done/` and the trash that shows a passage which is private in these bytes."""
+        if not mentions(data) or unclosed_tags(data):  # somebody may be typing an open tag right now
             return set()
         said = recovery.ids_in(data)
         copies = {(piece.id, _as_block(piece.text)) for piece in self.trashed() if piece.id in said}
@@ -309,7 +309,7 @@ class Journal:
         return {copy for copy in copies if shows(*copy)}
 
     def hide(self, path: str, data: bytes) -> None:
-        """None; `open_copies` of the file are gone, unless another process is writing: then `doctor` names them."""
+        """Removes the `open_copies` of the file. While another process writes they stay, and `doctor` names them."""
         with contextlib.suppress(Busy, JournalError):
             if self.open_copies(path, data):
                 with self._delivery.locked(0):
@@ -322,15 +322,15 @@ class Journal:
     # -- bringing back ----------------------------------------------------------------------------
 
     def trashed(self) -> tuple[Piece, ...]:
-        """What edits replaced, oldest first."""
+        """The replaced and deleted texts, oldest first."""
         with disk_errors(self._trash.path, "read"):
             return self._trash.pieces()
 
     def restore(self, id: str) -> tuple[str, Entry]:
-        """Path and entry, with the newest trashed text that differs from what stands there now.
+        """Path and entry, restored to the newest trashed text that differs from its present text.
 
-        `id` may be short. A deleted entry is appended to its file; an updated one gets the old text back and
-        the present one goes to the trash. Raises NotFound, which names ids in the trash.
+        `id` may be short. A deleted entry is appended to its file. An updated entry gets its old text back, and the
+        present text goes to the trash. Raises NotFound, which names ids in the trash.
         """
         with self._writing():
             pieces = self.trashed()
@@ -341,13 +341,13 @@ class Journal:
                     return path, self._swap_back(path, *found, mine)
             if path := self._delivery.place_of(id):
                 raise Refused(
-                    f"The comment of {id} stands in {path}, but no entry that can be read: nothing was restored.",
+                    f"{path} holds the comment of {id}, but no readable entry: nothing was restored.",
                     hint="It lost its heading or is private. `synaptic doctor` names the line; mend or delete it.",
                 )
             return self._put_back(self._record(mine[0]))
 
     def copy_of(self, id: str) -> tuple[str, Entry]:
-        """Path and entry of the newest copy that trash or `done/` keeps; `id` may be short. Raises NotFound."""
+        """Path and entry of the newest copy in the trash or `done/`; `id` may be short. Raises NotFound."""
         pieces = {piece.id: (piece.path, piece.text) for piece in self.trashed()}
         ids = [*pieces, *self._spool.done_ids()]
         id = _resolve(id, iter(ids), "Neither the journal nor the trash")
@@ -359,16 +359,16 @@ class Journal:
         return path, replace(entries[0], id=id)
 
     def vanished(self) -> tuple[Vanished, ...]:
-        """Saves and updates of the last days whose text an old buffer, a person or a checkout took away.
+        """Recent saves and updates whose text an old buffer, a person or a checkout removed.
 
-        Either no comment of the journal carries the id; or what stands there comes from the text before an update,
-        or is only the text's beginning, cut inside a line or before its first paragraph, or its comment is torn.
-        And updates that had vanished when the next one came.
+        A text has vanished if no comment in the journal carries its id, if the present text comes from the text before
+        an update, if only a beginning of it is left that ends inside a line or before the first paragraph, or if its
+        comment is torn. Updates that had vanished when the next update came are named too.
         """
         return tuple(Vanished(lost.id, lost.path, self._title(lost)) for lost in self._vanished())
 
     def _vanished(self) -> list[Record]:
-        """What `vanished` names, each with the path where it is missed; of one id the latest text first."""
+        """The vanished texts, each with the path where it is missing; of one id the latest text first."""
         trashed = self.trashed()
         ids = sorted({*self._spool.done_ids(), *(piece.id for piece in trashed if piece.why == "vanished")})
         here = self._delivery.places() if ids else {}
@@ -401,7 +401,7 @@ class Journal:
         return now != saved and (_comes_from(now, saved, older) or (self._torn(now) and not self._torn(saved)))
 
     def _torn(self, block: bytes) -> bool:
-        """Whether the comment of a block cannot be read whole."""
+        """Whether the comment of a block is torn."""
         return any(issue.code == "comment" for issue in self.parse("", block, 0).issues)
 
     def _title(self, record: Record) -> str:
@@ -409,7 +409,7 @@ class Journal:
         return entries[0].title if entries else ""
 
     def restore_done(self, id: str) -> tuple[str, Entry]:
-        """Path and entry of a vanished save, put back once. Raises NotFound when it has not vanished."""
+        """Path and entry of a vanished save, after it was put back. Raises NotFound when it has not vanished."""
         with self._writing():
             record = self._vanished_record(id)
             if path := self._delivery.place_of(record.id):
@@ -419,7 +419,7 @@ class Journal:
             return self._put_back(replace(record, at=None, written=False, seen=False))
 
     def dismiss(self, id: str) -> None:
-        """None; a vanished save is forgotten. Raises NotFound when it has not vanished."""
+        """Forgets a vanished save. Raises NotFound when it has not vanished."""
         with self._writing():
             record = self._vanished_record(id)
             done = self._spool.get(record.id, done=True)
@@ -431,7 +431,7 @@ class Journal:
                     self._trash.rewrite(lambda piece: _settled(piece) if piece.id == record.id else piece)
 
     def expire_done(self) -> int:
-        """How many saves were dropped from `done/` because they arrived more than seven days ago."""
+        """The number of saves dropped from `done/` because they arrived more than seven days ago."""
         with self._writing(), disk_errors(self._spool.done):
             return self._spool.expire_done(force=True)
 
@@ -439,8 +439,8 @@ class Journal:
         lost = self._vanished()
         if not lost:
             raise NotFound(
-                f"{id} has not vanished: all saves of the last days stand in the journal.",
-                hint="What was deleted comes back with `synaptic restore ID`.",
+                f"{id} has not vanished: the journal holds all saves of the last seven days.",
+                hint="`synaptic restore ID` brings a deleted entry back.",
             )
         id = _resolve(id, (record.id for record in lost), "The list of vanished saves")
         return next(record for record in lost if record.id == id)
@@ -462,7 +462,7 @@ class Journal:
             queued, why = True, error.message
         if queued:
             raise JournalError(f"{record.id} is queued: {why}", hint="It is safe, and the next save finishes it.")
-        with contextlib.suppress(JournalError, NotFound):  # it stood there: nothing may turn that into an error
+        with contextlib.suppress(JournalError, NotFound):  # the entry is back: the call has succeeded
             if found := self._present(path, record.id):
                 return path, found[1]
         return path, replace(entries[0], id=record.id)
@@ -489,7 +489,7 @@ class Journal:
         return Record(piece.id, piece.path, h1, str(self.root), _as_block(self._with_id(piece)))
 
     def _with_id(self, piece: Piece) -> bytes:
-        """The piece's text; a hand-typed one gets its derived id written down, or it could not be found again."""
+        """The piece's text. A hand-typed text gets its derived id in a comment, so that it can be found again."""
         entries = self.parse(piece.path, piece.text, 0).entries
         if not entries or piece.id in recovery.ids_in(piece.text):
             return piece.text
@@ -522,7 +522,7 @@ class Journal:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        """The lock, with every waiting save in its file for good: what is deleted now is not delivered once more."""
+        """A context with the lock and an empty spool, so that no waiting save brings back an entry deleted now."""
         self.prepare()
         with self._delivery.locked(self._lock_timeout_s):
             self._delivery.drain()
@@ -536,10 +536,11 @@ _STILL_NAMED = "`synaptic doctor` may name {id} as vanished: its copy in done/ c
 
 
 def _comes_from(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
-    """Whether `now` is what stood there before `saved`, also edited, or only a beginning that no person leaves.
+    """Whether `now` comes from a text before `saved`, edited or not, or is only a torn beginning of a text.
 
-    Such a beginning ends inside a line or before the first paragraph; where it ends later, a person cut it short.
-    `now` comes from an older text if it lacks most words that `saved` brought, and has more of those that it took.
+    A torn beginning ends inside a line or before the first paragraph; a later end means that a person cut the text.
+    `now` comes from an older text if it lacks at least half of the words that `saved` added, and has a greater share
+    of the words that `saved` removed.
     """
     here, new = set(now.split()), set(saved.split())
 
@@ -559,9 +560,10 @@ def _comes_from(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
 
 
 def _unsettled(pieces: Iterable[Piece], here: Container[str]) -> list[Piece]:
-    """Updates that had vanished, unless the entry was restored or deleted later; oldest first.
+    """Updates that had vanished, oldest first, unless their entry was restored or deleted later.
 
-    An entry that still stands was not deleted: that was refused, or an old buffer brought it back.
+    An entry that is still in the journal does not count as deleted: the deletion was refused, or an old buffer
+    brought the entry back.
     """
     found: list[Piece] = []
     for piece in pieces:
@@ -577,19 +579,19 @@ def _settled(piece: Piece) -> Piece:
 
 
 def _as_block(text: bytes) -> bytes:
-    """`text` as the spool holds blocks: LF, no outer blank lines, one newline at its end."""
+    """`text` in the form of a block in the spool: LF, no outer blank lines, one newline at its end."""
     return text.replace(b"\r\n", b"\n").strip(b"\r\n") + b"\n"
 
 
 def _in_place_of(present: bytes, text: bytes) -> bytes:
-    """`text` in the line ends of `present`, and with as many of them at its end."""
+    """`text` with the line ends of `present`, and with as many of them at its end."""
     eol = b"\r\n" if present.count(b"\r\n") * 2 > present.count(b"\n") else b"\n"
     ends = present[len(present.rstrip(b"\r\n")) :]
     return text.rstrip(b"\r\n").replace(b"\r\n", b"\n").replace(b"\n", eol) + (ends or eol)
 
 
 def _resolve(id: str, known: Iterator[str], what: str) -> str:
-    """The one of `known` that `id`, whole or the first four or more of its eight characters, names."""
+    """The known id that `id` names: whole, or by the first four or more of its eight characters."""
     ids = list(dict.fromkeys(known))
     short = id.lower()
     fitting = [i for i in ids if i == short or (len(short) >= 4 and i.partition("-")[2].startswith(short))]

@@ -1,12 +1,12 @@
-"""What a killed save left in a file, and how it becomes whole: pure functions over bytes.
+"""Finds the part of a block that a killed save left in a file, and completes it. Pure functions over bytes.
 
 | in the file                                        | result                                     |
 |----------------------------------------------------|--------------------------------------------|
 | the whole block                                    | the file as it is                          |
 | the block, edited by a person                      | the file as it is                          |
 | the block's beginning, then the end of the file    | the rest is added                          |
-| the block's beginning, then what a person typed    | the rest is put between them               |
-| nothing of it                                      | None: append it                            |
+| the block's beginning, then text of a person       | the rest is put between them               |
+| no part of the block                               | None: the caller appends the block         |
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def ids_in(data: bytes) -> set[str]:
 
 
 def find_comment(data: bytes, id: str) -> int:
-    """Where the comment that carries this id begins, or -1. Mentions of the id elsewhere do not count."""
+    """The offset of the comment that carries this id, or -1. Mentions of the id elsewhere do not count."""
     needle = b"syn:" + id.encode()
     at = data.find(needle)
     while at >= 0:
@@ -38,7 +38,7 @@ def find_comment(data: bytes, id: str) -> int:
 
 
 def _opening(data: bytes, at: int) -> int:
-    """Where a line's `<!--` stands that leads up to `at`, or -1."""
+    """The offset of the line's `<!--` that leads up to `at`, or -1."""
     opening = _OPENING.search(data, max(0, at - 100), at)
     return opening.start(1) if opening else -1
 
@@ -46,10 +46,10 @@ def _opening(data: bytes, at: int) -> int:
 def mend(
     data: bytes, block: bytes, id: str, *, at: int | None = None, written: bool = False, suspect: bool = True
 ) -> bytes | None:
-    """The file's bytes with the whole block in it, or None where the block is absent.
+    """The file's bytes with the whole block in them; None if the block is absent.
 
-    `at` is the offset at which a write of the block was begun, if one was; `written`: that write ended, so
-    what differs is a person's doing. Without `suspect` (no write can have begun) only the id's comment counts.
+    `at` is the offset at which a write of the block began, if one did. `written`: that write ended, so a person made
+    the differences. Without `suspect` no write can have begun, and only the id's comment counts.
     """
     if (comment := find_comment(data, id)) >= 0:
         return _complete(data, block, comment, max(0, find_comment(block, id)), written=written)
@@ -71,19 +71,19 @@ def _complete(data: bytes, block: bytes, comment: int, own: int, *, written: boo
 
 
 def _torn_heading(data: bytes, block: bytes, at: int | None) -> int | None:
-    """Where a block begins that was torn before its id was whole, or None."""
+    """The offset of a block that was torn before its id was whole, or None."""
     heading = block[: block.index(b"\n")]
     if at is not None and at <= len(data):
         start = at + len(data[at:]) - len(data[at:].lstrip(b"\r\n"))
         shared = _shared(data, start, block)
         below = data[start + shared : start + shared + 1]
-        alone = below in (b"\r", b"\n") and not _TIME.fullmatch(block[:shared])  # which somebody may have typed
+        alone = below in (b"\r", b"\n") and not _TIME.fullmatch(block[:shared])  # a person may have typed the time
         if shared >= min(12, len(block)) or (shared and (alone or not below)):
             return start
     last = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
     if len(data) - last >= 4 and heading.startswith(data[last:]):
         return last
-    # no more than this can stand there: the file does not hold the comment
+    # at most this much can be there, because the file does not hold the comment
     opening = block[: block.find(b"\n", len(heading) + 1) + 1] or block
     for found in re.finditer(rb"^" + re.escape(heading) + rb"(?=[\r\n]|\Z)", data, re.M):
         ours = _in_its_line_ends(data, found.start(), opening)
@@ -95,7 +95,7 @@ def _torn_heading(data: bytes, block: bytes, at: int | None) -> int | None:
 
 
 def _fill(data: bytes, start: int, text: bytes) -> bytes:
-    """`data` with `text` whole at `start`, where some of its beginning stands already."""
+    """`data` with the whole `text` at `start`, where a beginning of it stands already."""
     ours = _in_its_line_ends(data, start, text)
     eol = b"\r\n" if ours.endswith(b"\r\n") else b"\n"
     stop = start + _shared(data, start, text)
@@ -114,21 +114,21 @@ def _fill(data: bytes, start: int, text: bytes) -> bytes:
 
 
 def _edited(below: bytes, rest: bytes) -> bool:
-    """True where the end of the block stands further down in the same entry: then its middle was edited, not torn."""
+    """True if the block's end stands further down in the same entry: its middle was edited rather than torn."""
     ending = _lf(rest).strip()[-64:]
     boundary = _HEADING.search(below)
     return len(ending) >= 16 and ending in _lf(below[: boundary.start()] if boundary else below)
 
 
 def _in_its_line_ends(data: bytes, start: int, text: bytes) -> bytes:
-    """`text` with LF or CRLF, whichever shares more with what stands at `start`; else as most of the file has it."""
+    """`text` with LF or CRLF, whichever shares more bytes with `data` at `start`, else whichever most lines use."""
     crlf = text.replace(b"\n", b"\r\n")
     lead = _common(data, start, crlf) - _common(data, start, text)
     return crlf if lead > 0 or (lead == 0 and data.count(b"\r\n") * 2 > data.count(b"\n")) else text
 
 
 def _shared(data: bytes, start: int, text: bytes) -> int:
-    """How many bytes at `start` are the beginning of `text`, in either line end."""
+    """The number of bytes at `start` that are the beginning of `text`, in either line end."""
     return _common(data, start, _in_its_line_ends(data, start, text))
 
 

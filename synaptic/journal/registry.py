@@ -1,7 +1,7 @@
-"""Which homes keep their journal outside themselves: a note per home in the user's state folder, for `doctor`.
+"""Notes, in the user's state folder, the homes whose journal lies outside the home. `doctor` reads these notes.
 
-A lock binds the processes of one home. Two homes on one journal are no danger to what is saved, but each knows
-only half of what happened: what the other deleted stays in this one's trash, its figures and its spool are apart.
+A lock binds the processes of one home. Two homes on one journal lose no saved entry, but each has its own trash,
+spool and figures, and so knows only half of the journal's history.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .disk import disk_errors, make_dirs, overwrite
 
 
 def enroll(config: Config) -> None:
-    """None; this home is noted, if its journal lies outside it. Where that cannot be written, nothing happens."""
+    """Notes this home if its journal lies outside it. An error of the disk is ignored."""
     if config.journal.is_relative_to(config.home):
         return
     home, journal = os.path.realpath(config.home), os.path.realpath(config.journal)
@@ -32,7 +32,7 @@ def enroll(config: Config) -> None:
 
 
 def others(config: Config) -> list[Path]:
-    """Homes whose journal is this one's, lies in it, or holds it."""
+    """The other homes whose journal is the journal of this home, lies inside it, or contains it."""
     mine, journal = Path(os.path.realpath(config.home)), Path(os.path.realpath(config.journal))
     found = []
     for note in sorted(_folder().glob("*.json")):

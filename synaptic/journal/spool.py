@@ -1,4 +1,4 @@
-"""Saves on their way: `spool/` holds what is durable but not yet in its Markdown file, `done/` what lately arrived.
+"""Saves on their way: `spool/` holds durable blocks that are not yet in their files, `done/` those that arrived.
 
 A spool file is one line of JSON, the block, and marks that are added while the block is written:
 
@@ -6,11 +6,11 @@ A spool file is one line of JSON, the block, and marks that are added while the 
     ## 09:31 ...                 exactly `bytes` bytes
     at 1234                      about to be appended at this offset
     written                      all its bytes were written to the Markdown file
-    seen                         it stood there whole, synced: if it is gone later, somebody took it away
+    seen                         the block stood there whole and synced: if it is gone later, somebody removed it
 
-Marks are not synced: they outlive a kill, and after a power cut their absence only makes recovery look harder.
-A file gets its name when it is whole. A hidden one that is left, and one whose block does not fit `bytes` and
-`sha256`, is a save that was killed before anybody was told of it.
+Marks are not synced. They outlive a kill; after a power cut their absence only makes recovery search more.
+A file gets its name when it is whole. A hidden file that is left, and a file whose block does not fit `bytes` and
+`sha256`, belong to a save that was killed before it was acknowledged.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SWEEP_EVERY_S = 6 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One save: its block, LF, ending with one newline, and where it belongs. `h1` heads a new file."""
+    """One save: its block (LF, one newline at the end) and its place. `h1` is the heading of a new file."""
 
     id: str
     path: str
@@ -48,9 +48,9 @@ class Record:
 
 
 class Spool:
-    """The two folders. Whoever calls anything but `put`, `ids` and `get` holds the write lock.
+    """The two folders. Callers hold the write lock, except for `put`, `ids` and `get`.
 
-    What cannot be read raises JournalError, what cannot be written OSError.
+    A file that cannot be read raises JournalError, a file that cannot be written raises OSError.
     """
 
     def __init__(self, state: Path) -> None:
@@ -58,9 +58,9 @@ class Spool:
         self.done = state / "done"
 
     def put(self, record: Record) -> None:
-        """None; the record is durable. A whole file of the same id is kept as it is.
+        """Makes the record durable. A whole file of the same id is kept as it is.
 
-        On an OSError no file is left; where it cannot be removed, JournalError says that it may be saved.
+        An OSError leaves no file. If the file cannot be removed, JournalError says that the entry may be saved.
         """
         if self.get(record.id) is not None:
             return
@@ -90,7 +90,7 @@ class Spool:
         disk.sync_dir(folder)
 
     def ids(self) -> list[str]:
-        """The ids that wait, in order of arrival."""
+        """The ids of the waiting records, in order of arrival."""
         with disk.disk_errors(self.waiting, "read"):
             try:
                 with os.scandir(self.waiting) as found:
@@ -99,14 +99,14 @@ class Spool:
                 return []
 
     def waits(self, id: str) -> bool:
-        """Whether this id is in the spool; also True where that cannot be told."""
+        """Whether this id is in the spool. True also when the disk does not tell."""
         try:
             return (self.waiting / id).exists()
         except OSError:
             return True
 
     def get(self, id: str, *, done: bool = False) -> Record | None:
-        """The waiting (or done) record, or None where there is none or it is torn."""
+        """The waiting (or done) record; None if it is missing or torn."""
         path = (self.done if done else self.waiting) / id
         with disk.disk_errors(path, "read"):
             try:
@@ -130,7 +130,7 @@ class Spool:
         return Record(id, path_, h1, journal, block, begun[-1] if begun else None, written, seen, age_s)
 
     def mark(self, id: str, text: str) -> None:
-        """None; the waiting file remembers how far its block got."""
+        """Adds a mark to the waiting file, which says how far its block got."""
         with contextlib.suppress(FileNotFoundError):
             fd = os.open(self.waiting / id, os.O_WRONLY | os.O_APPEND)
             try:
@@ -139,22 +139,22 @@ class Spool:
                 os.close(fd)
 
     def finish(self, id: str) -> None:
-        """None; the record is in `done/`."""
+        """Moves the record to `done/`."""
         with contextlib.suppress(FileNotFoundError):
             (self.waiting / id).replace(self.done / id)
         disk.fault("done")
 
     def settle(self) -> None:
-        """None; a record that arrived waits no more, also after a power cut."""
+        """Makes the moves to `done/` durable, so that no arrived record waits again after a power cut."""
         disk.sync_dir(self.done)
         disk.sync_dir(self.waiting)
 
     def drop(self, id: str) -> bool:
-        """Whether the record waited; it waits no more, and leaves no copy."""
+        """Whether the record waited. It is removed without a copy."""
         return _removed(self.waiting, id)
 
     def drop_dead(self) -> None:
-        """None; torn files whose writers cannot be alive any more are gone."""
+        """Removes torn files whose writers cannot be alive any more."""
         now = time.time()
         with contextlib.suppress(FileNotFoundError), os.scandir(self.waiting) as found:
             for file in found:
@@ -163,25 +163,25 @@ class Spool:
                     self.drop(file.name)
 
     def done_ids(self) -> list[str]:
-        """The ids that arrived within the last days."""
+        """The ids of the records in `done/`, at most seven days old."""
         with disk.disk_errors(self.done, "read"), contextlib.suppress(FileNotFoundError):
             return sorted(name for name in os.listdir(self.done) if _named(name))  # noqa: PTH208
         return []
 
     def files(self) -> list[Path]:
-        """The paths of the records that wait, and of those that arrived within the last days."""
+        """The paths of the waiting records and of those in `done/`."""
         return [*(self.waiting / id for id in self.ids()), *(self.done / id for id in self.done_ids())]
 
     def keep(self, record: Record) -> None:
-        """None; `done/` holds this text as the latest of its id. It never waits: nothing writes it to the journal."""
+        """Puts this text into `done/` as the latest of its id. Nothing writes it to the journal from there."""
         self._write(self.done, record, "kept-torn", "kept")
 
     def forget(self, id: str) -> bool:
-        """Whether `done/` held a copy of this id; it holds none any more, also after a power cut."""
+        """Whether `done/` held a copy of this id. The copy is removed durably."""
         return _removed(self.done, id)
 
     def expire_done(self, *, force: bool = False) -> int:
-        """How many done records were older than KEEP_DAYS and went; looks once in six hours unless forced."""
+        """The number of removed records older than KEEP_DAYS. Looks once in six hours unless forced."""
         now, stamp = time.time(), self.done / ".swept"
         try:
             due = force or now - stamp.stat().st_mtime > _SWEEP_EVERY_S
@@ -191,7 +191,7 @@ class Spool:
             return 0
         stamp.touch()
         stamp.chmod(0o600)
-        kept = [file for file in self.done.iterdir() if file != stamp]  # hidden ones are of killed writers
+        kept = [file for file in self.done.iterdir() if file != stamp]  # hidden files belong to killed writers
         old = [file for file in kept if now - file.stat().st_mtime > KEEP_DAYS * 86400]
         for file in old:
             file.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
-"""What edits replaced: `trash.md`, Markdown that a person can read, piece after piece.
+"""The trash, `trash.md`: Markdown that a person can read, with every replaced and deleted text as one piece.
 
-Each piece follows a comment that names its id, path, moment and reason. A line of a piece that looks like such
-a comment gains a backslash, so that no text can pose as a piece; the checksum tells a piece torn by a kill.
+Each piece follows a comment that names its id, path, moment and reason. A line of a piece that looks like such a
+comment gains a backslash, so that no text can pose as a piece. A checksum shows when a kill has torn a piece.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Literal
 from . import disk
 
 Why = Literal["update", "delete", "restore", "edited", "vanished"]
-"""`edited`: a person had exchanged this acknowledged text by hand; `vanished`: an older one had come back over it."""
+"""`edited`: a person had replaced this acknowledged text by hand. `vanished`: an older text had come back over it."""
 _PIECE = re.compile(rb"^<!-- trash (\{.*\}) -->\n", re.M)
 _LOOKS_LIKE = re.compile(rb"^(\\*)(?=<!-- trash )", re.M)
 _ESCAPED = re.compile(rb"^\\(?=\\*<!-- trash )", re.M)
@@ -28,7 +28,7 @@ _ESCAPED = re.compile(rb"^\\(?=\\*<!-- trash )", re.M)
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A replaced text, byte for byte. `at` is when it was replaced, `title` what its entry was called."""
+    """A replaced text, byte for byte. `at` is the moment of its replacement, `title` the title of its entry."""
 
     id: str
     path: str
@@ -39,13 +39,13 @@ class Piece:
 
 
 class Trash:
-    """The file. Whoever changes it holds the write lock."""
+    """The trash file. A caller that changes it holds the write lock."""
 
     def __init__(self, state: Path) -> None:
         self.path = state / "trash.md"
 
     def put(self, piece: Piece) -> None:
-        """None; the piece is durable."""
+        """Appends the piece durably."""
         data = b"\n" + _render(piece)
         with contextlib.suppress(FileExistsError):
             disk.write_new(self.path, b"# Trash\n", private=True, step="trash-created")
@@ -78,11 +78,11 @@ class Trash:
         return tuple(piece for piece in found if piece)
 
     def purge(self, id: str) -> int:
-        """How many pieces of this id there were; the file is rewritten without them, and without torn ones."""
+        """The number of pieces of this id. The file is rewritten without them and without torn pieces."""
         return self.rewrite(lambda piece: None if piece.id == id else piece)
 
     def rewrite(self, change: Callable[[Piece], Piece | None]) -> int:
-        """How many pieces `change` made others, or None: those are gone. The file is rewritten, also without them."""
+        """The number of pieces that `change` replaced, or removed by returning None. The file is rewritten."""
         pieces = self.pieces()
         changed = [change(piece) for piece in pieces]
         if self.path.exists():

@@ -1,4 +1,4 @@
-"""Sets up a home, and takes on a folder of Markdown as its journal without changing anything in it."""
+"""Sets up a home, and makes a folder of Markdown its journal without changing anything in that folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .browse import status
 
 @dataclass(frozen=True, slots=True)
 class Adopted:
-    """A home that is ready, what its journal holds, and the file where the next entry goes."""
+    """A home that is ready, the contents of its journal, and the file of the next entry."""
 
     home: Path
     journal: Path
@@ -30,7 +30,7 @@ class Adopted:
 
 
 def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> Adopted:
-    """What was found. With `journal`, config.toml names that folder from now on. Idempotent.
+    """The home and the contents of its journal. With `journal`, config.toml names that folder from now on. Idempotent.
 
     Raises JournalError when the folder is missing, ConfigError when config.toml cannot be changed safely.
     """
@@ -70,7 +70,7 @@ def _name_journal(home: Path, folder: Path) -> None:
 
 
 def _with_journal(toml: str, folder: str) -> str:
-    """The file with another `journal`, every other character as it was; "" where it names none."""
+    """The file with another `journal` and every other character unchanged; "" if it names no journal."""
     import tomlkit
 
     document = tomlkit.parse(toml)

@@ -1,4 +1,4 @@
-"""Reads entries by id, by time and by what they are marked with."""
+"""Reads entries by id, by time, and by their types, tags, files and projects."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ RECENT_BEST = 10
 
 
 def get(ws: Workspace, ids: Sequence[str]) -> Listing:
-    """The entries of these ids (short ones too), whole, in the order asked for.
+    """The whole entries of these ids (short ids too), in the order of the ids.
 
-    Ids that fit nothing are notices when others do; raises NotFound or Ambiguous when none fits.
+    An id that fits no entry is a notice if another id fits one. Raises NotFound or Ambiguous if no id fits.
     """
     if not ids:
         raise InvalidArgument("No id was given.", hint="Ids are shown by recent, find and search.")
@@ -41,7 +41,7 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
         if not found:
             raise missing[0]
         if report.behind and (absent := [error for error in missing if isinstance(error, NotFound)]):
-            raise absent[0]  # it may be what is being written
+            raise absent[0]  # the entry may be in the part that is being written
         return _listing(ws, report, len(found), found, missing)
 
     listing = in_step(ws, run)
@@ -60,8 +60,8 @@ def recent(
 ) -> Listing:
     """The newest entries first.
 
-    With a query: the last 50 entries ranked by relevance, the best 10 of them (or `limit`, if smaller),
-    newest first. Nothing older gets in.
+    With a query: the 10 most relevant of the last 50 entries (or `limit`, if smaller), newest first. Older entries
+    never appear.
     """
     check_limit(limit)
     filters = Filters(projects=(project_key(project),)) if project else Filters()
@@ -91,18 +91,18 @@ def find(
     cursor: str | None = None,
     load_model: bool = True,
 ) -> Listing:
-    """Entries that pass the filters: with a query ranked by relevance, without one a timeline.
+    """Entries that pass the filters: ranked by relevance with a query, a timeline without one.
 
-    `order` defaults to relevance with a query and newest without. `around` (an id) gives the entries
-    before and after one moment, oldest first. `cursor` comes from the answer before; it stays right
-    while entries arrive. `facets` adds the counts of types, tags and projects.
+    `order` defaults to relevance with a query and to newest without. `around` (an id) gives the entries before and
+    after that entry, oldest first. `cursor` comes from the previous answer and stays right while entries arrive.
+    `facets` adds the counts of types, tags and projects.
     """
     check_limit(limit)
     chosen = check_order(order or ("relevance" if query else "newest"))
     filters = filters or Filters()
     if query and query.strip():
         if cursor or around:
-            raise InvalidArgument("cursor and around need a find without a query.", hint="Leave the query out.")
+            raise InvalidArgument("cursor and around work only without a query.", hint="Leave the query out.")
         return _ranked(ws, query, filters, chosen, limit, facets, load_model)
 
     def run(report: SyncReport) -> Listing:
@@ -123,7 +123,7 @@ def find(
 
 
 def status(ws: Workspace) -> Status:
-    """What there is: the paths, the counts, what waits and what could not be read."""
+    """The paths, the counts, the waiting saves and vectors, and the pieces that could not be read."""
 
     def run(report: SyncReport) -> Status:
         files, entries, chunks = ws.index.counts()
@@ -197,7 +197,7 @@ def _resolved_parent(ws: Workspace, filters: Filters) -> Filters:
 
 
 def _around(ws: Workspace, filters: Filters, id: str, limit: int) -> tuple[int, list[int]]:
-    """The entry in the middle of its neighbours in time, oldest first."""
+    """The number of entries, and the rows of the entry and its neighbours in time, oldest first."""
     centre = ws.index.resolve(id)
     at = ws.index.position(centre.rowid)
     total, after = ws.index.listing(filters, order="oldest", limit=limit, after=at)
@@ -220,7 +220,7 @@ def _read_cursor(cursor: str, order: Order) -> Position:
         position = (int(at), str(path), int(seq))
         position[0].to_bytes(8, signed=True), position[1].encode(), position[2].to_bytes(8, signed=True)  # for SQLite
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise InvalidArgument("The cursor is not valid.", hint="Use the cursor of the answer before.") from error
+        raise InvalidArgument("The cursor is not valid.", hint="Use the cursor of the previous answer.") from error
     if kind != order:
-        raise InvalidArgument(f"The cursor belongs to order {kind!r}, not {order!r}.", hint="Keep the order.")
+        raise InvalidArgument(f"The cursor belongs to the order {kind!r}, not {order!r}.", hint="Keep the order.")
     return position

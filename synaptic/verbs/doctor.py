@@ -1,4 +1,4 @@
-"""Checks of the environment, and of the journal against the index; each finding says how to mend it."""
+"""Checks the environment, and the journal against the index. Each finding says how to mend it."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ FIX = "synaptic doctor --fix"
 
 
 def checkup(ws: Workspace) -> Checkup:
-    """All findings, what needs a person first. Nothing is changed but the index, which is made anew if damaged."""
+    """All findings, the urgent ones first. Only the index is changed: a damaged index is made anew."""
     findings = sorted(_findings(ws), key=lambda finding: _URGENCY.index(finding.level))
     return Checkup(not any(finding.level in ("error", "warning") for finding in findings), tuple(findings))
 
 
 def fix(ws: Workspace) -> Checkup:
-    """What is left after everything was mended that is safe to mend: rights, queued saves, the index, vectors."""
+    """The findings that are left after mending what is safe to mend: rights, queued saves, the index, vectors."""
     for folder in _exposed(ws):
         with suppress(OSError):
             folder.chmod(0o700)
-    with suppress(SynapticError):  # what stands in the way is a finding
+    with suppress(SynapticError):  # the obstacle is a finding
         ws.journal.drain(LOCK_WAIT_S)
         for stamp in ws.journal.scan():
             with suppress(NotFound):
@@ -48,7 +48,7 @@ def fix(ws: Workspace) -> Checkup:
 
 
 def secrets(ws: Workspace) -> Checkup:
-    """Where passwords, tokens and keys stand in the journal, the trash and copies of saves; never their values."""
+    """The places of passwords, tokens and keys in the journal, the trash and copies of saves; never their values."""
     found, looked = [], 0
     for path, data, mend in _texts(ws):
         looked += 1
@@ -62,17 +62,17 @@ def secrets(ws: Workspace) -> Checkup:
 
 
 def _texts(ws: Workspace) -> Iterator[tuple[str, bytes, str]]:
-    """Path, bytes and how to get rid of a line of every file that holds entries."""
+    """For every file that holds entries: its path, its bytes, and advice how to remove a line of it."""
     for stamp in ws.journal.scan():
         with suppress(NotFound):
-            yield stamp.path, ws.journal.read(stamp.path), "Take it out of the file, and exchange it where it is valid."
+            yield stamp.path, ws.journal.read(stamp.path), "Remove it from the file, and replace it where it is used."
     for path, data in ws.journal.copies():
         kind = path.parent.name if path.parent != ws.config.state else path.name
         yield path.relative_to(ws.config.home).as_posix(), data, _COPIES[kind]
 
 
 def restore_vanished(ws: Workspace, id: str) -> Receipt:
-    """The receipt of an acknowledged entry that was nowhere in the journal and was put back.
+    """The receipt of an acknowledged entry that had vanished from the journal and was put back.
 
     Raises NotFound for an id that has not vanished.
     """
@@ -103,11 +103,11 @@ def _model(ws: Workspace) -> Finding:
         ws.embedder.load()
     except ModelError as error:
         return Finding("error", error.code, error.message, error.hint)
-    return Finding("ok", "model", f"The model {ws.embedder.name} loads; its files are what they should be.")
+    return Finding("ok", "model", f"The model {ws.embedder.name} loads, and its files are intact.")
 
 
 def _places(ws: Workspace) -> Iterator[Finding]:
-    """Rights, room on the disk, and who else uses the journal."""
+    """Findings on rights, room on the disk, and other homes that use the journal."""
     for folder in _exposed(ws):
         yield Finding("warning", "permissions", f"Other users may look into {folder}.", f"{FIX}, or chmod 700 {folder}")
     shut = [folder for folder in (ws.config.journal, ws.config.home, ws.config.state) if not os.access(folder, _USE)]
@@ -125,8 +125,8 @@ def _places(ws: Workspace) -> Iterator[Finding]:
         yield Finding(
             "warning",
             "shared-journal",
-            f"The home {home} keeps its notes in this journal too; each has its own trash, spool and index.",
-            f"Use one: set SYNAPTIC_HOME to it everywhere, and delete {home / '.state'} if it is the other.",
+            f"The home {home} uses this journal too; each home has its own trash, spool and index.",
+            f"Use one home: set SYNAPTIC_HOME to it everywhere. If you give up {home}, delete {home / '.state'}.",
         )
 
 
@@ -138,7 +138,7 @@ def _index(ws: Workspace) -> Iterator[Finding]:
             "error",
             "index-error",
             f"{ws.index.trouble}, so each process keeps its own in memory.",
-            f"Mend that, or move {ws.index.path} away; it is made anew.",
+            f"Mend that, or move {ws.index.path} away; Synaptic makes it anew.",
         )
     astray = unlike_journal(ws)
     for path in astray[:3]:
@@ -160,11 +160,11 @@ def _journal(ws: Workspace) -> Iterator[Finding]:
     yield Finding("ok", "journal", f"Entries: {now.entries:,}, files: {now.files:,}, below {now.journal}.")
     yield from map(_issue, now.issues)
     if now.queued:
-        yield Finding("warning", "queued", f"Saves that wait to join their files: {now.queued}.", FIX)
+        yield Finding("warning", "queued", f"Saves that wait to be put into their files: {now.queued}.", FIX)
     for stamp in ws.journal.scan():
         with suppress(NotFound):
             for id, _ in ws.journal.open_copies(stamp.path, ws.journal.read(stamp.path)):
-                message = f"The trash or done/ shows text of {id} that {stamp.path} keeps private now."
+                message = f"The trash or done/ shows text of {id} that is private in {stamp.path} now."
                 yield Finding("warning", "private-copy", message, FIX)
     for lost in ws.journal.vanished():
         yield Finding(
@@ -186,7 +186,7 @@ def _lacking(ws: Workspace) -> int:
 
 
 def _exposed(ws: Workspace) -> list[Path]:
-    """What only its owner should see, and others can. Within a closed home nothing is exposed."""
+    """The folders and files that other users can look into. Inside a closed home nothing is exposed."""
     home = ws.config.home
     return [home] if home.is_dir() and stat.S_IMODE(home.stat().st_mode) & 0o077 else []
 
@@ -200,7 +200,7 @@ _USE = os.R_OK | os.W_OK | os.X_OK
 _COPIES = {
     "trash.md": "`synaptic delete ID --purge` leaves no copy of an entry; or delete the lines there.",
     "done": "Delete that file, or wait: a copy is kept for seven days.",
-    "spool": "It joins its file with the next save; take it out there.",
+    "spool": "The next save puts the entry into its file; remove it there.",
 }
 
 _MENDS = {

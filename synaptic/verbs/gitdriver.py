@@ -1,4 +1,4 @@
-"""Git merges the journal by entries: sets it up in a repository, and is what git then calls."""
+"""Sets up a git repository so that git merges the journal by entries, and is the program that git then calls."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ..workspace.regular import open_regular
 
 DRIVER = "synaptic"
 CONFLICTS = 10
-"""The exit status of a merge with conflicts; 1 could as well be a Python that no longer finds Synaptic."""
+"""The exit status of a merge with conflicts. A status of 1 could also mean that Python did not find Synaptic."""
 
 TIMEOUT_S = 60
 
 _LABELS = ("-L", "ours", "-L", "base", "-L", "theirs")
 
 _AROUND = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX")
-"""The variables that git sets for the programs it starts; they would lead another git to that repository."""
+"""The variables that git sets for the programs it starts. They would lead another git to that repository."""
 
 _HARMLESS = {
     "GIT_ALLOW_PROTOCOL": "none",  # the guarantee: no setting of a repository widens it, so nothing is fetched
@@ -49,10 +49,10 @@ class Setup:
 
 
 def set_up(config: Config, *, remove: bool = False) -> Setup:
-    """What merges of the journal's files go by from now on, in this clone; every other clone needs the same once.
+    """Sets up this clone so that git merges the journal by entries, or removes that. Every clone needs it once.
 
-    It is kept in the clone's own `.git`, so that no file of the journal changes. Raises JournalError where the
-    journal is in no git repository, or git is missing.
+    The settings are stored in the clone's own `.git`, so that no file of the journal changes. Raises JournalError if
+    the journal is in no git repository, or if git is missing.
     """
     journal = config.journal
     root = Path(_said(journal, "rev-parse", "--show-toplevel"))
@@ -64,7 +64,7 @@ def set_up(config: Config, *, remove: bool = False) -> Setup:
     if not remove:
         changed |= _put_driver(journal)
     elif not re.search(rf"merge={DRIVER}\s*$", _read(attributes).decode("utf-8", "replace"), re.MULTILINE):
-        _git(journal, "config", "--remove-section", f"merge.{DRIVER}")  # no other journal here uses it
+        _git(journal, "config", "--remove-section", f"merge.{DRIVER}")  # no other journal in this repository uses it
     return Setup(root, attributes, line, changed)
 
 
@@ -76,19 +76,19 @@ def drive(base: Path, ours: Path, theirs: Path, path: str, *, day_file: str) -> 
 
 
 def by_lines(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
-    """(the merge that git makes of three texts, number of conflicts)."""
+    """(git's merge of three texts by lines, number of conflicts)."""
     with tempfile.TemporaryDirectory() as folder:
         names = ("ours", "base", "theirs")
         for name, data in zip(names, (ours, base, theirs), strict=True):
             (Path(folder) / name).write_bytes(data)
         done = _git(Path(folder), "merge-file", "-p", *_LABELS, *names)
-    if done.returncode < 0 or done.returncode > 127:  # what it cannot merge, a text with NUL for one
+    if done.returncode < 0 or done.returncode > 127:  # git cannot merge, for example, a text with NUL
         raise JournalError(f"git merge-file failed: {done.stderr.decode(errors='replace').strip()}")
     return done.stdout, done.returncode
 
 
 def _attribute(journal: Path, root: Path) -> str:
-    """The line for every Markdown file below the journal; a path with blanks is quoted as C does it."""
+    """The attributes line for every Markdown file below the journal. A path with blanks is quoted as in C."""
     if journal == root:
         return f"*.md merge={DRIVER}"
     folder = re.sub(r"([\\\[*?]|^[!#])", r"\\\1", journal.relative_to(root).as_posix())
@@ -99,7 +99,7 @@ def _attribute(journal: Path, root: Path) -> str:
 
 
 def _put_line(attributes: Path, line: str, *, remove: bool) -> bool:
-    """True when the file had to be changed; every other byte of it stays."""
+    """True when the file had to be changed. Every other byte of it stays."""
     with disk_errors(attributes, "changed"):
         old = _read(attributes)
         lines = old.splitlines(keepends=True)
@@ -125,8 +125,8 @@ def _read(attributes: Path) -> bytes:
 def _put_driver(journal: Path) -> bool:
     """True when the repository's configuration had to be changed.
 
-    Whatever keeps Synaptic from an answer, git merges by lines: it would take ours for the result otherwise. `-P`
-    keeps Python from what a repository calls `synaptic`.
+    If Synaptic fails to answer, the command lets git merge by lines, because git would otherwise take ours for the
+    result. `-P` keeps Python from importing a repository's own `synaptic`.
     """
     python = shlex.quote(sys.executable).replace("%", "%%")
     by_git = shlex.join(["git", "merge-file", *_LABELS])
@@ -145,7 +145,7 @@ def _put_driver(journal: Path) -> bool:
 
 
 def _said(folder: Path, *args: str) -> str:
-    """What git says of the repository around `folder`. Raises JournalError where git fails."""
+    """Git's answer about the repository around `folder`. Raises JournalError if git fails."""
     done = _git(folder, *args)
     if done.returncode:
         raise JournalError(
@@ -160,10 +160,10 @@ def _text(said: bytes) -> str:
 
 
 def _git(folder: Path, *args: str) -> subprocess.CompletedProcess[bytes]:
-    """What git did in `folder`: every call of git by Synaptic.
+    """The finished run of git in `folder`. Synaptic calls git only through this function.
 
-    Nothing that the repository there configures is run; only what its administrator allows is opened at all
-    (`safe.directory`). Raises JournalError where git is missing or does not end.
+    Git runs no program that the repository configures, and opens only repositories that `safe.directory` allows.
+    Raises JournalError if git is missing or does not end.
     """
     environ = {name: value for name, value in os.environ.items() if name not in _AROUND} | _HARMLESS
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]

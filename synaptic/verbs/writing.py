@@ -27,11 +27,11 @@ from ..workspace.workspace import Workspace
 
 SCRUB_WAIT_MS = 3_000
 EMBED_BUDGET_S = 0.02
-"""A save embeds its text at once where the model is loaded and nobody else is at it; the rest is for idle time."""
+"""The time in which a save embeds its text if the model is loaded and free. The rest waits for idle time."""
 INDEX_WAIT_MS = 10
-"""Who is busy with the index will see the entry, and so will the next search."""
+"""How long a save waits for the index. Another process that holds it, or the next search, indexes the entry."""
 REPEAT_WINDOW = timedelta(minutes=10)
-"""How long after a save the same one is taken for a retry: an agent repeats a call that it got no answer to."""
+"""How long an equal save counts as a retry: agents repeat calls that got no answer."""
 
 REPEATED = (
     "already saved",
@@ -57,12 +57,12 @@ def save(
 ) -> Receipt:
     """The receipt of a new entry, which is durable when this returns.
 
-    Steps: leave out what is private, redact secrets; check and compose the entry; answer with the first one where
+    Steps: leave out private passages and redact secrets; check and compose the entry; answer with the first entry if
     the same client saved the same text with the same marks in the last ten minutes (unless `at` or `force` is given);
-    write it to the journal; index it. A failure to index is a notice, not an error: the next search mends it.
+    write the entry to the journal; index it. A failure to index is a notice, not an error: the next search mends it.
 
-    Raises InvalidArgument for a value that is not valid, Refused for a secret where the settings say so, NotFound
-    for a parent or a superseded id that no entry has, JournalError when the disk refuses.
+    Raises InvalidArgument for an invalid value, Refused for a secret if the settings say so, NotFound for a parent or
+    a superseded id that no entry has, JournalError when the disk refuses.
     """
     now, watch = ws.clock(), Stopwatch()
     moment = _moment(at, now)
@@ -92,7 +92,7 @@ def save(
     with watch.stage("journal"):
         path, queued = ws.journal.append(entry)
     if queued:
-        notices.append("Another process holds the journal; the entry is safe and joins its file with the next save.")
+        notices.append("Another process holds the journal; the entry is safe, and the next save puts it into its file.")
     else:
         with watch.stage("index"):
             notices += index_now(ws, path, shows=entry.id)
@@ -124,9 +124,9 @@ def update(
     files: Sequence[str] | None = None,
     supersedes: Sequence[str] | None = None,
 ) -> Receipt:
-    """The receipt of an edit: what is None stays as it is, and the rest of the file stays byte for byte.
+    """The receipt of an edit. Parts given as None stay, and the rest of the file stays byte for byte.
 
-    The old text goes to the trash. Raises InvalidArgument when nothing is to be changed, Refused for a
+    The old text goes to the trash. Raises InvalidArgument without any change, Refused for a
     whole-file note, Busy and Changed when somebody else is writing.
     """
     if content is not None and append is not None:
@@ -189,7 +189,7 @@ def update(
     notices += told
     notices += index_now(ws, path, *copies)
     notices += also
-    with suppress(apsw.Error):  # then a notice says that it is not indexed
+    with suppress(apsw.Error):  # then a notice says that the entry is not indexed
         others = (issue for issue in ws.index.issues() if issue.code == "duplicate-id" and new.id in issue.message)
         notices += (f"Another text with this id stands in {other.path}:{other.line}, unchanged." for other in others)
     return receipt_of(new, path=path, notices=notices)
@@ -198,9 +198,9 @@ def update(
 def _with_clean_title(
     compose: Callable[..., tuple[Entry, tuple[str, ...]]], title: str | None, screen: Screen, *, keep: str = ""
 ) -> tuple[Entry, tuple[str, ...]]:
-    """What `compose` makes, with a title that shows no secret, unless it is `keep`.
+    """The composed entry and its notices. Its title shows no secret, unless the title is `keep`.
 
-    A title is made of a text without its `**` and line ends, which may have hidden one.
+    A title is made of a text without its `**` and line ends, which may have hidden a secret.
     """
     entry, notices = compose(title=title)
     shown = entry.title if entry.title == keep else screen.redacted("title", entry.title)
@@ -210,21 +210,21 @@ def _with_clean_title(
 def delete(ws: Workspace, id: str, *, purge: bool = False) -> Receipt:
     """The receipt of a removal. The text is kept in the trash; with `purge` no copy is left.
 
-    What was deleted before can still be purged. Raises Refused for a whole-file note.
+    An entry that was deleted before can still be purged. Raises Refused for a whole-file note.
     """
     try:
         found = _find(ws, id)
     except NotFound:
         if not purge:
             raise
-        ws.index.owe_scrub()  # a purge that was killed may be asked for again
+        ws.index.owe_scrub()  # this may repeat a purge that was killed
         path, entry = ws.journal.copy_of(id)
         ws.journal.purge(path, entry.id)
         return receipt_of(entry, path=path, notices=index_now(ws, path, scrub=True))
     path, copies = _path(found.entry), _copies(ws, found)
     notices: list[str] = []
     if purge:
-        ws.index.owe_scrub()  # before the text leaves its file: whoever comes after a kill finishes
+        ws.index.owe_scrub()  # before the text leaves its file: after a kill the next process finishes
 
     def remove(place: str) -> None:
         if purge:
@@ -237,7 +237,7 @@ def delete(ws: Workspace, id: str, *, purge: bool = False) -> Receipt:
     if not purge:
         notices.append(f"`synaptic restore {found.entry.short_id}` brings it back.")
     notices += index_now(ws, path, *copies, scrub=purge)
-    with suppress(SynapticError, apsw.Error):  # nothing has this id any more; or a notice says that it is not indexed
+    with suppress(SynapticError, apsw.Error):  # no entry has this id any more, or a notice says that it is not indexed
         left = ws.index.resolve(found.own_id).entry
         at = f"{_path(left)}:{left.place.line}" if left.place else ""
         notices.append(f"Another text with this id remains in {at}; `synaptic delete {left.id}` removes it too.")
@@ -245,7 +245,7 @@ def delete(ws: Workspace, id: str, *, purge: bool = False) -> Receipt:
 
 
 def _also(copies: Sequence[str], do: Callable[[str], object], done: str) -> list[str]:
-    """Notices of what `do` did to each copy; where it fails the entry itself is done all the same."""
+    """Notices of what `do` did to each copy. A failure at a copy does not undo the work on the entry itself."""
     notices = []
     for copy in copies:
         try:
@@ -257,7 +257,7 @@ def _also(copies: Sequence[str], do: Callable[[str], object], done: str) -> list
 
 
 def _copies(ws: Workspace, found: Stored) -> list[str]:
-    """Other files in which the same entry stands with the same text: conflict copies."""
+    """Other files that hold the same entry with the same text: conflict copies."""
     return in_step(ws, lambda _: ws.index.copies(found.rowid))
 
 
@@ -270,7 +270,7 @@ def restore(ws: Workspace, id: str) -> Receipt:
 def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
     """The entry of which this one is a retry: saved within `REPEAT_WINDOW`, with the same text, marks and client.
 
-    Whoever saves indexes it, so the index is asked as it is; only what it finds is looked up in the journal.
+    Each save indexes its entry, so the index is asked without a sync. The entries it finds are read from the journal.
     """
     marks = _marks(entry)
 
@@ -291,7 +291,7 @@ def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
 
 
 def _marks(entry: Entry) -> tuple[object, ...]:
-    """What two saves of one text must have in common to be one."""
+    """The marks that two saves of one text must share to count as one save."""
     return (
         entry.title,
         entry.type,
@@ -306,13 +306,13 @@ def _marks(entry: Entry) -> tuple[object, ...]:
 
 
 def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") -> tuple[str, ...]:
-    """A notice where these files, just written, could not be indexed, or do not show the entry that they should.
+    """A notice if these files, just written, could not be indexed or do not show the entry `shows`.
 
-    `scrub` leaves no trace of what was deleted.
+    `scrub` leaves no trace of the deleted text in the index.
     """
     try:
         if scrub:
-            ws.index.owe_scrub()  # before the text is gone from the index: whoever comes next finishes
+            ws.index.owe_scrub()  # before the text leaves the index: after a kill the next process finishes
         behind = sync(ws, wait_ms=SCRUB_WAIT_MS if scrub else INDEX_WAIT_MS, written=paths).behind
         if not behind:
             if shows and not ws.index.has_entry(shows):
@@ -321,8 +321,8 @@ def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") 
             embed_pending(ws, budget_s=EMBED_BUDGET_S)
         if scrub and (behind or not ws.index.scrub()):
             return (UNSCRUBBED,)
-    except Exception as error:  # whatever it is, the entry is safe in the journal
-        return (f"The journal is written; it is not indexed yet ({error}), the next search tries again.",)
+    except Exception as error:  # whatever the error, the entry is safe in the journal
+        return (f"The journal is written but not indexed yet ({error}); the next search tries again.",)
     return ()
 
 
@@ -331,10 +331,10 @@ def _find(ws: Workspace, id: str) -> Stored:
 
 
 def _fixed(ws: Workspace, id: str) -> str:
-    """The whole id of an entry that another one names; a derived id is written down and so kept."""
+    """The whole id of an entry that another entry names. A derived id is written into the file and so kept."""
     found = _find(ws, id)
     if found.entry.derived_id:
-        with suppress(Refused):  # a whole file's id stays with its path
+        with suppress(Refused):  # the id of a whole-file note depends on its path alone
             ws.journal.edit(
                 _path(found.entry), found.own_id, lambda old: replace(old, id=found.entry.id, derived_id=False)
             )
@@ -358,7 +358,7 @@ def _importance(value: int | None) -> int | None:
 
 
 def _moment(at: str | datetime | None, now: datetime) -> datetime:
-    """When an entry happened, in the local zone, whole seconds: what `--since` reads, as a moment."""
+    """The moment of an entry in the local zone, in whole seconds. It reads the times that `--since` reads."""
     if at is None:
         return now.replace(microsecond=0)
     if isinstance(at, str):
