@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import fields, is_dataclass
+from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SynapticError
-from ..models import Checkup, Entry, Facets, Hit, Listing, RebuildReport, Receipt, SearchResult, Status, Why
+from ..models import Entry, Facets, Hit, Listing, Receipt, SearchResult, Status, Why
 
 if TYPE_CHECKING:
     from ..language.analysis import Analysis, NoteReading
@@ -15,31 +17,38 @@ Json = dict[str, Any]
 WHOLE_CONTENT = 2_000
 """Characters up to which a search answers an entry's content whole; longer ones by their best passage."""
 
+_OF_AN_ENTRY = (
+    "id at date time date_source type title tags project importance files changed_files parent supersedes "
+    "superseded_by by content truncated path line"
+).split()
+_OF_AN_ANALYSIS = (
+    "query text intent target temporal_reference time_range entities question_type complexity confidence info_types "
+    "keywords plan"
+).split()
+
+
+def as_json(value: Any) -> Any:
+    """The value as `json` writes it: a dataclass is an object of its fields, a tuple a list, a path a text."""
+    if is_dataclass(value):
+        return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, dict):
+        return {name: as_json(each) for name, each in value.items()}
+    if isinstance(value, tuple | list):
+        return [as_json(each) for each in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    return str(value) if isinstance(value, Path) else value
+
 
 def entry_json(entry: Entry, superseded_by: str | None = None) -> Json:
     place = entry.place
-    return {
-        "id": entry.id,
-        "at": entry.at.isoformat(),
-        "date": entry.date,
-        "time": entry.time,
-        "date_source": entry.date_source,
-        "type": entry.type,
-        "title": entry.title,
-        "tags": list(entry.tags),
-        "project": entry.project,
-        "importance": entry.importance,
-        "files": list(entry.files),
-        "changed_files": list(entry.changed_files),
-        "parent": entry.parent,
-        "supersedes": list(entry.supersedes),
+    beside = {
         "superseded_by": superseded_by,
-        "by": entry.by,
-        "content": entry.content,
         "truncated": False,
         "path": place.path if place else None,
         "line": place.line if place else None,
     }
+    return {name: beside[name] if name in beside else as_json(getattr(entry, name)) for name in _OF_AN_ENTRY}
 
 
 def hit_json(hit: Hit) -> Json:
@@ -78,54 +87,20 @@ def search_json(result: SearchResult) -> Json:
         "hits": [hit_json(hit) for hit in result.hits],
         "notices": list(result.notices),
     }
-    if result.rounds:
-        data["rounds"] = [asdict(part) for part in result.rounds]
-    if result.choice:
-        data["choice"] = asdict(result.choice)
-    return data
+    optional = {"rounds": as_json(result.rounds), "choice": as_json(result.choice)}
+    return data | {name: value for name, value in optional.items() if value}
 
 
 def analysis_json(found: Analysis) -> Json:
-    span = found.time_range
-    return {
-        "query": found.query,
-        "text": found.text,
-        "intent": found.intent,
-        "target": asdict(found.target),
-        "temporal_reference": found.temporal_reference,
-        "time_range": {
-            "start": span.start.isoformat() if span.start else None,
-            "end": span.end.isoformat() if span.end else None,
-            "phrase": span.phrase,
-        }
-        if span
-        else None,
-        "entities": [asdict(entity) for entity in found.entities],
-        "question_type": found.question_type,
-        "complexity": found.complexity,
-        "confidence": found.confidence,
-        "info_types": list(found.info_types),
-        "keywords": [asdict(keyword) for keyword in found.keywords],
-        "plan": {
-            "sub_queries": [
-                asdict(part) | {"filters": dict(part.filters), "depends_on": list(part.depends_on)}
-                for part in found.plan.sub_queries
-            ],
-            "execution": found.plan.execution,
-            "merge": found.plan.merge,
-            "estimated_complexity": found.plan.estimated_complexity,
-        },
-    }
+    data: Json = {name: as_json(getattr(found, name)) for name in _OF_AN_ANALYSIS}
+    for part in data["plan"]["sub_queries"]:
+        part["filters"] = dict(part["filters"])
+    return data
 
 
 def note_json(reading: NoteReading) -> Json:
-    return {
-        "original": reading.original,
-        "normalized": reading.normalized,
-        "changes": [{"from": c.was, "to": c.now, "kind": c.kind} for c in reading.changes],
-        "keywords": [asdict(keyword) for keyword in reading.keywords],
-        "suggested_tags": list(reading.suggested_tags),
-    }
+    data: Json = as_json(reading)
+    return data | {"changes": [{"from": c.was, "to": c.now, "kind": c.kind} for c in reading.changes]}
 
 
 def listing_json(listing: Listing) -> Json:
@@ -142,47 +117,23 @@ def listing_json(listing: Listing) -> Json:
 
 
 def facets_json(facets: Facets) -> Json:
-    return {
-        "types": [{"name": name, "count": count} for name, count in facets.types],
-        "tags": [{"name": name, "count": count} for name, count in facets.tags],
-        "projects": [{"name": name, "count": count} for name, count in facets.projects],
-    }
-
-
-def receipt_json(receipt: Receipt) -> Json:
-    lists = {"notices": list(receipt.notices), "suggested_tags": list(receipt.suggested_tags)}
-    return {"success": True} | asdict(receipt) | lists
-
-
-def rebuild_json(report: RebuildReport) -> Json:
-    return asdict(report) | {
-        "issues": [asdict(issue) for issue in report.issues],
-        "notices": list(report.notices),
-    }
+    return {kind: _counts(pairs) for kind, pairs in as_json(facets).items()}
 
 
 def status_json(status: Status) -> Json:
-    return asdict(status) | {
-        "home": str(status.home),
-        "journal": str(status.journal),
-        "issues": [asdict(issue) for issue in status.issues],
-        "facets": facets_json(status.facets),
-        "months": [{"name": name, "count": count} for name, count in status.months],
-        "notices": list(status.notices),
-    }
+    data: Json = as_json(status)
+    return data | {"facets": facets_json(status.facets), "months": _counts(status.months)}
 
 
-def checkup_json(checkup: Checkup) -> Json:
-    return {"ok": checkup.ok, "findings": [asdict(finding) for finding in checkup.findings]}
+def receipt_json(receipt: Receipt) -> Json:
+    data: Json = as_json(receipt)
+    return {"success": True} | data
 
 
 def error_json(error: SynapticError) -> Json:
-    return {
-        "success": False,
-        "error": {
-            "code": error.code,
-            "message": error.message,
-            "valid": list(error.valid),
-            "hint": error.hint,
-        },
-    }
+    said = {"code": error.code, "message": error.message, "valid": list(error.valid), "hint": error.hint}
+    return {"success": False, "error": said}
+
+
+def _counts(pairs: Any) -> list[Json]:
+    return [{"name": name, "count": count} for name, count in pairs]

@@ -3,41 +3,53 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import typer
 
 from ...config import load_config, make_clock
 from ...errors import InvalidArgument
 from ...journal.journal import Journal
-from ...language.query import build_filters, build_preference
+from ...language.query import build_preference
 from ...search.search import search as search_journal
 from ...verbs import browse, writing
+from ...verbs.adopt import adopt
+from ...workspace.workspace import Workspace
 from .. import wire
+from ..arguments import take_filters
 from . import editor, terminal
 from . import flags as f
-from .replies import answer_listing, answer_place, answer_receipt, answer_search, open_home, screen_of, when_empty
-from .terminal import emit, emit_json, say
+from .program import command, open_home
+from .replies import answer, answer_listing, answer_place, answer_receipt, answer_search, screen_of, when_empty
+from .terminal import say
 
 EMBED_MS = 300
 """How long a search may embed what is new before it answers."""
 
+Words = Sequence[str]
 
-def save(
-    ctx: typer.Context,
-    text: f.Words = None,
-    type: f.OneType = "note",
-    tags: f.Tags = None,
-    title: f.Title = None,
-    importance: f.Importance = None,
-    files: f.Files = None,
-    project: f.Project = None,
-    parent: f.Parent = None,
-    supersedes: f.Supersedes = None,
-    at: f.At = None,
-    force: f.Force = False,
-    as_json: f.AsJson = False,
-) -> None:
+
+@command("init", f.JOURNAL, f.AS_JSON, opens=False)
+def init(home: str | None, as_json: bool, journal: str | None = None) -> None:
+    """Set up the home; adopt a folder of notes.
+
+    The folder is only read.
+
+    Example: synaptic init --journal ~/vault/daily
+    """
+    found = adopt(home, journal)
+    answer(
+        as_json, lambda: {"success": True} | wire.as_json(found), lambda: terminal.adopted_text(found), found.notices
+    )
+
+
+@command(
+    "save", f.WORDS, f.TYPE, f.TAGS, f.TITLE, f.IMPORTANCE, f.FILES, f.PROJECT, f.PARENT, f.SUPERSEDES, f.AT, f.FORCE,
+    f.AS_JSON, opens=False
+)  # fmt: skip
+def save(home: str | None, as_json: bool, type: str, text: Words = (), **marks: Any) -> None:
     """Save an entry.
 
     Without TEXT your editor opens; - reads standard input.
@@ -46,59 +58,26 @@ def save(
     """
 
     def keep(content: str) -> None:
-        with open_home(ctx) as ws:
-            receipt = writing.save(
-                ws,
-                content,
-                type=type,
-                tags=tags or (),
-                title=title,
-                importance=importance,
-                files=files or (),
-                project=project,
-                parent=parent,
-                supersedes=supersedes or (),
-                at=at,
-                force=force,
-            )
-            if "already saved" in receipt.notices:
-                done = "Already saved as"
-            else:
-                done = f"{'Queued' if receipt.queued else 'Saved'} {type.strip().lower()}"
-            answer_receipt(ws, done, receipt, as_json)
+        with open_home(home) as ws:
+            receipt = writing.save(ws, content, type=type, **marks)
+            done = f"{'Queued' if receipt.queued else 'Saved'} {type.strip().lower()}"
+            again = "already saved" in receipt.notices
+            answer_receipt(ws, "Already saved as" if again else done, receipt, as_json)
 
     if text:
-        keep(_read_stdin() if text == ["-"] else _joined(text))
+        keep(_said(text))
     else:
         with editor.composed() as written:
             keep(written)
 
 
+@command(
+    "search", f.WORDS, f.IN_TYPES, f.IN_TAGS, f.IN_PROJECTS, f.IN_FILES, f.DAYS, f.SINCE, f.UNTIL, f.MIN_IMPORTANCE,
+    f.MAX_IMPORTANCE, f.LIMIT, f.STRATEGY, f.BUDGET_MS, f.PRESET, f.WEIGHTS, f.PREFER, f.MIN_SIMILARITY, f.ORDER,
+    f.SUB_QUERIES, f.MAX_ROUNDS, f.SUPERSEDED, f.EXPLAIN, f.AS_JSON
+)  # fmt: skip
 def search(
-    ctx: typer.Context,
-    query: f.Words = None,
-    types: f.InTypes = None,
-    tags: f.InTags = None,
-    project: f.InProjects = None,
-    file: f.InFiles = None,
-    days: f.Days = None,
-    since: f.Since = None,
-    until: f.Until = None,
-    min_importance: f.MinImportance = None,
-    max_importance: f.MaxImportance = None,
-    limit: f.Limit = 20,
-    strategy: f.Strategy = "auto",
-    budget_ms: f.BudgetMs = None,
-    preset: f.Preset = None,
-    weight: f.Weights = None,
-    prefer: f.Prefer = None,
-    min_similarity: f.MinSimilarity = None,
-    order: f.Order = None,
-    sub_query: f.SubQueries = None,
-    max_rounds: f.MaxRounds = 2,
-    include_superseded: f.Superseded = False,
-    explain: f.Explain = False,
-    as_json: f.AsJson = False,
+    ws: Workspace, as_json: bool, text: Words = (), weight: Words = (), prefer: Words = (), **given: Any
 ) -> None:
     """Find entries by words and by meaning, best first.
 
@@ -106,188 +85,98 @@ def search(
 
     Example: synaptic search "why did we leave postgres" --type decision
     """
-    with open_home(ctx) as ws:
-        filters = build_filters(
-            now=ws.clock(),
-            type=types or (),
-            tag=tags or (),
-            project=project or (),
-            file=file or (),
-            days=days,
-            since=since,
-            until=until,
-            min_importance=min_importance,
-            max_importance=max_importance,
-            include_superseded=include_superseded,
-        )
-        result = search_journal(
-            ws,
-            _joined(query),
-            filters=filters,
-            limit=limit,
-            strategy=strategy,
-            budget_ms=budget_ms,
-            preset=preset,
-            weights={name: _number(value, name) for name, value in _pairs("--weight", weight)},
-            prefer=build_preference(_grouped(_pairs("--prefer", prefer))),
-            min_similarity=min_similarity,
-            order=order or "relevance",
-            sub_queries=sub_query or (),
-            max_rounds=max_rounds,
-            explain=explain,
-            embed_ms=EMBED_MS,
-        )
-        answer_search(ws, result, as_json)
+    filters = take_filters(given, ws.clock())
+    weights = {name: _number(value, name) for name, value in _pairs("--weight", weight)}
+    preferred: dict[str, list[str]] = {}
+    for name, value in _pairs("--prefer", prefer):
+        preferred.setdefault(name, []).append(value)
+    result = search_journal(
+        ws,
+        " ".join(text),
+        filters=filters,
+        weights=weights,
+        prefer=build_preference(preferred),
+        embed_ms=EMBED_MS,
+        **given,
+    )
+    answer_search(ws, result, as_json)
 
 
-def analyze(ctx: typer.Context, text: f.Words = None, note: f.AsNote = False, as_json: f.AsJson = False) -> None:
+@command("analyze", f.WORDS, f.AS_NOTE, f.AS_JSON)
+def analyze(ws: Workspace, as_json: bool, note: bool, text: Words = ()) -> None:
     """Show what a question asks for, or with --note how a note reads by itself; - reads standard input.
 
     Example: synaptic analyze "what did we decide about redis last week?"
     """
     from ...search.understanding import read_note, understand  # slow to import
 
-    with open_home(ctx) as ws:
-        said = _read_stdin() if text == ["-"] else _joined(text)
-        data = wire.note_json(read_note(ws, said)) if note else wire.analysis_json(understand(ws, said))
-        if as_json:
-            emit_json(data)
-        else:
-            emit(terminal.outline(data))
+    said = _said(text)
+    data = wire.note_json(read_note(ws, said)) if note else wire.analysis_json(understand(ws, said))
+    answer(as_json, lambda: data, lambda: terminal.outline(data))
 
 
-def recent(
-    ctx: typer.Context,
-    query: f.Words = None,
-    project: f.InProject = None,
-    limit: f.Limit = 10,
-    as_json: f.AsJson = False,
-) -> None:
+@command("recent", f.WORDS, f.IN_PROJECT, f.LIMIT.replace(default=10), f.AS_JSON)
+def recent(ws: Workspace, as_json: bool, text: Words = (), **given: Any) -> None:
     """Show the newest entries.
 
     With a TEXT, those of the last 50 that fit it best.
 
     Example: synaptic recent --project billing
     """
-    with open_home(ctx) as ws:
-        answer_listing(ws, browse.recent(ws, _joined(query), project=project, limit=limit), as_json)
+    answer_listing(ws, browse.recent(ws, " ".join(text), **given), as_json)
 
 
-def find(
-    ctx: typer.Context,
-    query: f.Words = None,
-    types: f.InTypes = None,
-    tags: f.InTags = None,
-    file: f.InFiles = None,
-    project: f.InProjects = None,
-    since: f.Since = None,
-    until: f.Until = None,
-    parent: f.OfParent = None,
-    has_body: f.HasBody = None,
-    has_files: f.HasFiles = None,
-    min_importance: f.MinImportance = None,
-    max_importance: f.MaxImportance = None,
-    order: f.Order = None,
-    around: f.Around = None,
-    facets: f.WithFacets = False,
-    include_superseded: f.Superseded = False,
-    limit: f.Limit = 20,
-    cursor: f.Cursor = None,
-    as_json: f.AsJson = False,
-) -> None:
+@command(
+    "find", f.WORDS, f.IN_TYPES, f.IN_TAGS, f.IN_FILES, f.IN_PROJECTS, f.SINCE, f.UNTIL, f.OF_PARENT, f.HAS_BODY,
+    f.HAS_FILES, f.MIN_IMPORTANCE, f.MAX_IMPORTANCE, f.ORDER, f.AROUND, f.FACETS, f.SUPERSEDED, f.LIMIT, f.CURSOR,
+    f.AS_JSON
+)  # fmt: skip
+def find(ws: Workspace, as_json: bool, text: Words = (), **given: Any) -> None:
     """List entries by marks and dates.
 
     Without TEXT a timeline, newest first; with it, the most fitting first.
 
     Example: synaptic find --type decision --since "last month"
     """
-    with open_home(ctx) as ws:
-        filters = build_filters(
-            now=ws.clock(),
-            type=types or (),
-            tag=tags or (),
-            file=file or (),
-            project=project or (),
-            since=since,
-            until=until,
-            parent=parent,
-            has_body=has_body,
-            has_files=has_files,
-            min_importance=min_importance,
-            max_importance=max_importance,
-            include_superseded=include_superseded,
-        )
-        listing = browse.find(
-            ws,
-            _joined(query),
-            filters=filters,
-            order=order,
-            around=around,
-            facets=facets,
-            limit=limit,
-            cursor=cursor,
-        )
-        answer_listing(ws, listing, as_json)
+    filters = take_filters(given, ws.clock())
+    answer_listing(ws, browse.find(ws, " ".join(text), filters=filters, **given), as_json)
 
 
-def get(ctx: typer.Context, ids: f.Ids, as_json: f.AsJson = False) -> None:
+@command("get", f.IDS, f.AS_JSON)
+def get(ws: Workspace, as_json: bool, ids: Words) -> None:
     """Show whole entries.
 
     Example: synaptic get 7k3m9q2x
     """
-    with open_home(ctx) as ws:
-        answer_listing(ws, browse.get(ws, ids), as_json, whole=True)
+    answer_listing(ws, browse.get(ws, ids), as_json, whole=True)
 
 
-def update(
-    ctx: typer.Context,
-    id: f.Id,
-    content: f.Content = None,
-    append: f.Append = None,
-    title: f.Title = None,
-    type: f.NewType = None,
-    tags: f.Tags = None,
-    add_tags: f.AddTags = None,
-    remove_tags: f.RemoveTags = None,
-    importance: f.Importance = None,
-    project: f.NewProject = None,
-    files: f.Files = None,
-    supersedes: f.Supersedes = None,
-    as_json: f.AsJson = False,
-) -> None:
+@command(
+    "update", f.ID, f.CONTENT, f.APPEND, f.TITLE, f.NEW_TYPE, f.TAGS, f.ADD_TAGS, f.REMOVE_TAGS, f.IMPORTANCE,
+    f.NEW_PROJECT, f.FILES, f.SUPERSEDES, f.AS_JSON, opens=False
+)  # fmt: skip
+def update(home: str | None, as_json: bool, id: str, **changes: Any) -> None:
     """Change an entry in its file; what you leave out stays.
 
     Example: synaptic update 7k3m9q2x --append "Rolled out today." --add-tag done
     """
-    if content == "-" and append == "-":
+    piped = [name for name in ("content", "append") if changes.get(name) == "-"]
+    if len(piped) > 1:
         raise InvalidArgument("Standard input can be read once.", hint="Give --content or --append.")
-    with open_home(ctx) as ws:
-        receipt = writing.update(
-            ws,
-            id,
-            content=_or_stdin(content),
-            append=_or_stdin(append),
-            title=title,
-            type=type,
-            tags=tags or None,
-            add_tags=add_tags or (),
-            remove_tags=remove_tags or (),
-            importance=importance,
-            project=project,
-            files=files or None,
-            supersedes=supersedes or None,
-        )
-        answer_receipt(ws, "Updated", receipt, as_json)
+    with open_home(home) as ws:
+        changes |= {name: _read_stdin() for name in piped}
+        answer_receipt(ws, "Updated", writing.update(ws, id, **changes), as_json)
 
 
-def delete(ctx: typer.Context, id: f.Id, yes: f.Yes = False, purge: f.Purge = False, as_json: f.AsJson = False) -> None:
+@command("delete", f.ID, f.YES, f.PURGE, f.AS_JSON, opens=False)
+def delete(home: str | None, as_json: bool, id: str, yes: bool, purge: bool) -> None:
     """Delete an entry from its file; the trash keeps it.
 
     Example: synaptic delete 7k3m9q2x --yes
     """
     if not yes and not terminal.is_terminal(sys.stdin, sys.stderr):
         raise InvalidArgument("delete asks first, and here is no terminal to ask on.", hint="Add --yes.")
-    with open_home(ctx) as ws:
+    with open_home(home) as ws:
         if not yes:
             listing = browse.get(ws, [id])
             say(terminal.entries_text(listing, replace(screen_of(ws), colour=False)))
@@ -296,76 +185,62 @@ def delete(ctx: typer.Context, id: f.Id, yes: f.Yes = False, purge: f.Purge = Fa
         answer_receipt(ws, "Deleted", writing.delete(ws, id, purge=purge), as_json)
 
 
-def restore(ctx: typer.Context, id: f.Id, as_json: f.AsJson = False) -> None:
+@command("restore", f.ID, f.AS_JSON)
+def restore(ws: Workspace, as_json: bool, id: str) -> None:
     """Bring a deleted entry back, or undo an update.
 
     Example: synaptic restore 7k3m9q2x
     """
-    with open_home(ctx) as ws:
-        answer_receipt(ws, "Restored", writing.restore(ws, id), as_json)
+    answer_receipt(ws, "Restored", writing.restore(ws, id), as_json)
 
 
-def edit(ctx: typer.Context, id: f.Id, as_json: f.AsJson = False) -> None:
+@command("edit", f.ID, f.AS_JSON, opens=False)
+def edit(home: str | None, as_json: bool, id: str) -> None:
     """Open an entry in your editor, or say where it is.
 
     Example: synaptic edit 7k3m9q2x
     """
-    with open_home(ctx) as ws:
-        entry = browse.get(ws, [id]).entries[0]
-        place, root = entry.place, ws.config.journal
+    with open_home(home) as ws:
+        place = browse.get(ws, [id]).entries[0].place
     assert place is not None
-    answer_place(root / place.path, place.line, as_json)
+    answer_place(ws.config.journal / place.path, place.line, as_json)
 
 
-def today(ctx: typer.Context, as_json: f.AsJson = False) -> None:
+@command("today", f.AS_JSON, opens=False)
+def today(home: str | None, as_json: bool) -> None:
     """Open today's file, or say where it is.
 
     Example: synaptic today
     """
-    config = load_config(ctx.obj)
+    config = load_config(home)
     answer_place(config.journal / Journal(config).day_path(make_clock()()), None, as_json)
 
 
-def tags(ctx: typer.Context, as_json: f.AsJson = False) -> None:
+@command("tags", f.AS_JSON)
+def tags(ws: Workspace, as_json: bool) -> None:
     """Count types, tags and projects.
 
     Example: synaptic tags
     """
-    with open_home(ctx) as ws:
-        facets = browse.find(ws, facets=True, limit=1).facets
-        assert facets is not None
-        if as_json:
-            emit_json(wire.facets_json(facets))
-        else:
-            emit(when_empty(ws) or terminal.facets_text(facets, screen_of(ws)))
+    facets = browse.find(ws, facets=True, limit=1).facets
+    assert facets is not None
+    text = when_empty(ws) or terminal.facets_text(facets, screen_of(ws))
+    answer(as_json, lambda: wire.facets_json(facets), lambda: text)
 
 
-def hook(ctx: typer.Context, event: f.Event) -> None:
-    """Answer a hook of an agent, whose JSON is read from standard input.
-
-    On a terminal it shows what an agent would be told here. Exit status 0, whatever goes wrong.
-
-    Example: synaptic hook session-start
-    """
-    from ..hooks import hooks
-
-    try:
-        said = hooks.answer(event, ctx.obj)
-    except InvalidArgument as error:  # status 2 would keep an agent from its work
-        terminal.say_error(error)
-        raise typer.Exit(1) from error
-    if said:
-        emit(said)
+def _said(text: Words) -> str:
+    """The words in one text, or where they are `-` standard input."""
+    return _read_stdin() if list(text) == ["-"] else " ".join(text)
 
 
-def _joined(words: list[str] | None) -> str:
-    return " ".join(words or ())
+def _read_stdin() -> str:
+    return sys.stdin.buffer.read().decode("utf-8", "replace")
 
 
-def _pairs(flag: str, given: list[str] | None) -> list[tuple[str, str]]:
+def _pairs(flag: str, given: Words) -> list[tuple[str, str]]:
     """NAME and VALUE of each NAME=VALUE. Raises InvalidArgument."""
     pairs = []
-    for text in given or ():
+    for text in given:
         name, sign, value = text.partition("=")
         if not sign:
             raise InvalidArgument(f"{flag} is {text!r}.", valid=("NAME=VALUE",))
@@ -378,18 +253,3 @@ def _number(text: str, name: str) -> float:
         return float(text)
     except ValueError:
         raise InvalidArgument(f"The weight of {name} is {text!r}.", valid=("0 to 1",)) from None
-
-
-def _grouped(pairs: list[tuple[str, str]]) -> dict[str, list[str]]:
-    groups: dict[str, list[str]] = {}
-    for name, value in pairs:
-        groups.setdefault(name, []).append(value)
-    return groups
-
-
-def _read_stdin() -> str:
-    return sys.stdin.buffer.read().decode("utf-8", "replace")
-
-
-def _or_stdin(text: str | None) -> str | None:
-    return _read_stdin() if text == "-" else text

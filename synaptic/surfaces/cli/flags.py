@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated
+from collections.abc import Callable, Iterable
+from inspect import Parameter
+from typing import Annotated, Any
 
 import typer
 
@@ -11,151 +12,128 @@ from ...models import ORDERS, STRATEGIES, TYPES
 from ...search.ranking import PRESETS, SIGNALS
 
 
-def _starting(values: Iterable[str], incomplete: str) -> list[str]:
-    return [value for value in values if value.startswith(incomplete.lower())]
+def _parameter(kind: Any, name: str, about: Any, default: Any = None) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, about])
 
 
-def _complete_type(incomplete: str) -> list[str]:
-    return _starting(TYPES, incomplete)
+def _argument(kind: Any, name: str, metavar: str, help: str, **more: Any) -> Parameter:
+    default = None if kind == list[str] | None else Parameter.empty
+    return _parameter(kind, name, typer.Argument(metavar=metavar, help=help, **more), default)
 
 
-def _complete_order(incomplete: str) -> list[str]:
-    return _starting(ORDERS, incomplete)
+def _option(kind: Any, name: str, metavar: str, help: str, *flags: str, default: Any = None, **more: Any) -> Parameter:
+    return _parameter(kind, name, typer.Option(*flags, metavar=metavar, help=help, **more), default)
 
 
-def _complete_strategy(incomplete: str) -> list[str]:
-    return _starting(STRATEGIES, incomplete)
+def _text(name: str, metavar: str, help: str, *flags: str, **more: Any) -> Parameter:
+    return _option(str | None, name, metavar, help, *flags, **more)
 
 
-def _complete_preset(incomplete: str) -> list[str]:
-    return _starting(PRESETS, incomplete)
+def _texts(name: str, metavar: str, help: str, *flags: str, **more: Any) -> Parameter:
+    return _option(list[str] | None, name, metavar, help, *flags, **more)
 
 
-def _complete_client(incomplete: str) -> list[str]:
-    from ..clients import CLIENTS  # only this command needs it
-
-    return _starting([client.name for client in CLIENTS], incomplete)
+def _switch(name: str, help: str, *flags: str) -> Parameter:
+    return _parameter(bool, name, typer.Option(*(flags or (f"--{name.replace('_', '-')}",)), help=help), False)
 
 
-_TYPE_HELP = f"One of: {', '.join(TYPES)}."
+def _one_of(
+    name: str, metavar: str, values: Iterable[str], help: str = "One of", kind: Any = str | None, **more: Any
+) -> Parameter:
+    said = f"{help}: {', '.join(values)}."
+    return _option(kind, name, metavar, said, autocompletion=_starting(lambda: values), **more)
 
-Words = Annotated[list[str] | None, typer.Argument(metavar="TEXT", help="Its words need no quotes.")]
-Id = Annotated[str, typer.Argument(metavar="ID", help="Whole, or four or more characters of it.")]
-Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Whole ids, or four or more characters of each.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON, errors too.")]
+
+def _starting(values: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """A completion of a word by those of the values that begin with it."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [value for value in values() if value.startswith(incomplete.lower())]
+
+    return complete
+
+
+def _clients() -> list[str]:
+    from ..clients import CLIENTS  # only one command needs it
+
+    return [client.name for client in CLIENTS]
+
+
+WORDS = _argument(list[str] | None, "text", "TEXT", "Its words need no quotes.")
+ID = _argument(str, "id", "ID", "Whole, or four or more characters of it.")
+IDS = _argument(list[str], "ids", "ID", "Whole ids, or four or more characters of each.")
+AS_JSON = _switch("as_json", "Answer in JSON, errors too.", "--json")
 
 # what an entry is marked with
-OneType = Annotated[str, typer.Option("--type", metavar="TYPE", help=_TYPE_HELP, autocompletion=_complete_type)]
-NewType = Annotated[str | None, typer.Option("--type", metavar="TYPE", help=_TYPE_HELP, autocompletion=_complete_type)]
-Tags = Annotated[
-    list[str] | None, typer.Option("--tag", "--tags", metavar="TAG", help="A topic; may be given several times.")
-]
-AddTags = Annotated[
-    list[str] | None, typer.Option("--add-tag", "--add-tags", metavar="TAG", help="A tag to add; repeatable.")
-]
-RemoveTags = Annotated[
-    list[str] | None,
-    typer.Option("--remove-tag", "--remove-tags", metavar="TAG", help="A tag to take away; repeatable."),
-]
-Title = Annotated[str | None, typer.Option(metavar="TEXT", help="The heading; else the first sentence.")]
-Importance = Annotated[int | None, typer.Option(metavar="N", help="0 to 10; normally 5.")]
-Files = Annotated[
-    list[str] | None, typer.Option("--file", "--files", metavar="PATH", help="A path it is about; repeatable.")
-]
-Project = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Else the git repository around the working directory.")
-]
-NewProject = Annotated[str | None, typer.Option("--project", metavar="NAME", help="The project; empty takes it away.")]
-Parent = Annotated[str | None, typer.Option(metavar="ID", help="The entry it continues.")]
-Supersedes = Annotated[list[str] | None, typer.Option(metavar="ID", help="An entry it replaces; repeatable.")]
-At = Annotated[
-    str | None,
-    typer.Option(metavar="TIME", help="When it happened: 2026-11-21T09:31, yesterday 18:00, 2 hours ago. Else now."),
-]
-Force = Annotated[bool, typer.Option("--force", help="Save it even if it was saved just so a moment ago.")]
+TYPE = _one_of("type", "TYPE", TYPES, default="note")
+NEW_TYPE = _one_of("type", "TYPE", TYPES)
+TAGS = _texts("tags", "TAG", "A topic; may be given several times.", "--tag", "--tags")
+ADD_TAGS = _texts("add_tags", "TAG", "A tag to add; repeatable.", "--add-tag", "--add-tags")
+REMOVE_TAGS = _texts("remove_tags", "TAG", "A tag to take away; repeatable.", "--remove-tag", "--remove-tags")
+TITLE = _text("title", "TEXT", "The heading; else the first sentence.")
+IMPORTANCE = _option(int | None, "importance", "N", "0 to 10; normally 5.")
+FILES = _texts("files", "PATH", "A path it is about; repeatable.", "--file", "--files")
+PROJECT = _text("project", "NAME", "Else the git repository around the working directory.")
+NEW_PROJECT = _text("project", "NAME", "The project; empty takes it away.")
+PARENT = _text("parent", "ID", "The entry it continues.")
+SUPERSEDES = _texts("supersedes", "ID", "An entry it replaces; repeatable.")
+AT = _text("at", "TIME", "When it happened: 2026-11-21T09:31, yesterday 18:00, 2 hours ago. Else now.")
+FORCE = _switch("force", "Save it even if it was saved just so a moment ago.")
 
-# which entries
-InTypes = Annotated[
-    list[str] | None, typer.Option("--type", metavar="TYPE", help=_TYPE_HELP, autocompletion=_complete_type)
-]
-InTags = Annotated[
-    list[str] | None, typer.Option("--tag", "--tags", metavar="TAG", help="Has any of these; repeatable.")
-]
-InFiles = Annotated[
-    list[str] | None, typer.Option("--file", "--files", metavar="PATH", help="Is about any of these; repeatable.")
-]
-InProjects = Annotated[
-    list[str] | None, typer.Option("--project", metavar="NAME", help="Belongs to any of these; repeatable.")
-]
-InProject = Annotated[str | None, typer.Option("--project", metavar="NAME", help="Only this project.")]
-Days = Annotated[int | None, typer.Option(metavar="N", help="The last N days, today included.")]
-Since = Annotated[
-    str | None, typer.Option(metavar="DATE", help="2026-11-03, yesterday, 'last week', Q2: its first day.")
-]
-Until = Annotated[str | None, typer.Option(metavar="DATE", help="Likewise: its last day, included.")]
-OfParent = Annotated[str | None, typer.Option("--parent", metavar="ID", help="Continues this entry.")]
-HasBody = Annotated[bool | None, typer.Option("--has-body/--no-body", help="With or without text below its heading.")]
-HasFiles = Annotated[bool | None, typer.Option("--has-files/--no-files", help="With or without files.")]
-MinImportance = Annotated[int | None, typer.Option(metavar="N", help="0 to 10; without one an entry counts as 5.")]
-MaxImportance = Annotated[int | None, typer.Option(metavar="N", help="0 to 10.")]
-Superseded = Annotated[bool, typer.Option("--include-superseded", help="Also what a later entry replaces.")]
+# which entries: what `build_filters` calls them
+IN_TYPES = _one_of("type", "TYPE", TYPES, kind=list[str] | None)
+IN_TAGS = _texts("tag", "TAG", "Has any of these; repeatable.", "--tag", "--tags")
+IN_FILES = _texts("file", "PATH", "Is about any of these; repeatable.", "--file", "--files")
+IN_PROJECTS = _texts("project", "NAME", "Belongs to any of these; repeatable.")
+IN_PROJECT = _text("project", "NAME", "Only this project.")
+DAYS = _option(int | None, "days", "N", "The last N days, today included.")
+SINCE = _text("since", "DATE", "2026-11-03, yesterday, 'last week', Q2: its first day.")
+UNTIL = _text("until", "DATE", "Likewise: its last day, included.")
+OF_PARENT = _text("parent", "ID", "Continues this entry.")
+HAS_BODY = _parameter(
+    bool | None, "has_body", typer.Option("--has-body/--no-body", help="With or without text below its heading.")
+)
+HAS_FILES = _parameter(bool | None, "has_files", typer.Option("--has-files/--no-files", help="With or without files."))
+MIN_IMPORTANCE = _option(int | None, "min_importance", "N", "0 to 10; without one an entry counts as 5.")
+MAX_IMPORTANCE = _option(int | None, "max_importance", "N", "0 to 10.")
+SUPERSEDED = _switch("include_superseded", "Also what a later entry replaces.")
 
 # how they are answered
-Limit = Annotated[int, typer.Option(metavar="N", help="1 to 100.")]
-Strategy = Annotated[
-    str, typer.Option(metavar="NAME", help=f"One of: {', '.join(STRATEGIES)}.", autocompletion=_complete_strategy)
-]
-BudgetMs = Annotated[float | None, typer.Option(metavar="MS", help="How long an automatic search may take.")]
-Preset = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help=f"Weights by name: {', '.join(PRESETS)}.", autocompletion=_complete_preset),
-]
-Weights = Annotated[
-    list[str] | None,
-    typer.Option("--weight", "--weights", metavar="NAME=N", help=f"0 to 1, of {', '.join(SIGNALS)}; repeatable."),
-]
-Prefer = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME=VALUE", help="Raise what has this type, tag or project: --prefer tag=db. Repeatable."),
-]
-MinSimilarity = Annotated[
-    float | None, typer.Option(metavar="N", help="Leave out what is less near in meaning; a cosine, 0 to 1.")
-]
-SubQueries = Annotated[
-    list[str] | None,
-    typer.Option("--sub-query", metavar="TEXT", help="Of a smart search: what to ask besides; repeatable."),
-]
-MaxRounds = Annotated[int, typer.Option(metavar="N", help="Of a smart search: 0 to 3.")]
-Explain = Annotated[bool, typer.Option("--explain", help="Say why each hit stands where it stands.")]
-AsNote = Annotated[bool, typer.Option("--note", help="The text is a note, not a question.")]
-Order = Annotated[
-    str | None, typer.Option(metavar="NAME", help=f"One of: {', '.join(ORDERS)}.", autocompletion=_complete_order)
-]
-Around = Annotated[str | None, typer.Option(metavar="ID", help="What happened before and after this entry.")]
-WithFacets = Annotated[bool, typer.Option("--facets", help="Also count types, tags and projects.")]
-Cursor = Annotated[str | None, typer.Option(metavar="TEXT", help="Go on after the answer that gave this cursor.")]
+LIMIT = _option(int, "limit", "N", "1 to 100.", default=20)
+STRATEGY = _one_of("strategy", "NAME", STRATEGIES, default="auto")
+BUDGET_MS = _option(float | None, "budget_ms", "MS", "How long an automatic search may take.")
+PRESET = _one_of("preset", "NAME", PRESETS, "Weights by name")
+WEIGHTS = _texts("weight", "NAME=N", f"0 to 1, of {', '.join(SIGNALS)}; repeatable.", "--weight", "--weights")
+PREFER = _texts("prefer", "NAME=VALUE", "Raise what has this type, tag or project: --prefer tag=db. Repeatable.")
+MIN_SIMILARITY = _option(
+    float | None, "min_similarity", "N", "Leave out what is less near in meaning; a cosine, 0 to 1."
+)
+SUB_QUERIES = _texts("sub_queries", "TEXT", "Of a smart search: what to ask besides; repeatable.", "--sub-query")
+MAX_ROUNDS = _option(int, "max_rounds", "N", "Of a smart search: 0 to 3.", default=2)
+EXPLAIN = _switch("explain", "Say why each hit stands where it stands.")
+AS_NOTE = _switch("note", "The text is a note, not a question.")
+ORDER = _one_of("order", "NAME", ORDERS)
+AROUND = _text("around", "ID", "What happened before and after this entry.")
+FACETS = _switch("facets", "Also count types, tags and projects.")
+CURSOR = _text("cursor", "TEXT", "Go on after the answer that gave this cursor.")
 
 # what a command does
-Event = Annotated[str, typer.Argument(metavar="EVENT", help="session-start or user-prompt.")]
-Home = Annotated[
-    str | None, typer.Option("--home", metavar="DIR", help="Where Synaptic lives. [SYNAPTIC_HOME or ~/.synaptic]")
-]
-Journal = Annotated[str | None, typer.Option(metavar="DIR", help="The folder of Markdown to use as journal.")]
-Content = Annotated[str | None, typer.Option(metavar="TEXT", help="The new text; - reads standard input.")]
-Append = Annotated[str | None, typer.Option(metavar="TEXT", help="Text to add at its end; - reads standard input.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-Purge = Annotated[bool, typer.Option("--purge", help="Leave no copy in the trash.")]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Embed everything again.")]
-Remove = Annotated[bool, typer.Option("--remove", help="Undo it.")]
-Clients = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="CLIENT", help="Else all on this machine.", autocompletion=_complete_client),
-]
-Scope = Annotated[str | None, typer.Option(metavar="SCOPE", help="user, the default, or project: only in this folder.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done.")]
-Print = Annotated[bool, typer.Option("--print", help="Show what to paste where.")]
-ShowStatus = Annotated[bool, typer.Option("--status", help="Say where Synaptic is registered.")]
-Fix = Annotated[bool, typer.Option("--fix", help="Mend what is safe to mend.")]
-RestoreVanished = Annotated[str | None, typer.Option("--restore", metavar="ID", help="Put a vanished entry back.")]
-Dismiss = Annotated[str | None, typer.Option("--dismiss", metavar="ID", help="Forget a vanished entry.")]
-Secrets = Annotated[bool, typer.Option("--secrets", help="Look for passwords, tokens and keys.")]
+EVENT = _argument(str, "event", "EVENT", "session-start or user-prompt.")
+JOURNAL = _text("journal", "DIR", "The folder of Markdown to use as journal.")
+CONTENT = _text("content", "TEXT", "The new text; - reads standard input.")
+APPEND = _text("append", "TEXT", "Text to add at its end; - reads standard input.")
+YES = _switch("yes", "Do not ask.", "--yes", "-y")
+PURGE = _switch("purge", "Leave no copy in the trash.")
+FRESH = _switch("fresh", "Embed everything again.")
+REMOVE = _switch("remove", "Undo it.")
+CLIENT = _argument(
+    list[str] | None, "clients", "CLIENT", "Else all on this machine.", autocompletion=_starting(_clients)
+)
+SCOPE = _text("scope", "SCOPE", "user, the default, or project: only in this folder.")
+DRY_RUN = _switch("dry_run", "Say what would be done.")
+SHOW = _switch("show", "Show what to paste where.", "--print")
+STATUS = _switch("status", "Say where Synaptic is registered.")
+FIX = _switch("fix", "Mend what is safe to mend.")
+RESTORE = _text("restore", "ID", "Put a vanished entry back.")
+DISMISS = _text("dismiss", "ID", "Forget a vanished entry.")
+SECRETS = _switch("secrets", "Look for passwords, tokens and keys.")

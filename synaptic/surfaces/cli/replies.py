@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import typer
-
-from ...config import load_config
-from ...models import Checkup, Listing, Receipt, SearchResult
-from ...workspace.workspace import Workspace, open_workspace
+from ...models import Listing, Receipt, SearchResult
+from ...workspace.workspace import Workspace
 from .. import wire
 from ..present import clean
 from . import editor, terminal
 from .terminal import Screen, emit, emit_json, say
 
 EXAMPLE = 'synaptic save "Chose SQLite over Postgres: one file, no server." --type decision --tag db'
-
-
-def open_home(ctx: typer.Context) -> Workspace:
-    return open_workspace(load_config(ctx.obj))
 
 
 def screen_of(ws: Workspace) -> Screen:
@@ -40,19 +32,24 @@ def tell(notices: Sequence[str], *, most: int | None = None) -> None:
         say(f"note: {notice}")
 
 
-def answer_receipt(ws: Workspace, done: str, receipt: Receipt, as_json: bool) -> None:
+def answer(as_json: bool, data: Callable[[], wire.Json], text: Callable[[], str], notices: Sequence[str] = ()) -> None:
+    """Answers with the JSON, or with the text and the notices."""
     if as_json:
-        return emit_json(wire.receipt_json(receipt))
-    place = screen_of(ws).path(receipt.path)
-    emit(f"{done} {terminal.short(receipt.id)} {'for' if receipt.queued else 'in'} {place}")
-    return tell([notice for notice in receipt.notices if notice != "already saved"])  # which the line above says
+        return emit_json(data())
+    emit(text())
+    return tell(notices)
+
+
+def answer_receipt(ws: Workspace, done: str, receipt: Receipt, as_json: bool) -> None:
+    place = f"{'for' if receipt.queued else 'in'} {screen_of(ws).path(receipt.path)}"
+    notices = [notice for notice in receipt.notices if notice != "already saved"]  # which `done` says
+    answer(as_json, lambda: wire.receipt_json(receipt), lambda: f"{done} {terminal.short(receipt.id)} {place}", notices)
 
 
 def answer_listing(ws: Workspace, listing: Listing, as_json: bool, *, whole: bool = False) -> None:
     empty = "" if listing.entries else when_empty(ws)
     if as_json:
-        notices = (*listing.notices, *([empty] if empty else ()))
-        return emit_json(wire.listing_json(replace(listing, notices=notices)))
+        return emit_json(_with_notice(wire.listing_json(listing), empty))
     if empty:
         return emit(empty)
     if listing.entries:
@@ -69,8 +66,7 @@ def answer_listing(ws: Workspace, listing: Listing, as_json: bool, *, whole: boo
 def answer_search(ws: Workspace, result: SearchResult, as_json: bool) -> None:
     empty = "" if result.hits else when_empty(ws)
     if as_json:
-        notices = (*result.notices, *([empty] if empty else ()))
-        return emit_json(wire.search_json(replace(result, notices=notices)))
+        return emit_json(_with_notice(wire.search_json(result), empty))
     if empty:
         return emit(empty)
     stem = functools.cache(ws.index.stem)
@@ -82,13 +78,8 @@ def answer_search(ws: Workspace, result: SearchResult, as_json: bool) -> None:
     return tell(result.notices, most=1)
 
 
-def answer_checkup(ws: Workspace, found: Checkup, as_json: bool) -> None:
-    if as_json:
-        emit_json(wire.checkup_json(found))
-    else:
-        emit(terminal.checkup_text(found, screen_of(ws)))
-    if not found.ok:
-        raise typer.Exit(1)
+def _with_notice(data: wire.Json, notice: str) -> wire.Json:
+    return data | {"notices": [*data["notices"], notice]} if notice else data
 
 
 def answer_place(path: Path, line: int | None, as_json: bool) -> None:

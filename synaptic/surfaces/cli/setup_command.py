@@ -6,8 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-import typer
-
+from ...errors import InvalidArgument
 from ..clients import NAME, Client, Server, Step, carry_out, folders, named, plan, report, this_server
 from ..present import clean
 from .replies import tell
@@ -19,25 +18,34 @@ _UNSEEN = ("SYNAPTIC_JOURNAL", "SYNAPTIC_MODEL", "SYNAPTIC_PROJECT")
 def run(
     home: str | None,
     names: Sequence[str],
-    scope: str | None,
     *,
+    as_json: bool,
     dry_run: bool,
     show: bool,
     status: bool,
     remove: bool,
-    as_json: bool,
-) -> None:
-    """One of the four things that `setup` does. Raises typer.Exit with 1 where a client could not be served."""
+    scope: str | None = None,
+) -> int:
+    """The exit status of one of the four things that `setup` does: 1 where a client could not be served."""
+    if sum((show, status, remove)) > 1 or (dry_run and (show or status)):
+        raise InvalidArgument(
+            "--print, --status, --remove and --dry-run are different things.", hint="Give one of them."
+        )
     chosen, wanted, to = named(names, scope), this_server(home), screen(Path.cwd())
     steps = _plans(chosen, scope, wanted, remove=remove, every_scope=status)
-    if show:
-        _print(steps, to, as_json)
-    elif status:
-        _status(steps, to, as_json)
-    else:
+    if not show and not status:
         concerned = steps if names else [step for step in steps if _concerns(step, remove=remove)]
         absent = [] if names or remove else [step.client for step in steps if step not in concerned]
-        _serve(concerned, absent, to, dry_run=dry_run, remove=remove, as_json=as_json)
+        return _serve(concerned, absent, to, dry_run=dry_run, remove=remove, as_json=as_json)
+    if as_json:
+        emit_json({"clients": [report.as_json(step, done=False) for step in steps]})
+    elif status:
+        emit(clean("\n".join(report.state(step, to.path) for step in steps)))
+    else:
+        for step in steps:
+            say(f"{step.client.title}, in {to.path(step.file)}:")
+            emit(clean(step.snippet if len(steps) > 1 else step.snippet.rstrip()))
+    return 0
 
 
 def _concerns(step: Step, *, remove: bool) -> bool:
@@ -51,7 +59,7 @@ def _concerns(step: Step, *, remove: bool) -> bool:
 
 def _serve(
     steps: Sequence[Step], absent: Sequence[Client], to: Screen, *, dry_run: bool, remove: bool, as_json: bool
-) -> None:
+) -> int:
     done = []
     for step in steps:
         if not as_json:
@@ -79,8 +87,7 @@ def _serve(
         if dry_run:
             emit("Nothing was changed.")
         tell(notices)
-    if not success:
-        raise typer.Exit(1)
+    return 0 if success else 1
 
 
 def _plans(
@@ -96,21 +103,6 @@ def _plans(
             if here.judged.state != "not registered" and here.file != steps[-1].file:
                 steps.append(here)
     return steps
-
-
-def _print(steps: Sequence[Step], to: Screen, as_json: bool) -> None:
-    if as_json:
-        return emit_json({"clients": [report.as_json(step, done=False) for step in steps]})
-    for step in steps:
-        say(f"{step.client.title}, in {to.path(step.file)}:")
-        emit(clean(step.snippet if len(steps) > 1 else step.snippet.rstrip()))
-    return None
-
-
-def _status(steps: Sequence[Step], to: Screen, as_json: bool) -> None:
-    if as_json:
-        return emit_json({"clients": [report.as_json(step, done=False) for step in steps]})
-    return emit(clean("\n".join(report.state(step, to.path) for step in steps)))
 
 
 def _notices(steps: Sequence[Step]) -> list[str]:

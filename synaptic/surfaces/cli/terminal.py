@@ -34,6 +34,7 @@ from ...models import (
     Status,
     Why,
 )
+from ...verbs.adopt import Adopted
 from ..present import CHANGED_SHOWN, clean, files_text, one_line
 from ..wire import Json
 
@@ -335,16 +336,14 @@ def _cost(layers: Mapping[str, float]) -> str:
     return f"within {layers['total']:.0f} ms" + (f" ({parts})" if parts else "")
 
 
-def adopted_text(
-    journal: Path, entries: int, files: int, issues: tuple[ParseIssue, ...], new_entries_go_to: Path
-) -> str:
+def adopted_text(home: Adopted) -> str:
     """What `init` found. All paths whole: they are meant to be read and copied."""
-    to = Screen(False, None, journal)
-    found = f"{_count(entries, 'entry')} in {_count(files, 'file')}" if files else "no notes yet"
-    lines = [f"Journal: {to.path(journal)}, {found}.", f"New entries go to {to.path(new_entries_go_to)}"]
-    if issues:
-        lines += [f"{_count(len(issues), 'piece')} could not be read as meant:", *_issue_lines(issues, to)]
-    if entries:
+    to = Screen(False, None, home.journal)
+    found = f"{_count(home.entries, 'entry')} in {_count(home.files, 'file')}" if home.files else "no notes yet"
+    lines = [f"Journal: {to.path(home.journal)}, {found}.", f"New entries go to {to.path(home.new_entries_go_to)}"]
+    if home.issues:
+        lines += [f"{_count(len(home.issues), 'piece')} could not be read as meant:", *_issue_lines(home.issues, to)]
+    if home.entries:
         lines.append("Next: `synaptic rebuild-index` makes all of it searchable by meaning too; words work at once.")
     return "\n".join(lines)
 

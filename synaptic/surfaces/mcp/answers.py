@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ...errors import InvalidArgument
 from ...language.query import build_filters, build_preference, read_date
-from ...models import Filters, Listing, Receipt, SearchResult
+from ...models import Filters, Listing, Receipt
 from ...search.search import search
 from ...verbs.browse import find, get, recent
 from ...verbs.writing import delete, save, update
 from ...workspace.workspace import Workspace
+from ..arguments import take_filters
 from ..present import DATA_FOLLOWS, Item, Level, brief, entry_items, fenced, fit, hit_items, one_line, render_items
 from ..wire import Json, analysis_json, listing_json, note_json, receipt_json, search_json
 
 MAX_TOKENS = 4_000
 LEAST_TOKENS, MOST_TOKENS = 100, 100_000
-MODES_OF_ANALYSIS = ("query", "note")
-FORMATS = ("concise", "detailed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,40 +57,34 @@ def _search(ws: Workspace, call: Call) -> Answer:
     max_tokens = args.pop("max_tokens", MAX_TOKENS)
     if not LEAST_TOKENS <= max_tokens <= MOST_TOKENS:
         raise InvalidArgument(f"max_tokens is {max_tokens}.", valid=(f"{LEAST_TOKENS} to {MOST_TOKENS}",))
-    layout = args.pop("format", FORMATS[0])
-    if layout not in FORMATS:
-        raise InvalidArgument(f"format {layout!r} is unknown.", valid=FORMATS)
+    detailed = _choice("format", args.pop("format", "concise"), ("concise", "detailed")) == "detailed"
     filters = _filters(ws, args)
     query = args.pop("query", "")
     prefer = build_preference(args.pop("prefer", {}))
-    result = search(ws, query, filters=filters, prefer=prefer, load_model=not call.loading, **args)
-    items = hit_items(result, detailed=layout == "detailed")
-    return _found(result, items, max_tokens, empty=not result.hits and not ws.index.counts()[1])
+    found = search(ws, query, filters=filters, prefer=prefer, load_model=not call.loading, **args)
+    how = {"hybrid": "words and meaning", "lexical": "words", "semantic": "meaning"}[found.mode]
+    data, items = search_json(found), hit_items(found, detailed=detailed)
+    return _found(ws, data, data["hits"], items, max_tokens, how=f" by {how}", cure="raise max_tokens")
 
 
 def _recent(ws: Workspace, call: Call) -> Answer:
-    listing = recent(ws, **_without_blanks(call.args), load_model=not call.loading)
-    return _listed(listing, empty=not listing.entries and not ws.index.counts()[1])
+    return _listed(ws, recent(ws, **_without_blanks(call.args), load_model=not call.loading))
 
 
 def _find(ws: Workspace, call: Call) -> Answer:
     args = _without_blanks(call.args)
     filters = _filters(ws, args)
-    listing = find(ws, **args, filters=filters, load_model=not call.loading)
-    return _listed(listing, empty=not listing.entries and not ws.index.counts()[1])
+    return _listed(ws, find(ws, **args, filters=filters, load_model=not call.loading))
 
 
 def _get(ws: Workspace, call: Call) -> Answer:
     listing = get(ws, call.args["ids"])
-    items = entry_items(listing, whole=True)
-    parts = [DATA_FOLLOWS, *_first_notice(listing.notices), render_items(items, [Level.WHOLE] * len(items))]
+    parts = [DATA_FOLLOWS, *_first_notice(listing.notices), _whole(entry_items(listing, whole=True))]
     return Answer("\n\n".join(parts), listing_json(listing))
 
 
 def _analyze(ws: Workspace, call: Call) -> Answer:
-    mode = call.args.get("mode", MODES_OF_ANALYSIS[0])
-    if mode not in MODES_OF_ANALYSIS:
-        raise InvalidArgument(f"mode {mode!r} is unknown.", valid=MODES_OF_ANALYSIS)
+    mode = _choice("mode", call.args.get("mode", "query"), ("query", "note"))
     from ...search.understanding import read_note, understand  # slow to import
 
     text = call.args["text"]
@@ -110,24 +103,17 @@ ANSWERS: Mapping[str, Callable[[Workspace, Call], Answer]] = {
     "context_analyze": _analyze,
 }
 
-_FILTERS = {
-    "type": "type",
-    "tags": "tag",
-    "project": "project",
-    "file": "file",
-    **{
-        name: name
-        for name in ("days", "since", "until", "min_importance", "max_importance", "parent", "has_body", "has_files")
-    },
-    "include_superseded": "include_superseded",
-}
-"""Arguments that filter, and what `build_filters` calls them."""
-
 
 def _filters(ws: Workspace, args: dict[str, Any]) -> Filters:
-    """The filters among the arguments, which it takes out."""
-    given = {_FILTERS[name]: args.pop(name) for name in list(args) if name in _FILTERS}
-    return build_filters(now=ws.clock(), **given)
+    if "tags" in args:
+        args["tag"] = args.pop("tags")
+    return take_filters(args, ws.clock())
+
+
+def _choice(name: str, value: str, valid: Sequence[str]) -> str:
+    if value not in valid:
+        raise InvalidArgument(f"{name} {value!r} is unknown.", valid=valid)
+    return value
 
 
 def _without_blanks(args: dict[str, Any]) -> dict[str, Any]:
@@ -139,22 +125,23 @@ def day_text(ws: Workspace, date: str) -> str:
     """All entries of a local date, oldest first, as fenced Markdown."""
     day = read_date(date, now=ws.clock(), name="date")
     filters = build_filters(now=ws.clock(), since=day, until=day, include_superseded=True)
-    items: list[Item] = []
-    cursor: str | None = None
-    while True:
-        page = find(ws, filters=filters, order="oldest", limit=100, cursor=cursor)
+    page = find(ws, filters=filters, order="oldest", limit=100)
+    items = entry_items(page, whole=True)
+    while page.cursor:
+        page = find(ws, filters=filters, order="oldest", limit=100, cursor=page.cursor)
         items += entry_items(page, whole=True)
-        cursor = page.cursor
-        if cursor is None:
-            break
     if not items:
         return f"No entries on {day}."
-    return f"{len(items)} entries of {day}. {DATA_FOLLOWS}\n\n" + render_items(items, [Level.WHOLE] * len(items))
+    return f"{len(items)} entries of {day}. {DATA_FOLLOWS}\n\n{_whole(items)}"
 
 
 def entry_text(ws: Workspace, id: str) -> str:
     """One entry, whole, as fenced Markdown."""
     return _get(ws, Call({"ids": [id]})).text
+
+
+def _whole(items: Sequence[Item]) -> str:
+    return render_items(items, [Level.WHOLE] * len(items))
 
 
 # -- answers --------------------------------------------------------------------------------------------
@@ -169,31 +156,36 @@ def _receipt(receipt: Receipt, done: str) -> Answer:
     return Answer("\n".join([line, *more]), receipt_json(receipt))
 
 
-def _found(result: SearchResult, items: list[Item], max_tokens: int, *, empty: bool) -> Answer:
-    levels = fit(items, max_tokens)
-    data = search_json(result)
-    _shorten(data["hits"], items, levels)
-    how = {"hybrid": "words and meaning", "lexical": "words", "semantic": "meaning"}[result.mode]
-    head = f"{len(items)} of {result.total} by {how}. {DATA_FOLLOWS}" if items else _nothing(empty)
-    more = _left_out(levels, "raise max_tokens")
-    if result.total > len(items):
-        more.append("A higher limit shows more.")
-    parts = [head, *_first_notice(result.notices), render_items(items, levels), " ".join(more)]
-    return Answer("\n\n".join(part for part in parts if part), data)
-
-
-def _listed(listing: Listing, *, empty: bool) -> Answer:
-    items = entry_items(listing)
-    levels = fit(items, MAX_TOKENS)
+def _listed(ws: Workspace, listing: Listing) -> Answer:
     data = listing_json(listing)
-    _shorten(data["entries"], items, levels)
-    head = f"{len(items)} of {listing.total}. {DATA_FOLLOWS}" if items else _nothing(empty)
-    more = _left_out(levels, "lower limit")
-    if listing.cursor:
-        more.append(f'More: the same call with cursor="{listing.cursor}".')
-    elif listing.total > len(items):
+    return _found(ws, data, data["entries"], entry_items(listing), MAX_TOKENS, cure="lower limit")
+
+
+def _found(
+    ws: Workspace, data: Json, entries: list[Json], items: list[Item], max_tokens: int, *, cure: str, how: str = ""
+) -> Answer:
+    """As much of the items as fits, how many there are, and how to get the rest; `entries` are theirs in `data`."""
+    levels = fit(items, max_tokens)
+    for entry, item, level in zip(entries, items, levels, strict=True):
+        shown = item.text if level is Level.WHOLE else item.snippet
+        if shown != entry["content"]:  # the budget is for the JSON as well
+            entry |= {"content": shown, "truncated": True}
+    if items:
+        head = f"{len(items)} of {data['total']}{how}. {DATA_FOLLOWS}"
+    elif ws.index.counts()[1]:
+        head = "Nothing found. Try other words, or fewer filters."
+    else:
+        head = "The journal is empty: context_save adds its first entry."
+    more = []
+    if dropped := levels.count(Level.NOTHING):
+        more.append(f"{dropped} more did not fit: {cure}.")
+    if any(level in (Level.TITLE, Level.SNIPPET) for level in levels):
+        more.append("Shortened ones: context_get with their ids gives them whole.")
+    if "cursor" in data:
+        more.append(f'More: the same call with cursor="{data["cursor"]}".')
+    elif data["total"] > len(items):
         more.append("A higher limit shows more.")
-    parts = [head, *_first_notice(listing.notices), _counts(data), render_items(items, levels), " ".join(more)]
+    parts = [head, *_first_notice(data["notices"]), _counts(data), render_items(items, levels), " ".join(more)]
     return Answer("\n\n".join(part for part in parts if part), data)
 
 
@@ -208,31 +200,5 @@ def _counts(data: Json) -> str:
     return fenced("counts", "\n".join(lines)) if lines else ""
 
 
-def _shorten(entries: list[Json], items: list[Item], levels: list[Level]) -> None:
-    """Give the JSON no more of an entry than its text shows, and say so; the budget is for both."""
-    for entry, item, level in zip(entries, items, levels, strict=True):
-        shown = item.text if level is Level.WHOLE else item.snippet
-        if shown != entry["content"]:
-            entry |= {"content": shown, "truncated": True}
-
-
-def _left_out(levels: list[Level], cure: str) -> list[str]:
-    """What the budget cut, and how to get it."""
-    shortened = sum(level in (Level.TITLE, Level.SNIPPET) for level in levels)
-    dropped = levels.count(Level.NOTHING)
-    said = []
-    if dropped:
-        said.append(f"{dropped} more did not fit: {cure}.")
-    if shortened:
-        said.append("Shortened ones: context_get with their ids gives them whole.")
-    return said
-
-
-def _nothing(empty: bool) -> str:
-    if empty:
-        return "The journal is empty: context_save adds its first entry."
-    return "Nothing found. Try other words, or fewer filters."
-
-
-def _first_notice(notices: tuple[str, ...]) -> list[str]:
+def _first_notice(notices: Sequence[str]) -> list[str]:
     return [f"Note: {brief(notices[0])}"] if notices else []

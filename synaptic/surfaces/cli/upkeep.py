@@ -1,0 +1,149 @@
+"""The commands about the home, its index, and the programs that use it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from ...config import load_config
+from ...errors import InvalidArgument
+from ...verbs import browse, doctor, gitdriver
+from ...workspace.sync import DEFAULT_RATE, rebuild
+from ...workspace.workspace import Workspace
+from .. import wire
+from . import flags as f
+from . import terminal
+from .program import app, command, open_home
+from .replies import answer, answer_receipt, screen_of, when_empty
+from .terminal import emit
+
+
+@command("rebuild-index", f.FRESH, f.AS_JSON)
+def rebuild_index(ws: Workspace, as_json: bool, fresh: bool) -> None:
+    """Make the index anew from the Markdown files.
+
+    Example: synaptic rebuild-index
+    """
+    with terminal.progress() as report_progress:
+        report = rebuild(ws, fresh=fresh, progress=report_progress)
+    answer(as_json, lambda: wire.as_json(report), lambda: terminal.rebuild_text(report), report.notices)
+
+
+@command("status", f.AS_JSON)
+def status(ws: Workspace, as_json: bool) -> None:
+    """Show what there is, and what could not be read.
+
+    Example: synaptic status
+    """
+    now = browse.status(ws)
+    rate = float(ws.index.meta("embed_rate") or DEFAULT_RATE)
+    seconds = max(1, round(now.pending_vectors / rate))
+    begin = "" if now.entries else f"\n\n{when_empty(ws)}"
+    answer(
+        as_json,
+        lambda: wire.status_json(now),
+        lambda: terminal.status_text(now, seconds, screen_of(ws)) + begin,
+        now.notices,
+    )
+
+
+@command("doctor", f.FIX, f.RESTORE, f.DISMISS, f.SECRETS, f.AS_JSON, opens=False)
+def _doctor(
+    home: str | None, as_json: bool, fix: bool, secrets: bool, restore: str | None = None, dismiss: str | None = None
+) -> int:
+    """Check that all is well.
+
+    Exit status 1 while something needs you.
+
+    Example: synaptic doctor --fix
+    """
+    if sum((fix, restore is not None, dismiss is not None, secrets)) > 1:
+        raise InvalidArgument("--fix, --restore, --dismiss and --secrets exclude each other.", hint="Give one of them.")
+    with open_home(home) as ws:
+        if restore is not None:
+            answer_receipt(ws, "Restored", doctor.restore_vanished(ws, restore), as_json)
+            return 0
+        if dismiss is not None:
+            doctor.dismiss(ws, dismiss)
+            answer(as_json, lambda: {"success": True, "id": dismiss}, lambda: f"Dismissed {dismiss}")
+            return 0
+        check = doctor.fix if fix else doctor.secrets if secrets else doctor.checkup
+        found = check(ws)
+        answer(as_json, lambda: wire.as_json(found), lambda: terminal.checkup_text(found, screen_of(ws)))
+        return 0 if found.ok else 1
+
+
+@command("git-setup", f.REMOVE, f.AS_JSON, opens=False)
+def git_setup(home: str | None, as_json: bool, remove: bool) -> None:
+    """Let git merge the journal entry by entry.
+
+    Once in each clone; nothing in the journal changes.
+
+    Example: synaptic git-setup
+    """
+    done = gitdriver.set_up(load_config(home), remove=remove)
+    text, notices = f"Merges in {done.repository} are git's own again.", []
+    if not remove:
+        text = f"Merges of the journal in {done.repository} go by entries now ({done.attributes}: {done.line})."
+        notices.append("Run it once in every clone. `synaptic git-setup --remove` undoes it.")
+    answer(as_json, lambda: {"success": True} | wire.as_json(done), lambda: text, notices)
+
+
+@command("setup", f.CLIENT, f.SCOPE, f.DRY_RUN, f.SHOW, f.STATUS, f.REMOVE, f.AS_JSON, opens=False)
+def setup(home: str | None, as_json: bool, clients: Sequence[str] = (), **given: Any) -> int:
+    """Register Synaptic with the programs that speak MCP.
+
+    CLIENT is claude-code, claude-desktop, codex, gemini, cursor, vscode, windsurf, zed or opencode.
+
+    Example: synaptic setup --dry-run
+    """
+    from .setup_command import run  # only this command needs it
+
+    return run(home, clients, as_json=as_json, **given)
+
+
+@command("hook", f.EVENT, opens=False)
+def hook(home: str | None, event: str) -> int:
+    """Answer a hook of an agent, whose JSON is read from standard input.
+
+    On a terminal it shows what an agent would be told here. Exit status 0, whatever goes wrong.
+
+    Example: synaptic hook session-start
+    """
+    from ..hooks import hooks
+
+    try:
+        said = hooks.answer(event, home)
+    except InvalidArgument as error:  # status 2 would keep an agent from its work
+        terminal.say_error(error)
+        return 1
+    if said:
+        emit(said)
+    return 0
+
+
+@command("mcp", opens=False)
+def mcp(home: str | None) -> None:
+    """Serve agents over MCP, on stdin and stdout.
+
+    `synaptic setup` tells your agents to start it.
+
+    Example: synaptic mcp
+    """
+    from ..mcp.server import run  # 0.6 s, and only this command needs it
+
+    run(home)
+
+
+# a file of the journal may be called -x.md or --help.md
+@app.command("git-merge", hidden=True, add_help_option=False, context_settings={"ignore_unknown_options": True})
+def git_merge(ctx: typer.Context, base: Path, ours: Path, theirs: Path, path: str) -> int:
+    """What git calls; exit status 0 for a clean merge, 10 for one with conflicts, else `ours` is as it was."""
+    try:
+        return gitdriver.drive(base, ours, theirs, path, day_file=load_config(ctx.obj).day_file)
+    except Exception as error:
+        terminal.say(f"synaptic: {path} cannot be merged: {error}")
+        return 1
