@@ -56,9 +56,9 @@ def hit_items(result: SearchResult, *, detailed: bool = False) -> list[Item]:
     return [
         Item(
             entry=hit.entry,
-            text=hit.passage if _long(hit.entry) else hit.entry.content,
+            text=hit.passage if len(hit.entry.content) > WHOLE_CONTENT else hit.entry.content,
             snippet=hit.snippet,
-            partial=_long(hit.entry),
+            partial=len(hit.entry.content) > WHOLE_CONTENT,
             superseded_by=hit.superseded_by,
             remark=_why(hit, hit.why) if hit.why else "",
             detailed=detailed,
@@ -71,7 +71,7 @@ def entry_items(listing: Listing, *, whole: bool = False) -> list[Item]:
     """The entries of a listing; long ones as their beginning unless `whole`."""
     items = []
     for entry in listing.entries:
-        partial = _long(entry) and not whole
+        partial = len(entry.content) > WHOLE_CONTENT and not whole
         items.append(
             Item(
                 entry=entry,
@@ -153,13 +153,27 @@ def brief(text: str) -> str:
     return text if len(text) <= 2 * BRIEF_CHARS else f"{text[:BRIEF_CHARS]} … {text[-BRIEF_CHARS:]}"
 
 
+def short(id: str) -> str:
+    """The part of an id that people are shown."""
+    return id.partition("-")[2] or id
+
+
 def files_text(entry: Entry, files: Sequence[str]) -> str:
     """These files of an entry in a line, with a mark at those that are not what they were when it was saved."""
     return ", ".join(f"{path} (changed since)" if path in entry.changed_files else path for path in files)
 
 
-def _long(entry: Entry) -> bool:
-    return len(entry.content) > WHOLE_CONTENT
+def details(entry: Entry, *, project: bool = True) -> list[str]:
+    """What an entry is marked with beside its type, title and tags: `importance 8`, `by claude`."""
+    marks = {
+        "importance": entry.importance,
+        "project": entry.project if project else None,
+        "files": files_text(entry, entry.files),
+        "parent": entry.parent,
+        "supersedes": ", ".join(entry.supersedes),
+        "by": entry.by,
+    }
+    return [f"{name} {value}" for name, value in marks.items() if value not in (None, "")]
 
 
 def _nothing(_: str) -> tuple[int, ...]:
@@ -177,19 +191,11 @@ def _marks(item: Item, *, full: bool) -> str:
     entry = item.entry
     marks = [" ".join(f"#{tag}" for tag in entry.tags)]
     if item.superseded_by:
-        marks.append(f"superseded by {item.superseded_by.partition('-')[2] or item.superseded_by}")
-    if not full and entry.changed_files:
-        marks.append(f"files {files_text(entry, entry.changed_files[:CHANGED_SHOWN])}")
+        marks.append(f"superseded by {short(item.superseded_by)}")
     if full:
-        marks += [
-            f"importance {entry.importance}" if entry.importance is not None else "",
-            f"project {entry.project}" if entry.project else "",
-            f"files {files_text(entry, entry.files)}" if entry.files else "",
-            f"parent {entry.parent}" if entry.parent else "",
-            f"supersedes {', '.join(entry.supersedes)}" if entry.supersedes else "",
-            f"by {entry.by}" if entry.by else "",
-            f"{entry.place.path}:{entry.place.line}" if entry.place else "",
-        ]
+        marks += [*details(entry), f"{entry.place.path}:{entry.place.line}" if entry.place else ""]
+    elif entry.changed_files:
+        marks.append(f"files {files_text(entry, entry.changed_files[:CHANGED_SHOWN])}")
     return one_line(" · ".join(mark for mark in marks if mark))
 
 

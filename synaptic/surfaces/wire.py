@@ -17,7 +17,7 @@ Json = dict[str, Any]
 WHOLE_CONTENT = 2_000
 """Characters up to which a search answers an entry's content whole; longer ones by their best passage."""
 
-_OF_AN_ENTRY = (
+OF_AN_ENTRY = (
     "id at date time date_source type title tags project importance files changed_files parent supersedes "
     "superseded_by by content truncated path line"
 ).split()
@@ -48,7 +48,7 @@ def entry_json(entry: Entry, superseded_by: str | None = None) -> Json:
         "path": place.path if place else None,
         "line": place.line if place else None,
     }
-    return {name: beside[name] if name in beside else as_json(getattr(entry, name)) for name in _OF_AN_ENTRY}
+    return {name: beside[name] if name in beside else as_json(getattr(entry, name)) for name in OF_AN_ENTRY}
 
 
 def hit_json(hit: Hit) -> Json:

@@ -9,7 +9,7 @@ from pathlib import Path
 from ...models import Listing, Receipt, SearchResult
 from ...workspace.workspace import Workspace
 from .. import wire
-from ..present import clean
+from ..present import clean, short
 from . import editor, terminal
 from .terminal import Screen, emit, emit_json, say
 
@@ -43,7 +43,7 @@ def answer(as_json: bool, data: Callable[[], wire.Json], text: Callable[[], str]
 def answer_receipt(ws: Workspace, done: str, receipt: Receipt, as_json: bool) -> None:
     place = f"{'for' if receipt.queued else 'in'} {screen_of(ws).path(receipt.path)}"
     notices = [notice for notice in receipt.notices if notice != "already saved"]  # which `done` says
-    answer(as_json, lambda: wire.receipt_json(receipt), lambda: f"{done} {terminal.short(receipt.id)} {place}", notices)
+    answer(as_json, lambda: wire.receipt_json(receipt), lambda: f"{done} {short(receipt.id)} {place}", notices)
 
 
 def answer_listing(ws: Workspace, listing: Listing, as_json: bool, *, whole: bool = False) -> None:

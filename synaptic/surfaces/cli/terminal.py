@@ -35,7 +35,7 @@ from ...models import (
     Why,
 )
 from ...verbs.adopt import Adopted
-from ..present import CHANGED_SHOWN, clean, files_text, one_line
+from ..present import CHANGED_SHOWN, clean, details, files_text, one_line, short
 from ..wire import Json
 
 IsHit = Callable[[str], bool]
@@ -174,15 +174,8 @@ def facets_text(facets: Facets, to: Screen) -> str:
 def _whole(entry: Entry, superseded_by: str | None, to: Screen) -> str:
     title = to.paint(one_line(entry.title), "bold")
     lines = [f"{_stamp(entry, to)}  {title}{_marks(entry, superseded_by, to)}"]
-    details = [
-        _where(entry, to),
-        f"importance {entry.importance}" if entry.importance is not None else "",
-        f"files {files_text(entry, entry.files)}" if entry.files else "",
-        f"parent {entry.parent}" if entry.parent else "",
-        f"supersedes {', '.join(entry.supersedes)}" if entry.supersedes else "",
-        f"by {entry.by}" if entry.by else "",
-    ]
-    lines.append(to.paint(" · ".join(one_line(detail) for detail in details if detail), "dim"))
+    marks = [_where(entry, to), *details(entry, project=False)]
+    lines.append(to.paint(" · ".join(one_line(mark) for mark in marks if mark), "dim"))
     if entry.content != entry.title:
         lines += ["", clean(entry.content)]
     return "\n".join(lines)
@@ -267,11 +260,6 @@ def _count(number: int, thing: str) -> str:
     """`1 entry`, `1,200 entries`."""
     many = thing.removesuffix("y") + "ies" if thing.endswith("y") else thing + "s"
     return f"{number:,} {thing if number == 1 else many}"
-
-
-def short(id: str) -> str:
-    """The part of an id that people are shown."""
-    return id.partition("-")[2] or id
 
 
 def outline(data: Json) -> str:

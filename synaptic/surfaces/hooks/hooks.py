@@ -10,8 +10,8 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -129,26 +129,24 @@ def _read_call(data: bytes) -> Call:
 # -- a hook never stands in the way ---------------------------------------------------------------------
 
 
-class _limited:
+@contextmanager
+def _limited(state: Path, event: str, timeout_s: float) -> Iterator[None]:
     """A context that ends the process, with status 0 and without an answer, when it takes longer than `timeout_s`.
 
     SQLite and the model cannot be interrupted from Python; what they do is safe to break off at any moment.
     """
 
-    def __init__(self, state: Path, event: str, timeout_s: float) -> None:
-        self._timer = threading.Timer(timeout_s, self._give_up, (state, f"{event}: no answer after {timeout_s:g} s"))
-        self._timer.daemon = True
-
-    def __enter__(self) -> None:
-        self._timer.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
-
-    @staticmethod
-    def _give_up(state: Path, problem: str) -> None:
-        _log(state, problem)
+    def give_up() -> None:
+        _log(state, f"{event}: no answer after {timeout_s:g} s")
         os._exit(0)
+
+    timer = threading.Timer(timeout_s, give_up)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _log(state: Path | None, problem: str) -> None:

@@ -15,7 +15,19 @@ from ...verbs.browse import find, get, recent
 from ...verbs.writing import delete, save, update
 from ...workspace.workspace import Workspace
 from ..arguments import take_filters
-from ..present import DATA_FOLLOWS, Item, Level, brief, entry_items, fenced, fit, hit_items, one_line, render_items
+from ..present import (
+    DATA_FOLLOWS,
+    Item,
+    Level,
+    brief,
+    entry_items,
+    fenced,
+    fit,
+    hit_items,
+    one_line,
+    render_items,
+    short,
+)
 from ..wire import Json, analysis_json, listing_json, note_json, receipt_json, search_json
 
 MAX_TOKENS = 4_000
@@ -149,8 +161,7 @@ def _whole(items: Sequence[Item]) -> str:
 
 def _receipt(receipt: Receipt, done: str) -> Answer:
     notices = tuple(notice for notice in receipt.notices if notice != "already saved")
-    id = receipt.id.partition("-")[2] or receipt.id
-    line = f"{done} {id} ({receipt.date} {receipt.time}, {one_line(receipt.path)})."
+    line = f"{done} {short(receipt.id)} ({receipt.date} {receipt.time}, {one_line(receipt.path)})."
     tags = ", ".join(map(one_line, receipt.suggested_tags))
     more = _first_notice(notices) or ([f"Tags of the journal that fit: {tags}."] if tags else [])
     return Answer("\n".join([line, *more]), receipt_json(receipt))

@@ -12,11 +12,10 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import anyio
 from mcp import types
@@ -39,6 +38,7 @@ WARM_UP_AFTER_S = 0.02
 """The answer that starts the warm-up is written first."""
 
 Context = ServerRequestContext[Worker, Any]
+Result = TypeVar("Result")
 
 
 def run(home: str | Path | None = None) -> None:
@@ -55,6 +55,12 @@ def run(home: str | Path | None = None) -> None:
         status = 1
     finally:
         os._exit(status)  # threads may still be at work
+
+
+async def _serve(home: str | Path | None, stdin: Lines, stdout: anyio.AsyncFile[str]) -> None:
+    server = build_server(home)
+    async with stdio_server(cast("anyio.AsyncFile[str]", stdin), stdout) as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
 
 
 def build_server(home: str | Path | None = None, *, embedder: Embedder | None = None) -> Server[Worker]:
@@ -78,12 +84,12 @@ def build_server(home: str | Path | None = None, *, embedder: Embedder | None = 
         description="A memory of Markdown files that a person and their agents share.",
         instructions=INSTRUCTIONS,
         lifespan=lifespan,
-        on_list_tools=_list_tools,
+        on_list_tools=_always(types.ListToolsResult(tools=[_described(tool) for tool in TOOLS])),
         on_call_tool=_call_tool,
-        on_list_resources=_list_resources,
-        on_list_resource_templates=_list_resource_templates,
+        on_list_resources=_always(_RESOURCES),
+        on_list_resource_templates=_always(_TEMPLATES),
         on_read_resource=_read_resource,
-        on_list_prompts=_list_prompts,
+        on_list_prompts=_always(_PROMPTS),
         on_get_prompt=_get_prompt,
     )
     server.middleware.append(_warm_up)
@@ -99,11 +105,16 @@ async def _warm_up(ctx: Context, call_next: CallNext) -> HandlerResult:
             asyncio.get_running_loop().call_later(WARM_UP_AFTER_S, ctx.lifespan_context.start)
 
 
+def _always(result: Result) -> Callable[[Context, Any], Awaitable[Result]]:
+    """A handler that gives the same answer to everybody."""
+
+    async def answer(_: Context, __: Any) -> Result:
+        return result
+
+    return answer
+
+
 # -- tools ----------------------------------------------------------------------------------------------
-
-
-async def _list_tools(_: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-    return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS])
 
 
 def _described(tool: ToolSpec) -> types.Tool:
@@ -126,8 +137,7 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
         if params.name not in BY_NAME:
             raise InvalidArgument(f"There is no tool {params.name!r}.", valid=BY_NAME)
         args = check_arguments(BY_NAME[params.name], params.arguments or {})
-        answer_to = ANSWERS[params.name]
-        client = _client_name(ctx)
+        answer_to, client = ANSWERS[params.name], _client_name(ctx)
         future = worker.submit(lambda ws: answer_to(ws, Call(args, client, worker.loading)))
         answer = await asyncio.wrap_future(future)
     except SynapticError as error:
@@ -158,47 +168,38 @@ def _client_name(ctx: Context) -> str | None:
 _JOURNAL, _ENTRY = "synaptic://journal/", "synaptic://entry/"
 
 
-async def _list_resources(_: Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-    today = types.Resource(
-        uri=f"{_JOURNAL}today", name="today", description="Today's entries.", mime_type="text/markdown"
-    )
-    return types.ListResourcesResult(resources=[today])
-
-
-async def _list_resource_templates(
-    _: Context, __: types.PaginatedRequestParams | None
-) -> types.ListResourceTemplatesResult:
-    templates = [
-        types.ResourceTemplate(
-            uri_template=f"{_JOURNAL}{{date}}",
-            name="journal",
-            description="All entries of a day: 2026-11-21, today or yesterday.",
-            mime_type="text/markdown",
-        ),
-        types.ResourceTemplate(
-            uri_template=f"{_ENTRY}{{id}}", name="entry", description="One entry, whole.", mime_type="text/markdown"
-        ),
+_MARKDOWN = "text/markdown"
+_RESOURCES = types.ListResourcesResult(
+    resources=[
+        types.Resource(uri=f"{_JOURNAL}today", name="today", description="Today's entries.", mime_type=_MARKDOWN)
     ]
-    return types.ListResourceTemplatesResult(resource_templates=templates)
+)
+_TEMPLATES = types.ListResourceTemplatesResult(
+    resource_templates=[
+        types.ResourceTemplate(uri_template=place, name=name, description=description, mime_type=_MARKDOWN)
+        for place, name, description in (
+            (f"{_JOURNAL}{{date}}", "journal", "All entries of a day: 2026-11-21, today or yesterday."),
+            (f"{_ENTRY}{{id}}", "entry", "One entry, whole."),
+        )
+    ]
+)
 
 
 async def _read_resource(ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
     uri = str(params.uri)
     try:
-        if uri.startswith(_JOURNAL):
-            verb = partial(day_text, date=uri.removeprefix(_JOURNAL))
-        elif uri.startswith(_ENTRY):
-            verb = partial(entry_text, id=uri.removeprefix(_ENTRY))
-        else:
+        read, place = (entry_text, _ENTRY) if uri.startswith(_ENTRY) else (day_text, _JOURNAL)
+        if not uri.startswith(place):
             raise InvalidArgument(f"There is no resource {uri}.", valid=(f"{_JOURNAL}{{date}}", f"{_ENTRY}{{id}}"))
-        text = await asyncio.wrap_future(ctx.lifespan_context.submit(verb))
+        text = await asyncio.wrap_future(ctx.lifespan_context.submit(lambda ws: read(ws, uri.removeprefix(place))))
     except SynapticError as error:
         raise MCPError(code=types.INVALID_PARAMS, message=brief(str(error)), data={"uri": uri}) from error
     except Exception as error:
         log.exception("%s failed", one_line(uri))
         raise MCPError(code=types.INTERNAL_ERROR, message=f"Reading it failed ({type(error).__name__}).") from error
-    contents = [types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)]
-    return types.ReadResourceResult(contents=list(contents))
+    return types.ReadResourceResult(
+        contents=[types.TextResourceContents(uri=params.uri, mime_type=_MARKDOWN, text=text)]
+    )
 
 
 HANDOFF = """\
@@ -212,28 +213,27 @@ step, the files in play. Put the last handoff's id in supersedes, if this one re
 No secrets. Then show me the hand-off in a few lines."""
 
 
-async def _list_prompts(_: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-    focus = types.PromptArgument(name="focus", description="What it is about, if not all of the session.")
-    prompt = types.Prompt(name="handoff", description="End a session: save where things stand.", arguments=[focus])
-    return types.ListPromptsResult(prompts=[prompt])
+_PROMPTS = types.ListPromptsResult(
+    prompts=[
+        types.Prompt(
+            name="handoff",
+            description="End a session: save where things stand.",
+            arguments=[types.PromptArgument(name="focus", description="What it is about, if not all of the session.")],
+        )
+    ]
+)
 
 
 async def _get_prompt(_: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
     if params.name != "handoff":
         raise MCPError(code=types.INVALID_PARAMS, message=f"There is no prompt {params.name!r}. Valid: handoff.")
-    unknown = [name for name in params.arguments or {} if name != "focus"]
-    if unknown:
-        raise MCPError(code=types.INVALID_PARAMS, message=f"handoff has no argument {unknown[0]!r}. Valid: focus.")
-    focus = one_line((params.arguments or {}).get("focus", ""))
+    given = dict(params.arguments or {})
+    focus = one_line(given.pop("focus", ""))
+    for unknown in given:
+        raise MCPError(code=types.INVALID_PARAMS, message=f"handoff has no argument {unknown!r}. Valid: focus.")
     text = HANDOFF.format(focus=f": {focus}" if focus else "")
     message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
     return types.GetPromptResult(description="A session hand-off.", messages=[message])
-
-
-async def _serve(home: str | Path | None, stdin: Lines, stdout: anyio.AsyncFile[str]) -> None:
-    server = build_server(home)
-    async with stdio_server(cast("anyio.AsyncFile[str]", stdin), stdout) as (reading, writing):
-        await server.run(reading, writing, server.create_initialization_options())
 
 
 def _version() -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from ...errors import InvalidArgument
 from ...models import MODES, ORDERS, STRATEGIES, TYPES
 from ...search.ranking import PRESETS
-from ..wire import Json
+from ..wire import OF_AN_ENTRY, Json
 
 INSTRUCTIONS = """\
 Synaptic is the memory that the user and their agents share: a journal of Markdown files on this machine.
@@ -81,64 +82,61 @@ def check_arguments(tool: ToolSpec, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _converted(name: str, value: Any, schema: Json) -> Any:
-    kind = schema["type"]
-    if kind == "string" and isinstance(value, str | int | float) and not isinstance(value, bool):
-        return str(value)
-    if kind == "boolean":
-        if isinstance(value, bool):
-            return value
-        if isinstance(value, str) and value.strip().lower() in ("true", "false"):
-            return value.strip().lower() == "true"
-        raise InvalidArgument(f"{name} is {_shown(value)}.", valid=("true", "false"))
-    if kind == "integer":
-        return _integer(name, value)
-    if kind == "number":
-        return _real(name, value)
-    if kind == "object":
-        return _mapping(name, value)
-    if kind == "array":
-        return _strings(name, value)
-    raise InvalidArgument(f"{name} is {_shown(value)}.", valid=("a text",))
-
-
-def _integer(name: str, value: Any) -> int:
+    read, *valid = _READERS[schema["type"]]
     try:
-        if isinstance(value, bool) or int(value) != float(value):
-            raise ValueError
-        return int(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidArgument(f"{name} is {_shown(value)}.", valid=("a whole number",)) from None
+        return read(value)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        raise InvalidArgument(f"{name} is {_shown(value)}.", valid=valid) from None
 
 
-def _real(name: str, value: Any) -> float:
-    try:
-        if isinstance(value, bool) or not math.isfinite(float(value)):
-            raise ValueError
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidArgument(f"{name} is {_shown(value)}.", valid=("a number",)) from None
+def _text(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError
+    return str(value)
 
 
-def _mapping(name: str, value: Any) -> dict[str, Any]:
-    try:
-        read = json.loads(value) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
-        read = None
+def _switch(value: Any) -> bool:
+    said = str(value).strip().lower()
+    if said not in ("true", "false"):
+        raise ValueError
+    return said == "true"
+
+
+def _whole_number(value: Any) -> int:
+    if int(value) != _number(value):
+        raise ValueError
+    return int(value)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not math.isfinite(float(value)):
+        raise ValueError
+    return float(value)
+
+
+def _object_of(value: Any) -> dict[str, Any]:
+    read = json.loads(value) if isinstance(value, str) else value
     if not isinstance(read, dict):
-        raise InvalidArgument(f"{name} is {_shown(value)}.", valid=("an object",))
+        raise ValueError
     return read
 
 
-def _strings(name: str, value: Any) -> list[str]:
+def _texts(value: Any) -> list[str]:
     if isinstance(value, str) and value.lstrip().startswith("["):
-        try:
+        with suppress(ValueError, RecursionError):
             value = json.loads(value)
-        except (ValueError, RecursionError):
-            value = [value]
-    values = value if isinstance(value, list | tuple) else [value]
-    if not all(isinstance(one, str | int | float) and not isinstance(one, bool) for one in values):
-        raise InvalidArgument(f"{name} is {_shown(value)}.", valid=("a text", "a list of texts"))
-    return [str(one) for one in values]
+    return [_text(one) for one in (value if isinstance(value, list | tuple) else [value])]
+
+
+_READERS: Mapping[str, tuple[Any, ...]] = {
+    "string": (_text, "a text"),
+    "boolean": (_switch, "true", "false"),
+    "integer": (_whole_number, "a whole number"),
+    "number": (_number, "a number"),
+    "object": (_object_of, "an object"),
+    "array": (_texts, "a text", "a list of texts"),
+}
+"""What reads a value of each type, and what it takes."""
 
 
 def _shown(value: Any) -> str:
@@ -147,12 +145,8 @@ def _shown(value: Any) -> str:
 
 
 def _say(schema: Json, description: str = "", default: Any = None) -> Json:
-    said = dict(schema)
-    if description:
-        said["description"] = description
-    if default is not None:
-        said["default"] = default
-    return said
+    said = {"description": description, "default": default}
+    return schema | {name: value for name, value in said.items() if value}
 
 
 # -- what the tools answer: the JSON of wire.py ---------------------------------------------------------
@@ -165,51 +159,32 @@ def _object(required: Json, optional: Json | None = None) -> Json:
 _NOTICES = _say(_LIST, "what the user should know, most important first")
 _MAYBE_TEXT = {"anyOf": [_TEXT, {"type": "null"}]}
 _MAYBE_NUMBER = {"anyOf": [_WHOLE_NUMBER, {"type": "null"}]}
-_ENTRY_FIELDS: Json = {
-    "id": _TEXT,
+_ENTRY_FIELDS: Json = dict.fromkeys(OF_AN_ENTRY, _TEXT) | {
     "at": _say(_TEXT, "ISO date-time with offset"),
-    "date": _TEXT,
-    "time": _TEXT,
     "date_source": {"type": "string", "enum": ["file", "front-matter", "comment", "mtime"]},
     "type": {"type": "string", "enum": list(TYPES)},
-    "title": _TEXT,
-    "tags": _LIST,
-    "project": _MAYBE_TEXT,
-    "importance": _MAYBE_NUMBER,
-    "files": _LIST,
+    **dict.fromkeys(("tags", "files", "supersedes"), _LIST),
+    **dict.fromkeys(("project", "parent", "superseded_by", "by", "path"), _MAYBE_TEXT),
+    **dict.fromkeys(("importance", "line"), _MAYBE_NUMBER),
     "changed_files": _say(_LIST, "those of files that differ now from when it was saved, or are gone"),
-    "parent": _MAYBE_TEXT,
-    "supersedes": _LIST,
-    "superseded_by": _MAYBE_TEXT,
-    "by": _MAYBE_TEXT,
-    "content": _TEXT,
     "truncated": _say(_SWITCH, "content is a part; context_get gives it whole"),
-    "path": _MAYBE_TEXT,
-    "line": _MAYBE_NUMBER,
 }
 _HIT = _object(
-    _ENTRY_FIELDS | {"score": {"type": "number"}, "snippet": _TEXT, "snippet_line": _WHOLE_NUMBER},
-    {"why": {"type": "object"}},
+    _ENTRY_FIELDS | {"score": _NUMBER, "snippet": _TEXT, "snippet_line": _WHOLE_NUMBER},
+    {"why": _OBJECT},
 )
 _COUNTS = {"type": "array", "items": _object({"name": _TEXT, "count": _WHOLE_NUMBER})}
 _RECEIPT = _object(
     {
         "success": _SWITCH,
-        "id": _TEXT,
-        "date": _TEXT,
-        "time": _TEXT,
-        "path": _TEXT,
+        **dict.fromkeys(("id", "date", "time", "path"), _TEXT),
         "queued": _say(_SWITCH, "safe, but not in its file yet"),
         "notices": _NOTICES,
         "suggested_tags": _say(_LIST, "tags of the journal that fit; context_update adds them"),
     }
 )
 _LISTING = _object(
-    {
-        "total": _WHOLE_NUMBER,
-        "entries": {"type": "array", "items": _object(_ENTRY_FIELDS)},
-        "notices": _NOTICES,
-    },
+    {"total": _WHOLE_NUMBER, "entries": {"type": "array", "items": _object(_ENTRY_FIELDS)}, "notices": _NOTICES},
     {"cursor": _TEXT, "facets": _object({"types": _COUNTS, "tags": _COUNTS, "projects": _COUNTS})},
 )
 _FOUND = _object(
@@ -217,12 +192,12 @@ _FOUND = _object(
         "query": _TEXT,
         "mode": _say({"type": "string", "enum": list(MODES)}, "what ran"),
         "strategy": _TEXT,
-        "weights": {"type": "object", "additionalProperties": {"type": "number"}},
+        "weights": {"type": "object", "additionalProperties": _NUMBER},
         "total": _WHOLE_NUMBER,
         "hits": {"type": "array", "items": _HIT},
         "notices": _NOTICES,
     },
-    {"rounds": {"type": "array", "items": {"type": "object"}}, "choice": {"type": "object"}},
+    {"rounds": {"type": "array", "items": _OBJECT}, "choice": _OBJECT},
 )
 
 # -- the tools ------------------------------------------------------------------------------------------
