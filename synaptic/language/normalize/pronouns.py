@@ -37,13 +37,13 @@ _NO_THING = (
     | NOTES.departments
 ) - SHARED.tools
 _FOLLOWS_A_ROLE = NOTES.function | NOTES.aux | NOTES.does
+_OPENS_NO_NAME = NOTES.verbs | NOTES.no_named_thing
 _OF_THINGS = NOTES.aux | NOTES.tells
 _NO_RIVALS = NOTES.somebody | NOTES.groups | NOTES.people_words
 _ENDINGS = SHARED.pattern("file_endings")
 _FILE = rf"(?<![\w/.~-])(?:[\w.~-]{{1,60}}/){{0,8}}[\w-]{{1,80}}(?:\.[\w-]{{1,40}}){{0,3}}\.(?:{_ENDINGS})(?![\w/])"
 _TOKEN = rf"(?P<code>{CODE}+)|(?P<file>{_FILE})|\d{{1,4}}(?:\.\d{{1,4}}){{0,3}}|[^\W_]\w*(?:[-.+]\w+|\+\+)*"
 _VERSION = r"v?\d{1,4}(?:\.[\dx]{1,4}){0,3}\Z"
-_NAME_IN_CODE = r"`+[\w./:@+-]+(?:\(\))?`+"
 _REACH = 120
 """Words before "it" and "they" that are looked at for something else that could be meant. By eye."""
 
@@ -149,7 +149,7 @@ class _Note:
     def is_spelled_as_name(self, i: int) -> bool:
         """Whether the word is spelled like a person's name."""
         word = self.tokens[i].word
-        return len(word) > 1 and word[0].isupper() and not word.isupper() and word.replace("-", "").isalpha()
+        return word[0].isupper() and not word.isupper() and word.replace("-", "").isalpha()
 
     def written(self, first: int, last: int) -> str:
         """The text from one token to the one before `last`."""
@@ -175,11 +175,8 @@ class _Note:
         return lower in FIRST_NAMES and (lower not in ALSO_WORDS or self.joined(i + 1) in NOTES.says)
 
     def _stranger(self) -> str:
-        """The one unknown name that does what people do, in a note that names no known person."""
-        words = [i for i in range(len(self.tokens)) if self.is_spelled_as_name(i)]
-        if any(self._is_known_person(i) for i in words):
-            return ""
-        names = [i for i in words if self.tokens[i].lower not in _NO_PERSON]
+        """The one name of a note, if it does what people do."""
+        names = [i for i in range(len(self.tokens)) if self.is_spelled_as_name(i) and self.lower(i) not in _NO_PERSON]
         found = {self.tokens[i].word for i in names}
         acts = any(self.tokens[i].opens and self.joined(i + 1) in NOTES.does for i in names)
         return found.pop() if len(found) == 1 and acts else ""
@@ -203,21 +200,17 @@ class _Note:
         last = self.run(i, 3, lambda k: self.tokens[k].word[0].isupper())
         if last > i + 1 and self.joined(last) in NOTES.groups:
             return Mention(last + 1, f"the{self.written(i, last + 1)[3:]}", ("they",))
-        name, after = self.joined(i + 1), self.joined(i + 2)
-        if not name.endswith("s") or name.endswith(("ss", "us")) or name in SHARED.tools or name in _NO_NAMES:
-            return None
-        if not self.is_spelled_as_name(i + 1) or (after and after not in _FOLLOWS_A_ROLE and not after.endswith("ed")):
+        after = self.joined(i + 2)
+        is_family = self.joined(i + 1).endswith("s") and self.is_spelled_as_name(i + 1)
+        if not is_family or (after and after not in _FOLLOWS_A_ROLE and not after.endswith("ed")):
             return None  # the Beatles album
         return Mention(i + 2, f"the{self.written(i, i + 2)[3:]}", ("they",))
 
     def _thing(self, i: int) -> Mention | None:
         """A tool, a project, a file, code; its name is "" where another thing is meant: "the Kestrel dashboard"."""
         token = self.tokens[i]
-        if token.form == "code":
-            name = self.text[token.start : token.end]
-            return Mention(i + 1, name if compiled(_NAME_IN_CODE).fullmatch(name) else "", ("it",))
-        if token.form == "file":
-            return Mention(i + 1, token.word, ("it",))
+        if token.form in ("code", "file"):
+            return Mention(i + 1, self.text[token.start : token.end], ("it",))
         if not self._names_thing(i):
             return None
         last = self.run(i, 3, self._continues_name)
@@ -225,28 +218,24 @@ class _Note:
 
     def _continues_name(self, i: int) -> bool:
         word = self.tokens[i].word
-        return compiled(_VERSION).match(word) is not None or (word[0].isupper() and word.lower() not in _NO_NAMES)
+        return word[0].isupper() or compiled(_VERSION).match(word) is not None
 
     def _names_thing(self, i: int) -> bool:
-        token, after = self.tokens[i], self.joined(i + 1)
+        token = self.tokens[i]
         if is_tool(token.word):
             return True
         if not token.word[0].isupper() or len(token.word) < 2 or token.lower in _NO_THING:
             return False
-        if not token.opens or not token.word[1:].islower():
-            return True
-        if token.lower in NOTES.verbs:
-            return False
         if self.joined(i + 2) in _OF_THINGS and self._continues_name(i + 1):
             return True  # Home Assistant crashed
-        if token.lower in NOTES.no_named_thing:
+        if token.opens and token.lower in _OPENS_NO_NAME:
             return False
         # A thing without an article, of which something is told, is called so: "Atlas is late".
-        return token.word in self.inside or after in _OF_THINGS or compiled(_VERSION).match(after) is not None
+        return token.word in self.inside or self.joined(i + 1) in _OF_THINGS
 
     def _is_compound(self, first: int, last: int) -> bool:
         after = self.joined(last)
-        if not after.isalpha() or after in _FOLLOWS_A_ROLE or after in NOTES.kinds or after.endswith("ed"):
+        if not after.isalpha() or after in _FOLLOWS_A_ROLE or after in NOTES.kinds:
             return False
         return self.before(first) in NOTES.determiners or self.joined(last + 1) in NOTES.aux
 
@@ -271,8 +260,7 @@ class _Note:
         if kind == "they":
             rivals = any(k not in self.names and self._is_plural(k) for k in near)
             return None if rivals and self.joined(i + 1) not in NOTES.human else named.name
-        hides = near and HIDDEN in self.shown[self.tokens[near[0]].start : self.tokens[i].start]
-        if not near or hides or self._is_dummy(i) or named.last - 1 < near[0]:
+        if self._is_dummy(i) or named.last - 1 < near[0]:
             return None
         return None if any(self._is_rival(k) for k in near if self.tokens[k].opens) else named.name
 
@@ -281,7 +269,6 @@ class _Note:
         lower, after = self.lower(i), self.joined(i + 1)
         if lower == "it":
             is_object = after not in NOTES.aux and not after.endswith(("s", "ed"))
-            is_object = is_object and not self.shown.startswith(("'", "’"), self.tokens[i].end)
         else:
             is_object = lower in ("him", "them") or (lower == "her" and not self._is_owning(i))
         if not is_object or self.tokens[nearest - 1].sentence != self.tokens[i].sentence:
@@ -289,7 +276,6 @@ class _Note:
         return not any(
             self.lower(k) in NOTES.clause_words
             or any(sign in self.shown[self.tokens[k - 1].end : self.tokens[k].start] for sign in ",;:—–(")
-            or (self.lower(k) == "to" and k + 1 < i)
             for k in range(max(nearest, i - _REACH), i)
         )
 
@@ -303,15 +289,13 @@ class _Note:
     def _is_plural(self, i: int) -> bool:
         """Whether the word is, as far as form tells, several things or people."""
         token = self.tokens[i]
-        if not token.lower.endswith("s") or token.lower.endswith(("ss", "us", "is")) or token.lower in NOTES.no_plural:
-            return False
         before = self.before(i)
-        return token.opens or before in NOTES.plural_before or before.isdigit()
+        return token.lower.endswith("s") and (token.opens or before in NOTES.plural_before or before.isdigit())
 
     def _is_dummy(self, i: int) -> bool:
         """Whether "it" means nothing: "it rained", "it takes a day", "it is clear that"."""
         pattern = compiled(NOTES.pattern("dummy_after"), re.VERBOSE | re.IGNORECASE)
-        return self.lower(i) == "it" and pattern.match(self.shown, self.tokens[i].end) is not None
+        return pattern.match(self.shown, self.tokens[i].end) is not None
 
     def _is_rival(self, first: int) -> bool:
         """Whether "it" may as well mean the subject of the sentence that opens at `first`."""
@@ -322,7 +306,7 @@ class _Note:
         if lower in NOTES.determiners:
             words = [self.lower(k) for k in range(i + 1, i + 3)]
             return not (self.names & {i + 1, i + 2} or any(word in _NO_RIVALS for word in words))
-        return not (lower in NOTES.no_subject or lower.endswith("ed") or lower[:1].isdigit())
+        return not (lower in NOTES.no_subject or lower.endswith("ed"))
 
 
 def _fuller(one: str, other: str) -> str:
