@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
 
 from ...notes.blocks import scan
 from ..patterns import compiled
 
 CODE = "\x1e"
 HIDDEN = "\x1f"
-_TICKS = "`+"
-_BLANK_LINE = r"\n[ \t]*\n"
+_CODE_SPAN = r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n)[\s\S]){1,2000}?(?<!`)\1(?!`)"
 _FOREIGN = (
     r"\[\[[^\[\]\n]{0,300}\]\]|\[[^\[\]\n]{0,300}\](?:\([^()\n]{0,500}\)|\[[^\[\]\n]{0,100}\])"  # links
     r"|<!--(?:[^-]|-(?!->)){0,2000}-->|</?[A-Za-z][^<>\n]{0,300}>"
@@ -30,9 +27,8 @@ def shown(text: str) -> str:
     """The text, as long as it was, with control characters for what is code, a link, a comment or a quotation."""
     text = text.replace(CODE, " ").replace(HIDDEN, " ")
     for start, end in [*scan(text).opaque, *(found.span(1) for found in compiled(_INDENTED).finditer(text))]:
-        text = _hide(text, start, end, HIDDEN)
-    for start, end in _code_spans(text):
-        text = _hide(text, start, end, CODE)
+        text = text[:start] + re.sub(r"[^\n]", HIDDEN, text[start:end]) + text[end:]
+    text = compiled(_CODE_SPAN).sub(lambda span: re.sub(r"[^\n]", CODE, span[0]), text)
     return compiled(_FOREIGN, re.MULTILINE).sub(_hidden, text)
 
 
@@ -40,24 +36,3 @@ def _hidden(found: re.Match[str]) -> str:
     """Control characters, but the end of a quoted sentence stays, which ends the sentence around it too."""
     signs = re.sub(r"[^\n]", HIDDEN, found[0])
     return f"{signs[:-2]}{found[0][-2]}{HIDDEN}" if found[0][-2:-1] in (".", "!", "?") else signs
-
-
-def _hide(text: str, start: int, end: int, sign: str) -> str:
-    return text[:start] + re.sub(r"[^\n]", sign, text[start:end]) + text[end:]
-
-
-def _code_spans(text: str) -> Iterator[tuple[int, int]]:
-    runs: dict[int, list[int]] = {}
-    for run in compiled(_TICKS).finditer(text):
-        runs.setdefault(len(run[0]), []).append(run.start())
-    limits = [found.start() for found in compiled(_BLANK_LINE).finditer(text)] if runs else []
-    at = 0
-    for run in compiled(_TICKS).finditer(text):
-        if run.start() < at:
-            continue
-        same = runs[len(run[0])]
-        closing = bisect_right(same, run.start())
-        paragraph = bisect_left(limits, run.start())
-        if closing < len(same) and (paragraph == len(limits) or same[closing] < limits[paragraph]):
-            at = same[closing] + len(run[0])
-            yield run.start(), at

@@ -27,8 +27,8 @@ def when_empty(ws: Workspace) -> str:
     return f"The journal in {ws.config.journal} is empty. Its first entry could be:\n  {EXAMPLE}"
 
 
-def tell(notices: Sequence[str], *, most: int | None = None) -> None:
-    for notice in notices[:most]:
+def tell(notices: Sequence[str]) -> None:
+    for notice in notices:
         say(f"note: {notice}")
 
 
@@ -47,39 +47,38 @@ def answer_receipt(ws: Workspace, done: str, receipt: Receipt, as_json: bool) ->
 
 
 def answer_listing(ws: Workspace, listing: Listing, as_json: bool, *, whole: bool = False) -> None:
-    empty = "" if listing.entries else when_empty(ws)
-    if as_json:
-        return emit_json(_with_notice(wire.listing_json(listing), empty))
-    if empty:
-        return emit(empty)
+    if _answered(ws, listing.entries, as_json, lambda: wire.listing_json(listing)):
+        return
     if listing.entries:
         emit((terminal.entries_text if whole else terminal.listing_text)(listing, screen_of(ws)))
-    else:
-        say("Nothing found.")
     if listing.facets:
         emit("\n" + terminal.facets_text(listing.facets, screen_of(ws)))
     if listing.cursor:
         say(f"{listing.total:,} in all; the next ones: --cursor {listing.cursor}")
-    return tell(listing.notices, most=None if whole else 1)
+    tell(listing.notices[: None if whole else 1])
 
 
 def answer_search(ws: Workspace, result: SearchResult, as_json: bool) -> None:
-    empty = "" if result.hits else when_empty(ws)
-    if as_json:
-        return emit_json(_with_notice(wire.search_json(result), empty))
-    if empty:
-        return emit(empty)
+    if _answered(ws, result.hits, as_json, lambda: wire.search_json(result)):
+        return
     stem = functools.cache(ws.index.stem)
     sought = {stem(term) for term in result.terms} - {None}
     if result.hits:
         emit(terminal.hits_text(result, lambda word: stem(word) in sought, screen_of(ws)))
-    else:
+    tell(result.notices[:1])
+
+
+def _answered(ws: Workspace, found: Sequence[object], as_json: bool, data: Callable[[], wire.Json]) -> bool:
+    """Whether nothing is left to be said: JSON was asked for, or the journal is empty."""
+    empty = "" if found else when_empty(ws)
+    if as_json:
+        said = data()
+        emit_json(said | {"notices": [*said["notices"], empty]} if empty else said)
+    elif empty:
+        emit(empty)
+    elif not found:
         say("Nothing found.")
-    return tell(result.notices, most=1)
-
-
-def _with_notice(data: wire.Json, notice: str) -> wire.Json:
-    return data | {"notices": [*data["notices"], notice]} if notice else data
+    return as_json or bool(empty)
 
 
 def answer_place(path: Path, line: int | None, as_json: bool) -> None:

@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ...errors import Changed, JournalError
 from ...journal import disk
@@ -19,14 +19,6 @@ BACKUP = ".before-synaptic"
 """What the copy of a file as it was before the first change is called, after the file's name."""
 
 _BOM = "\ufeff"
-
-
-class Form(Protocol):
-    """A format: what a text says, and the text with or without a value."""
-
-    def parse(self, text: str) -> Any: ...
-    def put(self, text: str, path: Sequence[str], value: Any) -> str: ...
-    def drop(self, text: str, path: Sequence[str]) -> str: ...
 
 
 def backup_of(file: Path) -> Path:
@@ -68,7 +60,7 @@ def with_value(file: Path, data: bytes | None, path: Sequence[str], value: Any) 
     bom, text = _text(data)
     form = _form(file)
     wanted = form.parse(text)
-    new = form.put(text, path, value)
+    new: str = form.put(text, path, value)
     table = wanted
     for name in path[:-1]:
         table = table.setdefault(name, {})
@@ -90,7 +82,7 @@ def without_entry(file: Path, data: bytes, path: Sequence[str], backup: bytes | 
                 return backup
     bom, text = _text(data)
     form = _form(file)
-    new = form.drop(text, path)
+    new: str = form.drop(text, path)
     if form is jsonc and form.parse(new).get(path[0]) == {} and not _holds(file, backup, path[0]):
         new = form.drop(new, path[:1])
     if backup is None and new.strip() in ("", "{}"):
@@ -100,7 +92,7 @@ def without_entry(file: Path, data: bytes, path: Sequence[str], backup: bytes | 
 
 def render(file: Path, path: Sequence[str], value: Any) -> str:
     """What a new file of this kind would hold."""
-    return _form(file).put("", path, value)
+    return str(_form(file).put("", path, value))
 
 
 def write(file: Path, old: bytes | None, new: bytes | None, within: Path | None = None) -> Path | None:
@@ -171,7 +163,8 @@ def _holds(file: Path, data: bytes | None, key: str) -> bool:
     return False
 
 
-def _form(file: Path) -> Form:
+def _form(file: Path) -> Any:
+    """The module that edits such a file: its `parse`, `put` and `drop`."""
     return toml if file.suffix == ".toml" else jsonc
 
 

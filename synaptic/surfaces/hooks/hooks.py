@@ -75,11 +75,6 @@ def answer(event: str, home: str | None) -> str:
     return json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}) if text else ""
 
 
-def session_start(ws: Workspace, call: Call) -> str:
-    """What a new session should know; after a compaction the same again."""
-    return brief_session(ws, call.folder, session=call.session, quiet=call.quiet)
-
-
 def user_prompt(ws: Workspace, call: Call) -> str:
     """The titles of up to three entries that clearly fit the prompt; nothing for a word of consent or a command."""
     prompt = call.prompt[:PROMPT_CHARS].replace('"', " ").replace(":", " ")  # a prompt filters nothing
@@ -100,7 +95,10 @@ def user_prompt(ws: Workspace, call: Call) -> str:
 
 
 _EVENTS: Mapping[str, tuple[str, Callable[[Workspace, Call], str]]] = {
-    "session-start": ("SessionStart", session_start),
+    "session-start": (
+        "SessionStart",
+        lambda ws, call: brief_session(ws, call.folder, session=call.session, quiet=call.quiet),
+    ),
     "user-prompt": ("UserPromptSubmit", user_prompt),
 }
 EVENTS = tuple(_EVENTS)

@@ -115,7 +115,7 @@ class Worker:
         self._thread: threading.Thread | None = None
         self._ws: Workspace | None = None
         self._embedder: WarmingEmbedder | None = None
-        self._chores: list[Verb[object]] = [_check]
+        self._checked = False
         self._flush_at = 0.0
 
     @property
@@ -137,11 +137,9 @@ class Worker:
         self.start()
         return future
 
-    def close(self, *, wait_s: float = 0) -> None:
+    def close(self) -> None:
         """End the thread after what it is doing; what waits is dropped."""
         self._jobs.put(None)
-        if self._thread and wait_s:
-            self._thread.join(wait_s)
 
     def _run(self) -> None:
         patience: float | None = 0.0
@@ -193,8 +191,9 @@ class Worker:
         """One small piece of work that can wait; False when there is none."""
         try:
             ws = self._workspace()
-            if self._chores:
-                self._chores.pop(0)(ws)
+            if not self._checked:
+                self._checked = True
+                _check(ws)
                 return True
             return in_step(ws, lambda report: report.embedded, embed_ms=SLICE_S * 1000) > 0
         except SynapticError as error:
