@@ -16,28 +16,24 @@ Show = Callable[[Path], str]
 
 def intent(step: Step, show: Show) -> str:
     """What is going to be done with one client."""
-    return f"{step.client.title}: {_intent(step, show(step.file))}"
-
-
-def _intent(step: Step, file: str) -> str:
-    there, gone = _there(step)
-    name = step.client.name
-    again = f"synaptic setup {name}" + (" --scope project" if step.scope == "project" else "")
-    if step.action == "fail":
-        return f"{_why(step, file)} It is left as it is."
-    if step.by:
-        return f"runs {shlex.join([Path(step.by[0]).name, *step.by[1:]])}"
-    if step.action == "leave":
-        return (
-            f"{file} registers it in another way, which is left as it is: {there}{gone}\n"
-            f"  Wanted: {step.wanted.line}\n"
-            f"  To have that: {again} --remove, then {again}"
-        )
-    return {
+    file, (there, gone) = show(step.file), _there(step)
+    again = f"synaptic setup {step.client.name}" + (" --scope project" if step.scope == "project" else "")
+    leaves = (
+        f"{file} registers it in another way, which is left as it is: {there}{gone}\n"
+        f"  Wanted: {step.wanted.line}\n"
+        f"  To have that: {again} --remove, then {again}"
+    )
+    said = {
+        "fail": f"{_why(step, file)} It is left as it is.",
+        "leave": leaves,
         "register": f"makes {file}" if step.old is None else f"adds synaptic to {file}",
         "update": f"puts this program into {file}, in place of {there}",
         "remove": f"takes synaptic out of {file}" if step.new is not None else f"removes {file}; nothing else is in it",
-    }.get(step.action, _state(step, file))
+        "nothing": _state(step, file),
+    }[step.action]
+    if step.by and step.changes:
+        said = f"runs {shlex.join([Path(step.by[0]).name, *step.by[1:]])}"
+    return f"{step.client.title}: {said}"
 
 
 def outcome(step: Step, after: Step, show: Show, *, dry_run: bool, remove: bool) -> str:
