@@ -1,5 +1,5 @@
 """The command `synaptic`, for people and scripts.
 
-`main.py` is where to begin: it registers the commands of `commands.py` and turns errors into messages.
-`flags` declares the options, `replies` chooses between text and JSON, `terminal` prints.
+`main.py` is where to begin: it runs the commands of `commands` and `upkeep` and turns errors into messages.
+`program` makes a function a command, `flags` declares the options, `replies` chooses text or JSON, `terminal` prints.
 """

@@ -134,7 +134,7 @@ def _object(text: str, start: int) -> Object | None:
     """The object that begins there; None where another value does. The text is one that `parse` can read."""
     bare = _without_comments(text)
     plain = _without_last_commas(bare)
-    if plain[start] != "{":
+    if plain[start : start + 1] != "{":
         return None
     decode = json.JSONDecoder().raw_decode
     members = []
