@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 _STRING = r'"[^"\\\n\r]*(?:\\.[^"\\\n\r]*)*"?'
 _COMMENT = re.compile(rf"{_STRING}|//[^\n\r]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_LAST_COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
+_LAST_COMMA = re.compile(rf"{_STRING}|[{{\[]\s*,|,(?=\s*[}}\]])", re.DOTALL)
 _BLANK = re.compile(r"\s*")
 _INDENTED = re.compile(r'^([ \t]+)"', re.MULTILINE)
 
@@ -64,8 +64,8 @@ def parse(text: str) -> Any:
     except json.JSONDecodeError as error:
         after = error.msg == "Extra data"
         raise Unreadable(error.lineno, "something stands after the end" if after else f"no JSON: {error.msg}") from None
-    except ValueError as error:
-        raise Unreadable(1, f"no JSON: {error}") from None
+    except ValueError:  # NaN, or thousands of digits
+        raise Unreadable(1, "no JSON: a number in it cannot be read") from None
 
 
 def put(text: str, path: Sequence[str], value: Any) -> str:
