@@ -33,10 +33,10 @@ DEFAULT_MODEL = "all-MiniLM-L6-v2-int8"
 class SearchConfig:
     """Ranking. Chosen by `scripts/bench.py quality` (docs/BENCHMARKS.md has the table).
 
-    `k` and `weights` (`lexical`, `semantic`) belong to reciprocal rank fusion. An answer's weight falls from 1
-    to `decay_floor` with a half-life of `half_life_days`. `context` is the weight of the words of an entry's
-    neighbours in BM25, 0 switches them off. `later_first`: of two entries on one topic the later
-    goes first. `speakers`: in the record of a talk what is said by whom the question names counts more.
+    `k` and `weights` (`lexical`, `semantic`) belong to reciprocal rank fusion. An entry's score falls with its age,
+    from 1 to `decay_floor` with a half-life of `half_life_days`. `context` is the weight of the words of an entry's
+    neighbours in BM25, 0 switches them off. `later_first`: of two entries on one topic the later goes first.
+    `speakers`: in the record of a talk, lines of the person whom the question names count more.
     """
 
     k: float = 2.0
@@ -54,7 +54,7 @@ class SearchConfig:
 
 @dataclass(frozen=True, slots=True)
 class HooksConfig:
-    """What agents are told by themselves: at a session's start, in at most `max_tokens`, and on a prompt.
+    """What agents are told unasked: at a session's start, in at most `max_tokens`, and on a prompt.
 
     What takes longer than `timeout_s` is not told.
     """

@@ -3,17 +3,17 @@
     SynapticError
     ├── InvalidArgument     a value outside what is valid (usage)
     ├── ConfigError         config.toml or the environment cannot be used
-    ├── NotFound            no entry has this id
+    ├── NotFound            no such entry, file or copy
     ├── Ambiguous           a short id fits several entries
-    ├── Refused             a rule of the journal forbids the edit
+    ├── Refused             a rule forbids the save or the edit
     ├── Changed             the file changed under an edit; nothing was written
-    ├── Busy                another process holds the write lock
-    ├── JournalError        the disk said no: full, read-only, not permitted, missing
+    ├── Busy                another process holds a lock
+    ├── JournalError        the disk, git or a client's file said no: full, read-only, not permitted, missing
     ├── IndexUnusable       the index cannot be opened (a stranger's database, no permission)
     └── ModelError          the embedding model cannot be loaded
 
 A message says what happened; `valid` lists the values that would have worked; `hint` is the next step.
-Errors are caught once, at the edge: `cli` and `server`.
+They become answers at the edge: in `surfaces/cli/main.py` and `surfaces/mcp`.
 """
 
 from __future__ import annotations

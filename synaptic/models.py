@@ -68,7 +68,7 @@ class Entry:
     `at` is aware. `content` is exactly what was saved; where there is no body it equals `title`.
     `tags` are lower case, in order of appearance, heading first, without `#`. `extra` holds comment keys
     that Synaptic does not know, so that an edit keeps them. `fingerprints` are (path, hash) of those of `files`
-    that lay in the repository of the save, `changed_files` those that are not so any more where this process works.
+    that lay in the repository of the save, `changed_files` those whose hash is another where this process works.
     Two entries are equal when they say the same, wherever they stand.
     """
 
@@ -143,7 +143,8 @@ proof_of = proof_reader(os.name)
 
 
 RACY_NS = 2_000_000_000
-"""A file whose status changed less than that ago may change once more within one tick of its file system's clock."""
+"""A file that changed within this time before it was read may change again and keep its times: file systems count in
+ticks."""
 
 
 class Stamp(NamedTuple):
@@ -160,7 +161,7 @@ class Stamp(NamedTuple):
         return self[1:]
 
     def is_settled(self, read_ns: int) -> bool:
-        """Whether it proves something of what was read then, nanoseconds after 1970."""
+        """Whether this stamp proves the bytes that were read at `read_ns`, nanoseconds since 1970."""
         return self.ctime_ns <= read_ns - RACY_NS
 
 
@@ -216,7 +217,7 @@ class Signals(NamedTuple):
 class Why:
     """How a hit got its place. Ranks count from 1; `similarity` is the best chunk's cosine; `age_days` a fraction.
 
-    `decay` is 1 where the score is weighted, for there `recency` is a signal of its own.
+    `decay` is 1 with a preset or weights: there `recency` is a signal of its own.
     """
 
     signals: Signals
@@ -277,7 +278,8 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Why an automatic search took its strategy, and what that was to cost and did. None: nothing measured yet."""
+    """Why an automatic search took its strategy, the milliseconds it was expected to take (None: not known), and
+    took."""
 
     because: str
     budget_ms: float | None
@@ -316,7 +318,8 @@ class Facets:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Entries in order, `total` before `limit`; `superseded_by` maps ids of superseded entries."""
+    """Entries in order, `total` before `limit`; `superseded_by` leads from a superseded id to the id that replaces
+    it."""
 
     total: int
     entries: tuple[Entry, ...]
@@ -355,7 +358,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """`months`, `figures` and `costs` are what the journal and Synaptic's own clock say of the past.
+    """`months`: entries of each month. `figures`: how long the last calls of each verb took.
 
     `costs`: by strategy and layer, the milliseconds within which 95 % of the last searches stayed; `auto` goes by it.
     """

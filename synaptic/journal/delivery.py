@@ -36,7 +36,7 @@ Keep spool/: it holds saves on their way into the journal.
 
 
 class Delivery:
-    """The spool, the lock and the journal's folder. Callers hold the lock, except for `prepare` and `places`."""
+    """The spool, the lock and the journal's folder. Only `prepare`, `places`, `ours` and `take_back` need no lock."""
 
     def __init__(self, config: Config) -> None:
         self.spool = Spool(config.state)
@@ -49,9 +49,9 @@ class Delivery:
         self._places: dict[str, str] | None = None
 
     def prepare(self) -> None:
-        """Creates the home, its state, and a journal inside the home that was never indexed.
+        """Creates the home and its state, and the default journal `<home>/journal` if there is no index yet.
 
-        Raises JournalError when any other journal is missing, or when the home cannot be made.
+        Raises JournalError if the journal is missing otherwise, or if the home cannot be made.
         """
         first = not (self._state / "README.txt").exists()
         with disk_errors(self._state, "made"):
@@ -70,9 +70,10 @@ class Delivery:
 
     @contextlib.contextmanager
     def locked(self, timeout_s: float, *, waiting: str = "") -> Iterator[None]:
-        """The write lock, as a context. Raises Busy after `timeout_s`, or once its holder has delivered `waiting`.
+        """The write lock, as a context. Raises Busy after `timeout_s`.
 
-        An OSError while it is held becomes a JournalError.
+        `waiting` is the id of the caller's own save: Busy comes early once another process has delivered it. An OSError
+        while the lock is held becomes a JournalError.
         """
         from filelock import FileLock, Timeout  # 30 ms, for writers only
 
@@ -112,7 +113,7 @@ class Delivery:
         return path, False
 
     def take_back(self, id: str) -> bool:
-        """True when a failed save is neither in the journal nor in the spool; False when it waits in the spool."""
+        """Takes a failed save out of the spool. False if it still waits there, for a part of it may be in its file."""
         with contextlib.suppress(OSError, JournalError):
             if (record := self.spool.get(id)) and record.at is not None and self._begun(record):
                 return False

@@ -1,4 +1,4 @@
-"""Writes files so that they survive a kill. Synaptic writes every byte outside its index through this module.
+"""Writes files of the journal and of the home so that they survive a kill and a power cut.
 
 Directories and files in the home are *private*: 0700 and 0600 under any umask. In a journal elsewhere they follow
 their folder and the umask. Nothing here knows what a note is.
@@ -305,7 +305,7 @@ def overwrite(path: Path, data: bytes) -> None:
 
 
 def clear_temp(path: Path) -> bool:
-    """True when no hidden file of a killed or failed writer of `path` is left beside it."""
+    """Removes the hidden file that a killed or failed writer of `path` left; True when none is left."""
     return unlink(_temp(path))
 
 

@@ -80,7 +80,7 @@ def compare(
 
 
 def stamp_of(root: Path, path: str, exclude: Iterable[str] = ()) -> Stamp | None:
-    """The stamp that `scan` would find for a path. None without a file, or if a link on its path needs a whole scan."""
+    """The stamp that `scan` would find for a path. None if `scan` lists no such file, or if a link is on its path."""
     excluded = _matcher(exclude)
     steps = path.split("/")
     ways = ["/".join(steps[:length]) for length in range(1, len(steps) + 1)]

@@ -52,9 +52,9 @@ class Journal:
     # -- folders ----------------------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Creates the home, its state, and a journal inside the home that was never indexed.
+        """Creates the home and its state, and the default journal `<home>/journal` if there is no index yet.
 
-        Raises JournalError when any other journal is missing, or when the home cannot be made.
+        Raises JournalError if the journal is missing otherwise, or if the home cannot be made.
         """
         self._delivery.prepare()
 
@@ -67,7 +67,7 @@ class Journal:
         return folder.compare(self.root, known, self._config.exclude)
 
     def stamp(self, path: str) -> Stamp | None:
-        """The stamp of one file; None if only `scan` can tell (see `folder.stamp_of`)."""
+        """The stamp of one file; None if `scan` lists no such file, or only `scan` can tell (see `folder.stamp_of`)."""
         return folder.stamp_of(self.root, path, self._config.exclude)
 
     def read(self, path: str) -> bytes:
@@ -92,7 +92,8 @@ class Journal:
     def append(self, entry: Entry) -> tuple[str, bool]:
         """The path of the entry's day file, and whether the entry still waits for it. The entry is durable either way.
 
-        Raises JournalError when the disk refuses; then the journal is unchanged byte for byte, and nothing waits.
+        Raises JournalError when the disk refuses. Then the journal is unchanged byte for byte and nothing waits, unless
+        the message says that the entry may be saved all the same.
         """
         with disk_errors(self.state, "used"):
             self.prepare()
@@ -347,7 +348,8 @@ class Journal:
             return self._put_back(self._record(mine[0]))
 
     def copy_of(self, id: str) -> tuple[str, Entry]:
-        """Path and entry of the newest copy in the trash or `done/`; `id` may be short. Raises NotFound."""
+        """Path and entry of the newest copy in the trash, else of the copy in `done/`. `id` may be short. Raises
+        NotFound."""
         pieces = {piece.id: (piece.path, piece.text) for piece in self.trashed()}
         ids = [*pieces, *self._spool.done_ids()]
         id = _resolve(id, iter(ids), "Neither the journal nor the trash")
@@ -536,11 +538,12 @@ _STILL_NAMED = "`synaptic doctor` may name {id} as vanished: its copy in done/ c
 
 
 def _comes_from(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
-    """Whether `now` comes from a text before `saved`, edited or not, or is only a torn beginning of a text.
+    """Whether `now` comes from a text before `saved`, edited or not, or is a torn beginning of one of these texts or of
+    `saved`.
 
     A torn beginning ends inside a line or before the first paragraph; a later end means that a person cut the text.
-    `now` comes from an older text if it lacks at least half of the words that `saved` added, and has a greater share
-    of the words that `saved` removed.
+    `now` comes from an older text if it holds at most half of the words that `saved` added, and a greater share of
+    those that `saved` removed than of those that it added.
     """
     here, new = set(now.split()), set(saved.split())
 

@@ -48,7 +48,7 @@ class Record:
 
 
 class Spool:
-    """The two folders. Callers hold the write lock, except for `put`, `ids` and `get`.
+    """The two folders. Reading, `put`, and dropping a failed save of one's own need no lock; all else needs it.
 
     A file that cannot be read raises JournalError, a file that cannot be written raises OSError.
     """
@@ -163,7 +163,7 @@ class Spool:
                     self.drop(file.name)
 
     def done_ids(self) -> list[str]:
-        """The ids of the records in `done/`, at most seven days old."""
+        """The ids of the records in `done/`. `expire_done` removes old ones."""
         with disk.disk_errors(self.done, "read"), contextlib.suppress(FileNotFoundError):
             return sorted(name for name in os.listdir(self.done) if _named(name))  # noqa: PTH208
         return []

@@ -20,7 +20,8 @@ from typing import Literal
 from . import disk
 
 Why = Literal["update", "delete", "restore", "edited", "vanished"]
-"""`edited`: a person had replaced this acknowledged text by hand. `vanished`: an older text had come back over it."""
+"""Why a text left the journal: an update, a deletion or a restored text replaced it. `edited`: a person had replaced it
+by hand, or its loss was dismissed. `vanished`: an older text had come back over it, or it was gone."""
 _PIECE = re.compile(rb"^<!-- trash (\{.*\}) -->\n", re.M)
 _LOOKS_LIKE = re.compile(rb"^(\\*)(?=<!-- trash )", re.M)
 _ESCAPED = re.compile(rb"^\\(?=\\*<!-- trash )", re.M)

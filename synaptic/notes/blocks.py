@@ -282,7 +282,7 @@ def insert_backslashes(text: str, positions: Iterable[int]) -> str:
 
 
 def unescape(text: str) -> str:
-    """`text` as it was before `escape`; line ends must be LF."""
+    """`text` as it was before `escape` and `privacy.escape_tags`; line ends must be LF."""
     return unescape_tags(_ESCAPED.sub(r"\1", text)) if "\\" in text else text
 
 

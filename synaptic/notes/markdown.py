@@ -187,7 +187,9 @@ def render_entry(entry: Entry) -> str:
 
 
 def proven_block(entry: Entry) -> bytes:
-    """The bytes of `render_entry`, after reading them back. Raises Refused if they read differently or hide a part."""
+    """The bytes of `render_entry`, after reading them back. Raises Refused if they read differently,
+    hide a part, or would swallow the next entry.
+    """
     block = render_entry(entry).encode("utf-8", "replace")
     if mask(block) != block or not _says(block, entry) or not _leaves_what_follows(block):
         raise Refused("This text would not read back as it was given; nothing was saved.", hint="Word it otherwise.")
@@ -215,8 +217,8 @@ def _written_title(entry: Entry) -> tuple[str, tuple[str, ...]]:
 def rewrite_block(block: bytes, old: Entry, new: Entry) -> bytes:
     """The bytes of `new`, made from `block`, the bytes of `old` in its file. Only the differences are changed.
 
-    The heading keeps its time as typed, and the block keeps its line ends and blank lines. An id is written if `old`
-    had a derived id and `new` has not. Private passages stay byte for byte: in their place if the text beside them
+    The heading keeps its time as typed, and the block keeps its line ends and blank lines. The id is written if it was
+    derived in `old` and is fixed in `new`. Private passages stay byte for byte: in their place if the text beside them
     stays, else below the new text. Raises Refused if no such block reads as `new`.
     """
     masked = mask(block)

@@ -42,12 +42,13 @@ _LINE_END = re.compile(rb"\r?\n|\r")
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 _DOUBTFUL = ("duplicate-id", "encoding", "conflict-marker")
 _DOUBTFUL_MERGED = _DOUBTFUL[:2]
-"""A base may hold conflict marks of git's merge of two bases; a result may hold the marks of its own conflicts."""
+"""The issues by which a base or a result is not read as entries. Marks of conflicts are none: a base may hold those of
+git's merge of two bases, and a result those of its own conflicts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The file, and how many of its pieces hold a conflict that a person must settle."""
+    """The file, and the number of conflicts that a person must settle."""
 
     data: bytes
     conflicts: int
@@ -256,8 +257,8 @@ def _matches(one: list[_Piece], other: list[_Piece], *, added: bool = False) -> 
 def _in_order(units: list[_Unit], old: _Version, ours: _Version, theirs: _Version) -> list[_Unit]:
     """The units that stay, in order.
 
-    Units that both sides hold stand as on the side that moved some. A unit of one side comes after the unit above it
-    on that side. If both sides have such units at one place, time decides.
+    Units of both sides stand in the order of ours, or of theirs if only theirs moved some. A unit of one side comes
+    after the unit above it on that side. If both sides have such units at one place, time decides.
     """
     staying = [unit for unit in units if unit.stays]
     mine = _standing(ours, {unit.ours: unit for unit in staying})

@@ -518,7 +518,7 @@ def _is_mixed(value: str) -> bool:
 
 
 def _is_basic(value: str) -> bool:
-    """Whether this is base64 of `user:password` or of unreadable bytes."""
+    """Whether this is base64 of `user:password`, or looks random."""
     return _is_pair(value) or _looks_random(value)
 
 

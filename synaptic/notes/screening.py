@@ -28,7 +28,7 @@ _MARKUP = re.compile(
 def visible_secrets(text: str) -> tuple[Secret, ...]:
     """The secrets of `text`, as it is written and as it reads once it is rendered, in order. None overlaps another.
 
-    So `ghp_**...**` is the token that a reader sees. Linear in the text's length.
+    So `ghp_**abc**` counts as `ghp_abc`, the token that a reader sees. Linear in the text's length.
     """
     kept: list[Secret] = []
     for secret in sorted([*find_secrets(text), *_in_rendered(text)], key=lambda secret: (secret.start, -secret.end)):
@@ -88,7 +88,7 @@ class Screen:
         return tuple(said)
 
     def text(self, name: str, text: str, *, after: str = "") -> str:
-        """`text` as it may be written. `after` is the text that it follows in the file: a secret may span both.
+        """`text` as it may be written. `after` is the text that stands before it in the file: a secret may span both.
 
         Raises Refused if the policy is to refuse and the text holds a secret; the message names kind and line, never
         the value. Raises InvalidArgument if all of the text is private.

@@ -60,8 +60,8 @@ def recent(
 ) -> Listing:
     """The newest entries first.
 
-    With a query: the 10 most relevant of the last 50 entries (or `limit`, if smaller), newest first. Older entries
-    never appear.
+    With a query: the 10 most relevant of the 50 newest entries, or `limit` if that is smaller, newest first. Older
+    entries never appear.
     """
     check_limit(limit)
     filters = Filters(projects=(project_key(project),)) if project else Filters()

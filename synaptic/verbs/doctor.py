@@ -32,7 +32,8 @@ def checkup(ws: Workspace) -> Checkup:
 
 
 def fix(ws: Workspace) -> Checkup:
-    """The findings that are left after mending what is safe to mend: rights, queued saves, the index, vectors."""
+    """The findings that are left after mending what is safe to mend: rights, waiting saves,
+    copies of private text, the index, vectors."""
     for folder in _exposed(ws):
         with suppress(OSError):
             folder.chmod(0o700)
@@ -186,7 +187,7 @@ def _lacking(ws: Workspace) -> int:
 
 
 def _exposed(ws: Workspace) -> list[Path]:
-    """The folders and files that other users can look into. Inside a closed home nothing is exposed."""
+    """The home, if other users can look into it: it closes all that is in it."""
     home = ws.config.home
     return [home] if home.is_dir() and stat.S_IMODE(home.stat().st_mode) & 0o077 else []
 

@@ -27,7 +27,8 @@ from ..workspace.workspace import Workspace
 
 SCRUB_WAIT_MS = 3_000
 EMBED_BUDGET_S = 0.02
-"""The time in which a save embeds its text if the model is loaded and free. The rest waits for idle time."""
+"""The time in which a save embeds its text if the model is loaded and free. Later searches, or an idle server, embed
+the rest."""
 INDEX_WAIT_MS = 10
 """How long a save waits for the index. Another process that holds it, or the next search, indexes the entry."""
 REPEAT_WINDOW = timedelta(minutes=10)
