@@ -24,8 +24,6 @@ except ImportError:  # Windows
 
 from ..errors import JournalError
 
-_FAULT, _, _CUT = os.environ.get("SYNAPTIC_FAULT", "").partition(":")
-
 FAULTS = (
     "spool-torn", "spool-written", "spooled", "locked", "marked", "append-torn", "appended", "synced",
     "create-torn", "created", "linked", "settled", "done", "kept-torn", "kept",
@@ -59,12 +57,13 @@ _REASONS = {
 
 def fault(step: str, fd: int = -1, data: bytes = b"") -> None:
     """Kills or stops the process if `SYNAPTIC_FAULT` names this step; a part of `data` may be written before."""
-    if step == _FAULT:
-        if _CUT == "stop":
+    asked, _, cut = os.environ.get("SYNAPTIC_FAULT", "").partition(":")
+    if step == asked:
+        if cut == "stop":
             os.kill(os.getpid(), signal.SIGSTOP)
             return
         if data:
-            os.write(fd, data[: int(_CUT or len(data) // 2)])
+            os.write(fd, data[: int(cut or len(data) // 2)])
         os.kill(os.getpid(), signal.SIGKILL)
 
 

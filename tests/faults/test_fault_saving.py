@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forks import ForkedHome, Forks
 from homes import open_home
 from mcp import MCPError
 from outside import Home
@@ -417,7 +418,7 @@ def test_every_step_of_the_protocol_has_its_kill() -> None:
 
 
 @pytest.mark.fault(row=2)
-def test_killed_at_each_step(request: pytest.FixtureRequest, tmp_path: Path, rounds: Rounds) -> None:
+def test_killed_at_each_step(request: pytest.FixtureRequest, tmp_path: Path, rounds: Rounds, forks: Forks) -> None:
     chosen = cases(bool(request.config.getoption("--soak")))
     failures: list[str] = []
     free = threading.Semaphore(os.cpu_count() or 1)
@@ -426,7 +427,7 @@ def test_killed_at_each_step(request: pytest.FixtureRequest, tmp_path: Path, rou
         folder = tmp_path / str(number)
         try:
             folder.mkdir()
-            chosen[number].run(Home(folder / "home", {"HOME": str(folder)}))
+            chosen[number].run(ForkedHome(folder / "home", {"HOME": str(folder)}, forks=forks))
             shutil.rmtree(folder)
         except Exception as error:
             failures.append(f"{chosen[number]}: {error!r}")
