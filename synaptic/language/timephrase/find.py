@@ -26,7 +26,7 @@ from .line import Line, Read
 from .near import amount_ahead
 from .pairs import pair
 from .parts import period
-from .tables import DIRECTIONS, NEAR_DAYS, OPENERS, PREPOSITIONS, TIMES
+from .tables import CORES, DIRECTIONS, NEAR_DAYS, OPENERS, PREPOSITIONS, TIMES
 
 LOOKED_AT = 2_000
 """Characters in which a phrase is sought; a question is shorter, a pasted page has no one time."""
@@ -110,6 +110,8 @@ def is_recent(text: str) -> bool:
 
 def _find(line: Line) -> tuple[_Bounded, int, int] | None:
     """The first certain phrase, else the first at all, with its characters."""
+    if not any(word in CORES or word[0].isdigit() for word in line.words):
+        return None
     weak = None
     for i, word in enumerate(line.words):
         if word not in OPENERS and not word[0].isdigit():
