@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ..index import Index
 from ..language.lexicon import TYPE_WORDS
 from ..language.words import words
 from ..models import Hit
-from ..workspace.workspace import Workspace
 
 CLOSE = 0.62
 """From here on a hit fits: its cosine, and COVERAGE times the share of the question that its own words hold.
@@ -18,18 +18,20 @@ Chosen on the even half of 160 labelled questions on 450 notes, so that nearly a
 """
 
 COVERAGE = 0.8
+"""Chosen with CLOSE."""
 LOOKED_AT = 5
+"""Hits of which one must fit. By eye."""
 
 
-def closeness(ws: Workspace, terms: Sequence[str], hits: Sequence[Hit], cosines: Sequence[float | None]) -> list[float]:
+def closeness(index: Index, terms: Sequence[str], hits: Sequence[Hit], cosines: Sequence[float | None]) -> list[float]:
     """How well each of the first hits fits the words of a question; a rare word counts for more, by its idf."""
-    total, counts = ws.index.document_counts({word for term in terms for _, word in words(term)})
+    total, counts = index.document_counts({word for term in terms for _, word in words(term)})
     idf = {word: math.log(1 + (1 + total) / (1 + count)) for word, count in counts.items()}
-    weights = {stem: weight for word, weight in idf.items() if (stem := ws.index.stem(word))}
+    weights = {stem: weight for word, weight in idf.items() if (stem := index.stem(word))}
     most = sum(weights.values())
     found = []
     for hit, cosine in zip(hits[:LOOKED_AT], cosines, strict=False):
-        held = {stem for _, stem in ws.index.places(_said(hit), weights)}
+        held = {stem for _, stem in index.places(_said(hit), weights)}
         share = sum(weight for stem, weight in weights.items() if stem in held) / most if most else 0.0
         found.append((cosine or 0.0) + COVERAGE * share)
     return found
