@@ -73,6 +73,8 @@ def think(
             break
         with watch.stage("reflect"):
             before = runs.best()
+            if not before:
+                break
             question = whole.query if number == 1 else " ".join(runs.missing())
             if not runs.ask(analysis.SubQuery("", question, "hybrid"), runs.ranked() if number == 1 else ()):
                 break

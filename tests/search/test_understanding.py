@@ -175,8 +175,8 @@ def test_common_words_are_no_names_of_the_journal(ws: Workspace) -> None:
 
 
 def test_a_question_keeps_its_mark_when_its_time_is_taken_out(ws: Workspace) -> None:
-    assert understand(ws, "what did Nora decide last week?").text == "what did Nora decide?"
-    assert understand(ws, "cable, only from last week?").text == "cable?"
+    assert understand(ws, "what did Nora decide last week?").asked.text == "what did Nora decide?"
+    assert understand(ws, "cable, only from last week?").asked.text == "cable?"
 
 
 @pytest.mark.parametrize(
