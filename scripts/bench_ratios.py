@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from synaptic import Workspace, search
-from synaptic.search.understanding import understand
+from synaptic.search.understanding import analysis_of
 from synaptic.surfaces.mcp.tools import TOOLS
 
 KINDS: Sequence[tuple[str, dict[str, Any], str]] = (
@@ -40,7 +40,7 @@ def ratios(workspace: Workspace, questions: Sequence[str]) -> list[dict[str, Any
         }
         for name, _, goal in KINDS
     ]
-    analysed = [_ms(partial(understand, workspace, question)) for question in questions]
+    analysed = [_ms(partial(analysis_of, workspace, question)) for question in questions]
     p95 = sorted(analysed)[int(0.95 * len(analysed))]
     tools = sum(len(json.dumps([t.name, t.description, t.input_schema], separators=(",", ":"))) for t in TOOLS)
     return [

@@ -84,9 +84,16 @@ class Budget:
         return elapsed_ms + need + (self.costs.of("smart", "read") or 0.0) <= self.ms
 
 
-def choice(strategy: Strategy, because: str, budget: Budget, stages: Mapping[str, float]) -> Choice:
+BECAUSE: Mapping[str, str] = {
+    "lexical": "it is to be found as it is written",
+    "smart": "a question",
+    "hybrid": "words, but no question",
+}
+
+
+def choice(strategy: Strategy, forced: str, budget: Budget, stages: Mapping[str, float]) -> Choice:
     """What was chosen and what it took, for the answer."""
     layers = tuple(
         Layer(name, budget.costs.of(strategy, name), round(ms, 3)) for name, ms in stages.items() if name != "total"
     )
-    return Choice(because, budget.ms, budget.costs.of(strategy), round(stages["total"], 3), layers)
+    return Choice(forced or BECAUSE[strategy], budget.ms, budget.costs.of(strategy), round(stages["total"], 3), layers)

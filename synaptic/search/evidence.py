@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from ..models import Entry, Filters, Vector
 from ..workspace.stopwatch import Stopwatch
 from ..workspace.sync import read_hits, read_passages
 from ..workspace.workspace import Workspace
-from .request import Request, given
+from .request import Request
 
 DEPTH = 80
 """Chunks taken from each list before fusion, at least. By eye: four times the default limit."""
@@ -41,7 +41,7 @@ class Evidence:
     """All that is known of the candidates of one search, fetched when it is first needed.
 
     `lists` are the candidates of all its sub-queries, `vector` is that of the question, None where words alone answer.
-    `trouble` says why there is no model.
+    `trouble` says why there is no model. `entries` are those that were read, by row; `superseded_by` holds ids.
     """
 
     def __init__(self, ws: Workspace, request: Request, *, watch: Stopwatch | None = None, trouble: str = "") -> None:
@@ -49,20 +49,16 @@ class Evidence:
         self.watch, self.trouble = watch or Stopwatch(), trouble
         self.lists = Lists({}, {})
         self.vector: Vector | None = None
-        self.has_word, self.stem, self.stems, self.places = (
-            ws.index.has_word,
-            ws.index.stem,
-            ws.index.stems,
-            ws.index.places,
-        )
-        self.document_counts = ws.index.document_counts
+        self.has_word, self.document_counts = ws.index.has_word, ws.index.document_counts
+        self.stem, self.stems, self.places = ws.index.stem, ws.index.stems, ws.index.places
+        self.passing, self.similarities = ws.index.passing, ws.index.similarities
         self._preferred = given(request.prefer)
         self.preferences = len(self._preferred)
         self._standings: dict[int, Standing] = {}
-        self._superseded: dict[str, str] = {}
+        self.superseded_by: dict[str, str] = {}
         self._met: dict[int, tuple[str, ...]] = {}
         self._vectors: dict[int, bytes] = {}
-        self._entries: dict[int, Entry] = {}
+        self.entries: dict[int, Entry] = {}
         self._passages: dict[int, tuple[str, int]] = {}
 
     # -- candidates -----------------------------------------------------------------------------------
@@ -102,14 +98,11 @@ class Evidence:
         if new := [rowid for rowid in rowids if rowid not in self._standings]:
             found = self.ws.index.standings(new)
             self._standings |= found
-            self._superseded |= self.ws.index.superseded_by([standing.id for standing in found.values()])
+            self.superseded_by |= self.ws.index.superseded_by([standing.id for standing in found.values()])
         known = [standing for rowid in rowids if (standing := self._standings.get(rowid))]
         if self.request.filters.include_superseded:
             return known
-        return [standing for standing in known if standing.id not in self._superseded]
-
-    def superseded_by(self, id: str) -> str | None:
-        return self._superseded.get(id)
+        return [standing for standing in known if standing.id not in self.superseded_by]
 
     def met(self, rowids: Sequence[int]) -> Mapping[int, tuple[str, ...]]:
         """For each entry the names of the preferences that it meets; empty where nothing is preferred."""
@@ -119,13 +112,6 @@ class Evidence:
                 for rowid in self.ws.index.passing(wanted, new):
                     self._met[rowid] = (*self._met[rowid], name)
         return self._met
-
-    def passing(self, filters: Filters, rowids: Sequence[int]) -> set[int]:
-        return self.ws.index.passing(filters, rowids)
-
-    def similarities(self, vector: Vector, rowids: Sequence[int]) -> dict[int, float]:
-        """The cosine of each of these entries; those without a vector are left out."""
-        return self.ws.index.similarities(vector, rowids)
 
     def vectors(self, chunks: Sequence[int]) -> dict[int, bytes]:
         """The stored vectors of these chunks, as far as there are any."""
@@ -143,18 +129,15 @@ class Evidence:
 
     def read(self, chunks: Mapping[int, int]) -> None:
         """None; entries by row, and this chunk of each, are read from the journal, each entry and chunk once."""
-        rows = [row for row, chunk in chunks.items() if row not in self._entries or chunk not in self._passages]
+        rows = [row for row, chunk in chunks.items() if row not in self.entries or chunk not in self._passages]
         if rows:
             entries, passages = read_hits(self.ws, rows, [chunks[row] for row in rows if chunks[row] >= 0])
-            self._entries |= entries
+            self.entries |= entries
             self._passages |= passages
-
-    def entry(self, rowid: int) -> Entry | None:
-        return self._entries.get(rowid)
 
     def passage(self, rowid: int, chunk: int) -> tuple[str, int]:
         """(text, line) of a chunk, or of the whole entry where it has none."""
-        entry = self._entries[rowid]
+        entry = self.entries[rowid]
         return self._passages.get(chunk, (entry.content, entry.place.body_line if entry.place else 1))
 
     def nearest_word(self, term: str) -> str | None:
@@ -184,3 +167,15 @@ def _best_chunks(fetch: Callable[..., Sequence[Candidate]], limit: int) -> dict[
         if len(candidates) < depth or len(best) >= limit:
             return best
         depth *= 4
+
+
+def given(filters: Filters) -> dict[str, Filters]:
+    """Each filter that is set as a filter of its own; the two ends of a range are one, `time`."""
+    found = {
+        f.name: replace(Filters(), **{f.name: value})
+        for f in fields(filters)
+        if f.name not in ("since", "until") and (value := getattr(filters, f.name)) not in (None, (), False)
+    }
+    if filters.since or filters.until:
+        found["time"] = Filters(since=filters.since, until=filters.until)
+    return found

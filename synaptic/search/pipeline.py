@@ -19,8 +19,9 @@ from dataclasses import dataclass, fields
 
 from ..index import moment
 from ..language.query import MAX_LIMIT, snippet
-from ..models import Hit, Mode, Round, Why
+from ..models import Hit, Round, SearchResult, Why
 from ..workspace.changes import marked
+from ..workspace.sync import SyncReport
 from .adjust import (
     Adjustment,
     best_first,
@@ -32,10 +33,10 @@ from .adjust import (
     weighed,
     within_dates,
 )
-from .budget import Budget
-from .closeness import CLOSE, closeness
+from .budget import Budget, choice
+from .doubt import doubts, notices_of
 from .evidence import Evidence, Lists, Query
-from .fuse import mode_of, ranked_for, weighed_up
+from .fuse import fusion_weights, mode_of, ranked_for, weighed_up
 from .ranking import Ranked
 from .smart import think
 from .topic import later_first
@@ -57,35 +58,20 @@ BOUNDED = Steps((within_dates,), None, (near_enough,))
 LISTED = Steps()
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """`ranked` are all candidates, `kept` is without those that `min_similarity` cut, `hits` are the best of them."""
-
-    mode: Mode
-    ranked: Sequence[Ranked]
-    kept: Sequence[Ranked]
-    hits: tuple[Hit, ...]
-    terms: tuple[str, ...]
-    rounds: tuple[Round, ...]
-    notices: tuple[str, ...]
-
-
-def run(evidence: Evidence, budget: Budget | None) -> Found:
-    """What a request that is understood finds."""
-    request, watch = evidence.request, evidence.watch
-    steps = steps_of(evidence)
+def run(query: str, evidence: Evidence, report: SyncReport, budget: Budget | None, forced: str) -> SearchResult:
+    """The answer to a request that is understood; `forced` says why the budget allows words only."""
+    request, watch, steps = evidence.request, evidence.watch, steps_of(evidence)
     with watch.stage("embed"):
         evidence.vector = evidence.embed(request.parsed.text) if request.parsed.terms else None
-    mode = mode_of(evidence, evidence.vector)
-    terms, notices = spelled(evidence)
-    query = Query(terms, evidence.vector, request.parsed.phrases, request.filters)
+    mode, (terms, spelling) = mode_of(evidence, evidence.vector), spelled(evidence)
+    asked = Query(terms, evidence.vector, request.parsed.phrases, request.filters)
     rounds: tuple[Round, ...] = ()
     if steps is LISTED:
         ranked: Sequence[Ranked] = listed(evidence)
     elif request.strategy == "smart":
-        ranked, rounds = think(evidence, steps.each, steps.together, query, budget)
+        ranked, rounds = think(evidence, steps.each, steps.together, asked, budget)
     else:
-        ranked = ranked_for(evidence, steps.each, query)
+        ranked = ranked_for(evidence, steps.each, asked)
         ranked = steps.together(ranked, evidence) if steps.together else ranked
     kept = ranked
     with watch.stage("rank"):
@@ -94,8 +80,20 @@ def run(evidence: Evidence, budget: Budget | None) -> Found:
         winners = ordered(kept, evidence)
     with watch.stage("read"):
         hits = read(evidence, winners, terms)
-    doubts = doubt(evidence, mode, hits, winners)
-    return Found(mode, ranked, kept, hits, terms, rounds, (*doubts, *notices))
+    hurried = (f"By words only: {forced}, more than budget_ms.",) if forced else ()
+    remarks = (*hurried, *doubts(evidence, mode, hits, winners), *spelling)
+    return SearchResult(
+        query=query,
+        mode=mode,
+        strategy=request.strategy,
+        weights=dict(request.weights) if request.weights else fusion_weights(evidence, mode),
+        total=len(kept),
+        hits=hits,
+        terms=terms,
+        notices=notices_of(evidence, report, remarks, ranked, kept),
+        rounds=rounds if request.explain else (),
+        choice=choice(request.strategy, forced, budget, watch.read()) if budget else None,
+    )
 
 
 def steps_of(evidence: Evidence) -> Steps:
@@ -116,24 +114,12 @@ def listed(evidence: Evidence) -> list[Ranked]:
     return weighed_up(evidence, Lists({}, {}), dict.fromkeys(rowids, 0.0))
 
 
-def doubt(evidence: Evidence, mode: Mode, hits: Sequence[Hit], winners: Sequence[Ranked]) -> tuple[str, ...]:
-    """What speaks against taking the best hits for an answer; one thing at most."""
-    request = evidence.request
-    if evidence.vector is None or not hits or request.order != "relevance" or request.recent:
-        return ()
-    doubtful = max(closeness(evidence.ws.index, request.parsed.terms, hits, [r.similarity for r in winners])) < CLOSE
-    if mode == "hybrid" and not evidence.lists.lexical:
-        said = "No entry holds a word of this query; these come near in meaning only."
-        return (f"{said[:-1]}: no close match." if doubtful else said,)
-    return ("There is no close match; these are the nearest.",) if doubtful else ()
-
-
 def read(evidence: Evidence, winners: Sequence[Ranked], terms: Sequence[str]) -> tuple[Hit, ...]:
     """The winners as the journal says them, with the passage that fits best."""
     request = evidence.request
     chunks = {r.rowid: evidence.chunk(r.rowid) for r in winners}
     evidence.read(chunks)
-    entries = marked({row: entry for row in chunks if (entry := evidence.entry(row))})
+    entries = marked({row: evidence.entries[row] for row in chunks})
     stems = {stem for term in (*terms, *request.parsed.phrases) for stem in evidence.stems(term)}
 
     def find(text: str) -> list[int]:
@@ -151,7 +137,7 @@ def read(evidence: Evidence, winners: Sequence[Ranked], terms: Sequence[str]) ->
                 passage=passage,
                 snippet=shown,
                 snippet_line=line + offset,
-                superseded_by=evidence.superseded_by(entry.id),
+                superseded_by=evidence.superseded_by.get(entry.id),
                 why=_why(evidence, ranked) if request.explain else None,
             )
         )

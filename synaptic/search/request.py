@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from ..language.analysis import Plan
@@ -34,15 +34,3 @@ class Request:
     max_rounds: int = 2
     recent: bool = False
     plan: Plan = field(default_factory=Plan)
-
-
-def given(filters: Filters) -> dict[str, Filters]:
-    """Each filter that is set as a filter of its own; the two ends of a range are one, `time`."""
-    found = {
-        f.name: replace(Filters(), **{f.name: value})
-        for f in fields(filters)
-        if f.name not in ("since", "until") and (value := getattr(filters, f.name)) not in (None, (), False)
-    }
-    if filters.since or filters.until:
-        found["time"] = Filters(since=filters.since, until=filters.until)
-    return found

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 
 from ..language.analysis import (
     Analysis,
@@ -34,7 +34,11 @@ from .evidence import Evidence
 from .request import Request
 from .tagging import suggest_tags
 
+BOUNDED_DAYS = 90
+"""A bounded search always has a beginning: DESIGN, section 6."""
+
 MAX_KEYWORDS = 12
+"""Keywords of a note. By eye."""
 NAMES_SOUGHT = 8
 """Words of a question that the journal is asked about: whether it writes them as names."""
 PASSAGES_READ = 4
@@ -45,13 +49,16 @@ _ISO = re.compile(r"\d{4}-\d{2}")
 # -- for every search ---------------------------------------------------------------------------------
 
 
-def understood(ws: Workspace, request: Request) -> Request:
+def understand(ws: Workspace, request: Request) -> Request:
     """The search with what its words ask for besides themselves, and with its plan.
 
     A time, the newest, a type, a tag, a project, a file: all of that is preferred, not required, but a time that stands
     alone or with "only", and what is asked for as a list: "decisions of January". What was given wins.
     """
-    listed = None
+    listed, filters = None, request.filters
+    if request.strategy == "bounded" and not filters.since:
+        since = (request.now - timedelta(BOUNDED_DAYS)).date().isoformat()
+        request = replace(request, filters=replace(filters, since=since))
     if ws.config.search.analysis:
         asked = asked_of(request.parsed.text, known=known(ws), today=request.now.date())
         listed = _as_a_list(ws, request, asked)
@@ -150,7 +157,7 @@ def spelled(evidence: Evidence) -> tuple[tuple[str, ...], tuple[str, ...]]:
 # -- for an analysis ----------------------------------------------------------------------------------
 
 
-def understand(ws: Workspace, query: str) -> Analysis:
+def analysis_of(ws: Workspace, query: str) -> Analysis:
     """What a question asks for, and how a search without options answers it.
 
     Its keywords weigh what they tell in this journal.
@@ -160,7 +167,7 @@ def understand(ws: Workspace, query: str) -> Analysis:
     def run(_: SyncReport) -> Analysis:
         now = ws.clock()
         parsed = parse_query(query, Filters(), now=now, stop_words=ws.config.search.stop_words)
-        plan = understood(ws, Request(parsed=parsed, now=now, strategy=form_of(parsed))).plan
+        plan = understand(ws, Request(parsed=parsed, now=now, strategy=form_of(parsed))).plan
         names = replace(known(ws), names=_names_used(ws, query[:READ_CHARACTERS]))
         asked = asked_of(query, known=names, today=now.date())
         found = analyze(query, asked=asked, plan=plan, known=names)
@@ -178,40 +185,26 @@ def _names_used(ws: Workspace, question: str) -> frozenset[str]:
     the journal says "lunch with Maria Lopez".
     """
     line = " ".join(word for _, word in words(question))
-    sought = _looked_up(line.split())
+    named = [word for word in dict.fromkeys(line.split()) if word.isalpha() and len(word) > 2]
+    sought = [word for word in named if word not in NO_NAMES and word not in SHARED.tools][:NAMES_SOUGHT]
     if not sought:
         return frozenset()
     stems = filter(None, map(ws.index.stem, sought))
     chunks = {chunk for stem in stems for chunk in ws.index.chunks_with_stem(stem, limit=PASSAGES_READ)}
+    within = re.compile(rf"(?<=[\w,;)] )\b((?i:{'|'.join(sought)}))\b(?=((?: [A-Z]\w+){{0,3}}))")
     written: dict[str, list[tuple[str, list[str]]]] = {}
-    for name, after in _occurrences(sought, (text for text, _ in read_passages(ws, list(chunks)).values())):
-        written.setdefault(name.lower(), []).append((name, after))
-    return frozenset(name for places in written.values() for name in _names(places, line))
-
-
-def _looked_up(found: Iterable[str]) -> list[str]:
-    named = [word for word in dict.fromkeys(found) if word.isalpha() and len(word) > 2]
-    return [word for word in named if word not in NO_NAMES and word not in SHARED.tools][:NAMES_SOUGHT]
-
-
-def _occurrences(sought: Iterable[str], texts: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    """(word as it is written, what follows it with a capital), wherever one stands within a sentence."""
-    pattern = re.compile(rf"(?<=[\w,;)] )\b((?i:{'|'.join(sought)}))\b(?=((?: [A-Z]\w+){{0,3}}))")
-    return ((found[1], found[2].split()) for text in texts for found in pattern.finditer(text))
-
-
-def _names(places: list[tuple[str, list[str]]], line: str) -> Iterator[str]:
-    """The word where it is a name more often than not, and with it what follows in the question and in the name."""
-    names = [place for place in places if place[0][0].isupper()]
-    if 2 * len(names) <= len(places):
-        return
-    for name, after in names:
-        yield name
-        for count in range(len(after), 0, -1):
-            whole = " ".join([name, *after[:count]])
-            if f" {whole.lower()} " in f" {line} ":
-                yield whole
-                break
+    for text, _ in read_passages(ws, list(chunks)).values():
+        for found in within.finditer(text):
+            written.setdefault(found[1].lower(), []).append((found[1], found[2].split()))
+    names: set[str] = set()
+    for places in written.values():
+        capitals = [place for place in places if place[0][0].isupper()]
+        if 2 * len(capitals) <= len(places):
+            continue
+        for name, after in capitals:
+            runs = (" ".join([name, *after[:count]]) for count in range(len(after), 0, -1))
+            names |= {name, next((run for run in runs if f" {run.lower()} " in f" {line} "), name)}
+    return frozenset(names)
 
 
 def read_note(ws: Workspace, text: str, *, on: date | None = None) -> NoteReading:

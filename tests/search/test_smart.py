@@ -13,7 +13,7 @@ from synaptic import Workspace, open_workspace, save, search
 from synaptic.errors import InvalidArgument
 from synaptic.index.embedding import FastEmbedder
 from synaptic.models import Filters
-from synaptic.search.understanding import understand
+from synaptic.search.understanding import analysis_of
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_what_a_name_crowds_out_is_found(diary: Workspace) -> None:
     ],
 )
 def test_the_plan_that_an_analysis_shows_is_the_one_that_runs(diary: Workspace, question: str) -> None:
-    planned = understand(diary, question).plan.sub_queries
+    planned = analysis_of(diary, question).plan.sub_queries
     ran = search(diary, question, explain=True).rounds[0].sub_queries
     assert [part.id for part in planned] == [part.id for part in ran]
     for part, run in zip(planned, ran, strict=True):

@@ -18,10 +18,10 @@ from ..lexicon import STOP_WORDS
 from ..words import words
 from .asked import Asked, Known
 from .decide import decide
-from .features import QUESTIONS, Question
+from .features import QUESTIONS, EntityMention, Question
 from .names import entities_of
 from .plan import Plan
-from .shapes import Analysis, EntityMention, Keyword, Target
+from .shapes import Analysis, Keyword, Target
 
 MAX_ENTITIES = 24
 MAX_KEYWORDS = 64

@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from ...models import TYPES, EntryType
 from ...notes.blocks import project_key, slug_tag
-from ..lexicon import STOP_WORDS, TYPE_NAMES, TYPE_WORDS
-from ..patterns import compiled
+from ..lexicon import STOP_WORDS, TYPE_NAMES, TYPE_WORDS, compiled
 from ..timephrase import TimeRange, find_time, is_recent
 from .features import NO_NAMES, QUESTIONS
 

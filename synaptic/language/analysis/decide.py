@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..patterns import compiled
+from ..lexicon import compiled
 from .features import QUESTIONS, Question
 
 QUESTION_TYPES = QUESTIONS.rows("types", "type", "features")

@@ -7,15 +7,22 @@ see it as it was written.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from ..lexicon import DAY_NAMES, MONTHS, STOP_WORDS, Words
-from ..patterns import compiled
-from .shapes import EntityMention
+from ..lexicon import DAY_NAMES, MONTHS, STOP_WORDS, Words, compiled
 
 QUESTIONS = Words("questions")
 
 NO_NAMES = STOP_WORDS.union(MONTHS, DAY_NAMES, QUESTIONS.small_talk)
 """Words that name nobody and nothing, even with a capital."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntityMention:
+    """`type` is person, location, organization, project, event, tool, file, tag or unknown."""
+
+    name: str
+    type: str
 
 
 class Question:

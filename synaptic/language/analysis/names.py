@@ -5,12 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Iterator
 
-from ..lexicon import is_tool
-from ..patterns import compiled
+from ..lexicon import compiled, is_tool
 from ..sentences import sentence_ends
 from .asked import Known, Token, known_mentions, tokens_of
-from .features import NO_NAMES, QUESTIONS
-from .shapes import EntityMention
+from .features import NO_NAMES, QUESTIONS, EntityMention
 
 _QUOTED = r'"([^"]{2,120})"|“([^”]{2,120})”'
 

@@ -22,8 +22,7 @@ import re
 from dataclasses import dataclass
 
 from ...models import Strategy
-from ..lexicon import STOP_WORDS
-from ..patterns import compiled
+from ..lexicon import STOP_WORDS, compiled
 from ..query import ParsedQuery
 from ..words import words
 from .features import QUESTIONS

@@ -23,7 +23,7 @@ from ...journal.disk import overwrite
 from ...language.query import terms_of
 from ...models import Filters
 from ...notes.blocks import project_key
-from ...search.closeness import CLOSE, closeness
+from ...search.doubt import CLOSE, closeness
 from ...search.search import search
 from ...workspace.checkout import detect_project
 from ...workspace.workspace import Workspace, open_workspace
