@@ -6,13 +6,11 @@ import json
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from datetime import date
 from functools import partial
 from typing import Any
 
 from synaptic import Workspace, search
-from synaptic.language.analysis import analyze
-from synaptic.search.understanding import known
+from synaptic.search.understanding import analysis_of
 from synaptic.surfaces.mcp.tools import TOOLS
 
 KINDS: Sequence[tuple[str, dict[str, Any], str]] = (
@@ -42,8 +40,7 @@ def ratios(workspace: Workspace, questions: Sequence[str]) -> list[dict[str, Any
         }
         for name, _, goal in KINDS
     ]
-    vocabulary = known(workspace)
-    analysed = [_ms(partial(analyze, question, known=vocabulary, today=date.today())) for question in questions]
+    analysed = [_ms(partial(analysis_of, workspace, question)) for question in questions]
     p95 = sorted(analysed)[int(0.95 * len(analysed))]
     tools = sum(len(json.dumps([t.name, t.description, t.input_schema], separators=(",", ":"))) for t in TOOLS)
     return [

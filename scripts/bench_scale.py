@@ -36,8 +36,9 @@ from synaptic.index.rows import quantise
 from synaptic.language.query import parse_query
 from synaptic.language.words import match
 from synaptic.models import Vector
+from synaptic.search.evidence import DEPTH, Evidence, Query
 from synaptic.search.ranking import reciprocal_rank_fusion
-from synaptic.search.retrieve import DEPTH, by_meaning, by_words
+from synaptic.search.request import Request
 from synaptic.workspace.sync import embed_pending, sync
 
 Row = dict[str, Any]
@@ -169,6 +170,12 @@ def run_scale(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
 # -- searches ---------------------------------------------------------------------------------------------
 
 
+def _list(ws: Workspace, query: Query) -> object:
+    """The candidates of one list, fetched as a search fetches them."""
+    asked = Request(parsed=parse_query("", Filters(), now=ws.clock()), now=ws.clock())
+    return Evidence(ws, asked).candidates(query, LIMIT)
+
+
 def _search(corpus: Corpus, size: str, _: argparse.Namespace) -> list[Row]:
     embedder = KnownQueries(corpus)
     with corpus.open(embedder) as ws:
@@ -188,8 +195,8 @@ def _search(corpus: Corpus, size: str, _: argparse.Namespace) -> list[Row]:
         stages: dict[str, Callable[[str], object]] = {
             "hybrid search, whole, without embedding": partial(hybrid, ws),
             "of it: sync": lambda _: sync(ws),
-            "of it: list by words": lambda text: by_words(ws, terms[text], (), Filters(), None, LIMIT),
-            "of it: list by meaning": lambda text: by_meaning(ws, vectors[text], (), Filters(), None, LIMIT),
+            "of it: list by words": lambda text: _list(ws, Query(terms[text], None, (), Filters())),
+            "of it: list by meaning": lambda text: _list(ws, Query((), vectors[text], (), Filters())),
             "embedding the query": lambda text: FastEmbedder.embed_query(embedder, text),
             "peer: BM25 alone, every match": lambda text: every_match(ws.index, matched[text], 0, 10),
             "peer: vectors alone, every one": lambda text: every_vector(ws.index, vectors[text], 10),

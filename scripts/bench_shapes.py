@@ -19,7 +19,8 @@ from typing import Any
 from synaptic import Filters
 from synaptic.index.chunking import cut, estimate_tokens
 from synaptic.journal.recovery import ids_in, mend
-from synaptic.language.analysis import Known, analyze
+from synaptic.language.analysis import Known, asked_of, plan_of
+from synaptic.language.analysis.analyze import analyze
 from synaptic.language.normalize import anchor_times, normalize
 from synaptic.language.normalize.pronouns import resolve_pronouns
 from synaptic.language.query import parse_query, terms_of
@@ -226,11 +227,16 @@ SHAPES: dict[str, Shape] = {
 
 def known() -> Known:
     words = frozenset({"redis", "db", "anna", "kestrel", "a"})
-    return Known(tags=words, projects=words, files=frozenset({"src/a.py"}), types=(), names=frozenset({"Anna"}))
+    return Known(tags=words, projects=words, files=frozenset({"src/a.py"}), names=frozenset({"Anna"}))
 
 
 def entry(text: str) -> Entry:
     return compose_entry(text or "x", id=ID, at=NOW, title="A title", tags=["a"])[0]
+
+
+def _analyze(text: str) -> object:
+    asked = asked_of(text, known=known(), today=NOW.date())
+    return analyze(text, asked=asked, plan=plan_of(text), known=known())
 
 
 def _parse(text: str) -> object:
@@ -315,7 +321,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "mend": _mend,
     "cut": lambda text: (cut(text.encode("utf-8", "surrogatepass")), estimate_tokens(text)),
     "sentence_ends": sentence_ends,
-    "analyze": lambda text: analyze(text, known=known(), today=NOW.date()),
+    "analyze": _analyze,
     "normalize": lambda text: normalize(text, on=date(2026, 11, 21)),
     "anchor_times": lambda text: list(anchor_times(text, on=date(2026, 11, 21))),
     "resolve_pronouns": lambda text: list(resolve_pronouns(text)),

@@ -31,7 +31,8 @@ from synaptic.index.embedding import FastEmbedder
 from synaptic.index.parallel import in_parallel, processors
 from synaptic.language.query import parse_query
 from synaptic.models import Vector
-from synaptic.search.retrieve import by_meaning, by_words
+from synaptic.search.evidence import Evidence, Query
+from synaptic.search.request import Request
 from synaptic.surfaces.mcp.answers import ANSWERS, Call
 from synaptic.workspace.sync import sync
 
@@ -162,6 +163,12 @@ def rss_anon_mb(pid: int) -> float | None:
 # -- the same searches in this process, in pieces ---------------------------------------------------------
 
 
+def _list(ws: Workspace, query: Query) -> object:
+    """The candidates of one list, fetched as a search fetches them."""
+    asked = Request(parsed=parse_query("", Filters(), now=ws.clock()), now=ws.clock())
+    return Evidence(ws, asked).candidates(query, LIMIT)
+
+
 def _stages(home: Path, pool: Sequence[str]) -> list[Row]:
     asked = queries(list(pool), QUERIES)
     with _workspace(home) as ws:
@@ -171,8 +178,8 @@ def _stages(home: Path, pool: Sequence[str]) -> list[Row]:
         stages: dict[str, Callable[[str], object]] = {
             "sync": lambda _: sync(ws),
             "embedding the query": ws.embedder.embed_query,
-            "lexical list": lambda text: by_words(ws, terms[text], (), Filters(), None, LIMIT),
-            "semantic list": lambda text: by_meaning(ws, vectors[text], (), Filters(), None, LIMIT),
+            "lexical list": lambda text: _list(ws, Query(terms[text], None, (), Filters())),
+            "semantic list": lambda text: _list(ws, Query((), vectors[text], (), Filters())),
             "hybrid search, whole": lambda text: search(ws, text, strategy="hybrid"),
             "search and its answer as Markdown and JSON": lambda text: ANSWERS["context_search"](
                 ws, Call({"query": text})

@@ -68,6 +68,12 @@ class Words:
         return {name: self.pattern(name, section) for name in self._read[section]}
 
 
+@cache
+def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """The pattern, compiled when it is first needed, and once; unlike `re`, this never drops it for others."""
+    return re.compile(pattern, flags)
+
+
 SHARED = Words("shared")
 
 MONTH_NAMES = SHARED.ordered("month_names")

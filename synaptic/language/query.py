@@ -64,6 +64,28 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
 
     A longer query is read up to MAX_QUERY, MAX_VALUES, MAX_PHRASES and MAX_TERMS, with a notice that names the bound.
     """
+    read = raw[:MAX_QUERY].replace("\0", " ").encode("utf-8", "replace").decode()  # SQLite takes no half a character
+    bounds: list[str] = []
+    notices: tuple[str, ...] = ()
+    if ":" in read:
+        read, inline, bounds, notices = _inline_filters(read, now)
+        given = {name: value for name in inline.__slots__ if (value := getattr(inline, name))}
+        filters = replace(filters, **{name: value for name, value in given.items() if not getattr(filters, name)})
+    text = unicodedata.normalize("NFC", " ".join(read.split()))
+    phrases = tuple(dict.fromkeys(p for p in (m.strip() for m in _PHRASE.findall(text)) if words(p)))
+    text = text.replace('"', " ").strip()
+    terms = _words_of(text, stop_words)
+    if len(raw) > MAX_QUERY:
+        bounds.append(f"Only the first {MAX_QUERY:,} characters of the query were read.")
+    if len(phrases) > MAX_PHRASES:
+        bounds.append(f"Only the first {MAX_PHRASES} phrases must occur; the words of the others were searched.")
+    if len(terms) > MAX_TERMS:
+        bounds.append(f"Only the first {MAX_TERMS} words of the query were looked up.")
+    return ParsedQuery(text, terms[:MAX_TERMS], phrases[:MAX_PHRASES], filters, (*bounds, *notices))
+
+
+def _inline_filters(text: str, now: datetime) -> tuple[str, Filters, list[str], tuple[str, ...]]:
+    """(the text without its filters, these, notices of bounds, notices of words that are no filters)."""
     notices: dict[str, None] = {}
     found: dict[str, list[str]] = {}
     tried: Counter[str] = Counter()
@@ -90,33 +112,13 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
         found.setdefault(key, []).append(value)
         return " "
 
-    read = _readable(raw[:MAX_QUERY].replace("\0", " "))
-    text = unicodedata.normalize("NFC", " ".join(_FILTER.sub(take, read).split()))
-    phrases = tuple(dict.fromkeys(p for p in (m.strip() for m in _PHRASE.findall(text)) if words(p)))
-    text = text.replace('"', " ").strip()
-    terms = _words_of(text, stop_words)
-    if len(raw) > MAX_QUERY:
-        bounds["text"] = f"Only the first {MAX_QUERY:,} characters of the query were read."
-    if len(phrases) > MAX_PHRASES:
-        bounds["phrases"] = f"Only the first {MAX_PHRASES} phrases must occur; the words of the others were searched."
-    if len(terms) > MAX_TERMS:
-        bounds["terms"] = f"Only the first {MAX_TERMS} words of the query were looked up."
-    inline = build_filters(
-        now=now,
-        type=found.get("type", ()),
-        tag=found.get("tag", ()),
-        file=found.get("file", ()),
-        project=found.get("project", ()),
-        since=found.get("since", [None])[-1],
-        until=found.get("until", [None])[-1],
-    )
-    return ParsedQuery(
-        text=text,
-        terms=terms[:MAX_TERMS],
-        phrases=phrases[:MAX_PHRASES],
-        filters=_join(filters, inline),
-        notices=(*bounds.values(), *_some(list(notices))),
-    )
+    rest = _FILTER.sub(take, text)
+    single = {key: found.pop(key)[-1] for key in ("since", "until") if key in found}
+    filters = build_filters(now=now, **found, **single)  # type: ignore[arg-type]
+    said = list(notices)[:MAX_NOTICES]
+    if len(notices) > MAX_NOTICES:
+        said.append(f"{len(notices) - MAX_NOTICES:,} more notices of this kind are left out.")
+    return rest, filters, list(bounds.values()), tuple(said)
 
 
 def terms_of(text: str, *, stop_words: bool = True) -> tuple[str, ...]:
@@ -128,16 +130,6 @@ def _words_of(text: str, stop_words: bool) -> tuple[str, ...]:
     found = list(dict.fromkeys(word for _, word in words(text)))
     kept = [word for word in found if word not in STOP_WORDS] if stop_words else found
     return tuple(kept or found)
-
-
-def _readable(text: str) -> str:
-    """The text with a question mark for each half of a character, which SQLite cannot take."""
-    return text.encode("utf-8", "replace").decode()
-
-
-def _some(notices: list[str]) -> tuple[str, ...]:
-    more = len(notices) - MAX_NOTICES
-    return (*notices[:MAX_NOTICES], *([f"{more:,} more notices of this kind are left out."] if more > 0 else []))
 
 
 def build_filters(
@@ -263,7 +255,7 @@ def _shift(day: date, days: int) -> date:
 def _values(name: str, value: str | Sequence[str]) -> tuple[str, ...]:
     """The values of a filter, each once, without empty ones. Raises InvalidArgument that names the bound."""
     values = check_values(name, (value,) if isinstance(value, str) else value)
-    return unique(stripped for one in values if (stripped := _readable(one).strip()))
+    return unique(stripped for one in values if (stripped := one.encode("utf-8", "replace").decode().strip()))
 
 
 def check_values(name: str, values: Sequence[str]) -> Sequence[str]:
@@ -281,12 +273,6 @@ def _importance(value: int | None, name: str) -> int | None:
     if value is not None and not 0 <= value <= 10:
         raise InvalidArgument(f"{name} is {value}.", valid=("0 to 10",))
     return value
-
-
-def _join(given: Filters, inline: Filters) -> Filters:
-    """Both sets of filters: inline values narrow what the parameters left open."""
-    changes = {name: value for name in inline.__slots__ if (value := getattr(inline, name))}
-    return replace(given, **{name: value for name, value in changes.items() if not getattr(given, name)})
 
 
 def nearest_word(stem: str, indexed: Iterable[tuple[str, int]]) -> str | None:

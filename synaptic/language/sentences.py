@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .patterns import compiled
+from .lexicon import compiled
 
 _END = (
     r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bProf)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\b[A-Z])"

@@ -1,12 +1,13 @@
-"""Fusion, decay and the order of hits. Pure: numbers in, numbers out; the clock is an argument."""
+"""The formulas of ranking. Pure: numbers in, numbers out; the clock is an argument."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ..errors import InvalidArgument
+from ..index import Standing
 from ..models import DEFAULT_IMPORTANCE, Signals
 
 Key = TypeVar("Key", bound=Hashable)
@@ -22,7 +23,42 @@ PRESETS: Mapping[str, Mapping[str, float]] = {
     "important": {"semantic": 0.3, "recency": 0.1, "importance": 0.5, "access": 0.1},
     "popular": {"semantic": 0.3, "recency": 0.1, "importance": 0.1, "access": 0.5},
 }
-RECENCY_RATE = 0.1
+"""The weights of each preset: DESIGN's table, by eye."""
+
+RECENCY_RATE, ACCESS_SCALE = 0.1, 5
+"""Per day, and the logarithm of the reads (about 150) from which on more count no more. By eye."""
+
+
+class Ranked(NamedTuple):
+    """A candidate; there are hundreds in a search.
+
+    `similarity` is the cosine of its best chunk, `lexical` its BM25 over the best, `met` the preferences that it
+    meets, `preferred` their share, None where nothing is preferred. `decay` is 1 where age does not count.
+    """
+
+    standing: Standing
+    score: float
+    decay: float
+    age_days: float
+    similarity: float | None
+    lexical: float | None
+    met: tuple[str, ...]
+    preferred: float | None
+
+    @property
+    def rowid(self) -> int:
+        return self.standing.rowid
+
+    @property
+    def signals(self) -> Signals:
+        return signals(
+            similarity=self.similarity,
+            lexical=self.lexical,
+            preferred=self.preferred,
+            age_days=self.age_days,
+            importance=self.standing.importance,
+            accesses=self.standing.accesses,
+        )
 
 
 def reciprocal_rank_fusion(
@@ -96,7 +132,7 @@ def signals(
         symbolic=0.5 if preferred is None else preferred,
         recency=math.exp(-RECENCY_RATE * age_days),
         importance=(DEFAULT_IMPORTANCE if importance is None else importance) / 10,
-        access=min(1.0, math.log1p(accesses) / 5),
+        access=min(1.0, math.log1p(accesses) / ACCESS_SCALE),
     )
 
 

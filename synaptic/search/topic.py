@@ -1,4 +1,7 @@
-"""Of two entries on one topic the later comes first: what was said last counts, whichever fits the words better."""
+"""Of two entries on one topic the later comes first: what was said last counts, whichever fits the words better.
+
+`scripts/bench.py quality --freshness` measures it.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,11 @@ from itertools import combinations
 
 from ..index import units
 from ..models import Matrix, Vector
-from ..workspace.sync import read_passages
-from ..workspace.workspace import Workspace
-from .ranking import newest_of_a_topic_first
-from .retrieve import Lists
-from .scoring import Ask, Ranked
+from .evidence import Evidence
+from .ranking import Ranked, newest_of_a_topic_first
 
 DEPTH, CROWD = 10, 20
-"""So many entries can change places, and so many tell what is usual among the answers to this question."""
+"""Entries that can change places, and entries that tell what is usual among the answers to this question. By eye."""
 
 ALIKE, NEAR, AS_GOOD, NAMELESS, ENOUGH = 4.0, 4.0, 1.5, 2.0, 3.5
 """What the signs weigh, and their sum from which on two entries are on one topic.
@@ -27,32 +27,33 @@ tests/data) and on LoCoMo's conversations 1 to 3, rounded; `bench.py quality --f
 _NAME = re.compile(r"(?<=[\w,;)] )[A-Z]\w*|\b\w*\d\w*")
 
 
-def later_first(ws: Workspace, ask: Ask, vector: Vector | None, lists: Lists, ranked: Sequence[Ranked]) -> list[Ranked]:
+def later_first(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
     """The ranking, in which of two entries of the top on one topic the later stands first.
 
-    It takes the other's place, and the score of that place. What is ranked by weights stays as it is.
+    It takes the other's place, and the score of that place.
     """
-    if vector is None or ask.weights is not None or not ws.config.search.later_first:
-        return list(ranked)
-    chunks = {r.rowid: chunk for r in ranked[:CROWD] if (chunk := lists.chunk_near(r.rowid)) is not None}
-    stored = ws.index.vectors(list(chunks.values()))
-    crowd = [r for r in ranked[:CROWD] if chunks.get(r.rowid) in stored]
+    vector = evidence.vector
+    if vector is None or not evidence.config.later_first:
+        return ranked
+    chunks = {r.rowid: evidence.chunk(r.rowid, near=True) for r in ranked[:CROWD]}
+    stored = evidence.vectors(list(chunks.values()))
+    crowd = [r for r in ranked[:CROWD] if chunks[r.rowid] in stored]
     if len(crowd) < 2:
-        return list(ranked)
-    movable = sum(chunks.get(r.rowid) in stored for r in ranked[:DEPTH])
-    evidence = _evidence(crowd, movable, units([stored[chunks[r.rowid]] for r in crowd]), vector)
-    if not evidence:
-        return list(ranked)
-    passages = read_passages(ws, [chunks[rowid] for pair in evidence for rowid in pair])
-    texts = {rowid: passages.get(chunks[rowid], ("", 0))[0] for pair in evidence for rowid in pair}
+        return ranked
+    movable = sum(chunks[r.rowid] in stored for r in ranked[:DEPTH])
+    pairs = _pairs(crowd, movable, units([stored[chunks[r.rowid]] for r in crowd]), vector)
+    if not pairs:
+        return ranked
+    evidence.read({rowid: chunks[rowid] for pair in pairs for rowid in pair})
+    texts = {rowid: evidence.passage(rowid, chunks[rowid])[0] for pair in pairs for rowid in pair}
     first, rest = ranked[:DEPTH], ranked[DEPTH:]
     by_rowid = {r.rowid: r for r in first}
     order = newest_of_a_topic_first(
         list(by_rowid),
         [
             (best, later)
-            for (best, later), weight in evidence.items()
-            if weight - NAMELESS > ENOUGH or not _lacks_a_name(ws, ask.parsed.text, texts[best], texts[later])
+            for (best, later), weight in pairs.items()
+            if weight - NAMELESS > ENOUGH or not _lacks_a_name(evidence, texts[best], texts[later])
         ],
         {rowid: r.standing.position for rowid, r in by_rowid.items()},
     )
@@ -60,7 +61,7 @@ def later_first(ws: Workspace, ask: Ask, vector: Vector | None, lists: Lists, ra
     return [*moved, *rest]
 
 
-def _evidence(crowd: Sequence[Ranked], movable: int, vectors: Matrix, vector: Vector) -> dict[tuple[int, int], float]:
+def _pairs(crowd: Sequence[Ranked], movable: int, vectors: Matrix, vector: Vector) -> dict[tuple[int, int], float]:
     """How much speaks for one topic of an entry and a later one behind it, both among the first `movable`.
 
     By their rowids, and only where it is enough.
@@ -80,7 +81,9 @@ def _evidence(crowd: Sequence[Ranked], movable: int, vectors: Matrix, vector: Ve
     found = {}
     for one, other in combinations(range(movable), 2):
         best, later = crowd[one], crowd[other]
-        if not _comes_later(later, best):
+        if "mtime" in (best.standing.date_source, later.standing.date_source):
+            continue  # its file alone does not say when it was said
+        if later.standing.position <= best.standing.position:
             continue
         others = max((nearness[place] for place in nearest if place not in (one, other)), default=0.0)
         weight = (
@@ -93,14 +96,9 @@ def _evidence(crowd: Sequence[Ranked], movable: int, vectors: Matrix, vector: Ve
     return found
 
 
-def _comes_later(one: Ranked, other: Ranked) -> bool:
-    """Whether it was said later; an entry dated by its file alone does not say when."""
-    dated = "mtime" not in (one.standing.date_source, other.standing.date_source)
-    return dated and one.standing.position > other.standing.position
-
-
-def _lacks_a_name(ws: Workspace, question: str, best: str, later: str) -> bool:
+def _lacks_a_name(evidence: Evidence, best: str, later: str) -> bool:
     """Whether the later says nothing of a name or number of the question that the best holds: Rome is not Paris."""
+    question = evidence.request.parsed.text
     names = " ".join(_NAME.findall(f"{question}\n{best}"))
-    shared = ws.index.stems(names) & ws.index.stems(question) & ws.index.stems(best)
-    return not shared <= ws.index.stems(later)
+    shared = evidence.stems(names) & evidence.stems(question) & evidence.stems(best)
+    return not shared <= evidence.stems(later)

@@ -4,22 +4,41 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 
-from ..language.analysis import NO_NAMES, READ_CHARACTERS, Analysis, Keyword, Known, NoteReading, analyze, types_alone
-from ..language.lexicon import SHARED, STOP_WORDS
-from ..language.query import terms_of
-from ..language.timephrase import TimeRange
-from ..language.words import words
+from ..language.analysis import (
+    Analysis,
+    Asked,
+    Keyword,
+    Known,
+    NoteReading,
+    Plan,
+    SubQuery,
+    asked_of,
+    form_of,
+    plan_of,
+    types_alone,
+)
+from ..language.analysis.asked import READ_CHARACTERS
+from ..language.analysis.features import NO_NAMES
+from ..language.lexicon import SHARED, STOP_WORDS, TYPE_WORDS
+from ..language.query import parse_query, terms_of
+from ..language.words import match, words
+from ..models import Filters
 from ..notes.privacy import without_private
 from ..workspace.sync import SyncReport, in_step, read_passages
 from ..workspace.workspace import Workspace
-from .scoring import Ask
+from .evidence import Evidence
+from .request import Request
 from .tagging import suggest_tags
 
+BOUNDED_DAYS = 90
+"""A bounded search always has a beginning: DESIGN, section 6."""
+
 MAX_KEYWORDS = 12
+"""Keywords of a note. By eye."""
 NAMES_SOUGHT = 8
 """Words of a question that the journal is asked about: whether it writes them as names."""
 PASSAGES_READ = 4
@@ -27,12 +46,131 @@ PASSAGES_READ = 4
 _ISO = re.compile(r"\d{4}-\d{2}")
 
 
-def understand(ws: Workspace, query: str) -> Analysis:
-    """What a question asks for. Its keywords weigh what they tell in this journal."""
+# -- for every search ---------------------------------------------------------------------------------
+
+
+def understand(ws: Workspace, request: Request) -> Request:
+    """The search with what its words ask for besides themselves, and with its plan.
+
+    A time, the newest, a type, a tag, a project, a file: all of that is preferred, not required, but a time that stands
+    alone or with "only", and what is asked for as a list: "decisions of January". What was given wins.
+    """
+    listed, filters = None, request.filters
+    if request.strategy == "bounded" and not filters.since:
+        since = (request.now - timedelta(BOUNDED_DAYS)).date().isoformat()
+        request = replace(request, filters=replace(filters, since=since))
+    if ws.config.search.analysis:
+        asked = asked_of(request.parsed.text, known=known(ws), today=request.now.date())
+        listed = _as_a_list(ws, request, asked)
+        request = listed or _preferring(ws, request, asked)
+    return replace(request, plan=_plan(request, is_list=listed is not None))
+
+
+def _plan(request: Request, *, is_list: bool) -> Plan:
+    """The sub-queries of the search; only a smart one has several."""
+    text, filters = request.parsed.text, request.filters
+    if request.strategy == "smart" and request.parsed.terms:
+        return plan_of(text, parts=request.parts)
+    layer: str = "semantic" if request.strategy == "bounded" else request.strategy
+    wanted = filters if is_list or filters.since or filters.until else request.prefer
+    if not request.parsed.terms:
+        layer = "symbolic" if filters.types or filters.tags or not (filters.since or filters.until) else "temporal"
+    dates = tuple((name, day) for name in ("since", "until") if (day := getattr(wanted, name)))
+    return Plan((SubQuery("q1", text, layer, 1, dates),))
+
+
+def _preferring(ws: Workspace, request: Request, asked: Asked) -> Request:
+    filters, parsed = request.filters, request.parsed
+    prefer = replace(
+        request.prefer,
+        types=request.prefer.types or asked.types,
+        tags=request.prefer.tags or asked.tags,
+        projects=request.prefer.projects or asked.projects,
+        files=asked.files,
+    )
+    if asked.time_range and not (filters.since or filters.until):
+        terms = terms_of(asked.text, stop_words=ws.config.search.stop_words) if asked.text else ()
+        since, until = _days(asked)
+        if _may_be_named(asked):
+            return replace(request, prefer=replace(prefer, since=since, until=until))
+        if asked.only_time or not terms:
+            filters = replace(filters, since=since, until=until)
+        else:
+            prefer = replace(prefer, since=since, until=until)
+        parsed = replace(parsed, text=asked.text, terms=terms)
+    return replace(request, parsed=parsed, filters=filters, prefer=prefer, recent=asked.recent)
+
+
+def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
+    """The search as a list of what is of a type or a time, newest first; None where words are left to search for."""
+    types = types_alone(terms_of(asked.text))
+    if types is None or request.strategy not in ("hybrid", "smart"):
+        return None
+    if request.parsed.phrases or request.within is not None:
+        return None
+    filters = replace(request.filters, types=request.filters.types or types)
+    if asked.time_range and not (filters.since or filters.until):
+        if not types and _may_be_named(asked):
+            return None
+        since, until = _days(asked)
+        filters = replace(filters, since=since, until=until)
+    if filters == request.filters or not ws.index.listing(filters, order="newest", limit=1)[1]:
+        return None
+    what = " and ".join(f"type {kind}" for kind in filters.types) or "all entries"
+    when = " to ".join(day for day in (filters.since, filters.until) if day)
+    said = f"Read as a list, newest first: {what}{f', {when}' if when else ''}."
+    parsed = replace(request.parsed, text="", terms=(), notices=(*request.parsed.notices, said))
+    order = "newest" if request.order == "relevance" else request.order
+    return replace(request, parsed=parsed, filters=filters, order=order)
+
+
+def _may_be_named(asked: Asked) -> bool:
+    """Whether notes of other days may name the time, which is a date in digits."""
+    return asked.time_range is not None and not asked.only_time and bool(_ISO.search(asked.time_range.phrase))
+
+
+def _days(asked: Asked) -> tuple[str | None, str | None]:
+    times = asked.time_range
+    return tuple(day.isoformat() if day else None for day in (times.start, times.end)) if times else (None, None)  # type: ignore[return-value]
+
+
+def known(ws: Workspace) -> Known:
+    """The tags, projects and files of the journal."""
+    tags, projects, files = ws.index.vocabulary()
+    return Known(tags=tags, projects=projects, files=files)
+
+
+def spelled(evidence: Evidence) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words to look up, and a notice for each that no entry holds and for which its nearest is searched too."""
+    terms: list[str] = []
+    notices: list[str] = []
+    for term in evidence.request.parsed.terms:
+        terms.append(term)
+        if len(term) < 4 or not term.isalpha() or term in TYPE_WORDS or evidence.has_word(match(term)):
+            continue
+        if word := evidence.nearest_word(term):
+            terms.append(word)
+            notices.append(f"No entry holds the word {term!r}; {word!r} was searched as well.")
+    return tuple(terms), tuple(notices)
+
+
+# -- for an analysis ----------------------------------------------------------------------------------
+
+
+def analysis_of(ws: Workspace, query: str) -> Analysis:
+    """What a question asks for, and how a search without options answers it.
+
+    Its keywords weigh what they tell in this journal.
+    """
+    from ..language.analysis.analyze import analyze  # a search needs none of its words
 
     def run(_: SyncReport) -> Analysis:
-        names = _names_used(ws, query[:READ_CHARACTERS])
-        found = analyze(query, known=replace(known(ws), names=names), today=ws.clock().date())
+        now = ws.clock()
+        parsed = parse_query(query, Filters(), now=now, stop_words=ws.config.search.stop_words)
+        plan = understand(ws, Request(parsed=parsed, now=now, strategy=form_of(parsed))).plan
+        names = replace(known(ws), names=_names_used(ws, query[:READ_CHARACTERS]))
+        asked = asked_of(query, known=names, today=now.date())
+        found = analyze(query, asked=asked, plan=plan, known=names)
         rarity = _rarity(ws, [keyword.term for keyword in found.keywords])
         weighed = [replace(k, weight=round(k.weight * rarity[k.term], 3)) for k in found.keywords]
         return replace(found, keywords=tuple(sorted(weighed, key=lambda k: -k.weight)))
@@ -47,105 +185,26 @@ def _names_used(ws: Workspace, question: str) -> frozenset[str]:
     the journal says "lunch with Maria Lopez".
     """
     line = " ".join(word for _, word in words(question))
-    sought = _looked_up(line.split())
+    named = [word for word in dict.fromkeys(line.split()) if word.isalpha() and len(word) > 2]
+    sought = [word for word in named if word not in NO_NAMES and word not in SHARED.tools][:NAMES_SOUGHT]
     if not sought:
         return frozenset()
     stems = filter(None, map(ws.index.stem, sought))
     chunks = {chunk for stem in stems for chunk in ws.index.chunks_with_stem(stem, limit=PASSAGES_READ)}
+    within = re.compile(rf"(?<=[\w,;)] )\b((?i:{'|'.join(sought)}))\b(?=((?: [A-Z]\w+){{0,3}}))")
     written: dict[str, list[tuple[str, list[str]]]] = {}
-    for name, after in _occurrences(sought, (text for text, _ in read_passages(ws, list(chunks)).values())):
-        written.setdefault(name.lower(), []).append((name, after))
-    return frozenset(name for places in written.values() for name in _names(places, line))
-
-
-def _looked_up(found: Iterable[str]) -> list[str]:
-    named = [word for word in dict.fromkeys(found) if word.isalpha() and len(word) > 2]
-    return [word for word in named if word not in NO_NAMES and word not in SHARED.tools][:NAMES_SOUGHT]
-
-
-def _occurrences(sought: Iterable[str], texts: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    """(word as it is written, what follows it with a capital), wherever one stands within a sentence."""
-    pattern = re.compile(rf"(?<=[\w,;)] )\b((?i:{'|'.join(sought)}))\b(?=((?: [A-Z]\w+){{0,3}}))")
-    return ((found[1], found[2].split()) for text in texts for found in pattern.finditer(text))
-
-
-def _names(places: list[tuple[str, list[str]]], line: str) -> Iterator[str]:
-    """The word where it is a name more often than not, and with it what follows in the question and in the name."""
-    names = [place for place in places if place[0][0].isupper()]
-    if 2 * len(names) <= len(places):
-        return
-    for name, after in names:
-        yield name
-        for count in range(len(after), 0, -1):
-            whole = " ".join([name, *after[:count]])
-            if f" {whole.lower()} " in f" {line} ":
-                yield whole
-                break
-
-
-def known(ws: Workspace) -> Known:
-    """The tags, projects and files of the journal."""
-    tags, projects, files = ws.index.vocabulary()
-    return Known(tags=tags, projects=projects, files=files)
-
-
-def understood(ws: Workspace, ask: Ask) -> Ask:
-    """The search with what its words ask for besides themselves: a time, the newest, a type, a tag, a project, a file.
-
-    All of that is preferred, not required, but a time that stands alone or with "only", and what is asked for as a
-    list: "decisions of January". What was given wins.
-    """
-    found = analyze(ask.parsed.text, known=known(ws), today=ask.now.date())
-    if listed := _as_a_list(ws, ask, found):
-        return listed
-    filters, parsed = ask.filters, ask.parsed
-    prefer = replace(
-        ask.prefer,
-        types=ask.prefer.types or found.prefer_types,
-        tags=ask.prefer.tags or found.prefer_tags,
-        projects=ask.prefer.projects or found.prefer_projects,
-        files=found.prefer_files,
-    )
-    if found.time_range and not (filters.since or filters.until):
-        terms = terms_of(found.text, stop_words=ws.config.search.stop_words) if found.text else ()
-        since, until = _days(found.time_range)
-        if _may_be_named(found):
-            return replace(ask, prefer=replace(prefer, since=since, until=until))
-        if found.only_time or not terms:
-            filters = replace(filters, since=since, until=until)
-        else:
-            prefer = replace(prefer, since=since, until=until)
-        parsed = replace(parsed, text=found.text, terms=terms)
-    return replace(ask, parsed=parsed, filters=filters, prefer=prefer, recent=found.recent)
-
-
-def _as_a_list(ws: Workspace, ask: Ask, found: Analysis) -> Ask | None:
-    """The search as a list of what is of a type or a time, newest first; None where words are left to search for."""
-    types = types_alone(terms_of(found.text))
-    if types is None or ask.strategy not in ("hybrid", "smart") or ask.parsed.phrases or ask.within is not None:
-        return None
-    filters = replace(ask.filters, types=ask.filters.types or types)
-    if found.time_range and not (filters.since or filters.until):
-        if not types and _may_be_named(found):
-            return None
-        since, until = _days(found.time_range)
-        filters = replace(filters, since=since, until=until)
-    if filters == ask.filters or not ws.index.listing(filters, order="newest", limit=1)[1]:
-        return None
-    what = " and ".join(f"type {kind}" for kind in filters.types) or "all entries"
-    when = " to ".join(day for day in (filters.since, filters.until) if day)
-    said = f"Read as a list, newest first: {what}{f', {when}' if when else ''}."
-    parsed = replace(ask.parsed, text="", terms=(), notices=(*ask.parsed.notices, said))
-    return replace(ask, parsed=parsed, filters=filters, order="newest" if ask.order == "relevance" else ask.order)
-
-
-def _may_be_named(found: Analysis) -> bool:
-    """Whether notes of other days may name the time, which is a date in digits."""
-    return found.time_range is not None and not found.only_time and bool(_ISO.search(found.time_range.phrase))
-
-
-def _days(times: TimeRange) -> tuple[str | None, str | None]:
-    return times.start.isoformat() if times.start else None, times.end.isoformat() if times.end else None
+    for text, _ in read_passages(ws, list(chunks)).values():
+        for found in within.finditer(text):
+            written.setdefault(found[1].lower(), []).append((found[1], found[2].split()))
+    names: set[str] = set()
+    for places in written.values():
+        capitals = [place for place in places if place[0][0].isupper()]
+        if 2 * len(capitals) <= len(places):
+            continue
+        for name, after in capitals:
+            runs = (" ".join([name, *after[:count]]) for count in range(len(after), 0, -1))
+            names |= {name, next((run for run in runs if f" {run.lower()} " in f" {line} "), name)}
+    return frozenset(names)
 
 
 def read_note(ws: Workspace, text: str, *, on: date | None = None) -> NoteReading:

@@ -92,10 +92,16 @@ def search_json(result: SearchResult) -> Json:
 
 
 def analysis_json(found: Analysis) -> Json:
-    data: Json = {name: as_json(getattr(found, name)) for name in _OF_AN_ANALYSIS}
-    for part in data["plan"]["sub_queries"]:
+    asked, span = found.asked, found.asked.time_range
+    beside: Json = {
+        "text": asked.text,
+        "temporal_reference": "recent" if asked.recent else span.phrase if span else None,
+        "time_range": span,
+        "plan": as_json(found.plan) | {"estimated_complexity": found.complexity},
+    }
+    for part in beside["plan"]["sub_queries"]:
         part["filters"] = dict(part["filters"])
-    return data
+    return {name: as_json(beside[name] if name in beside else getattr(found, name)) for name in _OF_AN_ANALYSIS}
 
 
 def note_json(reading: NoteReading) -> Json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import date
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synaptic.language.analysis import Analysis, Known, analyze, decide
-from synaptic.language.analysis.features import FEATURES, WRITTEN
+from synaptic.language.analysis import Analysis, Known, asked_of, decide, plan_of
+from synaptic.language.analysis.analyze import analyze
+from synaptic.language.analysis.features import QUESTIONS
+from synaptic.language.words import words
 
 TODAY = date(2026, 11, 21)  # a Saturday
 DATA = Path(__file__).parents[1] / "data"
@@ -31,7 +34,8 @@ LAYERS = {"semantic", "lexical", "symbolic", "temporal", "hybrid"}
 
 
 def read(query: str, known: Known = NOTHING) -> Analysis:
-    return analyze(query, known=known, today=TODAY)
+    asked = asked_of(query, known=known, today=TODAY)
+    return analyze(query, asked=asked, plan=plan_of(asked.text), known=known)
 
 
 def kinds(query: str, known: Known = NOTHING) -> dict[str, str]:
@@ -123,9 +127,10 @@ def test_a_description_is_a_hop_where_something_else_is_sought(query: str, kind:
 
 def test_every_feature_is_looked_at_somewhere() -> None:
     rules = "".join((PACKAGE / name).read_text("utf-8") for name in ("decide.py", "analyze.py"))
+    features = QUESTIONS.patterns("features") | QUESTIONS.patterns("written")
     in_rows = {feature for _, features in decide.QUESTION_TYPES for feature in features} | decide.INFO_TYPES.keys()
-    assert in_rows <= (FEATURES | WRITTEN).keys()
-    assert [name for name in FEATURES | WRITTEN if f'"{name}"' not in rules and name not in in_rows] == []
+    assert in_rows <= features.keys()
+    assert [name for name in features if f'"{name}"' not in rules and name not in in_rows] == []
 
 
 def test_a_clear_question_is_surer_than_bare_words_and_nothing_is_sure_of_nothing() -> None:
@@ -204,35 +209,35 @@ def test_what_is_no_name_is_not_taken_for_one(query: str) -> None:
 
 
 def test_a_file_name_that_two_files_share_prefers_neither() -> None:
-    assert read("what does readme.md say", KNOWN).prefer_files == ()
-    assert read("what does web/readme.md say", KNOWN).prefer_files == ("web/readme.md",)
+    assert read("what does readme.md say", KNOWN).asked.files == ()
+    assert read("what does web/readme.md say", KNOWN).asked.files == ("web/readme.md",)
 
 
 def test_what_a_question_names_is_preferred() -> None:
     analysis = read("decisions and open issues about auth migrations in synaptic, see worker.py", KNOWN)
-    assert analysis.prefer_types == ("decision", "issue")
-    assert analysis.prefer_tags == ("auth", "migration")
-    assert analysis.prefer_projects == ("synaptic",)
-    assert analysis.prefer_files == ("src/worker.py",)
+    assert analysis.asked.types == ("decision", "issue")
+    assert analysis.asked.tags == ("auth", "migration")
+    assert analysis.asked.projects == ("synaptic",)
+    assert analysis.asked.files == ("src/worker.py",)
 
 
 def test_only_types_and_their_plurals_are_types() -> None:
-    assert read("what did we decide about insights and progress?").prefer_types == ("progress", "insight")
-    assert read("ideas, plans and meetings").prefer_types == ()
-    assert read("note that it rains").prefer_types == ()
+    assert read("what did we decide about insights and progress?").asked.types == ("progress", "insight")
+    assert read("ideas, plans and meetings").asked.types == ()
+    assert read("note that it rains").asked.types == ()
 
 
 def test_small_words_name_no_tag() -> None:
     known = Known(tags=frozenset({"how", "on"}))
-    assert read("how does it depend on rain", known).prefer_tags == ()
-    assert read("all about #how", known).prefer_tags == ("how",)
+    assert read("how does it depend on rain", known).asked.tags == ()
+    assert read("all about #how", known).asked.tags == ("how",)
 
 
 def test_words_name_a_tag_and_a_project_in_every_form() -> None:
     known = Known(tags=frozenset({"node-js", "caf\u00e9"}), projects=frozenset({"strasse"}))
-    assert read("which release of node.js do we run", known).prefer_tags == ("node-js",)
-    assert read("what was decided about the caf\u00e9", known).prefer_tags == ("caf\u00e9",)
-    assert read("what is new in Stra\u00dfe", known).prefer_projects == ("strasse",)
+    assert read("which release of node.js do we run", known).asked.tags == ("node-js",)
+    assert read("what was decided about the caf\u00e9", known).asked.tags == ("caf\u00e9",)
+    assert read("what is new in Stra\u00dfe", known).asked.projects == ("strasse",)
 
 
 def test_the_target_names_entity_attribute_and_relation() -> None:
@@ -256,25 +261,25 @@ def test_keywords_leave_out_small_words_and_put_names_first() -> None:
 
 def test_a_time_phrase_becomes_a_range_and_leaves_the_text() -> None:
     analysis = read("What did Nora decide last week?")
-    assert analysis.time_range is not None
-    assert (analysis.time_range.start, analysis.time_range.end) == (date(2026, 11, 9), date(2026, 11, 15))
-    assert analysis.temporal_reference == analysis.time_range.phrase
-    assert "last week" not in analysis.text
+    assert analysis.asked.time_range is not None
+    assert (analysis.asked.time_range.start, analysis.asked.time_range.end) == (date(2026, 11, 9), date(2026, 11, 15))
+    assert "last week" not in analysis.asked.text
     assert analysis.query == "What did Nora decide last week?"
-    assert not analysis.only_time
+    assert not analysis.asked.only_time
 
 
 @pytest.mark.parametrize("query", ["latest decision on caching", "most recent note about the roof"])
 def test_recent_is_an_order_and_no_range(query: str) -> None:
     analysis = read(query)
-    assert analysis.temporal_reference == "recent"
-    assert analysis.time_range is None
+    assert analysis.asked.recent
+    assert analysis.asked.time_range is None
     assert analysis.question_type == "temporal"
 
 
 def test_a_question_without_time_has_none() -> None:
     analysis = read("What port does the worker use?")
-    assert (analysis.temporal_reference, analysis.time_range, analysis.only_time) == (None, None, False)
+    asked = analysis.asked
+    assert (asked.recent, asked.time_range, asked.only_time) == (False, None, False)
 
 
 @pytest.mark.parametrize(
@@ -287,25 +292,45 @@ def test_a_question_without_time_has_none() -> None:
 )
 def test_only_makes_the_range_a_filter(query: str, text: str) -> None:
     analysis = read(query)
-    assert analysis.time_range is not None
-    assert analysis.only_time
-    assert analysis.text == text
+    assert analysis.asked.time_range is not None
+    assert analysis.asked.only_time
+    assert analysis.asked.text == text
 
 
 @pytest.mark.parametrize("query", ["what did only Nora say last week", "the only bug since Monday was mine"])
 def test_only_of_something_else_is_no_filter(query: str) -> None:
     analysis = read(query)
-    assert analysis.time_range is not None
-    assert not analysis.only_time
+    assert analysis.asked.time_range is not None
+    assert not analysis.asked.only_time
 
 
 # --- plan ---------------------------------------------------------------------------------------------------------
 
 
+def parts(query: str) -> list[str]:
+    """The sub-queries besides the question itself."""
+    return [part.query for part in plan_of(query).sub_queries[1:]]
+
+
+def test_compound_questions_are_searched_in_their_parts() -> None:
+    """Labelled before the rules; the first run gave 51 of 56."""
+    cases = json.loads((DATA / "compound.json").read_text("utf-8"))
+    right = 0
+    for case in cases:
+        found = plan_of(case["question"]).sub_queries[1:]
+        if case["kind"] == "single":
+            right += len(found) <= 1 and not any(part.depends_on for part in found)
+            continue
+        told = [{word for _, word in words(part.query)} for part in found]
+        held = [set(wanted.split()) <= said for wanted, said in zip(case["parts"], told, strict=False)]
+        in_order = bool(found and found[-1].depends_on)
+        right += len(found) == len(case["parts"]) and all(held) and in_order == case.get("in_order", False)
+    assert right >= 51
+
+
 def test_a_simple_question_is_one_search() -> None:
-    plan = read("What port does the worker use?").plan
-    assert [(part.query, part.layer) for part in plan.sub_queries] == [("What port does the worker use", "hybrid")]
-    assert plan.estimated_complexity == "low"
+    plan = plan_of("What port does the worker use?")
+    assert [(part.query, part.layer) for part in plan.sub_queries] == [("What port does the worker use?", "hybrid")]
 
 
 @pytest.mark.parametrize(
@@ -320,40 +345,57 @@ def test_a_simple_question_is_one_search() -> None:
     ],
 )
 def test_a_comparison_searches_every_side(query: str, sides: list[str]) -> None:
-    plan = read(query).plan
-    assert [part.query for part in plan.sub_queries] == sides
-    assert (plan.execution, plan.merge) == ("parallel", "union")
-    assert all(part.depends_on == () for part in plan.sub_queries)
+    assert parts(query) == sides
+    assert all(part.depends_on == () and part.layer == "hybrid" for part in plan_of(query).sub_queries)
+
+
+def test_a_question_that_points_at_another_is_asked_after_it() -> None:
+    _, first, then = plan_of("Who leads the team and where does she live?").sub_queries
+    assert (first.query, then.query) == ("Who leads the team", "where does she live")
+    assert (first.depends_on, then.depends_on) == ((), ("q2",)) and first.priority < then.priority
+
+
+def test_before_and_after_an_event_are_times_that_its_entry_gives() -> None:
+    plan = plan_of("response times before and after the cache was added")
+    assert [(part.query, part.layer, part.filters, part.depends_on) for part in plan.sub_queries[1:]] == [
+        ("the cache was added", "hybrid", (), ()),
+        ("response times", "temporal", (("until", "q2"),), ("q2",)),
+        ("response times", "temporal", (("since", "q2"),), ("q2",)),
+    ]
+    assert plan.execution == "sequential"
 
 
 @pytest.mark.parametrize(
-    ("query", "inner", "outer"),
+    ("question", "without"),
     [
-        ("Who wrote the book that Nora likes?", "book that Nora likes", "Who wrote the book"),
-        ("Who leads the team and where does she live?", "Who leads the team", "where does she live"),
-        ("What does Tom's sister do?", "Tom's sister", "What does Tom's sister do"),
+        ("What instruments does Melanie play?", ["instruments play"]),
+        ("Which books did Anna's sister lend to Tom?", ["books sister lend"]),
+        ("what instruments does she play?", []),  # no name
+        ("Tell me about Melanie", []),  # too little would be left
+        ("Moving From Bash To Fish", []),  # a title, all of it
+        ("How does JWT refresh work?", []),  # no name of a person
+        ("", []),
     ],
 )
-def test_the_inner_fact_is_sought_before_the_outer(query: str, inner: str, outer: str) -> None:
-    plan = read(query).plan
-    first, then = plan.sub_queries
-    assert (first.query, then.query) == (inner, outer)
-    assert (first.depends_on, then.depends_on) == ((), (first.id,))
-    assert first.priority < then.priority
-    assert (plan.execution, plan.merge) == ("sequential", "weighted")
+def test_a_question_without_its_names(question: str, without: list[str]) -> None:
+    assert parts(question) == without
 
 
-def test_a_list_is_one_broad_search() -> None:
-    plan = read("list all open issues about billing").plan
-    assert [part.query for part in plan.sub_queries] == ["open issues about billing"]
-    assert plan.merge == "union"
+NAMED = st.sampled_from(
+    ["What", "does", "Melanie", "Tom's", "play", "instruments", "the", "?", "-", "x_y", "Über", " "]
+)
 
 
-def test_a_time_question_searches_its_range() -> None:
-    plan = read("What happened last week?").plan
-    assert [(part.layer, dict(part.filters)) for part in plan.sub_queries] == [
-        ("temporal", {"since": "2026-11-09", "until": "2026-11-15"})
-    ]
+@given(st.lists(NAMED, max_size=12).map(" ".join))
+def test_a_part_holds_words_of_the_question_in_their_order_and_no_name(text: str) -> None:
+    written = re.findall(r"\w[\w'-]*", text)
+    for part in parts(text):
+        kept = part.split(" ")
+        rest = iter(written)
+        assert len(kept) >= 2 and all(word in rest for word in kept)
+        bare = {word: word.removesuffix("'s") for word in written[1:]}
+        names = [word for word, name in bare.items() if name[:1].isupper() and name[1:].islower()]
+        assert names and set(kept[1:]).isdisjoint(names)
 
 
 # --- any text -----------------------------------------------------------------------------------------------------
@@ -395,4 +437,4 @@ def test_a_hostile_page_is_analysed_by_its_beginning(piece: str) -> None:
 
 def test_a_long_text_keeps_its_end_for_the_search() -> None:
     text = "word " * 1_000 + "finale"
-    assert read(text).text.endswith("finale")
+    assert read(text).asked.text.endswith("finale")

@@ -14,8 +14,9 @@ from outside import Home
 
 from synaptic import Filters, Workspace, save, search
 from synaptic.errors import InvalidArgument
+from synaptic.language.analysis import form_of
 from synaptic.language.query import parse_query
-from synaptic.search.automatic import Budget, Costs, costs, form_of
+from synaptic.search.budget import Budget, Costs, costs
 
 DATA = Path(__file__).parent.with_name("data")
 NOON = Clock()()

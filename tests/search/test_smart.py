@@ -2,56 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from homes import Clock, open_home
-from hypothesis import given
-from hypothesis import strategies as st
 from outside import Home
 
 from synaptic import Workspace, open_workspace, save, search
 from synaptic.errors import InvalidArgument
 from synaptic.index.embedding import FastEmbedder
-from synaptic.language.lexicon import STOP_WORDS
 from synaptic.models import Filters
-from synaptic.search.smart import split
-
-
-@pytest.mark.parametrize(
-    ("question", "parts"),
-    [
-        ("What instruments does Melanie play?", ["instruments play"]),
-        ("Which books did Anna's sister lend to Tom?", ["books sister lend"]),
-        ("what instruments does she play?", []),  # no name
-        ("Tell me about Melanie", []),  # too little would be left
-        ("Moving From Bash To Fish", []),  # a title, all of it
-        ("How does JWT refresh work?", []),  # no name of a person
-        ("", []),
-    ],
-)
-def test_a_question_without_its_names(question: str, parts: list[str]) -> None:
-    assert split(question) == parts
-
-
-WORDS = st.sampled_from(
-    ["What", "does", "Melanie", "Tom's", "play", "instruments", "the", "?", "-", "x_y", "Über", " "]
-)
-
-
-@given(st.text() | st.lists(WORDS, max_size=12).map(" ".join))
-def test_a_part_holds_words_of_the_question_in_their_order_and_no_name(text: str) -> None:
-    words = re.findall(r"\w[\w'-]*", text)
-    for part in split(text):
-        kept = part.split(" ")
-        rest = iter(words)
-        assert len(kept) >= 2 and all(word in rest for word in kept)
-        bare = {word: word.removesuffix("'s") for word in words[1:]}
-        names = [word for word, name in bare.items() if name[:1].isupper() and name[1:].islower()]
-        names = [word for word in names if bare[word].lower() not in STOP_WORDS]
-        assert names and set(kept[1:]).isdisjoint(names)
+from synaptic.search.understanding import analysis_of
 
 
 @pytest.fixture
@@ -80,6 +42,43 @@ def test_what_a_name_crowds_out_is_found(diary: Workspace) -> None:
     assert second.sub_queries[0].query.startswith(question)
     scores = [hit.score for hit in smart.hits]
     assert scores == sorted(scores, reverse=True) and 0 < scores[0] <= 1
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is the clarinet or the violin better for Sundays?",
+        "Who plays in the orchestra and where does she live?",
+        "What did Melanie say before the clarinet was mine?",
+        "Which instruments does Melanie play?",
+        "when was the violin on a Sunday?",
+    ],
+)
+def test_the_plan_that_an_analysis_shows_is_the_one_that_runs(diary: Workspace, question: str) -> None:
+    planned = analysis_of(diary, question).plan.sub_queries
+    ran = search(diary, question, explain=True).rounds[0].sub_queries
+    assert [part.id for part in planned] == [part.id for part in ran]
+    for part, run in zip(planned, ran, strict=True):
+        assert run.query.startswith(part.query.rstrip("?"))
+        assert run.query == part.query or part.depends_on  # then with the answers that it depends on
+
+
+def test_what_was_before_an_event_is_not_crowded_out_by_what_came_later(tmp_path: Path, model: FastEmbedder) -> None:
+    clock = Clock()
+    with open_home(tmp_path / "home", embedder=model, clock=clock) as ws:
+        for tool in ("Webpack", "Vite"):
+            save(ws, f"The frontend is built by {tool} from today.")
+            clock.forward(days=40)
+        for number in range(30):
+            save(ws, f"What built the frontend today, for the time number {number}.")
+            clock.forward(days=1)
+        question = "What built the frontend before Vite?"
+        search(ws, question, embed_ms=20_000)
+        plain = search(ws, question, strategy="smart", sub_queries=["Vite", "What built the frontend"], limit=40)
+        found = search(ws, question, limit=40, explain=True)
+        assert [query.query for query in found.rounds[0].sub_queries[1:]] == ["Vite", "What built the frontend"]
+        places = [["Webpack" in hit.entry.title for hit in result.hits].index(True) for result in (found, plain)]
+        assert places[0] < places[1]
 
 
 def test_rounds_and_parts_are_the_callers_to_choose(diary: Workspace) -> None:

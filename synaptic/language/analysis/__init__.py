@@ -1,18 +1,17 @@
-"""The analysis of a question: its type, its keywords, the names in it, the plan to answer it.
+"""The analysis of a question: what every search asks of it, and what `analyze` shows besides.
 
-`analyze.py` is where to begin: `analyze` asks the other modules, each for one part of the answer.
-`shapes.py` holds the values that it answers with; `name_words.py` and `features.py` hold words.
+`asked.py` is where to begin: time, types and names of the journal. `plan.py` says how the question is searched.
+`analyze.py` adds type, complexity, entities and keywords; `shapes.py` holds the values that it answers with.
 """
 
-from .analyze import READ_CHARACTERS, analyze
-from .features import NO_NAMES
-from .keywords import types_alone
-from .shapes import Analysis, EntityMention, Keyword, Known, NoteReading, Plan, SubQuery, Target
+from .asked import Asked, Known, asked_of, types_alone
+from .features import EntityMention
+from .plan import Plan, SubQuery, form_of, is_name, plan_of
+from .shapes import Analysis, Keyword, NoteReading, Target
 
 __all__ = [
-    "NO_NAMES",
-    "READ_CHARACTERS",
     "Analysis",
+    "Asked",
     "EntityMention",
     "Keyword",
     "Known",
@@ -20,6 +19,9 @@ __all__ = [
     "Plan",
     "SubQuery",
     "Target",
-    "analyze",
+    "asked_of",
+    "form_of",
+    "is_name",
+    "plan_of",
     "types_alone",
 ]

@@ -1,38 +1,34 @@
-"""What a question asks for: kind, time, names, words, and a plan of searches. Pure: rules in small tables, no model.
+"""What only an analysis shows of a question: type, complexity, intent, names, keywords. Pure: rules in small tables.
 
 The rules read English; of any other text they say `factual`, `general`, `low`, and its words are still its keywords.
 
 | module     | says                                                                    |
 |------------|-------------------------------------------------------------------------|
-| `mentions` | what is named, by the journal's own words (`names`: by its form)        |
-| `decide`   | type, complexity and intent, from what `question` shows of `features`   |
-| `keywords` | which words tell something                                              |
-| `plan`     | what to search for                                                      |
+| `asked`    | time, type, tags: for every search too                                  |
+| `plan`     | what is searched: for every search too                                  |
+| `names`    | what is named                                                           |
+| `decide`   | type, complexity and intent, from the `features` of the question        |
 """
 
 from __future__ import annotations
 
-import re
-from datetime import date
+from itertools import islice
 
-from ..patterns import compiled
-from ..timephrase import find_time, is_recent
+from ..lexicon import STOP_WORDS
+from ..words import words
+from .asked import Asked, Known
 from .decide import decide
-from .features import QUESTIONS
-from .keywords import keywords_of, types_named
-from .mentions import mentions_of
-from .plan import plan_of
-from .question import Question
-from .shapes import Analysis, Known, Target
-
-READ_CHARACTERS = 2_000
-"""Of a longer text only the beginning is analysed; a pasted page asks nothing in its middle."""
+from .features import QUESTIONS, EntityMention, Question
+from .names import entities_of
+from .plan import Plan
+from .shapes import Analysis, Keyword, Target
 
 MAX_ENTITIES = 24
+MAX_KEYWORDS = 64
 
 
-def analyze(query: str, *, known: Known, today: date) -> Analysis:
-    """What the query asks for, and how to search for it. Any text has an analysis; the empty one is a plain fact.
+def analyze(query: str, *, asked: Asked, plan: Plan, known: Known) -> Analysis:
+    """What the query asks for. Any text has an analysis; the empty one is a plain fact.
 
     | query                                     | type        | intent    | complexity |
     |-------------------------------------------|-------------|-----------|------------|
@@ -40,35 +36,21 @@ def analyze(query: str, *, known: Known, today: date) -> Analysis:
     | "When did we move to Postgres?"           | temporal    | temporal  | low        |
     | "Is Redis or Postgres better for queues?" | comparative | general   | medium     |
     """
-    read = " ".join(query[:READ_CHARACTERS].replace("\u2019", "'").replace("\0", " ").split())
-    found = find_time(read, today=today)
-    time_range, text = found if found else (None, read)
-    only_time = time_range is not None and _is_only(read, time_range.phrase)
-    if only_time:
-        text = _without_only(text)
-    mentions = mentions_of(text, known)
-    entities = tuple(dict.fromkeys(mention.entity for mention in mentions))[:MAX_ENTITIES]
-    question = Question(read, entities, has_range=time_range is not None)
+    entities = tuple(islice(dict.fromkeys(entities_of(asked.read, known)), MAX_ENTITIES))
+    question = Question(asked.read, entities, has_range=asked.time_range is not None)
     decision = decide(question)
     return Analysis(
         query=query,
-        text=(text + query[READ_CHARACTERS:]).strip(),
+        asked=asked,
         intent=decision.intent,
         target=_target(question, decision.intent),
-        temporal_reference="recent" if is_recent(read) else time_range.phrase if time_range else None,
-        time_range=time_range,
         entities=entities,
         question_type=decision.question_type,
         complexity=decision.complexity,
         confidence=decision.confidence,
         info_types=decision.info_types,
-        keywords=keywords_of(text, entities),
-        prefer_types=types_named(question.line, known.types),
-        prefer_tags=tuple(dict.fromkeys(m.tag for m in mentions if m.tag)),
-        prefer_projects=tuple(dict.fromkeys(m.project for m in mentions if m.project)),
-        prefer_files=tuple(dict.fromkeys(m.file for m in mentions if m.file)),
-        only_time=only_time,
-        plan=plan_of(text, decision.question_type, decision.complexity, entities, time_range),
+        keywords=_keywords(asked.text, entities),
+        plan=plan,
     )
 
 
@@ -82,16 +64,23 @@ def _target(question: Question, intent: str) -> Target:
     )
 
 
-def _is_only(text: str, phrase: str) -> bool:
-    """Whether the text names the phrase as a filter, and not only as a preference: "only from last week"."""
-    before, found, after = text.lower().partition(phrase.lower())
-    return bool(found and (_only("before").search(before[-60:]) or _only("after").search(after)))
+def _keywords(text: str, entities: tuple[EntityMention, ...]) -> tuple[Keyword, ...]:
+    """The words that tell something, the weightiest first: names, identifiers and numbers, long words, the rest."""
+    named = {word for entity in entities for _, word in words(entity.name)}
+    weights: dict[str, float] = {}
+    for start, word in words(text):
+        if word not in STOP_WORDS:
+            weights.setdefault(word, _weight(word, text[start : start + len(word)], named))
+    ranked = sorted(weights.items(), key=lambda item: -item[1])
+    return tuple(Keyword(word, weight) for word, weight in ranked[:MAX_KEYWORDS])
 
 
-def _without_only(rest: str) -> str:
-    """The text from which the phrase was taken, without the words that made it a filter."""
-    return _only("left_over").sub("", _only("left").sub("", rest, count=1)).strip(" ,")
-
-
-def _only(name: str) -> re.Pattern[str]:
-    return compiled(QUESTIONS.pattern(f"only_{name}"), re.IGNORECASE)
+def _weight(word: str, written: str, named: set[str]) -> float:
+    """How much a word tells by its form; every number by eye. Analyses show it, no ranking uses it."""
+    if word in named:
+        return 1.0
+    if word in QUESTIONS.asking:
+        return 0.2
+    if any(letter.isdigit() for letter in word) or "_" in word or written[1:] != written[1:].lower():
+        return 0.9
+    return 0.7 if len(word) >= 7 else 0.6 if len(word) >= 4 else 0.4

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..patterns import compiled
-from .features import QUESTIONS
-from .question import Question
+from ..lexicon import compiled
+from .features import QUESTIONS, Question
 
 QUESTION_TYPES = QUESTIONS.rows("types", "type", "features")
 """A type, and the features of which one must show. The first row that fits decides."""

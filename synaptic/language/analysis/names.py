@@ -1,55 +1,36 @@
-"""What a text names by its form: words and their spelling, and what stands around them."""
+"""Everything that a text names: what the journal knows, what is quoted, and what is spelled like a name."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterator
 
-from ..lexicon import is_tool
-from ..patterns import compiled
+from ..lexicon import compiled, is_tool
 from ..sentences import sentence_ends
-from .features import NO_NAMES, QUESTIONS
-from .shapes import EntityMention
+from .asked import Known, Token, known_mentions, tokens_of
+from .features import NO_NAMES, QUESTIONS, EntityMention
 
-_TOKEN = r"(?:[#@]|~?\.{0,2}/)?\w[\w'./\\:+&-]*"
-
-
-class Token(NamedTuple):
-    start: int
-    end: int
-    word: str
-    opens: bool  # the first of a sentence
+_QUOTED = r'"([^"]{2,120})"|“([^”]{2,120})”'
 
 
-def tokens_of(text: str) -> list[Token]:
-    """The words, paths, tags and identifiers of a text, without the marks that end them."""
-    ends, tokens, before = sentence_ends(text), list[Token](), -1
-    for found in compiled(_TOKEN).finditer(text):
-        start, word = found.start(), found[0].rstrip("'./\\:&-")
-        sentence = bisect_right(ends, start)
-        opens = sentence != before or text[:start].endswith(": ")
-        tokens.append(Token(start, start + len(word), word, opens))
-        before = sentence
-    return tokens
-
-
-def named_by_form(text: str, tokens: list[Token], taken: set[int]) -> Iterator[tuple[int, EntityMention]]:
-    """(start, entity) of files, tags, tools and capitalised names that nothing else has taken."""
-    next_free = 0
-    for place, token in enumerate(tokens):
-        if place < next_free or place in taken:
-            continue
-        bare = token.word.removesuffix("'s")
-        if kind := _kind_of_word(bare):
-            yield token.start, EntityMention(bare, kind)
-        elif _is_name(text, tokens, place):
-            last = place
-            while last - place < 4 and last + 1 not in taken and _goes_on(text, tokens, last):
-                last += 1
-            next_free = last + 1
-            name = text[token.start : tokens[last].end].removesuffix("'s")
-            yield token.start, EntityMention(name, kind_of(text, token.start, token.start + len(name), name))
+def entities_of(text: str, known: Known) -> Iterator[EntityMention]:
+    """Everything that the text names, in its order."""
+    tokens = tokens_of(text)
+    opening = _opening(text, tokens)
+    found: dict[int, EntityMention] = {}
+    taken: set[int] = set()
+    for place, mention in known_mentions(text, tokens, known, opening).items():
+        start, name = tokens[place].start, mention.name
+        kind = mention.type or kind_of(text, start, start + len(name), name)
+        found[start] = EntityMention(name, kind)
+        taken.update(range(place, place + mention.length))
+    for quoted in compiled(_QUOTED).finditer(text):
+        inside = {n for n, token in enumerate(tokens) if quoted.start() <= token.start < quoted.end()}
+        if inside and taken.isdisjoint(inside):
+            found[quoted.start()] = EntityMention((quoted[1] or quoted[2]).strip(), "unknown")
+            taken |= inside
+    found |= _named_by_form(text, tokens, opening, taken)
+    return (found[start] for start in sorted(found))
 
 
 def kind_of(text: str, start: int, end: int, name: str) -> str:
@@ -65,6 +46,39 @@ def kind_of(text: str, start: int, end: int, name: str) -> str:
     )
 
 
+def _opening(text: str, tokens: list[Token]) -> set[int]:
+    """The tokens that open a sentence."""
+    ends = sentence_ends(text)
+    sentences = [-1, *(bisect_right(ends, token.start) for token in tokens)]
+    return {
+        place
+        for place, token in enumerate(tokens)
+        if sentences[place + 1] != sentences[place] or text[: token.start].endswith(": ")
+    }
+
+
+def _named_by_form(
+    text: str, tokens: list[Token], opening: Collection[int], taken: set[int]
+) -> dict[int, EntityMention]:
+    """By their first character, files, tags, tools and capitalised names that nothing else has taken."""
+    found = {}
+    next_free = 0
+    for place, token in enumerate(tokens):
+        if place < next_free or place in taken:
+            continue
+        bare = token.word.removesuffix("'s")
+        if kind := _kind_of_word(bare):
+            found[token.start] = EntityMention(bare, kind)
+        elif _is_name(text, tokens, place, place in opening):
+            last = place
+            while last - place < 4 and last + 1 not in taken and _goes_on(text, tokens, last):
+                last += 1
+            next_free = last + 1
+            name = text[token.start : tokens[last].end].removesuffix("'s")
+            found[token.start] = EntityMention(name, kind_of(text, token.start, token.start + len(name), name))
+    return found
+
+
 def _kind_of_word(word: str) -> str | None:
     """The kind that a single word has by its form alone."""
     if kind := _first("kind_by_form", word.lower()):
@@ -78,13 +92,13 @@ def _first(kinds: str, text: str) -> str | None:
     return next((kind for kind, pattern in patterns if compiled(pattern).search(text)), None)
 
 
-def _is_name(text: str, tokens: list[Token], place: int) -> bool:
+def _is_name(text: str, tokens: list[Token], place: int, opens: bool) -> bool:
     """Whether a name begins here: a capital, within the sentence or where what follows makes it a subject."""
     token = tokens[place]
     bare = token.word.removesuffix("'s").lower()
     if not token.word[:1].isupper() or bare in NO_NAMES or len(bare) < 2:
         return False
-    if not token.opens or token.word.isupper():
+    if not opens or token.word.isupper():
         return True
     if bare in QUESTIONS.asking:
         return False

@@ -1,34 +1,15 @@
-"""What an analysis says, and what it knows of the journal. Frozen values."""
+"""What an analysis says. Frozen values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...models import TYPES, EntryType
-
 if TYPE_CHECKING:
     from ..normalize import Change
-    from ..timephrase import TimeRange
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What the journal itself speaks of; all in lower case but `names`."""
-
-    types: tuple[str, ...] = TYPES
-    tags: frozenset[str] = frozenset()
-    projects: frozenset[str] = frozenset()
-    files: frozenset[str] = frozenset()
-    names: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class EntityMention:
-    """`type` is person, location, organization, project, event, tool, file, tag or unknown."""
-
-    name: str
-    type: str
+    from .asked import Asked
+    from .features import EntityMention
+    from .plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,60 +30,20 @@ class Keyword:
 
 
 @dataclass(frozen=True, slots=True)
-class SubQuery:
-    """One search of a plan. `layer` is semantic, lexical, symbolic, temporal or hybrid; the lowest priority runs first.
-
-    `filters` holds (`since` or `until`, ISO date); they are hard only where the analysis says `only_time`.
-    """
-
-    id: str
-    query: str
-    layer: str
-    priority: int = 1
-    filters: tuple[tuple[str, str], ...] = ()
-    depends_on: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """`execution` is parallel, sequential or iterative; `merge` is union, intersection or weighted."""
-
-    sub_queries: tuple[SubQuery, ...]
-    execution: str
-    merge: str
-    estimated_complexity: str
-
-
-@dataclass(frozen=True, slots=True)
 class Analysis:
-    """All that the words of a query tell. `text` is the query without its time phrase.
-
-    `temporal_reference` is "recent", the time phrase, or None; `only_time`: the range is a hard filter.
-    """
+    """All that the words of a query tell, and the `plan` by which a search without options answers it."""
 
     query: str
-    text: str
+    asked: Asked
     intent: str
     target: Target
-    temporal_reference: str | None
-    time_range: TimeRange | None
     entities: tuple[EntityMention, ...]
     question_type: str
     complexity: str
     confidence: float
     info_types: tuple[str, ...]
     keywords: tuple[Keyword, ...]
-    prefer_types: tuple[EntryType, ...]
-    prefer_tags: tuple[str, ...]
-    prefer_projects: tuple[str, ...]
-    prefer_files: tuple[str, ...]
-    only_time: bool
     plan: Plan
-
-    @property
-    def recent(self) -> bool:
-        """Whether the newest of what fits is asked for."""
-        return self.temporal_reference == "recent"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from ..lexicon import DAY_NAMES, MONTHS, SHARED, Words, is_tool
-from ..patterns import compiled
+from ..lexicon import DAY_NAMES, MONTHS, SHARED, Words, compiled, is_tool
 from ..sentences import sentence_ends
 from .change import MAX_LENGTH, Change
 from .shown import CODE, HIDDEN, shown

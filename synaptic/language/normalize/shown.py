@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...notes.blocks import scan
-from ..patterns import compiled
+from ..lexicon import compiled
 
 CODE = "\x1e"
 HIDDEN = "\x1f"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from ..patterns import compiled
+from ..lexicon import compiled
 from ..timephrase import read_time
 from ..timephrase.days import last_of_months
 from ..timephrase.tables import TIMES

@@ -20,17 +20,18 @@ from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
-from ..patterns import compiled
+from ..lexicon import compiled
 from .days import shift
 from .line import Line, Read
 from .near import amount_ahead
 from .pairs import pair
 from .parts import period
-from .tables import DIRECTIONS, NEAR_DAYS, OPENERS, PREPOSITIONS, TIMES
+from .tables import CORES, DIRECTIONS, NEAR_DAYS, OPENERS, PREPOSITIONS, TIMES
 
 LOOKED_AT = 2_000
 """Characters in which a phrase is sought; a question is shorter, a pasted page has no one time."""
 
+_LETTERS = r"[^\W_]+"
 _GLUED_BEFORE = r"[\w\\/@#$=]\Z|\w[-.:+&~]{1,2}\Z"
 _GLUED_AFTER = r"[\w\\/@(=]|[-.:+&~%'’]{1,2}\w|%"
 _RECENT = (
@@ -75,6 +76,8 @@ def find_time(text: str, *, today: date) -> tuple[TimeRange, str] | None:
     | `dentist on Dec 3`             | 2025-12-03, the latest one           |
     | `it may be the pool`, `24/7`   | None                                 |
     """
+    if not any(word in CORES or word[0].isdigit() for word in compiled(_LETTERS).findall(text[:LOOKED_AT].lower())):
+        return None
     try:
         found = _find(Line(text[:LOOKED_AT], today))
     except (ValueError, OverflowError):  # beyond the years that a date can have

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import NamedTuple
 
-from ..lexicon import COUNTS
-from ..patterns import compiled
+from ..lexicon import COUNTS, compiled
 from .tables import SHORT_UNITS, TIMES, UNITS
 
 _WORD = (

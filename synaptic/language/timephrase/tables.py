@@ -16,3 +16,8 @@ LAST, THIS, NEXT = -1, 0, 1
 
 OPENERS = TIMES.openers.union(COUNTS, MONTHS, WEEKDAYS)
 """Words, besides numbers, with which a phrase may begin."""
+
+CORES = TIMES.parts_of_day.union(
+    TIMES.feasts, ("weekend",), MONTHS, WEEKDAYS, UNITS, NEAR_DAYS, SEASONS, QUARTERS, HALVES, DECADES
+)
+"""Words of which, besides numbers, every phrase holds one: a text without any of them needs no reading."""

@@ -108,10 +108,10 @@ def analyze(ws: Workspace, as_json: bool, note: bool, text: Words = ()) -> None:
 
     Example: synaptic analyze "what did we decide about redis last week?"
     """
-    from ...search.understanding import read_note, understand  # slow to import
+    from ...search.understanding import analysis_of, read_note  # slow to import
 
     said = _said(text)
-    data = wire.note_json(read_note(ws, said)) if note else wire.analysis_json(understand(ws, said))
+    data = wire.note_json(read_note(ws, said)) if note else wire.analysis_json(analysis_of(ws, said))
     answer(as_json, lambda: data, lambda: terminal.outline(data))
 
 

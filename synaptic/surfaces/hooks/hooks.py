@@ -23,7 +23,7 @@ from ...journal.disk import overwrite
 from ...language.query import terms_of
 from ...models import Filters
 from ...notes.blocks import project_key
-from ...search.closeness import CLOSE, closeness
+from ...search.doubt import CLOSE, closeness
 from ...search.search import search
 from ...workspace.checkout import detect_project
 from ...workspace.workspace import Workspace, open_workspace
@@ -86,7 +86,7 @@ def user_prompt(ws: Workspace, call: Call) -> str:
     if found.mode == "lexical":  # words alone do not tell what clearly fits
         return ""
     cosines = [hit.why.similarity if hit.why else None for hit in found.hits]
-    fit = closeness(ws, found.terms, found.hits, cosines)
+    fit = closeness(ws.index, found.terms, found.hits, cosines)
     close = [hit.entry for hit, value in zip(found.hits, fit, strict=False) if value >= CLOSE][:PROMPT_HITS]
     if not close:
         return ""

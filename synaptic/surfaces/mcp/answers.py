@@ -97,10 +97,10 @@ def _get(ws: Workspace, call: Call) -> Answer:
 
 def _analyze(ws: Workspace, call: Call) -> Answer:
     mode = _choice("mode", call.args.get("mode", "query"), ("query", "note"))
-    from ...search.understanding import read_note, understand  # slow to import
+    from ...search.understanding import analysis_of, read_note  # slow to import
 
     text = call.args["text"]
-    data = note_json(read_note(ws, text)) if mode == "note" else analysis_json(understand(ws, text))
+    data = note_json(read_note(ws, text)) if mode == "note" else analysis_json(analysis_of(ws, text))
     return Answer(fenced("json", json.dumps(data, ensure_ascii=False, indent=1)), data)
 
 

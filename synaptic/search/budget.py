@@ -1,76 +1,26 @@
-"""How a query is searched when nobody says how: by its form, within a budget, by what searches cost here.
-
-| form                                                          | strategy | why                                   |
-|---------------------------------------------------------------|----------|---------------------------------------|
-| an identifier, a path, a quoted phrase, the text of an error  | lexical  | it stands somewhere as it is          |
-| a question                                                    | smart    | on LoCoMo better in every category    |
-| other words                                                   | hybrid   | a title has no parts to be asked for  |
+"""How long a search may take: what searches cost here, and what an automatic one does within a budget.
 
 A budget turns a search by meaning into one by words where it would not fit, and lets a smart one stop early.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..language.lexicon import STOP_WORDS
-from ..language.query import ParsedQuery
 from ..models import Choice, Layer, Strategy
 
 Run = tuple[float, Mapping[str, float]]
 """When a search ran, in seconds since 1970, and the milliseconds of its stages."""
 
 COUNTED = 50
-"""So many last searches of a strategy tell its cost."""
+"""So many last searches of a strategy tell its cost. By eye."""
 
 FORGOTTEN_BY_HALF_S = 3_600.0
-"""A cost that kept a strategy from running must not keep it for ever."""
+"""A cost that kept a strategy from running must not keep it for ever. By eye."""
 
 EXTRA = ("parts", "reflect")
 """The stages that a smart search can leave out."""
-
-_QUESTION = re.compile(
-    r"[?？]\s*$|^\s*(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|can|could|should|"
-    r"would|will|has|have|had)\s+\S",
-    re.IGNORECASE,
-)
-_ERROR = re.compile(
-    r"^\W*(?:[\w.]*(?:Error|Exception|Warning)\b|Traceback \(|(?:error|fatal|panic|warning|err!?)\s*[:!\[(])"
-    r"|\b(?:[Ee]rrno|[Ss]egmentation fault|panicked at|exit (?:code|status) \d|E[A-Z]{5,}\b)"
-    r"|^\s*at \S+\(|^\s*File\s+\S+, line \d"
-)
-_FLAG = re.compile(r"--?[a-zA-Z][\w-]*(?:=.*)?")
-_CODE = re.compile(
-    r"""\w+_\w+ | \w*[a-z][A-Z]\w*             # snake_case, camelCase
-    | .*(?:::|->|=>|==|\(\)|[{}<>=$;|`]).*     # signs of programs
-    | [@\#]\w.* | [^@\s]+@[^@\s]+\.\w+       # @name, #tag, an address
-    | \w+://.* | .*\w[/\\][\w.~-].* | [/~.\\].*[/\\].*   # a URL, a path
-    | [\w-]+(?:\.[\w-]+)*\.[A-Za-z][\w-]*(?::\d+)*  # a.dotted.name, file.py:3
-    | [A-Za-z]\w*(?:-\w+){2,}                         # a-dashed-name
-    | v?\d+(?:\.\d+)+\S* | \S*:\d{2,5}      # a version, an address, a port
-    | (?=\w*\d)(?=\w*[a-f])[0-9a-f]{6,40} | 0x[0-9a-fA-F]+      # a hash
-    | [A-Z][A-Z0-9]+-\d[\d-]*                 # a ticket
-    """,
-    re.VERBOSE,
-)
-
-
-def form_of(parsed: ParsedQuery) -> Strategy:
-    """The strategy that the form of a query asks for, whatever it costs."""
-    text = parsed.text
-    if _ERROR.search(text):
-        return "lexical"
-    tokens = [token.strip(".,;!?") for token in text.split()]
-    telling = [token for token in tokens if token.lower() not in STOP_WORDS]
-    exact = sum(bool(_CODE.fullmatch(token) or _FLAG.fullmatch(token)) for token in telling)
-    quoted = sum(len(phrase.split()) for phrase in parsed.phrases)
-    is_command = len(tokens) - len(telling) < 2 and any(_FLAG.fullmatch(token) for token in tokens)
-    if _QUESTION.search(text) and len(tokens) > 1:
-        return "smart"
-    half_quoted, half_exact = 2 * quoted >= len(tokens) > 0, 2 * exact >= len(telling) > 0
-    return "lexical" if is_command or half_quoted or half_exact else "hybrid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +84,16 @@ class Budget:
         return elapsed_ms + need + (self.costs.of("smart", "read") or 0.0) <= self.ms
 
 
-def choice(strategy: Strategy, because: str, budget: Budget, stages: Mapping[str, float]) -> Choice:
+BECAUSE: Mapping[str, str] = {
+    "lexical": "it is to be found as it is written",
+    "smart": "a question",
+    "hybrid": "words, but no question",
+}
+
+
+def choice(strategy: Strategy, forced: str, budget: Budget, stages: Mapping[str, float]) -> Choice:
     """What was chosen and what it took, for the answer."""
     layers = tuple(
         Layer(name, budget.costs.of(strategy, name), round(ms, 3)) for name, ms in stages.items() if name != "total"
     )
-    return Choice(because, budget.ms, budget.costs.of(strategy), round(stages["total"], 3), layers)
+    return Choice(forced or BECAUSE[strategy], budget.ms, budget.costs.of(strategy), round(stages["total"], 3), layers)

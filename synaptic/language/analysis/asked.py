@@ -1,0 +1,194 @@
+"""What a question asks for besides its words: a time, the newest, a type, and what the journal knows by name. Pure.
+
+Every search asks this; `analyze` says more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from ...models import TYPES, EntryType
+from ...notes.blocks import project_key, slug_tag
+from ..lexicon import STOP_WORDS, TYPE_NAMES, TYPE_WORDS, compiled
+from ..timephrase import TimeRange, find_time, is_recent
+from .features import NO_NAMES, QUESTIONS
+
+READ_CHARACTERS = 2_000
+"""Of a longer text only the beginning is analysed; a pasted page asks nothing in its middle."""
+
+LONGEST_NAME = 4
+"""Words that a tag, a project or a file of a question has at most. By eye."""
+
+_TOKEN = r"(?:[#@]|~?\.{0,2}/)?\w[\w'./\\:+&-]*"
+_TYPE_NAMED = rf"\b({'|'.join(TYPE_NAMES)})\b(?! that\b)"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The names that the journal uses; all in lower case but `names`."""
+
+    tags: frozenset[str] = frozenset()
+    projects: frozenset[str] = frozenset()
+    files: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """`read` is the beginning of the query on one line, `text` all of the query without its time phrase.
+
+    `recent`: the newest of the fitting entries is asked for. `only_time`: the range is a hard filter.
+    """
+
+    read: str
+    text: str
+    time_range: TimeRange | None
+    only_time: bool
+    recent: bool
+    types: tuple[EntryType, ...]
+    tags: tuple[str, ...]
+    projects: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+class Token(NamedTuple):
+    """A word, path, tag or identifier of a text, and its characters."""
+
+    start: int
+    end: int
+    word: str
+
+
+class Mention(NamedTuple):
+    """`length` tokens that the journal knows as `name`; `type` is that of an entity, "" where its place tells it."""
+
+    length: int
+    name: str
+    type: str
+    tag: str = ""
+    project: str = ""
+    file: str = ""
+
+
+def asked_of(query: str, *, known: Known, today: date) -> Asked:
+    """What the query asks for. Any text may be given; the empty one asks for nothing."""
+    read = " ".join(query[:READ_CHARACTERS].replace("\u2019", "'").replace("\0", " ").split())
+    found = find_time(read, today=today)
+    time_range, text = found if found else (None, read)
+    only_time = time_range is not None and _is_only(read, time_range.phrase)
+    if only_time:
+        text = _only("left_over").sub("", _only("left").sub("", text, count=1)).strip(" ,")
+    mentions = known_mentions(read, tokens_of(read), known).values()
+    named = {TYPE_NAMES[word] for word in compiled(_TYPE_NAMED).findall(read.lower())}
+    return Asked(
+        read=read,
+        text=(text + query[READ_CHARACTERS:]).strip(),
+        time_range=time_range,
+        only_time=only_time,
+        recent=is_recent(read),
+        types=tuple(name for name in TYPES if name in named),
+        tags=tuple(dict.fromkeys(m.tag for m in mentions if m.tag)),
+        projects=tuple(dict.fromkeys(m.project for m in mentions if m.project)),
+        files=tuple(dict.fromkeys(m.file for m in mentions if m.file)),
+    )
+
+
+def types_alone(terms: Iterable[str]) -> tuple[EntryType, ...] | None:
+    """The types that these words ask for, none where they ask for notes of any; None where a word says more.
+
+    | terms              | types       |
+    |--------------------|-------------|
+    | show, decisions    | decision    |
+    | decide             | decision    |
+    | happened           |             |
+    | decisions, redis   | None        |
+    """
+    asked = [TYPE_WORDS.get(term) for term in terms if term not in QUESTIONS.listing]
+    if None in asked:
+        return None
+    return tuple(dict.fromkeys(kind for kind in asked if kind and kind != "note"))
+
+
+def _is_only(text: str, phrase: str) -> bool:
+    """Whether the text names the phrase as a filter, and not only as a preference: "only from last week"."""
+    before, found, after = text.lower().partition(phrase.lower())
+    return bool(found and (_only("before").search(before[-60:]) or _only("after").search(after)))
+
+
+def _only(name: str) -> re.Pattern[str]:
+    return compiled(QUESTIONS.pattern(f"only_{name}"), re.IGNORECASE)
+
+
+# -- what the journal knows by name -------------------------------------------------------------------
+
+
+def tokens_of(text: str) -> list[Token]:
+    """The words, paths, tags and identifiers of a text, without the marks that end them."""
+    tokens = []
+    for found in compiled(_TOKEN).finditer(text):
+        word = found[0].rstrip("'./\\:&-")
+        tokens.append(Token(found.start(), found.start() + len(word), word))
+    return tokens
+
+
+def known_mentions(text: str, tokens: list[Token], known: Known, opening: Collection[int] = ()) -> dict[int, Mention]:
+    """What the text names of the journal, the longest names first, by the number of the first token, in order.
+
+    `opening` are the tokens that open a sentence: a capital there makes a stop word no name.
+    """
+    joins = [text[one.end : other.start] in (" ", "-") for one, other in pairwise(tokens)]
+    found: dict[int, Mention] = {}
+    taken: set[int] = set()
+    for count in range(LONGEST_NAME, 0, -1):
+        for place in range(len(tokens) - count + 1):
+            if not all(joins[place : place + count - 1]) or not taken.isdisjoint(range(place, place + count)):
+                continue
+            written = " ".join([token.word for token in tokens[place : place + count]])
+            bare, is_name = written.removesuffix("'s"), place not in opening
+            mention = _known(written, count, is_name, known)
+            if mention is None and bare != written:
+                mention = _known(bare, count, is_name, known)
+            if mention:
+                found[place] = mention
+                taken.update(range(place, place + count))
+    return dict(sorted(found.items()))
+
+
+def _known(written: str, count: int, is_name: bool, known: Known) -> Mention | None:
+    """What of the journal this stretch of the text is."""
+    plain = written.lower().lstrip("#@")
+    if len(plain) < 2:
+        return None
+    if plain in STOP_WORDS and not written.startswith("#"):
+        return Mention(count, written, "") if is_name and written in known.names else None
+    slug, key = slug_tag(plain), project_key(plain)
+    tag = next((form for form in (slug, slug.removesuffix("s")) if form in known.tags), "")
+    project = next((form for form in (key, key.replace(" ", "-")) if form in known.projects), "")
+    if known.files and (file := _by_file_name(known.files).get(plain)):
+        return Mention(count, file, "file", tag, project, file)
+    if project:
+        return Mention(count, project, "project", tag, project)
+    name = _by_lower_case(known.names).get(plain) if known.names else None
+    if name and (written[:1].isupper() or not (tag or plain in NO_NAMES)):
+        return Mention(count, name, "", tag)
+    return Mention(count, tag, "tag", tag) if tag else None
+
+
+@lru_cache(maxsize=4)
+def _by_lower_case(names: frozenset[str]) -> Mapping[str, str]:
+    return {name.lower(): name for name in sorted(names, reverse=True)}
+
+
+@lru_cache(maxsize=4)
+def _by_file_name(files: frozenset[str]) -> Mapping[str, str]:
+    """Each file under its path and, unless two share it, under its name."""
+    names = Counter(path.rpartition("/")[2] for path in files)
+    alone = {name: path for path in files if names[name := path.rpartition("/")[2]] == 1}
+    return {**alone, **{path: path for path in files}}

@@ -1,0 +1,138 @@
+"""The adjustments of a ranking: each takes candidates, best first, and the evidence, and returns them in its order.
+
+| adjustment       | what it does                                      | when                      | measured by     |
+|------------------|---------------------------------------------------|---------------------------|-----------------|
+| `faded`          | old entries count less                            | ranks are fused           | `- decay`       |
+| `weighed`        | the score is the weighted mean of the signals     | weights are given         |                 |
+| `within_dates`   | of the best 100 by meaning those within the dates | strategy `bounded`        |                 |
+| `speakers_first` | what a named person says counts more              | the candidates are a talk | `- who speaks`  |
+| `near_enough`    | drops what is less similar than asked             | `min_similarity` is given |                 |
+| `later_first`    | of two on one topic the later comes first         | by meaning; see topic.py  | `- later first` |
+| `newest_fitting` | the newest of what fits comes first               | the newest is asked for   | by eye          |
+| `ordered`        | the best, in the order that was asked for         | always, last              |                 |
+
+What measured a rule is a row of `scripts/bench.py quality`: the default search without it. The others are the user's
+choice.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from ..language.lexicon import STOP_WORDS
+from ..language.words import words
+from ..models import Order
+from .evidence import Evidence
+from .ranking import Ranked, decay, weighted
+
+Adjustment: TypeAlias = Callable[[Sequence[Ranked], Evidence], Sequence[Ranked]]
+
+BOUNDED_BEST = 100
+"""Candidates of a bounded search: DESIGN, section 6."""
+
+SPEAKS, LONGEST_LABEL = 4, 40
+"""Candidates that begin with one name and a colon where somebody speaks; characters of a label at most. By eye."""
+
+UNNAMED = 0.5
+"""What an entry counts that is not said by somebody the question names, where others are. Chosen on LoCoMo, 1 to 3."""
+
+FITTING, FITTING_WORDS, FITTING_MEANING = 0.5, 0.8, 0.9
+"""The share of the best score, BM25 or cosine from which on an entry fits where the newest is asked for. By eye."""
+
+NEAR = 0.3
+"""The cosine from which on a text may be about the same thing at all. By eye."""
+
+
+def best_first(ranked: Sequence[Ranked], _: Evidence | None = None) -> list[Ranked]:
+    """By score; of equals the later."""
+    latest_first = sorted(ranked, key=lambda r: r.standing.position, reverse=True)
+    return sorted(latest_first, key=lambda r: r.score, reverse=True)
+
+
+def faded(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
+    """Old entries count less, but for references and pages that only their file dates."""
+    half_life, floor = evidence.config.half_life_days, evidence.config.decay_floor
+    found = []
+    for r in ranked:
+        lasting = r.standing.type == "reference" or r.standing.date_source == "mtime"
+        fading = 1.0 if lasting else decay(r.age_days, half_life_days=half_life, floor=floor)
+        found.append(r._replace(score=r.score * fading, decay=fading))
+    return found
+
+
+def weighed(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
+    """The score is the weighted mean of the signals."""
+    return [r._replace(score=weighted(r.signals, evidence.request.weights or {})) for r in ranked]
+
+
+def within_dates(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
+    """Of these BOUNDED_BEST entries those of the dates, newest first; their score is their nearness."""
+    near = [r._replace(score=r.similarity or r.lexical or 0.0) for r in ranked]
+    passing = evidence.passing(evidence.request.filters, [r.rowid for r in near])
+    return in_order([r for r in near if r.rowid in passing], "newest")
+
+
+def speakers_first(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
+    """What is said by somebody the question names counts for more, best first.
+
+    Who says it stands before a colon, again and again: `Ada: the pool is 40 now`.
+    """
+    if not evidence.config.speakers:
+        return ranked
+    labels: dict[int, frozenset[str]] = {}
+    for r in ranked:
+        label, colon, _ = r.standing.title[:LONGEST_LABEL].partition(": ")
+        if colon:
+            labels[r.rowid] = frozenset(word for _, word in words(label))
+    asked = {word for _, word in words(evidence.request.parsed.text)} - STOP_WORDS
+    often = Counter(labels.values())
+    named = {label for label in often if often[label] >= SPEAKS and not asked.isdisjoint(label)}
+    if not named:
+        return ranked
+    return best_first([r if labels.get(r.rowid) in named else r._replace(score=UNNAMED * r.score) for r in ranked])
+
+
+def near_enough(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
+    """Without entries that are less similar than asked; an entry without a vector stays."""
+    least = evidence.request.min_similarity
+    if least is None:
+        return ranked
+    return [r for r in ranked if r.similarity is None or r.similarity >= least]
+
+
+def newest_fitting(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
+    """What fits nearly as well as the best, by score, by words or by meaning, newest first; then the rest.
+
+    Where something meets preferences, only that fits.
+    """
+    if not evidence.request.recent:
+        return ranked
+    nearest = max((r.similarity or 0.0 for r in ranked), default=0.0)
+    preferred = any(r.met for r in ranked)
+    good: list[Ranked] = []
+    rest: list[Ranked] = []
+    for r in ranked:
+        by_words = (r.lexical or 0.0) >= FITTING_WORDS
+        by_meaning = (r.similarity or 0.0) >= max(FITTING_MEANING * nearest, NEAR)
+        fits = by_words or by_meaning or r.score >= FITTING * ranked[0].score
+        (good if fits and (r.met or not preferred) else rest).append(r)
+    return [*in_order(good, "newest"), *rest]
+
+
+def ordered(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
+    """The best `limit` entries, in the order that was asked for."""
+    return in_order(ranked[: evidence.request.limit], evidence.request.order)
+
+
+def in_order(ranked: Sequence[Ranked], order: Order) -> list[Ranked]:
+    """The same entries in this order; of equals the newest first."""
+    if order == "relevance":
+        return list(ranked)
+    by_time = sorted(ranked, key=lambda r: r.standing.position, reverse=order != "oldest")
+    if order == "importance":
+        by_time.sort(key=lambda r: r.signals.importance, reverse=True)
+    elif order == "access":
+        by_time.sort(key=lambda r: r.standing.accesses, reverse=True)
+    return by_time

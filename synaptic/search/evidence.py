@@ -1,0 +1,181 @@
+"""What a search needs of the model, the index and the journal. Nothing is asked for twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import NamedTuple
+
+from ..index import Candidate, Standing, moment
+from ..language.query import nearest_word
+from ..language.words import match
+from ..models import Entry, Filters, Vector
+from ..workspace.stopwatch import Stopwatch
+from ..workspace.sync import read_hits, read_passages
+from ..workspace.workspace import Workspace
+from .request import Request
+
+DEPTH = 80
+"""Chunks taken from each list before fusion, at least. By eye: four times the default limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """The best chunk of each entry by words and by meaning, by entry row, best first."""
+
+    lexical: dict[int, Candidate]
+    semantic: dict[int, Candidate]
+
+
+class Query(NamedTuple):
+    """What one query looks up: words, a vector (None: words alone), phrases that must occur, hard filters."""
+
+    terms: Sequence[str]
+    vector: Vector | None
+    phrases: Sequence[str]
+    filters: Filters
+
+
+class Evidence:
+    """All that is known of the candidates of one search, fetched when it is first needed.
+
+    `lists` are the candidates of all its sub-queries, `vector` is that of the question, None where words alone answer.
+    `trouble` says why there is no model. `entries` are those that were read, by row; `superseded_by` holds ids.
+    """
+
+    def __init__(self, ws: Workspace, request: Request, *, watch: Stopwatch | None = None, trouble: str = "") -> None:
+        self.ws, self.request, self.config = ws, request, ws.config.search
+        self.watch, self.trouble = watch or Stopwatch(), trouble
+        self.lists = Lists({}, {})
+        self.vector: Vector | None = None
+        self.has_word, self.document_counts = ws.index.has_word, ws.index.document_counts
+        self.stem, self.stems, self.places = ws.index.stem, ws.index.stems, ws.index.places
+        self.passing, self.similarities = ws.index.passing, ws.index.similarities
+        self._preferred = given(request.prefer)
+        self.preferences = len(self._preferred)
+        self._standings: dict[int, Standing] = {}
+        self.superseded_by: dict[str, str] = {}
+        self._met: dict[int, tuple[str, ...]] = {}
+        self._vectors: dict[int, bytes] = {}
+        self.entries: dict[int, Entry] = {}
+        self._passages: dict[int, tuple[str, int]] = {}
+
+    # -- candidates -----------------------------------------------------------------------------------
+
+    def embed(self, text: str) -> Vector | None:
+        """The vector of a question; None where words alone answer."""
+        if self.request.strategy == "lexical" or self.trouble or not text:
+            return None
+        return self.ws.embedder.embed_query(text) if self.ws.index.meta("model") == self.ws.embedder.name else None
+
+    def candidates(self, query: Query, limit: int) -> Lists:
+        """At least `limit` entries by words and by meaning, where there are so many; they join `lists`."""
+        phrases = tuple(match(phrase) for phrase in query.phrases)
+        where = {"filters": query.filters, "within": self.request.within, "phrases": phrases}
+        lexical: dict[int, Candidate] = {}
+        semantic: dict[int, Candidate] = {}
+        index, context = self.ws.index, self.config.context
+        with self.watch.stage("lexical"):
+            if query.terms:
+                quoted = [match(term) for term in query.terms]
+                lexical = _best_chunks(partial(index.lexical, quoted, context_weight=context, **where), limit)  # type: ignore[arg-type]
+        with self.watch.stage("semantic"):
+            if query.vector is not None:
+                semantic = _best_chunks(partial(index.semantic, query.vector, **where), limit)  # type: ignore[arg-type]
+        self.lists = Lists({**lexical, **self.lists.lexical}, {**semantic, **self.lists.semantic})
+        return Lists(lexical, semantic)
+
+    def chunk(self, rowid: int, *, near: bool = False) -> int:
+        """The chunk of an entry to be shown, with the words, or the nearest first; -1 for an entry that was listed."""
+        lists = (self.lists.semantic, self.lists.lexical) if near else (self.lists.lexical, self.lists.semantic)
+        return next((found.chunk_rowid for one in lists if (found := one.get(rowid))), -1)
+
+    # -- what the index says of them ------------------------------------------------------------------
+
+    def standings(self, rowids: Sequence[int]) -> list[Standing]:
+        """What ranking wants of these entries, without superseded ones unless the filters ask for them."""
+        if new := [rowid for rowid in rowids if rowid not in self._standings]:
+            found = self.ws.index.standings(new)
+            self._standings |= found
+            self.superseded_by |= self.ws.index.superseded_by([standing.id for standing in found.values()])
+        known = [standing for rowid in rowids if (standing := self._standings.get(rowid))]
+        if self.request.filters.include_superseded:
+            return known
+        return [standing for standing in known if standing.id not in self.superseded_by]
+
+    def met(self, rowids: Sequence[int]) -> Mapping[int, tuple[str, ...]]:
+        """For each entry the names of the preferences that it meets; empty where nothing is preferred."""
+        if self._preferred and (new := [rowid for rowid in rowids if rowid not in self._met]):
+            self._met |= dict.fromkeys(new, ())
+            for name, wanted in self._preferred.items():
+                for rowid in self.ws.index.passing(wanted, new):
+                    self._met[rowid] = (*self._met[rowid], name)
+        return self._met
+
+    def vectors(self, chunks: Sequence[int]) -> dict[int, bytes]:
+        """The stored vectors of these chunks, as far as there are any."""
+        if new := [chunk for chunk in chunks if chunk not in self._vectors]:
+            self._vectors |= self.ws.index.vectors(new)
+        return {chunk: self._vectors[chunk] for chunk in chunks if chunk in self._vectors}
+
+    def date(self, standing: Standing) -> str | None:
+        """The local day of an entry, None where only its file dates it."""
+        if standing.date_source == "mtime":
+            return None
+        return moment(standing.at, self.request.now.tzinfo).date().isoformat()
+
+    # -- what the journal says of them ----------------------------------------------------------------
+
+    def read(self, chunks: Mapping[int, int]) -> None:
+        """None; entries by row, and this chunk of each, are read from the journal, each entry and chunk once."""
+        rows = [row for row, chunk in chunks.items() if row not in self.entries or chunk not in self._passages]
+        if rows:
+            entries, passages = read_hits(self.ws, rows, [chunks[row] for row in rows if chunks[row] >= 0])
+            self.entries |= entries
+            self._passages |= passages
+
+    def passage(self, rowid: int, chunk: int) -> tuple[str, int]:
+        """(text, line) of a chunk, or of the whole entry where it has none."""
+        entry = self.entries[rowid]
+        return self._passages.get(chunk, (entry.content, entry.place.body_line if entry.place else 1))
+
+    def nearest_word(self, term: str) -> str | None:
+        """A word of the journal that differs from this by a typing error."""
+        stem = self.stem(term)
+        nearest = nearest_word(stem, self.ws.index.stems_like(stem)) if stem else None
+        if nearest is None:
+            return None
+        # stems are no words, and stemming them again breaks them
+        for rowid in self.ws.index.chunks_with_stem(nearest, limit=3):
+            text, _ = read_passages(self.ws, [rowid]).get(rowid, ("", 0))
+            for word in text.lower().split():
+                bare = word.strip(".,;:!?()[]{}<>\"'`*_#")
+                if bare.isalpha() and self.stem(bare) == nearest:
+                    return bare
+        return None
+
+
+def _best_chunks(fetch: Callable[..., Sequence[Candidate]], limit: int) -> dict[int, Candidate]:
+    """The best chunk of each entry, best first. Looks deeper where few long entries fill the whole list."""
+    depth = max(DEPTH, 4 * limit)
+    while True:
+        candidates = fetch(limit=depth)
+        best: dict[int, Candidate] = {}
+        for candidate in candidates:
+            best.setdefault(candidate.entry_rowid, candidate)
+        if len(candidates) < depth or len(best) >= limit:
+            return best
+        depth *= 4
+
+
+def given(filters: Filters) -> dict[str, Filters]:
+    """Each filter that is set as a filter of its own; the two ends of a range are one, `time`."""
+    found = {
+        f.name: replace(Filters(), **{f.name: value})
+        for f in fields(filters)
+        if f.name not in ("since", "until") and (value := getattr(filters, f.name)) not in (None, (), False)
+    }
+    if filters.since or filters.until:
+        found["time"] = Filters(since=filters.since, until=filters.until)
+    return found

@@ -1,0 +1,167 @@
+"""The pipeline of a search: understand, candidates, fuse, adjust, doubt, read.
+
+A strategy is a list of these steps:
+
+| strategy              | candidates         | of each query     | of all that was found                              |
+|-----------------------|--------------------|-------------------|----------------------------------------------------|
+| lexical, semantic     | words, or meaning  | faded, best first | speakers, near enough, later first, newest fitting |
+| hybrid                | words and meaning  | the same          | the same                                           |
+| smart                 | of its sub-queries | the same          | the same                                           |
+| any with weights      | the same           | weighed           | near enough, newest fitting                        |
+| bounded               | 100 by meaning     | within dates      | near enough                                        |
+| any, without words    | all, in order      |                   |                                                    |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from ..index import moment
+from ..language.query import MAX_LIMIT, snippet
+from ..models import Hit, Round, SearchResult, Why
+from ..workspace.changes import marked
+from ..workspace.sync import SyncReport
+from .adjust import (
+    Adjustment,
+    best_first,
+    faded,
+    near_enough,
+    newest_fitting,
+    ordered,
+    speakers_first,
+    weighed,
+    within_dates,
+)
+from .budget import Budget, choice
+from .doubt import doubts, notices_of
+from .evidence import Evidence, Lists, Query
+from .fuse import fusion_weights, mode_of, ranked_for, weighed_up
+from .ranking import Ranked
+from .smart import think
+from .topic import later_first
+from .understanding import spelled
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """`each` adjusts the candidates of one query, `together` (if any) and then `last` those of all queries."""
+
+    each: tuple[Adjustment, ...] = ()
+    together: Adjustment | None = None
+    last: tuple[Adjustment, ...] = ()
+
+
+FUSED = Steps((faded, best_first), speakers_first, (near_enough, later_first, newest_fitting))
+WEIGHTED = Steps((weighed, best_first), None, (near_enough, newest_fitting))
+BOUNDED = Steps((within_dates,), None, (near_enough,))
+LISTED = Steps()
+
+
+def run(query: str, evidence: Evidence, report: SyncReport, budget: Budget | None, forced: str) -> SearchResult:
+    """The answer to a request that is understood; `forced` says why the budget allows words only."""
+    request, watch, steps = evidence.request, evidence.watch, steps_of(evidence)
+    with watch.stage("embed"):
+        evidence.vector = evidence.embed(request.parsed.text) if request.parsed.terms else None
+    mode, (terms, spelling) = mode_of(evidence, evidence.vector), spelled(evidence)
+    asked = Query(terms, evidence.vector, request.parsed.phrases, request.filters)
+    rounds: tuple[Round, ...] = ()
+    if steps is LISTED:
+        ranked: Sequence[Ranked] = listed(evidence)
+    elif request.strategy == "smart":
+        ranked, rounds = think(evidence, steps.each, steps.together, asked, budget)
+    else:
+        ranked = ranked_for(evidence, steps.each, asked)
+        ranked = steps.together(ranked, evidence) if steps.together else ranked
+    kept = ranked
+    with watch.stage("rank"):
+        for adjust in steps.last:
+            kept = adjust(kept, evidence)
+        winners = ordered(kept, evidence)
+    with watch.stage("read"):
+        hits = read(evidence, winners, terms)
+    hurried = (f"By words only: {forced}, more than budget_ms.",) if forced else ()
+    remarks = (*hurried, *doubts(evidence, mode, hits, winners), *spelling)
+    return SearchResult(
+        query=query,
+        mode=mode,
+        strategy=request.strategy,
+        weights=dict(request.weights) if request.weights else fusion_weights(evidence, mode),
+        total=len(kept),
+        hits=hits,
+        terms=terms,
+        notices=notices_of(evidence, report, remarks, ranked, kept),
+        rounds=rounds if request.explain else (),
+        choice=choice(request.strategy, forced, budget, watch.read()) if budget else None,
+    )
+
+
+def steps_of(evidence: Evidence) -> Steps:
+    request = evidence.request
+    if not request.parsed.terms:
+        return LISTED
+    if request.strategy == "bounded":
+        return BOUNDED
+    return WEIGHTED if request.weights else FUSED
+
+
+def listed(evidence: Evidence) -> list[Ranked]:
+    """Entries in order, for a query that is nothing but filters, or nothing."""
+    request = evidence.request
+    rowids = request.within
+    if rowids is None:
+        rowids = evidence.ws.index.listing(request.filters, order=request.order, limit=MAX_LIMIT)[1]
+    return weighed_up(evidence, Lists({}, {}), dict.fromkeys(rowids, 0.0))
+
+
+def read(evidence: Evidence, winners: Sequence[Ranked], terms: Sequence[str]) -> tuple[Hit, ...]:
+    """The winners as the journal says them, with the passage that fits best."""
+    request = evidence.request
+    chunks = {r.rowid: evidence.chunk(r.rowid) for r in winners}
+    evidence.read(chunks)
+    entries = marked({row: evidence.entries[row] for row in chunks})
+    stems = {stem for term in (*terms, *request.parsed.phrases) for stem in evidence.stems(term)}
+
+    def find(text: str) -> list[int]:
+        return [start for start, _ in evidence.places(text, stems)]
+
+    hits = []
+    for ranked in winners:
+        entry = entries[ranked.rowid]
+        passage, line = evidence.passage(ranked.rowid, chunks[ranked.rowid])
+        shown, offset = snippet(passage, find)
+        hits.append(
+            Hit(
+                entry=entry,
+                score=round(ranked.score, 6),
+                passage=passage,
+                snippet=shown,
+                snippet_line=line + offset,
+                superseded_by=evidence.superseded_by.get(entry.id),
+                why=_why(evidence, ranked) if request.explain else None,
+            )
+        )
+    return tuple(hits)
+
+
+def _why(evidence: Evidence, ranked: Ranked) -> Why:
+    request, lists = evidence.request, evidence.lists
+    ranks = {
+        name: list(candidates).index(ranked.rowid) + 1
+        for name, candidates in (("lexical", lists.lexical), ("semantic", lists.semantic))
+        if ranked.rowid in candidates
+    }
+    hard = [f.name for f in fields(request.filters) if getattr(request.filters, f.name) not in (None, (), False)]
+    accessed = ranked.standing.accessed_at
+    return Why(
+        signals=ranked.signals,
+        lexical_rank=ranks.get("lexical"),
+        semantic_rank=ranks.get("semantic"),
+        similarity=ranked.signals.semantic,
+        matched_layers=(*ranks, *(["symbolic"] if ranked.met else [])),
+        matched_filters=(*hard, *(f"prefer {name}" for name in ranked.met)),
+        decay=ranked.decay,
+        age_days=ranked.age_days,
+        access_count=ranked.standing.accesses,
+        last_accessed_at=None if accessed is None else moment(accessed, request.now.tzinfo),
+    )
