@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ..language.lexicon import TYPE_WORDS
-from ..language.words import words
+from ..language.words import words, words_like
 from ..models import Hit
 from ..workspace.workspace import Workspace
 
@@ -29,7 +29,7 @@ def closeness(ws: Workspace, terms: Sequence[str], hits: Sequence[Hit], cosines:
     most = sum(weights.values())
     found = []
     for hit, cosine in zip(hits[:LOOKED_AT], cosines, strict=False):
-        held = {stem for _, stem in ws.index.places(_said(hit), weights)}
+        held = {stem for _, word in words_like(_said(hit), weights) if (stem := ws.index.stem(word)) in weights}
         share = sum(weight for stem, weight in weights.items() if stem in held) / most if most else 0.0
         found.append((cosine or 0.0) + COVERAGE * share)
     return found

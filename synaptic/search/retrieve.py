@@ -44,7 +44,7 @@ def spell(ws: Workspace, parsed: ParsedQuery) -> tuple[tuple[str, ...], tuple[st
     notices: list[str] = []
     for term in parsed.terms:
         terms.append(term)
-        if len(term) < 4 or not term.isalpha() or term in TYPE_WORDS or ws.index.has_word(match(term)):
+        if len(term) < 4 or not term.isalpha() or term in TYPE_WORDS or ws.index.document_counts([term])[1][term]:
             continue
         stem = ws.index.stem(term)
         nearest = nearest_word(stem, ws.index.stems_like(stem)) if stem else None

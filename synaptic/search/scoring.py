@@ -36,6 +36,10 @@ NEAR = 0.3
 
 BOUNDED_BEST = 100
 
+EVERY_CHUNK = 100_000
+"""More chunks than the entries of one ranking have."""
+
+
 SPEAKS, LONGEST_LABEL = 4, 40
 """So many candidates begin with a name and a colon where somebody speaks; a label of so many characters at most."""
 
@@ -200,7 +204,7 @@ def _scored(
     kinds = len(preferences(ask.prefer))
     near = {rowid: candidate.score for rowid, candidate in lists.semantic.items()}
     if vector is not None and (ask.weights or ask.explain or ask.min_similarity is not None):
-        near |= ws.index.similarities(vector, [rowid for rowid in standings if rowid not in near])
+        near |= _similarities(ws, vector, [rowid for rowid in standings if rowid not in near])
     best_words = min((candidate.score for candidate in lists.lexical.values()), default=0.0)
     ranked = []
     for rowid, standing in standings.items():
@@ -222,6 +226,14 @@ def _scored(
             found = found._replace(score=weighted(found.signals, ask.weights))
         ranked.append(found)
     return ranked
+
+
+def _similarities(ws: Workspace, vector: Vector, rowids: Sequence[int]) -> dict[int, float]:
+    """The cosine of each entry's best chunk; entries without a vector are left out."""
+    if not rowids or ws.index.meta("model") is None:
+        return {}
+    found = ws.index.semantic(vector, filters=Filters(), within=rowids, phrases=(), limit=EVERY_CHUNK)
+    return {candidate.entry_rowid: candidate.score for candidate in reversed(found)}
 
 
 def _visible(ws: Workspace, entries: Mapping[int, Standing], filters: Filters) -> dict[int, Standing]:

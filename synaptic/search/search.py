@@ -11,6 +11,8 @@ from datetime import datetime, timedelta
 from ..errors import InvalidArgument, ModelError
 from ..index import instant, moment
 from ..language.query import check_limit, parse_query, snippet
+from ..language.words import stems as stems_of
+from ..language.words import words_like
 from ..models import ORDERS, STRATEGIES, Entry, Filters, Hit, Mode, Order, Round, SearchResult, Strategy, Why
 from ..workspace.changes import marked
 from ..workspace.stopwatch import Stopwatch
@@ -124,9 +126,9 @@ def search(
     spare_ms = embed_ms if budget_ms is None else 0  # what waits for vectors can wait longer
     result = in_step(ws, lambda report: _run(ws, query, ask, plan, report), embed_ms=spare_ms, at_least=8)
     if ws.config.metrics:
-        ws.index.timed("search", ask.watch.read(), None if ask.trouble else result.strategy)
+        ws.index.record("search", ask.watch.read(), strategy=None if ask.trouble else result.strategy)
     if ws.config.track_access:
-        ws.index.accessed([hit.entry.id for hit in result.hits[:COUNTED_HITS]], instant(now))
+        ws.index.record("search", read=[hit.entry.id for hit in result.hits[:COUNTED_HITS]], at=instant(now))
     return result
 
 
@@ -239,7 +241,10 @@ _BECAUSE: Mapping[str, str] = {
 
 def known_costs(ws: Workspace) -> Costs:
     """What searches cost on this machine, of this journal."""
-    return costs(ws.index.searches(RUNS_READ), time.time())
+    runs: dict[str, list[tuple[float, dict[str, float]]]] = {}
+    for call in ws.index.calls(searches=RUNS_READ):
+        runs.setdefault(call.strategy or "", []).append((call.at, call.stages))
+    return costs(runs, time.time())
 
 
 def _fitting(ws: Workspace, ask: Ask) -> tuple[Ask, str, str]:
@@ -261,10 +266,10 @@ def _hits(ws: Workspace, ask: Ask, lists: Lists, winners: Sequence[Ranked], term
     entries = marked(entries)
     superseded = ws.index.superseded_by([entry.id for entry in entries.values()])
     sought = (*terms, *ask.parsed.phrases)
-    stems = {stem for term in sought for stem in ws.index.stems(term)}
+    stems = {stem for term in sought for stem in stems_of(term, ws.index.stem)}
 
     def find(text: str) -> list[int]:
-        return [start for start, _ in ws.index.places(text, stems)]
+        return [start for start, word in words_like(text, stems) if ws.index.stem(word) in stems]
 
     hits = []
     for ranked in winners:
@@ -321,9 +326,9 @@ def _notices(
 ) -> tuple[str, ...]:
     """What the user should know, most important first."""
     notices = [*ask.parsed.notices, *([ask.trouble] if ask.trouble else []), *remarks]
-    entries = ws.index.counts()[1] if report.pending_entries or not kept else len(kept)
+    entries = ws.index.counts().entries if report.pending_entries or not kept else len(kept)
     if not ask.trouble and report.pending_entries:
-        passages = ws.index.pending_counts()[1]
+        passages = ws.index.counts().pending_passages
         rate = float(ws.index.meta("embed_rate") or DEFAULT_RATE)
         notices.append(
             f"{report.pending_entries:,} of {entries:,} notes are found by words only; "

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from ..index import Candidate, units
 from ..language.lexicon import STOP_WORDS
 from ..language.query import ParsedQuery, parse_query
-from ..language.words import match
+from ..language.words import stems
 from ..models import Mode, Round, SubQuery, Vector
 from ..workspace.sync import read_hits
 from ..workspace.workspace import Workspace
@@ -196,13 +196,14 @@ class _Runs:
         """What the question names, the journal knows, and none of the best answers holds."""
         question = self._ask.parsed.text
         named = [word.removesuffix("'s") for word in _WORD.findall(question)[1:] if not word.islower()]
-        held = self._ws.index.stems("\n".join(self._texts(CHECKED)))
+        stem = self._ws.index.stem
+        held = stems("\n".join(self._texts(CHECKED)), stem)
         return [
             name
             for name in dict.fromkeys(named)
             if name.lower() not in STOP_WORDS
-            and not self._ws.index.stems(name) <= held
-            and self._ws.index.has_word(match(name))
+            and not stems(name, stem) <= held
+            and self._ws.index.document_counts([name])[1][name]
         ]
 
     def _texts(self, count: int) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from ..index import units
+from ..language.words import stems
 from ..models import Matrix, Vector
 from ..workspace.sync import read_passages
 from ..workspace.workspace import Workspace
@@ -102,5 +103,5 @@ def _comes_later(one: Ranked, other: Ranked) -> bool:
 def _lacks_a_name(ws: Workspace, question: str, best: str, later: str) -> bool:
     """Whether the later says nothing of a name or number of the question that the best holds: Rome is not Paris."""
     names = " ".join(_NAME.findall(f"{question}\n{best}"))
-    shared = ws.index.stems(names) & ws.index.stems(question) & ws.index.stems(best)
-    return not shared <= ws.index.stems(later)
+    of_names, of_question, of_best, of_later = (stems(text, ws.index.stem) for text in (names, question, best, later))
+    return not of_names & of_question & of_best <= of_later

@@ -86,7 +86,7 @@ def _names(places: list[tuple[str, list[str]]], line: str) -> Iterator[str]:
 def known(ws: Workspace) -> Known:
     """The tags, projects and files of the journal."""
     tags, projects, files = ws.index.vocabulary()
-    return Known(tags=tags, projects=projects, files=files)
+    return Known(tags=frozenset(tags), projects=projects, files=files)
 
 
 def understood(ws: Workspace, ask: Ask) -> Ask:
