@@ -455,13 +455,13 @@ class Index:
         """Entries by rowid, without content. Copies that have no id in force are left out."""
         found: dict[int, Stored] = {}
         these = json.dumps(list(rowids))
-        tags = self._lists(f"SELECT entry, name FROM tag WHERE entry IN {THESE} ORDER BY entry, seq", these)
-        files = self._files(these)
-        old = self._lists(f"SELECT entry, target FROM supersedes WHERE entry IN {THESE}", these)
+        tags = self._grouped(f"SELECT entry, name FROM tag WHERE entry IN {THESE} ORDER BY entry, seq", these)
+        files = self._grouped(f"SELECT entry, path, hash FROM file WHERE entry IN {THESE} ORDER BY entry, seq", these)
+        old = self._grouped(f"SELECT entry, target FROM supersedes WHERE entry IN {THESE}", these)
         for row in self._rows(f"{SELECT_ENTRY} WHERE e.rowid IN {THESE} AND e.id IS NOT NULL", these):
             rowid = row[0]
             try:
-                found[rowid] = stored(row, tags.get(rowid, ()), files.get(rowid, ()), old.get(rowid, ()))
+                found[rowid] = stored(row, tuple(tags.get(rowid, ())), files.get(rowid, ()), tuple(old.get(rowid, ())))
             except (OverflowError, TypeError, ValueError) as error:
                 raise apsw.CorruptError(f"a row makes no sense: {error}") from error
         return found
@@ -483,20 +483,12 @@ class Index:
         rows = self._rows(sql, json.dumps(rowids), *values)
         return {row[0] for row in rows}
 
-    def _lists(self, sql: str, these: str) -> dict[int, tuple[str, ...]]:
-        """Second columns grouped by the first."""
-        groups: dict[int, list[str]] = {}
-        for key, value in self._rows(sql, these):
-            groups.setdefault(key, []).append(value)
-        return {key: tuple(members) for key, members in groups.items()}
-
-    def _files(self, these: str) -> dict[int, list[tuple[str, str | None]]]:
-        """(path, fingerprint) of the files of each entry."""
-        files: dict[int, list[tuple[str, str | None]]] = {}
-        sql = f"SELECT entry, path, hash FROM file WHERE entry IN {THESE} ORDER BY entry, seq"
-        for entry, path, known in self._rows(sql, these):
-            files.setdefault(entry, []).append((path, known))
-        return files
+    def _grouped(self, sql: str, these: str) -> dict[int, list[Any]]:
+        """The other columns of each row, by the first; the values themselves where it is one column."""
+        groups: dict[int, list[Any]] = {}
+        for key, *columns in self._rows(sql, these):
+            groups.setdefault(key, []).append(columns[0] if len(columns) == 1 else columns)
+        return groups
 
     def resolve(self, name: str) -> Stored:
         """The entry of a whole id, of its part after the dash, or of four or more of that part's letters.

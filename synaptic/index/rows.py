@@ -71,7 +71,7 @@ class Source:
     stamp: Stamp
     digest: int
     settled: bool
-    ids: frozenset[str]
+    ids: frozenset[str] = frozenset()
 
     @property
     def proof(self) -> Proof | None:

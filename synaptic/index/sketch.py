@@ -39,7 +39,7 @@ COPIES = 10_000
 """Exact vectors kept in memory, 5 MB: reading one takes 10 to 20 us."""
 
 READ_AT_ONCE = 1_024
-"""Vectors between which the sketch grows: 400 KB of them are in memory at a time."""
+"""Vectors: 400 KB of them are in memory at a time while the sketch grows."""
 
 FAR = 2**16 - 1
 
@@ -57,7 +57,6 @@ class Sketch:
         self._levels = [level * VECTOR_SCALE / dimensions**0.5 for level in LEVELS]
         self._bits: Array = np.zeros((-(-len(LEVELS) * -(-dimensions // 8) // 8), 0), dtype=np.uint64)
         self._rowids: Array = np.zeros(0, dtype=np.int64)
-        self._room: tuple[Array, Array] = self._bits, self._rowids
         self._copies: dict[int, bytes] = {}
         self._seen = (0, 0)
 
@@ -138,6 +137,8 @@ class Sketch:
 
     def _follow(self, db: apsw.Connection) -> None:
         """Reads the vectors that were stored since the last time, and forgets those that were dropped."""
+        import numpy as np
+
         seen = int(meta(db, "stored") or 0), int(meta(db, "dropped") or 0)
         if seen == self._seen:
             return
@@ -145,38 +146,20 @@ class Sketch:
         self._seen = (0, 0)  # an error on the way must not leave half of it
         new = json.loads(value(db, _STORED_SINCE, stored))
         if dropped != seen[1] or not stored:
-            old = self._is_among(json.loads(value(db, _STORED_SINCE, 0))) & ~self._is_among(new)
-            for rowid in self._rowids[~old].tolist():
+            stays = self._is_among(json.loads(value(db, _STORED_SINCE, 0))) & ~self._is_among(new)
+            for rowid in self._rowids[~stays].tolist():
                 self._copies.pop(rowid, None)
-            self._keep(old, len(new))
+            self._bits, self._rowids = self._bits[:, stays], self._rowids[stays]
         vectors = _read(db, new, len(new) + len(self._rowids))
+        rowids, bits = [self._rowids], [self._bits]
         while some := list(islice(vectors, READ_AT_ONCE)):
-            self._append([rowid for rowid, _ in some], b"".join(vector for _, vector in some))
+            if any(len(vector) != self._dimensions for _, vector in some):
+                raise apsw.CorruptError("a vector has a wrong length")
+            components = np.frombuffer(b"".join(vector for _, vector in some), dtype=np.int8)
+            rowids.append(np.array([rowid for rowid, _ in some], dtype=np.int64))
+            bits.append(self._rough(components.reshape(len(some), -1)))
+        self._rowids, self._bits = np.concatenate(rowids), np.concatenate(bits, axis=1)
         self._seen = seen
-
-    def _keep(self, places: Array, more: int) -> None:
-        """Keeps these places, with room for `more` others and a sixteenth."""
-        import numpy as np
-
-        size = int(np.count_nonzero(places))
-        room = (size + more) * 17 // 16
-        bits, rowids = np.zeros((len(self._bits), room), dtype=np.uint64), np.zeros(room, dtype=np.int64)
-        bits[:, :size], rowids[:size] = self._bits[:, places], self._rowids[places]
-        self._room = bits, rowids
-        self._bits, self._rowids = bits[:, :size], rowids[:size]
-
-    def _append(self, rowids: list[int], vectors: bytes) -> None:
-        import numpy as np
-
-        if len(vectors) != len(rowids) * self._dimensions:
-            raise apsw.CorruptError("a vector has a wrong length")
-        begin, size = len(self._rowids), len(self._rowids) + len(rowids)
-        if size > len(self._room[1]):
-            self._keep(np.ones(begin, dtype=np.bool_), len(rowids))
-        bits, known = self._room
-        bits[:, begin:size] = self._rough(np.frombuffer(vectors, dtype=np.int8).reshape(len(rowids), -1))
-        known[begin:size] = rowids
-        self._bits, self._rowids = bits[:, :size], known[:size]
 
     def _exact(self, db: apsw.Connection, rowids: list[int]) -> bytes:
         """The vectors of these chunks, one after another."""
