@@ -20,7 +20,7 @@ def picture(index: Index) -> dict[str, Any]:
     db = index.file.db
     entries: dict[Key, dict[str, Any]] = {}
     names: dict[int, Key] = {}
-    cursor = index.db.execute("SELECT s.path, e.* FROM entry e JOIN source s ON s.id = e.source")
+    cursor = db.execute("SELECT s.path, e.* FROM entry e JOIN source s ON s.id = e.source")
     for row in cursor:
         columns = dict(zip((column for column, _ in cursor.get_description()), row, strict=True))
         key = columns.pop("path"), columns["seq"]

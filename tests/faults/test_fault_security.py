@@ -805,10 +805,11 @@ def vectors_of(index: Path, id: str) -> list[bytes]:
     opened = Index(index)
     try:
         rowid = opened.resolve(id).rowid
-        chunks = [row[0] for row in opened.rows("SELECT rowid FROM chunk WHERE entry = ?", rowid)]
+        found = opened.file.db.execute("SELECT rowid FROM chunk WHERE entry = ?", (rowid,))
+        chunks = [chunk for (chunk,) in found]
         return list(opened.vectors(chunks).values())
     finally:
-        opened.close()
+        opened.file.close()
 
 
 def test_what_is_purged_is_nowhere(home: Home) -> None:
