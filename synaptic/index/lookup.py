@@ -616,8 +616,7 @@ class Index:
         return self._cache.get("proofs", self._proofs)
 
     def _proofs(self) -> dict[str, Proof | None]:
-        stamps = ((Stamp(*row[:5]), row[5]) for row in self._rows(_STAMPS))
-        return {stamp.path: stamp.proof if settled else None for stamp, settled in stamps}
+        return {row[0]: Source(Stamp(*row[:5]), row[6], bool(row[5])).proof for row in self._rows(_STAMPS)}
 
     def sources(self, paths: Sequence[str] | None = None) -> dict[str, Source]:
         """Indexed files by path: all, or those of `paths` that are indexed."""
@@ -645,7 +644,7 @@ def _cosine(squared: float) -> float:
 
 
 _PENDING = "FROM chunk c JOIN entry e ON e.rowid = c.entry WHERE c.vector = 0 AND e.id IS NOT NULL"
-_STAMPS = "SELECT path, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode, settled FROM source"
+_STAMPS = "SELECT path, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode, settled, digest FROM source"
 _SOURCES = (
     "SELECT path, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode, settled, digest, "
     "json_group_array(e.own_id) FILTER (WHERE e.own_id IS NOT NULL) FROM source s LEFT JOIN entry e ON e.source = s.id"
