@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
@@ -144,21 +144,24 @@ class Sketch:
             return
         stored, dropped = self._seen
         self._seen = (0, 0)  # an error on the way must not leave half of it
-        new = json.loads(value(db, _STORED_SINCE, stored))
-        if dropped != seen[1] or not stored:
+        new = array("q", json.loads(value(db, _STORED_SINCE, stored)))
+        if len(self._rowids) and (dropped != seen[1] or not stored):
             stays = self._is_among(json.loads(value(db, _STORED_SINCE, 0))) & ~self._is_among(new)
             for rowid in self._rowids[~stays].tolist():
                 self._copies.pop(rowid, None)
             self._bits, self._rowids = self._bits[:, stays], self._rowids[stays]
-        vectors = _read(db, new, len(new) + len(self._rowids))
-        rowids, bits = [self._rowids], [self._bits]
+        end = len(self._rowids)
+        rowids, bits = np.resize(self._rowids, end + len(new)), np.empty((len(self._bits), end + len(new)), np.uint64)
+        bits[:, :end] = self._bits
+        vectors = _read(db, new, len(rowids))
         while some := list(islice(vectors, READ_AT_ONCE)):
             if any(len(vector) != self._dimensions for _, vector in some):
                 raise apsw.CorruptError("a vector has a wrong length")
+            begin, end = end, end + len(some)
             components = np.frombuffer(b"".join(vector for _, vector in some), dtype=np.int8)
-            rowids.append(np.array([rowid for rowid, _ in some], dtype=np.int64))
-            bits.append(self._rough(components.reshape(len(some), -1)))
-        self._rowids, self._bits = np.concatenate(rowids), np.concatenate(bits, axis=1)
+            bits[:, begin:end] = self._rough(components.reshape(len(some), -1))
+            rowids[begin:end] = [rowid for rowid, _ in some]
+        self._rowids, self._bits = rowids, bits
         self._seen = seen
 
     def _exact(self, db: apsw.Connection, rowids: list[int]) -> bytes:
@@ -187,18 +190,21 @@ def _by_sqlite_vec(
     return [(rowid, distance * distance) for rowid, distance in best[:limit]]
 
 
-def _read(db: apsw.Connection, rowids: Sequence[int], of: int = 0) -> Iterator[tuple[int, bytes]]:
+def _read(db: apsw.Connection, rowids: Sequence[int] | array[int], of: int = 0) -> Iterator[tuple[int, bytes]]:
     """(chunk, vector) of each of these chunks; of many among `of`, all are read: one after another is quicker."""
-    if not rowids:
-        return
-    wanted = set(rowids)
-    many = 0 < of < MANY * len(wanted)
-    found: Iterable[Any] = db.execute(_EVERY) if many else db.execute(VECTORS_OF_CHUNKS, (json.dumps(rowids),))
+    missing = len(rowids)
+    if 0 < of < MANY * missing:
+        wanted = bytearray(1 + max(rowids))  # a set of 100,000 would take 8 MB
+        for rowid in rowids:
+            wanted[rowid] = 1
+        every = db.execute(_EVERY)
+        found = ((rowid, vector) for rowid, vector in every if rowid < len(wanted) and wanted[rowid])
+    else:
+        found = cast("Any", db.execute(VECTORS_OF_CHUNKS, (json.dumps(list(rowids)),)))
     for rowid, vector in found:
-        if rowid in wanted:
-            wanted.discard(rowid)
-            yield rowid, vector
-    if wanted:
+        missing -= 1
+        yield rowid, vector
+    if missing:
         raise apsw.CorruptError("a vector is missing")
 
 
