@@ -140,7 +140,8 @@ def built_home(cache: Path, notes: Path | None, count: int) -> Path:
     embedder = FastEmbedder(DEFAULT_MODEL, cache=cache / "models")
     with open_workspace(Config(home=home, journal=home / "journal"), embedder=embedder) as workspace:
         print(f"  {count:,} entries in {home}", file=sys.stderr)
-        if not (home / "complete").exists() or workspace.index.pending_counts()[1] or not workspace.index.counts()[1]:
+        counts = workspace.index.counts()
+        if not (home / "complete").exists() or counts.pending_passages or not counts.entries:
             rebuild(workspace)
             (home / "complete").touch()
     return home

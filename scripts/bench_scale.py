@@ -30,7 +30,8 @@ from bench_speed import asking_server, rss_anon_mb
 from synaptic import Filters, Workspace, rebuild, save, search
 from synaptic.config import DEFAULT_MODEL
 from synaptic.index import Candidate, Index
-from synaptic.index.conditions import Gate
+from synaptic.index.conditions import gate
+from synaptic.index.database import rows
 from synaptic.index.embedding import FastEmbedder
 from synaptic.index.rows import quantise
 from synaptic.language.query import parse_query
@@ -119,32 +120,34 @@ class Exact(Index):
         return [Candidate(int(chunk), self._entry(int(chunk)), float(cosine)) for chunk, cosine in found]
 
     def _entry(self, chunk: int) -> int:
-        return int(self.value("SELECT entry FROM chunk WHERE rowid = ?", chunk))
+        return int(self.file.db.execute("SELECT entry FROM chunk WHERE rowid = ?", (chunk,)).get)
 
 
 def every_match(index: Index, terms: Sequence[str], context_weight: float, limit: int) -> list[tuple[int, float]]:
     """BM25 of every chunk that holds any of the words, the best of them; what SQLite does when asked plainly."""
-    rows = index.rows(
+    found = rows(
+        index.file.db,
         f"SELECT rowid, bm25(chunk_fts, 1.0, {context_weight}) AS score FROM chunk_fts "
         "WHERE chunk_fts MATCH ? ORDER BY score, rowid DESC LIMIT ?",
         " OR ".join(terms),
         limit,
     )
-    return [(rowid, score) for rowid, score in rows]
+    return [(rowid, score) for rowid, score in found]
 
 
 def every_vector(index: Index, vector: Vector, limit: int, filters: Filters | None = None) -> list[tuple[int, float]]:
     """The nearest stored vectors; what sqlite-vec does when asked plainly."""
-    gate = Gate(filters or Filters(), None, ())
-    listing, values = ("", ()) if gate.open else gate.listing()
-    rows = index.rows(
+    passes = gate(filters or Filters(), None, ())
+    listing, values = ("", ()) if passes.open else passes.listing
+    found = rows(
+        index.file.db,
         "SELECT rowid, distance FROM chunk_vec WHERE embedding MATCH vec_int8(?) AND k = ? "
         + (f"AND rowid IN ({listing})" if listing else ""),
         quantise(vector),
         limit,
         *values,
     )
-    return sorted(((rowid, distance) for rowid, distance in rows), key=lambda row: row[1])
+    return sorted(((rowid, distance) for rowid, distance in found), key=lambda row: row[1])
 
 
 def run_scale(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
@@ -212,7 +215,7 @@ def _search(corpus: Corpus, size: str, _: argparse.Namespace) -> list[Row]:
 def _recall(corpus: Corpus, ws: Workspace, size: str) -> list[Row]:
     exact = replace(ws, index=Exact(corpus))
     shares = [_shared(hybrid(ws, text), hybrid(exact, text)) for text in corpus.queries]
-    exact.index.close()
+    exact.index.file.close()
     figure = f"{statistics.mean(shares):.4f}"
     goal = f"at least {GOALS['recall'][size]}"
     return [{"what": f"recall@10 against exact search; worst query {min(shares):.1f}", "figure": figure, "goal": goal}]
@@ -303,7 +306,7 @@ def _churn(corpus: Corpus, _: str, arguments: argparse.Namespace) -> list[Row]:
     source, pool = random.Random(6), pool_of(arguments.data)
     with _copy(corpus) as home, opened(home, NoText(home / "models")) as ws:
         ws.embedder.load()
-        before = ws.index.size_bytes()
+        before = ws.index.counts().bytes
         paths = sorted((home / "journal").rglob("*.md"))
         waits = []
         for done in range(0, CHANGES, EDITS_A_ROUND):
@@ -314,11 +317,11 @@ def _churn(corpus: Corpus, _: str, arguments: argparse.Namespace) -> list[Row]:
             embed_pending(ws, budget_s=None)
             waits.append(_seconds(lambda: hybrid(ws, "which vector store")))
             if done % 10_000 == 0:
-                grown = ws.index.size_bytes() / before
+                grown = ws.index.counts().bytes / before
                 print(f"    {done:,} changes: {grown:.2f} of the first size", file=sys.stderr)
-        after = ws.index.size_bytes()
+        after = ws.index.counts().bytes
         rebuild(ws, fresh=True)
-        fresh = ws.index.size_bytes()
+        fresh = ws.index.counts().bytes
     figure = f"{after / fresh:.2f} times ({after / 2**20:.1f} over {fresh / 2**20:.1f} MB)"
     what = f"index after {CHANGES:,} updates and deletions, over a fresh one"
     return [

@@ -102,7 +102,9 @@ def _build(home: Path, pool: list[str], asked: Sequence[str], count: int) -> Non
         told("indexing")
         sync(ws)
         with ws.index.writing():
-            ws.index.optimize()  # as after `rebuild-index`
+            ws.index.file.db.execute(
+                "INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')"
+            )  # as after `rebuild-index`
         told("embedding sentences")
         embedder.load()
         of_sentences = _sentence_vectors(home.parent, embedder, pool)
@@ -163,12 +165,12 @@ def _store_vectors(
 ) -> tuple[np.ndarray[Any, Any], Matrix]:
     """(rowids, cosines) of the chunks nearest to each query. Every chunk of an entry gets the entry's vector."""
     noise = np.random.default_rng(len(made_of))
-    ids = dict(ws.index.rows("SELECT rowid, own_id FROM entry"))
+    ids = dict(ws.index.file.db.execute("SELECT rowid, own_id FROM entry"))
     every = len(made_of) // REAL or 1
     nearest = np.zeros((len(of_queries), 0), dtype=np.int64)
     cosines = np.zeros((len(of_queries), 0), dtype=np.float32)
-    with ws.index.writing():
-        ws.index.use_model(embedder.name, embedder.dimensions)
+    with ws.index.writing() as writer:
+        writer.use_model(embedder.name, embedder.dimensions)
         passages = list(reversed(ws.index.pending(10**9)))
         for first in range(0, len(passages), BATCH):
             some = passages[first : first + BATCH]
@@ -180,7 +182,7 @@ def _store_vectors(
                     text = " ".join(pool[sentence] for sentence in made_of[ids[passage.entry_rowid]])
                     vectors[place] = embedder.embed_passage(text)
             vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-            ws.index.store_vectors([(p.rowid, p.hash, v) for p, v in zip(some, vectors, strict=True)])
+            writer.store_vectors([(p.rowid, p.hash, v) for p, v in zip(some, vectors, strict=True)])
             rowids = np.tile([p.rowid for p in some], (len(of_queries), 1))
             nearest, cosines = _best(
                 np.hstack([nearest, rowids]), np.hstack([cosines, of_queries @ vectors.T]).astype(np.float32)

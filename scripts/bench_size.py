@@ -60,15 +60,15 @@ def run_size(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
 
 
 def _whole(corpus: Corpus, workspace: Workspace, entries: int, passages: int) -> Row:
-    size = workspace.index.size_bytes()
+    size = workspace.index.counts().bytes
     what = f"{corpus.name}: index over text, {entries:,} entries in {passages:,} passages of {_kb(corpus.text_bytes)}"
     return {"what": what, "bytes": _kb(size), "figure": f"{size / corpus.text_bytes:.2f} times", "goal": corpus.goal}
 
 
 def _parts(corpus: Corpus, workspace: Workspace) -> Iterator[Row]:
-    index = workspace.index
-    total = index.value("PRAGMA page_count") * index.value("PRAGMA page_size")
-    sizes = {part: index.value(f"SELECT sum(pgsize) FROM dbstat WHERE {where}") for part, where in PARTS.items()}
+    db = workspace.index.file.db
+    total = db.execute("PRAGMA page_count").get * db.execute("PRAGMA page_size").get
+    sizes = {part: db.execute(f"SELECT sum(pgsize) FROM dbstat WHERE {where}").get for part, where in PARTS.items()}
     sizes["all else"] = total - sum(sizes.values())
     for part, size in sizes.items():
         yield {"what": f"{corpus.name}: {part}", "bytes": _kb(size), "figure": f"{size / total:.0%} of the index"}
@@ -81,7 +81,8 @@ def _parts(corpus: Corpus, workspace: Workspace) -> Iterator[Row]:
 def _smaller(corpus: Corpus, workspace: Workspace) -> Iterator[Row]:
     """What fewer bits of each component would save, and how many of the nearest they would still find."""
     index = workspace.index
-    size, vectors = index.size_bytes(), [row[0] for row in index.rows("SELECT embedding FROM chunk_vec")]
+    size = index.counts().bytes
+    vectors = [vector for (vector,) in index.file.db.execute("SELECT embedding FROM chunk_vec")]
     stored = np.frombuffer(b"".join(vectors), dtype=np.int8).reshape(len(vectors), -1).astype(np.float32)
     asked = _asked(workspace.embedder, corpus.questions)
     wanted = _nearest(stored, asked)

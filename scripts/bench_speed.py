@@ -96,7 +96,7 @@ async def _session(home: Path, pool: Sequence[str]) -> list[Row]:
         searching = await timed(client, "context_search", "query", asked)
         saving = await timed(client, "context_save", "content", entry_texts(list(pool), SAVES, seed=9))
         with _workspace(home) as workspace:
-            pending = workspace.index.pending_counts()[1]
+            pending = workspace.index.counts().pending_passages
     what = f"{MANY:,} entries, warm, over stdio with a client"
     goal = "p50 under 30 ms, embedded and fsynced"
     return [

@@ -144,7 +144,7 @@ def _last_search(home: Path) -> dict[str, float]:
     """Seconds of each stage of the last search, as it has noted them itself."""
     with open_workspace(Config(home=home, journal=home / "journal")) as workspace:
         noted = "SELECT stages FROM timing WHERE verb = 'search' ORDER BY number DESC LIMIT 1"
-        stages: dict[str, float] = json.loads(workspace.index.value(noted))
+        stages: dict[str, float] = json.loads(workspace.index.file.db.execute(noted).get)
     return {name: ms / 1000 for name, ms in stages.items() if name != "total"}
 
 

@@ -309,11 +309,12 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """How often each type, tag and project occurs, most frequent first."""
+    """How often each type, tag and project occurs, most frequent first, and each month, newest first."""
 
     types: tuple[tuple[str, int], ...]
     tags: tuple[tuple[str, int], ...]
     projects: tuple[tuple[str, int], ...]
+    months: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)

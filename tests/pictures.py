@@ -11,11 +11,16 @@ Key = tuple[str, int]
 """An entry's path and its number within the file."""
 
 
+COUNTED = ("embed_rate", "stored", "dropped", "packed")
+"""What an index knows of its own past."""
+
+
 def picture(index: Index) -> dict[str, Any]:
     """Entries in force and copies, their marks, passages, words, vectors, and the issues."""
+    db = index.file.db
     entries: dict[Key, dict[str, Any]] = {}
     names: dict[int, Key] = {}
-    cursor = index.db.execute("SELECT s.path, e.* FROM entry e JOIN source s ON s.id = e.source")
+    cursor = db.execute("SELECT s.path, e.* FROM entry e JOIN source s ON s.id = e.source")
     for row in cursor:
         columns = dict(zip((column for column, _ in cursor.get_description()), row, strict=True))
         key = columns.pop("path"), columns["seq"]
@@ -23,26 +28,26 @@ def picture(index: Index) -> dict[str, Any]:
         columns.pop("source")
         entries[key] = columns
     for table, order in (("tag", "seq"), ("file", "seq"), ("supersedes", "target")):
-        for entry, *values in index.rows(f"SELECT * FROM {table} ORDER BY entry, {order}"):
+        for entry, *values in db.execute(f"SELECT * FROM {table} ORDER BY entry, {order}"):
             entries[names[entry]].setdefault(table, []).append(values)
     passages: dict[tuple[Key, int], dict[str, Any]] = {}
     chunks: dict[int, tuple[Key, int]] = {}
-    for rowid, entry, seq, *values in index.rows('SELECT rowid, entry, seq, start, "end", hash, words_hash FROM chunk'):
+    for rowid, entry, seq, *values in db.execute('SELECT rowid, entry, seq, start, "end", hash, words_hash FROM chunk'):
         chunks[rowid] = names[entry], seq
         passages[names[entry], seq] = {"place": values}
-    for rowid, vector in index.rows("SELECT rowid, vector FROM chunk"):
+    for rowid, vector in db.execute("SELECT rowid, vector FROM chunk"):
         key, _ = chunks[rowid]
         if entries[key]["id"] is not None:  # a copy has no need of vectors, and may keep what it had
-            passages[chunks[rowid]] |= {"wants": vector, "vector": index.vectors([rowid]).get(rowid)}
+            passages[chunks[rowid]] |= {"wants": min(vector, 1), "vector": index.vectors([rowid]).get(rowid)}
     words: dict[tuple[Key, int], set[tuple[str, str, int]]] = defaultdict(set)
-    for term, doc, column, offset in index.rows("SELECT term, doc, col, offset FROM chunk_place"):
+    for term, doc, column, offset in db.execute("SELECT term, doc, col, offset FROM chunk_place"):
         words[chunks[doc]].add((column, term, offset))
     return {
         "entries": entries,
         "passages": passages,
         "words": dict(words),
         "issues": index.issues(),
-        "sources": sorted(index.rows("SELECT path, size, mtime_ns, digest FROM source")),
+        "sources": sorted(db.execute("SELECT path, size, mtime_ns, digest FROM source")),
         "superseded": index.superseded_by([entry["id"] for entry in entries.values() if entry["id"]]),
-        "meta": {key: value for key, value in index.rows("SELECT key, value FROM meta") if key != "embed_rate"},
+        "meta": {key: value for key, value in db.execute("SELECT key, value FROM meta") if key not in COUNTED},
     }

@@ -1,14 +1,16 @@
 """The only SQL, and the vectors. The index can be deleted at any time: `sync` fills it again.
 
-`lookup.py` is where to begin: `Index` answers; below it `store.py` writes, `database.py` opens and heals.
+Begin in `lookup.py`: `Index` answers; its `file` (`database.py`) opens and heals, `writing` gives `store.Writer`.
 `chunking` cuts an entry into passages, `embedding` loads the model and turns passages into vectors.
 """
 
-from .database import BUSY_TIMEOUT_MS, is_damage, is_suspicion, is_unwritable
+from .database import BUSY_TIMEOUT_MS, versions
 from .lookup import Index
 from .rows import (
+    Call,
     Candidate,
     ChunkRow,
+    Counts,
     EntryRow,
     FileRows,
     Passage,
@@ -16,15 +18,19 @@ from .rows import (
     Source,
     Standing,
     Stored,
+    Vocabulary,
     instant,
     moment,
     units,
 )
+from .store import Writer
 
 __all__ = [
     "BUSY_TIMEOUT_MS",
+    "Call",
     "Candidate",
     "ChunkRow",
+    "Counts",
     "EntryRow",
     "FileRows",
     "Index",
@@ -33,10 +39,10 @@ __all__ = [
     "Source",
     "Standing",
     "Stored",
+    "Vocabulary",
+    "Writer",
     "instant",
-    "is_damage",
-    "is_suspicion",
-    "is_unwritable",
     "moment",
     "units",
+    "versions",
 ]

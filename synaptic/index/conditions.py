@@ -80,52 +80,46 @@ def shown(filters: Filters) -> tuple[str, tuple[Any, ...]]:
     return condition, values
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Gate:
-    """What lets chunks into a list: those that pass the filters, belong to `within` and hold the phrases."""
+    """What lets chunks into a list, as SQL and its values. `open`: every chunk passes. `bounded`: to given entries.
 
-    filters: Filters
-    within: Sequence[int] | None
-    phrases: Sequence[str]
+    `listing` yields the rowid of each chunk that passes. `check` yields those that pass of the chunks given as JSON,
+    which is its first value. `phrases`: it looks for quoted words, which is quick for all chunks at once only.
+    """
 
-    def __post_init__(self) -> None:
-        for name in ("within", "phrases"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, tuple(getattr(self, name)))
+    listing: tuple[str, tuple[Any, ...]]
+    check: tuple[str, tuple[Any, ...]]
+    open: bool
+    bounded: bool
+    phrases: bool
 
-    @property
-    def open(self) -> bool:
-        """Whether everything passes."""
-        return not self._conditions(singly=False)[0]
 
-    def listing(self) -> tuple[str, tuple[Any, ...]]:
-        """SQL that yields the rowid of each chunk that passes, and its values."""
-        if conditions(replace(self.filters, tags=(), files=()))[0]:
-            condition, values = self._conditions(singly=False)
-            return f"SELECT a.rowid FROM entry e JOIN chunk a ON a.entry = e.rowid WHERE 1{condition}", values
-        condition, values = self._conditions(singly=False, rowid="a.entry")
-        return f"SELECT a.rowid FROM chunk a WHERE 1{condition}", values
+def gate(filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]) -> Gate:
+    """The gate for chunks that pass the filters, belong to the entries `within` and hold the quoted phrases."""
 
-    def check(self) -> tuple[str, tuple[Any, ...]]:
-        """SQL that yields those that pass of the chunks given as JSON, and the values after that."""
-        condition, values = self._conditions(singly=True)
-        return (
-            "SELECT a.rowid FROM json_each(?) j CROSS JOIN chunk a ON a.rowid = j.value "  # done in this order
-            f"CROSS JOIN entry e ON e.rowid = a.entry WHERE 1{condition}"
-        ), values
-
-    def _conditions(self, *, singly: bool, rowid: str = "e.rowid") -> tuple[str, tuple[Any, ...]]:
-        condition, values = conditions(self.filters, singly=singly, rowid=rowid)
-        if self.within is not None:
+    def passing(*, singly: bool, rowid: str = "e.rowid") -> tuple[str, tuple[Any, ...]]:
+        condition, values = conditions(filters, singly=singly, rowid=rowid)
+        if within is not None:
             condition += f" AND {rowid} IN {THESE}"
-            values = (*values, json.dumps(self.within))
-        for phrase in self.phrases:
-            condition += (
-                f" AND {rowid} IN (SELECT p.entry FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid "
-                "WHERE w.chunk_fts MATCH ?)"
-            )
+            values = (*values, json.dumps(list(within)))
+        for phrase in phrases:
+            condition += f" AND {rowid} IN ({_ENTRIES_WITH_PHRASE})"
             values = (*values, f"{OWN}: {phrase}")
         return condition, values
+
+    condition, values = passing(singly=True)
+    check = (
+        "SELECT a.rowid FROM json_each(?) j CROSS JOIN chunk a ON a.rowid = j.value "  # done in this order
+        f"CROSS JOIN entry e ON e.rowid = a.entry WHERE 1{condition}"
+    )
+    if conditions(replace(filters, tags=(), files=()))[0]:
+        wanted, of = passing(singly=False)
+        listing = f"SELECT a.rowid FROM entry e JOIN chunk a ON a.entry = e.rowid WHERE 1{wanted}"
+    else:
+        wanted, of = passing(singly=False, rowid="a.entry")
+        listing = f"SELECT a.rowid FROM chunk a WHERE 1{wanted}"
+    return Gate((listing, of), (check, values), not wanted, within is not None, bool(phrases))
 
 
 def _midnight(day: str, later: int) -> int:
@@ -133,6 +127,7 @@ def _midnight(day: str, later: int) -> int:
     return (date.fromisoformat(day).toordinal() + later - _EPOCH_DAY) * _MICROSECONDS_A_DAY
 
 
+_ENTRIES_WITH_PHRASE = "SELECT p.entry FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid WHERE w.chunk_fts MATCH ?"
 _TAGS_OF_ENTRY = (  # the tags of the entry are looked at, not the entries of the tag
     "SELECT 1 FROM tag t CROSS JOIN json_each(?) j WHERE t.entry = {rowid} "
     "AND (t.name = j.value OR (t.name >= j.value || '/' AND t.name < j.value || '0'))"

@@ -1,14 +1,15 @@
-"""The SQLite file: opening, ownership, schema, transactions, damage."""
+"""The SQLite file of the index: opening, ownership, schema, transactions, damage."""
 
 from __future__ import annotations
 
 import errno
+import importlib.metadata
 import importlib.util
 import os
 import re
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote
@@ -20,11 +21,10 @@ from ..language.words import TOKENIZER
 from . import rescue
 
 APPLICATION_ID = 0x53594E41  # "SYNA"
-SCHEMA_VERSION = 14
+SCHEMA_VERSION = 15
 BUSY_TIMEOUT_MS = 10_000
 OPEN_ATTEMPTS = 5
 OPEN_PAUSE_S = 0.01
-COMPACT_WAIT_MS = 2_000
 PAGE_SIZE = 2048  # small journals leave 40 tables half full
 MEMORY_RETRY_S = 60.0
 SCHEMA = Path(__file__).with_name("schema.sql")
@@ -41,11 +41,7 @@ _PRAGMAS = (
     "journal_size_limit = 1048576",  # and is cut to that after a large change
 )
 
-FREE_SHARE = 16
-"""About one of so many pages may be free: the next write takes them."""
-
-_SHADOWS = {f"chunk_fts_{part}" for part in ("config", "data", "docsize", "idx")}
-_VECTOR_TABLES = {f"chunk_vec_{part}" for part in ("chunks", "info", "rowids", "vector_chunks00")}
+_WORD_TABLES = {f"chunk_fts_{part}" for part in ("config", "data", "docsize", "idx")}
 
 _DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
 _SUSPICION = (apsw.SQLError, apsw.ConstraintError)
@@ -54,55 +50,120 @@ _TORN_FILE = (apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_CORRUPTFS, apsw.SQ
 
 
 def is_damage(error: apsw.Error) -> bool:
-    """True for what SQLite says of a damaged file: the caller resets the index and fills it again."""
+    """True for an error by which SQLite reports a damaged file."""
     if isinstance(error, apsw.IOError):
         return getattr(error, "extendedresult", 0) in _TORN_FILE
     return isinstance(error, _DAMAGE)
 
 
-def is_suspicion(error: apsw.Error) -> bool:
-    """True for what SQLite says of a broken virtual table, and as well of a question that is too large for it.
-
-    The caller lets `Index.is_sound` decide.
-    """
-    return isinstance(error, _SUSPICION)
-
-
 def is_unwritable(error: apsw.Error) -> bool:
-    """True where the disk, not the index, is at fault: the caller lets the index go on in memory."""
+    """True for an error of the disk: the file cannot be written, and its content is not at fault."""
     return isinstance(error, _UNWRITABLE) and not is_damage(error)
 
 
 class Database:
-    """An index file. It opens at the first use and reopens when the file was replaced under it.
+    """The connection to an index file. It opens at the first use and reopens when the file was replaced.
 
-    Where the file cannot be written it goes on in memory, from what can be read of the file, and tries
-    again a minute later; `trouble` says why.
+    A file that cannot be written is copied into memory as far as it can be read, and used there; a minute later
+    the file is tried again. `trouble` says why, and is empty otherwise. `openings` counts the connections so far.
     """
 
     def __init__(self, path: Path, *, stemming: bool = True, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> None:
         self.path = path
-        self._tokenizer = ("porter", *TOKENIZER) if stemming else TOKENIZER
+        self.trouble = ""
+        self.openings = 0
+        self.tokenizer = ("porter", *TOKENIZER) if stemming else TOKENIZER
         self._busy_timeout_ms = busy_timeout_ms
         self._connection: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._companions: tuple[object, object] | None = None
         self._memory_until = 0.0
         self._whole_at: int | None = None
-        self.trouble = ""
 
-    # -- opening, closing, healing ------------------------------------------------------------------
+    # -- using it -----------------------------------------------------------------------------------
 
     @property
     def db(self) -> apsw.Connection:
-        """The open connection, on the file that is there now. Raises IndexUnusable when that is a stranger's."""
+        """The open connection to the file that is there now.
+
+        Raises IndexUnusable when that file is another program's.
+        """
         if self._connection is not None and self._connection.in_transaction:
             return self._connection  # what was begun ends on the file it began on
         if self._connection is not None:
             self._drop_what_is_gone()
         if self._connection is None:
             self._connection = self._open()
+            self.openings += 1
         return self._connection
+
+    @contextmanager
+    def transaction(self, write_within_ms: int | None = None) -> Iterator[apsw.Connection]:
+        """One transaction: for reading one state, or, with `write_within_ms`, for writing. A read may nest.
+
+        Raises apsw.BusyError when the write lock is not free in time, and apsw.CorruptError when a table is missing.
+        """
+        db = self.db
+        if write_within_ms is None:
+            with _transaction(db, "BEGIN") if not db.in_transaction else nullcontext():
+                self._check_tables(db)
+                yield db
+            return
+        db.set_busy_timeout(write_within_ms)
+        try:
+            with _transaction(db):
+                self._check_tables(db)
+                yield db
+        finally:
+            db.set_busy_timeout(self._busy_timeout_ms)
+
+    def close(self) -> None:
+        """Closes the connection; the next use opens the file again."""
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = self._identity = self._companions = self._whole_at = None
+        self.trouble = ""
+
+    # -- healing ------------------------------------------------------------------------------------
+
+    def check(self, *, whole: bool = False) -> str | None:
+        """What is wrong with the file; None for a sound one. An error of the disk is raised.
+
+        A quick check reads every page (`PRAGMA quick_check`). A `whole` one also compares the tables: each passage has
+        its words and its vector, and no row belongs to nothing.
+        """
+        try:
+            if not whole:
+                answer = str(value(self.db, "PRAGMA quick_check(1)"))
+                return None if answer == "ok" else answer
+            self._whole_at = None
+            with self.transaction() as db:
+                return _fault(db)
+        except apsw.Error as error:
+            if is_damage(error) or (whole and isinstance(error, _SUSPICION)):
+                return str(error)
+            raise
+
+    def heal(self, error: apsw.Error, tried: Collection[str] = ()) -> str:
+        """What was done about an error: `reset`, `detach`, `again`, or nothing. What was `tried` is not done again.
+
+        `reset`: the index was damaged and is empty now. `detach`: the disk refused it, so that it goes on in memory.
+        `again`: SQLite refuses a question that is too large with the error of a broken table; the index is sound.
+        """
+        way = "reset" if is_damage(error) else "detach" if is_unwritable(error) else ""
+        if isinstance(error, _SUSPICION):
+            way = "reset" if self._is_broken() else "again"
+        if way == "reset" and way not in tried:
+            self._reset()
+        elif way == "detach" and way not in tried:
+            self._detach(error)
+        return way
+
+    def _is_broken(self) -> bool:
+        try:
+            return self.check(whole=True) is not None
+        except apsw.Error:  # of the disk: it says nothing of the index
+            return False
 
     def _drop_what_is_gone(self) -> None:
         if self._identity != _identity(self.path):
@@ -111,19 +172,10 @@ class Database:
             if time.monotonic() > self._memory_until:
                 self.close()
         elif self._companions != _companions(self.path):
-            self.reset()  # others see a file without its log; what was in that may be half in the file
+            self._reset()  # others see a file without its log; what was in that may be half in the file
 
-    def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-        self._connection = self._identity = self._companions = self._whole_at = None
-        self.trouble = ""
-
-    def reset(self) -> None:
-        """Deletes the file, its WAL and its shared memory together; the next use makes an empty index.
-
-        Not where another process did so already.
-        """
+    def _reset(self) -> None:
+        """Deletes the file, its log and its shared memory together, unless another process did so already."""
         broken = self._identity
         self.close()
         try:
@@ -131,17 +183,32 @@ class Database:
                 if broken is None or broken == _identity(self.path):
                     _unlink(self.path, "", "-wal", "-shm")
         except OSError as error:
-            self.detach(error)
+            self._detach(error)
 
-    def check(self) -> str | None:
-        """None for a sound file, else what `PRAGMA quick_check` says."""
-        try:
-            answer = self.value("PRAGMA quick_check(1)")
-        except apsw.Error as error:
-            if not is_damage(error):
-                raise
-            return str(error)
-        return None if answer == "ok" else str(answer)
+    def _detach(self, error: Exception) -> None:
+        """Goes on in memory, because the file cannot be written."""
+        self.close()
+        self._identity = _identity(self.path)
+        self._connection = self._in_memory(error)
+        self.openings += 1
+
+    def _check_tables(self, db: apsw.Connection) -> None:
+        """Raises apsw.CorruptError where a table or an index is not as it was made.
+
+        sqlite-vec would end the process at the next question to a table that is gone.
+        """
+        cookie = value(db, "PRAGMA schema_version")
+        if cookie == self._whole_at:
+            return
+        found = {part for row in rows(db, "SELECT name, sql FROM sqlite_schema") for part in row}
+        wanted = _WORD_TABLES.union(self._statements())
+        if wanted <= found and meta(db, "model") is not None:
+            wanted |= {"chunk_vec", *rescue.VECTOR_TABLES}
+        if not wanted <= found:
+            raise apsw.CorruptError(f"this part of it is missing: {min(wanted - found)}")
+        self._whole_at = cookie
+
+    # -- opening ------------------------------------------------------------------------------------
 
     def _open(self) -> apsw.Connection:
         """A connection to the file, or to memory; tried again when others replaced the file meanwhile."""
@@ -188,12 +255,6 @@ class Database:
         _unlink(self.path, "-wal", "-shm")  # a log left behind would be replayed into the new file
         new.replace(self.path)
 
-    def detach(self, error: Exception) -> None:
-        """Goes on in memory, because the file cannot be written."""
-        self.close()
-        self._identity = _identity(self.path)
-        self._connection = self._in_memory(error)
-
     def _in_memory(self, error: Exception) -> apsw.Connection:
         memory = self._connect(_readable_copy(self.path) or apsw.Connection(":memory:"))
         self._memory_until = time.monotonic() + MEMORY_RETRY_S
@@ -219,7 +280,7 @@ class Database:
         return connection
 
     def _create_or_replace_schema(self, connection: apsw.Connection) -> None:
-        wanted = f"{SCHEMA_VERSION} {' '.join(self._tokenizer)}"
+        wanted = f"{SCHEMA_VERSION} {' '.join(self.tokenizer)}"
         if _schema_of(connection) == wanted:
             return
         with _transaction(connection):
@@ -237,7 +298,7 @@ class Database:
 
     def _statements(self) -> list[str]:
         """The statements that make the tables and their indexes, as SQLite keeps them."""
-        tokenizer = " ".join(f"'{part}'" for part in self._tokenizer).replace("'", "''")
+        tokenizer = " ".join(f"'{part}'" for part in self.tokenizer).replace("'", "''")
         script = re.sub(r"--.*|\s+", " ", SCHEMA.read_text(encoding="utf-8")).replace("{tokenizer}", tokenizer)
         return [made for statement in script.split(";") if (made := statement.strip())]
 
@@ -248,123 +309,69 @@ class Database:
         with FileLock(self.path.with_name("index.lock"), timeout=self._busy_timeout_ms / 1000, mode=0o600):
             yield
 
-    @contextmanager
-    def embedding(self, timeout_s: float) -> Iterator[bool]:
-        """Whether this process is the one that makes vectors; another would make the same. Waits for its end."""
-        if self.trouble:
-            yield True
-            return
-        from filelock import FileLock
 
-        lock = FileLock(self.path.with_name("embed.lock"), mode=0o600)
-        try:
-            lock.acquire(timeout=timeout_s, poll_interval=0.01)
-        except OSError:  # a Timeout is one; or the home cannot be written
-            yield False
-            return
-        try:
-            yield True
-        finally:
-            lock.release()
+def rows(db: apsw.Connection, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+    """Every row of a query. Raises apsw.CorruptError for text that is none."""
+    try:
+        return cast("list[tuple[Any, ...]]", db.execute(sql, values).fetchall())
+    except UnicodeDecodeError as error:
+        raise apsw.CorruptError(str(error)) from error
 
-    def check_tables(self) -> None:
-        """Raises apsw.CorruptError where a table or an index of one is not as it was made.
 
-        sqlite-vec would end the process at the next question to a table that is gone.
-        """
-        cookie = self.value("PRAGMA schema_version")
-        if cookie == self._whole_at:
-            return
-        found = {part for row in self.rows("SELECT name, sql FROM sqlite_schema") for part in row}
-        wanted = _SHADOWS.union(self._statements(), _VECTOR_TABLES if "chunk_vec" in found else ())
-        if not wanted <= found:
-            raise apsw.CorruptError(f"this part of it is missing: {min(wanted - found)}")
-        self._whole_at = cookie
+def value(db: apsw.Connection, sql: str, *values: Any) -> Any:
+    """The first column of the first row; None where there is no row."""
+    found = rows(db, sql, *values)
+    return found[0][0] if found else None
 
-    # -- transactions -------------------------------------------------------------------------------
 
-    @contextmanager
-    def writing(self, timeout_ms: int = BUSY_TIMEOUT_MS) -> Iterator[None]:
-        """One write transaction. Raises apsw.BusyError when the lock is not to be had in time."""
-        db = self.db
-        db.set_busy_timeout(timeout_ms)
-        try:
-            with _transaction(db):
-                yield
-        finally:
-            db.set_busy_timeout(self._busy_timeout_ms)
+def meta(db: apsw.Connection, key: str) -> str | int | float | None:
+    """The value of a key of the table `meta`; None for a key that it does not hold."""
+    return cast("str | int | float | None", value(db, "SELECT value FROM meta WHERE key = ?", key))
 
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """One read transaction: everything in it sees the same state."""
-        db = self.db
-        if db.in_transaction:
-            yield
-            return
-        db.execute("BEGIN")
-        try:
-            yield
-        finally:
-            if db.in_transaction:
-                db.execute("COMMIT")
 
-    def meta(self, key: str) -> str | int | float | None:
-        return cast("str | int | float | None", self.value("SELECT value FROM meta WHERE key = ?", key))
+def set_meta(db: apsw.Connection, key: str, new: str | int | float) -> None:
+    """Stores the value of a key of the table `meta`."""
+    db.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", (key, new))
 
-    def set_meta(self, key: str, value: str | int | float) -> None:
-        self.db.execute(
-            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-            (key, value),
-        )
 
-    def size_bytes(self) -> int:
-        """Bytes on disk, write-ahead log included."""
-        return sum(p.stat().st_size for s in ("", "-wal") if (p := Path(f"{self.path}{s}")).exists())
+def versions() -> str:
+    """SQLite's and sqlite-vec's versions."""
+    return f"SQLite {apsw.sqlite_lib_version()}, sqlite-vec {importlib.metadata.version('sqlite-vec')}"
 
-    def optimize(self) -> None:
-        """Merges the full-text index into one segment. Call within `writing`."""
-        self.db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')")
 
-    def give_back(self, most: int) -> None:
-        """None; the file is shorter by up to `most` pages where many are free. Call within `writing`.
+def _fault(db: apsw.Connection) -> str | None:
+    """What is wrong with the content of the tables."""
+    if (answer := str(value(db, "PRAGMA integrity_check(1)"))) != "ok":
+        return answer
+    if rows(db, "PRAGMA foreign_key_check"):
+        return "A row of the index names another one that is missing"
+    pairs = [
+        ("SELECT rowid FROM chunk", "SELECT rowid FROM chunk_fts_docsize"),
+        ("SELECT DISTINCT entry FROM chunk", "SELECT rowid FROM entry"),
+    ]
+    dimensions = meta(db, "dimensions")
+    if dimensions is not None:
+        pairs.append((_WITH_VECTOR, "SELECT rowid FROM chunk_vec"))
+    both = [(one, other) for pair in pairs for one, other in (pair, pair[::-1])]
+    orphans = sum(value(db, f"SELECT count(*) FROM ({one} EXCEPT {other})") for one, other in both)
+    if orphans:
+        return f"{orphans} rows of the index belong to no entry"
+    if dimensions is not None and value(db, _UNREADABLE, dimensions):
+        return "A vector of the index cannot be read"
+    return None
 
-        The rows of a page that stood at the end move, not their numbers; readers keep their snapshot.
-        """
-        free, pages = self.value("PRAGMA freelist_count"), self.value("PRAGMA page_count")
-        if free > pages // FREE_SHARE:
-            self.rows(f"PRAGMA incremental_vacuum({min(most, free - pages // FREE_SHARE)})")
 
-    def compact(self, wait_ms: int = COMPACT_WAIT_MS) -> bool:
-        """Gives free pages back and empties the write-ahead log; False where somebody was in the way.
-
-        Not VACUUM: it may renumber the rows that vec0 keeps its vectors in.
-        """
-        self.db.set_busy_timeout(wait_ms)
-        try:
-            self.db.execute("PRAGMA incremental_vacuum").fetchall()
-            return not self.value("PRAGMA wal_checkpoint(TRUNCATE)")
-        except (apsw.BusyError, apsw.LockedError):
-            return False
-        finally:
-            self.db.set_busy_timeout(self._busy_timeout_ms)
-
-    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Every row of a query. Raises apsw.CorruptError for text that is none."""
-        try:
-            return cast("list[tuple[Any, ...]]", self.db.execute(sql, values).fetchall())
-        except UnicodeDecodeError as error:
-            raise apsw.CorruptError(str(error)) from error
-
-    def value(self, sql: str, *values: Any) -> Any:
-        """The first column of the first row; None where there is none."""
-        rows = self.rows(sql, *values)
-        return rows[0][0] if rows else None
+_WITH_VECTOR = "SELECT rowid FROM chunk WHERE vector > 0"
+_UNREADABLE = (
+    "SELECT (SELECT count(*) FROM chunk WHERE vector > 0) - "
+    f"(SELECT count(*) FROM chunk c {rescue.JOIN_VECTORS} WHERE c.vector > 0 AND length(v.embedding) = ?)"
+)
 
 
 @contextmanager
-def _transaction(db: apsw.Connection) -> Iterator[None]:
-    """BEGIN IMMEDIATE: a deferred transaction that comes to write fails at once when another one wrote."""
-    db.execute("BEGIN IMMEDIATE")
+def _transaction(db: apsw.Connection, begin: str = "BEGIN IMMEDIATE") -> Iterator[None]:
+    """A deferred transaction that comes to write fails at once when another one wrote: writers begin immediately."""
+    db.execute(begin)
     try:
         yield
     except BaseException:

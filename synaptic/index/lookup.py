@@ -1,11 +1,14 @@
-"""Questions to the index: the two candidate lists, entries, timelines, counts."""
+"""The whole index: what is asked of it, and the way to change it."""
 
 from __future__ import annotations
 
 import json
+import time
 from array import array
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -13,58 +16,199 @@ from typing import Any, cast
 
 import apsw
 
-from ..errors import Ambiguous, NotFound
-from ..language.words import match, sought, words, words_like
-from ..models import Facets, Filters, Order, ParseIssue, Vector
-from .conditions import OWN, SUPERSEDED, THESE, Gate, conditions, shown
-from .database import is_damage, is_suspicion
+from ..errors import Ambiguous, NotFound, SynapticError
+from ..language.words import match, sought
+from ..models import Facets, Filters, Order, ParseIssue, Proof, Stamp, Vector
+from . import database
+from .conditions import OWN, SUPERSEDED, THESE, Gate, conditions, gate, shown
+from .database import BUSY_TIMEOUT_MS, Database
+from .kept import Cache
 from .rows import (
     MICROSECOND,
     SELECT_ENTRY,
     VECTOR_SCALE,
+    Call,
     Candidate,
+    Counts,
     Passage,
     Position,
+    Source,
     Standing,
     Stored,
+    Vocabulary,
     instant,
     quantise,
     stored,
 )
-from .sketch import Sketch
-from .store import Store, Vocabulary
+from .sketch import VECTORS_OF_CHUNKS, Sketch
+from .store import Writer
 
 STEMS_KEPT = 20_000
+"""Words whose stems are kept in memory."""
 
 QUICKLY_SCORED = 2_000
-"""So many matches are scored without choosing among them. Chosen with scripts/bench.py scale."""
-
-MANY_USES = 1_000
-"""Of tags that are used more often than this none counts as the more used one."""
+"""Up to this number of matches all are scored. Chosen with scripts/bench.py scale."""
 
 FEW, FEW_OF = 2_000, 6
-"""A filter lets few through that leaves so many chunks, or one of so many: they are listed before the search."""
+"""A filter that leaves at most 2,000 chunks, or a sixth of all, is listed before the search."""
 
 COUNTED_FOR = 100
-"""How often words occur is counted again when as many rows were written as one in so many chunks."""
+"""How often words occur is counted again after as many written rows as a hundredth of the chunks."""
 
 MANY_PASS = 4
-"""Where many pass, the wanted ones are nearly always among so many times more."""
+"""Where a filter lets many through, the wanted chunks are nearly always among four times as many."""
 
 ASKED = 200
-"""So many chunks show whether a filter lets many through."""
+"""Chunks that are sampled to see whether a filter lets many through."""
 
 GATES_KEPT = 16
-"""Of so many filters the chunks that pass are kept while nobody writes."""
+"""Filters whose chunks are kept in memory while nobody writes."""
+
+CALLS_KEPT = 1_000
+"""Calls of each verb of which the duration is kept."""
+
+COMPACT_WAIT_MS = 2_000
 
 
-class Index(Store):
-    """The whole index. Its answers show the state of the last sync."""
+class Index:
+    """The whole index; answers show the state of the last sync. `file` is the connection, which opens and heals.
+
+    `writing` gives a Writer, which alone changes entries and vectors.
+    """
 
     def __init__(self, path: Path, *, stemming: bool = True) -> None:
-        super().__init__(path, stemming=stemming)
+        self.file = Database(path, stemming=stemming)
+        self._cache = Cache(self.file)
+        self._writer = Writer(self.file, self._cache, hidden=self._owe_scrub)
         self._stems: dict[str, str | None] = {}
-        self._sketch: tuple[int, object, Sketch] | None = None
+        self._sketch: tuple[tuple[int, int], Sketch] | None = None
+        self._note = path.with_name("index.scrub")
+        self._owes_scrub = False
+        self._accessed: Counter[str] = Counter()
+        self._accessed_at = 0
+        self._timed: dict[str, deque[Call]] = {}
+
+    def _rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        return database.rows(self.file.db, sql, *values)
+
+    def _value(self, sql: str, *values: Any) -> Any:
+        return database.value(self.file.db, sql, *values)
+
+    def meta(self, key: str) -> str | int | float | None:
+        """What is known by this key: `model`, `dimensions`, `embed_rate`, `reading`; None for a key without value."""
+        return database.meta(self.file.db, key)
+
+    # -- changing it --------------------------------------------------------------------------------
+
+    @contextmanager
+    def writing(self, wait_ms: int = BUSY_TIMEOUT_MS) -> Iterator[Writer]:
+        """One write transaction, which also writes what `record` counted.
+
+        Raises apsw.BusyError when the write lock is not free within `wait_ms`.
+        """
+        try:
+            with self.file.transaction(wait_ms) as db:
+                yield self._writer
+                self._write_counted(db)
+        except BaseException:
+            self._cache.kept.clear()
+            raise
+        self._accessed.clear()
+        for calls in self._timed.values():
+            calls.clear()  # that a verb was called before is remembered
+
+    def record(
+        self,
+        verb: str,
+        stages: Mapping[str, float] | None = None,
+        *,
+        strategy: str | None = None,
+        read: Iterable[str] = (),
+        at: int = 0,
+    ) -> None:
+        """Counts a call that took these milliseconds, and the ids of the entries that it read, at the instant `at`.
+
+        It is written with the next change, or by `flush`. The first call of a process pays for imports and caches: it
+        tells nothing of its strategy.
+        """
+        if stages is not None:
+            warm = verb in self._timed
+            calls = self._timed.setdefault(verb, deque(maxlen=CALLS_KEPT))
+            rounded = {name: round(ms, 3) for name, ms in stages.items()}
+            calls.append(Call(verb, strategy if warm else None, int(time.time()), rounded))
+        if counted := list(read):
+            self._accessed.update(counted)
+            self._accessed_at = at
+
+    def flush(self) -> bool:
+        """Writes what was only counted so far, unless another process is writing; True when nothing is left."""
+        if self._accessed or any(self._timed.values()):
+            with suppress(apsw.Error, SynapticError), self.writing(0):
+                pass
+        return not (self._accessed or any(self._timed.values()))
+
+    def _write_counted(self, db: apsw.Connection) -> None:
+        db.executemany(
+            "INSERT INTO access SELECT ?1, ?2, ?3 WHERE EXISTS "
+            "(SELECT 1 FROM entry WHERE own_id = ?1 OR (twin = 2 AND other_id = ?1)) "
+            "ON CONFLICT (id) DO UPDATE SET count = count + excluded.count, at = max(at, excluded.at)",
+            [(id, count, self._accessed_at) for id, count in self._accessed.items()],
+        )
+        for verb, calls in self._timed.items():
+            db.executemany(
+                "INSERT INTO timing (verb, strategy, at, stages) VALUES (?, ?, ?, ?)",
+                [(verb, call.strategy, call.at, json.dumps(call.stages)) for call in calls],
+            )
+            db.execute(
+                "DELETE FROM timing WHERE verb = ?1 AND number <= "
+                "(SELECT number FROM timing WHERE verb = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)",
+                (verb, CALLS_KEPT),
+            )
+
+    @property
+    def owes_scrub(self) -> bool:
+        """Whether bytes of text that was purged, or became private, may still stand in the file or its log.
+
+        Setting it leaves a file beside the index, which tells every process; not a row, for another process may be
+        writing. `compact` does the scrub and takes the file away.
+        """
+        return self._owes_scrub or self._note.exists()
+
+    @owes_scrub.setter
+    def owes_scrub(self, owes: bool) -> None:
+        self._owes_scrub = owes
+        with suppress(OSError):  # where nothing can be written, this process remembers
+            self._note.touch(0o600) if owes else self._note.unlink(missing_ok=True)
+
+    def _owe_scrub(self) -> None:
+        self.owes_scrub = True
+
+    def compact(self, wait_ms: int = COMPACT_WAIT_MS) -> bool:
+        """Gives free pages back and empties the write-ahead log; where a scrub is owed, deleted text leaves no trace.
+
+        For that, FTS5's segments are merged: they keep deleted words. False where another process writes, or reads from
+        the log, and where the index is kept in memory: a scrub stays owed then.
+        """
+        scrubs = self.owes_scrub
+        if scrubs and self.file.trouble:
+            return False
+        try:
+            if scrubs:
+                with self.writing(wait_ms):
+                    db = self.file.db
+                    db.execute("DELETE FROM access WHERE id NOT IN (SELECT id FROM entry WHERE id IS NOT NULL)")
+                    db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')")
+            db = self.file.db
+            db.set_busy_timeout(wait_ms)
+            db.execute("PRAGMA incremental_vacuum").fetchall()
+            done = not self._value("PRAGMA wal_checkpoint(TRUNCATE)")
+        except (apsw.BusyError, apsw.LockedError):
+            done = False
+        finally:
+            self.file.db.set_busy_timeout(BUSY_TIMEOUT_MS)
+        if scrubs and done:
+            self.owes_scrub = False
+        return done
 
     # -- the two lists ------------------------------------------------------------------------------
 
@@ -82,16 +226,16 @@ class Index(Store):
 
         Where the terms are in very many chunks, of those only that can be among the best are scored.
         """
-        gate = Gate(filters, within, phrases)
-        few = self._few(gate)
+        passes = gate(filters, within, phrases)
+        few = self._few(passes)
         telling, steps = self._promising(terms, limit) if few is None or len(few) > FEW else (terms, [])
         best: list[tuple[int, float]] = []
         for promising in steps:
-            best = self._passing_scored(telling, context_weight, limit, gate, few, promising)
+            best = self._passing_scored(telling, context_weight, limit, passes, few, promising)
             if len(best) >= limit:
                 break
         else:
-            best = self._passing_scored(terms, context_weight, limit, gate, few)
+            best = self._passing_scored(terms, context_weight, limit, passes, few)
         return self._candidates(best)
 
     def _passing_scored(
@@ -99,7 +243,7 @@ class Index(Store):
         terms: Sequence[str],
         context_weight: float,
         limit: int,
-        gate: Gate,
+        passes: Gate,
         few: array[int] | None,
         promising: str = "",
     ) -> list[tuple[int, float]]:
@@ -109,11 +253,11 @@ class Index(Store):
             return self._scored(
                 terms, context_weight, limit, condition + _AMONG_THESE, [*values, json.dumps(few.tolist())]
             )
-        if gate.open:
+        if passes.open:
             return self._scored(terms, context_weight, limit, condition, values)
         for depth in (MANY_PASS * limit, -1):
             scored = self._scored(terms, context_weight, depth, condition, values)
-            best = self._first_passing(scored, limit, gate)
+            best = self._first_passing(scored, limit, passes)
             if len(best) >= limit or len(scored) < depth:
                 break
         return best
@@ -123,7 +267,7 @@ class Index(Store):
     ) -> list[tuple[int, float]]:
         """(chunk, BM25) of the best, lowest first; of equals the later."""
         columns = f"{OWN}: " if context_weight == 0 else ""
-        rows = self.rows(
+        rows = self._rows(
             f"SELECT rowid, bm25(chunk_fts, 1.0, {float(context_weight)}) AS score FROM chunk_fts "
             f"WHERE chunk_fts MATCH ? {condition} ORDER BY score, rowid DESC LIMIT ?",
             f"{columns}({' OR '.join(terms)})",
@@ -139,10 +283,10 @@ class Index(Store):
         hold one of them. Where none is rare, or too few chunks hold one, they hold the next rarest in themselves, or
         the two after that.
         """
-        counts = self._frequencies(terms)
+        _, counts = self._frequencies(terms)
         if sum(counts.values()) <= QUICKLY_SCORED:
             return terms, []
-        half = self.value("SELECT max(rowid) FROM chunk") / 2
+        half = self._value("SELECT max(rowid) FROM chunk") / 2
         telling = sorted((term for term in counts if counts[term] < half), key=lambda term: counts[term])
         scored = 0
         rare: list[str] = []
@@ -158,61 +302,64 @@ class Index(Store):
         steps = [" OR ".join(some) for some in (rare if enough else [], [*rare, *held]) if some]
         return telling or terms, list(dict.fromkeys(steps))
 
-    def _frequencies(self, terms: Sequence[str]) -> dict[str, int]:
-        """Roughly how many chunks hold each of these quoted terms: what this process writes is not counted at once.
+    def _frequencies(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
+        """(chunks in all, chunks that hold each of these quoted terms), roughly: small changes are not counted at once.
 
-        What none holds is looked for each time: that is quick, and the next save may hold it.
+        A term that no chunk holds is looked up each time: that is quick, and the next save may hold it.
         """
-        known, counted_at = self.keep("frequencies", lambda: (dict[str, int](), self.db.total_changes()))
-        if COUNTED_FOR * (self.db.total_changes() - counted_at) > self._passages():
-            self.forget("frequencies")
-            return self._frequencies(terms)
+        total, known, counted_at = self._cache.get("frequencies", self._no_frequencies)
+        if COUNTED_FOR * (self.file.db.total_changes() - counted_at) > total:
+            self._cache.kept.pop("frequencies", None)
+            total, known, _ = self._cache.get("frequencies", self._no_frequencies)
         counts = "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?"
-        known |= {term: count for term in terms if term not in known and (count := self.value(counts, term))}
-        return {term: known.get(term, 0) for term in terms}
+        known |= {term: count for term in terms if term not in known and (count := self._value(counts, term))}
+        return total, {term: known.get(term, 0) for term in terms}
 
-    def _few(self, gate: Gate) -> array[int] | None:
+    def _no_frequencies(self) -> tuple[int, dict[str, int], int]:
+        return self._value("SELECT count(*) FROM chunk"), {}, self.file.db.total_changes()
+
+    def _few(self, passes: Gate) -> array[int] | None:
         """The chunks that pass, where they are few; None for many, and where all pass."""
-        if gate.open:
+        if passes.open:
             return None
-        known = self.keep("few", dict[tuple[str, tuple[Any, ...]], "array[int] | None"])
-        passing = gate.listing()
+        known = self._cache.get("few", dict[tuple[str, tuple[Any, ...]], "array[int] | None"])
+        passing = passes.listing
         if passing not in known:
             if len(known) >= GATES_KEPT:
                 del known[next(iter(known))]
-            known[passing] = self._listed(gate)
+            known[passing] = self._listed(passes)
         return known[passing]
 
-    def _listed(self, gate: Gate) -> array[int] | None:
+    def _listed(self, passes: Gate) -> array[int] | None:
         """The chunks that pass, where they are few. Some are asked first: where many pass, listing them is dear."""
-        last = self.value("SELECT coalesce(max(rowid), 0) FROM chunk")
-        most = max(FEW, last // FEW_OF)
-        if last > most and not gate.phrases:
+        last = self._value("SELECT coalesce(max(rowid), 0) FROM chunk")
+        most = last if passes.bounded else max(FEW, last // FEW_OF)
+        if last > most and not passes.phrases:
             asked = range(1, last + 1, -(-last // ASKED))
-            if FEW_OF * len(self._passing(asked, gate)) > 2 * len(asked):
+            if FEW_OF * len(self._passing(asked, passes)) > 2 * len(asked):
                 return None
-        listing, values = gate.listing()
-        rows = self.rows(f"{listing} LIMIT ?", *values, most + 1)
+        listing, values = passes.listing
+        rows = self._rows(f"{listing} LIMIT ?", *values, most + 1)
         return array("q", (row[0] for row in rows)) if len(rows) <= most else None
 
-    def _passing(self, rowids: Sequence[int], gate: Gate) -> set[int]:
+    def _passing(self, rowids: Sequence[int], passes: Gate) -> set[int]:
         """Those of these chunks that pass."""
-        check, values = gate.check()
-        return {row[0] for row in self.rows(check, json.dumps(list(rowids)), *values)}
+        check, values = passes.check
+        return {row[0] for row in self._rows(check, json.dumps(list(rowids)), *values)}
 
-    def _first_passing(self, best: Sequence[tuple[int, float]], limit: int, gate: Gate) -> list[tuple[int, float]]:
+    def _first_passing(self, best: Sequence[tuple[int, float]], limit: int, passes: Gate) -> list[tuple[int, float]]:
         found: list[tuple[int, float]] = []
         start, size = 0, 2 * limit
         while start < len(best) and len(found) < limit:
             some = best[start : start + size]
-            passed = self._passing([rowid for rowid, _ in some], gate)
+            passed = self._passing([rowid for rowid, _ in some], passes)
             found += (scored for scored in some if scored[0] in passed)
             start, size = start + size, 4 * size
         return found[:limit]
 
     def _candidates(self, scored: Sequence[tuple[int, float]]) -> list[Candidate]:
         rowids = json.dumps([rowid for rowid, _ in scored])
-        entries = dict(self.rows(f"SELECT rowid, entry FROM chunk WHERE rowid IN {THESE}", rowids))
+        entries = dict(self._rows(f"SELECT rowid, entry FROM chunk WHERE rowid IN {THESE}", rowids))
         if len(entries) < len(scored):
             raise apsw.CorruptError("words or vectors without their chunk")
         return [Candidate(rowid, entries[rowid], score) for rowid, score in scored]
@@ -227,76 +374,45 @@ class Index(Store):
         limit: int,
     ) -> list[Candidate]:
         """Chunks nearest to the vector, nearest first."""
-        gate = Gate(filters, within, phrases)
-        few, sketch, components = self._few(gate), self._followed(), quantise(vector)
+        passes = gate(filters, within, phrases)
+        few, sketch, components = self._few(passes), self._followed(), quantise(vector)
         best: list[tuple[int, float]]
-        if gate.open or few is not None:
-            best = sketch.nearest(self.db, components, limit, among=few)
+        if passes.open or few is not None:
+            best = sketch.nearest(self.file.db, components, limit, among=few)
         else:  # where most pass, enough of the nearest do
-            best = self._first_passing(sketch.nearest(self.db, components, 2 * limit), limit, gate)
+            best = self._first_passing(sketch.nearest(self.file.db, components, 2 * limit), limit, passes)
             if len(best) < limit:
-                best = sketch.nearest(self.db, components, limit, passing=partial(self._passing, gate=gate))
+                best = sketch.nearest(self.file.db, components, limit, passing=partial(self._passing, passes=passes))
         return self._candidates([(rowid, _cosine(squared)) for rowid, squared in best])
 
     def _followed(self) -> Sketch:
-        """The sketch of the vectors as they are now."""
-        table, state = self.value("PRAGMA schema_version"), self.state()
-        if self._sketch is None or self._sketch[0] != table:
-            self._sketch = (table, None, Sketch(int(cast(int, self.meta("dimensions")))))
-        _, followed, sketch = self._sketch
-        if followed != state:
-            sketch.follow(self.db)
-            self._sketch = (table, state, sketch)
-        return sketch
+        """The sketch of the vectors; a new one for another connection or another table."""
+        made_for = self.file.openings, cast(int, self._value("PRAGMA schema_version"))
+        if self._sketch is None or self._sketch[0] != made_for:
+            self._sketch = made_for, Sketch(int(cast(int, self.meta("dimensions"))))
+        return self._sketch[1]
 
-    def close(self) -> None:
-        super().close()
-        self._sketch = None  # another file may have the same state
+    def vectors(self, chunk_rowids: Sequence[int]) -> dict[int, bytes]:
+        """The int8 vectors of these chunks, as bytes; chunks without a vector are left out."""
+        if self.meta("model") is None:
+            return {}
+        return dict(self._rows(VECTORS_OF_CHUNKS, json.dumps(list(chunk_rowids))))
 
-    def similarities(self, vector: Vector, rowids: Sequence[int]) -> dict[int, float]:
-        """The cosine of each entry's best chunk; entries without a vector are left out."""
-        rows = self.rows(
-            "SELECT c.entry, min(vec_distance_l2(v.embedding, vec_int8(?))) FROM chunk c "
-            f"JOIN chunk_vec v ON v.rowid = c.rowid WHERE c.entry IN {THESE} AND c.vector = 1 GROUP BY c.entry",
-            quantise(vector),
-            json.dumps(rowids),
-        )
-        return {entry: _cosine(distance * distance) for entry, distance in rows}
-
-    def has_word(self, word: str) -> bool:
-        """True when some entry holds this quoted word or one of its stem."""
-        return self._frequencies([word])[word] > 0
-
-    def stem(self, word: str, tokenize: apsw.FTS5Tokenizer | None = None) -> str | None:
+    def stem(self, word: str) -> str | None:
         """What the tokenizer makes of one word; None where it is not one token."""
         if word not in self._stems:
             if len(self._stems) >= STEMS_KEPT:
                 self._stems.clear()
-            self._stems[word] = self._tokenized(word, tokenize or self._tokenize())
+            name, *arguments = self.file.tokenizer
+            tokenize = self.file.db.fts5_tokenizer(name, arguments)
+            utf8 = sought(word)[0].encode("utf-8", "replace")
+            tokens = list(tokenize(utf8, apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False))
+            self._stems[word] = str(cast("tuple[str, ...]", tokens[0])[0]) if len(tokens) == 1 else None
         return self._stems[word]
-
-    def stems(self, text: str) -> set[str]:
-        """Those of a text's words."""
-        tokenize = self._tokenize()  # once: each look at `db` asks the disk whether it is still the same
-        return {stem for word in {word for _, word in words(text)} if (stem := self.stem(word, tokenize))}
-
-    def places(self, text: str, stems: Collection[str]) -> list[tuple[int, str]]:
-        """(where it begins, stem) of every word of a text that has one of these stems."""
-        found = ((start, self.stem(word)) for start, word in words_like(text, stems))
-        return [(start, stem) for start, stem in found if stem and stem in stems]
-
-    def _tokenize(self) -> apsw.FTS5Tokenizer:
-        name, *arguments = self._tokenizer
-        return self.db.fts5_tokenizer(name, arguments)
-
-    def _tokenized(self, word: str, tokenize: apsw.FTS5Tokenizer) -> str | None:
-        utf8 = sought(word)[0].encode("utf-8", "replace")
-        tokens = list(tokenize(utf8, apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False))
-        return str(cast("tuple[str, ...]", tokens[0])[0]) if len(tokens) == 1 else None
 
     def stems_like(self, stem: str) -> list[tuple[str, int]]:
         """Indexed stems with the same first letter and about the same length, with their document counts."""
-        rows = self.rows(
+        rows = self._rows(
             "SELECT term, doc FROM chunk_word WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?",
             stem[0],
             chr(ord(stem[0]) + 1),
@@ -306,46 +422,31 @@ class Index(Store):
         return cast("list[tuple[str, int]]", rows)
 
     def document_counts(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
-        """(passages in all, about how many of them hold each of these words, in any of its forms)."""
+        """(chunks in all, roughly the number that hold each of these words in any of its forms)."""
         quoted = {term: match(term) for term in terms}
-        counts = self._frequencies(list(quoted.values()))
-        return self._passages(), {term: counts[sought] for term, sought in quoted.items()}
-
-    def _passages(self) -> int:
-        """How many passages there are; counting them takes a look at each."""
-        return self.keep("passages", lambda: cast(int, self.value("SELECT count(*) FROM chunk")))
+        total, counts = self._frequencies(quoted.values())
+        return total, {term: counts[phrase] for term, phrase in quoted.items()}
 
     def vocabulary(self) -> Vocabulary:
-        """What entries are marked with."""
-        return self.keep("vocabulary", self._vocabulary)
+        """The tags, projects and files that entries are marked with."""
+        return self._cache.get("vocabulary", self._vocabulary)
 
     def _vocabulary(self) -> Vocabulary:
-        tags, projects = (
-            frozenset(row[0] for row in self.rows(_DIFFERENT.format(column=column, table=table)))
-            for column, table in (("name", "tag"), ("project_key", "entry"))
+        projects = self._rows("SELECT DISTINCT project_key FROM entry WHERE project_key IS NOT NULL")
+        files = self._rows("SELECT DISTINCT path FROM file")
+        return Vocabulary(
+            tags=dict(self._rows("SELECT name, count(*) FROM tag GROUP BY name")),
+            projects=frozenset(row[0] for row in projects),
+            files=frozenset(row[0].lower() for row in files),
         )
-        return tags, projects, frozenset(row[0].lower() for row in self.rows("SELECT DISTINCT path FROM file"))
-
-    def used_tags(self) -> list[str]:
-        """The tags that more than one entry has, the most used first."""
-        uses = self.keep("uses of tags", self._uses_of_tags)
-        many = {tag: min(count, MANY_USES) for tag, count in uses.items() if count > 1}
-        return sorted(many, key=lambda tag: (-many[tag], tag))
-
-    def _uses_of_tags(self) -> Counter[str]:
-        rows = self.rows(
-            f"SELECT value, (SELECT count(*) FROM (SELECT 1 FROM tag WHERE name = value LIMIT {MANY_USES})) "
-            f"FROM ({_DIFFERENT.format(column='name', table='tag')})"
-        )
-        return Counter(dict(rows))
 
     def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
         """Chunks that hold a word of this stem."""
-        return [row[0] for row in self.rows("SELECT doc FROM chunk_place WHERE term = ? LIMIT ?", stem, limit)]
+        return [row[0] for row in self._rows("SELECT doc FROM chunk_place WHERE term = ? LIMIT ?", stem, limit)]
 
     def passages(self, chunk_rowids: Sequence[int]) -> dict[int, Passage]:
         sql = f'SELECT rowid, entry, start, "end", hash FROM chunk WHERE rowid IN {THESE}'
-        rows = self.rows(sql, json.dumps(list(chunk_rowids)))
+        rows = self._rows(sql, json.dumps(list(chunk_rowids)))
         return {row[0]: Passage(*row) for row in rows}
 
     # -- entries out --------------------------------------------------------------------------------
@@ -354,20 +455,20 @@ class Index(Store):
         """Entries by rowid, without content. Copies that have no id in force are left out."""
         found: dict[int, Stored] = {}
         these = json.dumps(list(rowids))
-        tags = self._lists(f"SELECT entry, name FROM tag WHERE entry IN {THESE} ORDER BY entry, seq", these)
-        files = self._files(these)
-        old = self._lists(f"SELECT entry, target FROM supersedes WHERE entry IN {THESE}", these)
-        for row in self.rows(f"{SELECT_ENTRY} WHERE e.rowid IN {THESE} AND e.id IS NOT NULL", these):
+        tags = self._grouped(f"SELECT entry, name FROM tag WHERE entry IN {THESE} ORDER BY entry, seq", these)
+        files = self._grouped(f"SELECT entry, path, hash FROM file WHERE entry IN {THESE} ORDER BY entry, seq", these)
+        old = self._grouped(f"SELECT entry, target FROM supersedes WHERE entry IN {THESE}", these)
+        for row in self._rows(f"{SELECT_ENTRY} WHERE e.rowid IN {THESE} AND e.id IS NOT NULL", these):
             rowid = row[0]
             try:
-                found[rowid] = stored(row, tags.get(rowid, ()), files.get(rowid, ()), old.get(rowid, ()))
+                found[rowid] = stored(row, tuple(tags.get(rowid, ())), files.get(rowid, ()), tuple(old.get(rowid, ())))
             except (OverflowError, TypeError, ValueError) as error:
                 raise apsw.CorruptError(f"a row makes no sense: {error}") from error
         return found
 
     def standings(self, rowids: Sequence[int]) -> dict[int, Standing]:
         """What ranking wants of entries, by rowid. Copies that have no id in force are left out."""
-        rows = self.rows(
+        rows = self._rows(
             "SELECT e.rowid, e.id, e.at, s.path, e.seq, e.type, e.date_source, e.importance, "
             "coalesce(a.count, 0), a.at, e.title FROM entry e JOIN source s ON s.id = e.source "
             f"LEFT JOIN access a ON a.id = e.id WHERE e.rowid IN {THESE} AND e.id IS NOT NULL",
@@ -379,38 +480,26 @@ class Index(Store):
         """Those of these entries that pass the filters."""
         condition, values = conditions(filters, singly=True)
         sql = f"SELECT e.rowid FROM entry e WHERE e.rowid IN {THESE}{condition}"
-        rows = self.rows(sql, json.dumps(rowids), *values)
+        rows = self._rows(sql, json.dumps(rowids), *values)
         return {row[0] for row in rows}
 
-    def _lists(self, sql: str, these: str) -> dict[int, tuple[str, ...]]:
-        """Second columns grouped by the first."""
-        groups: dict[int, list[str]] = {}
-        for key, value in self.rows(sql, these):
-            groups.setdefault(key, []).append(value)
-        return {key: tuple(members) for key, members in groups.items()}
-
-    def _files(self, these: str) -> dict[int, list[tuple[str, str | None]]]:
-        """(path, fingerprint) of the files of each entry."""
-        files: dict[int, list[tuple[str, str | None]]] = {}
-        sql = f"SELECT entry, path, hash FROM file WHERE entry IN {THESE} ORDER BY entry, seq"
-        for entry, path, known in self.rows(sql, these):
-            files.setdefault(entry, []).append((path, known))
-        return files
-
-    def has_entry(self, id: str) -> bool:
-        """Whether an entry has this whole id."""
-        return bool(self.rows(_BY_ID, id, id))
+    def _grouped(self, sql: str, these: str) -> dict[int, list[Any]]:
+        """The other columns of each row, by the first; the values themselves where it is one column."""
+        groups: dict[int, list[Any]] = {}
+        for key, *columns in self._rows(sql, these):
+            groups.setdefault(key, []).append(columns[0] if len(columns) == 1 else columns)
+        return groups
 
     def resolve(self, name: str) -> Stored:
         """The entry of a whole id, of its part after the dash, or of four or more of that part's letters.
 
         Raises NotFound, or Ambiguous with the ids that fit.
         """
-        rows = self.rows(_BY_ID, name, name)
+        rows = self._rows(_BY_ID, name, name)
         day, _, part = name.lower().rpartition("-")
         if not rows and 4 <= len(part) <= 8 and part.isalnum() and (not day or day.isdigit()):
             pattern = f"{day[:8] or '*'}-{part}*"
-            rows = self.rows("SELECT rowid FROM entry WHERE id GLOB ? LIMIT 6", pattern)
+            rows = self._rows("SELECT rowid FROM entry WHERE id GLOB ? LIMIT 6", pattern)
         if not rows:
             raise NotFound(
                 f"No entry has the id {name[:40]!r}.",
@@ -423,7 +512,8 @@ class Index(Store):
                 valid=[s.entry.id for s in found.values()],
                 hint="Give more of it.",
             )
-        return next(iter(found.values()))
+        [one] = found.values()
+        return replace(one, copies=tuple(row[0] for row in self._rows(_COPIES, one.rowid)))
 
     def listing(
         self, filters: Filters, *, order: Order, limit: int, after: Position | None = None
@@ -433,14 +523,14 @@ class Index(Store):
         `after` is where the entry stands that was shown last.
         """
         condition, values = shown(filters)
-        total = self.value(f"SELECT count(*) FROM entry e WHERE e.id IS NOT NULL {condition}", *values)
+        total = self._value(f"SELECT count(*) FROM entry e WHERE e.id IS NOT NULL {condition}", *values)
         # SQLite does not see by itself that few of all have to be read
         by_time = "INDEXED BY entry_at" if _ORDERS[order].startswith("e.at") and not conditions(filters)[0] else ""
         if after is not None:
             sign = ">" if order == "oldest" else "<"
             condition += f" AND e.at {sign}= ? AND (e.at, s.path, e.seq) {sign} (?, ?, ?)"
             values = (*values, after[0], *after)
-        rows = self.rows(
+        rows = self._rows(
             f"SELECT e.rowid FROM entry e {by_time} JOIN source s ON s.id = e.source "
             f"WHERE e.id IS NOT NULL {condition} ORDER BY {_ORDERS[order]} LIMIT ?",
             *values,
@@ -448,27 +538,9 @@ class Index(Store):
         )
         return total, [row[0] for row in rows]
 
-    def copies(self, rowid: int) -> list[str]:
-        """Paths of other files that hold the same entry with the same text."""
-        rows = self.rows(
-            "SELECT s.path FROM entry mine JOIN entry e ON e.own_id = mine.own_id AND e.rowid <> mine.rowid "
-            "JOIN source s ON s.id = e.source WHERE mine.rowid = ? AND e.content_hash = mine.content_hash "
-            "AND e.twin = 1",
-            rowid,
-        )
-        return [row[0] for row in rows]
-
-    def position(self, rowid: int) -> Position:
-        """Where an entry stands in time: its instant, ties by path and place in the file."""
-        [row] = self.rows(
-            "SELECT e.at, s.path, e.seq FROM entry e JOIN source s ON s.id = e.source WHERE e.rowid = ?",
-            rowid,
-        )
-        return cast(Position, row)
-
     def superseded_by(self, ids: Sequence[str]) -> dict[str, str]:
         """For each of these ids that a strictly later entry supersedes: the id of the latest such entry."""
-        rows = self.rows(
+        rows = self._rows(
             f"SELECT old.own_id, new.id {SUPERSEDED} AND s.target IN {THESE} ORDER BY new.at, new.twin DESC, new.id",
             json.dumps(ids),
         )
@@ -477,7 +549,7 @@ class Index(Store):
     def same_content(self, content_hash: int, at: datetime, window: timedelta) -> list[int]:
         """The rowids of the entries with this content, no older at `at` than `window`, oldest first."""
         moment = instant(at)
-        rows = self.rows(
+        rows = self._rows(
             "SELECT rowid FROM entry WHERE content_hash = ? AND at BETWEEN ? AND ? AND id IS NOT NULL ORDER BY at",
             content_hash,
             moment - window // MICROSECOND,
@@ -486,12 +558,12 @@ class Index(Store):
         return [row[0] for row in rows]
 
     def facets(self, filters: Filters) -> Facets:
-        """The counts of what `listing` lists."""
+        """How many entries that `listing` lists have each type, tag, project and month (`YYYY-MM`, newest first)."""
         condition, values = shown(filters)
         chosen = f"(SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition})"
 
         def count(sql: str) -> tuple[tuple[str, int], ...]:
-            return tuple(cast("list[tuple[str, int]]", self.rows(sql.format(chosen=chosen), *values)))
+            return tuple(cast("list[tuple[str, int]]", self._rows(sql.format(chosen=chosen), *values)))
 
         return Facets(
             types=count("SELECT type, count(*) n FROM entry WHERE rowid IN {chosen} GROUP BY 1 ORDER BY n DESC, 1"),
@@ -500,80 +572,64 @@ class Index(Store):
                 "SELECT max(project), count(*) n FROM entry WHERE rowid IN {chosen} AND project IS NOT NULL "
                 "GROUP BY project_key ORDER BY n DESC, 1"
             ),
+            months=count(
+                "SELECT substr(date, 1, 7) m, count(*) FROM entry WHERE rowid IN {chosen} GROUP BY m ORDER BY m DESC"
+            ),
         )
 
-    def months(self) -> tuple[tuple[str, int], ...]:
-        """How many entries each month has, `YYYY-MM`, newest first."""
-        rows = self.rows(
-            "SELECT substr(date, 1, 7) m, count(*) FROM entry WHERE id IS NOT NULL GROUP BY m ORDER BY m DESC"
+    def calls(self, *, searches: int | None = None) -> list[Call]:
+        """The calls that were recorded, oldest first; with `searches` only that many of the last warm searches."""
+        if searches is None:
+            found = self._rows("SELECT verb, strategy, at, stages FROM timing ORDER BY number")
+        else:
+            found = self._rows(_LAST_SEARCHES, searches)
+        unwritten = [call for calls in self._timed.values() for call in calls if searches is None or call.strategy]
+        return [*(Call(verb, way, at, json.loads(stages)) for verb, way, at, stages in found), *unwritten]
+
+    # -- the whole of it ----------------------------------------------------------------------------
+
+    def counts(self) -> Counts:
+        """How much there is, and how much waits for a vector."""
+        log = (Path(f"{self.file.path}{suffix}") for suffix in ("", "-wal"))
+        [(entries, passages)] = self._rows(f"SELECT count(DISTINCT c.entry), count(*) {_PENDING}")
+        return Counts(
+            files=self._value("SELECT count(*) FROM source"),
+            entries=self._value("SELECT count(*) FROM entry WHERE id IS NOT NULL"),
+            chunks=self._value("SELECT count(*) FROM chunk"),
+            pending_entries=entries,
+            pending_passages=passages,
+            bytes=sum(path.stat().st_size for path in log if path.exists()),
         )
-        return tuple(cast("list[tuple[str, int]]", rows))
 
-    def timings(self) -> dict[str, list[dict[str, float]]]:
-        """By verb, the milliseconds of the stages of its last calls."""
-        found: dict[str, list[dict[str, float]]] = {}
-        for verb, stages in self.rows("SELECT verb, stages FROM timing ORDER BY number"):
-            found.setdefault(verb, []).append(json.loads(stages))
-        return found
-
-    def searches(self, limit: int) -> dict[str, list[tuple[float, dict[str, float]]]]:
-        """By strategy, when its last searches ran, in seconds since 1970, and the milliseconds of their stages."""
-        stored = self.rows(
-            "SELECT strategy, at, stages FROM timing WHERE strategy IS NOT NULL ORDER BY number DESC LIMIT ?", limit
+    def pending(self, limit: int, *, below: int | None = None) -> list[Passage]:
+        """Passages that want a vector, newest first; with `below`, only chunks with a lower rowid."""
+        rows = self._rows(
+            f'SELECT c.rowid, c.entry, c.start, c."end", c.hash {_PENDING} AND c.rowid < ? '
+            "ORDER BY c.rowid DESC LIMIT ?",
+            2**63 - 1 if below is None else below,
+            limit,
         )
-        unwritten = [call for call in self._timed.get("search", ()) if call[0] is not None]
-        found: dict[str, list[tuple[float, dict[str, float]]]] = {}
-        for strategy, at, stages in (*reversed(stored), *unwritten):
-            found.setdefault(strategy, []).append((at, json.loads(stages)))
-        return found
+        return [Passage(*row) for row in rows]
 
-    def counts(self) -> tuple[int, int, int]:
-        """(files, entries, chunks)."""
-        files = self.value("SELECT count(*) FROM source")
-        entries = self.value("SELECT count(*) FROM entry WHERE id IS NOT NULL")
-        chunks = self.value("SELECT count(*) FROM chunk")
-        return files, entries, chunks
+    def proofs(self) -> Mapping[str, Proof | None]:
+        """By path, proof that an indexed file is as it was; None where nothing proves it. Kept in memory."""
+        return self._cache.get("proofs", self._proofs)
 
-    def orphans(self) -> int:
-        """Rows that belong to nothing: chunks without entry or words, words and vectors without chunk."""
-        pairs = [
-            ("SELECT rowid FROM chunk", "SELECT rowid FROM chunk_fts_docsize"),
-            ("SELECT DISTINCT entry FROM chunk", "SELECT rowid FROM entry"),
-        ]
-        if self.has_vectors():
-            pairs.append(("SELECT rowid FROM chunk WHERE vector = 1", "SELECT rowid FROM chunk_vec_rowids"))
-        lost = "SELECT count(*) FROM ({} EXCEPT {})"
-        return sum(self.value(lost.format(*pair)) + self.value(lost.format(*reversed(pair))) for pair in pairs)
+    def _proofs(self) -> dict[str, Proof | None]:
+        return {row[0]: Source(Stamp(*row[:5]), row[6], bool(row[5])).proof for row in self._rows(_STAMPS)}
 
-    def is_sound(self) -> bool:
-        """Whether every table is as it was made and read whole, and vec0 gives each passage its vector.
-
-        What an error says of the disk says nothing of the index.
-        """
-        self._whole_at = None
-        try:
-            self.check_tables()
-            if self.value("PRAGMA integrity_check(1)") != "ok" or self.rows("PRAGMA foreign_key_check"):
-                return False
-            given = self.value(_VECTORS_GIVEN, self.meta("dimensions")) if self.has_vectors() else 0
-            return not self.orphans() and given == self.value("SELECT count(*) FROM chunk WHERE vector = 1")
-        except apsw.Error as error:
-            return not (is_damage(error) or is_suspicion(error))
-
-    def own_ids(self) -> dict[str, set[str]]:
-        """By path, the ids that files give their entries."""
-        found: dict[str, set[str]] = {}
-        for path, own_id in self.rows("SELECT s.path, e.own_id FROM entry e JOIN source s ON s.id = e.source"):
-            found.setdefault(path, set()).add(own_id)
-        return found
-
-    def versions(self) -> str:
-        """SQLite's and sqlite-vec's versions."""
-        return f"SQLite {apsw.sqlite_lib_version()}, sqlite-vec {self.value('SELECT vec_version()')}"
+    def sources(self, paths: Sequence[str] | None = None) -> dict[str, Source]:
+        """Indexed files by path: all, or those of `paths` that are indexed."""
+        where, these = "", list[str]()
+        if paths is not None:
+            ids = self._cache.get("ids", lambda: dict(self._rows("SELECT path, id FROM source")))
+            where, these = f"WHERE s.id IN {THESE}", [json.dumps([ids.get(path) for path in paths])]
+        rows = self._rows(f"{_SOURCES} {where} GROUP BY s.id", *these)
+        return {row[0]: Source(Stamp(*row[:5]), row[6], bool(row[5]), frozenset(json.loads(row[7]))) for row in rows}
 
     def issues(self) -> tuple[ParseIssue, ...]:
         """What could not be read as meant, and ids that several files claim."""
-        rows = self.rows(
+        rows = self._rows(
             "SELECT s.path, i.line, i.code, i.message FROM issue i JOIN source s ON s.id = i.source "
             "UNION ALL SELECT s.path, e.line, 'duplicate-id', 'the id ' || e.own_id || ' belongs to another entry too; "
             "this one is known as ' || e.id FROM entry e JOIN source s ON s.id = e.source "
@@ -587,16 +643,19 @@ def _cosine(squared: float) -> float:
     return 1.0 - squared / (2.0 * VECTOR_SCALE * VECTOR_SCALE)
 
 
-# Each value of an indexed column: one step in the index for each, where DISTINCT would read it all.
-_DIFFERENT = (
-    "WITH RECURSIVE each (value) AS (SELECT min({column}) FROM {table} WHERE {column} IS NOT NULL UNION ALL "
-    "SELECT (SELECT min({column}) FROM {table} WHERE {column} > value) FROM each WHERE value IS NOT NULL) "
-    "SELECT value FROM each WHERE value IS NOT NULL"
+_PENDING = "FROM chunk c JOIN entry e ON e.rowid = c.entry WHERE c.vector = 0 AND e.id IS NOT NULL"
+_STAMPS = "SELECT path, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode, settled, digest FROM source"
+_SOURCES = (
+    "SELECT path, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode, settled, digest, "
+    "json_group_array(e.own_id) FILTER (WHERE e.own_id IS NOT NULL) FROM source s LEFT JOIN entry e ON e.source = s.id"
 )
-
-_VECTORS_GIVEN = (
-    "SELECT count(*) FROM chunk c CROSS JOIN chunk_vec v ON v.rowid = c.rowid "
-    "WHERE c.vector = 1 AND length(v.embedding) = ?"
+_COPIES = (
+    "SELECT s.path FROM entry mine JOIN entry e ON e.own_id = mine.own_id AND e.rowid <> mine.rowid "
+    "JOIN source s ON s.id = e.source WHERE mine.rowid = ? AND e.content_hash = mine.content_hash AND e.twin = 1"
+)
+_LAST_SEARCHES = (
+    "SELECT verb, strategy, at, stages FROM (SELECT * FROM timing WHERE strategy IS NOT NULL "
+    "ORDER BY number DESC LIMIT ?) ORDER BY number"
 )
 
 # With the plus, FTS5 is asked once; without it, once for each row.

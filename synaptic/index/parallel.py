@@ -1,11 +1,13 @@
-"""Work on several processors, one item at a time on each."""
+"""Work on several processors, one item at a time on each, and work that one process does for all."""
 
 from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
+from pathlib import Path
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -45,3 +47,20 @@ def in_parallel(work: Callable[[Item], Made], items: Iterable[Item], workers: in
             yield under_way.popleft().result()
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def one_process(lock: Path, timeout_s: float) -> Iterator[bool]:
+    """Whether this process holds the lock, for which it waits; another one would do the same work."""
+    from filelock import FileLock
+
+    file = FileLock(lock, mode=0o600)
+    try:
+        file.acquire(timeout=timeout_s, poll_interval=0.01)
+    except OSError:  # a Timeout is one; or the home cannot be written
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        file.release()

@@ -66,11 +66,12 @@ class FileRows:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file as it was when it was last read."""
+    """A file as it was when it was last read, with the ids that it gives its entries."""
 
     stamp: Stamp
     digest: int
     settled: bool
+    ids: frozenset[str] = frozenset()
 
     @property
     def proof(self) -> Proof | None:
@@ -105,13 +106,17 @@ class Standing(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """An entry as the index knows it: all but its content. `hash` is that of its bytes in the file."""
+    """An entry as the index knows it: all but its content. `hash` is that of its bytes in the file.
+
+    `copies` are the paths of other files that hold the same entry with the same text; `Index.resolve` fills them.
+    """
 
     rowid: int
     seq: int
     entry: Entry
     own_id: str
     hash: int
+    copies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +128,37 @@ class Passage:
     start: int
     end: int
     hash: int
+
+
+class Counts(NamedTuple):
+    """How much there is. `pending` entries and passages have no vector yet; `bytes` on disk include the log."""
+
+    files: int
+    entries: int
+    chunks: int
+    pending_entries: int
+    pending_passages: int
+    bytes: int
+
+
+class Call(NamedTuple):
+    """A call of a verb at some second since 1970 UTC, with the milliseconds of its stages and the `total`.
+
+    `strategy` is that of a search that had nothing to load any more, else None.
+    """
+
+    verb: str
+    strategy: str | None
+    at: int
+    stages: dict[str, float]
+
+
+class Vocabulary(NamedTuple):
+    """What entries are marked with, in lower case: how often each tag is used, and the projects and files."""
+
+    tags: dict[str, int]
+    projects: frozenset[str]
+    files: frozenset[str]
 
 
 class Candidate(NamedTuple):

@@ -110,10 +110,10 @@ CREATE TABLE chunk (
     "end"        INTEGER NOT NULL,
     hash         INTEGER NOT NULL,   -- of the text that is embedded
     words_hash   INTEGER NOT NULL,   -- of the words in chunk_fts, the neighbours' included
-    vector       INTEGER NOT NULL    -- 1 in chunk_vec, 0 wanted, -1 none: the entry has enough
+    vector       INTEGER NOT NULL    -- 0 wanted, -1 none: the entry has enough; else the change that stored it
 );
 CREATE UNIQUE INDEX chunk_entry ON chunk (entry, seq);
-CREATE INDEX chunk_pending ON chunk (rowid) WHERE vector = 0;
+CREATE INDEX chunk_vector ON chunk (vector);
 
 CREATE VIRTUAL TABLE chunk_fts USING fts5 (
     own, context,                    -- its title, text and tags; words of the entries beside it

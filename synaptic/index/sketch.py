@@ -1,22 +1,23 @@
-"""The nearest vectors: found by what is roughly known of their components, in memory, then compared in full.
+"""The nearest vectors: found roughly in memory, then compared in full.
 
-Of each component is kept whether it lies above each of three LEVELS; in how many of these answers two vectors differ
-is about how far apart they are. Signs alone miss some of the nearest among 100,000.
+Of each component the sketch keeps whether it lies above each of three LEVELS; in how many of these answers two vectors
+differ is about how far apart they are. Signs alone miss some of the nearest among 100,000.
 
-sqlite-vec stores vectors in blocks, each with a bitmap of the places in use. It writes to the last block only and
-clears places in the others: the bitmaps tell which blocks changed, whoever changed them. Reading a place of a block
-takes 1 us this way; asking the virtual table for the row takes 20.
+Vectors are read by plain SELECTs. `chunk.vector` holds the number of the change that stored a vector, and `meta` counts
+the stored changes and the dropped vectors: the sketch reads only what was stored since it looked last.
 """
 
 from __future__ import annotations
 
+import json
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
-from .rescue import VECTORS_IN_A_BLOCK as BLOCK
+from .database import meta, rows, value
 from .rows import VECTOR_SCALE
 
 if TYPE_CHECKING:
@@ -31,8 +32,14 @@ OVERSAMPLED = 6
 """So many times more vectors are compared in full than are asked for: on LoCoMo and recombined texts 0.998 of
 the nearest 10 among 100,000 are found."""
 
-ALL_BELOW = 1_000
-"""So few are all compared in full."""
+FEW = 1_000
+"""Up to this number of vectors sqlite-vec compares all of them: a search takes 1 ms, and nothing is kept in memory."""
+
+COPIES = 10_000
+"""Exact vectors kept in memory, 5 MB: reading one takes 10 to 20 us."""
+
+READ_AT_ONCE = 1_024
+"""Vectors: 400 KB of them are in memory at a time while the sketch grows."""
 
 FAR = 2**16 - 1
 
@@ -41,29 +48,17 @@ Passing = Callable[[list[int]], set[int]]
 
 
 class Sketch:
-    """What is roughly known of all vectors of a table, 152 bytes each. Ask it after `follow`."""
+    """What is roughly known of all vectors of one model, 152 bytes each, and exact copies of some."""
 
     def __init__(self, dimensions: int) -> None:
         import numpy as np
 
         self._dimensions = dimensions
-        self._blocks: dict[int, bytes] = {}
         self._levels = [level * VECTOR_SCALE / dimensions**0.5 for level in LEVELS]
         self._bits: Array = np.zeros((-(-len(LEVELS) * -(-dimensions // 8) // 8), 0), dtype=np.uint64)
         self._rowids: Array = np.zeros(0, dtype=np.int64)
-        self._room: tuple[Array, Array] = self._bits, self._rowids
-
-    def follow(self, db: apsw.Connection) -> None:
-        """None; what was written since the last time is known. Raises apsw.CorruptError where that makes no sense."""
-        found: dict[int, bytes] = dict(db.execute("SELECT chunk_id, validity FROM chunk_vec_chunks ORDER BY chunk_id"))
-        known, last = self._blocks, max(self._blocks, default=0)
-        if last not in found:
-            known = {}  # a block before it may have been the last for a while, and written to
-        stale = [block for block, used in found.items() if block >= last or known.get(block) != used]
-        self._blocks = {}  # an error on the way must not leave half of it
-        self._make_room(list(known), list(found))
-        self._read(db, stale, found)
-        self._blocks = found
+        self._copies: dict[int, bytes] = {}
+        self._seen = (0, 0)
 
     def nearest(
         self,
@@ -74,28 +69,31 @@ class Sketch:
         among: array[int] | None = None,
         passing: Passing | None = None,
     ) -> list[tuple[int, float]]:
-        """(chunk, squared distance) of the nearest, nearest first; of equals the later.
+        """(chunk, squared distance) of the nearest int8 vectors, nearest first; of equals the later chunk.
 
-        Only those of `among` count, or those that `passing` lets through.
+        Only chunks of `among` count, or chunks that `passing` lets through. Raises apsw.CorruptError for a vector
+        that is missing, or of another length.
         """
+        if len(vector) != self._dimensions:
+            raise apsw.CorruptError(f"its vectors have {self._dimensions} components, not {len(vector)}")
+        if value(db, _COUNT_FEW, FEW + 1) <= FEW:
+            return _by_sqlite_vec(db, vector, limit, among, passing)
         import numpy as np
 
+        self._follow(db)
         query = np.frombuffer(vector, dtype=np.int8)
-        if len(query) != self._dimensions:
-            raise apsw.CorruptError(f"its vectors have {self._dimensions} components, not {len(query)}")
-        counted = self._rowids > 0 if among is None else self._those(among)
-        distances = np.where(counted, self._differences(query), np.uint16(FAR))
-        few = np.count_nonzero(counted) <= ALL_BELOW
-        places = self._closest(distances, ALL_BELOW if few else OVERSAMPLED * limit, passing)
-        rowids = self._rowids[places]
-        stored = np.frombuffer(self._components(db, places.tolist()), dtype=np.int8).reshape(-1, self._dimensions)
-        apart = stored.astype(np.int32) - query
-        exact = np.einsum("ij,ij->i", apart, apart)
-        best = np.lexsort((-rowids, exact))[:limit]
-        return list(zip(rowids[best].tolist(), exact[best].tolist(), strict=True))
+        distances = self._differences(query)
+        if among is not None:
+            distances[~self._is_among(among)] = FAR
+        rowids = self._rowids[self._closest(distances, OVERSAMPLED * limit, passing)]
+        exact = np.frombuffer(self._exact(db, rowids.tolist()), dtype=np.int8).reshape(-1, self._dimensions)
+        apart = exact.astype(np.int32) - query
+        squared = np.einsum("ij,ij->i", apart, apart)
+        best = np.lexsort((-rowids, squared))[:limit]
+        return list(zip(rowids[best].tolist(), squared[best].tolist(), strict=True))
 
     def _closest(self, distances: Array, wanted: int, passing: Passing | None) -> Array:
-        """The places that count that differ least, at least `wanted` where there are so many."""
+        """The places that count and differ least: at least `wanted`, or all."""
         import numpy as np
 
         upto = np.cumsum(np.bincount(distances, minlength=FAR + 1)[:FAR])
@@ -112,17 +110,17 @@ class Sketch:
                 return cast("Array", kept)
             sought = int(sought * min(20.0, 1.2 * wanted / max(1, len(kept))))
 
-    def _those(self, rowids: array[int]) -> Array:
-        """Of every place, whether one of these chunks is there."""
+    def _is_among(self, rowids: Sequence[int] | array[int]) -> Array:
+        """For every place whether its chunk is one of these."""
         import numpy as np
 
-        asked = np.frombuffer(rowids, dtype=np.int64)
+        asked = np.asarray(rowids, dtype=np.int64)
         is_asked = np.zeros(1 + max(self._rowids.max(initial=0), asked.max(initial=0)), dtype=np.bool_)
         is_asked[asked] = True
         return cast("Array", is_asked[self._rowids])
 
     def _differences(self, query: Array) -> Array:
-        """Of every place, in how many bits it differs from the query."""
+        """For every place the number of bits in which it differs from the query."""
         import numpy as np
 
         counts = np.zeros(self._bits.shape[1], dtype=np.uint16)
@@ -137,65 +135,87 @@ class Sketch:
         packed = np.concatenate([np.packbits(vectors > level, axis=1) for level in self._levels], axis=1)
         return cast("Array", np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8))).view(np.uint64).T)
 
-    def _make_room(self, known: list[int], found: list[int]) -> None:
-        """Blocks that stay move to their new places; a block that was added finds room behind them most of the time."""
-        size = len(found) * BLOCK
-        if known != found[: len(known)] or size > len(self._room[1]):
-            self._move(known, found, len(found) + len(found) // 16)
-        self._bits, self._rowids = self._room[0][:, :size], self._room[1][:size]
-
-    def _move(self, known: list[int], found: list[int], room: int) -> None:
+    def _follow(self, db: apsw.Connection) -> None:
+        """Reads the vectors that were stored since the last time, and forgets those that were dropped."""
         import numpy as np
 
-        place = {block: number for number, block in enumerate(known)}
-        stay = [(new, place[block]) for new, block in enumerate(found) if block in place]
-        bits = np.zeros((len(self._bits), room, BLOCK), dtype=np.uint64)
-        rowids = np.zeros((room, BLOCK), dtype=np.int64)
-        if stay:
-            new, old = (list(numbers) for numbers in zip(*stay, strict=True))
-            bits[:, new] = self._bits.reshape(len(bits), -1, BLOCK)[:, old]
-            rowids[new] = self._rowids.reshape(-1, BLOCK)[old]
-        self._room = bits.reshape(len(bits), -1), rowids.reshape(-1)
+        seen = int(meta(db, "stored") or 0), int(meta(db, "dropped") or 0)
+        if seen == self._seen:
+            return
+        stored, dropped = self._seen
+        self._seen = (0, 0)  # an error on the way must not leave half of it
+        new = array("q", json.loads(value(db, _STORED_SINCE, stored)))
+        if len(self._rowids) and (dropped != seen[1] or not stored):
+            stays = self._is_among(json.loads(value(db, _STORED_SINCE, 0))) & ~self._is_among(new)
+            for rowid in self._rowids[~stays].tolist():
+                self._copies.pop(rowid, None)
+            self._bits, self._rowids = self._bits[:, stays], self._rowids[stays]
+        end = len(self._rowids)
+        rowids, bits = np.resize(self._rowids, end + len(new)), np.empty((len(self._bits), end + len(new)), np.uint64)
+        bits[:, :end] = self._bits
+        vectors = _read(db, new, len(rowids))
+        while some := list(islice(vectors, READ_AT_ONCE)):
+            if any(len(vector) != self._dimensions for _, vector in some):
+                raise apsw.CorruptError("a vector has a wrong length")
+            begin, end = end, end + len(some)
+            components = np.frombuffer(b"".join(vector for _, vector in some), dtype=np.int8)
+            bits[:, begin:end] = self._rough(components.reshape(len(some), -1))
+            rowids[begin:end] = [rowid for rowid, _ in some]
+        self._rowids, self._bits = rowids, bits
+        self._seen = seen
 
-    def _read(self, db: apsw.Connection, stale: list[int], found: dict[int, bytes]) -> None:
-        import numpy as np
-
-        number_of = {block: number for number, block in enumerate(found)}
-        few = len(stale) < len(found) // 8
-        rows = db.executemany(_ONE_BLOCK, ((block,) for block in stale)) if few else db.execute(_EVERY_BLOCK)
-        wanted = set(stale)
-        for block, rowids, vectors in rows:
-            if block not in wanted:
-                continue
-            wanted.discard(block)
-            if (len(found[block]), len(rowids), len(vectors)) != (BLOCK // 8, 8 * BLOCK, BLOCK * self._dimensions):
-                raise apsw.CorruptError("a block of vectors has a wrong size")
-            here = slice(number_of[block] * BLOCK, (number_of[block] + 1) * BLOCK)
-            used = np.unpackbits(np.frombuffer(found[block], dtype=np.uint8), bitorder="little")
-            self._rowids[here] = np.frombuffer(rowids, dtype=np.int64) * used
-            self._bits[:, here] = self._rough(np.frombuffer(vectors, dtype=np.int8).reshape(BLOCK, -1))
-        if wanted:
-            raise apsw.CorruptError("a block of vectors is missing")
-
-    def _components(self, db: apsw.Connection, places: list[int]) -> bytes:
-        """The vectors at these places, one after another."""
-        if not places:
-            return b""
-        blocks, size = list(self._blocks), self._dimensions
-        found = []
-        with db.blob_open("main", "chunk_vec_vector_chunks00", "vectors", blocks[places[0] // BLOCK], False) as blob:
-            here = places[0] // BLOCK
-            for place in places:
-                if place // BLOCK != here:  # within a block SQLite remembers the way
-                    here = place // BLOCK
-                    blob.reopen(blocks[here])
-                blob.seek(place % BLOCK * size)
-                found.append(blob.read(size))
-        return b"".join(found)
+    def _exact(self, db: apsw.Connection, rowids: list[int]) -> bytes:
+        """The vectors of these chunks, one after another."""
+        missing = [rowid for rowid in rowids if rowid not in self._copies]
+        found = dict(_read(db, missing))
+        vectors = b"".join([found.get(rowid) or self._copies[rowid] for rowid in rowids])
+        if len(self._copies) + len(found) > COPIES:
+            self._copies.clear()
+        if len(found) <= COPIES:
+            self._copies |= found
+        return vectors
 
 
-_EVERY_BLOCK = (
-    "SELECT c.chunk_id, c.rowids, v.vectors FROM chunk_vec_chunks c "
-    "JOIN chunk_vec_vector_chunks00 v ON v._rowid_ = c.chunk_id"
+def _by_sqlite_vec(
+    db: apsw.Connection, vector: bytes, limit: int, among: array[int] | None, passing: Passing | None
+) -> list[tuple[int, float]]:
+    """The same answer by sqlite-vec, which compares every vector."""
+    wanted = FEW if passing else min(limit, FEW)
+    these = () if among is None else (json.dumps(among.tolist()),)
+    found = rows(db, _NEAREST if among is None else _NEAREST_AMONG, vector, wanted, *these)
+    best = sorted(found, key=lambda row: (row[1], -row[0]))
+    if passing:
+        among_these = passing([rowid for rowid, _ in best])
+        best = [row for row in best if row[0] in among_these]
+    return [(rowid, distance * distance) for rowid, distance in best[:limit]]
+
+
+def _read(db: apsw.Connection, rowids: Sequence[int] | array[int], of: int = 0) -> Iterator[tuple[int, bytes]]:
+    """(chunk, vector) of each of these chunks; of many among `of`, all are read: one after another is quicker."""
+    missing = len(rowids)
+    if 0 < of < MANY * missing:
+        wanted = bytearray(1 + max(rowids))  # a set of 100,000 would take 8 MB
+        for rowid in rowids:
+            wanted[rowid] = 1
+        every = db.execute(_EVERY)
+        found = ((rowid, vector) for rowid, vector in every if rowid < len(wanted) and wanted[rowid])
+    else:
+        found = cast("Any", db.execute(VECTORS_OF_CHUNKS, (json.dumps(list(rowids)),)))
+    for rowid, vector in found:
+        missing -= 1
+        yield rowid, vector
+    if missing:
+        raise apsw.CorruptError("a vector is missing")
+
+
+MANY = 8
+"""Where at least one in so many vectors is wanted, reading every one is quicker than asking for each."""
+
+VECTORS_OF_CHUNKS = (  # IN would look through all of them
+    "SELECT v.rowid, v.embedding FROM json_each(?) j CROSS JOIN chunk_vec v ON v.rowid = j.value"
 )
-_ONE_BLOCK = f"{_EVERY_BLOCK} WHERE c.chunk_id = ?"
+_EVERY = "SELECT rowid, embedding FROM chunk_vec"
+_COUNT_FEW = "SELECT count(*) FROM (SELECT 1 FROM chunk WHERE vector > 0 LIMIT ?)"
+_STORED_SINCE = "SELECT json_group_array(rowid) FROM chunk WHERE vector > ?"
+_NEAREST = "SELECT rowid, distance FROM chunk_vec WHERE embedding MATCH vec_int8(?) AND k = ?"
+_NEAREST_AMONG = f"{_NEAREST} AND rowid IN (SELECT value FROM json_each(?))"

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from itertools import accumulate, pairwise
 
@@ -106,6 +106,16 @@ def words_like(text: str, stems: Collection[str]) -> list[tuple[int, str]]:
         return words(text) if stems else []
     first = "".join(sorted({stem[0] for stem in stems}))
     return [(found.start(), found[0]) for found in _beginning_with(first).finditer(text.lower())]
+
+
+def stems(text: str, stem: Callable[[str], str | None]) -> set[str]:
+    """The stems of a text's words; words for which `stem` returns None are left out."""
+    return {found for word in {word for _, word in words(text)} if (found := stem(word))}
+
+
+def places(text: str, sought: Collection[str], stem: Callable[[str], str | None]) -> list[tuple[int, str]]:
+    """Start and stem of each word of a text that has one of the sought stems."""
+    return [(start, found) for start, word in words_like(text, sought) if (found := stem(word)) and found in sought]
 
 
 @lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ..index import Index
 from ..language.lexicon import TYPE_WORDS
-from ..language.words import words
+from ..language.words import places, words
 from ..models import Filters, Hit, Mode
 from ..workspace.sync import DEFAULT_RATE, SyncReport
 from ..workspace.workspace import Workspace
@@ -41,7 +41,7 @@ def closeness(index: Index, terms: Sequence[str], hits: Sequence[Hit], cosines: 
         asked_by = (word for word, kind in TYPE_WORDS.items() if kind == entry.type)
         marks = (*entry.tags, *entry.files, entry.project or "", *asked_by)
         said = " ".join((entry.title, hit.passage, *marks))
-        held = {stem for _, stem in index.places(said, weights)}
+        held = {stem for _, stem in places(said, weights, index.stem)}
         share = sum(weight for stem, weight in weights.items() if stem in held) / most if most else 0.0
         found.append((cosine or 0.0) + COVERAGE * share)
     return found
@@ -65,9 +65,9 @@ def notices_of(
     """What the user should know, most important first."""
     request, index = evidence.request, evidence.ws.index
     notices = [*request.parsed.notices, *([evidence.trouble] if evidence.trouble else []), *remarks]
-    entries = index.counts()[1] if report.pending_entries or not kept else len(kept)
+    entries = index.counts().entries if report.pending_entries or not kept else len(kept)
     if not evidence.trouble and report.pending_entries:
-        passages = index.pending_counts()[1]
+        passages = index.counts().pending_passages
         rate = float(index.meta("embed_rate") or DEFAULT_RATE)
         notices.append(
             f"{report.pending_entries:,} of {entries:,} notes are found by words only; "

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..index import Candidate, Standing, moment
 from ..language.query import nearest_word
-from ..language.words import match
+from ..language.words import match, stems
 from ..models import Entry, Filters, Vector
 from ..workspace.stopwatch import Stopwatch
 from ..workspace.sync import read_hits, read_passages
@@ -18,6 +18,9 @@ from .request import Request
 
 DEPTH = 80
 """Chunks taken from each list before fusion, at least. By eye: four times the default limit."""
+
+EVERY_CHUNK = 100_000
+"""More chunks than the entries of one ranking have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +52,7 @@ class Evidence:
         self.watch, self.trouble = watch or Stopwatch(), trouble
         self.lists = Lists({}, {})
         self.vector: Vector | None = None
-        self.has_word, self.document_counts = ws.index.has_word, ws.index.document_counts
-        self.stem, self.stems, self.places = ws.index.stem, ws.index.stems, ws.index.places
-        self.passing, self.similarities = ws.index.passing, ws.index.similarities
+        self.stem, self.document_counts, self.passing = ws.index.stem, ws.index.document_counts, ws.index.passing
         self._preferred = given(request.prefer)
         self.preferences = len(self._preferred)
         self._standings: dict[int, Standing] = {}
@@ -92,6 +93,21 @@ class Evidence:
         return next((found.chunk_rowid for one in lists if (found := one.get(rowid))), -1)
 
     # -- what the index says of them ------------------------------------------------------------------
+
+    def has_word(self, term: str) -> bool:
+        """Whether an entry holds this word in any of its forms."""
+        return self.document_counts([term])[1][term] > 0
+
+    def stems(self, text: str) -> set[str]:
+        """The stems of a text's words."""
+        return stems(text, self.stem)
+
+    def similarities(self, vector: Vector, rowids: Sequence[int]) -> dict[int, float]:
+        """The cosine of the best chunk of each of these entries; entries without a vector are left out."""
+        if not rowids or self.ws.index.meta("model") is None:
+            return {}
+        found = self.ws.index.semantic(vector, filters=Filters(), within=rowids, phrases=(), limit=EVERY_CHUNK)
+        return {candidate.entry_rowid: candidate.score for candidate in reversed(found)}
 
     def standings(self, rowids: Sequence[int]) -> list[Standing]:
         """What ranking wants of these entries, without superseded ones unless the filters ask for them."""

@@ -19,6 +19,7 @@ from dataclasses import dataclass, fields
 
 from ..index import moment
 from ..language.query import MAX_LIMIT, snippet
+from ..language.words import places
 from ..models import Hit, Round, SearchResult, Why
 from ..workspace.changes import marked
 from ..workspace.sync import SyncReport
@@ -123,7 +124,7 @@ def read(evidence: Evidence, winners: Sequence[Ranked], terms: Sequence[str]) ->
     stems = {stem for term in (*terms, *request.parsed.phrases) for stem in evidence.stems(term)}
 
     def find(text: str) -> list[int]:
-        return [start for start, _ in evidence.places(text, stems)]
+        return [start for start, _ in places(text, stems, evidence.stem)]
 
     hits = []
     for ranked in winners:

@@ -15,7 +15,7 @@ from ..models import ORDERS, STRATEGIES, Filters, Order, SearchResult, Strategy
 from ..workspace.stopwatch import Stopwatch
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
-from .budget import Budget, Costs, costs
+from .budget import Budget, Costs, Run, costs
 from .evidence import Evidence
 from .pipeline import run
 from .ranking import choose_weights
@@ -110,9 +110,9 @@ def _answer(
 
     result = in_step(ws, run_pipeline, embed_ms=spare_ms, at_least=8)
     if ws.config.metrics:
-        ws.index.timed("search", watch.read(), None if trouble else result.strategy)
+        ws.index.record("search", watch.read(), strategy=None if trouble else result.strategy)
     if ws.config.track_access:
-        ws.index.accessed([hit.entry.id for hit in result.hits[:COUNTED_HITS]], instant(request.now))
+        ws.index.record("search", read=[hit.entry.id for hit in result.hits[:COUNTED_HITS]], at=instant(request.now))
     return result
 
 
@@ -169,4 +169,7 @@ def _load(ws: Workspace, *, wait: bool) -> str:
 
 def known_costs(ws: Workspace) -> Costs:
     """What searches cost on this machine, of this journal."""
-    return costs(ws.index.searches(RUNS_READ), time.time())
+    runs: dict[str, list[Run]] = {}
+    for call in ws.index.calls(searches=RUNS_READ):
+        runs.setdefault(call.strategy or "", []).append((call.at, call.stages))
+    return costs(runs, time.time())

@@ -17,7 +17,6 @@ from ..index import units
 from ..language import analysis
 from ..language.lexicon import STOP_WORDS
 from ..language.query import terms_of
-from ..language.words import match
 from ..models import Filters, Round, SubQuery, Vector
 from .adjust import Adjustment, best_first
 from .budget import Budget
@@ -178,7 +177,7 @@ class _Runs:
         return [
             name
             for name in dict.fromkeys(named)
-            if name.lower() not in STOP_WORDS and not evidence.stems(name) <= held and evidence.has_word(match(name))
+            if name.lower() not in STOP_WORDS and not evidence.stems(name) <= held and evidence.has_word(name)
         ]
 
     def _texts(self, best: Sequence[Ranked]) -> list[str]:

@@ -25,7 +25,7 @@ from ..language.analysis.asked import READ_CHARACTERS
 from ..language.analysis.features import NO_NAMES
 from ..language.lexicon import SHARED, STOP_WORDS, TYPE_WORDS
 from ..language.query import parse_query, terms_of
-from ..language.words import match, words
+from ..language.words import words
 from ..models import Filters
 from ..notes.privacy import without_private
 from ..workspace.sync import SyncReport, in_step, read_passages
@@ -137,7 +137,7 @@ def _days(asked: Asked) -> tuple[str | None, str | None]:
 def known(ws: Workspace) -> Known:
     """The tags, projects and files of the journal."""
     tags, projects, files = ws.index.vocabulary()
-    return Known(tags=tags, projects=projects, files=files)
+    return Known(tags=frozenset(tags), projects=projects, files=files)
 
 
 def spelled(evidence: Evidence) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -146,7 +146,7 @@ def spelled(evidence: Evidence) -> tuple[tuple[str, ...], tuple[str, ...]]:
     notices: list[str] = []
     for term in evidence.request.parsed.terms:
         terms.append(term)
-        if len(term) < 4 or not term.isalpha() or term in TYPE_WORDS or evidence.has_word(match(term)):
+        if len(term) < 4 or not term.isalpha() or term in TYPE_WORDS or evidence.has_word(term):
             continue
         if word := evidence.nearest_word(term):
             terms.append(word)

@@ -46,7 +46,7 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
 
     listing = in_step(ws, run)
     if ws.config.track_access:
-        ws.index.accessed([entry.id for entry in listing.entries], instant(ws.clock()))
+        ws.index.record("get", read=[entry.id for entry in listing.entries], at=instant(ws.clock()))
     return listing
 
 
@@ -126,21 +126,25 @@ def status(ws: Workspace) -> Status:
     """The paths, the counts, the waiting saves and vectors, and the pieces that could not be read."""
 
     def run(report: SyncReport) -> Status:
-        files, entries, chunks = ws.index.counts()
+        counts = ws.index.counts()
+        facets = ws.index.facets(Filters(include_superseded=True))
+        calls: dict[str, list[dict[str, float]]] = {}
+        for call in ws.index.calls():
+            calls.setdefault(call.verb, []).append(call.stages)
         return Status(
             home=ws.config.home,
             journal=ws.config.journal,
-            files=files,
-            entries=entries,
-            chunks=chunks,
-            pending_vectors=ws.index.pending_counts()[1],
+            files=counts.files,
+            entries=counts.entries,
+            chunks=counts.chunks,
+            pending_vectors=counts.pending_passages,
             queued=report.queued,
             model=ws.embedder.name,
-            index_bytes=ws.index.size_bytes(),
+            index_bytes=counts.bytes,
             issues=ws.index.issues(),
-            facets=ws.index.facets(Filters(include_superseded=True)),
-            months=ws.index.months(),
-            figures={verb: _figures(calls) for verb, calls in ws.index.timings().items()},
+            facets=facets,
+            months=facets.months,
+            figures={verb: _figures(stages) for verb, stages in calls.items()},
             costs={name: dict(layers) for name, layers in known_costs(ws).stages.items()},
             notices=ws.config.notices,
         )
@@ -199,7 +203,7 @@ def _resolved_parent(ws: Workspace, filters: Filters) -> Filters:
 def _around(ws: Workspace, filters: Filters, id: str, limit: int) -> tuple[int, list[int]]:
     """The number of entries, and the rows of the entry and its neighbours in time, oldest first."""
     centre = ws.index.resolve(id)
-    at = ws.index.position(centre.rowid)
+    at = ws.index.standings([centre.rowid])[centre.rowid].position
     total, after = ws.index.listing(filters, order="oldest", limit=limit, after=at)
     before = ws.index.listing(filters, order="newest", limit=limit, after=at)[1]
     half = (limit - 1) // 2
@@ -209,7 +213,7 @@ def _around(ws: Workspace, filters: Filters, id: str, limit: int) -> tuple[int, 
 
 
 def _write_cursor(ws: Workspace, rowid: int, order: Order) -> str:
-    position = json.dumps([order, *ws.index.position(rowid)])
+    position = json.dumps([order, *ws.index.standings([rowid])[rowid].position])
     return base64.urlsafe_b64encode(position.encode()).decode().rstrip("=")
 
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..errors import ModelError, NotFound, SynapticError
+from ..index import versions
 from ..journal import registry
 from ..models import Checkup, Finding, ParseIssue, Receipt
 from ..notes.redaction import line_of
@@ -43,7 +44,7 @@ def fix(ws: Workspace) -> Checkup:
             with suppress(NotFound):
                 ws.journal.hide(stamp.path, ws.journal.read(stamp.path))
         verify(ws)
-        if unlike_journal(ws) or _lacking(ws):
+        if unlike_journal(ws) or any(in_step(ws, lambda _: _lacks(ws))):
             rebuild(ws)
     return checkup(ws)
 
@@ -134,22 +135,21 @@ def _places(ws: Workspace) -> Iterator[Finding]:
 def _index(ws: Workspace) -> Iterator[Finding]:
     if not verify(ws):
         yield Finding("info", "index-damaged", "The index was damaged; it was made anew from the journal.")
-    if ws.index.trouble:
+    if ws.index.file.trouble:
         yield Finding(
             "error",
             "index-error",
-            f"{ws.index.trouble}, so each process keeps its own in memory.",
-            f"Mend that, or move {ws.index.path} away; Synaptic makes it anew.",
+            f"{ws.index.file.trouble}, so each process keeps its own in memory.",
+            f"Mend that, or move {ws.index.file.path} away; Synaptic makes it anew.",
         )
     astray = unlike_journal(ws)
     for path in astray[:3]:
         yield Finding("error", "orphans", f"The index does not show {path} as it is ({len(astray)} such files).", FIX)
-    index = ws.index
-    orphans, pending, versions = in_step(ws, lambda _: (index.orphans(), index.pending_counts()[1], index.versions()))
-    if orphans:
-        yield Finding("error", "orphans", f"{orphans} rows of the index belong to no entry.", FIX)
-    if not astray and not orphans:
-        yield Finding("ok", "index", f"The index is sound and shows the journal ({versions}).")
+    fault, pending = in_step(ws, lambda _: _lacks(ws))
+    if fault:
+        yield Finding("error", "orphans", f"{fault}.", FIX)
+    if not astray and not fault:
+        yield Finding("ok", "index", f"The index is sound and shows the journal ({versions()}).")
     if pending:
         yield Finding(
             "info", "pending-vectors", f"Passages that are found by words only: {pending:,}.", "synaptic rebuild-index"
@@ -182,8 +182,9 @@ def _issue(issue: ParseIssue) -> Finding:
     return Finding("warning", issue.code, f"{place}: {issue.message}", mend)
 
 
-def _lacking(ws: Workspace) -> int:
-    return in_step(ws, lambda _: ws.index.orphans() + ws.index.pending_counts()[1])
+def _lacks(ws: Workspace) -> tuple[str | None, int]:
+    """What is wrong with the index, and the number of passages without a vector."""
+    return ws.index.file.check(whole=True), ws.index.counts().pending_passages
 
 
 def _exposed(ws: Workspace) -> list[Path]:

@@ -98,7 +98,7 @@ def save(
         with watch.stage("index"):
             notices += index_now(ws, path, shows=entry.id)
     if ws.config.metrics:
-        ws.index.timed("save", watch.read())
+        ws.index.record("save", watch.read())
     return Receipt(entry.id, entry.date, entry.time, path, queued, tuple(notices), _suggested(ws, entry))
 
 
@@ -183,7 +183,7 @@ def update(
         known = old.fingerprints if files is None else fingerprints(new, working_checkout())
         return replace(new, fingerprints=known, extra=old.extra, date_source=old.date_source, place=old.place)
 
-    path, copies = _path(found.entry), _copies(ws, found)
+    path, copies = _path(found.entry), found.copies
     told: list[str] = []
     new = ws.journal.edit(path, found.own_id, change, told)
     also = _also(copies, lambda copy: ws.journal.edit(copy, found.own_id, change), "changed")
@@ -218,14 +218,14 @@ def delete(ws: Workspace, id: str, *, purge: bool = False) -> Receipt:
     except NotFound:
         if not purge:
             raise
-        ws.index.owe_scrub()  # this may repeat a purge that was killed
+        ws.index.owes_scrub = True  # this may repeat a purge that was killed
         path, entry = ws.journal.copy_of(id)
         ws.journal.purge(path, entry.id)
         return receipt_of(entry, path=path, notices=index_now(ws, path, scrub=True))
-    path, copies = _path(found.entry), _copies(ws, found)
+    path, copies = _path(found.entry), found.copies
     notices: list[str] = []
     if purge:
-        ws.index.owe_scrub()  # before the text leaves its file: after a kill the next process finishes
+        ws.index.owes_scrub = True  # before the text leaves its file: after a kill the next process finishes
 
     def remove(place: str) -> None:
         if purge:
@@ -255,11 +255,6 @@ def _also(copies: Sequence[str], do: Callable[[str], object], done: str) -> list
         except SynapticError as error:
             notices.append(f"The same entry stands in {copy} too, and could not be {done} there: {error}")
     return notices
-
-
-def _copies(ws: Workspace, found: Stored) -> list[str]:
-    """Other files that hold the same entry with the same text: conflict copies."""
-    return in_step(ws, lambda _: ws.index.copies(found.rowid))
 
 
 def restore(ws: Workspace, id: str) -> Receipt:
@@ -313,18 +308,24 @@ def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") 
     """
     try:
         if scrub:
-            ws.index.owe_scrub()  # before the text leaves the index: after a kill the next process finishes
+            ws.index.owes_scrub = True  # before the text leaves the index: after a kill the next process finishes
         behind = sync(ws, wait_ms=SCRUB_WAIT_MS if scrub else INDEX_WAIT_MS, written=paths).behind
         if not behind:
-            if shows and not ws.index.has_entry(shows):
+            if shows and not _is_indexed(ws, shows):
                 why = "`synaptic: false` in its front matter, or the setting `exclude`"
                 return (f"No search will find it: {paths[0]} is left out by {why}.",)
             embed_pending(ws, budget_s=EMBED_BUDGET_S)
-        if scrub and (behind or not ws.index.scrub()):
+        if scrub and (behind or not ws.index.compact()):
             return (UNSCRUBBED,)
     except Exception as error:  # whatever the error, the entry is safe in the journal
         return (f"The journal is written but not indexed yet ({error}); the next search tries again.",)
     return ()
+
+
+def _is_indexed(ws: Workspace, id: str) -> bool:
+    with suppress(NotFound):
+        return ws.index.resolve(id).entry.id == id
+    return False
 
 
 def _find(ws: Workspace, id: str) -> Stored:

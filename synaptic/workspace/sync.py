@@ -7,7 +7,7 @@ import re
 import string
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import islice
@@ -24,12 +24,10 @@ from ..index import (
     FileRows,
     Passage,
     Stored,
-    is_damage,
-    is_suspicion,
-    is_unwritable,
+    Writer,
 )
 from ..index.chunking import cut
-from ..index.parallel import in_parallel, processors
+from ..index.parallel import in_parallel, one_process, processors
 from ..language.lexicon import DAY_NAMES, STOP_WORDS
 from ..models import Entry, ParsedFile, Place, RebuildReport, Stamp, Vector
 from ..notes.blocks import MASK
@@ -45,8 +43,6 @@ Progress = Callable[[str, int, int], None]
 LOCK_WAIT_MS = 50
 BATCH = 64
 CONTEXT_CHARS = 900
-PAGES_A_FILE = 64
-"""Free pages of the index that are given back for each file that is indexed, at most: half a millisecond."""
 DEFAULT_RATE = 60.0
 
 
@@ -103,12 +99,11 @@ def in_step(ws: Workspace, action: Callable[[SyncReport], Result], *, embed_ms: 
 
     def attempt() -> Result:
         nonlocal at_rest, wait_ms
-        ws.index.check_tables()
         report = sync(ws, wait_ms=wait_ms)
         embedded = embed_pending(ws, budget_s=embed_ms / 1000, at_least=at_least) if embed_ms else 0
-        pending = ws.index.pending_counts()[0]
+        pending = ws.index.counts().pending_entries if ws.index.pending(1) else 0
         try:
-            with ws.index.snapshot():
+            with ws.index.file.transaction():
                 if ws.index.meta("reading") is None:  # another process has just made it anew
                     raise _Stale
                 return action(replace(report, embedded=embedded, pending_entries=pending))
@@ -138,12 +133,12 @@ def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:
     An error that a broken index and a question alike may cause condemns no sound index: it is asked once more.
     Raises IndexUnusable when that does not help.
     """
-    tried = set()
+    tried: set[str] = set()
     while True:
         try:
             return action()
         except apsw.Error as error:
-            way = _way_out(ws, error)
+            way = ws.index.file.heal(error, tried)
             if way == "again" and way in tried:
                 raise IndexUnusable(
                     f"The index is sound, but SQLite refuses this: {error}.",
@@ -151,21 +146,10 @@ def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:
                 ) from error
             if not way or way in tried:
                 raise IndexUnusable(
-                    f"The index {ws.index.path} cannot be used: {error}.",
+                    f"The index {ws.index.file.path} cannot be used: {error}.",
                     hint="The journal is untouched; `synaptic doctor` says more.",
                 ) from error
             tried.add(way)
-            if way == "reset":
-                ws.index.reset()
-            elif way == "detach":
-                ws.index.detach(error)
-
-
-def _way_out(ws: Workspace, error: apsw.Error) -> str:
-    """What to do about an error: `reset` a damaged index, `detach` from a disk that cannot be written, ask `again`."""
-    if is_suspicion(error):
-        return "again" if ws.index.is_sound() else "reset"
-    return "reset" if is_damage(error) else "detach" if is_unwritable(error) else ""
 
 
 def sync(ws: Workspace, *, wait_ms: int = LOCK_WAIT_MS, written: Sequence[str] | None = None) -> SyncReport:
@@ -177,27 +161,27 @@ def sync(ws: Workspace, *, wait_ms: int = LOCK_WAIT_MS, written: Sequence[str] |
     no others. Text that was purged or became private is scrubbed from the file's bytes, now or by a later sync.
     """
     report = _synced(ws, wait_ms, written)
-    if report.behind or not ws.index.owes_scrub():
+    if report.behind or not ws.index.owes_scrub:
         return report
     late = _synced(ws, wait_ms, None)  # the note may be of a file that another process has purged since
-    return replace(report, behind=late.behind, unscrubbed=late.behind or not ws.index.scrub(LOCK_WAIT_MS))
+    return replace(report, behind=late.behind, unscrubbed=late.behind or not ws.index.compact(LOCK_WAIT_MS))
 
 
 def _synced(ws: Workspace, wait_ms: int, written: Sequence[str] | None) -> SyncReport:
     if ws.journal.queued():
         with suppress(JournalError):  # a disk that cannot be written can be read
             ws.journal.drain(0)
-    report = SyncReport(queued=len(ws.journal.queued()), trouble=ws.index.trouble)
+    report = SyncReport(queued=len(ws.journal.queued()), trouble=ws.index.file.trouble)
     reading = _reading(ws)
     if written is None and not _out_of_step(ws, reading):
         return report
     empty = ws.index.meta("reading") is None
     try:
-        with ws.index.writing(BUSY_TIMEOUT_MS if empty else wait_ms):
-            changed, removed = _follow(ws, reading, written or ())
+        with ws.index.writing(BUSY_TIMEOUT_MS if empty else wait_ms) as writer:
+            changed, removed = _follow(ws, writer, reading, written or ())
     except apsw.BusyError:
         return replace(report, behind=True)
-    return replace(report, changed=changed, removed=removed, trouble=ws.index.trouble)
+    return replace(report, changed=changed, removed=removed, trouble=ws.index.file.trouble)
 
 
 def _still_writing() -> Busy:
@@ -212,14 +196,13 @@ def _out_of_step(ws: Workspace, reading: str) -> bool:
     return bool(removed) or any(not _says_the_same(ws, stamp) or stamp.is_settled(time.time_ns()) for stamp in changed)
 
 
-def _follow(ws: Workspace, reading: str, written: Sequence[str]) -> tuple[int, int]:
-    """How many files were brought up to date, and how many are gone. Call within `writing`."""
+def _follow(ws: Workspace, writer: Writer, reading: str, written: Sequence[str]) -> tuple[int, int]:
+    """The number of files that were brought up to date, and of files that are gone."""
     trust = ws.index.meta("reading") == reading
     changed, removed = _differences(ws, written if trust else (), trust=trust)
-    settled: list[Stamp] = []
     read = 0
 
-    def rows() -> Iterator[FileRows]:  # one file at a time: of a new index they may be thousands
+    def rows() -> Iterator[FileRows | Stamp]:  # one file at a time: of a new index they may be thousands
         nonlocal read
         for stamp in changed:
             now = time.time_ns()
@@ -228,16 +211,9 @@ def _follow(ws: Workspace, reading: str, written: Sequence[str]) -> tuple[int, i
                     yield _read(ws, stamp)
                     read += 1
             elif stamp.is_settled(now):
-                settled.append(stamp)
+                yield stamp
 
-    ws.index.apply(rows(), removed, [stamp.path for stamp in changed])
-    ws.index.write_counted()
-    for stamp in settled:
-        ws.index.touch(stamp)
-    ws.index.give_back(PAGES_A_FILE * (read + len(removed)))
-    if not trust:
-        ws.index.set_meta("reading", reading)
-        ws.index.forget_kept()
+    writer.apply(rows(), removed, [stamp.path for stamp in changed], reading=reading)
     return read, len(removed)
 
 
@@ -261,13 +237,13 @@ def embed_pending(ws: Workspace, *, budget_s: float | None, at_least: int = 0, p
     done = 0
     wait_s = BUSY_TIMEOUT_MS / 1000 if budget_s is None else LOCK_WAIT_MS / 1000
     try:
-        if ws.index.meta("model") != ws.embedder.name or not ws.index.has_vectors():
-            with ws.index.writing(round(wait_s * 1000)):
-                ws.index.use_model(ws.embedder.name, ws.embedder.dimensions)
+        if ws.index.meta("model") != ws.embedder.name:
+            with ws.index.writing(round(wait_s * 1000)) as writer:
+                writer.use_model(ws.embedder.name, ws.embedder.dimensions)
         if not ws.index.pending(1):
             return 0
-        with ws.index.embedding(wait_s if at_least or budget_s is None else 0) as alone:
-            if alone:
+        with _embedding(ws, wait_s if at_least or budget_s is None else 0) as is_alone:
+            if is_alone:
                 for done in _embedded(ws, budget_s, at_least, progress):  # noqa: B007
                     pass
             elif budget_s is None:
@@ -278,6 +254,11 @@ def embed_pending(ws: Workspace, *, budget_s: float | None, at_least: int = 0, p
     return done
 
 
+def _embedding(ws: Workspace, timeout_s: float) -> AbstractContextManager[bool]:
+    """Whether this process is the one that embeds, for the length of a `with`. An index in memory is its own."""
+    return nullcontext(True) if ws.index.file.trouble else one_process(ws.config.state / "embed.lock", timeout_s)
+
+
 def _embedded(ws: Workspace, budget_s: float | None, at_least: int, progress: Progress | None) -> Iterator[int]:
     """How many have their vector, after each batch. Without a budget every processor embeds.
 
@@ -286,7 +267,7 @@ def _embedded(ws: Workspace, budget_s: float | None, at_least: int, progress: Pr
     """
     wait_ms = BUSY_TIMEOUT_MS if budget_s is None else LOCK_WAIT_MS
     begun = time.perf_counter()
-    total = ws.index.pending_counts()[1] if progress else 0
+    total = ws.index.counts().pending_passages if progress else 0
     done = 0
 
     def wanted() -> Iterator[tuple[int, int, str]]:
@@ -304,11 +285,10 @@ def _embedded(ws: Workspace, budget_s: float | None, at_least: int, progress: Pr
     workers = max(1, processors() // ws.config.threads) if budget_s is None else 1
     with closing(in_parallel(embedded, wanted(), workers)) as vectors:
         while batch := list(islice(filter(None, vectors), BATCH)):
-            with ws.index.writing(wait_ms):
-                ws.index.store_vectors(batch)
+            with ws.index.writing(wait_ms) as writer:
                 done += len(batch)
-                if done >= 8:
-                    ws.index.set_meta("embed_rate", done / max(time.perf_counter() - begun, 1e-6))
+                rate = done / max(time.perf_counter() - begun, 1e-6)
+                writer.store_vectors(batch, rate=rate if done >= 8 else None)
             yield done
             if progress:
                 progress("embedding", done, total)
@@ -332,23 +312,23 @@ def rebuild(ws: Workspace, *, fresh: bool = False, progress: Progress | None = N
     notices: list[str] = []
     ws.journal.drain(0)
     reused = _mending(ws, lambda: _rebuild_text(ws, fresh=fresh, progress=progress))
-    if ws.index.trouble:
-        raise IndexUnusable(f"{ws.index.trouble}.", hint="Mend that, or move it away; it is made anew.")
+    if ws.index.file.trouble:
+        raise IndexUnusable(f"{ws.index.file.trouble}.", hint="Mend that, or move it away; it is made anew.")
     embedded = 0
     try:
         ws.embedder.load()
         embedded = more = embed_pending(ws, budget_s=None, progress=progress)
-        while ws.index.pending_counts()[1] and (sync(ws).changed or more):  # somebody wrote meanwhile
+        while ws.index.pending(1) and (sync(ws).changed or more):  # somebody wrote meanwhile
             more = embed_pending(ws, budget_s=None, progress=progress)
             embedded += more
-        if left := ws.index.pending_counts()[1]:
+        if left := ws.index.counts().pending_passages:
             notices.append(f"The model fails on {left:,} passages, which are found by words only.")
     except ModelError as error:
         notices.append(str(error))
-    ws.index.scrub() if ws.index.owes_scrub() else ws.index.compact()
-    _, entries, chunks = ws.index.counts()
+    ws.index.compact()
+    counts = ws.index.counts()
     seconds = time.perf_counter() - begun
-    return RebuildReport(entries, chunks, embedded, reused, seconds, ws.index.issues(), tuple(notices))
+    return RebuildReport(counts.entries, counts.chunks, embedded, reused, seconds, ws.index.issues(), tuple(notices))
 
 
 def read_entries(ws: Workspace, rowids: Sequence[int]) -> dict[int, Entry]:
@@ -390,16 +370,17 @@ def _cut_out(passages: Mapping[int, Passage], blocks: Mapping[int, tuple[Stored,
 
 def verify(ws: Workspace) -> bool:
     """False when the index was damaged and had to be made anew."""
-    if _mending(ws, ws.index.check) is None:
+    fault = _mending(ws, ws.index.file.check)
+    if fault is None:
         return True
-    ws.index.reset()
+    ws.index.file.heal(apsw.CorruptError(fault))
     in_step(ws, lambda _: None)
     return False
 
 
 def unlike_journal(ws: Workspace) -> list[str]:
     """Paths of files that the index, in step by its own account, does not show as they are; every file is read."""
-    known, shown = in_step(ws, lambda _: (ws.index.sources(), ws.index.own_ids()))
+    known = in_step(ws, lambda _: ws.index.sources())
     stamps = ws.journal.scan()
     astray = sorted(known.keys() - {stamp.path for stamp in stamps})
     for stamp in stamps:
@@ -407,7 +388,7 @@ def unlike_journal(ws: Workspace) -> list[str]:
             data = ws.journal.read(stamp.path)
             ids = {entry.id for entry in ws.journal.parse(stamp.path, data, stamp.mtime_ns).entries}
             source = known.get(stamp.path)
-            if source is None or source.digest != _hash(data) or ids != shown.get(stamp.path, set()):
+            if source is None or source.digest != _hash(data) or ids != source.ids:
                 astray.append(stamp.path)
     return astray
 
@@ -550,7 +531,7 @@ def _hash(value: str | bytes) -> int:
 
 def _says_the_same(ws: Workspace, stamp: Stamp) -> bool:
     """Whether a file only looks as if it had changed. Its time must be the same too: that may be an entry's date."""
-    source = ws.index.source(stamp.path)
+    source = ws.index.sources([stamp.path]).get(stamp.path)
     if source is None or source.stamp.mtime_ns != stamp.mtime_ns:
         return False
     with suppress(NotFound):
@@ -583,13 +564,9 @@ def _rebuild_text(ws: Workspace, *, fresh: bool, progress: Progress | None) -> i
             if progress:
                 progress("reading", number, len(stamps))
 
-    with ws.index.writing():
-        ws.index.clear(keep_vectors=not fresh and ws.index.meta("model") == ws.embedder.name)
-        reused = ws.index.apply(rows())
-        ws.index.forget_kept()
-        ws.index.set_meta("reading", _reading(ws))
-        ws.index.optimize()
-    return reused
+    with ws.index.writing() as writer:
+        keep_vectors = not fresh and ws.index.meta("model") == ws.embedder.name
+        return writer.refill(rows(), keep_vectors=keep_vectors, reading=_reading(ws))
 
 
 def _texts(ws: Workspace, passages: Sequence[Passage]) -> Iterator[tuple[int, int, str]]:

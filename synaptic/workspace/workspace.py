@@ -27,7 +27,7 @@ class Workspace:
 
     def close(self) -> None:
         self.index.flush()
-        self.index.close()
+        self.index.file.close()
 
     def __enter__(self) -> Workspace:
         return self

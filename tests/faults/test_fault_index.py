@@ -145,7 +145,7 @@ def wal_of_another_home(index: Path, rng: random.Random) -> None:
     with open_home(folder) as ws:
         for number in range(30):
             synaptic.save(ws, f"A lantern report that belongs elsewhere, {number}")
-        shutil.copy(f"{ws.index.path}-wal", f"{index}-wal")
+        shutil.copy(f"{ws.index.file.path}-wal", f"{index}-wal")
     gone("-shm")(index, rng)
     shutil.rmtree(folder)
 

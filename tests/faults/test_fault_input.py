@@ -253,7 +253,7 @@ def test_fuzzed_files(zoo: Workspace, rounds: Rounds) -> None:
             if number % 100 == 0:
                 assert search(zoo, "kingfishers", strategy="lexical").hits[0].entry.title == "The known entry"
                 assert path.read_bytes() == data
-    assert zoo.index.check() is None and zoo.index.orphans() == 0
+    assert zoo.index.file.check() is None and zoo.index.file.check(whole=True) is None
 
 
 @pytest.mark.slow

@@ -187,11 +187,11 @@ def test_what_sqlite_refuses_twice_is_reported_and_the_index_stays(tmp_path: Pat
     """A sound index is not made anew, whatever SQLite says of a question."""
     with open_home(tmp_path / "home") as ws:
         save(ws, f"A {WORDS}")
-        ws.index.accessed([search(ws, WORDS).hits[0].entry.id], 1)
+        ws.index.record("get", read=[search(ws, WORDS).hits[0].entry.id], at=1)
         assert ws.index.flush()
-        with as_it_was(ws.index.path):
-            usual = ws.index.db.limit(apsw.SQLITE_LIMIT_VARIABLE_NUMBER, 2)
+        with as_it_was(ws.index.file.path):
+            usual = ws.index.file.db.limit(apsw.SQLITE_LIMIT_VARIABLE_NUMBER, 2)
             with pytest.raises(SynapticError, match=r"sound, but SQLite refuses this: .*variable"):
                 search(ws, WORDS, filters=Filters(tags=("a",), files=("b",), projects=("tests",)))
-            ws.index.db.limit(apsw.SQLITE_LIMIT_VARIABLE_NUMBER, usual)
+            ws.index.file.db.limit(apsw.SQLITE_LIMIT_VARIABLE_NUMBER, usual)
             assert search(ws, WORDS).total == 1

@@ -169,7 +169,7 @@ def test_no_id_leads_anywhere(home: Home, outside: Path, tmp_path: Path) -> None
     with open_home(home.path) as ws:
         kept = save(ws, "Kept inside").id
         save(ws, "Deleted", at="2026-11-20T10:00")
-        before, index = held(tmp_path), ws.index.path.stat().st_ino
+        before, index = held(tmp_path), ws.index.file.path.stat().st_ino
         for way in WAYS_OUT:
             for tool, arguments in (
                 ("get", {"ids": way}),
@@ -185,7 +185,7 @@ def test_no_id_leads_anywhere(home: Home, outside: Path, tmp_path: Path) -> None
                     ANSWERS[spec.name](ws, Call(check_arguments(spec, arguments)))
             with pytest.raises(NotFound):
                 restore(ws, way)
-        assert ws.index.path.stat().st_ino == index  # nor did an id make the index look damaged
+        assert ws.index.file.path.stat().st_ino == index  # nor did an id make the index look damaged
     with home.server() as server:
         for way in WAYS_OUT:
             said = server.text("get", ids=[way, kept])
@@ -364,9 +364,9 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
         ]
         (ws.config.journal / "2026-11-20.md").write_text("\n".join(lines))
         search(ws, "fox")
-        before = schema(ws.index.path)
+        before = schema(ws.index.file.path)
         yield ws
-        assert schema(ws.index.path) == before and ws.index.check() is None
+        assert schema(ws.index.file.path) == before and ws.index.file.check() is None
 
 
 def schema(path: Path) -> list[tuple[Any, ...]]:
@@ -431,7 +431,7 @@ def test_a_filter_is_its_value(tmp_path: Path) -> None:
         for tag in ("a_b", "axb", "a-b", "a/b"):
             ids[f"#{tag}"] = save(ws, f"Tagged {tag}", tags=[tag]).id
         search(ws, "entry")
-        before = schema(ws.index.path)
+        before = schema(ws.index.file.path)
 
         def found(**filters: Any) -> set[str]:
             built = build_filters(now=ws.clock(), **filters)
@@ -451,7 +451,7 @@ def test_a_filter_is_its_value(tmp_path: Path) -> None:
         for tag in ("%", "_", "*", '"', "' '1'='1"):
             with pytest.raises(InvalidArgument, match="is no tag"):
                 found(tag=tag)
-        assert schema(ws.index.path) == before
+        assert schema(ws.index.file.path) == before
 
 
 @pytest.mark.parametrize(
@@ -484,7 +484,7 @@ def test_no_argument_of_any_tool_is_syntax(tmp_path: Path) -> None:
         kept = save(ws, "The entry that stays", tags=["kept"])
         changed = save(ws, "The entry that is changed")
         search(ws, "entry")
-        before = schema(ws.index.path)
+        before = schema(ws.index.file.path)
         required = {"content": "An entry", "query": "entry", "ids": kept.id, "id": changed.id, "text": "entry"}
         for tool in TOOLS:
             for name, value in itertools.product(tool.parameters, HOSTILE):
@@ -494,8 +494,8 @@ def test_no_argument_of_any_tool_is_syntax(tmp_path: Path) -> None:
                 except SynapticError as error:
                     refused += 1
                     assert not ABOUT_SQL.search(str(error)), (tool.name, name, value, str(error))
-        assert schema(ws.index.path) == before
-        assert ws.index.value("PRAGMA integrity_check") == "ok" and ws.index.orphans() == 0
+        assert schema(ws.index.file.path) == before
+        assert ws.index.file.check(whole=True) is None
         assert [hit.entry.id for hit in search(ws, "entry that stays tag:kept").hits] == [kept.id]
         assert ws.index.counts()[1] == sum(
             path.read_bytes().count(b"<!-- syn:") for path in ws.config.journal.glob("*.md")
@@ -522,7 +522,7 @@ def test_no_extension_is_loaded_later(tmp_path: Path) -> None:
     def refuses(ws: Workspace) -> None:
         for library in ("vec0", "/tmp/x.so", str(Path(apsw.__file__).parent / "x")):
             with pytest.raises(apsw.SQLError, match="not authorized"):
-                ws.index.db.execute("SELECT load_extension(?)", (library,)).fetchall()
+                ws.index.file.db.execute("SELECT load_extension(?)", (library,)).fetchall()
 
     with open_home(tmp_path / "home") as ws:
         save(ws, "One")
@@ -531,7 +531,7 @@ def test_no_extension_is_loaded_later(tmp_path: Path) -> None:
             path.unlink()
         search(ws, "one")
         refuses(ws)  # on the connection that replaced the first
-        ws.index.detach(OSError("no more room"))
+        assert ws.index.file.heal(apsw.FullError("no more room")) == "detach"
         refuses(ws)  # nor in memory
 
 
@@ -805,10 +805,11 @@ def vectors_of(index: Path, id: str) -> list[bytes]:
     opened = Index(index)
     try:
         rowid = opened.resolve(id).rowid
-        chunks = [row[0] for row in opened.rows("SELECT rowid FROM chunk WHERE entry = ?", rowid)]
+        found = opened.file.db.execute("SELECT rowid FROM chunk WHERE entry = ?", (rowid,))
+        chunks = [chunk for (chunk,) in found]
         return list(opened.vectors(chunks).values())
     finally:
-        opened.close()
+        opened.file.close()
 
 
 def test_what_is_purged_is_nowhere(home: Home) -> None:

@@ -89,7 +89,7 @@ def test_a_purged_word_is_nowhere(ws: Workspace) -> None:
     search(ws, "xylophonically")
     delete(ws, doomed.id, purge=True)
     kept = [path for path in ws.config.home.rglob("*") if path.is_file()]
-    assert ws.index.path in kept
+    assert ws.index.file.path in kept
     for path in kept:
         data = path.read_bytes().lower()
         assert b"xylophon" not in data and b"zymurg" not in data and doomed.id.encode() not in data, path
@@ -115,9 +115,9 @@ def test_an_index_is_sound_until_a_part_of_it_is_not(ws: Workspace, what: str) -
     for number in range(5):
         save(ws, f"entry {number}", tags=[f"t{number}"])
     search(ws, "entry")
-    assert ws.index.is_sound()
-    ws.index.db.execute(UNSOUND[what]).fetchall()
-    assert not ws.index.is_sound()
+    assert ws.index.file.check(whole=True) is None
+    ws.index.file.db.execute(UNSOUND[what]).fetchall()
+    assert ws.index.file.check(whole=True) is not None
 
 
 def test_a_broken_table_of_vectors_still_heals(ws: Workspace) -> None:
@@ -125,12 +125,12 @@ def test_a_broken_table_of_vectors_still_heals(ws: Workspace) -> None:
     for number in range(5):
         save(ws, f"entry {number}")
     search(ws, "entry", embed_ms=500)
-    ws.index.db.execute("UPDATE chunk_vec_rowids SET chunk_id = 99").fetchall()
+    ws.index.file.db.execute("UPDATE chunk_vec_rowids SET chunk_id = 99").fetchall()
     save(ws, "entry 5")
     path = ws.config.journal / "2026-11-21.md"
     path.write_bytes(path.read_bytes().replace(b"entry 3", b"entry seven"))
     assert search(ws, "seven", embed_ms=500).total >= 1
-    assert ws.index.is_sound()
+    assert ws.index.file.check(whole=True) is None
 
 
 def test_those_who_open_an_index_that_others_take_away_never_meet_a_stranger(tmp_path: Path) -> None:
@@ -138,9 +138,9 @@ def test_those_who_open_an_index_that_others_take_away_never_meet_a_stranger(tmp
 
     def open_and_take_away(number: int) -> str:
         index = Database(tmp_path / "index.db")
-        index.value("SELECT count(*) FROM entry")
+        index.db.execute("SELECT count(*) FROM entry").fetchall()
         if number % 3 == 0:
-            index.reset()
+            index.heal(apsw.CorruptError("taken away"))
         time.sleep(0.005)  # what it wrote is still in the log
         trouble = index.trouble
         index.close()

@@ -75,9 +75,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def vectors(home: Path) -> dict[int, bytes]:
     with open_home(home, embedder=FastEmbedder(DEFAULT_MODEL, cache=home / "models")) as ws:
-        rows = ws.index.rows("SELECT c.hash, v.embedding FROM chunk c JOIN chunk_vec v ON v.rowid = c.rowid")
-        assert ws.index.orphans() == 0
-        return dict(rows)
+        assert ws.index.file.check(whole=True) is None
+        rows = "SELECT c.hash, v.embedding FROM chunk c JOIN chunk_vec v ON v.rowid = c.rowid"
+        return dict(ws.index.file.db.execute(rows))
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux keeps a process on one processor")
@@ -110,7 +110,7 @@ def was_cut_short(home: Path, environ: dict[str, str], ending: signal.Signals) -
     command = [str(SYNAPTIC), "rebuild-index", "--fresh"]
     with subprocess.Popen(command, env=environ, stderr=subprocess.PIPE) as process, open_home(home) as ws:
         while process.poll() is None:
-            done = ws.index.value("SELECT count(*) FROM chunk WHERE vector = 1")
+            done = ws.index.file.db.execute("SELECT count(*) FROM chunk WHERE vector > 0").get
             if 0 < done < ENTRIES:
                 process.send_signal(ending)
                 break

@@ -135,11 +135,12 @@ def test_the_first_three_hits_count_as_read_and_the_rest_do_not(tmp_path: Path) 
             save(ws, f"The cable number {number}", force=True)
         search(ws, "cable")
         ws.index.flush()
-        assert [count for (count,) in ws.index.rows("SELECT count FROM access")] == [1, 1, 1]
+        assert [count for (count,) in ws.index.file.db.execute("SELECT count FROM access")] == [1, 1, 1]
     with open_home(tmp_path, track_access=False, metrics=False) as ws:
         search(ws, "cable")
         get(ws, [find(ws).entries[0].id])
-        assert not ws.index.unwritten
+        ws.index.flush()
+        assert ws.index.file.db.execute("SELECT sum(count) FROM access").get == 3
 
 
 def test_counts_survive_the_end_of_a_command(home: Home) -> None:
@@ -187,8 +188,8 @@ def test_what_is_too_far_in_meaning_is_cut_and_what_has_no_vector_stays(journal:
     assert not nothing.hits and "min_similarity 0.99 cut all" in nothing.notices[-1]
     save(journal, "The cable has no vector.", title="Bare")
     with journal.index.writing():
-        journal.index.db.execute("UPDATE chunk SET vector = 0 WHERE rowid = (SELECT max(rowid) FROM chunk)")
-        journal.index.db.execute("DELETE FROM chunk_vec WHERE rowid = (SELECT max(rowid) FROM chunk)")
+        journal.index.file.db.execute("UPDATE chunk SET vector = 0 WHERE rowid = (SELECT max(rowid) FROM chunk)")
+        journal.index.file.db.execute("DELETE FROM chunk_vec WHERE rowid = (SELECT max(rowid) FROM chunk)")
     left = search(journal, "The cable is new.", min_similarity=cut, embed_ms=0)
     assert set(titles(left)) == {best, "Bare"}
     assert any("no vector" in notice for notice in left.notices)

@@ -250,5 +250,6 @@ def test_status_tells_counts_and_how_long_calls_took(tmp_path: Path, clock: Cloc
         assert 0 < search_ms["total"].p50 <= search_ms["total"].p95
         assert {"journal", "index", "total"} == set(now.figures["save"].stages)
     with open_home(tmp_path, metrics=False, track_access=False) as ws:
+        before = status(ws).figures
         search(ws, "sqlite")
-        assert not ws.index.unwritten
+        assert ws.index.flush() and status(ws).figures == before

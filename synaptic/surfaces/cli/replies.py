@@ -22,7 +22,7 @@ def screen_of(ws: Workspace) -> Screen:
 
 def when_empty(ws: Workspace) -> str:
     """Where the journal is and how to begin, if it is empty; else nothing."""
-    if ws.index.counts()[1]:
+    if ws.index.counts().entries:
         return ""
     return f"The journal in {ws.config.journal} is empty. Its first entry could be:\n  {EXAMPLE}"
 

@@ -183,7 +183,7 @@ def _found(
             entry |= {"content": shown, "truncated": True}
     if items:
         head = f"{len(items)} of {data['total']}{how}. {DATA_FOLLOWS}"
-    elif ws.index.counts()[1]:
+    elif ws.index.counts().entries:
         head = "Nothing found. Try other words, or fewer filters."
     else:
         head = "The journal is empty: context_save adds its first entry."

@@ -178,8 +178,8 @@ class Worker:
         self._jobs.put((lambda _: None, Future()))
 
     def _until_flush(self) -> float | None:
-        """Seconds until the index is told what was read; None where there is nothing to tell."""
-        if self._ws is None or not self._ws.index.unwritten:
+        """Seconds until the index is told what was read; None where nothing is left to tell."""
+        if self._ws is None:
             return None
         wait = self._flush_at - time.monotonic()
         if wait > 0:
