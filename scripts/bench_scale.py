@@ -40,7 +40,8 @@ from synaptic.models import Vector
 from synaptic.search.evidence import DEPTH, Evidence, Query
 from synaptic.search.ranking import reciprocal_rank_fusion
 from synaptic.search.request import Request
-from synaptic.workspace.sync import embed_pending, sync
+from synaptic.workspace.embed import embed_pending
+from synaptic.workspace.sync import sync
 
 Row = dict[str, Any]
 

@@ -22,7 +22,7 @@ from soak_trials import NOW, HashingEmbedder, attack, check, entries, open_home
 from synaptic import Filters, Workspace, delete, get, open_workspace, rebuild, recent, restore, save, search, update
 from synaptic.config import Config
 from synaptic.models import TYPES, EntryType
-from synaptic.workspace.sync import embed_pending
+from synaptic.workspace.embed import embed_pending
 
 STEPS = 25
 SEARCHES = 20

@@ -10,7 +10,8 @@ from ..index import Index
 from ..language.lexicon import TYPE_WORDS
 from ..language.words import places, words
 from ..models import Filters, Hit, Mode
-from ..workspace.sync import DEFAULT_RATE, SyncReport
+from ..workspace.embed import DEFAULT_RATE
+from ..workspace.sync import SyncReport
 from ..workspace.workspace import Workspace
 from .evidence import Evidence, given
 from .ranking import Ranked

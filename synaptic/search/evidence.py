@@ -11,8 +11,8 @@ from ..index import Candidate, Standing, moment
 from ..language.query import nearest_word
 from ..language.words import match, stems
 from ..models import Entry, Filters, Vector
+from ..workspace.readback import read_hits, read_passages
 from ..workspace.stopwatch import Stopwatch
-from ..workspace.sync import read_hits, read_passages
 from ..workspace.workspace import Workspace
 from .request import Request
 

@@ -28,7 +28,8 @@ from ..language.query import parse_query, terms_of
 from ..language.words import words
 from ..models import Filters
 from ..notes.privacy import without_private
-from ..workspace.sync import SyncReport, in_step, read_passages
+from ..workspace.readback import read_passages
+from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
 from .evidence import Evidence
 from .request import Request

@@ -14,7 +14,8 @@ from ..models import Facets, Figures, Filters, Latency, Listing, Order, Status
 from ..notes.blocks import project_key
 from ..search.search import check_order, known_costs, search
 from ..workspace.changes import marked
-from ..workspace.sync import SyncReport, in_step, read_entries
+from ..workspace.readback import read_entries
+from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
 
 RECENT_POOL = 50

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -21,8 +21,10 @@ from ..notes.screening import Screen
 from ..search.tagging import suggest_tags
 from ..workspace.changes import fingerprints
 from ..workspace.checkout import working_checkout
+from ..workspace.embed import embed_pending
+from ..workspace.rows import content_hash
 from ..workspace.stopwatch import Stopwatch
-from ..workspace.sync import UNSCRUBBED, content_hash, embed_pending, in_step, sync
+from ..workspace.sync import UNSCRUBBED, in_step, sync
 from ..workspace.workspace import Workspace
 
 SCRUB_WAIT_MS = 3_000
@@ -143,57 +145,90 @@ def update(
     replaced = None if supersedes is None else tuple(dict.fromkeys(_fixed(ws, old) for old in supersedes))
     if replaced and found.entry.id in replaced:
         raise InvalidArgument("An entry cannot supersede itself.", hint="Give the ids of older entries.")
-    notices: list[str] = []
-    dropped = unique(map(check_tag, check_values("remove_tags", remove_tags)))
-    new_tags = check_values("tags", [*(tags or ()), *add_tags])
+    parts = _Parts(
+        content=content,
+        append=append,
+        title=title,
+        type=type,
+        tags=tags,
+        added=check_values("tags", [*(tags or ()), *add_tags]),
+        dropped=unique(map(check_tag, check_values("remove_tags", remove_tags))),
+        importance=importance,
+        project=project,
+        files=files,
+        supersedes=replaced,
+    )
+    said: list[str] = []
 
     def change(old: Entry) -> Entry:
-        screen = Screen(ws.config.secrets)
-        text = old.content if content is None else screen.text("text", newlines(content), after=title or old.title)
-        if append is not None:
-            text = f"{old.content}\n\n{screen.text('text', newlines(append), after=old.content)}"
-        given_tags = (*(old.tags if tags is None else ()), *screen.texts("tag", new_tags))
-        wanted = [tag for tag in given_tags if slug_tag(tag) not in dropped]
-        # a title taken from the text follows the text
-        derived = compose_entry(old.content, id=old.id, at=old.at)[0].title
-        follows = content is not None and old.title == derived
-        new_title = screen.text("title", title) if title else title if title is not None or follows else old.title
-        compose = partial(
-            compose_entry,
-            text,
-            id=found.entry.id,
-            at=old.at,
-            type=old.type if type is None else check_type(type),
-            tags=wanted,
-            importance=old.importance if importance is None else _importance(importance),
-            files=old.files if files is None else screen.texts("file", files),
-            project=old.project if project is None else screen.text("project", project) or None,
-            parent=old.parent,
-            supersedes=old.supersedes if replaced is None else replaced,
-            by=old.by,
-        )
-        new, composed = _with_clean_title(compose, new_title, screen, keep=old.title)
-        notices[:] = [*screen.notices(), *composed]
-        for tag in dropped:
-            if tag in new.tags:
-                notices.append(f"#{tag} stands in the text itself, so the tag stays; edit the content.")
-            elif tag not in (*old.tags, *map(slug_tag, given_tags)):
-                has = ", ".join(f"#{known}" for known in old.tags)
-                notices.append(f"The entry has no tag #{tag} to remove; it has {has or 'none'}.")
-        known = old.fingerprints if files is None else fingerprints(new, working_checkout())
-        return replace(new, fingerprints=known, extra=old.extra, date_source=old.date_source, place=old.place)
+        new, said[:] = _changed(ws, found.entry.id, old, parts)
+        return new
 
     path, copies = _path(found.entry), found.copies
     told: list[str] = []
     new = ws.journal.edit(path, found.own_id, change, told)
     also = _also(copies, lambda copy: ws.journal.edit(copy, found.own_id, change), "changed")
-    notices += told
-    notices += index_now(ws, path, *copies)
-    notices += also
+    notices = [*said, *told, *index_now(ws, path, *copies), *also]
     with suppress(apsw.Error):  # then a notice says that the entry is not indexed
         others = (issue for issue in ws.index.issues() if issue.code == "duplicate-id" and new.id in issue.message)
         notices += (f"Another text with this id stands in {other.path}:{other.line}, unchanged." for other in others)
     return receipt_of(new, path=path, notices=notices)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parts:
+    """The parts of an entry that an update replaces; None where a part stays. `added` tags include `tags`."""
+
+    content: str | None
+    append: str | None
+    title: str | None
+    type: str | None
+    tags: Sequence[str] | None
+    added: Sequence[str]
+    dropped: Sequence[str]
+    importance: int | None
+    project: str | None
+    files: Sequence[str] | None
+    supersedes: tuple[str, ...] | None
+
+
+def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, list[str]]:
+    """The entry with its new parts, and what the user should know of it."""
+    screen = Screen(ws.config.secrets)
+    title, text = parts.title, old.content
+    if parts.content is not None:
+        text = screen.text("text", newlines(parts.content), after=title or old.title)
+    elif parts.append is not None:
+        text = f"{old.content}\n\n{screen.text('text', newlines(parts.append), after=old.content)}"
+    tags = (*(old.tags if parts.tags is None else ()), *screen.texts("tag", parts.added))
+    # a title taken from the text follows the text
+    derived = compose_entry(old.content, id=old.id, at=old.at)[0].title
+    follows = parts.content is not None and old.title == derived
+    compose = partial(
+        compose_entry,
+        text,
+        id=id,
+        at=old.at,
+        type=old.type if parts.type is None else check_type(parts.type),
+        tags=[tag for tag in tags if slug_tag(tag) not in parts.dropped],
+        importance=old.importance if parts.importance is None else _importance(parts.importance),
+        files=old.files if parts.files is None else screen.texts("file", parts.files),
+        project=old.project if parts.project is None else screen.text("project", parts.project) or None,
+        parent=old.parent,
+        supersedes=old.supersedes if parts.supersedes is None else parts.supersedes,
+        by=old.by,
+    )
+    wanted = screen.text("title", title) if title else title if title is not None or follows else old.title
+    new, notices = _with_clean_title(compose, wanted, screen, keep=old.title)
+    said = [*screen.notices(), *notices]
+    for tag in parts.dropped:
+        if tag in new.tags:
+            said.append(f"#{tag} stands in the text itself, so the tag stays; edit the content.")
+        elif tag not in (*old.tags, *map(slug_tag, tags)):
+            has = ", ".join(f"#{known}" for known in old.tags)
+            said.append(f"The entry has no tag #{tag} to remove; it has {has or 'none'}.")
+    known = old.fingerprints if parts.files is None else fingerprints(new, working_checkout())
+    return replace(new, fingerprints=known, extra=old.extra, date_source=old.date_source, place=old.place), said
 
 
 def _with_clean_title(

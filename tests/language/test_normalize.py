@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from synaptic.language.normalize import MAX_LENGTH, Change, anchor_times, normalize
 from synaptic.language.normalize.pronouns import resolve_pronouns
-from synaptic.workspace.sync import RELATIVE
+from synaptic.workspace.rows import RELATIVE
 
 DATA = Path(__file__).parents[1] / "data"
 ON = date(2026, 11, 21)  # a Saturday

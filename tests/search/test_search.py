@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from synaptic import Workspace, build_filters, delete, find, get, rebuild, recent, restore, save, search, update
 from synaptic.errors import Ambiguous, InvalidArgument, NotFound, Refused
 from synaptic.index.embedding import FastEmbedder
-from synaptic.workspace.sync import embed_pending
+from synaptic.workspace.embed import embed_pending
 
 LOGIN = "Fixed authentication JWT token refresh bug in the login flow"
 OTHERS = """Chose sqlite-vec over LanceDB: one file, no server

@@ -24,7 +24,9 @@ from synaptic import Filters, Workspace, delete, find, get, rebuild, recent, res
 from synaptic.errors import JournalError, ModelError, NotFound, Refused
 from synaptic.index import Source
 from synaptic.models import Entry, Stamp, Vector
-from synaptic.workspace.sync import SyncReport, embed_pending, in_step, read_entries, sync, verify
+from synaptic.workspace.embed import embed_pending
+from synaptic.workspace.readback import read_entries
+from synaptic.workspace.sync import SyncReport, in_step, sync, verify
 
 # -- the law ----------------------------------------------------------------------------------------
 

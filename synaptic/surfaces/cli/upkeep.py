@@ -11,7 +11,8 @@ import typer
 from ...config import load_config
 from ...errors import InvalidArgument
 from ...verbs import browse, doctor, gitdriver
-from ...workspace.sync import DEFAULT_RATE, rebuild
+from ...workspace.embed import DEFAULT_RATE
+from ...workspace.sync import rebuild
 from ...workspace.workspace import Workspace
 from .. import wire
 from . import flags as f

@@ -17,7 +17,8 @@ from ...models import TYPES, Entry, EntryType, Filters
 from ...notes.blocks import project_key, slug_tag
 from ...search.ranking import reciprocal_rank_fusion
 from ...workspace.checkout import detect_project, work_at_hand
-from ...workspace.sync import in_step, read_entries
+from ...workspace.readback import read_entries
+from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from ..present import one_line
 from .briefing import Shelf, compose

@@ -1,0 +1,157 @@
+"""What the index keeps of a journal file: a pure function of its bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import string
+from dataclasses import fields
+from functools import partial
+from operator import attrgetter
+
+from ..index import (
+    ChunkRow,
+    EntryRow,
+    FileRows,
+)
+from ..index.chunking import cut
+from ..language.lexicon import DAY_NAMES, STOP_WORDS
+from ..models import Entry, ParsedFile, Place, Stamp
+from ..notes.blocks import MASK
+from ..notes.markdown import body_text, plain_text
+from ..notes.privacy import mask
+
+CONTEXT_CHARS = 900
+
+
+def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool, *, times: bool = True) -> FileRows:
+    """What the index keeps of a file. `times`: relative times of a text are also indexed as the dates they mean."""
+    masked = mask(data)
+    texts = [_whole_text(entry, masked) for entry in parsed.entries]
+    before = ["", *(text[-CONTEXT_CHARS:] for text in texts[:-1])]
+    after = [*(text[:CONTEXT_CHARS] for text in texts[1:]), ""]
+    rows = tuple(
+        _entry_row(entry, data, masked, previous, following, times)
+        for entry, previous, following in zip(parsed.entries, before, after, strict=False)  # none in an empty file
+    )
+    return FileRows(stamp, hash_of(data), settled, rows, parsed.issues, hides=masked != data)
+
+
+def _entry_row(entry: Entry, data: bytes, masked: bytes, previous: str, following: str, times: bool) -> EntryRow:
+    place = place_of(entry)
+    block = data[place.start : place.end]
+    made_of = repr((previous, following, times, _ROW(entry))).encode("utf-8", "surrogatepass")
+    return EntryRow(
+        entry=entry,
+        hash=hash_of(block),
+        content_hash=content_hash(entry.content),
+        row_hash=hash_of(made_of + block),
+        chunks=partial(_chunk_rows, entry, masked[place.body_start : place.body_end], previous, following, times),
+        hides=masked[place.start : place.end] != block,
+    )
+
+
+_ROW = attrgetter(*(field.name for field in fields(Entry) if field.name not in ("content", "place", "changed_files")))
+"""What the index keeps of an entry; some of it says its file, not its own bytes."""
+
+
+def _chunk_rows(entry: Entry, body: bytes, previous: str, following: str, times: bool) -> tuple[ChunkRow, ...]:
+    spans = cut(body.replace(MASK, b" "))
+    title, labels = entry.title, _labels(entry)
+    chunks = []
+    for number, span in enumerate(spans):
+        text = plain_text(body_text(body[span.start : span.end]))
+        # a long entry's first passage stands beside the entry before, its last beside the one after
+        meant = _dates_meant(f"{entry.title}\n\n{text}" if number == 0 else text, entry) if times else ""
+        own = "\n".join(part for part in (title, f"{text} {meant}".strip(), labels) if part)
+        title, labels = _repeated(title), _repeated(labels)
+        context = thinned(f"{previous if number == 0 else ''} {following if span is spans[-1] else ''}")
+        chunks.append(
+            ChunkRow(
+                start=span.start,
+                end=span.end,
+                hash=hash_of(embedded_text(entry, text)),
+                words_hash=hash_of(f"{own}\0{context}"),
+                own=own,
+                context=context,
+                embed=span.embed,
+            )
+        )
+    return tuple(chunks)
+
+
+MAX_REPEATED = 2_000
+"""Characters of a title or of labels that each passage repeats: 100,000 tags in 2,000 passages are too many."""
+MAX_REPEATED_TAGS = 200
+FILLER = b"the"
+_APART = bytes.maketrans(string.punctuation.encode(), b" " * len(string.punctuation))
+_SAYS_NOTHING = frozenset(form.encode() for word in STOP_WORDS for form in (word, word.capitalize()))
+RELATIVE = re.compile(
+    r"yesterday|to(?:day|night|morrow)|\bago\b|from\s+now"
+    rf"|\b(?:last|next|this)\s+(?:week|month|year|morning|afternoon|evening|night|{'|'.join(DAY_NAMES)})"
+    r"|\bin\s+(?:\S+\s+){1,3}(?:day|week|fortnight|month|year)",
+    re.IGNORECASE,
+)
+"""What every text with a relative time has, and few others; seldom is `normalize` asked."""
+
+
+def _dates_meant(text: str, entry: Entry) -> str:
+    """The dates that relative times of the text stand for, to be found as words too."""
+    if entry.date_source == "mtime" or not RELATIVE.search(text):
+        return ""
+    from ..language.normalize import anchor_times  # most notes do not need it
+
+    return " ".join(dict.fromkeys(change.now for change in anchor_times(text, on=entry.at.date())))
+
+
+def embedded_text(entry: Entry, text: str) -> str:
+    """What the model reads of a passage: it stands alone there, so it carries title and tags.
+
+    Not the date: with it, recall@10 on LoCoMo was 0.758 instead of 0.775.
+    """
+    title = "" if text.startswith(entry.title.rstrip(".…")) else entry.title
+    tags = " ".join(entry.tags[:MAX_REPEATED_TAGS])
+    return "\n".join([part for part in (_repeated(title), text, _repeated(tags)) if part])
+
+
+def _repeated(label: str) -> str:
+    """A title or labels as every passage repeats them; of very long ones, which the first passage has whole, a part."""
+    return label if len(label) <= MAX_REPEATED else label[:MAX_REPEATED].rpartition(" ")[0]
+
+
+def content_hash(content: str) -> int:
+    """The hash by which a repeated save is known."""
+    return hash_of(content)
+
+
+def _labels(entry: Entry) -> str:
+    aliases = [value for key, value in entry.extra if key == "aliases"]
+    return " ".join((*entry.tags, entry.project or "", *entry.files, *aliases)).strip()
+
+
+def thinned(text: str) -> str:
+    """The text with another word in the place of each stop word: no shorter for BM25, but a fifth less of the index.
+
+    For neighbours' words, in which nobody seeks a phrase.
+    """
+    apart = text.replace("’", " ").encode("utf-8", "surrogatepass").translate(_APART).split()  # bytes: much faster
+    return b" ".join([FILLER if word in _SAYS_NOTHING else word for word in apart]).decode("utf-8", "surrogatepass")
+
+
+def _whole_text(entry: Entry, masked: bytes) -> str:
+    """Title and text, as the neighbours' context; only its two ends are ever used."""
+    place = place_of(entry)
+    body = masked[place.body_start : place.body_end]
+    if len(body) > 8 * CONTEXT_CHARS:
+        body = body[: 4 * CONTEXT_CHARS] + b"\n" + body[-4 * CONTEXT_CHARS :]
+    return f"{entry.title} {plain_text(body_text(body))}".strip()
+
+
+def hash_of(value: str | bytes) -> int:
+    raw = value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest(), "big", signed=True)
+
+
+def place_of(entry: Entry) -> Place:
+    assert entry.place is not None, "entries from files have a place"
+    return entry.place
