@@ -23,7 +23,7 @@ _CLOCK = (
 # The second dash is U+2013 in UTF-8 read as Latin-1.
 TIME_HEADING = rf"##[ \t]+(?P<time>{_CLOCK}(?:(?:-|–|\xe2\x80\x93){_CLOCK})?)(?=[ \t\r\n]|\Z)"
 _STRUCTURE = re.compile(
-    r"^(?:(?P<fence>(?P<prefix>[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*)(?P<run>`{3,}|~{3,})(?P<info>[^\n]*))"
+    r"^(?:(?P<fence>(?P<prefix>[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+){0,20})(?P<run>`{3,}|~{3,})(?P<info>[^\n]*))"
     rf"|(?P<comment> {{0,3}}<!--)|(?P<h1>\#(?=[ \t\r\n]|\Z))|(?P<entry>{TIME_HEADING}))",
     re.MULTILINE,
 )
