@@ -312,9 +312,10 @@ def parts(query: str) -> list[str]:
     return [part.query for part in plan_of(query).sub_queries[1:]]
 
 
-def test_compound_questions_are_searched_in_their_parts() -> None:
-    """Labelled before the rules; the first run gave 51 of 56."""
-    cases = json.loads((DATA / "compound.json").read_text("utf-8"))
+@pytest.mark.parametrize(("labels", "least"), [("compound", 51), ("compound_fresh", 40)])
+def test_compound_questions_are_searched_in_their_parts(labels: str, least: int) -> None:
+    """Labelled before the rules; the first runs gave 51 of 56, and 35 of 60 labelled by other eyes."""
+    cases = json.loads((DATA / f"{labels}.json").read_text("utf-8"))
     right = 0
     for case in cases:
         found = plan_of(case["question"]).sub_queries[1:]
@@ -322,10 +323,11 @@ def test_compound_questions_are_searched_in_their_parts() -> None:
             right += len(found) <= 1 and not any(part.depends_on for part in found)
             continue
         told = [{word for _, word in words(part.query)} for part in found]
-        held = [set(wanted.split()) <= said for wanted, said in zip(case["parts"], told, strict=False)]
+        wanted = [{word for _, word in words(part)} for part in case["parts"]]
+        held = [part <= said for part, said in zip(wanted, told, strict=False)]
         in_order = bool(found and found[-1].depends_on)
         right += len(found) == len(case["parts"]) and all(held) and in_order == case.get("in_order", False)
-    assert right >= 51
+    assert right >= least
 
 
 def test_a_simple_question_is_one_search() -> None:

@@ -123,6 +123,8 @@ def _in_time(text: str) -> tuple[SubQuery, ...]:
     found = _pattern("beside_event").search(text)
     if not found or not (_telling(found["event"]) and _telling(text[: found.start()])):
         return ()
+    if _pattern("no_event").fullmatch(found["event"].strip(" ?.!")):
+        return ()
     event = SubQuery("q2", found["event"].strip(" ?.!"), "hybrid")
     ends = {"before": "until", "after": "since"}
     sides = [ends[word] for word in re.findall("before|after", found["side"].lower())]
@@ -146,7 +148,7 @@ def _clauses(text: str) -> tuple[SubQuery, ...]:
 
 def _sides(text: str) -> tuple[str, ...]:
     """The things compared, each with the words that all share; nothing where no two are."""
-    text = text.strip(" ?.!")
+    text = _pattern("no_choice").sub(" ", text).strip(" ?.!")
     if found := _pattern("between").search(text):
         sides = [found[1], found[2]]
         shared = f"{text[: found.start()]} {text[found.end() :]}"
