@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +18,11 @@ from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import FastEmbedder
 
 Rounds = Callable[[int, int], Iterator[int]]
+
+if threading.current_thread() is threading.main_thread():
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a job in the background ignores it, and so would children
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
