@@ -20,9 +20,8 @@ from synaptic.index.embedding import FastEmbedder
 Rounds = Callable[[int, int], Iterator[int]]
 
 if threading.current_thread() is threading.main_thread():
-    signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # a job in the background ignores it, and so would children
+    # a job in the background ignores Control-C, and so would its children
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -14,7 +14,7 @@ OWN = "own"
 """The column that holds an entry's own words, not its neighbours'."""
 
 THESE = "(SELECT value FROM json_each(?))"
-"""A list of any length as one value: SQLite takes 32,766 of them, and expressions that are 1,000 deep."""
+"""SQL for a list that is bound as one JSON value: SQLite takes 32,766 values, and expressions that are 1,000 deep."""
 
 SUPERSEDED = (
     # in this order, and without an index made for the query: the targets are few, the entries many
@@ -22,13 +22,14 @@ SUPERSEDED = (
     "WHERE +old.twin = 0 AND new.twin <> 1 "
     "AND (new.at > old.at OR (new.at = old.at AND new.source = old.source AND new.seq > old.seq))"
 )
-"""Every entry `old` that an entry `new` supersedes; the later counts alone, so that two cannot hide each other."""
+"""SQL for every entry `old` that a later entry `new` supersedes. Only a later one can, or two could hide each other."""
 
 
 def conditions(filters: Filters, *, singly: bool = False, rowid: str = "e.rowid") -> tuple[str, tuple[Any, ...]]:
-    """SQL over the alias `e`, each condition led by AND, and its values. `singly`: the entries are known already.
+    """The filters as SQL conditions on the alias `e`, each led by AND, and their values.
 
-    `rowid` is how the entry is called, which is all that is asked of it about tags and files.
+    `singly`: given entries are checked, so the tags of each are read instead of all entries with a tag. `rowid` is
+    the SQL name of the entry's rowid; the filters by tag and by file use no other column of the entry.
     """
     parts: list[str] = []
     values: list[Any] = []
@@ -82,10 +83,10 @@ def shown(filters: Filters) -> tuple[str, tuple[Any, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What lets chunks into a list, as SQL and its values. `open`: every chunk passes. `bounded`: to given entries.
+    """A condition on chunks, as SQL and values. `open`: every chunk passes. `bounded`: only chunks of given entries do.
 
-    `listing` yields the rowid of each chunk that passes. `check` yields those that pass of the chunks given as JSON,
-    which is its first value. `phrases`: it looks for quoted words, which is quick for all chunks at once only.
+    `listing` yields the rowid of each chunk that passes. `check` yields the chunks that pass among those of a JSON
+    list, which is bound before its values. `phrases`: it seeks quoted words, which is slow for a few chunks at a time.
     """
 
     listing: tuple[str, tuple[Any, ...]]
@@ -123,7 +124,7 @@ def gate(filters: Filters, within: Sequence[int] | None, phrases: Sequence[str])
 
 
 def _midnight(day: str, later: int) -> int:
-    """So many days after a day, in UTC and as the index counts instants; wherever it is that day, it is near."""
+    """Midnight of the date `later` days after `day`, as if it were UTC, in microseconds since 1970."""
     return (date.fromisoformat(day).toordinal() + later - _EPOCH_DAY) * _MICROSECONDS_A_DAY
 
 

@@ -145,8 +145,9 @@ class Database:
             raise
 
     def heal(self, error: apsw.Error, tried: Collection[str] = ()) -> str:
-        """What was done about an error: `reset`, `detach`, `again`, or nothing. What was `tried` is not done again.
+        """Acts on an error and returns the way: `reset`, `detach`, `again`, or "" for none.
 
+        A way that is in `tried` is returned, but not taken again.
         `reset`: the index was damaged and is empty now. `detach`: the disk refused it, so that it goes on in memory.
         `again`: SQLite refuses a question that is too large with the error of a broken table; the index is sound.
         """
@@ -229,7 +230,7 @@ class Database:
         return self._in_memory(BlockingIOError(errno.EAGAIN, "it is replaced again and again"))
 
     def _open_file(self) -> apsw.Connection | None:
-        """None where the file was replaced while it was opened."""
+        """A connection to the file, made if need be; None where the file was replaced while it was opened."""
         self._identity = None
         if _identity(self.path) is None:
             with self._creation_lock():
@@ -247,7 +248,7 @@ class Database:
         return connection
 
     def _create(self) -> None:
-        """An empty index appears at once: what others open has a name and a schema."""
+        """Makes an empty index in a second file and renames it: other processes never open one without a schema."""
         new = self.path.with_name(f"{self.path.name}.new")
         _unlink(new, "", "-wal", "-shm")
         os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
@@ -370,7 +371,7 @@ _UNREADABLE = (
 
 @contextmanager
 def _transaction(db: apsw.Connection, begin: str = "BEGIN IMMEDIATE") -> Iterator[None]:
-    """A deferred transaction that comes to write fails at once when another one wrote: writers begin immediately."""
+    """A transaction. Writers keep the default `begin`: a deferred one cannot write once another one has written."""
     db.execute(begin)
     try:
         yield
@@ -423,7 +424,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _companions(path: Path) -> tuple[object, object]:
-    """What the log and the shared memory are; an open connection keeps both in their places."""
+    """The inodes of the log and the shared memory. They stay the same while a connection is open."""
     return _inode(f"{path}-wal"), _inode(f"{path}-shm")
 
 
@@ -435,7 +436,7 @@ def _inode(path: str) -> int | None:
 
 
 def _readable_copy(path: Path) -> apsw.Connection | None:
-    """What can be read of a file that cannot be written, in memory; None where that is nothing sound."""
+    """A copy in memory of a file that cannot be written; None where no sound copy can be read."""
     for way in ("mode=ro", "immutable=1"):  # with its log; without, where that cannot be opened
         memory = apsw.Connection(":memory:")
         memory.execute(f"PRAGMA page_size = {PAGE_SIZE}")

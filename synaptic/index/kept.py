@@ -10,7 +10,7 @@ from .database import Database
 Made = TypeVar("Made")
 
 LASTING = frozenset({"proofs", "ids", "vocabulary", "frequencies"})
-"""Values that this process's own writes bring up to date themselves, or that may lag behind them."""
+"""Names of values that stay when this process writes: its writes update them, or they may lag behind."""
 
 
 class Cache:

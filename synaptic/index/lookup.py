@@ -50,13 +50,13 @@ QUICKLY_SCORED = 2_000
 """Up to this number of matches all are scored. Chosen with scripts/bench.py scale."""
 
 FEW, FEW_OF = 2_000, 6
-"""A filter that leaves at most 2,000 chunks, or a sixth of all, is listed before the search."""
+"""The chunks of a filter are listed before the search where they are at most 2,000, or at most a sixth of all."""
 
 COUNTED_FOR = 100
-"""How often words occur is counted again after as many written rows as a hundredth of the chunks."""
+"""Counts of words are made again once the rows written since then exceed a hundredth of the chunks."""
 
 MANY_PASS = 4
-"""Where a filter lets many through, the wanted chunks are nearly always among four times as many."""
+"""Where a filter lets many chunks through, the wanted ones are nearly always among the best four times `limit`."""
 
 ASKED = 200
 """Chunks that are sampled to see whether a filter lets many through."""
@@ -126,10 +126,10 @@ class Index:
         read: Iterable[str] = (),
         at: int = 0,
     ) -> None:
-        """Counts a call that took these milliseconds, and the ids of the entries that it read, at the instant `at`.
+        """Keeps the milliseconds of a call by stage, and counts a read of each entry id in `read` at the instant `at`.
 
-        It is written with the next change, or by `flush`. The first call of a process pays for imports and caches: it
-        tells nothing of its strategy.
+        Both are written with the next change, or by `flush`. The first call of a verb in a process is kept without its
+        strategy: its time includes imports and caches.
         """
         if stages is not None:
             warm = verb in self._timed
@@ -247,7 +247,7 @@ class Index:
         few: array[int] | None,
         promising: str = "",
     ) -> list[tuple[int, float]]:
-        """(chunk, BM25) of the best that pass; with `promising`, of those that match it too."""
+        """(chunk, BM25) of the best chunks that pass and, where the query `promising` is given, match it too."""
         condition, values = (_AMONG_MATCHES, [promising]) if promising else ("", [])
         if few is not None:
             return self._scored(
@@ -277,11 +277,11 @@ class Index:
         return cast("list[tuple[int, float]]", rows)
 
     def _promising(self, terms: Sequence[str], limit: int) -> tuple[Sequence[str], list[str]]:
-        """(the terms that tell anything, what the best chunks match); nothing where scoring every match is quick.
+        """(the terms that count, FTS5 queries to try in turn); no queries where scoring every match is quick.
 
-        A word in half of the chunks or more counts nothing in BM25. Of the others the rare ones decide: the best
-        hold one of them. Where none is rare, or too few chunks hold one, they hold the next rarest in themselves, or
-        the two after that.
+        A word in half of the chunks or more counts nothing in BM25. The first query matches the chunks that hold one
+        of the rare words; it is absent where these are too few. The second query also matches chunks whose own text
+        holds the next rarest word, or both of the two words after that.
         """
         _, counts = self._frequencies(terms)
         if sum(counts.values()) <= QUICKLY_SCORED:
@@ -331,7 +331,7 @@ class Index:
         return known[passing]
 
     def _listed(self, passes: Gate) -> array[int] | None:
-        """The chunks that pass, where they are few. Some are asked first: where many pass, listing them is dear."""
+        """The chunks that pass; None where they are many. A sample is checked first: listing many takes long."""
         last = self._value("SELECT coalesce(max(rowid), 0) FROM chunk")
         most = last if passes.bounded else max(FEW, last // FEW_OF)
         if last > most and not passes.phrases:

@@ -51,7 +51,7 @@ def in_parallel(work: Callable[[Item], Made], items: Iterable[Item], workers: in
 
 @contextmanager
 def one_process(lock: Path, timeout_s: float) -> Iterator[bool]:
-    """Whether this process holds the lock, for which it waits; another one would do the same work."""
+    """A context that gives True while this process holds the lock, and False if it did not get it in `timeout_s`."""
     from filelock import FileLock
 
     file = FileLock(lock, mode=0o600)

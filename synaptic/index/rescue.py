@@ -39,7 +39,7 @@ def take(db: apsw.Connection) -> Rescued | None:
 
 
 def give(db: apsw.Connection, rescued: Rescued) -> None:
-    """Lets texts that are indexed through this connection take these vectors over. Within a transaction."""
+    """Keeps these vectors and their model for equal texts that this connection indexes. Needs an open transaction."""
     set_aside(db, rescued.vectors)
     create_vectors(db, rescued.dimensions)
     db.executemany("INSERT INTO meta VALUES (?, ?)", (("model", rescued.model), ("dimensions", rescued.dimensions)))

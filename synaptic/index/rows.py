@@ -35,7 +35,7 @@ class ChunkRow:
 
 @dataclass(frozen=True, slots=True)
 class EntryRow:
-    """One entry to be indexed. `hash` is that of its bytes, `row_hash` of all that its rows are made of but its place.
+    """One entry to be indexed. `hash` is that of its bytes, `row_hash` that of its rows without its place.
 
     `chunks` makes its passages, in order and at least one; that is half of the work, and only needed where
     `row_hash` is another than the index has. `hides`: a private passage stands in its bytes.

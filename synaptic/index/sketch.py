@@ -1,7 +1,7 @@
 """The nearest vectors: found roughly in memory, then compared in full.
 
-Of each component the sketch keeps whether it lies above each of three LEVELS; in how many of these answers two vectors
-differ is about how far apart they are. Signs alone miss some of the nearest among 100,000.
+The sketch keeps three bits of each component: whether it lies above each of the LEVELS. The number of bits in which
+two vectors differ estimates their distance. Signs alone miss some of the nearest among 100,000.
 
 Vectors are read by plain SELECTs. `chunk.vector` holds the number of the change that stored a vector, and `meta` counts
 the stored changes and the dropped vectors: the sketch reads only what was stored since it looked last.
@@ -29,8 +29,8 @@ LEVELS = (-0.8, 0.0, 0.8)
 """In standard deviations of the components of a unit vector."""
 
 OVERSAMPLED = 6
-"""So many times more vectors are compared in full than are asked for: on LoCoMo and recombined texts 0.998 of
-the nearest 10 among 100,000 are found."""
+"""Six vectors are compared in full for each one that is asked for: on LoCoMo and recombined texts that finds 0.998 of
+the nearest 10 among 100,000."""
 
 FEW = 1_000
 """Up to this number of vectors sqlite-vec compares all of them: a search takes 1 ms, and nothing is kept in memory."""
@@ -44,7 +44,7 @@ READ_AT_ONCE = 1_024
 FAR = 2**16 - 1
 
 Passing = Callable[[list[int]], set[int]]
-"""Which of these chunks count."""
+"""A function that returns those of the given chunks that pass a filter."""
 
 
 class Sketch:
@@ -191,7 +191,7 @@ def _by_sqlite_vec(
 
 
 def _read(db: apsw.Connection, rowids: Sequence[int] | array[int], of: int = 0) -> Iterator[tuple[int, bytes]]:
-    """(chunk, vector) of each of these chunks; of many among `of`, all are read: one after another is quicker."""
+    """(chunk, vector) of each of these chunks. Where they are many of all `of` vectors, the whole table is read."""
     missing = len(rowids)
     if 0 < of < MANY * missing:
         wanted = bytearray(1 + max(rowids))  # a set of 100,000 would take 8 MB

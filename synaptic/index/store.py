@@ -30,13 +30,13 @@ from .rows import (
 from .sketch import VECTORS_OF_CHUNKS
 
 SPARSE = 1 / 3
-"""When this share of the stored vectors was dropped since, the table is rewritten: vec0 fills its last block only."""
+"""The table is rewritten when this share of its vectors was dropped: vec0 fills only the last block again."""
 
 MOVED_AT_ONCE = 1_000
 """Vectors in memory while the table is rewritten."""
 
 DROPPED_AT_LEAST = 256
-"""Vectors: the room of fewer is not worth a rewriting."""
+"""Dropped vectors from which on the table is rewritten: the room of fewer is not worth it."""
 
 PAGES_A_FILE = 64
 """Free pages that are given back for each file that is indexed, at most: half a millisecond."""
@@ -70,7 +70,7 @@ class Writer:
     ) -> int:
         """Brings these files up to date; returns the number of vectors that were taken over for equal texts.
 
-        A Stamp instead of rows says that the file holds what it held, which the stamp proves now. `changed` and
+        A Stamp instead of rows: the content of the file is unchanged, and the stamp is its new proof. `changed` and
         `removed` are paths whose vectors may serve other files: vanished entries are deleted last, so that an entry
         that moved finds them. `reading` names what the meaning of files depends on besides their bytes.
         """
@@ -142,7 +142,7 @@ class Writer:
             proofs[stamp.path] = stamp.proof if settled else None
 
     def _delete_doomed(self, hides: bool) -> None:
-        """Deletes the entries that vanished; where private text stood in a file, its traces are to be scrubbed."""
+        """Deletes the entries that vanished. `hides`: a file that was read holds private text; a scrub is then owed."""
         for rowid in self._doomed:
             self._touched.add(self._value("SELECT own_id FROM entry WHERE rowid = ?", rowid))
             self._delete_chunks(rowid, 0)
@@ -286,7 +286,7 @@ class Writer:
             self._db.executemany(f"DELETE FROM {table} WHERE rowid = ?", [(rowid,) for rowid, _ in doomed])
 
     def _settle_ids(self) -> None:
-        """Says again who has an id, of each id that several entries claim, or did until now."""
+        """Decides anew which entry has an id, for each touched id that several entries claim or claimed until now."""
         contested = self._rows(
             "SELECT own_id FROM entry WHERE own_id IN (SELECT value FROM json_each(?)) "
             "GROUP BY own_id HAVING count(*) > 1 OR max(twin) > 0",
@@ -296,7 +296,7 @@ class Writer:
             self._settle_id(own_id)
 
     def _settle_id(self, own_id: str) -> None:
-        """The first entry that claims an id has it, an equal copy none, another text its derived one.
+        """The first entry that claims an id gets it. An equal copy gets no id, an entry with another text a derived id.
 
         Shorter paths come first: a conflict copy's name is its original's with something added.
         """

@@ -33,13 +33,15 @@ BOUNDED_BEST = 100
 """Candidates of a bounded search: DESIGN, section 6."""
 
 SPEAKS, LONGEST_LABEL = 4, 40
-"""Candidates that begin with one name and a colon where somebody speaks; characters of a label at most. By eye."""
+"""How many titles must begin with the same label and a colon (`Ada: `) for it to name a speaker, and how many
+characters a label may have. By eye."""
 
 UNNAMED = 0.5
 """What an entry counts that is not said by somebody the question names, where others are. Chosen on LoCoMo, 1 to 3."""
 
 FITTING, FITTING_WORDS, FITTING_MEANING = 0.5, 0.8, 0.9
-"""The share of the best score, BM25 or cosine from which on an entry fits where the newest is asked for. By eye."""
+"""Where the newest is asked for, an entry fits from one of these shares on: of the best score, of the best BM25, or
+of the best cosine. By eye."""
 
 NEAR = 0.3
 """The cosine from which on a text may be about the same thing at all. By eye."""
@@ -68,7 +70,7 @@ def weighed(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
 
 
 def within_dates(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
-    """Of these BOUNDED_BEST entries those of the dates, newest first; their score is their nearness."""
+    """The entries that pass the filters, dates included, newest first. The score is the cosine, else the BM25 share."""
     near = [r._replace(score=r.similarity or r.lexical or 0.0) for r in ranked]
     passing = evidence.passing(evidence.request.filters, [r.rowid for r in near])
     return in_order([r for r in near if r.rowid in passing], "newest")
@@ -77,7 +79,7 @@ def within_dates(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
 def speakers_first(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
     """What is said by somebody the question names counts for more, best first.
 
-    Who says it stands before a colon, again and again: `Ada: the pool is 40 now`.
+    The speaker stands before a colon, in SPEAKS titles or more: `Ada: the pool is 40 now`.
     """
     if not evidence.config.speakers:
         return ranked

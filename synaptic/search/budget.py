@@ -17,7 +17,7 @@ COUNTED = 50
 """So many last searches of a strategy tell its cost. By eye."""
 
 FORGOTTEN_BY_HALF_S = 3_600.0
-"""A cost that kept a strategy from running must not keep it for ever. By eye."""
+"""Seconds in which a known cost halves, so that it cannot keep a strategy from running for ever. By eye."""
 
 EXTRA = ("parts", "reflect")
 """The stages that a smart search can leave out."""

@@ -18,7 +18,7 @@ from .ranking import Ranked
 from .request import Request
 
 CLOSE = 0.62
-"""From here on a hit fits: its cosine, and COVERAGE times the share of the question that its own words hold.
+"""A hit fits from this sum on: its cosine, plus COVERAGE times the share of the question's words that it holds.
 
 Chosen on the even half of 160 labelled questions on 450 notes, so that nearly all that a note answers stay above it
 (`bench.py quality --notes FILE --answerable tests/data/answerable.json`).
@@ -85,7 +85,7 @@ def notices_of(
 
 
 def _why_nothing(ws: Workspace, request: Request, ranked: Sequence[Ranked]) -> str:
-    """What took everything away, and what to try."""
+    """A notice of the reason that no entry is left, and of a next try."""
     if ranked:
         nearest = max(math.floor((r.similarity or 0.0) * 100) / 100 for r in ranked)
         return f"min_similarity {request.min_similarity} cut all {len(ranked)}; the nearest has {nearest}. Try less."
@@ -100,7 +100,7 @@ def _why_nothing(ws: Workspace, request: Request, ranked: Sequence[Ranked]) -> s
 
 
 def _culprit(ws: Workspace, filters: Filters) -> str:
-    """The filter but for which entries would be left; empty where the filters leave some."""
+    """A notice where the filters leave no entry, with the one filter to leave out if there is one; else empty."""
     names = given(filters)
     if not names or ws.index.listing(filters, order="newest", limit=1)[0]:
         return ""

@@ -88,7 +88,7 @@ class Evidence:
         return Lists(lexical, semantic)
 
     def chunk(self, rowid: int, *, near: bool = False) -> int:
-        """The chunk of an entry to be shown, with the words, or the nearest first; -1 for an entry that was listed."""
+        """The chunk of an entry that words found, else meaning; `near`: the reverse. -1 where neither found one."""
         lists = (self.lists.semantic, self.lists.lexical) if near else (self.lists.lexical, self.lists.semantic)
         return next((found.chunk_rowid for one in lists if (found := one.get(rowid))), -1)
 
@@ -144,7 +144,7 @@ class Evidence:
     # -- what the journal says of them ----------------------------------------------------------------
 
     def read(self, chunks: Mapping[int, int]) -> None:
-        """None; entries by row, and this chunk of each, are read from the journal, each entry and chunk once."""
+        """Reads these entries, by row, and this chunk of each from the journal, unless both were read before."""
         rows = [row for row, chunk in chunks.items() if row not in self.entries or chunk not in self._passages]
         if rows:
             entries, passages = read_hits(self.ws, rows, [chunks[row] for row in rows if chunks[row] >= 0])

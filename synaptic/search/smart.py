@@ -29,7 +29,7 @@ PART_WEIGHT = 0.5
 LOOKED_AT, BEGINNING = 3, 200
 """How many answers are read for the second round, and how many characters of each."""
 FEEDBACK = 0.5
-"""What the mean of their vectors counts beside the question's; embedding their text brings no more and takes longer."""
+"""The weight of the mean vector of these answers beside that of the question. Embedding their text is no better."""
 
 MAX_TERMS = 8
 """Words of a sub-query that are looked up. By eye."""
@@ -47,7 +47,7 @@ def think(
     query: Query,
     budget: Budget | None,
 ) -> tuple[Sequence[Ranked], tuple[Round, ...]]:
-    """What the question finds in up to `max_rounds` rounds after the plan's; 0 runs the plan alone.
+    """What the question finds in up to `max_rounds` rounds. The plan is the first round and always runs.
 
     Stops when a round brings nothing new, or when the budget of the search leaves no room for another. `each` adjusts
     what a sub-query finds, `together` what all of them find.
@@ -95,7 +95,7 @@ class _Runs:
         self._fused: tuple[int, Sequence[Ranked]] = (0, ())
 
     def ask(self, part: analysis.SubQuery, answers: Sequence[Ranked] = ()) -> bool:
-        """Runs a sub-query with the best of these answers; False where it has no words or was run before.
+        """Runs a sub-query, extended by the text of the best `answers`; False where it has no words or was run before.
 
         One that depends on another is asked with its answers, or within the time that its best answer sets.
         """
@@ -162,7 +162,7 @@ class _Runs:
         return {r.rowid for r in self.ranked()[: self._evidence.request.limit]}
 
     def close(self) -> Round:
-        """The round that ends here."""
+        """Ends a round and returns it: its queries, the number of new entries and, with `explain`, missing names."""
         queries, self._told = tuple(self._queries[self._told :]), len(self._queries)
         found = len({r.rowid for ranked in self._found.values() for r in ranked})
         new, self._seen = found - self._seen, found

@@ -18,7 +18,7 @@ DEPTH, CROWD = 10, 20
 """Entries that can change places, and entries that tell what is usual among the answers to this question. By eye."""
 
 ALIKE, NEAR, AS_GOOD, NAMELESS, ENOUGH = 4.0, 4.0, 1.5, 2.0, 3.5
-"""What the signs weigh, and their sum from which on two entries are on one topic.
+"""The weights of the signs, the sum above which two entries are on one topic, and what a lacking name takes off it.
 
 A regression on corrections, on notes that only sound alike (freshness.json and the even cases of corrections.json in
 tests/data) and on LoCoMo's conversations 1 to 3, rounded; `bench.py quality --freshness` shows what it does.
@@ -62,9 +62,9 @@ def later_first(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked
 
 
 def _pairs(crowd: Sequence[Ranked], movable: int, vectors: Matrix, vector: Vector) -> dict[tuple[int, int], float]:
-    """How much speaks for one topic of an entry and a later one behind it, both among the first `movable`.
+    """The sum of the signs that two entries are on one topic, by the rowids (entry, later entry that ranks behind it).
 
-    By their rowids, and only where it is enough.
+    Both rank among the first `movable`; only pairs with a sum above ENOUGH are returned.
 
     | sign    | what                                                                                       |
     |---------|--------------------------------------------------------------------------------------------|
@@ -97,7 +97,7 @@ def _pairs(crowd: Sequence[Ranked], movable: int, vectors: Matrix, vector: Vecto
 
 
 def _lacks_a_name(evidence: Evidence, best: str, later: str) -> bool:
-    """Whether the later says nothing of a name or number of the question that the best holds: Rome is not Paris."""
+    """Whether the later text lacks a name or number that the question and the best text share: Rome is not Paris."""
     question = evidence.request.parsed.text
     names = " ".join(_NAME.findall(f"{question}\n{best}"))
     shared = evidence.stems(names) & evidence.stems(question) & evidence.stems(best)

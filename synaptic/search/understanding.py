@@ -142,7 +142,7 @@ def known(ws: Workspace) -> Known:
 
 
 def spelled(evidence: Evidence) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words to look up, and a notice for each that no entry holds and for which its nearest is searched too."""
+    """The words to look up, and a notice for each word that no entry holds: its nearest word is looked up as well."""
     terms: list[str] = []
     notices: list[str] = []
     for term in evidence.request.parsed.terms:

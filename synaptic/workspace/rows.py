@@ -92,7 +92,7 @@ RELATIVE = re.compile(
     r"|\bin\s+(?:\S+\s+){1,3}(?:day|week|fortnight|month|year)",
     re.IGNORECASE,
 )
-"""What every text with a relative time has, and few others; seldom is `normalize` asked."""
+"""A pattern that every text with a relative time matches, and few others do: `normalize` is seldom needed."""
 
 
 def _dates_meant(text: str, entry: Entry) -> str:

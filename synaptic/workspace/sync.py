@@ -66,8 +66,8 @@ def in_step(ws: Workspace, action: Callable[[SyncReport], Result], *, embed_ms: 
     """What `action` returns, run on an index that shows the present journal.
 
     Runs again when a file changed meanwhile; a damaged index is made anew, one that cannot be written goes
-    on in memory. Vectors get `embed_ms`, and `at_least` that many passages. Where another process writes, what
-    it shows until then is answered from, but nothing is called missing before that is done.
+    on in memory. Embedding takes `embed_ms`, or longer until `at_least` passages are done. Where another
+    process writes, the answer comes from the state before it; NotFound is raised only after a wait for that process.
     """
     at_rest, wait_ms = 0, LOCK_WAIT_MS
 
@@ -252,7 +252,7 @@ def unlike_journal(ws: Workspace) -> list[str]:
 
 
 def _says_the_same(ws: Workspace, stamp: Stamp) -> bool:
-    """Whether a file only looks as if it had changed. Its time must be the same too: that may be an entry's date."""
+    """Whether a file has the bytes that the index knows, and the same time of change, which may be an entry's date."""
     source = ws.index.sources([stamp.path]).get(stamp.path)
     if source is None or source.stamp.mtime_ns != stamp.mtime_ns:
         return False

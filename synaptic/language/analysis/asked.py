@@ -162,7 +162,7 @@ def known_mentions(text: str, tokens: list[Token], known: Known, opening: Collec
 
 
 def _known(written: str, count: int, is_name: bool, known: Known) -> Mention | None:
-    """What of the journal this stretch of the text is."""
+    """The file, project, name or tag of the journal that these `count` tokens mean; None where they mean none."""
     plain = written.lower().lstrip("#@")
     if len(plain) < 2:
         return None

@@ -67,7 +67,7 @@ class Mention(NamedTuple):
 
 
 class Named:
-    """The one name that a pronoun may mean, "" after two that differ; `last` is the token after it or its pronoun."""
+    """The one name that a pronoun may mean, "" after two that differ. `last` follows its last name or pronoun."""
 
     def __init__(self) -> None:
         self.name: str | None = None
@@ -187,7 +187,7 @@ class _Note:
         return not any(k in self.names for k in range(max(0, i - 3), i))
 
     def _quoted_name(self) -> int:
-        """Where the first person is named in a quotation or a link."""
+        """The offset of the first known first name in a quotation or a link; the length of the text without one."""
         words = compiled(r"\b[A-Z][a-z]+").finditer(self.text)
         hidden = (word for word in words if self.shown[word.start()] == HIDDEN and word[0].lower() in FIRST_NAMES)
         return next((word.start() for word in hidden), len(self.text))

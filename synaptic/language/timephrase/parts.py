@@ -22,7 +22,7 @@ def period(line: Line, i: int, preposition: str) -> Read | None:
 
 
 def _whole(line: Line, i: int, *prepositions: str) -> Read | None:
-    """The same where it is no part of another; the first preposition with which it is one."""
+    """The days of a whole period at i, not of a part of one; read with the first of the prepositions that allows it."""
     return next((read for preposition in prepositions if (read := _read(_WHOLE, line, i, preposition))), None)
 
 

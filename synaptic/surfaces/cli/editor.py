@@ -57,7 +57,7 @@ def command_at(command: Sequence[str], path: Path, line: int | None) -> list[str
 
 
 def open_at(command: Sequence[str], path: Path, line: int | None = None) -> None:
-    """None; the editor has ended. Raises ConfigError when it cannot be started or failed."""
+    """Opens the editor and waits until it ends. Raises ConfigError when it cannot be started or failed."""
     _run(command_at(command, path, line))
 
 

@@ -69,7 +69,7 @@ def answer_search(ws: Workspace, result: SearchResult, as_json: bool) -> None:
 
 
 def _answered(ws: Workspace, found: Sequence[object], as_json: bool, data: Callable[[], wire.Json]) -> bool:
-    """Whether nothing is left to be said: JSON was asked for, or the journal is empty."""
+    """Prints the JSON, or a remark where nothing was found; True after the JSON, or where the journal is empty."""
     empty = "" if found else when_empty(ws)
     if as_json:
         said = data()

@@ -85,7 +85,7 @@ def is_terminal(*streams: object) -> bool:
 
 
 def emit(text: str) -> None:
-    """None; `text` went to standard output. Quiet where nobody reads on: `synaptic find | head`."""
+    """Prints `text` to standard output. It is no error when the reader has closed the pipe: `synaptic find | head`."""
     try:
         print(text, flush=True)
     except BrokenPipeError:
@@ -96,7 +96,7 @@ def emit(text: str) -> None:
 
 
 def emit_json(data: Json) -> None:
-    """None; `data` went to standard output as JSON in which nothing invisible stands raw."""
+    """Prints `data` to standard output as JSON, with invisible characters escaped."""
     utf8 = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") == "utf8"
     text = json.dumps(data, indent=2, ensure_ascii=not utf8)
     emit(_NOT_ASCII.sub(lambda found: _visible(found[0]), text))
@@ -109,13 +109,13 @@ def _visible(char: str) -> str:
 
 
 def say(text: str) -> None:
-    """None; `text`, which is no data, went to standard error."""
+    """Prints `text`, which is no data, to standard error."""
     with contextlib.suppress(OSError):
         print(clean(text), file=sys.stderr, flush=True)
 
 
 def say_error(error: SynapticError) -> None:
-    """None; what happened, what would have been valid and the next step went to standard error."""
+    """Prints to standard error what happened, the valid values and the next step."""
     say(f"synaptic: {error.message}")
     if error.valid:
         say(f"  Valid: {', '.join(error.valid)}")
@@ -124,7 +124,7 @@ def say_error(error: SynapticError) -> None:
 
 
 def _discard_output() -> None:
-    """None; what is still buffered, and all that follows, is dropped instead of failing at exit."""
+    """Drops the buffered output and all that follows, so that nothing fails at exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

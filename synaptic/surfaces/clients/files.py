@@ -96,7 +96,7 @@ def render(file: Path, path: Sequence[str], value: Any) -> str:
 
 
 def write(file: Path, old: bytes | None, new: bytes | None, within: Path | None = None) -> Path | None:
-    """The backup, if one was made; `file` went from `old` to `new` in one step, None is no file.
+    """Replaces `old` by `new` in one step (None: no file), and returns the path of the backup if one was made.
 
     A link is written through, but for one that leads out of `within`; what a link within it points to is not copied.
     Mode and owner stay. Raises Changed when somebody else wrote meanwhile.

@@ -38,7 +38,7 @@ PROMPT_CHARS = 2_000
 """Of a longer prompt the model would read no more."""
 
 _TYPED = ("user", "sdk", None)
-"""Who prompts for somebody; anything else is the agent's own doing."""
+"""Sources of a prompt that counts as a person's; None: no source is named. Any other prompt is the agent's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def _limited(state: Path, event: str, timeout_s: float) -> Iterator[None]:
 
 
 def _log(state: Path | None, problem: str) -> None:
-    """None; the problem is the last line of the log, which holds no more than `LOG_BYTES`."""
+    """Appends the problem to the log as one line, and shortens the log to at most `LOG_BYTES`."""
     if state is None or not state.is_dir():
         return
     line = f"{datetime.now().astimezone().isoformat(timespec='seconds')} {one_line(problem)[:1000]}\n".encode()

@@ -30,7 +30,8 @@ WORDS = 2.0
 """The weight of the words of the work at hand, beside that of age."""
 
 TELLING_WORDS, TELLING_SHARE = 8, 0.1
-"""So many words are looked up, the rarest; one that more than this share of all passages holds tells nothing."""
+"""The number of words that are looked up, the rarest first, and the share of all passages above which a word is left
+out. A word in at most TELLING_WORDS passages is never too common."""
 
 _ANY_BRANCH = frozenset(("main", "master", "trunk", "develop", "head"))
 _SETTLED = frozenset(("done", "closed", "fixed", "resolved", "solved", "wontfix"))

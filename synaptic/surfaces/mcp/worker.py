@@ -25,7 +25,7 @@ Verb = Callable[[Workspace], Result]
 SLICE_S = 0.05
 """How long the idle thread embeds before it looks for a call again."""
 QUIET_S = 0.1
-"""How long no call came before it begins: of many in a row none waits for it."""
+"""Seconds without a call before it begins to embed, so that calls in quick succession never wait for it."""
 FLUSH_EVERY_S = 10.0
 """How soon the index is told what was read."""
 RETRY_AFTER_S = 60.0
