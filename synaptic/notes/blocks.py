@@ -308,7 +308,7 @@ def shown(masked: bytes) -> bytes:
     return _MASKED_PART.sub(b"", _MASKED_LINES.sub(b"", masked))
 
 
-@lru_cache(8192)  # a journal has few tags, each many times
+@lru_cache(1024)  # a journal has few tags, each many times
 def slug_tag(tag: str) -> str:
     """`tag` in the form in which tags are written, stored and compared; "" if no letter is left.
 

@@ -168,11 +168,16 @@ def update(
     told: list[str] = []
     new = ws.journal.edit(path, found.own_id, change, told)
     also = _also(copies, lambda copy: ws.journal.edit(copy, found.own_id, change), "changed")
-    notices = [*said, *told, *index_now(ws, path, *copies), *also]
-    with suppress(apsw.Error):  # then a notice says that the entry is not indexed
-        others = (issue for issue in ws.index.issues() if issue.code == "duplicate-id" and new.id in issue.message)
-        notices += (f"Another text with this id stands in {other.path}:{other.line}, unchanged." for other in others)
+    notices = [*said, *told, *index_now(ws, path, *copies), *also, *_other_texts(ws, new.id)]
     return receipt_of(new, path=path, notices=notices)
+
+
+def _other_texts(ws: Workspace, id: str) -> list[str]:
+    """A notice for each other text in the journal that carries this id."""
+    with suppress(apsw.Error):  # then another notice says that the entry is not indexed
+        others = (issue for issue in ws.index.issues() if issue.code == "duplicate-id" and id in issue.message)
+        return [f"Another text with this id stands in {other.path}:{other.line}, unchanged." for other in others]
+    return []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
