@@ -467,6 +467,12 @@ def test_no_text_blows_up(unit: str) -> None:
 
 
 @settings(max_examples=150, deadline=None)
+@hypothesis.example(
+    [
+        "> «eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkFkYSJ9.{w43}»",
+        "PuTTY-User-Key-File-3: ssh-ed25519\nPublic-Lines: 1\n{b64}\nPrivate-Lines: 1\n{b44}\nPrivate-MAC: {h64}\n",
+    ]
+)
 @hypothesis.example(['export ANTHROPIC_API_KEY="«sk~-ant-api03-{w80}»"', "«ya~29.{w60}»", "«ya~29.{w60}»"])
 @given(
     st.lists(st.sampled_from([*(template for _, template in TRUE), *PLAIN, "{", "\u200b", "\n", '"', "İ"]), max_size=6)
