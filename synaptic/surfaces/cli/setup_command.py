@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...errors import InvalidArgument
-from ..clients import NAME, Client, Server, Step, carry_out, folders, named, plan, report, this_server
+from ..clients import report
+from ..clients.clients import Client, folders
+from ..clients.register import Step, carry_out, named, plan
+from ..clients.server import NAME, Server, this_server
 from ..present import clean
 from .replies import answer
 from .terminal import Screen, emit, say, screen
