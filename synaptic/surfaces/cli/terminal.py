@@ -360,9 +360,8 @@ def progress() -> Callable[[str, int, int], None]:
         rate = (done - first) / max(now - since, 1e-6)
         left = f", {rate:,.0f}/s, about {max(0, total - done) / rate:,.0f} s left" if rate and not ends else ""
         line = f"{phase} {done:,}/{total:,}{left}"
+        end = "\n" if ends or not live else ""
         with contextlib.suppress(OSError):
-            print(
-                f"\r\x1b[K{line}" if live else line, end="\n" if ends or not live else "", file=sys.stderr, flush=True
-            )
+            print(f"\r{line:60}" if live else line, end=end, file=sys.stderr, flush=True)
 
     return report

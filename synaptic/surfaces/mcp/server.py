@@ -29,7 +29,7 @@ from ...index.embedding import Embedder
 from ..present import brief, one_line
 from .answers import ANSWERS, Call, day_text, entry_text
 from .tools import BY_NAME, INSTRUCTIONS, TOOLS, ToolSpec, check_arguments
-from .transport import Lines, claim_streams, sendable, without_surrogates
+from .transport import Lines, sendable, without_surrogates
 from .worker import Worker
 
 log = logging.getLogger(__name__)
@@ -43,13 +43,13 @@ Result = TypeVar("Result")
 
 def run(home: str | Path | None = None) -> None:
     """Serves one client on stdin and stdout, and ends the process when it is gone."""
-    stdin, stdout = claim_streams()
+    lines = Lines()
     for ending in (signal.SIGTERM, signal.SIGINT):
         signal.signal(ending, signal.SIG_DFL)  # the kernel ends us, whatever any thread is doing; saves survive that
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="synaptic: %(levelname)s: %(message)s")
     status = 0
     try:
-        asyncio.run(_serve(home, stdin, stdout))
+        asyncio.run(_serve(home, lines))
     except BaseException:
         log.exception("the server ends")
         status = 1
@@ -57,9 +57,9 @@ def run(home: str | Path | None = None) -> None:
         os._exit(status)  # threads may still be at work
 
 
-async def _serve(home: str | Path | None, stdin: Lines, stdout: anyio.AsyncFile[str]) -> None:
+async def _serve(home: str | Path | None, lines: Lines) -> None:
     server = build_server(home)
-    async with stdio_server(cast("anyio.AsyncFile[str]", stdin), stdout) as (reading, writing):
+    async with stdio_server(cast("anyio.AsyncFile[str]", lines)) as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
 
 

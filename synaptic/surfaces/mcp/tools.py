@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+import pydantic
+from pydantic import BeforeValidator, ConfigDict, FiniteFloat, TypeAdapter
 
 from ...errors import InvalidArgument
 from ...models import MODES, ORDERS, STRATEGIES, TYPES
@@ -82,59 +84,32 @@ def check_arguments(tool: ToolSpec, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _converted(name: str, value: Any, schema: Json) -> Any:
-    read, *valid = _READERS[schema["type"]]
+    kind, *valid = _KINDS[schema["type"]]
     try:
-        return read(value)
-    except (TypeError, ValueError, OverflowError, RecursionError):
+        return kind.validate_python(value)
+    except ValueError:
         raise InvalidArgument(f"{name} is {_shown(value)}.", valid=valid) from None
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError
-    return str(value)
-
-
-def _switch(value: Any) -> bool:
-    said = str(value).strip().lower()
-    if said not in ("true", "false"):
-        raise ValueError
-    return said == "true"
-
-
-def _whole_number(value: Any) -> int:
-    if int(value) != _number(value):
-        raise ValueError
-    return int(value)
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not math.isfinite(float(value)):
-        raise ValueError
-    return float(value)
-
-
-def _object_of(value: Any) -> dict[str, Any]:
-    read = json.loads(value) if isinstance(value, str) else value
-    if not isinstance(read, dict):
-        raise ValueError
-    return read
-
-
-def _texts(value: Any) -> list[str]:
+def _listed(value: Any) -> Any:
     if isinstance(value, str) and value.lstrip().startswith("["):
         with suppress(ValueError, RecursionError):
-            value = json.loads(value)
-    return [_text(one) for one in (value if isinstance(value, list | tuple) else [value])]
+            return json.loads(value)
+    return value if isinstance(value, list | tuple) else [value]
 
 
-_READERS: Mapping[str, tuple[Any, ...]] = {
-    "string": (_text, "a text"),
-    "boolean": (_switch, "true", "false"),
-    "integer": (_whole_number, "a whole number"),
-    "number": (_number, "a number"),
-    "object": (_object_of, "an object"),
-    "array": (_texts, "a text", "a list of texts"),
+_NUMBERS_TOO = ConfigDict(coerce_numbers_to_str=True)
+_KINDS: Mapping[str, tuple[Any, ...]] = {
+    "string": (TypeAdapter(str, config=_NUMBERS_TOO), "a text"),
+    "boolean": (TypeAdapter(bool), "true", "false"),
+    "integer": (TypeAdapter(int), "a whole number"),
+    "number": (TypeAdapter(FiniteFloat), "a number"),
+    "object": (TypeAdapter(dict[str, Any] | pydantic.Json[dict[str, Any]]), "an object"),
+    "array": (
+        TypeAdapter(Annotated[list[str], BeforeValidator(_listed)], config=_NUMBERS_TOO),
+        "a text",
+        "a list of texts",
+    ),
 }
 """What reads a value of each type, and what it takes."""
 

@@ -37,7 +37,6 @@ class WarmingEmbedder:
     def __init__(self, inner: Embedder, *, on_ready: Callable[[], None]) -> None:
         self._inner = inner
         self._on_ready = on_ready
-        self._guard = threading.Lock()
         self._thread: threading.Thread | None = None
         self._failure: tuple[float, ModelError] | None = None
 
@@ -60,13 +59,12 @@ class WarmingEmbedder:
 
     def warm_up(self) -> None:
         """Start loading, unless it is done, under way, or failed within the last minute."""
-        with self._guard:
-            if self._inner.ready or (self._thread and self._thread.is_alive()):
-                return
-            if self._failure and time.monotonic() - self._failure[0] < RETRY_AFTER_S:
-                return
-            self._thread = threading.Thread(target=self._load, name="synaptic-model", daemon=True)
-            self._thread.start()
+        if self._inner.ready or (self._thread and self._thread.is_alive()):
+            return
+        if self._failure and time.monotonic() - self._failure[0] < RETRY_AFTER_S:
+            return
+        self._thread = threading.Thread(target=self._load, name="synaptic-model", daemon=True)
+        self._thread.start()
 
     def load(self) -> None:
         """Never waits: raises ModelError while the model is loading, or with what its loading failed of."""
@@ -111,8 +109,7 @@ class Worker:
         self._home = home
         self._given = embedder
         self._jobs: SimpleQueue[tuple[Verb[Any], Future[Any]] | None] = SimpleQueue()
-        self._guard = threading.Lock()
-        self._thread: threading.Thread | None = None
+        self._thread = threading.Thread(target=self._run, name="synaptic-worker", daemon=True)
         self._ws: Workspace | None = None
         self._embedder: WarmingEmbedder | None = None
         self._checked = False
@@ -125,10 +122,8 @@ class Worker:
 
     def start(self) -> None:
         """Open the Workspace and begin to load the model, in the background. Idempotent."""
-        with self._guard:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="synaptic-worker", daemon=True)
-                self._thread.start()
+        if self._thread.ident is None:
+            self._thread.start()
 
     def submit(self, verb: Verb[Result]) -> Future[Result]:
         """What `verb` will return, or raise, once it was its turn. A cancelled one that waits is skipped."""
