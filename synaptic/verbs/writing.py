@@ -283,9 +283,12 @@ def _also(copies: Sequence[str], do: Callable[[str], object], done: str) -> list
     return notices
 
 
-def restore(ws: Workspace, id: str) -> Receipt:
-    """The receipt of an entry brought back from the trash, or of an update undone."""
-    path, entry = ws.journal.restore(id)
+def restore(ws: Workspace, id: str, *, vanished: bool = False) -> Receipt:
+    """The receipt of an entry brought back from the trash, or of an update undone.
+
+    With `vanished`, of a saved entry that no longer stands in the journal. Raises NotFound.
+    """
+    path, entry = ws.journal.restore_done(id) if vanished else ws.journal.restore(id)
     return receipt_of(entry, path=path, notices=index_now(ws, path, shows=entry.id))
 
 

@@ -10,7 +10,7 @@ import typer
 
 from ...config import load_config
 from ...errors import InvalidArgument
-from ...verbs import browse, doctor, gitdriver
+from ...verbs import browse, doctor, gitdriver, writing
 from ...workspace.embed import DEFAULT_RATE
 from ...workspace.sync import rebuild
 from ...workspace.workspace import Workspace
@@ -60,10 +60,10 @@ def _doctor(
         raise InvalidArgument("--fix, --restore, --dismiss and --secrets exclude each other.", hint="Give one of them.")
     with open_home(home) as ws:
         if restore is not None:
-            answer_receipt(ws, "Restored", doctor.restore_vanished(ws, restore), as_json)
+            answer_receipt(ws, "Restored", writing.restore(ws, restore, vanished=True), as_json)
             return 0
         if dismiss is not None:
-            doctor.dismiss(ws, dismiss)
+            ws.journal.dismiss(dismiss)
             answer(as_json, {"success": True, "id": dismiss}, f"Dismissed {dismiss}")
             return 0
         check = doctor.fix if fix else doctor.secrets if secrets else doctor.checkup

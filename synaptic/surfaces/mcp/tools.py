@@ -178,7 +178,18 @@ _FOUND = _object(
 # -- the tools ------------------------------------------------------------------------------------------
 
 _TYPE = {"type": "string", "enum": list(TYPES)}
-_SINCE = _say(_TEXT, "2026-11-03, yesterday, last week")
+_ORDER = {"type": "string", "enum": list(ORDERS)}
+_FILTERS: Json = {
+    "type": _LIST,
+    "tags": _say(_LIST, "any of"),
+    "project": _LIST,
+    "file": _say(_LIST, "path"),
+    "since": _say(_TEXT, "2026-11-03, yesterday, last week"),
+    "until": _TEXT,
+    "min_importance": _WHOLE_NUMBER,
+    "max_importance": _WHOLE_NUMBER,
+    "include_superseded": _SWITCH,
+}
 
 TOOLS: tuple[ToolSpec, ...] = (
     ToolSpec(
@@ -207,15 +218,8 @@ TOOLS: tuple[ToolSpec, ...] = (
         "decisions or preferences.",
         {
             "query": _say(_TEXT, 'A question or words; "a phrase" must occur.'),
-            "type": _LIST,
-            "tags": _say(_LIST, "any of"),
-            "project": _LIST,
-            "file": _say(_LIST, "path"),
+            **_FILTERS,
             "days": _say(_WHOLE_NUMBER, "last N days"),
-            "since": _SINCE,
-            "until": _TEXT,
-            "min_importance": _WHOLE_NUMBER,
-            "max_importance": _WHOLE_NUMBER,
             "limit": _say(_WHOLE_NUMBER, "1 to 100", 20),
             "strategy": {"type": "string", "enum": list(STRATEGIES), "default": "auto"},
             "budget_ms": _say(_NUMBER, "for auto"),
@@ -223,10 +227,9 @@ TOOLS: tuple[ToolSpec, ...] = (
             "weights": _say(_OBJECT, "semantic, lexical, symbolic, recency, importance, access: 0 to 1"),
             "prefer": _say(_OBJECT, "types, tags, projects to raise, not to require"),
             "min_similarity": _say(_NUMBER, "cosine"),
-            "order": {"type": "string", "enum": list(ORDERS)},
+            "order": _ORDER,
             "sub_queries": _say(_LIST, "for smart"),
             "max_rounds": _say(_WHOLE_NUMBER, "for smart, 0 to 3"),
-            "include_superseded": _SWITCH,
             "max_tokens": _say(_WHOLE_NUMBER, "size of the answer; later hits are shortened", 4000),
             "format": {"type": "string", "enum": ["concise", "detailed"]},
             "explain": _say(_SWITCH, "say why each ranks so"),
@@ -247,22 +250,14 @@ TOOLS: tuple[ToolSpec, ...] = (
         "context_find",
         "List entries by what they are marked with; without a query a timeline, newest first.",
         {
-            "type": _LIST,
-            "tags": _LIST,
-            "file": _LIST,
-            "project": _LIST,
-            "since": _TEXT,
-            "until": _TEXT,
+            **_FILTERS,
             "parent": _say(_TEXT, "id; what continues it"),
             "has_body": _SWITCH,
             "has_files": _SWITCH,
-            "min_importance": _WHOLE_NUMBER,
-            "max_importance": _WHOLE_NUMBER,
             "query": _say(_TEXT, "rank by relevance"),
-            "order": {"type": "string", "enum": list(ORDERS)},
+            "order": _ORDER,
             "around": _say(_TEXT, "id; what stands around it in time"),
             "facets": _say(_SWITCH, "count types and tags"),
-            "include_superseded": _SWITCH,
             "limit": _say(_WHOLE_NUMBER, default=20),
             "cursor": _say(_TEXT, "from the answer before"),
         },
