@@ -171,7 +171,7 @@ def why_text(hit: Hit, why: Why, *, both: bool) -> str:
         f"similarity {why.similarity:.2f}" if why.similarity is not None else "",
         f"decay {why.decay:.2f} at {why.age_days:.1f} days",
         f"importance {10 * why.signals.importance:.0f}",
-        f"read {why.access_count} times",
+        f"read {why.access_count:,} time{'' if why.access_count == 1 else 's'}",
         ", ".join(why.matched_filters),
         f"score {hit.score:.2f}",
     ]

@@ -297,17 +297,13 @@ def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
 
     Each save indexes its entry, so the index is asked without a sync. The entries it finds are read from the journal.
     """
-
-    def same() -> list[Entry]:
-        rowids = ws.index.same_content(content_hash(entry.content), entry.at, REPEAT_WINDOW)
-        found = ws.index.entries(rowids)
-        return [found[rowid].entry for rowid in rowids if rowid in found]
-
+    same = partial(ws.index.same_content, content_hash(entry.content), entry.at, REPEAT_WINDOW)
     with suppress(SynapticError):  # an index that cannot be used must not stop a save
         with suppress(apsw.Error):
             if ws.index.meta("reading") is not None and not same():
                 return None
-        saved = in_step(ws, lambda _: same())
+        found = in_step(ws, lambda _: ws.index.entries(same()))
+        saved = sorted((stored.entry for stored in found.values()), key=lambda saved: saved.at)
         return next((first for first in saved if not first.derived_id and _marks(first) == _marks(entry)), None)
     return None
 
