@@ -185,10 +185,10 @@ async def test_output_schemas_name_every_field(connect: Callable[..., Client]) -
         receipt = await call(client, "context_save", content="One.", tags=["a"])
         found = await call(client, "context_search", query="which one?", explain=True)
         listed = await call(client, "context_find", facets=True)
-    assert set(receipt) == set(BY_NAME["context_save"].output["properties"])
-    search = BY_NAME["context_search"].output["properties"]
+    assert set(receipt) == set(BY_NAME["context_save"].output_schema["properties"])
+    search = BY_NAME["context_search"].output_schema["properties"]
     assert set(found) == set(search) and set(found["hits"][0]) == set(search["hits"]["items"]["properties"])
-    find = BY_NAME["context_find"].output["properties"]
+    find = BY_NAME["context_find"].output_schema["properties"]
     assert set(listed) | {"cursor"} == set(find)
     assert set(listed["entries"][0]) == set(find["entries"]["items"]["properties"])
 
@@ -252,7 +252,7 @@ async def test_what_clients_really_send(connect: Callable[..., Client]) -> None:
             assert (await call(client, "context_search", query="tabs", **args))["total"] == 1
 
 
-NAMES = st.sampled_from([*BY_NAME["context_search"].parameters, "x"])
+NAMES = st.sampled_from([*BY_NAME["context_search"].input_schema["properties"], "x"])
 SCALARS = st.none() | st.integers() | st.text() | st.booleans() | st.floats()
 
 
@@ -266,7 +266,7 @@ def test_any_argument_is_converted_or_refused_by_name(given_arguments: dict[str,
         assert any(name in str(error) for name in [*given_arguments, "query"])
         return
     for name, value in checked.items():
-        kind = BY_NAME["context_search"].parameters[name]["type"]
+        kind = BY_NAME["context_search"].input_schema["properties"][name]["type"]
         assert type(value) is (kinds[kind] if isinstance(kind, str) else list)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import pydantic
+from mcp.types import Tool, ToolAnnotations
 from pydantic import BeforeValidator, ConfigDict, FiniteFloat, TypeAdapter
 
 from ...errors import InvalidArgument
@@ -47,40 +47,40 @@ _NUMBER = {"type": "number"}
 _OBJECT = {"type": "object"}
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSpec:
-    """A tool: what `tools/list` says of it. The hints are MCP's annotations."""
+def _tool(
+    name: str,
+    description: str,
+    parameters: Json,
+    required: Sequence[str],
+    output: Json,
+    *,
+    read_only: bool = False,
+    destructive: bool = False,
+    idempotent: bool = False,
+) -> Tool:
+    hints = ToolAnnotations(read_only_hint=read_only, open_world_hint=False)
+    if not read_only:
+        hints.destructive_hint, hints.idempotent_hint = destructive, idempotent
+    schema: Json = {"type": "object", "properties": parameters, "additionalProperties": False}
+    if required:
+        schema["required"] = list(required)
+    return Tool(name=name, description=description, input_schema=schema, output_schema=output, annotations=hints)
 
-    name: str
-    description: str
-    parameters: Mapping[str, Json]
-    required: tuple[str, ...]
-    output: Json
-    read_only: bool = False
-    destructive: bool = False
-    idempotent: bool = False
 
-    @property
-    def input_schema(self) -> Json:
-        schema: Json = {"type": "object", "properties": dict(self.parameters)}
-        if self.required:
-            schema["required"] = list(self.required)
-        return schema | {"additionalProperties": False}
-
-
-def check_arguments(tool: ToolSpec, given: Mapping[str, Any]) -> dict[str, Any]:
+def check_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments with the types the schema names, without those that were left out (null).
 
     Kind to what clients really send: a number as text, a list as JSON text, one value for a list. Raises
     InvalidArgument for an unknown, a missing or a wrong one, and names what is valid.
     """
-    unknown = [name for name in given if name not in tool.parameters]
+    parameters: Json = tool.input_schema["properties"]
+    unknown = [name for name in given if name not in parameters]
     if unknown:
-        raise InvalidArgument(f"{tool.name} has no argument {_shown(unknown[0])}.", valid=tool.parameters)
-    missing = [name for name in tool.required if given.get(name) is None]
+        raise InvalidArgument(f"{tool.name} has no argument {_shown(unknown[0])}.", valid=parameters)
+    missing = [name for name in tool.input_schema.get("required", ()) if given.get(name) is None]
     if missing:
         raise InvalidArgument(f"{tool.name} needs {missing[0]}.", hint="Call it again with that argument.")
-    return {name: _converted(name, value, tool.parameters[name]) for name, value in given.items() if value is not None}
+    return {name: _converted(name, value, parameters[name]) for name, value in given.items() if value is not None}
 
 
 def _converted(name: str, value: Any, schema: Json) -> Any:
@@ -191,8 +191,8 @@ _FILTERS: Json = {
     "include_superseded": _SWITCH,
 }
 
-TOOLS: tuple[ToolSpec, ...] = (
-    ToolSpec(
+TOOLS: tuple[Tool, ...] = (
+    _tool(
         "context_save",
         "Save one memory to the user's Markdown journal: a decision and its reason, a finding, an unfinished state, "
         "a handoff. Never secrets.",
@@ -212,7 +212,7 @@ TOOLS: tuple[ToolSpec, ...] = (
         ("content",),
         _RECEIPT,
     ),
-    ToolSpec(
+    _tool(
         "context_search",
         "Search the journal by words and meaning, best first. Use it before you answer about past work, "
         "decisions or preferences.",
@@ -238,7 +238,7 @@ TOOLS: tuple[ToolSpec, ...] = (
         _FOUND,
         read_only=True,
     ),
-    ToolSpec(
+    _tool(
         "context_recent",
         "The newest entries, for the start of a session. With a query, the fitting ones of the last 50.",
         {"query": _TEXT, "project": _TEXT, "limit": _say(_WHOLE_NUMBER, default=10)},
@@ -246,7 +246,7 @@ TOOLS: tuple[ToolSpec, ...] = (
         _LISTING,
         read_only=True,
     ),
-    ToolSpec(
+    _tool(
         "context_find",
         "List entries by what they are marked with; without a query a timeline, newest first.",
         {
@@ -265,7 +265,7 @@ TOOLS: tuple[ToolSpec, ...] = (
         _LISTING,
         read_only=True,
     ),
-    ToolSpec(
+    _tool(
         "context_get",
         "Entries whole, by id.",
         {"ids": _say(_LIST, "long or short")},
@@ -273,7 +273,7 @@ TOOLS: tuple[ToolSpec, ...] = (
         _LISTING,
         read_only=True,
     ),
-    ToolSpec(
+    _tool(
         "context_update",
         "Correct an entry in its Markdown file; what you leave out stays.",
         {
@@ -294,7 +294,7 @@ TOOLS: tuple[ToolSpec, ...] = (
         _RECEIPT,
         destructive=True,
     ),
-    ToolSpec(
+    _tool(
         "context_delete",
         "Delete an entry from its Markdown file; `synaptic restore ID` brings it back.",
         {"id": _TEXT},
@@ -303,7 +303,7 @@ TOOLS: tuple[ToolSpec, ...] = (
         destructive=True,
         idempotent=True,
     ),
-    ToolSpec(
+    _tool(
         "context_analyze",
         "What a question asks for and how it would be searched; or a note with its dates and names made plain.",
         {"text": _TEXT, "mode": {"type": "string", "enum": ["query", "note"], "default": "query"}},
@@ -313,4 +313,4 @@ TOOLS: tuple[ToolSpec, ...] = (
     ),
 )  # fmt: skip
 
-BY_NAME: Mapping[str, ToolSpec] = {tool.name: tool for tool in TOOLS}
+BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
