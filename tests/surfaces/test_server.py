@@ -25,7 +25,7 @@ from mcp import Client, StdioServerParameters, types
 from mcp.shared.exceptions import MCPError
 
 from synaptic.config import DEFAULT_MODEL
-from synaptic.errors import InvalidArgument
+from synaptic.errors import InvalidArgument, ModelError
 from synaptic.index.embedding import FastEmbedder
 from synaptic.models import Entry
 from synaptic.surfaces.mcp.server import build_server
@@ -571,6 +571,31 @@ async def test_a_model_that_cannot_be_loaded_is_named_and_words_go_on(home: Path
             await asyncio.sleep(0.05)
         assert found["mode"] == "lexical" and len(found["hits"]) == 1
         assert "no-such-model" in found["notices"][0] and "config.toml" in found["notices"][0]
+
+
+class OfflineAtFirst(FastEmbedder):
+    """A model whose first loading fails."""
+
+    tried = 0
+
+    def load(self) -> None:
+        self.tried += 1
+        if self.tried == 1:
+            raise ModelError("The model is not on this machine.")
+        super().load()
+
+
+@pytest.mark.anyio
+async def test_a_model_that_could_not_be_loaded_is_tried_again(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("synaptic.surfaces.mcp.worker.RETRY_AFTER_S", 0.2)
+    offline = OfflineAtFirst(DEFAULT_MODEL, cache=home)
+    async with Client(build_server(home, embedder=offline)) as client:
+        await call(client, "context_save", content="Watered the plants.")
+        for _ in range(100):
+            await asyncio.sleep(0.05)
+            if (await call(client, "context_recent"))["total"] and offline.ready:
+                break
+    assert offline.ready and offline.tried >= 2
 
 
 @pytest.mark.anyio
