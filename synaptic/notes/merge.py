@@ -317,8 +317,9 @@ def _merged(unit: _Unit, by_lines: ByLines) -> tuple[_Piece, bool]:
         _pick(base.gap, ours.gap, theirs.gap),
         ours.id or theirs.id,
     )
-    torn = not _one_whole(piece.text) or _shows_private(piece.text, base.text, ours.text, theirs.text)
-    if torn and _clash(base.body, ours.body, theirs.body):
+    if _clash(base.body, ours.body, theirs.body) and (
+        not _one_whole(piece.text) or _shows_private(piece.text, base.text, ours.text, theirs.text)
+    ):
         body, conflict = _conflict(ours.body, theirs.body), True
     if _clash(base.heading, ours.heading, theirs.heading) or _clash(base.comment, ours.comment, theirs.comment):
         head = escape((theirs.heading + theirs.comment).decode("latin-1"))[0].encode("latin-1")

@@ -104,6 +104,7 @@ class _Reader:
         self.named_day = date_in_path(self.name, composed(day_file))
         self.heading_counts: dict[str, int] = {}
         self.own_day: date | None = None
+        self.moments: dict[time, datetime] = {}  # of the entries without `at=`: all are of one day
         text = self.data.replace(MASK, b" ").decode("latin-1")
         if "\r" in text:
             text = LONE_CR.sub("\n", text)
@@ -283,7 +284,9 @@ class _Reader:
             at = aware(at, self.tz)
         day, source = self._day()
         if at is None:
-            return aware(datetime.combine(day, clock), self.tz), source
+            if clock not in self.moments:
+                self.moments[clock] = aware(datetime.combine(day, clock), self.tz)
+            return self.moments[clock], source
         if source == "mtime":
             day, source = at.date(), "comment"
         if (at.hour, at.minute) == (clock.hour, clock.minute):
@@ -433,7 +436,6 @@ class _Reader:
         self.issues.append(ParseIssue(self.path, max(self._line(at), 1), code, message))
 
 
-@lru_cache(maxsize=4096)
 @lru_cache(4096)
 def _clock(token: str) -> time:
     """The time in a heading's token: `9:31 am` and `9:31-10:00` are 09:31."""

@@ -38,7 +38,7 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     seen, place = _visible(text)
     kept: list[Secret] = []
     for look in (_private_keys, _tokens, _in_urls, _assigned, _in_lines):  # what says more of its kind comes first
-        kept = sorted([*kept, *_beside(seen, kept, sorted(look(seen), key=_start))], key=_start)
+        kept = sorted([*kept, *_beside(kept, sorted(look(seen), key=_start))], key=_start)
     if place is None:
         return tuple(kept)
     return tuple(Secret(kind, place[start], place[end - 1] + 1) for kind, start, end in kept)
@@ -47,17 +47,12 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
 _start = attrgetter("start")
 
 
-def _beside(text: str, kept: Sequence[Secret], found: Iterable[Secret]) -> Iterator[Secret]:
-    """The secrets that overlap neither the kept ones nor one another; both lists are in order.
-
-    A wrapped token that reaches into a private key ends where that begins: its first line is a token all the same.
-    """
+def _beside(kept: Sequence[Secret], found: Iterable[Secret]) -> Iterator[Secret]:
+    """The secrets in `found` that overlap neither a secret in `kept` nor one another. Both arguments are in order."""
     number, at = 0, 0
     for secret in found:
         while number < len(kept) and kept[number].end <= secret.start:
             number += 1
-        if number < len(kept) and secret.start < kept[number].start < secret.end and kept[number].kind == "private key":
-            secret = secret._replace(end=secret.start + len(text[secret.start : kept[number].start].rstrip()))
         if secret.start >= at and (number == len(kept) or kept[number].start >= secret.end):
             yield secret
             at = secret.end
@@ -249,7 +244,9 @@ def _end_of_wrapped(text: str, start: int, end: int, pattern: re.Pattern[str]) -
 
 
 def _is_token(text: str, at: int) -> bool:
-    """Whether a new token begins at `at`."""
+    """Whether a new token or a private key begins at `at`."""
+    if _compiled(f"{_KEY_HEAD}|{_PUTTY_HEAD}").match(text, at):
+        return True
     rules = ((sign, rule.pattern) for rule in _table().tokens for sign in rule.signs)
     return any(text.startswith(sign, at) and _compiled(pattern).match(text, at) for sign, pattern in rules)
 

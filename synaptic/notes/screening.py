@@ -23,6 +23,7 @@ _MARKUP = re.compile(
     r"|(?<=[^\s<>=:(\[\"'])(?:</?[A-Za-z][^<>\n]{0,200}>)+(?=[^\s<>)\]\"'])"
 )
 """Marks inside a word that a reader of rendered Markdown does not see: escapes, emphasis, code, entities, HTML."""
+_SIGN_OF_MARKUP = re.compile(r"[\\&*_~`<]")
 
 
 def visible_secrets(text: str) -> tuple[Secret, ...]:
@@ -40,6 +41,8 @@ def visible_secrets(text: str) -> tuple[Secret, ...]:
 
 
 def _in_rendered(text: str) -> Iterator[Secret]:
+    if not _SIGN_OF_MARKUP.search(text):
+        return
     parts: list[str] = []
     pieces: list[tuple[int, int, int]] = []  # where a piece begins as it is seen and in the text; where a sign ends
     at = seen_at = 0

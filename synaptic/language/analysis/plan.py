@@ -156,6 +156,8 @@ def _sides(text: str) -> tuple[str, ...]:
         before, after = text[: found.start()], text[found.end() :]
         one, other = _edge(before, last=True), _edge(after, last=False)
         more = [part.strip() for part in re.split("[,:]", before)[1:-1] if 1 <= len(part.split()) <= SIDE_WORDS]
+        if len(more) > MAX_SIDES - 2:
+            return ()
         sides = [*more, one, other]
         for side in (*more, one):
             before = before.replace(side, " ", 1)
@@ -191,7 +193,8 @@ def _without_names(question: str) -> tuple[str, ...]:
     """What is asked, without whom it is asked about; nothing where too little would be left."""
     found = compiled(_WORD).findall(question)
     named = [word for word in found[1:] if is_name(word)]
-    about = [word for word in found if word not in named and word.lower() not in STOP_WORDS]
+    names = set(named)
+    about = [word for word in found if word not in names and word.lower() not in STOP_WORDS]
     if not named or len(about) < 2 or 2 * len(named) > len(found):
         return ()
     return (" ".join(about),)
