@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
+import threading
 from pathlib import Path
 from typing import cast
 
@@ -33,7 +33,9 @@ class Lines:
     async def __anext__(self) -> str:
         line = await anyio.to_thread.run_sync(self._file.readline)
         if not line:
-            asyncio.get_running_loop().call_later(GRACE_S, os._exit, 0)
+            ending = threading.Timer(GRACE_S, os._exit, (0,))  # a loop that has ended would end nothing
+            ending.daemon = True
+            ending.start()
             raise StopAsyncIteration
         return readable(line)
 
