@@ -10,8 +10,8 @@ from datetime import date
 
 from ..lexicon import compiled
 from ..timephrase import read_time
-from ..timephrase.days import last_of_months
-from ..timephrase.tables import TIMES
+from ..timephrase.days import months_from
+from ..timephrase.line import TIMES
 from .change import MAX_LENGTH, Change
 from .shown import shown
 
@@ -37,9 +37,9 @@ def _dates(phrase: str, on: date) -> str | None:
     first, last = span.start, span.end
     if first == last:
         return str(first)
-    if first.day == 1 and last == last_of_months(first, 1):
+    if first.day == 1 and last == months_from(first, 1)[1]:
         return str(first)[:7]
-    if first.day == first.month == 1 and last == last_of_months(first, 12):
+    if first.day == first.month == 1 and last == months_from(first, 12)[1]:
         return str(first)[:4]
     return f"{first} to {last}"
 
