@@ -12,8 +12,7 @@ from ..lexicon import compiled
 from ..timephrase import read_time
 from ..timephrase.days import months_from
 from ..timephrase.line import TIMES
-from .change import MAX_LENGTH, Change
-from .shown import shown
+from .shown import MAX_LENGTH, Change, shown
 
 
 def anchor_times(text: str, *, on: date) -> tuple[Change, ...]:
