@@ -83,10 +83,9 @@ def test_relative_times_become_dates(text: str, read: str) -> None:
         "every day, these days, some day, 2 days later, the other day",
         "the last week of May, last Friday of the month, the next day",
         "`yesterday` in\n```\ntoday\n```\nand [last week](notes.md), see today.md",
-        'She sang "Yesterday" and read USA Today; then The Tonight Show',
+        'She sang "Yesterday" and read USA Today',
         "https://example.org/today and #today and <!-- yesterday -->",
         "more than 3 days ago, half a year ago, 2-3 weeks ago, two or three days ago, 1.5 weeks ago",
-        "He was not born yesterday.",
         "",
     ],
 )
