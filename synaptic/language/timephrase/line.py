@@ -3,7 +3,7 @@
 | letter      | words                     | value           | letter | words                  | value            |
 |-------------|---------------------------|-----------------|--------|------------------------|------------------|
 | `i`         | 2025-11-03, 2025-06       | 20251103        | `n`    | 12                     | the number       |
-| `y`         | 1900 to 2100              | the year        | `N`    | twelve                 | the number       |
+| `y`         | 1900 to 2100, '25         | the year        | `N`    | twelve                 | the number       |
 | `m`         | November, nov             | 1 to 12         | `a`    | a, an                  | 1                |
 | `w`         | Tuesday, tue              | 0 for Monday    | `k`    | few, couple            | at most so many  |
 | `q`         | Q3                        | 1 to 4          | `o`    | 3rd, third             | 1 to 31          |
@@ -32,7 +32,7 @@ TIMES = Words("times")
 
 _WORD = (
     r"\d{4}-\d{2}-\d{2}(?:T\d[\d:.]*(?:Z|[+-]\d\d:?\d\d)?)?|\d{4}-\d{2}(?![\w-])"
-    r"|\d{4}/\d{2}/\d{2}|\d{1,2}/\d{1,2}/\d{4}|\d{1,2}\.\d{1,2}\.\d{4}|[^\W_]+|[^\w\s]|_"
+    r"|\d{4}/\d{2}/\d{2}|\d{1,2}/\d{1,2}/\d{4}|\d{1,2}\.\d{1,2}\.\d{4}|['’]\d\d(?![\w/.:-])|[^\W_]+|[^\w\s]|_"
 )
 _TABLES = {"q": "quarters", "s": "seasons", "t": "near_days", "e": "thirds", "b": "thirds_of", "k": "some"}
 _PREPOSITIONS = {"in": "I", "of": "O", "from": "F", "before": "B", "after": "B"}
@@ -123,6 +123,8 @@ def _kind_of(word: str) -> tuple[str, Any]:
     """The letter and the value of a word."""
     if known := kinds().get(word):
         return known
+    if len(word) == 3 and word[0] in "'’":
+        return "y", 2000 + int(word[1:])
     if not word[0].isalnum():
         return "-" if word in "-–—" else word, None
     digits = compiled(r"(\d{1,6})([a-z]{0,2})", re.ASCII).fullmatch(word)
