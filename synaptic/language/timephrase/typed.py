@@ -59,7 +59,7 @@ def read_typed(text: str, *, now: datetime) -> Typed | None:
 def _hours(value: str, now: datetime) -> Typed | None:
     """2 hours ago, 90 minutes ago, 2h, in 2 hours: exactly so long before or after now."""
     line = Line(value, now.date())
-    start = line.skip(0, "in")
+    start = int(line.word(0) == "in")
     amount = line.amount(start)
     after = " ".join(line.words[amount.at :]) if amount else ""
     if amount is None or amount.unit not in ("hour", "minute") or after not in ("", "ago", "back", "from now"):
