@@ -362,7 +362,7 @@ def test_a_start_loads_neither_the_model_nor_the_sdk(at: ForkedHome, web: Path) 
     assert "Redis" in answer.out
     loaded = {line.rpartition("|")[2].strip() for line in answer.err.splitlines()}
     assert "synaptic.surfaces.hooks.session" in loaded
-    assert not loaded & {"mcp", "numpy", "onnxruntime", "fastembed", "tokenizers", "dateparser", "rich"}
+    assert not loaded & {"mcp", "numpy", "onnxruntime", "fastembed", "tokenizers", "rich"}
 
 
 # -- whatever goes wrong --------------------------------------------------------------------------------
