@@ -22,10 +22,10 @@ from synaptic.index.chunking import cut, estimate_tokens
 from synaptic.journal.recovery import ids_in, mend
 from synaptic.language.analysis import Known, asked_of, plan_of
 from synaptic.language.analysis.analyze import analyze
+from synaptic.language.lexicon import sentence_ends
 from synaptic.language.normalize import anchor_times, normalize
 from synaptic.language.normalize.pronouns import resolve_pronouns
 from synaptic.language.query import parse_query, terms_of
-from synaptic.language.sentences import sentence_ends
 from synaptic.language.timephrase import find_time, is_recent, read_time
 from synaptic.language.words import match, sought, spell, words, words_like
 from synaptic.models import Entry

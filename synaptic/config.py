@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from .errors import ConfigError
 
@@ -108,23 +108,11 @@ def load_config(home: str | Path | None = None, *, environ: Mapping[str, str] = 
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
     notices = _drop_removed(path, raw)
-    _reject_unknown(path, raw, _FILE_KEYS, "")
-    search, hooks = (_table(path, name, raw.pop(name, {})) for name in _TABLES)
-    values: dict[str, Any] = {key: _check(path, key, value) for key, value in raw.items()}
-    journal = environ.get("SYNAPTIC_JOURNAL") or values.pop("journal", None) or "journal"
-    values.pop("journal", None)
-    if environ.get("SYNAPTIC_MODEL"):
-        values["model"] = environ["SYNAPTIC_MODEL"]
-    if environ.get("SYNAPTIC_PROJECT"):
-        values["project"] = environ["SYNAPTIC_PROJECT"]
-    return Config(
-        home=root,
-        journal=(root / _expand(journal, f"{path}: journal")).absolute(),
-        search=SearchConfig(**search),
-        hooks=HooksConfig(**hooks),
-        notices=notices,
-        **values,
-    )
+    values = _read(path, Config, raw)
+    values |= {key: environ[name] for key, name in _ENVIRON.items() if environ.get(name)}
+    journal = values.pop("journal", "journal")
+    folder = (root / _expand(journal, f"{path}: journal")).absolute()
+    return Config(home=root, journal=folder, notices=notices, **values)
 
 
 def resolve_home(home: str | Path | None, *, environ: Mapping[str, str] = os.environ) -> Path:
@@ -163,11 +151,7 @@ def _expand(path: str, what: str) -> Path:
         ) from error
 
 
-def _positive(value: object) -> bool:
-    return _number(value) and value > 0  # type: ignore[operator]
-
-
-def _number(value: object) -> bool:
+def _number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
@@ -192,49 +176,57 @@ def _day_file(value: object) -> bool:
     return len(dated) == 4 and not value.startswith("/") and not any(p.startswith(".") for p in parts)
 
 
-_RULES: dict[str, tuple[Callable[[object], bool], str]] = {
-    "journal": (lambda v: isinstance(v, str) and bool(v), "a path"),
+Rule = tuple[Callable[[object], bool], str]
+
+
+def _text(what: str) -> Rule:
+    return lambda v: isinstance(v, str) and bool(v), what
+
+
+def _from_to(low: float, high: float, remark: str = "", *, kind: type = float) -> Rule:
+    return lambda v: _number(v) and isinstance(v, int | kind) and low <= v <= high, f"{low} to {high}{remark}"
+
+
+_SWITCH: Rule = (lambda v: isinstance(v, bool), "true or false")
+_RULES: dict[str, Rule] = {
+    "journal": _text("a path"),
     "day_file": (_day_file, 'a relative path with year, month and day, like "%Y-%m-%d.md" or "%Y/%m/%d.md"'),
     "exclude": (
         lambda v: isinstance(v, list) and all(isinstance(glob, str) for glob in v),
         'a list of globs, like ["archive/**", "*.excalidraw.md"]',
     ),
-    "model": (lambda v: isinstance(v, str) and bool(v), f'"{DEFAULT_MODEL}" or a model that fastembed lists'),
-    "threads": (lambda v: isinstance(v, int) and not isinstance(v, bool) and 1 <= v <= 64, "1 to 64"),
-    "project": (lambda v: isinstance(v, str) and bool(v), "a project name"),
+    "model": _text(f'"{DEFAULT_MODEL}" or a model that fastembed lists'),
+    "threads": _from_to(1, 64, kind=int),
+    "project": _text("a project name"),
     "secrets": (lambda v: v in ("redact", "refuse", "allow"), '"redact", "refuse" or "allow"'),
-    "track_access": (lambda v: isinstance(v, bool), "true or false"),
-    "metrics": (lambda v: isinstance(v, bool), "true or false"),
-    "search.k": (_positive, "a number above 0"),
+    "search.k": (lambda v: _number(v) and v > 0, "a number above 0"),
     "search.weights": (_weights, "{ lexical = 1.0, semantic = 1.0 }, none negative, not both 0"),
-    "search.half_life_days": (_positive, "a number of days above 0"),
-    "search.decay_floor": (lambda v: _number(v) and 0 <= v <= 1, "0 to 1; 1 switches decay off"),  # type: ignore[operator]
-    "search.context": (lambda v: _number(v) and 0 <= v <= 10, "0 to 10; 0 switches it off"),  # type: ignore[operator]
-    "search.later_first": (lambda v: isinstance(v, bool), "true or false"),
-    "search.speakers": (lambda v: isinstance(v, bool), "true or false"),
-    "search.analysis": (lambda v: isinstance(v, bool), "true or false"),
-    "search.anchor_times": (lambda v: isinstance(v, bool), "true or false"),
-    "search.stop_words": (lambda v: isinstance(v, bool), "true or false"),
-    "search.stemming": (lambda v: isinstance(v, bool), "true or false"),
-    "hooks.session_start": (lambda v: isinstance(v, bool), "true or false"),
-    "hooks.user_prompt": (lambda v: isinstance(v, bool), "true or false"),
-    "hooks.max_tokens": (lambda v: isinstance(v, int) and not isinstance(v, bool) and 100 <= v <= 2_400, "100 to 2400"),
-    "hooks.timeout_s": (lambda v: _number(v) and 0.1 <= v <= 60, "0.1 to 60"),  # type: ignore[operator]
+    "search.half_life_days": (lambda v: _number(v) and v > 0, "a number of days above 0"),
+    "search.decay_floor": _from_to(0, 1, "; 1 switches decay off"),
+    "search.context": _from_to(0, 10, "; 0 switches it off"),
+    "hooks.max_tokens": _from_to(100, 2400, kind=int),
+    "hooks.timeout_s": _from_to(0.1, 60),
 }
-_TABLES: Mapping[str, type[SearchConfig | HooksConfig]] = {"search": SearchConfig, "hooks": HooksConfig}
+"""What each key takes; a key without a rule is a switch."""
+
+_TABLES: dict[str, type[Any]] = {"search": SearchConfig, "hooks": HooksConfig}
+_ENVIRON = {"journal": "SYNAPTIC_JOURNAL", "model": "SYNAPTIC_MODEL", "project": "SYNAPTIC_PROJECT"}
 _REMOVED = {"search.resolve_pronouns": "The index no longer replaces pronouns by names."}
 """Keys of the last release that have no meaning any more, and why. A key stays here for one release."""
 
-_FILE_KEYS = (*(key for key in _RULES if "." not in key), *_TABLES)
 
-
-def _table(path: Path, name: str, table: object) -> dict[str, Any]:
-    """The checked values of a table of the file."""
-    valid = tuple(f.name for f in fields(_TABLES[name]))
+def _read(path: Path, kind: type[Any], table: object, within: str = "") -> dict[str, Any]:
+    """The checked values of the file, or of a table of it, by the names of their fields."""
+    valid = tuple(field.name for field in fields(kind) if field.name not in ("home", "notices"))
     if not isinstance(table, dict):
-        raise ConfigError(f"{path}: {name} must be a table, [{name}].", valid=valid)
-    _reject_unknown(path, table, valid, f"{name}.")
-    return {key: _check(path, f"{name}.{key}", value) for key, value in table.items()}
+        raise ConfigError(f"{path}: {within[:-1]} must be a table, [{within[:-1]}].", valid=valid)
+    for unknown in sorted(set(table) - set(valid)):
+        raise ConfigError(f"{path}: unknown key {within}{unknown}.", valid=valid, hint="Remove or rename it.")
+    values = {}
+    for key, value in table.items():
+        inner = None if within else _TABLES.get(key)
+        values[key] = inner(**_read(path, inner, value, f"{key}.")) if inner else _check(path, within + key, value)
+    return values
 
 
 def _drop_removed(path: Path, raw: dict[str, Any]) -> tuple[str, ...]:
@@ -249,14 +241,8 @@ def _drop_removed(path: Path, raw: dict[str, Any]) -> tuple[str, ...]:
     return tuple(notices)
 
 
-def _reject_unknown(path: Path, table: Mapping[str, object], valid: tuple[str, ...], prefix: str) -> None:
-    unknown = sorted(set(table) - set(valid))
-    if unknown:
-        raise ConfigError(f"{path}: unknown key {prefix}{unknown[0]}.", valid=valid, hint="Remove or rename it.")
-
-
 def _check(path: Path, key: str, value: object) -> Any:
-    accepts, description = _RULES[key]
+    accepts, description = _RULES.get(key, _SWITCH)
     if not accepts(value):
         raise ConfigError(f"{path}: {key} = {value!r} is not valid.", valid=(description,))
     if isinstance(value, list):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,23 +20,15 @@ Matrix: TypeAlias = "npt.NDArray[np.float32]"
 """Vectors in rows: shape (vectors, dimensions)."""
 
 EntryType = Literal["decision", "progress", "issue", "handoff", "insight", "reference", "note"]
-TYPES: tuple[EntryType, ...] = (
-    "decision",
-    "progress",
-    "issue",
-    "handoff",
-    "insight",
-    "reference",
-    "note",
-)
+TYPES: tuple[EntryType, ...] = get_args(EntryType)
 
 DateSource = Literal["file", "front-matter", "comment", "mtime"]
 Mode = Literal["hybrid", "lexical", "semantic"]
-MODES: tuple[Mode, ...] = ("hybrid", "lexical", "semantic")
+MODES: tuple[Mode, ...] = get_args(Mode)
 Strategy = Literal["auto", "hybrid", "lexical", "semantic", "bounded", "smart"]
-STRATEGIES: tuple[Strategy, ...] = ("auto", "hybrid", "lexical", "semantic", "bounded", "smart")
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 Order = Literal["relevance", "newest", "oldest", "importance", "access"]
-ORDERS: tuple[Order, ...] = ("relevance", "newest", "oldest", "importance", "access")
+ORDERS: tuple[Order, ...] = get_args(Order)
 
 DEFAULT_IMPORTANCE = 5
 """What an entry without an importance counts as in filters and scores (0 to 10)."""

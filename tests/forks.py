@@ -102,7 +102,6 @@ class ForkedHome(Home):
 
 def serve() -> None:
     """Answers calls on stdin, a line each, until it ends."""
-    import dateparser  # noqa: F401
     import filelock  # noqa: F401
     import numpy  # noqa: F401
     import yaml  # noqa: F401

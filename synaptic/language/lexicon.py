@@ -12,6 +12,10 @@ from ..models import TYPES, EntryType
 
 _FOLDER = Path(__file__).parents[1] / "data" / "words"
 _PIECE = re.compile(r"(?<!\?P)<([a-z_]+)>")
+_SENTENCE_END = (
+    r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bProf)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\b[A-Z])"
+    r"[.!?]+[)*_\x1f]*(?=\s|\Z)|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+#>|]|\d{1,3}[.)])[ \t])"
+)
 
 
 class Words:
@@ -102,3 +106,8 @@ TYPE_WORDS: dict[str, EntryType] = {**TYPE_NAMES, **dict.fromkeys(SHARED.decided
 def is_tool(word: str) -> bool:
     """Whether a word is the name of a program, library, language or service; some need their capital to be one."""
     return word.lower() in SHARED.tools and (word[:1].isupper() or word.lower() not in SHARED.tools_with_a_capital)
+
+
+def sentence_ends(text: str) -> list[int]:
+    """The offsets after each sentence: after its full stop, after a blank line, or before an item of a list."""
+    return [found.end() for found in compiled(_SENTENCE_END).finditer(text)]

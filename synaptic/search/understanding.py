@@ -21,8 +21,7 @@ from ..language.analysis import (
     plan_of,
     types_alone,
 )
-from ..language.analysis.asked import READ_CHARACTERS
-from ..language.analysis.features import NO_NAMES
+from ..language.analysis.asked import NO_NAMES, READ_CHARACTERS
 from ..language.lexicon import SHARED, STOP_WORDS, TYPE_WORDS
 from ..language.query import parse_query, terms_of
 from ..language.words import words

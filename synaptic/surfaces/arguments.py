@@ -14,4 +14,6 @@ _FILTERS = frozenset(inspect.signature(build_filters).parameters) - {"now"}
 
 def take_filters(given: dict[str, Any], now: datetime) -> Filters:
     """The filters among the arguments, which it takes out. Raises InvalidArgument."""
+    if "tags" in given:
+        given["tag"] = given.pop("tags")
     return build_filters(now=now, **{name: given.pop(name) for name in _FILTERS & given.keys()})

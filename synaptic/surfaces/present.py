@@ -60,7 +60,7 @@ def hit_items(result: SearchResult, *, detailed: bool = False) -> list[Item]:
             snippet=hit.snippet,
             partial=len(hit.entry.content) > WHOLE_CONTENT,
             superseded_by=hit.superseded_by,
-            remark=_why(hit, hit.why) if hit.why else "",
+            remark=why_text(hit, hit.why, both=result.mode == "hybrid") if hit.why else "",
             detailed=detailed,
         )
         for hit in result.hits
@@ -158,9 +158,24 @@ def short(id: str) -> str:
     return id.partition("-")[2] or id
 
 
-def files_text(entry: Entry, files: Sequence[str]) -> str:
-    """These files of an entry in a line, with a mark at those that are not what they were when it was saved."""
-    return ", ".join(f"{path} (changed since)" if path in entry.changed_files else path for path in files)
+def changed_text(entry: Entry) -> str:
+    """The files of an entry that are not what they were when it was saved, in a line."""
+    return one_line(_files(entry, entry.changed_files[:CHANGED_SHOWN]))
+
+
+def why_text(hit: Hit, why: Why, *, both: bool) -> str:
+    """How a hit got its place; `both`: words and meaning were searched."""
+    parts = [
+        f"words rank {why.lexical_rank}" if why.lexical_rank else "not found by words" if both else "",
+        f"meaning rank {why.semantic_rank}" if why.semantic_rank else "not found by meaning" if both else "",
+        f"similarity {why.similarity:.2f}" if why.similarity is not None else "",
+        f"decay {why.decay:.2f} at {why.age_days:.1f} days",
+        f"importance {10 * why.signals.importance:.0f}",
+        f"read {why.access_count:,} time{'' if why.access_count == 1 else 's'}",
+        ", ".join(why.matched_filters),
+        f"score {hit.score:.2f}",
+    ]
+    return " · ".join(part for part in parts if part)
 
 
 def details(entry: Entry, *, project: bool = True) -> list[str]:
@@ -168,12 +183,16 @@ def details(entry: Entry, *, project: bool = True) -> list[str]:
     marks = {
         "importance": entry.importance,
         "project": entry.project if project else None,
-        "files": files_text(entry, entry.files),
+        "files": _files(entry, entry.files),
         "parent": entry.parent,
         "supersedes": ", ".join(entry.supersedes),
         "by": entry.by,
     }
     return [f"{name} {value}" for name, value in marks.items() if value not in (None, "")]
+
+
+def _files(entry: Entry, files: Sequence[str]) -> str:
+    return ", ".join(f"{path} (changed since)" if path in entry.changed_files else path for path in files)
 
 
 def _nothing(_: str) -> tuple[int, ...]:
@@ -195,18 +214,5 @@ def _marks(item: Item, *, full: bool) -> str:
     if full:
         marks += [*details(entry), f"{entry.place.path}:{entry.place.line}" if entry.place else ""]
     elif entry.changed_files:
-        marks.append(f"files {files_text(entry, entry.changed_files[:CHANGED_SHOWN])}")
+        marks.append(f"files {changed_text(entry)}")
     return one_line(" · ".join(mark for mark in marks if mark))
-
-
-def _why(hit: Hit, why: Why) -> str:
-    ranks = [
-        f"words rank {why.lexical_rank}" if why.lexical_rank else "",
-        f"meaning rank {why.semantic_rank}" if why.semantic_rank else "",
-        f"similarity {why.similarity:.2f}" if why.similarity is not None else "",
-        f"decay {why.decay:.2f}",
-        f"read {why.access_count} times" if why.access_count else "",
-        *(name for name in why.matched_filters if name.startswith("prefer ")),
-        f"score {hit.score:.3f}",
-    ]
-    return ", ".join(part for part in ranks if part)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from ..errors import InvalidArgument, NotFound, SynapticError
 from ..index import Position, instant
 from ..language.query import check_limit
-from ..models import Facets, Figures, Filters, Latency, Listing, Order, Status
+from ..models import Facets, Figures, Filters, Latency, Listing, Order, SearchResult, Status
 from ..notes.blocks import project_key
 from ..search.search import check_order, known_costs, search
 from ..workspace.changes import marked
@@ -67,17 +67,11 @@ def recent(
     check_limit(limit)
     filters = Filters(projects=(project_key(project),)) if project else Filters()
     if not query or not query.strip():
-
-        def run(report: SyncReport) -> Listing:
-            total, rowids = ws.index.listing(filters, order="newest", limit=limit)
-            return _listing(ws, report, total, rowids)
-
-        return in_step(ws, run)
+        return replace(find(ws, filters=filters, limit=limit), cursor=None)
     pool = in_step(ws, lambda _: ws.index.listing(filters, order="newest", limit=RECENT_POOL)[1])
     found = search(ws, query, filters=filters, limit=min(limit, RECENT_BEST), within=pool, load_model=load_model)
-    newest = sorted((hit.entry for hit in found.hits), key=lambda entry: instant(entry.at), reverse=True)
-    superseded = {hit.entry.id: hit.superseded_by for hit in found.hits if hit.superseded_by}
-    return Listing(found.total, tuple(newest), superseded_by=superseded, notices=found.notices)
+    newest = sorted(found.hits, key=lambda hit: instant(hit.entry.at), reverse=True)
+    return _of_search(replace(found, hits=tuple(newest)))
 
 
 def find(
@@ -191,10 +185,13 @@ def _ranked(
 ) -> Listing:
     wanted = in_step(ws, lambda _: _resolved_parent(ws, filters))
     found = search(ws, query, filters=wanted, limit=limit, order=order, load_model=load_model)
+    return _of_search(found, in_step(ws, lambda _: ws.index.facets(wanted)) if facets else None)
+
+
+def _of_search(found: SearchResult, facets: Facets | None = None) -> Listing:
     superseded = {hit.entry.id: hit.superseded_by for hit in found.hits if hit.superseded_by}
-    counts = in_step(ws, lambda _: ws.index.facets(wanted)) if facets else None
     entries = tuple(hit.entry for hit in found.hits)
-    return Listing(found.total, entries, superseded_by=superseded, facets=counts, notices=found.notices)
+    return Listing(found.total, entries, superseded_by=superseded, facets=facets, notices=found.notices)
 
 
 def _resolved_parent(ws: Workspace, filters: Filters) -> Filters:

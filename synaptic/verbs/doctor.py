@@ -13,13 +13,12 @@ from pathlib import Path
 from ..errors import ModelError, NotFound, SynapticError
 from ..index import versions
 from ..journal import registry
-from ..models import Checkup, Finding, ParseIssue, Receipt
+from ..models import Checkup, Finding
 from ..notes.redaction import line_of
 from ..notes.screening import visible_secrets
 from ..workspace.sync import in_step, rebuild, unlike_journal, verify
 from ..workspace.workspace import Workspace
 from .browse import status
-from .writing import index_now, receipt_of
 
 LOW_DISK_BYTES = 100_000_000
 LOCK_WAIT_S = 10.0
@@ -73,39 +72,21 @@ def _texts(ws: Workspace) -> Iterator[tuple[str, bytes, str]]:
         yield path.relative_to(ws.config.home).as_posix(), data, _COPIES[kind]
 
 
-def restore_vanished(ws: Workspace, id: str) -> Receipt:
-    """The receipt of an acknowledged entry that had vanished from the journal and was put back.
-
-    Raises NotFound for an id that has not vanished.
-    """
-    path, entry = ws.journal.restore_done(id)
-    return receipt_of(entry, path=path, notices=index_now(ws, path, shows=entry.id))
-
-
-def dismiss(ws: Workspace, id: str) -> None:
-    """Forgets a vanished entry, so that it is not named again. Raises NotFound."""
-    ws.journal.dismiss(id)
-
-
 def _findings(ws: Workspace) -> Iterator[Finding]:
     yield Finding("ok", "python", f"Python {platform.python_version()} on {platform.system()} {platform.machine()}.")
     for notice in ws.config.notices:
         yield Finding("info", "config", notice)
-    yield _model(ws)
+    try:
+        ws.embedder.load()
+        yield Finding("ok", "model", f"The model {ws.embedder.name} loads, and its files are intact.")
+    except ModelError as error:
+        yield Finding("error", error.code, error.message, error.hint)
     yield from _places(ws)
     try:
         yield from _index(ws)
         yield from _journal(ws)
     except SynapticError as error:
         yield Finding("error", error.code, error.message, error.hint)
-
-
-def _model(ws: Workspace) -> Finding:
-    try:
-        ws.embedder.load()
-    except ModelError as error:
-        return Finding("error", error.code, error.message, error.hint)
-    return Finding("ok", "model", f"The model {ws.embedder.name} loads, and its files are intact.")
 
 
 def _places(ws: Workspace) -> Iterator[Finding]:
@@ -118,7 +99,8 @@ def _places(ws: Workspace) -> Iterator[Finding]:
         yield Finding("error", "permissions", f"{folder} {lack}.", f"Give its owner the rights: chmod u+rwx {folder}")
     if not shut:
         yield Finding("ok", "permissions", f"{ws.config.home} is yours alone, and the journal can be written.")
-    free = min(shutil.disk_usage(_standing(folder)).free for folder in (ws.config.home, ws.config.journal))
+    standing = (next(filter(Path.exists, (folder, *folder.parents))) for folder in (ws.config.home, ws.config.journal))
+    free = min(shutil.disk_usage(folder).free for folder in standing)
     low = free < LOW_DISK_BYTES
     yield Finding(
         "warning" if low else "ok", "disk", f"{free / 1e6:,.0f} MB are free.", "Free some space." if low else ""
@@ -159,7 +141,9 @@ def _index(ws: Workspace) -> Iterator[Finding]:
 def _journal(ws: Workspace) -> Iterator[Finding]:
     now = status(ws)
     yield Finding("ok", "journal", f"Entries: {now.entries:,}, files: {now.files:,}, below {now.journal}.")
-    yield from map(_issue, now.issues)
+    for issue in now.issues:
+        mend = _MENDS.get(issue.code, "Edit that line.")
+        yield Finding("warning", issue.code, f"{issue.path}:{issue.line}: {issue.message}", mend)
     if now.queued:
         yield Finding("warning", "queued", f"Saves that wait to be put into their files: {now.queued}.", FIX)
     for stamp in ws.journal.scan():
@@ -176,12 +160,6 @@ def _journal(ws: Workspace) -> Iterator[Finding]:
         )
 
 
-def _issue(issue: ParseIssue) -> Finding:
-    place = f"{issue.path}:{issue.line}"
-    mend = _MENDS.get(issue.code, "Edit that line.")
-    return Finding("warning", issue.code, f"{place}: {issue.message}", mend)
-
-
 def _lacks(ws: Workspace) -> tuple[str | None, int]:
     """What is wrong with the index, and the number of passages without a vector."""
     return ws.index.file.check(whole=True), ws.index.counts().pending_passages
@@ -191,10 +169,6 @@ def _exposed(ws: Workspace) -> list[Path]:
     """The home, if other users can look into it: it closes all that is in it."""
     home = ws.config.home
     return [home] if home.is_dir() and stat.S_IMODE(home.stat().st_mode) & 0o077 else []
-
-
-def _standing(folder: Path) -> Path:
-    return next(place for place in (folder, *folder.parents) if place.exists())
 
 
 _USE = os.R_OK | os.W_OK | os.X_OK

@@ -67,8 +67,7 @@ def save(
     Raises InvalidArgument for an invalid value, Refused for a secret if the settings say so, NotFound for a parent or
     a superseded id that no entry has, JournalError when the disk refuses.
     """
-    now, watch = ws.clock(), Stopwatch()
-    moment = _moment(at, now)
+    watch, moment = Stopwatch(), _moment(at, ws.clock())
     here = working_checkout()
     project = (project or ws.config.project or (here.project if here else "")).strip() or None
     screen = Screen(ws.config.secrets)
@@ -105,10 +104,9 @@ def save(
 
 
 def _suggested(ws: Workspace, entry: Entry) -> tuple[str, ...]:
-    try:
+    with suppress(SynapticError, apsw.Error, OSError):  # an index that fails must not turn a save into an error
         return suggest_tags(ws, entry.content, given=entry.tags)
-    except (SynapticError, apsw.Error, OSError):
-        return ()  # an index that cannot be used must not turn a save into an error
+    return ()
 
 
 def update(
@@ -134,30 +132,16 @@ def update(
     """
     if content is not None and append is not None:
         raise InvalidArgument("content and append exclude each other.", hint="Give one of them.")
-    given = (content, append, title, type, tags, importance, project, files, supersedes)
-    if all(value is None for value in given) and not add_tags and not remove_tags:
-        raise InvalidArgument(
-            "Nothing to update.",
-            valid=("content", "append", "title", "type", "tags", "add_tags", "remove_tags", "importance",
-                   "project", "files", "supersedes"),
-        )  # fmt: skip
-    found = _find(ws, id)
-    replaced = None if supersedes is None else tuple(dict.fromkeys(_fixed(ws, old) for old in supersedes))
-    if replaced and found.entry.id in replaced:
-        raise InvalidArgument("An entry cannot supersede itself.", hint="Give the ids of older entries.")
     parts = _Parts(
-        content=content,
-        append=append,
-        title=title,
-        type=type,
-        tags=tags,
-        added=check_values("tags", [*(tags or ()), *add_tags]),
-        dropped=unique(map(check_tag, check_values("remove_tags", remove_tags))),
-        importance=importance,
-        project=project,
-        files=files,
-        supersedes=replaced,
+        content, append, title, type, tags, tuple(add_tags), tuple(remove_tags), importance, project, files, supersedes
     )
+    if parts == _Parts():
+        raise InvalidArgument("Nothing to update.", valid=_Parts.__slots__)
+    found = _find(ws, id)
+    if supersedes is not None:
+        parts = replace(parts, supersedes=tuple(dict.fromkeys(_fixed(ws, old) for old in supersedes)))
+        if found.entry.id in (parts.supersedes or ()):
+            raise InvalidArgument("An entry cannot supersede itself.", hint="Give the ids of older entries.")
     said: list[str] = []
 
     def change(old: Entry) -> Entry:
@@ -180,21 +164,21 @@ def _other_texts(ws: Workspace, id: str) -> list[str]:
     return []
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Parts:
-    """The parts of an entry that an update replaces; None where a part stays. `added` tags include `tags`."""
+    """The parts of an entry that an update replaces; None where a part stays."""
 
-    content: str | None
-    append: str | None
-    title: str | None
-    type: str | None
-    tags: Sequence[str] | None
-    added: Sequence[str]
-    dropped: Sequence[str]
-    importance: int | None
-    project: str | None
-    files: Sequence[str] | None
-    supersedes: tuple[str, ...] | None
+    content: str | None = None
+    append: str | None = None
+    title: str | None = None
+    type: str | None = None
+    tags: Sequence[str] | None = None
+    add_tags: Sequence[str] = ()
+    remove_tags: Sequence[str] = ()
+    importance: int | None = None
+    project: str | None = None
+    files: Sequence[str] | None = None
+    supersedes: Sequence[str] | None = None
 
 
 def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, list[str]]:
@@ -205,7 +189,9 @@ def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, 
         text = screen.text("text", newlines(parts.content), after=title or old.title)
     elif parts.append is not None:
         text = f"{old.content}\n\n{screen.text('text', newlines(parts.append), after=old.content)}"
-    tags = (*(old.tags if parts.tags is None else ()), *screen.texts("tag", parts.added))
+    added = check_values("tags", [*(parts.tags or ()), *parts.add_tags])
+    tags = (*(old.tags if parts.tags is None else ()), *screen.texts("tag", added))
+    dropped = unique(map(check_tag, check_values("remove_tags", parts.remove_tags)))
     # a title taken from the text follows the text
     derived = compose_entry(old.content, id=old.id, at=old.at)[0].title
     follows = parts.content is not None and old.title == derived
@@ -215,18 +201,18 @@ def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, 
         id=id,
         at=old.at,
         type=old.type if parts.type is None else check_type(parts.type),
-        tags=[tag for tag in tags if slug_tag(tag) not in parts.dropped],
+        tags=[tag for tag in tags if slug_tag(tag) not in dropped],
         importance=old.importance if parts.importance is None else _importance(parts.importance),
         files=old.files if parts.files is None else screen.texts("file", parts.files),
         project=old.project if parts.project is None else screen.text("project", parts.project) or None,
         parent=old.parent,
-        supersedes=old.supersedes if parts.supersedes is None else parts.supersedes,
+        supersedes=old.supersedes if parts.supersedes is None else tuple(parts.supersedes),
         by=old.by,
     )
     wanted = screen.text("title", title) if title else title if title is not None or follows else old.title
     new, notices = _with_clean_title(compose, wanted, screen, keep=old.title)
     said = [*screen.notices(), *notices]
-    for tag in parts.dropped:
+    for tag in dropped:
         if tag in new.tags:
             said.append(f"#{tag} stands in the text itself, so the tag stays; edit the content.")
         elif tag not in (*old.tags, *map(slug_tag, tags)):
@@ -297,9 +283,12 @@ def _also(copies: Sequence[str], do: Callable[[str], object], done: str) -> list
     return notices
 
 
-def restore(ws: Workspace, id: str) -> Receipt:
-    """The receipt of an entry brought back from the trash, or of an update undone."""
-    path, entry = ws.journal.restore(id)
+def restore(ws: Workspace, id: str, *, vanished: bool = False) -> Receipt:
+    """The receipt of an entry brought back from the trash, or of an update undone.
+
+    With `vanished`, of a saved entry that no longer stands in the journal. Raises NotFound.
+    """
+    path, entry = ws.journal.restore_done(id) if vanished else ws.journal.restore(id)
     return receipt_of(entry, path=path, notices=index_now(ws, path, shows=entry.id))
 
 
@@ -308,21 +297,14 @@ def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
 
     Each save indexes its entry, so the index is asked without a sync. The entries it finds are read from the journal.
     """
-    marks = _marks(entry)
-
-    def known() -> list[int]:
-        return ws.index.same_content(content_hash(entry.content), entry.at, REPEAT_WINDOW)
-
-    def look(_: object) -> Entry | None:
-        found = ws.index.entries(rowids := known())
-        same = (found[rowid].entry for rowid in rowids if rowid in found)
-        return next((first for first in same if not first.derived_id and _marks(first) == marks), None)
-
+    same = partial(ws.index.same_content, content_hash(entry.content), entry.at, REPEAT_WINDOW)
     with suppress(SynapticError):  # an index that cannot be used must not stop a save
         with suppress(apsw.Error):
-            if ws.index.meta("reading") is not None and not known():
+            if ws.index.meta("reading") is not None and not same():
                 return None
-        return in_step(ws, look)
+        found = in_step(ws, lambda _: ws.index.entries(same()))
+        saved = sorted((stored.entry for stored in found.values()), key=lambda saved: saved.at)
+        return next((first for first in saved if not first.derived_id and _marks(first) == _marks(entry)), None)
     return None
 
 

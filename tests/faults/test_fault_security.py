@@ -487,9 +487,11 @@ def test_no_argument_of_any_tool_is_syntax(tmp_path: Path) -> None:
         before = schema(ws.index.file.path)
         required = {"content": "An entry", "query": "entry", "ids": kept.id, "id": changed.id, "text": "entry"}
         for tool in TOOLS:
-            for name, value in itertools.product(tool.parameters, HOSTILE):
+            for name, value in itertools.product(tool.input_schema["properties"], HOSTILE):
                 try:
-                    given = check_arguments(tool, {key: required[key] for key in tool.required} | {name: value})
+                    given = check_arguments(
+                        tool, {key: required[key] for key in tool.input_schema.get("required", ())} | {name: value}
+                    )
                     ANSWERS[tool.name](ws, Call(given))
                 except SynapticError as error:
                     refused += 1
@@ -510,8 +512,8 @@ def test_no_argument_is_syntax_over_stdio(home: Home) -> None:
     with home.server() as server:
         for tool in TOOLS:
             required = {"content": "An entry", "query": "entry", "ids": saved["id"], "id": "zzzzzzzz", "text": "entry"}
-            for name in tool.parameters:
-                arguments = {key: required[key] for key in tool.required} | {name: syntax}
+            for name in tool.input_schema["properties"]:
+                arguments = {key: required[key] for key in tool.input_schema.get("required", ())} | {name: syntax}
                 said = server.text(tool.name.removeprefix("context_"), **arguments)
                 assert not ABOUT_SQL.search(re.sub(r"(?s)```.*```", "", said)), (tool.name, name, said)
         found = server.call("search", query="entry that stays", tags="kept")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from synaptic.language.analysis import Analysis, Known, asked_of, decide, plan_of
 from synaptic.language.analysis.analyze import analyze
-from synaptic.language.analysis.features import QUESTIONS
+from synaptic.language.analysis.asked import QUESTIONS
 from synaptic.language.words import words
 
 TODAY = date(2026, 11, 21)  # a Saturday

@@ -271,7 +271,7 @@ def test_an_argument_that_is_not_utf8_is_saved_likewise(home: Path) -> None:
 
 
 def test_a_save_or_a_look_loads_neither_model_nor_anything_heavy(home: Path) -> None:
-    heavy = ("fastembed", "numpy", "onnxruntime", "dateparser", "rich", "mcp")
+    heavy = ("fastembed", "numpy", "onnxruntime", "rich", "mcp")
     code = (
         "import io, json, sys; from contextlib import redirect_stdout as to\n"
         "from synaptic.surfaces.cli.main import main\n"

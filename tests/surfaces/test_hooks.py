@@ -362,7 +362,7 @@ def test_a_start_loads_neither_the_model_nor_the_sdk(at: ForkedHome, web: Path) 
     assert "Redis" in answer.out
     loaded = {line.rpartition("|")[2].strip() for line in answer.err.splitlines()}
     assert "synaptic.surfaces.hooks.session" in loaded
-    assert not loaded & {"mcp", "numpy", "onnxruntime", "fastembed", "tokenizers", "dateparser", "rich"}
+    assert not loaded & {"mcp", "numpy", "onnxruntime", "fastembed", "tokenizers", "rich"}
 
 
 # -- whatever goes wrong --------------------------------------------------------------------------------
@@ -540,7 +540,11 @@ def test_the_skill_names_tools_and_types_that_are_there() -> None:
     text = (PLUGIN / "skills" / "memory" / "SKILL.md").read_text()
     head = re.match(r"---\nname: memory\ndescription: (.+)\n---\n", text)
     assert head and len(head[1]) <= 1024
-    known = {tool.name for tool in TOOLS} | {name for tool in TOOLS for name in tool.parameters} | set(TYPES)
+    known = (
+        {tool.name for tool in TOOLS}
+        | {name for tool in TOOLS for name in tool.input_schema["properties"]}
+        | set(TYPES)
+    )
     named = {name.partition(":")[0] for name in re.findall(r"`([^`]+)`", text)} - {"synaptic"}
     assert named <= known
     assert named >= {"context_search", "context_save", "handoff", "supersedes"}

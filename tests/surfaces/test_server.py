@@ -25,7 +25,7 @@ from mcp import Client, StdioServerParameters, types
 from mcp.shared.exceptions import MCPError
 
 from synaptic.config import DEFAULT_MODEL
-from synaptic.errors import InvalidArgument
+from synaptic.errors import InvalidArgument, ModelError
 from synaptic.index.embedding import FastEmbedder
 from synaptic.models import Entry
 from synaptic.surfaces.mcp.server import build_server
@@ -185,10 +185,10 @@ async def test_output_schemas_name_every_field(connect: Callable[..., Client]) -
         receipt = await call(client, "context_save", content="One.", tags=["a"])
         found = await call(client, "context_search", query="which one?", explain=True)
         listed = await call(client, "context_find", facets=True)
-    assert set(receipt) == set(BY_NAME["context_save"].output["properties"])
-    search = BY_NAME["context_search"].output["properties"]
+    assert set(receipt) == set(BY_NAME["context_save"].output_schema["properties"])
+    search = BY_NAME["context_search"].output_schema["properties"]
     assert set(found) == set(search) and set(found["hits"][0]) == set(search["hits"]["items"]["properties"])
-    find = BY_NAME["context_find"].output["properties"]
+    find = BY_NAME["context_find"].output_schema["properties"]
     assert set(listed) | {"cursor"} == set(find)
     assert set(listed["entries"][0]) == set(find["entries"]["items"]["properties"])
 
@@ -252,7 +252,7 @@ async def test_what_clients_really_send(connect: Callable[..., Client]) -> None:
             assert (await call(client, "context_search", query="tabs", **args))["total"] == 1
 
 
-NAMES = st.sampled_from([*BY_NAME["context_search"].parameters, "x"])
+NAMES = st.sampled_from([*BY_NAME["context_search"].input_schema["properties"], "x"])
 SCALARS = st.none() | st.integers() | st.text() | st.booleans() | st.floats()
 
 
@@ -266,7 +266,7 @@ def test_any_argument_is_converted_or_refused_by_name(given_arguments: dict[str,
         assert any(name in str(error) for name in [*given_arguments, "query"])
         return
     for name, value in checked.items():
-        kind = BY_NAME["context_search"].parameters[name]["type"]
+        kind = BY_NAME["context_search"].input_schema["properties"][name]["type"]
         assert type(value) is (kinds[kind] if isinstance(kind, str) else list)
 
 
@@ -571,6 +571,31 @@ async def test_a_model_that_cannot_be_loaded_is_named_and_words_go_on(home: Path
             await asyncio.sleep(0.05)
         assert found["mode"] == "lexical" and len(found["hits"]) == 1
         assert "no-such-model" in found["notices"][0] and "config.toml" in found["notices"][0]
+
+
+class OfflineAtFirst(FastEmbedder):
+    """A model whose first loading fails."""
+
+    tried = 0
+
+    def load(self) -> None:
+        self.tried += 1
+        if self.tried == 1:
+            raise ModelError("The model is not on this machine.")
+        super().load()
+
+
+@pytest.mark.anyio
+async def test_a_model_that_could_not_be_loaded_is_tried_again(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("synaptic.surfaces.mcp.worker.RETRY_AFTER_S", 0.2)
+    offline = OfflineAtFirst(DEFAULT_MODEL, cache=home)
+    async with Client(build_server(home, embedder=offline)) as client:
+        await call(client, "context_save", content="Watered the plants.")
+        for _ in range(100):
+            await asyncio.sleep(0.05)
+            if (await call(client, "context_recent"))["total"] and offline.ready:
+                break
+    assert offline.ready and offline.tried >= 2
 
 
 @pytest.mark.anyio

@@ -5,9 +5,8 @@
 """
 
 from .asked import Asked, Known, asked_of, types_alone
-from .features import EntityMention
 from .plan import Plan, SubQuery, form_of, is_name, plan_of
-from .shapes import Analysis, Keyword, NoteReading, Target
+from .shapes import Analysis, EntityMention, Keyword, NoteReading, Target
 
 __all__ = [
     "Analysis",

@@ -7,7 +7,7 @@ The rules read English; of any other text they say `factual`, `general`, `low`, 
 | `asked`    | time, type, tags: for every search too                                  |
 | `plan`     | what is searched: for every search too                                  |
 | `names`    | what is named                                                           |
-| `decide`   | type, complexity and intent, from the `features` of the question        |
+| `decide`   | type, complexity and intent                                             |
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from itertools import islice
 
 from ..lexicon import STOP_WORDS
 from ..words import words
-from .asked import Asked, Known
-from .decide import decide
-from .features import QUESTIONS, EntityMention, Question
+from .asked import QUESTIONS, Asked, Known
+from .decide import Question, decide
 from .names import entities_of
 from .plan import Plan
-from .shapes import Analysis, Keyword, Target
+from .shapes import Analysis, EntityMention, Keyword, Target
 
 MAX_ENTITIES = 24
 MAX_KEYWORDS = 64

@@ -16,9 +16,13 @@ from typing import NamedTuple
 
 from ...models import TYPES, EntryType
 from ...notes.blocks import project_key, slug_tag
-from ..lexicon import STOP_WORDS, TYPE_NAMES, TYPE_WORDS, compiled
+from ..lexicon import DAY_NAMES, MONTHS, STOP_WORDS, TYPE_NAMES, TYPE_WORDS, Words, compiled
 from ..timephrase import TimeRange, find_time, is_recent
-from .features import NO_NAMES, QUESTIONS
+
+QUESTIONS = Words("questions")
+
+NO_NAMES = STOP_WORDS.union(MONTHS, DAY_NAMES, QUESTIONS.small_talk)
+"""Words that name nobody and nothing, even with a capital."""
 
 READ_CHARACTERS = 2_000
 """Of a longer text only the beginning is analysed; a pasted page asks nothing in its middle."""

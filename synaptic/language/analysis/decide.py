@@ -6,10 +6,12 @@ a row notices, change its features.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from ..lexicon import compiled
-from .features import QUESTIONS, Question
+from .asked import QUESTIONS
+from .shapes import EntityMention
 
 QUESTION_TYPES = QUESTIONS.rows("types", "type", "features")
 """A type, and the features of which one must show. The first row that fits decides."""
@@ -19,6 +21,35 @@ INFO_TYPES, INFO_OF_TYPE = QUESTIONS.table("info_types"), QUESTIONS.table("info_
 
 _OPENING = r"^\w+ ?"
 _OPENING_WITH_WHEN = r"^(?:.{0,30}?\bwhen\b|\w+) ?"
+
+
+class Question:
+    """One line of text, its entities, and whether it names a range of time.
+
+    Its features are named patterns. They see the line in lower case, without the words that only ask to be told; those
+    of the section `written` see it as it was written.
+    """
+
+    def __init__(self, written: str, entities: tuple[EntityMention, ...], *, has_range: bool) -> None:
+        plain = compiled(QUESTIONS.pattern("asking_to_be_told"), re.IGNORECASE).sub("", written, count=1) or written
+        self.written = compiled(QUESTIONS.pattern("short_is"), re.IGNORECASE).sub(r"\1 is", plain)
+        self.line = self.written.lower()
+        self.entities, self.has_range = entities, has_range
+        self._features, self._written = QUESTIONS.patterns("features"), QUESTIONS.patterns("written")
+
+    def find(self, feature: str, start: int = 0) -> re.Match[str] | None:
+        """Where the feature shows first from that character on."""
+        if feature in self._written:
+            return compiled(self._written[feature]).search(self.written, start)
+        return compiled(self._features[feature]).search(self.line, start)
+
+    def shows(self, *features: str, start: int = 0) -> bool:
+        """Whether any of the features shows from that character on."""
+        return any(self.find(feature, start) for feature in features)
+
+    def count(self, feature: str, start: int = 0) -> int:
+        """How often the feature shows from that character on."""
+        return sum(1 for _ in compiled(self._features[feature]).finditer(self.line, start))
 
 
 class Decision(NamedTuple):
@@ -52,7 +83,7 @@ def _fits(question: Question, features: tuple[str, ...]) -> bool:
         return question.shows(*features) and (question.has_range or question.shows("in_time"))
     if features != DESCRIPTIONS:
         return question.shows(*features)
-    itself = question.find("itself") or question.find("itself_by_name")
+    itself = question.find("itself")
     return question.shows(*features, start=itself.end() if itself else 0)
 
 
@@ -64,10 +95,8 @@ def _complexity(question: Question, question_type: str) -> str:
     conditions = question.count("condition", rest) + (question.has_range and question_type != "temporal")
     match question_type:
         case "multi-hop":
-            return "medium" if question.shows("owner_of_owner") or _is_noun_phrase(question, rest) else "high"
+            return "medium" if _is_noun_phrase(question) else "high"
         case "comparative":
-            if question.shows("same_near_or"):
-                return "low"
             many = clauses or question.has_range or conditions > 1 or question.shows("three_things")
             return "high" if many else "medium"
         case "conceptual":
@@ -84,9 +113,9 @@ def _complexity(question: Question, question_type: str) -> str:
     return "high" if clauses > 1 else "medium" if clauses or conditions else "low"
 
 
-def _is_noun_phrase(question: Question, rest: int) -> bool:
+def _is_noun_phrase(question: Question) -> bool:
     """Whether it is a short description without a verb of asking: "job of the friend who lent us the tent"."""
-    return not question.shows("asks") and not question.count("asked_within", rest) and question.line.count(" ") < 10
+    return not question.shows("asks") and question.line.count(" ") < 10
 
 
 def _intent(question: Question, question_type: str, complexity: str) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Iterator
 
-from ..lexicon import compiled, is_tool
-from ..sentences import sentence_ends
-from .asked import Known, Token, known_mentions, tokens_of
-from .features import NO_NAMES, QUESTIONS, EntityMention
+from ..lexicon import compiled, is_tool, sentence_ends
+from .asked import NO_NAMES, QUESTIONS, Known, Token, known_mentions, tokens_of
+from .shapes import EntityMention
 
 _QUOTED = r'"([^"]{2,120})"|“([^”]{2,120})”'
 

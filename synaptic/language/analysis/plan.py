@@ -25,7 +25,7 @@ from ...models import Strategy
 from ..lexicon import STOP_WORDS, compiled
 from ..query import ParsedQuery
 from ..words import words
-from .features import QUESTIONS
+from .asked import QUESTIONS
 
 MAX_SIDES = 4
 """Sides of one comparison that are searched by themselves. By eye."""

@@ -4,8 +4,8 @@
 Word lists are in `data/words/notes.toml` and `times.toml`.
 """
 
-from .change import MAX_LENGTH, Change
 from .rewrite import Normalized, normalize
+from .shown import MAX_LENGTH, Change
 from .times import anchor_times
 
 __all__ = ["MAX_LENGTH", "Change", "Normalized", "anchor_times", "normalize"]

@@ -6,7 +6,7 @@
 | last week                            | 2026-11-09 to 2026-11-15                     |
 | last month, last year                | 2026-10, 2025                                |
 | Anna is ill. She called.             | Anna is ill. Anna called.                    |
-| We moved to Kestrel. It is fast.     | We moved to Kestrel. Kestrel is fast.        |
+| We moved to Redis. It is fast.       | We moved to Redis. Redis is fast.            |
 
 A wrong name is worse than a pronoun that stays: whatever could mean two things is left as it is. Code, links,
 comments and quotations are never touched (`shown`). Every pattern is bounded, so that no text takes long.
@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
-from .change import Change
+from .shown import Change
 from .times import anchor_times
 
 

@@ -1,11 +1,16 @@
-"""A text without what is never touched: code, links, comments, quotations."""
+"""A note as its rules see it, without code, links, comments and quotations, and a change that they make."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from typing import Literal
 
 from ...notes.blocks import scan
 from ..lexicon import compiled
+
+MAX_LENGTH = 20_000
+"""Characters of a note that are looked at; what follows stays as it is."""
 
 CODE = "\x1e"
 HIDDEN = "\x1f"
@@ -21,6 +26,16 @@ _FOREIGN = (
     r"|(?<![\w'’)])'(?=\w)(?:[^'\n]|(?<=\w)'(?=\w)){1,300}(?<=\S)'(?!\w)"
 )
 _INDENTED = r"(?:\A|\n[ \t]*\n)((?:(?: {4}|\t)(?![ \t]*(?:[-*+]|\d{1,3}[.)])[ \t])[^\n]+(?:\n|\Z))+)"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`was`, which stands at the offset `start` of the text, reads `now`."""
+
+    was: str
+    now: str
+    kind: Literal["time", "coreference"]
+    start: int
 
 
 def shown(text: str) -> str:

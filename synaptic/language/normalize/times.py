@@ -10,10 +10,9 @@ from datetime import date
 
 from ..lexicon import compiled
 from ..timephrase import read_time
-from ..timephrase.days import last_of_months
-from ..timephrase.tables import TIMES
-from .change import MAX_LENGTH, Change
-from .shown import shown
+from ..timephrase.days import months_from
+from ..timephrase.line import TIMES
+from .shown import MAX_LENGTH, Change, shown
 
 
 def anchor_times(text: str, *, on: date) -> tuple[Change, ...]:
@@ -37,51 +36,36 @@ def _dates(phrase: str, on: date) -> str | None:
     first, last = span.start, span.end
     if first == last:
         return str(first)
-    if first.day == 1 and last == last_of_months(first, 1):
+    if first.day == 1 and last == months_from(first, 1)[1]:
         return str(first)[:7]
-    if first.day == first.month == 1 and last == last_of_months(first, 12):
+    if first.day == first.month == 1 and last == months_from(first, 12)[1]:
         return str(first)[:4]
     return f"{first} to {last}"
 
 
 def _is_meant(found: re.Match[str], seen: str) -> bool:
-    before, after = seen[max(0, found.start() - 60) : found.start()], seen[found.end() : found.end() + 40]
-    if not _is_cased_as_words(found[0], before, after):
+    """Whether the words around the phrase leave it a time."""
+    before = seen[max(0, found.start() - 60) : found.start()]
+    if not _is_cased_as_words(found[0], before):
         return False
-    before, after = before.lower(), after.lower()
-    if found["day"]:
-        return not (_note("nowadays").match(after) or _note("idiom").search(before))
     if found["ago"]:
-        return not (_note("vague").search(before) or _note("count_before").search(before))
-    if found["ahead"]:
-        return _is_ahead(found, seen, after)
+        return not _note("vague").search(before.lower())
     if found["which"]:
-        return not (_note("determined").search(before) or _note("followed_by_of").match(after))
-    return True
+        return not _note("determined").search(before.lower())
+    return not found["ahead"] or _is_ahead(found, seen)
 
 
-def _is_cased_as_words(phrase: str, before: str, after: str) -> bool:
-    """Whether the phrase is no name: "USA Today", "Last Week Tonight"."""
+def _is_cased_as_words(phrase: str, before: str) -> bool:
+    """Whether the phrase is no name, like "USA Today", and no heading, "Last Week"."""
     plain = re.sub(TIMES.pattern("day_name"), "", phrase, flags=re.IGNORECASE).lstrip()
-    if plain[:1].islower() or plain[:1].isdigit():
-        return plain == plain.lower()
-    if phrase.isupper():  # emphasis, unless all around it shouts
-        return not (_note("shouted_before").search(before) or _note("shouted_after").match(after))
-    rest = plain[1:]
-    if rest != rest.lower() or _note("initial").search(before) or not _note("starts_sentence").search(before):
-        return False
-    return not _note("title_after").match(after)
-
-
-def _is_ahead(found: re.Match[str], seen: str, after: str) -> bool:
-    """Whether "in 3 days" tells when, and not how long something takes."""
-    if _note("goes_on").match(after):
-        return False
-    if "time" in found[0].lower():
+    if phrase.isupper() or plain == plain.lower():  # in capitals it is emphasis
         return True
+    return plain[1:] == plain[1:].lower() and _note("starts_sentence").search(before) is not None
+
+
+def _is_ahead(found: re.Match[str], seen: str) -> bool:
+    """Whether "in 3 days" tells when, and not how long something takes."""
     clause = _note("clause").split(seen[max(0, found.start() - 300) : found.start()])[-1].lower()
-    if _note("planned").search(clause):
-        return not _note("how_often").search(clause)
     if _note("span_of_work").search(clause):
         return False
     return found["number"].lower() not in ("a", "an") or _note("future").search(clause) is not None

@@ -1,16 +1,8 @@
 """Finds the time that a text names, "last week" or "between March and May 2025". Pure; the present day is an argument.
 
 The text is cut into words once (`line`); at each word that can open a phrase readers try in turn. A reader reads a few
-words and none calls itself, so the cost grows with the length of the text alone.
-
-| module    | reads                                           |
-|-----------|-------------------------------------------------|
-| `pieces`  | Nov 3, Q3 2025, early March                     |
-| `periods` | the same where it is meant; week 12, Easter     |
-| `near`    | yesterday, last week, 3 days ago, Tuesday       |
-| `parts`   | end of last month, the week of Nov 3            |
-| `pairs`   | between March and May                           |
-| `find`    | since, before, until; what stands around        |
+words and none calls itself, so the cost grows with the length of the text alone. `periods` reads one period; here
+stands what a preposition or a second period makes of it.
 """
 
 from __future__ import annotations
@@ -18,20 +10,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date
-from typing import NamedTuple
 
 from ..lexicon import compiled
-from .days import shift
-from .line import Line, Read
-from .near import amount_ahead
-from .pairs import pair
-from .parts import period
-from .tables import CORES, DIRECTIONS, NEAR_DAYS, OPENERS, PREPOSITIONS, TIMES
+from .days import Span, shift
+from .line import TIMES, Line
+from .periods import Piece, Read, days_of, latest, period, piece_at
 
 LOOKED_AT = 2_000
 """Characters in which a phrase is sought; a question is shorter, a pasted page has no one time."""
 
-_LETTERS = r"[^\W_]+"
+_OPENERS = "iymwqsdtuoeTnNakzbPIOFB"
+"""Letters of the words with which a phrase may begin."""
+
+_Bounds = tuple[date | None, date | None]
+"""The first day and the last; None is no bound."""
+
 _GLUED_BEFORE = r"[\w\\/@#$=]\Z|\w[-.:+&~]{1,2}\Z"
 _GLUED_AFTER = r"[\w\\/@(=]|[-.:+&~%'’]{1,2}\w|%"
 _RECENT = (
@@ -40,7 +33,6 @@ _RECENT = (
     r"|conversation|session|meeting|update|release|deploy|deployment|commit|incident|outage|task|learning|insight|todo"
     r"|solution|pattern|error|failure|thing)s?)(?![\w-]|\.\w)"
 )
-_LONG_PREPOSITIONS = {"up to": "until", "up until": "until", "up till": "until", "prior to": "before", "as of": "of"}
 _AS_IF = ("{}", "{} ago", "on {}", "during {}", "on the {}", "during the {}")
 
 
@@ -53,19 +45,10 @@ class TimeRange:
     phrase: str
 
 
-class _Bounded(NamedTuple):
-    """What a preposition makes of a period; `at` is the word after it."""
-
-    start: date | None
-    end: date | None
-    at: int
-    certain: bool
-
-
 def find_time(text: str, *, today: date) -> tuple[TimeRange, str] | None:
     """The range that the text names and the text without the phrase; None where no time is meant.
 
-    Of two ranges the first that is certain wins.
+    Of two ranges the first wins.
 
     | text                           | on Saturday 2026-11-21               |
     |--------------------------------|--------------------------------------|
@@ -76,18 +59,13 @@ def find_time(text: str, *, today: date) -> tuple[TimeRange, str] | None:
     | `dentist on Dec 3`             | 2025-12-03, the latest one           |
     | `it may be the pool`, `24/7`   | None                                 |
     """
-    if not any(word in CORES or word[0].isdigit() for word in compiled(_LETTERS).findall(text[:LOOKED_AT].lower())):
-        return None
     try:
         found = _find(Line(text[:LOOKED_AT], today))
     except (ValueError, OverflowError):  # beyond the years that a date can have
         return None
-    if found is None:
+    if found is None or not _is_possible(found[0].start, found[0].end):
         return None
-    read, start, end = found
-    if read.start and read.end and read.start > read.end:  # cut short at the last of all years
-        return None
-    return TimeRange(read.start, read.end, text[start:end]), _without(text, start, end)
+    return found[0], _without(text, found[1], found[2])
 
 
 def read_time(text: str, *, today: date, around: bool = False) -> TimeRange | None:
@@ -98,12 +76,17 @@ def read_time(text: str, *, today: date, around: bool = False) -> TimeRange | No
     for form in _AS_IF:
         line = Line(form.format(text[:LOOKED_AT].title()), today, around=around)
         try:
-            read = _phrase(line, 0) if line.words else None
+            found = _phrase(line, 0) if line.words else None
         except (ValueError, OverflowError):
             return None
-        if read and read.at == len(line.words) and not (read.start and read.end and read.start > read.end):
-            return TimeRange(read.start, read.end, text)
+        if found and found[1] == len(line.words) and _is_possible(*found[0]):
+            return TimeRange(*found[0], text)
     return None
+
+
+def _is_possible(start: date | None, end: date | None) -> bool:
+    """Whether the range was not cut short at the first or the last of all years."""
+    return not (start and end) or start <= end
 
 
 def is_recent(text: str) -> bool:
@@ -111,20 +94,14 @@ def is_recent(text: str) -> bool:
     return compiled(_RECENT).search(" ".join(text[:LOOKED_AT].lower().split())) is not None
 
 
-def _find(line: Line) -> tuple[_Bounded, int, int] | None:
-    """The first certain phrase, else the first at all, with its characters."""
-    weak = None
-    for i, word in enumerate(line.words):
-        if word not in OPENERS and not word[0].isdigit():
-            continue
-        read = _phrase(line, i)
-        if read is None or not _stands_alone(line, i, read.at):
-            continue
-        found = read, line.spans[i][0], line.spans[read.at - 1][1]
-        if read.certain:
-            return found
-        weak = weak or found
-    return weak
+def _find(line: Line) -> tuple[TimeRange, int, int] | None:
+    """The first phrase, with its characters."""
+    for i, kind in enumerate(line.kinds):
+        found = _phrase(line, i) if kind in _OPENERS else None
+        if found and _stands_alone(line, i, found[1]):
+            start, end = line.spans[i][0], line.spans[found[1] - 1][1]
+            return TimeRange(*found[0], line.text[start:end]), start, end
+    return None
 
 
 def _stands_alone(line: Line, i: int, at: int) -> bool:
@@ -135,83 +112,100 @@ def _stands_alone(line: Line, i: int, at: int) -> bool:
     return compiled(_GLUED_AFTER).match(line.text, end) is None
 
 
-def _phrase(line: Line, i: int) -> _Bounded | None:
-    """What a preposition and a range or a period say together."""
-    preposition, j = _preposition(line, i)
-    read = (amount_ahead(line, j) if preposition == "in" else None) or pair(line, j, preposition)
-    if read:
-        return _Bounded(*read)
-    if preposition == "between":
-        return None
-    if preposition == "from" and (opened := period(line, j, "since")) and _goes_onward(line, opened.at):
-        return _bounded(line, "since", opened._replace(at=opened.at + 1))
+def _phrase(line: Line, i: int) -> tuple[_Bounds, int] | None:
+    """(the bounds that a preposition and a range or a period set together, the word after them)."""
+    found = line.match("(?P<P>[PIOFB])", i)
+    preposition, j = (found[0]["P"], i + 1) if found else ("", i)
+    read = _pair(line, j, preposition)
+    if read or preposition == "between":
+        return read and ((read.first, read.last), read.at)
     read = period(line, j, preposition)
-    if read is None:
+    if read is None or (preposition in ("in", "on", "at", "over") and _is_of_verb(line, j, read)):
         return None
-    read = _with_tail(line, read)
-    return _bounded(line, preposition, read) if _joins(line, preposition, j, read) else None
+    at = read.at + (read.first == read.last and line.word(read.at) in TIMES.parts_of_day)
+    return _bounds(line, preposition, read), at + 2 if line.possessive(at) else at
 
 
-def _preposition(line: Line, i: int) -> tuple[str, int]:
-    """(the meaning of the prepositions at i or "", the word after them)."""
-    two = f"{line.word(i)} {line.word(i + 1)}"
-    if two in _LONG_PREPOSITIONS:
-        return _LONG_PREPOSITIONS[two], i + 2
-    first = PREPOSITIONS.get(line.word(i))
-    if first is None:
-        return "", i
-    second = PREPOSITIONS.get(line.word(i + 1), "")
-    if first in ("from", "in", "of") and second in TIMES.bounds:
-        return second, i + 2
-    return first, i + 2 if first in TIMES.bounds and second == "around" else i + 1
+def _is_of_verb(line: Line, i: int, read: Read) -> bool:
+    """Whether the preposition before i belongs to the verb: "logged in yesterday", "signed in 3 days ago"."""
+    return line.match("t|d[wmsu]", i) is not None or line.kinds[read.at - 1] == "g"
 
 
-def _goes_onward(line: Line, i: int) -> bool:
-    word, after = line.word(i), line.word(i + 1)
-    return word in ("onward", "onwards") or (word == "on" and not after[:1].isalnum())
+def _bounds(line: Line, preposition: str, read: Read) -> _Bounds:
+    """The first and the last day that a preposition makes of a period."""
+    first, last, today = read.first, read.last, line.today
+    match preposition:
+        case "since":
+            return first, today if first <= today else None
+        case "after":
+            start = shift(last, 1)
+            return start, today if start <= today else None
+        case "before":
+            return None, shift(first, -1)
+        case "until" | "by":
+            return None, last
+        case "around" if first == last:
+            return shift(first, -3), shift(last, 3)
+    return first, last
 
 
-def _with_tail(line: Line, read: Read) -> Read:
-    """The phrase with the part of the day and the possessive that belong to it."""
-    at = read.at
-    if read.first == read.last and line.word(at) in TIMES.parts_of_day:
-        at += 1
-    return read._replace(at=at + 2 if line.possessive(at) else at)
+# --- from one period to another ---
 
 
-def _joins(line: Line, preposition: str, i: int, read: Read) -> bool:
-    """Whether the preposition is said of such a period; in "logged in yesterday" it belongs to the verb."""
-    if preposition not in ("on", "in", "at", "over") or line.possessive(read.at - 2):
-        return True
-    single, word = read.first == read.last, line.word(i)
-    ago = line.word(read.at - 1) in ("ago", "back")
-    if word in NEAR_DAYS or (ago and preposition != "over"):
-        return False
-    if preposition == "over":
-        return ago or not single
-    pointed = word in DIRECTIONS and line.amount(i + 1) is None
-    if preposition == "in":
-        return not single and not pointed
-    weekend = "weekend" in line.words[i : i + 2]
-    return weekend or (single if preposition == "on" else not pointed)
+def _pair(line: Line, i: int, preposition: str) -> Read | None:
+    """between March and May 2025, from Nov 3 to Nov 7, Nov 3-7, from last Monday to yesterday."""
+    left = _side(line, i)
+    j = left and _connected(line, left.at, preposition)
+    right = _side(line, j) if j else None
+    if left and right and j and _is_meant(line, left, right, preposition):
+        span = _joined(left, right, line.today)
+        return span and Read(*span, right.at)
+    opened = period(line, i, preposition) if preposition in ("from", "between") else None
+    j = opened and _connected(line, opened.at, preposition)
+    closed = period(line, j, preposition) if j else None
+    return Read(min(opened[:2] + closed[:2]), max(opened[:2] + closed[:2]), closed.at) if opened and closed else None
 
 
-def _bounded(line: Line, preposition: str, read: Read) -> _Bounded:
-    """The range that a preposition makes of a period."""
-    start: date | None = read.first
-    end: date | None = read.last
-    if preposition == "since":
-        end = line.today if read.first <= line.today else None
-    elif preposition == "after":
-        start = shift(read.last, 1)
-        end = line.today if start <= line.today else None
-    elif preposition == "before" or (preposition == "over" and line.word(read.at - 1) == "ago"):
-        start, end = None, shift(read.first, -1)
-    elif preposition == "until":
-        start = None
-    elif preposition == "around" and read.first == read.last:
-        start, end = shift(read.first, -3), shift(read.last, 3)
-    return _Bounded(start, end, read.at, read.certain)
+def _connected(line: Line, i: int, preposition: str) -> int | None:
+    """The word after "to" or a dash at i."""
+    joins = {"between": ("and",), "from": ("until", "till")}.get(preposition, ())
+    return i + 1 if line.word(i) in ("to", "through", *joins) or line.kinds[i : i + 1] == "-" else None
+
+
+def _side(line: Line, i: int) -> Piece | None:
+    """One side of a pair: a piece, or a day alone, of kind "n", whose month the other side names."""
+    i += line.word(i) == "the"
+    found = line.match("(?P<n>[no])(?:,?(?P<y>y))?", i)
+    return piece_at(line, i) or (Piece("n", found[1], found[0].get("y"), day=found[0]["n"]) if found else None)
+
+
+def _is_meant(line: Line, left: Piece, right: Piece, preposition: str) -> bool:
+    """Whether the two are the ends of one range."""
+    kinds, opened = {left.kind, right.kind}, preposition in ("from", "between")
+    if "n" in kinds:
+        is_dashed = line.kinds[left.at] == "-"
+        return "i" in kinds and left.year is None and (right.kind == "i" or is_dashed or line.closes(right.at))
+    if "y" in kinds:
+        return line.word(right.at) not in TIMES.counted and (opened or (bool(preposition) and len(kinds) == 1))
+    return opened or "i" in kinds or left.year is not None or right.year is not None
+
+
+def _joined(left: Piece, right: Piece, today: date) -> Span | None:
+    """The days from one piece to the other, which share the year or the month that only one names."""
+    if left.kind == "n":
+        left = left._replace(kind="i", month=right.month)
+    if right.kind == "n":
+        right = right._replace(kind="i", month=left.month)
+    if left.year is None and right.year is not None:
+        opened, closed = days_of(left, right.year), days_of(right, right.year)
+        if opened and closed and opened[0] > closed[1]:
+            opened = days_of(left, right.year - 1)
+    else:
+        opened = latest(left, today)
+        years = range(opened[0].year, opened[0].year + 2) if opened and right.year is None else (right.year or 0,)
+        spans = (days_of(right, year) for year in years)
+        closed = next((span for span in spans if span and opened and (right.year or span[1] >= opened[0])), None)
+    return (min(opened[0], closed[0]), max(opened[1], closed[1])) if opened and closed else None
 
 
 def _without(text: str, start: int, end: int) -> str:

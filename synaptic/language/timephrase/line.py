@@ -1,26 +1,41 @@
-"""A text as words, and the small things that are read of them: numbers, years, amounts."""
+"""A text as words. Each word has a letter for its kind and a value, so that a pattern of letters reads a phrase.
+
+| letter      | words                     | value           | letter | words                  | value            |
+|-------------|---------------------------|-----------------|--------|------------------------|------------------|
+| `i`         | 2025-11-03, 2025-06       | 20251103        | `n`    | 12                     | the number       |
+| `y`         | 1900 to 2100, '25         | the year        | `N`    | twelve                 | the number       |
+| `m`         | November, nov             | 1 to 12         | `a`    | a, an                  | 1                |
+| `w`         | Tuesday, tue              | 0 for Monday    | `k`    | few, couple            | at most so many  |
+| `q`         | Q3                        | 1 to 4          | `o`    | 3rd, third             | 1 to 31          |
+| `s`         | summer                    | its first month | `h`    | half                   | none             |
+| `d`         | last, this, next          | -1, 0, 1        | `u`    | weeks                  | the unit         |
+| `t`         | yesterday, now            | days from today | `z`    | 10d                    | number and unit  |
+| `p`         | morning                   | none            | `e`    | early, mid, late       | 0, 1, 2          |
+| `g`         | ago, back                 | none            | `b`    | beginning, middle, end | 0, 1, 2          |
+| `I` `O` `F` | in, of, from              | the preposition | `B`    | before, after          | the preposition  |
+| `P`         | since, until and others   | the preposition | `T`    | the                    | none             |
+
+A dash of any kind is `-`, another sign is itself, and any other word is `x`.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from datetime import date
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
-from ..lexicon import COUNTS, compiled
-from .tables import SHORT_UNITS, TIMES, UNITS
+from ..lexicon import COUNTS, MONTHS, WEEKDAYS, Words, compiled
+
+TIMES = Words("times")
 
 _WORD = (
-    r"\d{4}-\d{2}-\d{2}(?:T\d[\d:.]*(?:Z|[+-]\d\d:?\d\d)?)?|\d{4}-(?:\d{2}|[Ww]\d{2})(?![\w-])"
-    r"|\d{4}/\d{2}/\d{2}|\d{1,2}/\d{1,2}/\d{4}|\d{1,2}\.\d{1,2}\.\d{4}|[^\W_]+|[^\w\s]|_"
+    r"\d{4}-\d{2}-\d{2}(?:T\d[\d:.]*(?:Z|[+-]\d\d:?\d\d)?)?|\d{4}-\d{2}(?![\w-])"
+    r"|\d{4}/\d{2}/\d{2}|\d{1,2}/\d{1,2}/\d{4}|\d{1,2}\.\d{1,2}\.\d{4}|['’]\d\d(?![\w/.:-])|[^\W_]+|[^\w\s]|_"
 )
-
-
-class Read(NamedTuple):
-    """The days that a phrase names; `at` is the word after it."""
-
-    first: date
-    last: date
-    at: int
-    certain: bool = True
+_TABLES = {"q": "quarters", "s": "seasons", "t": "near_days", "e": "thirds", "b": "thirds_of", "k": "some"}
+_PREPOSITIONS = {"in": "I", "of": "O", "from": "F", "before": "B", "after": "B"}
 
 
 class Amount(NamedTuple):
@@ -45,13 +60,32 @@ class Line:
         self.written = [word[0] for word in found]
         self.words = [word.lower() for word in self.written]
         self.spans = [word.span() for word in found]
+        self._values = [_kind_of(word) for word in self.words]
+        self.kinds = "".join(kind for kind, _ in self._values)
 
     def word(self, i: int) -> str:
         """The word in lower case, or "" outside the text."""
         return self.words[i] if 0 <= i < len(self.words) else ""
 
-    def capital(self, i: int) -> bool:
-        return self.written[i][0].isupper()
+    def match(self, pattern: str, i: int) -> tuple[Mapping[str, Any], int] | None:
+        """(the values of the words whose letters name groups of the pattern, the word after what fits) from i on."""
+        found = compiled(pattern).match(self.kinds, i)
+        if found is None:
+            return None
+        places = {letter: found.start(letter) for letter in found.groupdict() if found[letter]}
+        return {letter: self._values[place][1] for letter, place in places.items()}, found.end()
+
+    def amount(self, i: int) -> Amount | None:
+        """3 days, a couple of weeks, few months, 10d."""
+        found = self.match("(?P<z>z)|(?:(?P<n>[nNya])|a?(?P<k>k)O?)(?P<u>u)", i)
+        if found is None:
+            return None
+        of, at = found
+        if "z" in of:
+            count, unit = of["z"]
+            return Amount(count, count, unit, at)
+        most = of["k"] if "k" in of else of["n"]
+        return Amount(2 if "k" in of else most, most, of["u"], at) if most and of["u"] != "weekend" else None
 
     def possessive(self, i: int) -> bool:
         """Whether a glued `'s` stands at i."""
@@ -63,53 +97,53 @@ class Line:
         word = self.word(i)
         return word in TIMES.goes_on or not word[:1].isalnum()
 
-    def skip(self, i: int, *words: str) -> int:
-        """The word after i where one of these stands there, else i."""
-        return i + 1 if self.word(i) in words else i
 
-    def number(self, i: int, digits: int) -> int | None:
-        """The number of so many digits at most."""
-        return number(self.word(i), digits)
-
-    def year(self, i: int) -> int | None:
-        word = self.word(i)
-        year = number(word, 4) if len(word) == 4 else None
-        return year if year and 1900 <= year <= 2100 else None
-
-    def year_after(self, i: int, *, of: bool = False) -> tuple[int | None, int]:
-        """(the year that follows, the word after it), or (None, i)."""
-        j = self.skip(i, ",", "of") if of else self.skip(i, ",")
-        if year := self.year(j):
-            return year, j + 1
-        short = self.number(i + 1, 2) if self.word(i) in ("'", "’") and len(self.word(i + 1)) == 2 else None
-        return (None, i) if short is None else (2000 + short, i + 2)
-
-    def day_of_month(self, i: int) -> tuple[int, bool] | None:
-        """(1 to 31, whether written as an ordinal)."""
-        word = self.word(i)
-        is_ordinal = word.endswith(("st", "nd", "rd", "th"))
-        day = number(word[:-2] if is_ordinal else word, 2)
-        return (day, is_ordinal) if day and day <= 31 else None
-
-    def amount(self, i: int) -> Amount | None:
-        """3 days, a couple of weeks, few months, 10d."""
-        word, j = self.word(i), i + 1
-        digits = word.rstrip("hdwmoy")
-        short, count = SHORT_UNITS.get(word[len(digits) :]), number(digits, 6)
-        if short and count is not None:
-            return Amount(count, count, short, j)
-        if word == "a" and self.word(j) in ("few", "couple", "dozen"):
-            word, j = self.word(j), j + 1
-        if word in TIMES.some:
-            least, most = 2, 5
-        elif word == "couple":
-            least, most, j = 2, 2, self.skip(j, "of")
-        else:
-            least = most = 12 if word == "dozen" else number(word, 6) or COUNTS.get(word, 0)
-        unit = UNITS.get(self.word(j))
-        return Amount(least, most, unit, j + 1) if unit and most else None
+@cache
+def kinds() -> Mapping[str, tuple[str, Any]]:
+    """The letter and the value of each word that times are made of, besides numbers."""
+    named: dict[str, Mapping[str, Any]] = {
+        "p": dict.fromkeys(TIMES.parts_of_day),
+        "u": TIMES.table("units"),
+        "o": TIMES.numbers("ordinals"),
+        "N": COUNTS,
+        "a": {"a": 1, "an": 1},
+        "d": TIMES.numbers("directions"),
+        "m": MONTHS,
+        "w": WEEKDAYS,
+        **{letter: TIMES.numbers(table) for letter, table in _TABLES.items()},
+        "g": {"ago": None, "back": None},
+        "T": {"the": None},
+        "h": {"half": None},
+    }
+    prepositions = {word: (_PREPOSITIONS.get(name, "P"), name) for word, name in TIMES.table("prepositions").items()}
+    return prepositions | {word: (letter, value) for letter, table in named.items() for word, value in table.items()}
 
 
-def number(word: str, digits: int) -> int | None:
-    """The number that a word of so many digits at most is."""
-    return int(word) if word.isascii() and word.isdigit() and len(word) <= digits else None
+def _kind_of(word: str) -> tuple[str, Any]:
+    """The letter and the value of a word."""
+    if known := kinds().get(word):
+        return known
+    if len(word) == 3 and word[0] in "'’":
+        return "y", 2000 + int(word[1:])
+    if not word[0].isalnum():
+        return "-" if word in "-–—" else word, None
+    digits = compiled(r"(\d{1,6})([a-z]{0,2})", re.ASCII).fullmatch(word)
+    if digits is None:
+        date_ = _date(word) if word[0].isdigit() and not word.isalnum() else 0
+        return ("i", date_) if date_ else ("x", None)
+    number, end = int(digits[1]), digits[2]
+    if not end:
+        return ("y" if 1900 <= number <= 2100 else "n"), number
+    if end in ("st", "nd", "rd", "th"):
+        return "o", number
+    unit = TIMES.table("short_units").get(end)
+    return ("z", (number, unit)) if unit else ("x", None)
+
+
+def _date(word: str) -> int:
+    """2025-11-03 as 20251103, 2025-06 as 20250600, 11/03/2025 (month first), 3.11.2025 (day first)."""
+    one, other, *rest = map(int, re.split("[-/.]", word.partition("t")[0]))
+    if not rest or one > 31:
+        return one * 10_000 + other * 100 + (rest[0] if rest else 0)
+    month, day = (other, one) if "." in word or one > 12 else (one, other)
+    return rest[0] * 10_000 + month * 100 + day

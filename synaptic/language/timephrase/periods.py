@@ -1,148 +1,330 @@
-"""Periods by the calendar: a date, a month, a week, a feast, a decade.
+"""The periods that words name: "Nov 3", "early March", "last week", "3 days ago", "end of last month".
 
-A reader gets the word where to read, the preposition and whether "the" came before it. None: no time is meant.
+A reader gets the number of the word where to read and the preposition before it. None: no time is meant there.
+The patterns are of letters, see `line`.
 """
 
 from __future__ import annotations
 
+from calendar import monthrange
+from collections.abc import Callable, Mapping
 from datetime import date
+from typing import Any, NamedTuple
 
-from ..lexicon import MONTH_NAMES
-from .days import feast_day, shift, third_of
-from .line import Line, Read, number
-from .pieces import Piece, latest, piece_at
-from .tables import DECADES, THIRDS, TIMES
+from ..lexicon import SHORT_DAYS
+from .days import (
+    DAYS_IN,
+    MONTHS_IN,
+    Span,
+    months_from,
+    move,
+    part_of,
+    shift,
+    unit_around,
+    weekday_from,
+    weekday_until,
+)
+from .line import TIMES, Amount, Line
+
+LAST, THIS, NEXT = -1, 0, 1
+"""The directions."""
+
+_THIRD, _DAY, _YEAR, _OF_YEAR = "(?:(?P<e>e)[-I]?)?", "(?:w[,.]?)?", "(?:,?(?P<y>y))?", "(?:[,O]?(?P<y>y))?"
+_PIECES = (
+    "(?P<i>i)",
+    rf"{_DAY}(?P<m>m)\.?T?(?:(?P<o>o)|(?P<n>n)){_YEAR}",
+    f"{_DAY}(?:(?P<o>o)O?|(?P<n>n))(?P<m>m){_YEAR}",
+    f"{_THIRD}(?P<m>m){_OF_YEAR}",
+    f"{_THIRD}(?P<q>q){_OF_YEAR}",
+    f"(?P<o>o)(?P<u>u){_OF_YEAR}",
+    f"{_THIRD}(?P<s>s){_OF_YEAR}",
+    f"{_THIRD}(?P<y>y)(?P<q>q)?",
+)
+_MONTHS_OF = {"m": 1, "q": 3, "s": 3, "y": 12}
 
 
-def calendar(line: Line, i: int, preposition: str, article: bool) -> Read | None:
+class Read(NamedTuple):
+    """The days that a phrase names; `at` is the word after it."""
+
+    first: date
+    last: date
+    at: int
+
+
+class Piece(NamedTuple):
+    """A stretch of the calendar as it is written; its year may be left out. `at` is the word after it.
+
+    `kind` is its letter, "i" for a day; `third` is its early, middle or late part.
+    """
+
+    kind: str
+    at: int
+    year: int | None = None
+    month: int = 1
+    day: int = 1
+    third: int | None = None
+
+
+Reader = Callable[[Line, int, str], Read | None]
+
+
+def period(line: Line, i: int, preposition: str) -> Read | None:
+    """The days of the period that starts at i, with "the" or without."""
+    readers = (_part, _beside, *_WHOLE)
+    return next((read for reader in readers if (read := reader(line, i, preposition))), None)
+
+
+def _whole(line: Line, i: int) -> Read | None:
+    """The days of a whole period at i, not of a part of one."""
+    return next((read for reader in _WHOLE if (read := reader(line, i, "in"))), None)
+
+
+# --- by the calendar ---
+
+
+def piece_at(line: Line, i: int) -> Piece | None:
+    """Nov 3, 3 Nov 2025, 3rd of November, 2025-11-03; early March 2025; Q3 2025; summer 2025; 2025."""
+    found = (line.match(pattern, i) for pattern in _PIECES)
+    return next((piece for one in found if one and (piece := _piece(line, i, *one))), None)
+
+
+def _piece(line: Line, i: int, of: Mapping[str, Any], at: int) -> Piece | None:
+    """The piece of these values."""
+    if "i" in of:
+        year, month, day = of["i"] // 10_000, of["i"] // 100 % 100, of["i"] % 100
+        fits = 1900 <= year <= 2100 and 1 <= month <= 12
+        return Piece("i" if day else "m", at, year, month, day or 1) if fits else None
+    if "u" in of:  # the second quarter
+        return Piece("q", at, of.get("y"), 3 * of["o"] - 2) if of["u"] == "quarter" and of["o"] <= 4 else None
+    if "n" in of or "o" in of:
+        is_date = "o" in of or "y" in of or line.closes(at) or not _is_other_word(line, line.kinds.index("m", i))
+        return Piece("i", at, of.get("y"), of["m"], of.get("n", of.get("o"))) if is_date else None
+    kind = next(letter for letter in "mqsy" if letter in of)
+    month = of.get("m") or of.get("s") or 3 * of.get("q", 1) - 2
+    return Piece(kind, at, of.get("y"), month, third=of.get("e"))
+
+
+def _is_other_word(line: Line, i: int) -> bool:
+    """Whether the name of a month is written like another word: may, march, mar."""
+    return line.words[i] == line.written[i] and line.words[i] in TIMES.words_too
+
+
+def days_of(piece: Piece, year: int) -> Span | None:
+    """The days of a piece in that year; None where it has no such day."""
+    if not 1 <= year <= 9999 or not 1 <= piece.day <= monthrange(year, piece.month)[1]:
+        return None
+    first = date(year, piece.month, piece.day)
+    span = (first, first) if piece.kind == "i" else months_from(first, _MONTHS_OF[piece.kind])
+    return span if piece.third is None else part_of(span, piece.third, 3)
+
+
+def latest(piece: Piece, today: date) -> Span | None:
+    """The days of a piece, of the latest that has begun where no year is given."""
+    if piece.year is not None:
+        return days_of(piece, piece.year)
+    spans = (days_of(piece, year) for year in range(today.year, today.year - 9, -1))
+    return next((span for span in spans if span and span[0] <= today), None)
+
+
+def _calendar(line: Line, i: int, preposition: str) -> Read | None:
     """A date, month, quarter, season or year; without a year the latest that is not in the future."""
-    piece = piece_at(line, i)
-    certain = _is_meant(line, piece, i, preposition, article) if piece else None
-    if piece is None or certain is None:
+    article = line.word(i) == "the"
+    piece = piece_at(line, i + article)
+    if piece is None or not _is_meant(line, piece, preposition, article):
         return None
     span = latest(piece, line.today)
-    return span and Read(*span, piece.at, certain)
+    return span and Read(*span, piece.at)
 
 
-def _is_meant(line: Line, piece: Piece, i: int, preposition: str, article: bool) -> bool | None:
-    """Whether the piece is certainly a time; None where it is none."""
-    if piece.kind == "date":
-        return True
-    if piece.kind == "day":
-        return True if article and preposition in TIMES.of_ordinals and line.closes(piece.at) else None
-    if piece.third is not None:
-        return True
-    if piece.kind == "year":
-        return True if _year_stands(line, piece, i, preposition) else None
-    if piece.year is not None:
-        return True
-    if piece.kind == "month":
-        return None if article or not month_stands(line, piece.at - 1, preposition) else bool(preposition)
-    if piece.kind == "season":
-        return True if preposition in TIMES.of_seasons and line.closes(piece.at) else None
-    if piece.months == 6:  # H2 is a heading and a database as well
-        return None
-    return bool(preposition) if preposition or line.capital(i) else None
-
-
-def month_stands(line: Line, i: int, preposition: str) -> bool:
-    """Whether the name of a month that stands alone is one; "may", "March" and "Jan" are other words too."""
-    name, capital = line.word(i), line.capital(i)
-    if name in TIMES.only_months:
-        return True
-    if capital and name not in TIMES.names_too:
-        return preposition in TIMES.of_months
-    strict = preposition in TIMES.of_may or (capital and preposition == "after")
-    if not strict or (name == "may" and not capital and line.word(i + 1) in TIMES.after_verb_may):
-        return False
-    return capital or name in MONTH_NAMES or line.closes(i + 1)
-
-
-def _year_stands(line: Line, piece: Piece, i: int, preposition: str) -> bool:
-    if line.word(i) == "year":
-        return True
-    if preposition not in TIMES.of_years or line.word(i - 1) == "the":
-        return False
+def _is_meant(line: Line, piece: Piece, preposition: str, article: bool) -> bool:
+    """Whether the piece is a time, and no "may", "in 2024 rows", "spring boot"."""
     after = line.word(piece.at)
-    if after in TIMES.listed and line.word(piece.at + 1).isdigit():
+    if piece.kind == "y":
+        counts = after in TIMES.counted or (after in TIMES.listed and line.word(piece.at + 1).isdigit())
+        return piece.third is not None or (preposition in TIMES.of_years and not counts and not article)
+    if piece.kind == "i" or piece.third is not None or piece.year is not None:
+        return True
+    if piece.kind == "s":
+        return preposition in TIMES.of_seasons and line.closes(piece.at)
+    if piece.kind == "q":
+        return bool(preposition) or line.written[piece.at - 1][0].isupper()
+    name = line.word(piece.at - 1)
+    if article or name in TIMES.only_months:
+        return not article
+    if preposition not in (TIMES.of_seasons if name in TIMES.names_too else TIMES.of_months):
         return False
-    if preposition not in ("of", "from", "until"):
-        return after not in TIMES.counted
-    before = line.word(i - 2)  # the preposition stands between
-    return after not in TIMES.counted_too and before not in TIMES.measures and piece.year != 2048
+    return line.closes(piece.at) or not _is_other_word(line, piece.at - 1)
 
 
-def numbered_week(line: Line, i: int, preposition: str, article: bool) -> Read | None:
-    """week 12 of 2025, 2025-W12; the year may be left out after a preposition."""
-    iso_year, _, iso_week = line.word(i).partition("-w")
-    if iso_week:
-        return _week(int(iso_year), int(iso_week), i + 1)
-    i = line.skip(i, "calendar")
-    week = line.number(i + 1, 2)
-    if line.word(i) != "week" or week is None:
+def _day_of_month(line: Line, i: int, preposition: str) -> Read | None:
+    """the 3rd: after a preposition, the latest."""
+    found = line.match("T(?P<o>o)(?!O)", i)
+    if not found or preposition not in TIMES.of_ordinals or not line.closes(found[1]):
         return None
-    year, at = line.year_after(line.skip(i + 2, ",", "of", "in"))
-    if year:
-        return _week(year, week, at)
-    if not preposition or not line.closes(i + 2):
+    for back in range(3):
+        first, last = unit_around(line.today, "month", -back)
+        day = shift(first, found[0]["o"] - 1)
+        if first <= day <= min(last, line.today):
+            return Read(day, day, found[1])
+    return None
+
+
+def _week(line: Line, i: int, preposition: str) -> Read | None:
+    """week 12 of 2025."""
+    found = line.match("(?P<u>u)(?P<n>n)[,OI]?(?P<y>y)", i)
+    if not found or found[0]["u"] != "week":
         return None
-    this_year = line.today.isocalendar().year
-    this = _week(this_year, week, i + 2)
-    return _week(this_year - 1, week, i + 2) if this and this.first > line.today else this
+    monday = date.fromisocalendar(found[0]["y"], found[0]["n"], 1)
+    return Read(monday, shift(monday, 6), found[1])
 
 
-def _week(year: int, week: int, at: int) -> Read | None:
-    try:
-        monday = date.fromisocalendar(year, week, 1)
-    except ValueError:
+# --- by the distance from today ---
+
+
+def _near(line: Line, i: int, preposition: str) -> Read | None:
+    """today, yesterday, this morning, last night."""
+    found = line.match("(?P<t>t)|(?P<d>d)p", i)
+    if not found or line.word(i) in ("now", "next"):
         return None
-    return Read(monday, shift(monday, 6), at)
+    day = shift(line.today, found[0].get("t", found[0].get("d")))
+    return Read(day, day, found[1])
 
 
-def feast(line: Line, i: int, preposition: str, article: bool) -> Read | None:
-    """Christmas, Easter, New Year's Eve: with a preposition the latest, or with a year."""
-    found = None if article else feast_at(line, i)
-    if found is None:
+def _counted(line: Line, i: int, preposition: str) -> Read | None:
+    """3 days ago, two weeks from now, in a week; not "in a day", which is a speed."""
+    amount = line.amount(i)
+    if amount is None:
         return None
-    name, at = found
-    year, after = line.year_after(at)
-    if year is None and not (preposition and line.closes(at)):
+    least, most, unit, at = amount
+    if found := line.match("g", at):
+        return Read(_away(line, -most, unit)[0], _away(line, -least, unit)[1], at + 1)
+    if found := line.match("F(?P<t>t)", at):
+        return Read(_away(line, least, unit)[0], _away(line, most, unit)[1], found[1])
+    is_speed = most == 1 and unit in ("day", "year") and not line.around
+    if preposition != "in" or at < i + 2 or unit in ("hour", "minute") or is_speed or not line.closes(at):
         return None
-    day = feast_day(name, year or line.today.year)
-    if year is None and day > line.today:
-        day = feast_day(name, line.today.year - 1)
-    if name == "christmas" and preposition in ("over", "at", "during"):
-        return Read(shift(day, -1), shift(day, 1), after)
-    return Read(day, day, after)
+    return Read(_away(line, least, unit)[0], _away(line, most, unit)[1], at)
 
 
-def feast_at(line: Line, i: int) -> tuple[str, int] | None:
-    """(name, the word after it)."""
-    word, following = line.word(i), line.word(i + 1)
-    if word not in TIMES.feasts:
+def _away(line: Line, count: int, unit: str) -> Span:
+    """The day that many units from today; in a note the whole month or year."""
+    if line.around and unit in MONTHS_IN:
+        return unit_around(line.today, unit, count)
+    day = move(line.today, count, unit)
+    return day, day
+
+
+def _weekday(line: Line, i: int, preposition: str) -> Read | None:
+    """The latest such day on or before today, or the weekend after a preposition."""
+    if preposition and line.words[i : i + 2] == ["the", "weekend"] and line.closes(i + 2):
+        saturday = weekday_until(line.today, 5)
+        return Read(saturday, shift(saturday, 1), i + 2)
+    found, following = line.match("(?P<w>w)", i), line.word(i + 1)
+    if not found or (following[-1:] == "s" and following[:-1] in TIMES.parts_of_day):
         return None
-    if word == "new":
-        if following not in ("year", "years"):
+    closes = line.closes(i + 1) or line.possessive(i + 1) or following in TIMES.parts_of_day
+    if line.word(i) in SHORT_DAYS and not (preposition and closes and line.written[i][0].isupper()):
+        return None
+    before = line.word(i - 1)
+    if not preposition and (not closes or before in TIMES.not_before_a_day or line.kinds[max(0, i - 1)] == "o"):
+        return None
+    day = weekday_until(line.today, found[0]["w"])
+    return Read(day, day, i + 1)
+
+
+def _pointed(line: Line, i: int, preposition: str) -> Read | None:
+    """last week, this quarter, next Tuesday, last summer, next March."""
+    found = line.match("T?(?P<d>d)(?:(?P<w>w)|(?P<m>m)|(?P<s>s)|(?P<u>u))", i)
+    if not found:
+        return None
+    of, at = found
+    direction, today = of["d"], line.today
+    if "u" in of:
+        unit = line.word(at - 1)
+        return Read(*unit_around(today, unit, direction), at) if unit in TIMES.calendar_units else None
+    if "w" in of:
+        if line.word(at - 1) in SHORT_DAYS and not (line.written[at - 1][0].isupper() and line.closes(at)):
             return None
-        at = i + 4 if line.possessive(i + 2) else i + 2
-        return ("new year's eve", at + 1) if line.word(at) == "eve" else ("new year", line.skip(at, "day"))
-    if word in ("christmas", "xmas"):
-        return ("christmas eve", i + 2) if following == "eve" else ("christmas", line.skip(i + 1, "day"))
-    return word, i + 1
-
-
-def decade(line: Line, i: int, preposition: str, article: bool) -> Read | None:
-    """the 90s, the 1990s, the early nineties."""
-    third = THIRDS.get(line.word(i))
-    if third is not None:
-        i = line.skip(i + 1, "-")
-    i = line.skip(i, "'", "’")
-    word = line.word(i)
-    first = DECADES.get(word, 0)
-    year = number(word[:-1], 4) if word.endswith("0s") and len(word) in (3, 5) else None
-    if year is not None:
-        first = year if len(word) == 5 else year + (2000 if year < 30 else 1900)
-    if not (article and preposition in TIMES.of_decades and line.closes(i + 1)) or not 1900 <= first <= 2090:
+        if direction == LAST:
+            day = weekday_until(shift(today, -1), of["w"])
+        elif direction == NEXT:
+            day = weekday_from(shift(today, 1), of["w"])
+        else:
+            day = weekday_from(today if line.around else weekday_until(today, 0), of["w"])
+        return Read(day, day, at)
+    if "m" in of and _is_other_word(line, at - 1):
         return None
-    span = date(first, 1, 1), date(first + 9, 12, 31)
-    return Read(*(span if third is None else third_of(*span, third)), i + 1)
+    piece = Piece("m" if "m" in of else "s", at, month=of.get("m") or of["s"])
+    spans = [span for year in range(today.year - 2, today.year + 3) if (span := days_of(piece, year))]
+    nearest = _nearest(spans, direction, today)
+    return nearest and Read(*nearest, at)
+
+
+def _nearest(spans: list[Span], direction: int, today: date) -> Span | None:
+    """The latest that is over, the present or this year's, or the first to come."""
+    if direction == LAST:
+        return max((span for span in spans if span[1] < today), default=None)
+    if direction == NEXT:
+        return min((span for span in spans if span[0] > today), default=None)
+    near = [span for span in spans if span[0].year == today.year or span[0] <= today <= span[1]]
+    return next((span for span in near if span[0] <= today <= span[1]), near[0] if near else None)
+
+
+def _rolling(line: Line, i: int, preposition: str) -> Read | None:
+    """Days that end or begin today: the past 10 days, the last few weeks, the past year."""
+    found = line.match("T?(?P<d>d)(?P<u>u)?", i)
+    if not found or found[0]["d"] == THIS:
+        return None
+    of, at = found
+    amount = line.amount(at)
+    if "u" in of and of["u"] != "weekend" and line.word(at - 2) == "past":
+        amount = Amount(1, 1, of["u"], at)
+    if amount is None:
+        return None
+    far = move(line.today, of["d"] * amount.most, amount.unit)
+    return Read(min(far, line.today), max(far, line.today), amount.at)
+
+
+_WHOLE: tuple[Reader, ...] = (_near, _counted, _rolling, _pointed, _day_of_month, _calendar, _week, _weekday)
+
+
+# --- parts of a period, and what is beside one ---
+
+
+def _part(line: Line, i: int, preposition: str) -> Read | None:
+    """end of last month, early this week; first half of 2025, second week of March, last 10 days of May."""
+    found = line.match("(?:T?(?P<b>b)O|(?P<e>e)[-IP]?)", i)
+    if found:
+        whole = _whole(line, found[1])
+        third = found[0].get("b", found[0].get("e"))
+        return whole and Read(*part_of(whole[:2], third, 3), whole.at)
+    found = line.match("T?(?:(?P<o>o)|d)(?:(?P<h>h)|(?P<n>[nN])?(?P<u>u))[OI]", i)
+    whole = _whole(line, found[1]) if found else None
+    if not found or not whole:
+        return None
+    of, (first, last, at) = found[0], whole
+    number = of.get("o", 0)
+    if "h" in of:
+        return Read(*part_of((first, last), number - 1, 2), at) if number in (1, 2) else None
+    count = of.get("n", 1)
+    if number == 0:
+        return Read(max(first, move(shift(last, 1), -count, of["u"])), last, at)
+    start = move(first, (number - 1) * count, of["u"])
+    return Read(start, min(last, shift(move(start, count, of["u"]), -1)), at) if start <= last else None
+
+
+def _beside(line: Line, i: int, preposition: str) -> Read | None:
+    """the day before yesterday, the week before last, the week of March 3."""
+    found = line.match("T?u(?P<B>[BO])", i)
+    if not found:
+        return None
+    unit, side, at = line.word(found[1] - 2), found[0]["B"], found[1]
+    if unit in DAYS_IN and (other := _whole(line, at)):
+        if side == "of":
+            is_week = unit == "week" and other.first == other.last
+            return Read(*unit_around(other.first, unit, 0), other.at) if is_week else None
+        if side == "before":
+            return Read(shift(other.first, -DAYS_IN[unit]), shift(other.first, -1), other.at)
+        return Read(shift(other.last, 1), shift(other.last, DAYS_IN[unit]), other.at)
+    beyond = {("before", "last"): -2, ("after", "next"): 2}.get((side, line.word(at)))
+    return Read(*unit_around(line.today, unit, beyond), at + 1) if beyond and unit in TIMES.calendar_units else None

@@ -16,6 +16,8 @@ _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _CLOCK = re.compile(
     r"(?:\bat )?(?<!\S)(\d{1,2})(?::(\d\d)(?::(\d\d))?(?!\S)|(?=\s?[ap]m(?!\S)))(?:\s?([ap])m(?!\S))?", re.I
 )
+_CLOCKS = {"noon": "12:00", "midnight": "00:00"}
+_NAMED_CLOCK = re.compile(r"\b(?:noon|midnight)\b", re.I)
 
 
 class Typed(NamedTuple):
@@ -34,14 +36,13 @@ def read_typed(text: str, *, now: datetime) -> Typed | None:
     | text                          | on Saturday 2026-11-21, at 09:30        |
     |-------------------------------|-----------------------------------------|
     | `2026-11-03T14:00`            | that moment                             |
-    | `18:00`, `6pm`                | 2026-11-21 18:00                        |
+    | `18:00`, `6pm`, `now`, `noon` | today, at that time                     |
     | `yesterday 18:00`             | 2026-11-20 18:00                        |
     | `2 hours ago`, `2h`           | 2026-11-21 07:30                        |
     | `10d`, `10 days ago`          | 2026-11-11 09:30                        |
     | `last week`                   | 2026-11-09 09:30 to 2026-11-15 09:30    |
-    | other English                 | by dateparser, in the past              |
     """
-    value = " ".join(text.split())
+    value = _NAMED_CLOCK.sub(lambda word: _CLOCKS[word[0].lower()], " ".join(text.split()))
     if not 0 < len(value) <= MAX_PHRASE or not value.isprintable():
         return None
     try:
@@ -51,7 +52,7 @@ def read_typed(text: str, *, now: datetime) -> Typed | None:
     except ValueError:
         pass  # 2026-11-03 6pm
     try:
-        return _hours(value, now) or _days(value, now) or _by_dateparser(value, now)
+        return _hours(value, now) or _days(value, now)
     except (ValueError, OverflowError, RecursionError):
         return None
 
@@ -59,7 +60,7 @@ def read_typed(text: str, *, now: datetime) -> Typed | None:
 def _hours(value: str, now: datetime) -> Typed | None:
     """2 hours ago, 90 minutes ago, 2h, in 2 hours: exactly so long before or after now."""
     line = Line(value, now.date())
-    start = line.skip(0, "in")
+    start = int(line.word(0) == "in")
     amount = line.amount(start)
     after = " ".join(line.words[amount.at :]) if amount else ""
     if amount is None or amount.unit not in ("hour", "minute") or after not in ("", "ago", "back", "from now"):
@@ -81,25 +82,12 @@ def _days(value: str, now: datetime) -> Typed | None:
         rest = " ".join(f"{value[: found.start()]} {value[found.end() :]}".split())
     first: date | None
     last: date | None
-    if _ISO_DATE.match(rest) or not rest:
-        first = last = date.fromisoformat(rest) if rest else now.date()
+    if not rest or rest.lower() == "now":
+        first = last = now.date()
+    elif _ISO_DATE.match(rest):
+        first = last = date.fromisoformat(rest)
     elif span := read_time(rest, today=now.date()):
         first, last = span.start, span.end
     else:
         return None
     return Typed(*(datetime.combine(day, clock) if day else None for day in (first, last)))
-
-
-def _by_dateparser(value: str, now: datetime) -> Typed | None:
-    if not re.search(r"[A-Za-z]{3}", value):
-        return None
-    import dateparser  # slow to import, and rarely needed
-
-    settings = {
-        "RELATIVE_BASE": now.replace(tzinfo=None),
-        "PREFER_DATES_FROM": "past",
-        "PREFER_DAY_OF_MONTH": "first",
-        "RETURN_AS_TIMEZONE_AWARE": False,
-    }
-    moment = dateparser.parse(value, languages=["en"], settings=settings)
-    return Typed(moment, moment) if moment else None

@@ -40,9 +40,7 @@ def init(home: str | None, as_json: bool, journal: str | None = None) -> None:
     Example: synaptic init --journal ~/vault/daily
     """
     found = adopt(home, journal)
-    answer(
-        as_json, lambda: {"success": True} | wire.as_json(found), lambda: terminal.adopted_text(found), found.notices
-    )
+    answer(as_json, {"success": True} | wire.as_json(found), terminal.adopted_text(found), found.notices)
 
 
 @command(
@@ -112,7 +110,7 @@ def analyze(ws: Workspace, as_json: bool, note: bool, text: Words = ()) -> None:
 
     said = _said(text)
     data = wire.note_json(read_note(ws, said)) if note else wire.analysis_json(analysis_of(ws, said))
-    answer(as_json, lambda: data, lambda: terminal.outline(data))
+    answer(as_json, data, terminal.outline(data))
 
 
 @command("recent", f.WORDS, f.IN_PROJECT, f.LIMIT.replace(default=10), f.AS_JSON)
@@ -224,8 +222,7 @@ def tags(ws: Workspace, as_json: bool) -> None:
     """
     facets = browse.find(ws, facets=True, limit=1).facets
     assert facets is not None
-    text = when_empty(ws) or terminal.facets_text(facets, screen_of(ws))
-    answer(as_json, lambda: wire.facets_json(facets), lambda: text)
+    answer(as_json, wire.facets_json(facets), when_empty(ws) or terminal.facets_text(facets, screen_of(ws)))
 
 
 def _said(text: Words) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ...errors import ConfigError, InvalidArgument, SynapticError
+from .terminal import is_terminal
 
 _PLUS_LINE = frozenset(("vi", "vim", "nvim", "gvim", "nano", "emacs", "emacsclient", "micro", "kak", "ed", "joe"))
 _GOTO = frozenset(("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf"))
@@ -21,7 +22,9 @@ _RETURNS_AT_ONCE = _GOTO | {"subl", "zed"}
 
 
 def editor() -> list[str] | None:
-    """The command in VISUAL, else EDITOR, as a list; None where neither is set."""
+    """The command in VISUAL, else EDITOR, as a list; None where neither is set, or where nobody sits at a terminal."""
+    if not is_terminal(sys.stdin, sys.stdout):
+        return None
     for name in ("VISUAL", "EDITOR"):
         if command := os.environ.get(name, "").strip():
             try:
@@ -29,11 +32,6 @@ def editor() -> list[str] | None:
             except ValueError as error:
                 raise ConfigError(f"${name} is {command!r}, which is no command: {error}.") from error
     return None
-
-
-def on_terminal() -> bool:
-    """True when a person sits at both ends, so that an editor or a question makes sense."""
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
 
 
 def command_at(command: Sequence[str], path: Path, line: int | None) -> list[str]:
@@ -56,18 +54,13 @@ def command_at(command: Sequence[str], path: Path, line: int | None) -> list[str
     return [*command, f"{path}:{line}" if name in _COLON_LINE else str(path)]
 
 
-def open_at(command: Sequence[str], path: Path, line: int | None = None) -> None:
-    """Opens the editor and waits until it ends. Raises ConfigError when it cannot be started or failed."""
-    _run(command_at(command, path, line))
-
-
 @contextlib.contextmanager
 def composed() -> Iterator[str]:
     """A context that gives the text a person wrote in the editor. If it fails, the text stays in its file.
 
     Raises InvalidArgument when there is no terminal or no editor.
     """
-    command = editor() if on_terminal() else None
+    command = editor()
     if command is None:
         raise InvalidArgument(
             "There is no text to save.",
@@ -79,7 +72,7 @@ def composed() -> Iterator[str]:
     os.close(handle)
     path = Path(name)
     try:
-        _run([*command, name])
+        run([*command, name])
         yield path.read_text(encoding="utf-8", errors="replace")
     except BaseException as error:
         if not path.exists() or not path.stat().st_size:
@@ -90,7 +83,8 @@ def composed() -> Iterator[str]:
     path.unlink(missing_ok=True)
 
 
-def _run(command: Sequence[str]) -> None:
+def run(command: Sequence[str]) -> None:
+    """Starts the editor and waits until it ends. Raises ConfigError when it cannot be started or failed."""
     # Ctrl-C belongs to the editor meanwhile; a handler, unlike SIG_IGN, is not handed down to it
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:

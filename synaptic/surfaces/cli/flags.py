@@ -82,7 +82,7 @@ FORCE = _switch("force", "Save it even if it was saved just so a moment ago.")
 
 # which entries: what `build_filters` calls them
 IN_TYPES = _one_of("type", "TYPE", TYPES, kind=list[str] | None)
-IN_TAGS = _texts("tag", "TAG", "Has any of these; repeatable.", "--tag", "--tags")
+IN_TAGS = _texts("tags", "TAG", "Has any of these; repeatable.", "--tag", "--tags")
 IN_FILES = _texts("file", "PATH", "Is about any of these; repeatable.", "--file", "--files")
 IN_PROJECTS = _texts("project", "NAME", "Belongs to any of these; repeatable.")
 IN_PROJECT = _text("project", "NAME", "Only this project.")

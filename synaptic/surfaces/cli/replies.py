@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ...models import Listing, Receipt, SearchResult
@@ -27,66 +27,58 @@ def when_empty(ws: Workspace) -> str:
     return f"The journal in {ws.config.journal} is empty. Its first entry could be:\n  {EXAMPLE}"
 
 
-def tell(notices: Sequence[str]) -> None:
+def answer(as_json: bool, data: wire.Json, text: str, notices: Sequence[str] = ()) -> None:
+    """Answers with the JSON, or with the text, if there is any, and the notices."""
+    if as_json:
+        return emit_json(data)
+    if text:
+        emit(text)
     for notice in notices:
         say(f"note: {notice}")
-
-
-def answer(as_json: bool, data: Callable[[], wire.Json], text: Callable[[], str], notices: Sequence[str] = ()) -> None:
-    """Answers with the JSON, or with the text and the notices."""
-    if as_json:
-        return emit_json(data())
-    emit(text())
-    return tell(notices)
+    return None
 
 
 def answer_receipt(ws: Workspace, done: str, receipt: Receipt, as_json: bool) -> None:
     place = f"{'for' if receipt.queued else 'in'} {screen_of(ws).path(receipt.path)}"
     notices = [notice for notice in receipt.notices if notice != "already saved"]  # which `done` says
-    answer(as_json, lambda: wire.receipt_json(receipt), lambda: f"{done} {short(receipt.id)} {place}", notices)
+    answer(as_json, wire.receipt_json(receipt), f"{done} {short(receipt.id)} {place}", notices)
 
 
 def answer_listing(ws: Workspace, listing: Listing, as_json: bool, *, whole: bool = False) -> None:
-    if _answered(ws, listing.entries, as_json, lambda: wire.listing_json(listing)):
-        return
-    if listing.entries:
-        emit((terminal.entries_text if whole else terminal.listing_text)(listing, screen_of(ws)))
+    to = screen_of(ws)
+    parts = [(terminal.entries_text if whole else terminal.listing_text)(listing, to)]
     if listing.facets:
-        emit("\n" + terminal.facets_text(listing.facets, screen_of(ws)))
-    if listing.cursor:
+        parts.append(terminal.facets_text(listing.facets, to))
+    text = "\n\n".join(part for part in parts if part)
+    _answer_found(
+        ws, as_json, listing.entries, wire.listing_json(listing), text, listing.notices[: None if whole else 1]
+    )
+    if listing.cursor and not as_json:
         say(f"{listing.total:,} in all; the next ones: --cursor {listing.cursor}")
-    tell(listing.notices[: None if whole else 1])
 
 
 def answer_search(ws: Workspace, result: SearchResult, as_json: bool) -> None:
-    if _answered(ws, result.hits, as_json, lambda: wire.search_json(result)):
-        return
     stem = functools.cache(ws.index.stem)
     sought = {stem(term) for term in result.terms} - {None}
-    if result.hits:
-        emit(terminal.hits_text(result, lambda word: stem(word) in sought, screen_of(ws)))
-    tell(result.notices[:1])
+    text = terminal.hits_text(result, lambda word: stem(word) in sought, screen_of(ws)) if result.hits else ""
+    _answer_found(ws, as_json, result.hits, wire.search_json(result), text, result.notices[:1])
 
 
-def _answered(ws: Workspace, found: Sequence[object], as_json: bool, data: Callable[[], wire.Json]) -> bool:
-    """Prints the JSON, or a remark where nothing was found; True after the JSON, or where the journal is empty."""
-    empty = "" if found else when_empty(ws)
-    if as_json:
-        said = data()
-        emit_json(said | {"notices": [*said["notices"], empty]} if empty else said)
-    elif empty:
-        emit(empty)
-    elif not found:
+def _answer_found(
+    ws: Workspace, as_json: bool, found: Sequence[object], data: wire.Json, text: str, notices: Sequence[str]
+) -> None:
+    """Answers with what was found, or with a remark: nothing was, or the journal is empty."""
+    if not found and (empty := when_empty(ws)):
+        return answer(as_json, data | {"notices": [*data["notices"], empty]}, empty)
+    if not found and not as_json:
         say("Nothing found.")
-    return as_json or bool(empty)
+    return answer(as_json, data, text, notices)
 
 
 def answer_place(path: Path, line: int | None, as_json: bool) -> None:
     """Opens a file in the person's editor; without one, or in a pipe, answers where it is."""
-    command = None if as_json or not editor.on_terminal() else editor.editor()
-    if as_json:
-        emit_json({"path": str(path), "line": line})
-    elif command is None:
-        emit(clean(f"{path}:{line}" if line else str(path)))
+    command = None if as_json else editor.editor()
+    if command:
+        editor.run(editor.command_at(command, path, line))
     else:
-        editor.open_at(command, path, line)
+        answer(as_json, {"path": str(path), "line": line}, clean(f"{path}:{line}" if line else str(path)))

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...errors import InvalidArgument
-from ..clients import NAME, Client, Server, Step, carry_out, folders, named, plan, report, this_server
+from ..clients import report
+from ..clients.clients import Client, folders
+from ..clients.register import Step, carry_out, named, plan
+from ..clients.server import NAME, Server, this_server
 from ..present import clean
-from .replies import tell
-from .terminal import Screen, emit, emit_json, say, screen
+from .replies import answer
+from .terminal import Screen, emit, say, screen
 
 _UNSEEN = ("SYNAPTIC_JOURNAL", "SYNAPTIC_MODEL", "SYNAPTIC_PROJECT")
 
@@ -33,19 +36,18 @@ def run(
         )
     chosen, wanted, to = named(names, scope), this_server(home), screen(Path.cwd())
     steps = _plans(chosen, scope, wanted, remove=remove, every_scope=status)
-    if not show and not status:
-        concerned = steps if names else [step for step in steps if _concerns(step, remove=remove)]
-        absent = [] if names or remove else [step.client for step in steps if step not in concerned]
-        return _serve(concerned, absent, to, dry_run=dry_run, remove=remove, as_json=as_json)
-    if as_json:
-        emit_json({"clients": [report.as_json(step, done=False) for step in steps]})
-    elif status:
-        emit(clean("\n".join(report.state(step, to.path) for step in steps)))
-    else:
+    if show and not as_json:
         for step in steps:
             say(f"{step.client.title}, in {to.path(step.file)}:")
             emit(clean(step.snippet if len(steps) > 1 else step.snippet.rstrip()))
-    return 0
+        return 0
+    if show or status:
+        states = clean("\n".join(report.state(step, to.path) for step in steps))
+        answer(as_json, {"clients": [report.as_json(step, done=False) for step in steps]}, states)
+        return 0
+    concerned = steps if names else [step for step in steps if _concerns(step, remove=remove)]
+    absent = [] if names or remove else [step.client for step in steps if step not in concerned]
+    return _serve(concerned, absent, to, dry_run=dry_run, remove=remove, as_json=as_json)
 
 
 def _concerns(step: Step, *, remove: bool) -> bool:
@@ -70,23 +72,20 @@ def _serve(
         done.append(after)
     success = all(step.action != "fail" for step in done)
     notices = [] if remove else _notices(done)
-    if as_json:
-        emit_json(
-            {
-                "success": success,
-                "clients": [report.as_json(step, done=not dry_run) for step in done],
-                "not_found": [client.name for client in absent],
-                "notices": notices,
-            }
-        )
-    else:
-        if not steps:
-            emit("Synaptic is registered with no client." if remove else "No client was found on this machine.")
-        if absent:
-            emit(report.not_found(absent))
-        if dry_run:
-            emit("Nothing was changed.")
-        tell(notices)
+    remarks = []
+    if not steps:
+        remarks.append("Synaptic is registered with no client." if remove else "No client was found on this machine.")
+    if absent:
+        remarks.append(report.not_found(absent))
+    if dry_run:
+        remarks.append("Nothing was changed.")
+    data = {
+        "success": success,
+        "clients": [report.as_json(step, done=not dry_run) for step in done],
+        "not_found": [client.name for client in absent],
+        "notices": notices,
+    }
+    answer(as_json, data, "\n".join(remarks), notices)
     return 0 if success else 1
 
 

@@ -1,7 +1,7 @@
-"""Results as text for people: aligned lines, highlighted snippets, and a progress bar.
+"""Results as text for people: aligned lines, highlighted snippets, and progress.
 
 Whatever comes out of a file passes `clean` first, so that no entry can steer the terminal. Colours appear
-only on a terminal, and never with NO_COLOR. Rich comes in only where it is needed: it takes 40 ms to import.
+only on a terminal, and never with NO_COLOR.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,21 +32,20 @@ from ...models import (
     RebuildReport,
     SearchResult,
     Status,
-    Why,
 )
 from ...verbs.adopt import Adopted
-from ..present import CHANGED_SHOWN, clean, details, files_text, one_line, short
+from ..present import changed_text, clean, details, one_line, short, why_text
 from ..wire import Json
 
 IsHit = Callable[[str], bool]
 
-_STYLES = {"dim": "2", "bold": "1", "hit": "1;33", "type": "36", "tag": "32", "warn": "33", "error": "31"}
+_STYLES = {"plain": 0, "bold": 1, "dim": 2, "error": 31, "ok": 32, "warning": 33, "info": 36, "hit": "1;33"}
 _WORD = re.compile(r"\w+")
 _NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 _ISSUES_SHOWN = 10
 _COUNTS_SHOWN = 6
 _SNIPPET_LINES = 6
-_LINE_EVERY_S = 5.0
+_LINE_EVERY_S, _LIVE_EVERY_S = 5.0, 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +135,7 @@ def listing_text(listing: Listing, to: Screen) -> str:
     """One line for each entry: id, time, type, title, marks."""
     return "\n".join(
         f"{_stamp(entry, to)}  {one_line(entry.title)}{_marks(entry, listing.superseded_by.get(entry.id), to)}"
-        + (f"  {_changed(entry, to)}" if entry.changed_files else "")
+        + (f"  {to.paint(changed_text(entry), 'warning')}" if entry.changed_files else "")
         for entry in listing.entries
     )
 
@@ -183,44 +182,39 @@ def _whole(entry: Entry, superseded_by: str | None, to: Screen) -> str:
 
 def _hit(number: int, hit: Hit, is_hit: IsHit, to: Screen, *, both: bool) -> str:
     entry = hit.entry
-    title = to.paint(one_line(entry.title), "bold") if not to.colour else _lit(one_line(entry.title), is_hit, to, "1")
     lines = [
-        f"{number}. {title}",
+        f"{number}. {_lit(one_line(entry.title), is_hit, to, 'bold')}",
         f"   {_stamp(entry, to)}{_marks(entry, hit.superseded_by, to)}",
         f"   {to.paint(_where(entry, to, hit.snippet_line), 'dim')}",
     ]
     if entry.changed_files:
-        lines.append(f"   {_changed(entry, to)}")
+        lines.append(f"   {to.paint(changed_text(entry), 'warning')}")
     if one_line(hit.snippet) != one_line(entry.title):
         lines += [f"     {_lit(line, is_hit, to)}" for line in _wrapped(hit.snippet, to)]
     if hit.why:
-        lines.append(f"   {_why(hit, hit.why, both=both)}")
+        lines.append(f"   {why_text(hit, hit.why, both=both)}")
     return "\n".join(lines)
 
 
 def _stamp(entry: Entry, to: Screen) -> str:
     when = "undated         " if entry.date_source == "mtime" else f"{entry.date} {entry.time}"
-    return f"{to.paint(f'{one_line(entry.short_id):8}', 'dim')}  {when}  {to.paint(f'{entry.type:9}', 'type')}"
+    return f"{to.paint(f'{one_line(entry.short_id):8}', 'dim')}  {when}  {to.paint(f'{entry.type:9}', 'info')}"
 
 
 def _marks(entry: Entry, superseded_by: str | None, to: Screen) -> str:
-    marks = [to.paint(one_line(" ".join(f"#{tag}" for tag in entry.tags)), "tag")]
+    marks = [to.paint(one_line(" ".join(f"#{tag}" for tag in entry.tags)), "ok")]
     if entry.project:
         marks.append(to.paint(f"[{one_line(entry.project)}]", "dim"))
     if superseded_by:
-        marks.append(to.paint(f"superseded by {short(superseded_by)}", "warn"))
+        marks.append(to.paint(f"superseded by {short(superseded_by)}", "warning"))
     return "".join(f"  {mark}" for mark in marks if mark)
-
-
-def _changed(entry: Entry, to: Screen) -> str:
-    return to.paint(one_line(files_text(entry, entry.changed_files[:CHANGED_SHOWN])), "warn")
 
 
 def _where(entry: Entry, to: Screen, line: int | None = None) -> str:
     return f"{to.path(entry.place.path)}:{line or entry.place.line}" if entry.place else ""
 
 
-def _wrapped(text: str, to: Screen) -> Iterable[str]:
+def _wrapped(text: str, to: Screen) -> list[str]:
     lines = [line.rstrip() for line in clean(text).split("\n") if line.strip()][:_SNIPPET_LINES]
     if to.width is None:
         return lines
@@ -228,32 +222,13 @@ def _wrapped(text: str, to: Screen) -> Iterable[str]:
     return [piece for line in lines for piece in textwrap.wrap(line.expandtabs(4), width) or [""]]
 
 
-def _lit(text: str, is_hit: IsHit, to: Screen, around: str = "") -> str:
-    """The text with its sought words highlighted; `around` is the style of the rest."""
-    if not to.colour:
-        return text
-    back = f"\x1b[0m\x1b[{around}m" if around else "\x1b[0m"
+def _lit(text: str, is_hit: IsHit, to: Screen, style: str = "plain") -> str:
+    """The text in this style, with its sought words highlighted."""
 
     def light(match: re.Match[str]) -> str:
-        return f"\x1b[{_STYLES['hit']}m{match[0]}{back}" if is_hit(match[0].lower()) else match[0]
+        return f"{to.paint(match[0], 'hit')}\x1b[{_STYLES[style]}m" if is_hit(match[0].lower()) else match[0]
 
-    lit = _WORD.sub(light, text)
-    return f"\x1b[{around}m{lit}\x1b[0m" if around else lit
-
-
-def _why(hit: Hit, why: Why, *, both: bool) -> str:
-    """How a hit got its place; `both`: words and meaning were searched."""
-    parts = [
-        f"words rank {why.lexical_rank}" if why.lexical_rank else "not found by words" if both else "",
-        f"meaning rank {why.semantic_rank}" if why.semantic_rank else "not found by meaning" if both else "",
-        f"similarity {why.similarity:.2f}" if why.similarity is not None else "",
-        f"decay {why.decay:.2f} at {why.age_days:.1f} days",
-        f"importance {10 * why.signals.importance:.0f}",
-        f"read {_count(why.access_count, 'time')}",
-        ", ".join(why.matched_filters),
-        f"score {hit.score:.2f}",
-    ]
-    return " · ".join(part for part in parts if part)
+    return to.paint(_WORD.sub(light, text) if to.colour else text, style)
 
 
 def _count(number: int, thing: str) -> str:
@@ -350,28 +325,13 @@ def rebuild_text(report: RebuildReport) -> str:
 
 
 def checkup_text(checkup: Checkup, to: Screen) -> str:
-    """The findings: a table on a terminal, one line each in a pipe."""
-    if to.width is None:
-        lines = [
-            "  ".join(one_line(part) for part in (f"{f.level:7}", f.code, f.message, f.fix) if part)
-            for f in checkup.findings
-        ]
-        return "\n".join(lines)
-    import io
-
-    from rich.box import SIMPLE
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    colours = {"error": "red", "warning": "yellow", "info": "cyan", "ok": "green"}
-    table = Table("", "what", "how to mend it", box=SIMPLE, pad_edge=False)
-    for finding in checkup.findings:
-        level = Text(finding.level, style=colours[finding.level])
-        table.add_row(level, Text(one_line(finding.message)), Text(one_line(finding.fix)))
-    buffer = io.StringIO()
-    Console(file=buffer, width=to.width, force_terminal=to.colour, no_color=not to.colour).print(table)
-    return buffer.getvalue().rstrip("\n")
+    """The findings, a line each: level, code, what was found, how to mend it."""
+    return "\n".join(
+        "  ".join(
+            part for part in (to.paint(f"{f.level:7}", f.level), f.code, one_line(f.message), one_line(f.fix)) if part
+        )
+        for f in checkup.findings
+    )
 
 
 def _issue_lines(issues: tuple[ParseIssue, ...], to: Screen) -> list[str]:
@@ -383,39 +343,9 @@ def _issue_lines(issues: tuple[ParseIssue, ...], to: Screen) -> list[str]:
 # -- progress -----------------------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def progress() -> Iterator[Callable[[str, int, int], None]]:
-    """A context that gives a function to report (phase, done, total) to: a bar, or a line now and then."""
-    if is_terminal(sys.stderr) and os.environ.get("TERM") != "dumb":
-        with _bar() as report:
-            yield report
-    else:
-        yield _lines()
-
-
-@contextlib.contextmanager
-def _bar() -> Iterator[Callable[[str, int, int], None]]:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn, TimeRemainingColumn
-    from rich.text import Text
-
-    class Speed(TextColumn):
-        def render(self, task: Task) -> Text:
-            return Text(f"{task.speed:,.0f}/s" if task.speed else "")
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Speed(""), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        tasks = {}
-
-        def report(phase: str, done: int, total: int) -> None:
-            if phase not in tasks:
-                tasks[phase] = bar.add_task(phase, total=total)
-            bar.update(tasks[phase], completed=done, total=max(done, total))
-
-        yield report
-
-
-def _lines() -> Callable[[str, int, int], None]:
+def progress() -> Callable[[str, int, int], None]:
+    """A function to report (phase, done, total) to: it keeps a line up to date, or in a pipe adds one now and then."""
+    live = is_terminal(sys.stderr) and os.environ.get("TERM") != "dumb"
     begun: dict[str, tuple[float, int]] = {}
     last = time.monotonic()
 
@@ -423,11 +353,15 @@ def _lines() -> Callable[[str, int, int], None]:
         nonlocal last
         now = time.monotonic()
         since, first = begun.setdefault(phase, (now, done))
-        if now - last < _LINE_EVERY_S:
+        ends = done >= total
+        if now - last < (_LIVE_EVERY_S if live else _LINE_EVERY_S) and not (live and ends):
             return
         last = now
         rate = (done - first) / max(now - since, 1e-6)
-        left = f", {rate:,.0f}/s, about {max(0, total - done) / rate:,.0f} s left" if rate else ""
-        say(f"{phase} {done:,} of {total:,}{left}")
+        left = f", {rate:,.0f}/s, about {max(0, total - done) / rate:,.0f} s left" if rate and not ends else ""
+        line = f"{phase} {done:,}/{total:,}{left}"
+        end = "\n" if ends or not live else ""
+        with contextlib.suppress(OSError):
+            print(f"\r{line:60}" if live else line, end=end, file=sys.stderr, flush=True)
 
     return report

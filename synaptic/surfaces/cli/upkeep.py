@@ -10,7 +10,7 @@ import typer
 
 from ...config import load_config
 from ...errors import InvalidArgument
-from ...verbs import browse, doctor, gitdriver
+from ...verbs import browse, doctor, gitdriver, writing
 from ...workspace.embed import DEFAULT_RATE
 from ...workspace.sync import rebuild
 from ...workspace.workspace import Workspace
@@ -28,9 +28,8 @@ def rebuild_index(ws: Workspace, as_json: bool, fresh: bool) -> None:
 
     Example: synaptic rebuild-index
     """
-    with terminal.progress() as report_progress:
-        report = rebuild(ws, fresh=fresh, progress=report_progress)
-    answer(as_json, lambda: wire.as_json(report), lambda: terminal.rebuild_text(report), report.notices)
+    report = rebuild(ws, fresh=fresh, progress=terminal.progress())
+    answer(as_json, wire.as_json(report), terminal.rebuild_text(report), report.notices)
 
 
 @command("status", f.AS_JSON)
@@ -43,12 +42,8 @@ def status(ws: Workspace, as_json: bool) -> None:
     rate = float(ws.index.meta("embed_rate") or DEFAULT_RATE)
     seconds = max(1, round(now.pending_vectors / rate))
     begin = "" if now.entries else f"\n\n{when_empty(ws)}"
-    answer(
-        as_json,
-        lambda: wire.status_json(now),
-        lambda: terminal.status_text(now, seconds, screen_of(ws)) + begin,
-        now.notices,
-    )
+    text = terminal.status_text(now, seconds, screen_of(ws))
+    answer(as_json, wire.status_json(now), text + begin, now.notices)
 
 
 @command("doctor", f.FIX, f.RESTORE, f.DISMISS, f.SECRETS, f.AS_JSON, opens=False)
@@ -65,15 +60,15 @@ def _doctor(
         raise InvalidArgument("--fix, --restore, --dismiss and --secrets exclude each other.", hint="Give one of them.")
     with open_home(home) as ws:
         if restore is not None:
-            answer_receipt(ws, "Restored", doctor.restore_vanished(ws, restore), as_json)
+            answer_receipt(ws, "Restored", writing.restore(ws, restore, vanished=True), as_json)
             return 0
         if dismiss is not None:
-            doctor.dismiss(ws, dismiss)
-            answer(as_json, lambda: {"success": True, "id": dismiss}, lambda: f"Dismissed {dismiss}")
+            ws.journal.dismiss(dismiss)
+            answer(as_json, {"success": True, "id": dismiss}, f"Dismissed {dismiss}")
             return 0
         check = doctor.fix if fix else doctor.secrets if secrets else doctor.checkup
         found = check(ws)
-        answer(as_json, lambda: wire.as_json(found), lambda: terminal.checkup_text(found, screen_of(ws)))
+        answer(as_json, wire.as_json(found), terminal.checkup_text(found, screen_of(ws)))
         return 0 if found.ok else 1
 
 
@@ -90,7 +85,7 @@ def git_setup(home: str | None, as_json: bool, remove: bool) -> None:
     if not remove:
         text = f"Merges of the journal in {done.repository} go by entries now ({done.attributes}: {done.line})."
         notices.append("Run it once in every clone. `synaptic git-setup --remove` undoes it.")
-    answer(as_json, lambda: {"success": True} | wire.as_json(done), lambda: text, notices)
+    answer(as_json, {"success": True} | wire.as_json(done), text, notices)
 
 
 @command("setup", f.CLIENT, f.SCOPE, f.DRY_RUN, f.SHOW, f.STATUS, f.REMOVE, f.AS_JSON, opens=False)

@@ -4,21 +4,7 @@
 `clients.py` is the table of clients; `jsonc`, `toml` and `files` edit their settings in place.
 """
 
-from . import report
-from .clients import CLIENTS, Client, folders
-from .register import Step, carry_out, named, plan
-from .server import NAME, Server, this_server
+from .clients import CLIENTS, Client
+from .server import Server
 
-__all__ = [
-    "CLIENTS",
-    "NAME",
-    "Client",
-    "Server",
-    "Step",
-    "carry_out",
-    "folders",
-    "named",
-    "plan",
-    "report",
-    "this_server",
-]
+__all__ = ["CLIENTS", "Client", "Server"]

@@ -13,7 +13,7 @@ from ...errors import Changed, JournalError
 from ...journal import disk
 from ...workspace.regular import open_regular
 from . import jsonc, toml
-from .jsonc import Unreadable
+from .jsonc import Unreadable, holder
 
 BACKUP = ".before-synaptic"
 """What the copy of a file as it was before the first change is called, after the file's name."""
@@ -45,28 +45,13 @@ def kept(file: Path) -> bytes | None:
 
 def entry_in(file: Path, data: bytes | None, path: Sequence[str]) -> object:
     """The entry that stands at `path`; None where there is none. Raises Unreadable."""
-    found = _form(file).parse(_text(data)[1])
-    for depth, name in enumerate(path):
-        if not isinstance(found, dict):
-            raise Unreadable(1, f"{'.'.join(path[:depth]) or 'the whole of it'} is no object")
-        if name not in found:
-            return None
-        found = found[name]
-    return found
+    return holder(_form(file).parse(_text(data)[1]), path).get(path[-1])
 
 
 def with_value(file: Path, data: bytes | None, path: Sequence[str], value: Any) -> bytes:
     """The file's bytes with this value. Raises Unreadable where that would change something else."""
     bom, text = _text(data)
-    form = _form(file)
-    wanted = form.parse(text)
-    new: str = form.put(text, path, value)
-    table = wanted
-    for name in path[:-1]:
-        table = table.setdefault(name, {})
-    table[path[-1]] = value
-    if form.parse(new) != wanted:
-        raise Unreadable(1, "it cannot be changed without changing something else")
+    new: str = _form(file).put(text, path, value)
     return (bom + new).encode()
 
 
@@ -75,7 +60,9 @@ def without_entry(file: Path, data: bytes, path: Sequence[str], backup: bytes | 
 
     Where the entry is all that was added since the backup, that is exactly what comes back.
     """
+    had_table = False
     with contextlib.suppress(Unreadable):
+        had_table = entry_in(file, backup, path[:1]) is not None
         if backup is not None and entry_in(file, backup, path) is None:
             entry = entry_in(file, data, path)
             if with_value(file, backup, path, entry) == data:
@@ -83,7 +70,7 @@ def without_entry(file: Path, data: bytes, path: Sequence[str], backup: bytes | 
     bom, text = _text(data)
     form = _form(file)
     new: str = form.drop(text, path)
-    if form is jsonc and form.parse(new).get(path[0]) == {} and not _holds(file, backup, path[0]):
+    if form is jsonc and not had_table and form.parse(new).get(path[0]) == {}:
         new = form.drop(new, path[:1])
     if backup is None and new.strip() in ("", "{}"):
         return None
@@ -155,12 +142,6 @@ def _back_up(target: Path, backup: Path, data: bytes) -> bool:
         return False
     backup.chmod(stat.S_IMODE(target.stat().st_mode))
     return True
-
-
-def _holds(file: Path, data: bytes | None, key: str) -> bool:
-    with contextlib.suppress(Unreadable):
-        return data is not None and entry_in(file, data, (key,)) is not None
-    return False
 
 
 def _form(file: Path) -> Any:

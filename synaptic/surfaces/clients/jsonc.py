@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 _STRING = r'"[^"\\\n\r]*(?:\\.[^"\\\n\r]*)*"?'
 _COMMENT = re.compile(rf"{_STRING}|//[^\n\r]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
@@ -48,10 +48,6 @@ class Object(NamedTuple):
     closing: int
     members: list[Member]
 
-    def last(self, name: str) -> Member | None:
-        """The member of this name that counts: of several it is the last."""
-        return next((member for member in reversed(self.members) if member.name == name), None)
-
 
 def parse(text: str) -> Any:
     """What the text says; an empty one is an empty object. Raises Unreadable."""
@@ -68,33 +64,45 @@ def parse(text: str) -> Any:
         raise Unreadable(1, "no JSON: a number in it cannot be read") from None
 
 
+def holder(found: Any, path: Sequence[str]) -> dict[str, Any]:
+    """The object that holds the last name of the path; objects on the way are made. Raises Unreadable."""
+    for depth in range(len(path)):
+        if depth:
+            found = found.setdefault(path[depth - 1], {})
+        if not isinstance(found, dict):
+            raise Unreadable(1, f"{'.'.join(path[:depth]) or 'the whole of it'} is no object")
+    return cast("dict[str, Any]", found)
+
+
 def put(text: str, path: Sequence[str], value: Any) -> str:
-    """The text with `value` at `path`. Objects on the way are made, a value that stands there is exchanged."""
+    """The text with `value` at `path`. Objects on the way are made, a value that stands there is exchanged.
+
+    Raises Unreadable where that would change something else.
+    """
+    wanted = parse(text)
+    holder(wanted, path)[path[-1]] = value
     if not text.strip():
-        return render(_nested(path, value)) + "\n"
-    begin, end = _whole(text)
-    for depth, name in enumerate(path):
-        found = _object(text, begin)
-        if found is None:
-            raise Unreadable(text.count("\n", 0, begin) + 1, f"{'.'.join(path[:depth]) or 'the whole'} is no object")
-        member = found.last(name)
-        if member is None:
-            return _insert(text, found, name, _nested(path[depth + 1 :], value))
-        begin, end = member.begin, member.end
-    return text[:begin] + render(value, _indent(text, begin), *_style(text)) + text[end:]
+        return render(wanted) + "\n"
+    way = _way(text, path)
+    into, member = way[-1]
+    if member is None:
+        inner = value
+        for name in reversed(path[len(way) :]):
+            inner = {name: inner}
+        new = _insert(text, into, path[len(way) - 1], inner)
+    else:
+        new = text[: member.begin] + render(value, _indent(text, member.begin), *_style(text)) + text[member.end :]
+    if parse(new) != wanted:
+        raise Unreadable(1, "it cannot be changed without changing something else")
+    return new
 
 
 def drop(text: str, path: Sequence[str]) -> str:
     """The text without what stands at `path`, however often; an object that thereby gets empty stays."""
-    while True:
-        begin, _ = _whole(text)
-        for name in path:
-            found = _object(text, begin)
-            member = found.last(name) if found else None
-            if found is None or member is None:
-                return text
-            begin, removed = member.begin, _remove(text, found, member)
-        text = removed
+    parse(text)
+    while len(way := _way(text, path)) == len(path) and (member := way[-1][1]):
+        text = _remove(text, way[-1][0], member)
+    return text
 
 
 def render(value: Any, indent: str = "", unit: str = "  ", newline: str = "\n") -> str:
@@ -102,8 +110,12 @@ def render(value: Any, indent: str = "", unit: str = "  ", newline: str = "\n") 
     if not isinstance(value, dict) or not value:
         return json.dumps(value, ensure_ascii=False)
     inner = indent + unit
-    members = (f"{inner}{_name(name)}: {render(each, inner, unit, newline)}" for name, each in value.items())
+    members = (inner + _member(name, each, inner, unit, newline) for name, each in value.items())
     return "{" + newline + f",{newline}".join(members) + newline + indent + "}"
+
+
+def _member(name: str, value: Any, indent: str, unit: str, newline: str) -> str:
+    return f"{json.dumps(name, ensure_ascii=False)}: {render(value, indent, unit, newline)}"
 
 
 # -- reading ------------------------------------------------------------------------------------------
@@ -123,19 +135,29 @@ def _without_last_commas(bare: str) -> str:
     return _LAST_COMMA.sub(lambda found: " " if found[0] == "," else found[0], bare)
 
 
-def _whole(text: str) -> tuple[int, int]:
-    """Where the value begins and ends. Raises Unreadable."""
-    parse(text)
-    bare = _without_comments(text)
-    return _skip(bare, 0), len(bare.rstrip())
+def _way(text: str, path: Sequence[str]) -> list[tuple[Object, Member | None]]:
+    """The objects on the way, as far as they are there, each with the member that leads on, if it has it.
 
-
-def _object(text: str, start: int) -> Object | None:
-    """The object that begins there; None where another value does. The text is one that `parse` can read."""
+    The text is one that `parse` can read.
+    """
     bare = _without_comments(text)
     plain = _without_last_commas(bare)
-    if plain[start : start + 1] != "{":
-        return None
+    way: list[tuple[Object, Member | None]] = []
+    at = _skip(plain, 0)
+    for name in path:
+        if plain[at] != "{":
+            break
+        into = _object(bare, plain, at)
+        member = next((member for member in reversed(into.members) if member.name == name), None)  # the last one counts
+        way.append((into, member))
+        if member is None:
+            break
+        at = member.begin
+    return way
+
+
+def _object(bare: str, plain: str, start: int) -> Object:
+    """The object that begins there, in a text without comments, and without last commas in `plain`."""
     decode = json.JSONDecoder().raw_decode
     members = []
     at = _skip(plain, start + 1)
@@ -166,7 +188,7 @@ def _insert(text: str, into: Object, name: str, value: Any) -> str:
     tail = len(text[: into.closing].rstrip())
     if not into.members:
         outer = _indent(text, into.start)
-        shown = f"{newline}{outer}{unit}{_name(name)}: {render(value, outer + unit, unit, newline)}"
+        shown = newline + outer + unit + _member(name, value, outer + unit, unit, newline)
         between = text[tail : into.closing]
         rest = between if "\n" in between and tail > into.start + 1 else newline + outer
         return text[:tail] + shown + rest + text[into.closing :]
@@ -178,7 +200,7 @@ def _insert(text: str, into: Object, name: str, value: Any) -> str:
         shown = json.dumps({name: value}, ensure_ascii=False, separators=(",", ":") if tight else None)[1:-1]
         return f"{text[:after]}{comma}{'' if tight else ' '}{shown}{own}{text[after:]}"
     indent = _indent(text, last.start)
-    shown = f"{newline}{indent}{_name(name)}: {render(value, indent, unit, newline)}{own}"
+    shown = newline + indent + _member(name, value, indent, unit, newline) + own
     return text[: last.end] + comma + text[last.end : tail] + shown + text[tail:]
 
 
@@ -198,16 +220,6 @@ def _remove(text: str, of: Object, member: Member) -> str:
     if len(of.members) == 1 and not head[of.start + 1 :].strip() and tail.lstrip().startswith("}"):
         return head[: of.start + 1] + tail.lstrip()
     return head + tail
-
-
-def _nested(path: Sequence[str], value: Any) -> Any:
-    for name in reversed(path):
-        value = {name: value}
-    return value
-
-
-def _name(name: str) -> str:
-    return json.dumps(name, ensure_ascii=False)
 
 
 def _style(text: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
 
-from .jsonc import Unreadable
+from .jsonc import Unreadable, holder
 
 _LINE = re.compile(r"line (\d+)")
 
@@ -29,24 +29,15 @@ def parse(text: str) -> Any:
 def put(text: str, path: Sequence[str], value: Any) -> str:
     """The text with `value` at `path`. Raises Unreadable."""
     wanted = parse(text)
-    table = wanted
-    for depth, name in enumerate(path[:-1], start=1):
-        table = table.setdefault(name, {})
-        if not isinstance(table, dict):
-            raise Unreadable(1, f"{'.'.join(path[:depth])} is no table")
-    table[path[-1]] = value
+    holder(wanted, path)[path[-1]] = value
     longer = _with_table_at_end(text, path, value)
-    if _says(longer, wanted):
-        return longer
-    return _edited(text, path, wanted, value)
+    return longer if _says(longer, wanted) else _edited(text, path, wanted, value)
 
 
 def drop(text: str, path: Sequence[str]) -> str:
     """The text without what stands at `path`. Raises Unreadable."""
     wanted = parse(text)
-    table = wanted
-    for name in path[:-1]:
-        table = table.get(name, {})
+    table = holder(wanted, path)
     if path[-1] not in table:
         return text
     value = _full(table[path[-1]])

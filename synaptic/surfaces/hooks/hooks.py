@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from ...workspace.checkout import detect_project
 from ...workspace.workspace import Workspace, open_workspace
 from ..present import DATA_FOLLOWS, one_line
 from .briefing import title_line, titles
-from .session import brief_session
+from .session import Call, brief_session
 
 LOG_BYTES = 1_000_000
 PROMPT_HITS = 3
@@ -39,17 +39,6 @@ PROMPT_CHARS = 2_000
 
 _TYPED = ("user", "sdk", None)
 """Sources of a prompt that counts as a person's; None: no source is named. Any other prompt is the agent's own."""
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """What the agent says of itself. `quiet`: how long ago a session that goes on said something last."""
-
-    folder: Path
-    session: str = ""
-    prompt: str = ""
-    by_person: bool = True
-    quiet: timedelta | None = None
 
 
 def answer(event: str, home: str | None) -> str:
@@ -95,10 +84,7 @@ def user_prompt(ws: Workspace, call: Call) -> str:
 
 
 _EVENTS: Mapping[str, tuple[str, Callable[[Workspace, Call], str]]] = {
-    "session-start": (
-        "SessionStart",
-        lambda ws, call: brief_session(ws, call.folder, session=call.session, quiet=call.quiet),
-    ),
+    "session-start": ("SessionStart", brief_session),
     "user-prompt": ("UserPromptSubmit", user_prompt),
 }
 EVENTS = tuple(_EVENTS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -41,25 +41,33 @@ _PROJECTS = 200
 """So many projects' last sessions are remembered."""
 
 
-def brief_session(ws: Workspace, folder: Path, *, session: str = "", quiet: timedelta | None = None) -> str:
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What the agent says of itself. `session` is an id by which it is known again; `quiet`: how long ago a session
+    that goes on said something last."""
+
+    folder: Path
+    session: str = ""
+    prompt: str = ""
+    by_person: bool = True
+    quiet: timedelta | None = None
+
+
+def brief_session(ws: Workspace, call: Call) -> str:
     """What a session in this folder should know, as fenced Markdown; empty where the journal knows nothing of it.
 
-    Superseded entries are left out. Each list is ordered by age and by the words of the work at hand. `session` is
-    an id by which it is known again; `quiet`, of one that goes on: how long ago it said something last.
+    Superseded entries are left out. Each list is ordered by age and by the words of the work at hand.
     """
-    project = ws.config.project or detect_project(folder)
+    project = ws.config.project or detect_project(call.folder)
     now = ws.clock().replace(microsecond=0)  # entries know whole seconds
-    before = _last_session(ws.config.state / "sessions.json", project_key(project or ""), session, now)
-    since = now - quiet if quiet is not None else before
-    terms = _words(f"{project or ''}\n{work_at_hand(folder)}")
+    before = _last_session(ws.config.state / "sessions.json", project_key(project or ""), call.session, now)
+    since = now - call.quiet if call.quiet is not None else before
+    work = terms_of(f"{project or ''}\n{work_at_hand(call.folder)}")
+    terms = [term for term in work if len(term) > 1 and term not in _ANY_BRANCH]
     handoff, shelves = in_step(ws, lambda _: _gather(ws, project, since, terms))
     about = f"on the project {one_line(project)[:60]}" if project else "without a project"
     head = f"From Synaptic, the journal that you share with the user: entries {about}. context_get gives them whole."
     return compose(head, handoff, shelves, max_tokens=ws.config.hooks.max_tokens)
-
-
-def _words(work: str) -> list[str]:
-    return [term for term in terms_of(work) if len(term) > 1 and term not in _ANY_BRANCH]
 
 
 def _gather(

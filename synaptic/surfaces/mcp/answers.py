@@ -9,7 +9,7 @@ from typing import Any
 
 from ...errors import InvalidArgument
 from ...language.query import build_filters, build_preference, read_date
-from ...models import Filters, Listing, Receipt
+from ...models import Listing, Receipt
 from ...search.search import search
 from ...verbs.browse import find, get, recent
 from ...verbs.writing import delete, save, update
@@ -70,7 +70,7 @@ def _search(ws: Workspace, call: Call) -> Answer:
     if not LEAST_TOKENS <= max_tokens <= MOST_TOKENS:
         raise InvalidArgument(f"max_tokens is {max_tokens}.", valid=(f"{LEAST_TOKENS} to {MOST_TOKENS}",))
     detailed = _choice("format", args.pop("format", "concise"), ("concise", "detailed")) == "detailed"
-    filters = _filters(ws, args)
+    filters = take_filters(args, ws.clock())
     query = args.pop("query", "")
     prefer = build_preference(args.pop("prefer", {}))
     found = search(ws, query, filters=filters, prefer=prefer, load_model=not call.loading, **args)
@@ -85,8 +85,8 @@ def _recent(ws: Workspace, call: Call) -> Answer:
 
 def _find(ws: Workspace, call: Call) -> Answer:
     args = _without_blanks(call.args)
-    filters = _filters(ws, args)
-    return _listed(ws, find(ws, **args, filters=filters, load_model=not call.loading))
+    filters = take_filters(args, ws.clock())
+    return _listed(ws, find(ws, filters=filters, load_model=not call.loading, **args))
 
 
 def _get(ws: Workspace, call: Call) -> Answer:
@@ -116,12 +116,6 @@ ANSWERS: Mapping[str, Callable[[Workspace, Call], Answer]] = {
 }
 
 
-def _filters(ws: Workspace, args: dict[str, Any]) -> Filters:
-    if "tags" in args:
-        args["tag"] = args.pop("tags")
-    return take_filters(args, ws.clock())
-
-
 def _choice(name: str, value: str, valid: Sequence[str]) -> str:
     if value not in valid:
         raise InvalidArgument(f"{name} {value!r} is unknown.", valid=valid)
@@ -130,7 +124,7 @@ def _choice(name: str, value: str, valid: Sequence[str]) -> str:
 
 def _without_blanks(args: dict[str, Any]) -> dict[str, Any]:
     """Arguments as meant by clients that send an empty text for what they leave out."""
-    return {name: value for name, value in args.items() if value != "" or name in ("query", "content")}
+    return {name: value for name, value in args.items() if value != "" or name == "content"}
 
 
 def day_text(ws: Workspace, date: str) -> str:

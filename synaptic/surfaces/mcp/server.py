@@ -28,8 +28,8 @@ from ...errors import InvalidArgument, SynapticError
 from ...index.embedding import Embedder
 from ..present import brief, one_line
 from .answers import ANSWERS, Call, day_text, entry_text
-from .tools import BY_NAME, INSTRUCTIONS, TOOLS, ToolSpec, check_arguments
-from .transport import Lines, claim_streams, sendable, without_surrogates
+from .tools import BY_NAME, INSTRUCTIONS, TOOLS, check_arguments
+from .transport import Lines, sendable, without_surrogates
 from .worker import Worker
 
 log = logging.getLogger(__name__)
@@ -43,13 +43,13 @@ Result = TypeVar("Result")
 
 def run(home: str | Path | None = None) -> None:
     """Serves one client on stdin and stdout, and ends the process when it is gone."""
-    stdin, stdout = claim_streams()
+    lines = Lines()
     for ending in (signal.SIGTERM, signal.SIGINT):
         signal.signal(ending, signal.SIG_DFL)  # the kernel ends us, whatever any thread is doing; saves survive that
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="synaptic: %(levelname)s: %(message)s")
     status = 0
     try:
-        asyncio.run(_serve(home, stdin, stdout))
+        asyncio.run(_serve(home, lines))
     except BaseException:
         log.exception("the server ends")
         status = 1
@@ -57,9 +57,9 @@ def run(home: str | Path | None = None) -> None:
         os._exit(status)  # threads may still be at work
 
 
-async def _serve(home: str | Path | None, stdin: Lines, stdout: anyio.AsyncFile[str]) -> None:
+async def _serve(home: str | Path | None, lines: Lines) -> None:
     server = build_server(home)
-    async with stdio_server(cast("anyio.AsyncFile[str]", stdin), stdout) as (reading, writing):
+    async with stdio_server(cast("anyio.AsyncFile[str]", lines)) as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
 
 
@@ -84,7 +84,7 @@ def build_server(home: str | Path | None = None, *, embedder: Embedder | None = 
         description="A memory of Markdown files that a person and their agents share.",
         instructions=INSTRUCTIONS,
         lifespan=lifespan,
-        on_list_tools=_always(types.ListToolsResult(tools=[_described(tool) for tool in TOOLS])),
+        on_list_tools=_always(types.ListToolsResult(tools=list(TOOLS))),
         on_call_tool=_call_tool,
         on_list_resources=_always(_RESOURCES),
         on_list_resource_templates=_always(_TEMPLATES),
@@ -115,19 +115,6 @@ def _always(result: Result) -> Callable[[Context, Any], Awaitable[Result]]:
 
 
 # -- tools ----------------------------------------------------------------------------------------------
-
-
-def _described(tool: ToolSpec) -> types.Tool:
-    hints = types.ToolAnnotations(read_only_hint=tool.read_only, open_world_hint=False)
-    if not tool.read_only:
-        hints.destructive_hint, hints.idempotent_hint = tool.destructive, tool.idempotent
-    return types.Tool(
-        name=tool.name,
-        description=tool.description,
-        input_schema=tool.input_schema,
-        output_schema=tool.output,
-        annotations=hints,
-    )
 
 
 async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:

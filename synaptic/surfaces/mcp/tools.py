@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+import pydantic
+from mcp.types import Tool, ToolAnnotations
+from pydantic import BeforeValidator, ConfigDict, FiniteFloat, TypeAdapter
 
 from ...errors import InvalidArgument
 from ...models import MODES, ORDERS, STRATEGIES, TYPES
@@ -45,96 +47,69 @@ _NUMBER = {"type": "number"}
 _OBJECT = {"type": "object"}
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSpec:
-    """A tool: what `tools/list` says of it. The hints are MCP's annotations."""
+def _tool(
+    name: str,
+    description: str,
+    parameters: Json,
+    required: Sequence[str],
+    output: Json,
+    *,
+    read_only: bool = False,
+    destructive: bool = False,
+    idempotent: bool = False,
+) -> Tool:
+    hints = ToolAnnotations(read_only_hint=read_only, open_world_hint=False)
+    if not read_only:
+        hints.destructive_hint, hints.idempotent_hint = destructive, idempotent
+    schema: Json = {"type": "object", "properties": parameters, "additionalProperties": False}
+    if required:
+        schema["required"] = list(required)
+    return Tool(name=name, description=description, input_schema=schema, output_schema=output, annotations=hints)
 
-    name: str
-    description: str
-    parameters: Mapping[str, Json]
-    required: tuple[str, ...]
-    output: Json
-    read_only: bool = False
-    destructive: bool = False
-    idempotent: bool = False
 
-    @property
-    def input_schema(self) -> Json:
-        schema: Json = {"type": "object", "properties": dict(self.parameters)}
-        if self.required:
-            schema["required"] = list(self.required)
-        return schema | {"additionalProperties": False}
-
-
-def check_arguments(tool: ToolSpec, given: Mapping[str, Any]) -> dict[str, Any]:
+def check_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments with the types the schema names, without those that were left out (null).
 
     Kind to what clients really send: a number as text, a list as JSON text, one value for a list. Raises
     InvalidArgument for an unknown, a missing or a wrong one, and names what is valid.
     """
-    unknown = [name for name in given if name not in tool.parameters]
+    parameters: Json = tool.input_schema["properties"]
+    unknown = [name for name in given if name not in parameters]
     if unknown:
-        raise InvalidArgument(f"{tool.name} has no argument {_shown(unknown[0])}.", valid=tool.parameters)
-    missing = [name for name in tool.required if given.get(name) is None]
+        raise InvalidArgument(f"{tool.name} has no argument {_shown(unknown[0])}.", valid=parameters)
+    missing = [name for name in tool.input_schema.get("required", ()) if given.get(name) is None]
     if missing:
         raise InvalidArgument(f"{tool.name} needs {missing[0]}.", hint="Call it again with that argument.")
-    return {name: _converted(name, value, tool.parameters[name]) for name, value in given.items() if value is not None}
+    return {name: _converted(name, value, parameters[name]) for name, value in given.items() if value is not None}
 
 
 def _converted(name: str, value: Any, schema: Json) -> Any:
-    read, *valid = _READERS[schema["type"]]
+    kind, *valid = _KINDS[schema["type"]]
     try:
-        return read(value)
-    except (TypeError, ValueError, OverflowError, RecursionError):
+        return kind.validate_python(value)
+    except ValueError:
         raise InvalidArgument(f"{name} is {_shown(value)}.", valid=valid) from None
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError
-    return str(value)
-
-
-def _switch(value: Any) -> bool:
-    said = str(value).strip().lower()
-    if said not in ("true", "false"):
-        raise ValueError
-    return said == "true"
-
-
-def _whole_number(value: Any) -> int:
-    if int(value) != _number(value):
-        raise ValueError
-    return int(value)
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not math.isfinite(float(value)):
-        raise ValueError
-    return float(value)
-
-
-def _object_of(value: Any) -> dict[str, Any]:
-    read = json.loads(value) if isinstance(value, str) else value
-    if not isinstance(read, dict):
-        raise ValueError
-    return read
-
-
-def _texts(value: Any) -> list[str]:
+def _listed(value: Any) -> Any:
     if isinstance(value, str) and value.lstrip().startswith("["):
         with suppress(ValueError, RecursionError):
-            value = json.loads(value)
-    return [_text(one) for one in (value if isinstance(value, list | tuple) else [value])]
+            return json.loads(value)
+    return value if isinstance(value, list | tuple) else [value]
 
 
-_READERS: Mapping[str, tuple[Any, ...]] = {
-    "string": (_text, "a text"),
-    "boolean": (_switch, "true", "false"),
-    "integer": (_whole_number, "a whole number"),
-    "number": (_number, "a number"),
-    "object": (_object_of, "an object"),
-    "array": (_texts, "a text", "a list of texts"),
+_NUMBERS_TOO = ConfigDict(coerce_numbers_to_str=True)
+_KINDS: Mapping[str, tuple[Any, ...]] = {
+    "string": (TypeAdapter(str, config=_NUMBERS_TOO), "a text"),
+    "boolean": (TypeAdapter(bool), "true", "false"),
+    "integer": (TypeAdapter(int), "a whole number"),
+    "number": (TypeAdapter(FiniteFloat), "a number"),
+    "object": (TypeAdapter(dict[str, Any] | pydantic.Json[dict[str, Any]]), "an object"),
+    "array": (
+        TypeAdapter(Annotated[list[str], BeforeValidator(_listed)], config=_NUMBERS_TOO),
+        "a text",
+        "a list of texts",
+    ),
 }
 """What reads a value of each type, and what it takes."""
 
@@ -203,10 +178,21 @@ _FOUND = _object(
 # -- the tools ------------------------------------------------------------------------------------------
 
 _TYPE = {"type": "string", "enum": list(TYPES)}
-_SINCE = _say(_TEXT, "2026-11-03, yesterday, last week")
+_ORDER = {"type": "string", "enum": list(ORDERS)}
+_FILTERS: Json = {
+    "type": _LIST,
+    "tags": _say(_LIST, "any of"),
+    "project": _LIST,
+    "file": _say(_LIST, "path"),
+    "since": _say(_TEXT, "2026-11-03, yesterday, last week"),
+    "until": _TEXT,
+    "min_importance": _WHOLE_NUMBER,
+    "max_importance": _WHOLE_NUMBER,
+    "include_superseded": _SWITCH,
+}
 
-TOOLS: tuple[ToolSpec, ...] = (
-    ToolSpec(
+TOOLS: tuple[Tool, ...] = (
+    _tool(
         "context_save",
         "Save one memory to the user's Markdown journal: a decision and its reason, a finding, an unfinished state, "
         "a handoff. Never secrets.",
@@ -226,21 +212,14 @@ TOOLS: tuple[ToolSpec, ...] = (
         ("content",),
         _RECEIPT,
     ),
-    ToolSpec(
+    _tool(
         "context_search",
         "Search the journal by words and meaning, best first. Use it before you answer about past work, "
         "decisions or preferences.",
         {
             "query": _say(_TEXT, 'A question or words; "a phrase" must occur.'),
-            "type": _LIST,
-            "tags": _say(_LIST, "any of"),
-            "project": _LIST,
-            "file": _say(_LIST, "path"),
+            **_FILTERS,
             "days": _say(_WHOLE_NUMBER, "last N days"),
-            "since": _SINCE,
-            "until": _TEXT,
-            "min_importance": _WHOLE_NUMBER,
-            "max_importance": _WHOLE_NUMBER,
             "limit": _say(_WHOLE_NUMBER, "1 to 100", 20),
             "strategy": {"type": "string", "enum": list(STRATEGIES), "default": "auto"},
             "budget_ms": _say(_NUMBER, "for auto"),
@@ -248,10 +227,9 @@ TOOLS: tuple[ToolSpec, ...] = (
             "weights": _say(_OBJECT, "semantic, lexical, symbolic, recency, importance, access: 0 to 1"),
             "prefer": _say(_OBJECT, "types, tags, projects to raise, not to require"),
             "min_similarity": _say(_NUMBER, "cosine"),
-            "order": {"type": "string", "enum": list(ORDERS)},
+            "order": _ORDER,
             "sub_queries": _say(_LIST, "for smart"),
             "max_rounds": _say(_WHOLE_NUMBER, "for smart, 0 to 3"),
-            "include_superseded": _SWITCH,
             "max_tokens": _say(_WHOLE_NUMBER, "size of the answer; later hits are shortened", 4000),
             "format": {"type": "string", "enum": ["concise", "detailed"]},
             "explain": _say(_SWITCH, "say why each ranks so"),
@@ -260,7 +238,7 @@ TOOLS: tuple[ToolSpec, ...] = (
         _FOUND,
         read_only=True,
     ),
-    ToolSpec(
+    _tool(
         "context_recent",
         "The newest entries, for the start of a session. With a query, the fitting ones of the last 50.",
         {"query": _TEXT, "project": _TEXT, "limit": _say(_WHOLE_NUMBER, default=10)},
@@ -268,26 +246,18 @@ TOOLS: tuple[ToolSpec, ...] = (
         _LISTING,
         read_only=True,
     ),
-    ToolSpec(
+    _tool(
         "context_find",
         "List entries by what they are marked with; without a query a timeline, newest first.",
         {
-            "type": _LIST,
-            "tags": _LIST,
-            "file": _LIST,
-            "project": _LIST,
-            "since": _TEXT,
-            "until": _TEXT,
+            **_FILTERS,
             "parent": _say(_TEXT, "id; what continues it"),
             "has_body": _SWITCH,
             "has_files": _SWITCH,
-            "min_importance": _WHOLE_NUMBER,
-            "max_importance": _WHOLE_NUMBER,
             "query": _say(_TEXT, "rank by relevance"),
-            "order": {"type": "string", "enum": list(ORDERS)},
+            "order": _ORDER,
             "around": _say(_TEXT, "id; what stands around it in time"),
             "facets": _say(_SWITCH, "count types and tags"),
-            "include_superseded": _SWITCH,
             "limit": _say(_WHOLE_NUMBER, default=20),
             "cursor": _say(_TEXT, "from the answer before"),
         },
@@ -295,7 +265,7 @@ TOOLS: tuple[ToolSpec, ...] = (
         _LISTING,
         read_only=True,
     ),
-    ToolSpec(
+    _tool(
         "context_get",
         "Entries whole, by id.",
         {"ids": _say(_LIST, "long or short")},
@@ -303,7 +273,7 @@ TOOLS: tuple[ToolSpec, ...] = (
         _LISTING,
         read_only=True,
     ),
-    ToolSpec(
+    _tool(
         "context_update",
         "Correct an entry in its Markdown file; what you leave out stays.",
         {
@@ -324,7 +294,7 @@ TOOLS: tuple[ToolSpec, ...] = (
         _RECEIPT,
         destructive=True,
     ),
-    ToolSpec(
+    _tool(
         "context_delete",
         "Delete an entry from its Markdown file; `synaptic restore ID` brings it back.",
         {"id": _TEXT},
@@ -333,7 +303,7 @@ TOOLS: tuple[ToolSpec, ...] = (
         destructive=True,
         idempotent=True,
     ),
-    ToolSpec(
+    _tool(
         "context_analyze",
         "What a question asks for and how it would be searched; or a note with its dates and names made plain.",
         {"text": _TEXT, "mode": {"type": "string", "enum": ["query", "note"], "default": "query"}},
@@ -343,4 +313,4 @@ TOOLS: tuple[ToolSpec, ...] = (
     ),
 )  # fmt: skip
 
-BY_NAME: Mapping[str, ToolSpec] = {tool.name: tool for tool in TOOLS}
+BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}

@@ -1,14 +1,13 @@
-"""The two ends of a stdio server: messages come in line by line, and nothing else gets into what goes out."""
+"""What comes in over stdio, line by line, and text that can go out."""
 
 from __future__ import annotations
 
 import json
 import os
 import threading
-from io import TextIOWrapper
+from pathlib import Path
 from typing import cast
 
-import anyio
 import anyio.to_thread
 
 from ..wire import Json
@@ -18,10 +17,15 @@ GRACE_S = 0.3
 
 
 class Lines:
-    """The client's messages. When they end, the process does, in GRACE_S at most, even during a call."""
+    """The client's messages, read from fd 0, which is empty afterwards.
 
-    def __init__(self, fd: int) -> None:
-        self._file = os.fdopen(fd, encoding="utf-8", errors="replace", newline="\n")
+    When they end, the process does, in GRACE_S at most, even during a call.
+    """
+
+    def __init__(self) -> None:
+        self._file = os.fdopen(os.dup(0), encoding="utf-8", errors="replace", newline="\n")
+        with Path(os.devnull).open("rb") as nothing:
+            os.dup2(nothing.fileno(), 0)
 
     def __aiter__(self) -> Lines:
         return self
@@ -29,21 +33,11 @@ class Lines:
     async def __anext__(self) -> str:
         line = await anyio.to_thread.run_sync(self._file.readline)
         if not line:
-            ending = threading.Timer(GRACE_S, os._exit, (0,))
+            ending = threading.Timer(GRACE_S, os._exit, (0,))  # a loop that has ended would end nothing
             ending.daemon = True
             ending.start()
             raise StopAsyncIteration
         return readable(line)
-
-
-def claim_streams() -> tuple[Lines, anyio.AsyncFile[str]]:
-    """The ends of the transport. Afterwards fd 1 is stderr and fd 0 is empty: no library's print gets through."""
-    wire_in, wire_out = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    return Lines(wire_in), anyio.wrap_file(TextIOWrapper(os.fdopen(wire_out, "wb"), encoding="utf-8", newline="\n"))
 
 
 def readable(line: str) -> str:
@@ -63,9 +57,7 @@ def readable(line: str) -> str:
 
 def sendable(data: Json) -> Json:
     """The JSON, without lone surrogates: one that cannot be encoded would end the server."""
-    text = json.dumps(data, ensure_ascii=False)
-    clean = without_surrogates(text)
-    return data if clean == text else cast(Json, json.loads(clean))
+    return cast(Json, json.loads(without_surrogates(json.dumps(data, ensure_ascii=False))))
 
 
 def without_surrogates(text: str) -> str:

@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 
 from ...config import load_config
 from ...errors import ModelError, SynapticError
-from ...index.embedding import Embedder, FastEmbedder
-from ...models import Vector
+from ...index.embedding import Embedder
 from ...workspace.sync import in_step, verify
 from ...workspace.workspace import Workspace, open_workspace
 
@@ -29,75 +28,7 @@ QUIET_S = 0.1
 FLUSH_EVERY_S = 10.0
 """How soon the index is told what was read."""
 RETRY_AFTER_S = 60.0
-
-
-class WarmingEmbedder:
-    """An embedder that loads in a thread of its own, so that no call ever waits for it."""
-
-    def __init__(self, inner: Embedder, *, on_ready: Callable[[], None]) -> None:
-        self._inner = inner
-        self._on_ready = on_ready
-        self._guard = threading.Lock()
-        self._thread: threading.Thread | None = None
-        self._failure: tuple[float, ModelError] | None = None
-
-    @property
-    def name(self) -> str:
-        return self._inner.name
-
-    @property
-    def ready(self) -> bool:
-        return self._inner.ready
-
-    @property
-    def dimensions(self) -> int:
-        return self._inner.dimensions
-
-    @property
-    def loading(self) -> bool:
-        """True until the first attempt has ended, well or badly."""
-        return not self._inner.ready and self._failure is None
-
-    def warm_up(self) -> None:
-        """Start loading, unless it is done, under way, or failed within the last minute."""
-        with self._guard:
-            if self._inner.ready or (self._thread and self._thread.is_alive()):
-                return
-            if self._failure and time.monotonic() - self._failure[0] < RETRY_AFTER_S:
-                return
-            self._thread = threading.Thread(target=self._load, name="synaptic-model", daemon=True)
-            self._thread.start()
-
-    def load(self) -> None:
-        """Never waits: raises ModelError while the model is loading, or with what its loading failed of."""
-        if self._inner.ready:
-            return
-        self.warm_up()
-        if self._failure:
-            error = self._failure[1]
-            raise ModelError(error.message, valid=error.valid, hint=error.hint)
-        raise ModelError("The model is still loading.", hint="Ask again in a second.")
-
-    def embed_query(self, text: str) -> Vector:
-        self.load()
-        return self._inner.embed_query(text)
-
-    def embed_passage(self, text: str) -> Vector:
-        self.load()
-        return self._inner.embed_passage(text)
-
-    def _load(self) -> None:
-        try:
-            self._inner.load()
-        except ModelError as error:
-            log.warning("%s", error)
-            self._failure = (time.monotonic(), error)
-        except Exception as error:
-            log.exception("loading the model")
-            self._failure = (time.monotonic(), ModelError(f"The model cannot be loaded: {type(error).__name__}."))
-        else:
-            self._failure = None
-            self._on_ready()
+"""How long a model that could not be loaded is left alone; the embedder remembers as long why it could not."""
 
 
 class Worker:
@@ -108,27 +39,21 @@ class Worker:
     """
 
     def __init__(self, home: str | Path | None = None, embedder: Embedder | None = None) -> None:
+        self.loading = True
+        """False once the model was tried, well or badly; until then no call should ask for it and wait."""
         self._home = home
         self._given = embedder
         self._jobs: SimpleQueue[tuple[Verb[Any], Future[Any]] | None] = SimpleQueue()
-        self._guard = threading.Lock()
-        self._thread: threading.Thread | None = None
+        self._thread = threading.Thread(target=self._run, name="synaptic-worker", daemon=True)
         self._ws: Workspace | None = None
-        self._embedder: WarmingEmbedder | None = None
+        self._load_at: float | None = 0.0
         self._checked = False
         self._flush_at = 0.0
 
-    @property
-    def loading(self) -> bool:
-        """True while the model has not been tried yet; search should not ask for it."""
-        return self._embedder is None or self._embedder.loading
-
     def start(self) -> None:
         """Open the Workspace and begin to load the model, in the background. Idempotent."""
-        with self._guard:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="synaptic-worker", daemon=True)
-                self._thread.start()
+        if self._thread.ident is None:
+            self._thread.start()
 
     def submit(self, verb: Verb[Result]) -> Future[Result]:
         """What `verb` will return, or raise, once it was its turn. A cancelled one that waits is skipped."""
@@ -166,16 +91,22 @@ class Worker:
 
     def _workspace(self) -> Workspace:
         if self._ws is None:
-            config = load_config(self._home)
-            inner = self._given or FastEmbedder(config.model, cache=config.state / "models", threads=config.threads)
-            self._embedder = WarmingEmbedder(inner, on_ready=self._wake)
-            self._ws = open_workspace(config, embedder=self._embedder)
-            self._embedder.warm_up()
+            self._ws = open_workspace(load_config(self._home), embedder=self._given)
+        if self._load_at is not None and time.monotonic() >= self._load_at and not self._ws.embedder.ready:
+            self.loading, self._load_at = True, None
+            threading.Thread(target=self._load, args=(self._ws.embedder,), name="synaptic-model", daemon=True).start()
         return self._ws
 
-    def _wake(self) -> None:
-        """Let the thread look for work: there may be passages to embed."""
-        self._jobs.put((lambda _: None, Future()))
+    def _load(self, embedder: Embedder) -> None:
+        try:
+            embedder.load()
+        except ModelError as error:
+            log.warning("%s", error)
+        except Exception:
+            log.exception("loading the model")
+        self._load_at = time.monotonic() + RETRY_AFTER_S
+        self.loading = False
+        self._jobs.put((lambda _: None, Future()))  # there may be passages to embed
 
     def _until_flush(self) -> float | None:
         """Seconds until the index is told what was read; None where nothing is left to tell."""
