@@ -12,8 +12,7 @@ from ..language.query import nearest_word
 from ..language.words import match, stems
 from ..models import Entry, Filters, Vector
 from ..workspace.readback import read_hits, read_passages
-from ..workspace.stopwatch import Stopwatch
-from ..workspace.workspace import Workspace
+from ..workspace.workspace import Stopwatch, Workspace
 from .request import Request
 
 DEPTH = 80

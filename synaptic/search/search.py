@@ -12,9 +12,8 @@ from ..index import instant
 from ..language.analysis import form_of
 from ..language.query import check_limit, parse_query
 from ..models import ORDERS, STRATEGIES, Filters, Order, SearchResult, Strategy
-from ..workspace.stopwatch import Stopwatch
 from ..workspace.sync import SyncReport, in_step
-from ..workspace.workspace import Workspace
+from ..workspace.workspace import Stopwatch, Workspace
 from .budget import Budget, Costs, Run, costs
 from .evidence import Evidence
 from .pipeline import run

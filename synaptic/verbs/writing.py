@@ -22,10 +22,9 @@ from ..search.tagging import suggest_tags
 from ..workspace.changes import fingerprints
 from ..workspace.checkout import working_checkout
 from ..workspace.embed import embed_pending
-from ..workspace.rows import content_hash
-from ..workspace.stopwatch import Stopwatch
+from ..workspace.rows import hash_of
 from ..workspace.sync import UNSCRUBBED, in_step, sync
-from ..workspace.workspace import Workspace
+from ..workspace.workspace import Stopwatch, Workspace
 
 SCRUB_WAIT_MS = 3_000
 EMBED_BUDGET_S = 0.02
@@ -258,14 +257,14 @@ def delete(ws: Workspace, id: str, *, purge: bool = False) -> Receipt:
     except NotFound:
         if not purge:
             raise
-        ws.index.owes_scrub = True  # this may repeat a purge that was killed
+        ws.index.file.owes_scrub = True  # this may repeat a purge that was killed
         path, entry = ws.journal.copy_of(id)
         ws.journal.purge(path, entry.id)
         return receipt_of(entry, path=path, notices=index_now(ws, path, scrub=True))
     path, copies = _path(found.entry), found.copies
     notices: list[str] = []
     if purge:
-        ws.index.owes_scrub = True  # before the text leaves its file: after a kill the next process finishes
+        ws.index.file.owes_scrub = True  # before the text leaves its file: after a kill the next process finishes
 
     def remove(place: str) -> None:
         if purge:
@@ -311,7 +310,7 @@ def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
     marks = _marks(entry)
 
     def known() -> list[int]:
-        return ws.index.same_content(content_hash(entry.content), entry.at, REPEAT_WINDOW)
+        return ws.index.same_content(hash_of(entry.content), entry.at, REPEAT_WINDOW)
 
     def look(_: object) -> Entry | None:
         found = ws.index.entries(rowids := known())
@@ -348,7 +347,7 @@ def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") 
     """
     try:
         if scrub:
-            ws.index.owes_scrub = True  # before the text leaves the index: after a kill the next process finishes
+            ws.index.file.owes_scrub = True  # before the text leaves the index: after a kill the next process finishes
         behind = sync(ws, wait_ms=SCRUB_WAIT_MS if scrub else INDEX_WAIT_MS, written=paths).behind
         if not behind:
             if shows and not _is_indexed(ws, shows):

@@ -9,11 +9,7 @@ from dataclasses import fields
 from functools import partial
 from operator import attrgetter
 
-from ..index import (
-    ChunkRow,
-    EntryRow,
-    FileRows,
-)
+from ..index import ChunkRow, EntryRow, FileRows
 from ..index.chunking import cut
 from ..language.lexicon import DAY_NAMES, STOP_WORDS
 from ..models import Entry, ParsedFile, Place, Stamp
@@ -44,7 +40,7 @@ def _entry_row(entry: Entry, data: bytes, masked: bytes, previous: str, followin
     return EntryRow(
         entry=entry,
         hash=hash_of(block),
-        content_hash=content_hash(entry.content),
+        content_hash=hash_of(entry.content),
         row_hash=hash_of(made_of + block),
         chunks=partial(_chunk_rows, entry, masked[place.body_start : place.body_end], previous, following, times),
         hides=masked[place.start : place.end] != block,
@@ -119,11 +115,6 @@ def _repeated(label: str) -> str:
     return label if len(label) <= MAX_REPEATED else label[:MAX_REPEATED].rpartition(" ")[0]
 
 
-def content_hash(content: str) -> int:
-    """The hash by which a repeated save is known."""
-    return hash_of(content)
-
-
 def _labels(entry: Entry) -> str:
     aliases = [value for key, value in entry.extra if key == "aliases"]
     return " ".join((*entry.tags, entry.project or "", *entry.files, *aliases)).strip()
@@ -148,6 +139,7 @@ def _whole_text(entry: Entry, masked: bytes) -> str:
 
 
 def hash_of(value: str | bytes) -> int:
+    """The hash by which the index knows a text again; signed, 64 bit."""
     raw = value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest(), "big", signed=True)
 
