@@ -36,9 +36,8 @@ from synaptic.index.rows import quantise
 from synaptic.language.query import parse_query
 from synaptic.language.words import match
 from synaptic.models import Vector
-from synaptic.search.evidence import DEPTH, Evidence, Query
+from synaptic.search.evidence import DEPTH, Evidence, Query, Request
 from synaptic.search.ranking import reciprocal_rank_fusion
-from synaptic.search.request import Request
 from synaptic.workspace.embed import embed_pending
 from synaptic.workspace.sync import sync
 

@@ -119,7 +119,7 @@ class Database:
         return found[0][0] if found else None
 
     def meta(self, key: str) -> str | int | float | None:
-        """The value of a key of the table `meta`; None for a key that it does not hold."""
+        """What is known by this key: `model`, `dimensions`, `embed_rate`, `reading`; None for a key without value."""
         return cast("str | int | float | None", self.value("SELECT value FROM meta WHERE key = ?", key))
 
     def set_meta(self, key: str, new: str | int | float) -> None:

@@ -76,16 +76,13 @@ class Index:
 
     def __init__(self, path: Path, *, stemming: bool = True) -> None:
         self.file = Database(path, stemming=stemming)
+        self.meta = self.file.meta
         self._writer = Writer(self.file)
         self._stems: dict[str, str | None] = {}
         self._sketch: tuple[object, Sketch] | None = None
         self._accessed: Counter[str] = Counter()
         self._accessed_at = 0
         self._timed: dict[str, deque[Call]] = {}
-
-    def meta(self, key: str) -> str | int | float | None:
-        """What is known by this key: `model`, `dimensions`, `embed_rate`, `reading`; None for a key without value."""
-        return self.file.meta(key)
 
     # -- changing it --------------------------------------------------------------------------------
 
@@ -334,11 +331,13 @@ class Index:
         filters: Filters,
         within: Sequence[int] | None,
         phrases: Sequence[str],
-        limit: int,
+        limit: int | None,
     ) -> list[Candidate]:
-        """Chunks nearest to the vector, nearest first."""
+        """Chunks nearest to the vector, nearest first; with `limit` None every chunk of the entries `within`."""
         passes = gate(filters, within, phrases)
         few, components = self._few(passes), quantise(vector)
+        if limit is None:
+            limit = max(1, len(few or ()))
         made_for = self.file.db, self.file.value("PRAGMA schema_version")
         if self._sketch is None or self._sketch[0] != made_for:  # another connection, or another table
             self._sketch = made_for, Sketch(int(cast(int, self.file.meta("dimensions"))))
