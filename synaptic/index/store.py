@@ -8,8 +8,6 @@ from datetime import date
 from itertools import count
 from typing import Any, cast
 
-import apsw
-
 from ..language.words import spell
 from ..models import Proof, Stamp, Vector
 from ..notes.blocks import project_key
@@ -56,10 +54,6 @@ class Writer:
         self._doomed: list[int] = []
         self._reused = 0
 
-    @property
-    def _db(self) -> apsw.Connection:
-        return self._file.db
-
     # -- files ----------------------------------------------------------------------------------------
 
     def apply(
@@ -83,7 +77,7 @@ class Writer:
         self._has_kept = self._file.value("SELECT 1 FROM sqlite_temp_schema WHERE name = 'kept'") is not None
         for file in files:
             if isinstance(file, Stamp):
-                self._db.execute(_TOUCH, (*file.proof, ids[file.path]))
+                self._file.db.execute(_TOUCH, (*file.proof, ids[file.path]))
                 self._prove(file, True)
             else:
                 read += 1
@@ -92,21 +86,20 @@ class Writer:
         for path in removed:
             self._doomed += (row[0] for row in self._file.rows("SELECT rowid FROM entry WHERE source = ?", ids[path]))
         self._delete_doomed(hides)
-        self._db.executemany("DELETE FROM source WHERE id = ?", [(ids.pop(path),) for path in removed])
+        self._file.db.executemany("DELETE FROM source WHERE id = ?", [(ids.pop(path),) for path in removed])
         if removed:
             self._file.kept.pop("proofs", None)
         self._settle_ids()
         self._donors = {}
         if self._file.meta("reading") != reading:
             self._file.set_meta("reading", reading)
-        self._db.execute("DROP TABLE IF EXISTS temp.kept")
-        self._pack()
-        self._give_back(PAGES_A_FILE * (read + len(removed)))
+        self._file.db.execute("DROP TABLE IF EXISTS temp.kept")
+        self._give_room_back(PAGES_A_FILE * (read + len(removed)))
         return self._reused
 
     def refill(self, files: Iterable[FileRows], *, keep_vectors: bool, reading: str) -> int:
         """Empties the index and fills it with these files; returns the number of vectors that were taken over."""
-        db = self._db
+        db = self._file.db
         self._file.kept.clear()
         dimensions = cast("int | None", self._file.meta("dimensions"))
         if keep_vectors:
@@ -137,20 +130,11 @@ class Writer:
         for rowid in self._doomed:
             self._touched.add(self._file.value("SELECT own_id FROM entry WHERE rowid = ?", rowid))
             self._delete_chunks(rowid, 0)
-            self._db.execute("DELETE FROM entry WHERE rowid = ?", (rowid,))
+            self._file.db.execute("DELETE FROM entry WHERE rowid = ?", (rowid,))
         if self._doomed:
             self._file.kept.pop("vocabulary", None)
             if hides:
                 self._file.owes_scrub = True
-
-    def _give_back(self, most: int) -> None:
-        """Shortens the file by up to `most` pages where many are free.
-
-        The rows of a page that stood at the end move, not their numbers; readers keep their snapshot.
-        """
-        free, pages = self._file.value("PRAGMA freelist_count"), self._file.value("PRAGMA page_count")
-        if free > pages // FREE_SHARE:
-            self._file.rows(f"PRAGMA incremental_vacuum({min(most, free - pages // FREE_SHARE)})")
 
     def _replace_file(self, file: FileRows) -> None:
         ids, path = self.ids(), file.stamp.path
@@ -170,11 +154,11 @@ class Writer:
                 self._replace_entry(rowid, source, seq, row)
             elif tuple(place) != place_values(seq, row):
                 moved.append((*place_values(seq, row), rowid))
-        self._db.executemany(_MOVE_ENTRY, moved)
+        self._file.db.executemany(_MOVE_ENTRY, moved)
         self._insert_entries(source, new)
         self._doomed += (columns[0] for columns in known.values())
-        self._db.execute("DELETE FROM issue WHERE source = ?", (source,))
-        self._db.executemany(
+        self._file.db.execute("DELETE FROM issue WHERE source = ?", (source,))
+        self._file.db.executemany(
             "INSERT INTO issue VALUES (?, ?, ?, ?, ?)",
             ((source, seq, issue.line, issue.code, issue.message) for seq, issue in enumerate(file.issues)),
         )
@@ -185,7 +169,7 @@ class Writer:
         """Inserts new entries in few statements: a first run, or a rebuild, is nothing but this."""
         first = 1 + cast(int, self._file.value("SELECT coalesce(max(rowid), 0) FROM entry"))
         new = [(first + place, seq, row) for place, (seq, row) in enumerate(rows)]
-        self._db.executemany(_INSERT_ENTRY, [(entry, *entry_values(source, seq, row)) for entry, seq, row in new])
+        self._file.db.executemany(_INSERT_ENTRY, [(entry, *entry_values(source, seq, row)) for entry, seq, row in new])
         self._put_passages(
             [(0, entry, number, chunk) for entry, _, row in new for number, chunk in enumerate(row.chunks())]
         )
@@ -203,7 +187,9 @@ class Writer:
         for table, labels in zip(_LABELS, _labels(row), strict=True):
             if labels:
                 places = ", ".join("?" * (1 + len(labels[0])))
-                self._db.executemany(f"INSERT INTO {table} VALUES ({places})", [(rowid, *label) for label in labels])
+                self._file.db.executemany(
+                    f"INSERT INTO {table} VALUES ({places})", [(rowid, *label) for label in labels]
+                )
 
     def _replace_entry(self, rowid: int, source: int, seq: int, row: EntryRow) -> None:
         """Writes what differs: an entry is written again also where only one beside it changed."""
@@ -213,33 +199,30 @@ class Writer:
         ]
         if labels != list(_labels(row)):
             for table in _LABELS:
-                self._db.execute(f"DELETE FROM {table} WHERE entry = ?", (rowid,))
+                self._file.db.execute(f"DELETE FROM {table} WHERE entry = ?", (rowid,))
             self._insert_labels(rowid, row)
             self._file.kept.pop("vocabulary", None)
         key = row.entry.project and project_key(row.entry.project)
         if not self._file.value("SELECT project_key IS ? FROM entry WHERE rowid = ?", key, rowid):
             self._file.kept.pop("vocabulary", None)
-        self._db.execute(_UPDATE_ENTRY, (*entry_values(source, seq, row), rowid))
-        self._replace_passages(rowid, row.chunks())
-
-    def _replace_passages(self, entry: int, chunks: Sequence[ChunkRow]) -> None:
-        """Writes the passages that differ. One with another text takes the vector of an equal text over."""
-        known = {number: columns for number, *columns in self._file.rows(_CHUNKS_OF_ENTRY, entry)}
+        self._file.db.execute(_UPDATE_ENTRY, (*entry_values(source, seq, row), rowid))
+        chunks = row.chunks()
+        known = {number: columns for number, *columns in self._file.rows(_CHUNKS_OF_ENTRY, rowid)}
         others, reworded, dropped = [], [], []
         for number, chunk in enumerate(chunks):
-            rowid, hash_, words_hash, start, end, vector = known.get(number, (0, None, 0, 0, 0, 0))
+            old, hash_, words_hash, start, end, vector = known.get(number, (0, None, 0, 0, 0, 0))
             if hash_ != chunk.hash or (vector != -1) != chunk.embed:
-                others.append((rowid, entry, number, chunk))
-                dropped += [rowid] if vector > 0 else []
+                others.append((old, rowid, number, chunk))
+                dropped += [old] if vector > 0 else []
             elif (start, end, words_hash) != (chunk.start, chunk.end, chunk.words_hash):
-                self._db.execute(_MOVE_CHUNK, (chunk.start, chunk.end, chunk.words_hash, rowid))
-                reworded += [(rowid, chunk)] if words_hash != chunk.words_hash else []
-        stale = [(rowid,) for rowid, *_ in (*others, *reworded) if rowid]
-        self._db.executemany("DELETE FROM chunk_fts WHERE rowid = ?", stale)
+                self._file.db.execute(_MOVE_CHUNK, (chunk.start, chunk.end, chunk.words_hash, old))
+                reworded += [(old, chunk)] if words_hash != chunk.words_hash else []
+        stale = [(old,) for old, *_ in (*others, *reworded) if old]
+        self._file.db.executemany("DELETE FROM chunk_fts WHERE rowid = ?", stale)
         self._insert_words(reworded)
         self._put_passages(others, dropped)
         if len(known) > len(chunks):
-            self._delete_chunks(entry, len(chunks))
+            self._delete_chunks(rowid, len(chunks))
 
     def _put_passages(self, passages: Sequence[tuple[int, int, int, ChunkRow]], dropped: Sequence[int] = ()) -> None:
         """Writes (rowid, 0 for a new one; entry; number in it; passage), each with the vector of an equal text.
@@ -250,7 +233,7 @@ class Writer:
         self._drop_vectors(dropped)
         new = count(1 + cast(int, self._file.value("SELECT coalesce(max(rowid), 0) FROM chunk")))
         numbered = [(rowid or next(new), entry, number, chunk) for rowid, entry, number, chunk in passages]
-        self._db.executemany(
+        self._file.db.executemany(
             _PUT_CHUNK,
             [
                 (rowid, entry, number, chunk.start, chunk.end, chunk.hash, chunk.words_hash, 0 if chunk.embed else -1)
@@ -264,13 +247,13 @@ class Writer:
 
     def _insert_words(self, chunks: Sequence[tuple[int, ChunkRow]]) -> None:
         words = [(rowid, spell(chunk.own), spell(chunk.context)) for rowid, chunk in chunks]
-        self._db.executemany("INSERT INTO chunk_fts (rowid, own, context) VALUES (?, ?, ?)", words)
+        self._file.db.executemany("INSERT INTO chunk_fts (rowid, own, context) VALUES (?, ?, ?)", words)
 
     def _delete_chunks(self, entry: int, from_seq: int) -> None:
         doomed = self._file.rows("SELECT rowid, vector FROM chunk WHERE entry = ? AND seq >= ?", entry, from_seq)
         self._drop_vectors([rowid for rowid, vector in doomed if vector > 0])
         for table in ("chunk_fts", "chunk"):
-            self._db.executemany(f"DELETE FROM {table} WHERE rowid = ?", [(rowid,) for rowid, _ in doomed])
+            self._file.db.executemany(f"DELETE FROM {table} WHERE rowid = ?", [(rowid,) for rowid, _ in doomed])
 
     def _settle_ids(self) -> None:
         """Decides anew which entry has an id, for each touched id that several entries claim or claimed until now.
@@ -286,7 +269,9 @@ class Writer:
                 seen.add(tuple(says))
                 other = derived_id(day and date.fromisoformat(day), path, own_id, 0) if twin == 2 else None
                 if (twin, other) != (twin_before, other_before):
-                    self._db.execute("UPDATE entry SET twin = ?, other_id = ? WHERE rowid = ?", (twin, other, rowid))
+                    self._file.db.execute(
+                        "UPDATE entry SET twin = ?, other_id = ? WHERE rowid = ?", (twin, other, rowid)
+                    )
 
     # -- vectors --------------------------------------------------------------------------------------
 
@@ -295,7 +280,7 @@ class Writer:
         if self._file.meta("model") == name:
             return
         self._empty_vectors(dimensions)
-        self._db.execute("UPDATE chunk SET vector = 0 WHERE vector > 0")
+        self._file.db.execute("UPDATE chunk SET vector = 0 WHERE vector > 0")
         self._file.set_meta("model", name)
         self._file.set_meta("dimensions", dimensions)
 
@@ -323,16 +308,18 @@ class Writer:
         """Stores vectors, each with the number of this change, by which every process sees that they are new."""
         if vectors:
             change = self._count("stored", 1)
-            self._db.executemany(_INSERT_VECTOR, vectors)
-            self._db.executemany("UPDATE chunk SET vector = ? WHERE rowid = ?", [(change, row) for row, _ in vectors])
+            self._file.db.executemany(_INSERT_VECTOR, vectors)
+            self._file.db.executemany(
+                "UPDATE chunk SET vector = ? WHERE rowid = ?", [(change, row) for row, _ in vectors]
+            )
 
     def _drop_vectors(self, rowids: Sequence[int]) -> None:
         if rowids:
-            self._db.executemany("DELETE FROM chunk_vec WHERE rowid = ?", [(rowid,) for rowid in rowids])
+            self._file.db.executemany("DELETE FROM chunk_vec WHERE rowid = ?", [(rowid,) for rowid in rowids])
             self._count("dropped", len(rowids))
 
     def _empty_vectors(self, dimensions: int) -> None:
-        create_vectors(self._db, dimensions)
+        create_vectors(self._file.db, dimensions)
         self._file.set_meta("packed", self._count("dropped", 0))
 
     def _count(self, key: str, more: int) -> int:
@@ -341,21 +328,25 @@ class Writer:
         self._file.set_meta(key, new)
         return new
 
-    def _pack(self) -> None:
-        """Rewrites the table of vectors where it became sparse; vec0 gives up a block when it is empty."""
+    def _give_room_back(self, most: int) -> None:
+        """Rewrites the table of vectors where it became sparse; where many pages are free, gives up to `most` back.
+
+        The rows of a page that stood at the end move, not their numbers; readers keep their snapshot.
+        """
         dropped = cast(int, self._file.meta("dropped") or 0)
         since = dropped - cast(int, self._file.meta("packed") or 0)
-        if since < DROPPED_AT_LEAST:
-            return
-        rowids = [row[0] for row in self._file.rows("SELECT rowid FROM chunk WHERE vector > 0 ORDER BY rowid")]
-        if since < SPARSE * (len(rowids) + since):
-            return
-        for begin in range(0, len(rowids), MOVED_AT_ONCE):
-            some = rowids[begin : begin + MOVED_AT_ONCE]
-            moving = self._file.rows(VECTORS_OF_CHUNKS, json.dumps(some))
-            self._db.executemany("DELETE FROM chunk_vec WHERE rowid = ?", [(rowid,) for rowid in some])
-            self._db.executemany(_INSERT_VECTOR, moving)
-        self._file.set_meta("packed", dropped)
+        if since >= DROPPED_AT_LEAST:
+            rowids = [row[0] for row in self._file.rows("SELECT rowid FROM chunk WHERE vector > 0 ORDER BY rowid")]
+            if since >= SPARSE * (len(rowids) + since):
+                for begin in range(0, len(rowids), MOVED_AT_ONCE):
+                    some = rowids[begin : begin + MOVED_AT_ONCE]
+                    moving = self._file.rows(VECTORS_OF_CHUNKS, json.dumps(some))
+                    self._file.db.executemany("DELETE FROM chunk_vec WHERE rowid = ?", [(rowid,) for rowid in some])
+                    self._file.db.executemany(_INSERT_VECTOR, moving)
+                self._file.set_meta("packed", dropped)
+        free, pages = self._file.value("PRAGMA freelist_count"), self._file.value("PRAGMA page_count")
+        if free > pages // FREE_SHARE:
+            self._file.rows(f"PRAGMA incremental_vacuum({min(most, free - pages // FREE_SHARE)})")
 
 
 def _labels(row: EntryRow) -> tuple[list[Any], list[Any], list[Any]]:

@@ -26,25 +26,22 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool, *, t
     texts = [_whole_text(entry, masked) for entry in parsed.entries]
     before = ["", *(text[-CONTEXT_CHARS:] for text in texts[:-1])]
     after = [*(text[:CONTEXT_CHARS] for text in texts[1:]), ""]
-    rows = tuple(
-        _entry_row(entry, data, masked, previous, following, times)
-        for entry, previous, following in zip(parsed.entries, before, after, strict=False)  # none in an empty file
-    )
-    return FileRows(stamp, hash_of(data), settled, rows, parsed.issues, hides=masked != data)
-
-
-def _entry_row(entry: Entry, data: bytes, masked: bytes, previous: str, following: str, times: bool) -> EntryRow:
-    place = place_of(entry)
-    block = data[place.start : place.end]
-    made_of = repr((previous, following, times, _ROW(entry))).encode("utf-8", "surrogatepass")
-    return EntryRow(
-        entry=entry,
-        hash=hash_of(block),
-        content_hash=hash_of(entry.content),
-        row_hash=hash_of(made_of + block),
-        chunks=partial(_chunk_rows, entry, masked[place.body_start : place.body_end], previous, following, times),
-        hides=masked[place.start : place.end] != block,
-    )
+    rows = []
+    for entry, previous, following in zip(parsed.entries, before, after, strict=False):  # none in an empty file
+        place = place_of(entry)
+        block, body = data[place.start : place.end], masked[place.body_start : place.body_end]
+        made_of = repr((previous, following, times, _ROW(entry))).encode("utf-8", "surrogatepass")
+        rows.append(
+            EntryRow(
+                entry=entry,
+                hash=hash_of(block),
+                content_hash=hash_of(entry.content),
+                row_hash=hash_of(made_of + block),
+                chunks=partial(_chunk_rows, entry, body, previous, following, times),
+                hides=masked[place.start : place.end] != block,
+            )
+        )
+    return FileRows(stamp, hash_of(data), settled, tuple(rows), parsed.issues, hides=masked != data)
 
 
 _ROW = attrgetter(*(field.name for field in fields(Entry) if field.name not in ("content", "place", "changed_files")))
