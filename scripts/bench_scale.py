@@ -31,15 +31,13 @@ from synaptic import Filters, Workspace, rebuild, save, search
 from synaptic.config import DEFAULT_MODEL
 from synaptic.index import Candidate, Index
 from synaptic.index.conditions import gate
-from synaptic.index.database import rows
 from synaptic.index.embedding import FastEmbedder
 from synaptic.index.rows import quantise
 from synaptic.language.query import parse_query
 from synaptic.language.words import match
 from synaptic.models import Vector
-from synaptic.search.evidence import DEPTH, Evidence, Query
+from synaptic.search.evidence import DEPTH, Evidence, Query, Request
 from synaptic.search.ranking import reciprocal_rank_fusion
-from synaptic.search.request import Request
 from synaptic.workspace.embed import embed_pending
 from synaptic.workspace.sync import sync
 
@@ -126,8 +124,7 @@ class Exact(Index):
 
 def every_match(index: Index, terms: Sequence[str], context_weight: float, limit: int) -> list[tuple[int, float]]:
     """BM25 of every chunk that holds any of the words, the best of them; what SQLite does when asked plainly."""
-    found = rows(
-        index.file.db,
+    found = index.file.rows(
         f"SELECT rowid, bm25(chunk_fts, 1.0, {context_weight}) AS score FROM chunk_fts "
         "WHERE chunk_fts MATCH ? ORDER BY score, rowid DESC LIMIT ?",
         " OR ".join(terms),
@@ -140,8 +137,7 @@ def every_vector(index: Index, vector: Vector, limit: int, filters: Filters | No
     """The nearest stored vectors; what sqlite-vec does when asked plainly."""
     passes = gate(filters or Filters(), None, ())
     listing, values = ("", ()) if passes.open else passes.listing
-    found = rows(
-        index.file.db,
+    found = index.file.rows(
         "SELECT rowid, distance FROM chunk_vec WHERE embedding MATCH vec_int8(?) AND k = ? "
         + (f"AND rowid IN ({listing})" if listing else ""),
         quantise(vector),

@@ -28,12 +28,11 @@ from mcp import Client, StdioServerParameters
 from synaptic import Config, Filters, Workspace, open_workspace, rebuild, search
 from synaptic.config import DEFAULT_MODEL, make_clock
 from synaptic.index.embedding import FastEmbedder
-from synaptic.index.parallel import in_parallel, processors
 from synaptic.language.query import parse_query
 from synaptic.models import Vector
-from synaptic.search.evidence import Evidence, Query
-from synaptic.search.request import Request
+from synaptic.search.evidence import Evidence, Query, Request
 from synaptic.surfaces.mcp.answers import ANSWERS, Call
+from synaptic.workspace.embed import in_parallel, processors
 from synaptic.workspace.sync import sync
 
 Row = dict[str, Any]

@@ -8,10 +8,10 @@ import importlib.util
 import os
 import re
 import time
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from urllib.parse import quote
 
 import apsw
@@ -28,6 +28,11 @@ OPEN_PAUSE_S = 0.01
 PAGE_SIZE = 2048  # small journals leave 40 tables half full
 MEMORY_RETRY_S = 60.0
 SCHEMA = Path(__file__).with_name("schema.sql")
+
+Made = TypeVar("Made")
+
+LASTING = frozenset({"proofs", "ids", "vocabulary", "frequencies"})
+"""Names of kept values that stay when this process writes: its writes update them, or they may lag behind."""
 
 _NEW_FILE = (f"page_size = {PAGE_SIZE}", "auto_vacuum = INCREMENTAL")  # of an old one they want the write lock
 _PRAGMAS = (
@@ -65,20 +70,22 @@ class Database:
     """The connection to an index file. It opens at the first use and reopens when the file was replaced.
 
     A file that cannot be written is copied into memory as far as it can be read, and used there; a minute later
-    the file is tried again. `trouble` says why, and is empty otherwise. `openings` counts the connections so far.
+    the file is tried again. `trouble` says why, and is empty otherwise. `kept` are values made from the index, by name.
     """
 
-    def __init__(self, path: Path, *, stemming: bool = True, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> None:
+    def __init__(self, path: Path, *, stemming: bool = True) -> None:
         self.path = path
         self.trouble = ""
-        self.openings = 0
+        self.kept: dict[str, object] = {}
         self.tokenizer = ("porter", *TOKENIZER) if stemming else TOKENIZER
-        self._busy_timeout_ms = busy_timeout_ms
         self._connection: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
-        self._companions: tuple[object, object] | None = None
+        self._companions: tuple[int, ...] | None = None
         self._memory_until = 0.0
         self._whole_at: int | None = None
+        self._kept_at = (0, 0)
+        self._scrub = path.with_name("index.scrub")
+        self._owes_scrub = False
 
     # -- using it -----------------------------------------------------------------------------------
 
@@ -91,11 +98,48 @@ class Database:
         if self._connection is not None and self._connection.in_transaction:
             return self._connection  # what was begun ends on the file it began on
         if self._connection is not None:
-            self._drop_what_is_gone()
+            if self._identity != _identity(self.path) or (self.trouble and time.monotonic() > self._memory_until):
+                self.close()
+            elif not self.trouble and self._companions != _companions(self.path):
+                self._reset()  # others see a file without its log; what was in that may be half in the file
         if self._connection is None:
             self._connection = self._open()
-            self.openings += 1
         return self._connection
+
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Every row of a query. Raises apsw.CorruptError for text that is none."""
+        try:
+            return cast("list[tuple[Any, ...]]", self.db.execute(sql, values).fetchall())
+        except UnicodeDecodeError as error:
+            raise apsw.CorruptError(str(error)) from error
+
+    def value(self, sql: str, *values: Any) -> Any:
+        """The first column of the first row; None where there is no row."""
+        found = self.rows(sql, *values)
+        return found[0][0] if found else None
+
+    def meta(self, key: str) -> str | int | float | None:
+        """What is known by this key: `model`, `dimensions`, `embed_rate`, `reading`; None for a key without value."""
+        return cast("str | int | float | None", self.value("SELECT value FROM meta WHERE key = ?", key))
+
+    def set_meta(self, key: str, new: str | int | float) -> None:
+        self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, new))
+
+    def keep(self, name: str, make: Callable[[], Made]) -> Made:
+        """What `make` returned when it was last called; it is called only where nothing valid is in `kept`.
+
+        When another process has written, everything is forgotten; when this one has, everything but LASTING.
+        """
+        at = cast(int, self.value("PRAGMA data_version")), self.db.total_changes()
+        if at[0] != self._kept_at[0]:
+            self.kept.clear()
+        elif at != self._kept_at:
+            for other in self.kept.keys() - LASTING:
+                del self.kept[other]
+        self._kept_at = at
+        if name not in self.kept:
+            self.kept[name] = make()
+        return cast("Made", self.kept[name])
 
     @contextmanager
     def transaction(self, write_within_ms: int | None = None) -> Iterator[apsw.Connection]:
@@ -106,16 +150,16 @@ class Database:
         db = self.db
         if write_within_ms is None:
             with _transaction(db, "BEGIN") if not db.in_transaction else nullcontext():
-                self._check_tables(db)
+                self._check_tables()
                 yield db
             return
         db.set_busy_timeout(write_within_ms)
         try:
             with _transaction(db):
-                self._check_tables(db)
+                self._check_tables()
                 yield db
         finally:
-            db.set_busy_timeout(self._busy_timeout_ms)
+            db.set_busy_timeout(BUSY_TIMEOUT_MS)
 
     def close(self) -> None:
         """Closes the connection; the next use opens the file again."""
@@ -123,6 +167,22 @@ class Database:
             self._connection.close()
         self._connection = self._identity = self._companions = self._whole_at = None
         self.trouble = ""
+        self.kept.clear()
+
+    @property
+    def owes_scrub(self) -> bool:
+        """Whether bytes of text that was purged, or became private, may still stand in the file or its log.
+
+        Setting it leaves a file beside the index, which tells every process; not a row, for another process may be
+        writing. `Index.compact` does the scrub and takes the file away.
+        """
+        return self._owes_scrub or self._scrub.exists()
+
+    @owes_scrub.setter
+    def owes_scrub(self, owes: bool) -> None:
+        self._owes_scrub = owes
+        with suppress(OSError):  # where nothing can be written, this process remembers
+            self._scrub.touch(0o600) if owes else self._scrub.unlink(missing_ok=True)
 
     # -- healing ------------------------------------------------------------------------------------
 
@@ -134,15 +194,36 @@ class Database:
         """
         try:
             if not whole:
-                answer = str(value(self.db, "PRAGMA quick_check(1)"))
+                answer = str(self.value("PRAGMA quick_check(1)"))
                 return None if answer == "ok" else answer
             self._whole_at = None
-            with self.transaction() as db:
-                return _fault(db)
+            with self.transaction():
+                return self._fault()
         except apsw.Error as error:
             if is_damage(error) or (whole and isinstance(error, _SUSPICION)):
                 return str(error)
             raise
+
+    def _fault(self) -> str | None:
+        """What is wrong with the content of the tables."""
+        if (answer := str(self.value("PRAGMA integrity_check(1)"))) != "ok":
+            return answer
+        if self.rows("PRAGMA foreign_key_check"):
+            return "A row of the index names another one that is missing"
+        pairs = [
+            ("SELECT rowid FROM chunk", "SELECT rowid FROM chunk_fts_docsize"),
+            ("SELECT DISTINCT entry FROM chunk", "SELECT rowid FROM entry"),
+        ]
+        dimensions = self.meta("dimensions")
+        if dimensions is not None:
+            pairs.append((_WITH_VECTOR, "SELECT rowid FROM chunk_vec"))
+        both = [(one, other) for pair in pairs for one, other in (pair, pair[::-1])]
+        orphans = sum(self.value(f"SELECT count(*) FROM ({one} EXCEPT {other})") for one, other in both)
+        if orphans:
+            return f"{orphans} rows of the index belong to no entry"
+        if dimensions is not None and self.value(_UNREADABLE, dimensions):
+            return "A vector of the index cannot be read"
+        return None
 
     def heal(self, error: apsw.Error, tried: Collection[str] = ()) -> str:
         """Acts on an error and returns the way: `reset`, `detach`, `again`, or "" for none.
@@ -153,27 +234,14 @@ class Database:
         """
         way = "reset" if is_damage(error) else "detach" if is_unwritable(error) else ""
         if isinstance(error, _SUSPICION):
-            way = "reset" if self._is_broken() else "again"
+            way = "again"
+            with suppress(apsw.Error):  # of the disk: it says nothing of the index
+                way = "reset" if self.check(whole=True) else way
         if way == "reset" and way not in tried:
             self._reset()
         elif way == "detach" and way not in tried:
             self._detach(error)
         return way
-
-    def _is_broken(self) -> bool:
-        try:
-            return self.check(whole=True) is not None
-        except apsw.Error:  # of the disk: it says nothing of the index
-            return False
-
-    def _drop_what_is_gone(self) -> None:
-        if self._identity != _identity(self.path):
-            self.close()
-        elif self.trouble:
-            if time.monotonic() > self._memory_until:
-                self.close()
-        elif self._companions != _companions(self.path):
-            self._reset()  # others see a file without its log; what was in that may be half in the file
 
     def _reset(self) -> None:
         """Deletes the file, its log and its shared memory together, unless another process did so already."""
@@ -191,19 +259,18 @@ class Database:
         self.close()
         self._identity = _identity(self.path)
         self._connection = self._in_memory(error)
-        self.openings += 1
 
-    def _check_tables(self, db: apsw.Connection) -> None:
+    def _check_tables(self) -> None:
         """Raises apsw.CorruptError where a table or an index is not as it was made.
 
         sqlite-vec would end the process at the next question to a table that is gone.
         """
-        cookie = value(db, "PRAGMA schema_version")
+        cookie = self.value("PRAGMA schema_version")
         if cookie == self._whole_at:
             return
-        found = {part for row in rows(db, "SELECT name, sql FROM sqlite_schema") for part in row}
+        found = {part for row in self.rows("SELECT name, sql FROM sqlite_schema") for part in row}
         wanted = _WORD_TABLES.union(self._statements())
-        if wanted <= found and meta(db, "model") is not None:
+        if wanted <= found and self.meta("model") is not None:
             wanted |= {"chunk_vec", *rescue.VECTOR_TABLES}
         if not wanted <= found:
             raise apsw.CorruptError(f"this part of it is missing: {min(wanted - found)}")
@@ -265,12 +332,10 @@ class Database:
 
     def _connect(self, connection: apsw.Connection) -> apsw.Connection:
         try:
-            connection.set_busy_timeout(self._busy_timeout_ms)
+            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             is_new = not connection.execute("PRAGMA page_count").get
             for pragma in (*_NEW_FILE, *_PRAGMAS) if is_new else _PRAGMAS:
-                connection.execute(
-                    f"PRAGMA {pragma}"
-                ).fetchall()  # one at a time: unread, it keeps the next from running
+                connection.execute(f"PRAGMA {pragma}").fetchall()  # unread, it keeps the next from running
             connection.enable_load_extension(True)
             connection.load_extension(_vec0_path())
             connection.enable_load_extension(False)
@@ -287,15 +352,19 @@ class Database:
         with _transaction(connection):
             if _schema_of(connection) == wanted:  # another process was quicker
                 return
-            kept, accesses = rescue.take(connection), rescue.accesses(connection)
+            rescued, accesses = rescue.set_aside(connection), []
+            with suppress(apsw.Error):
+                accesses = connection.execute("SELECT id, count, at FROM access").fetchall()
             if connection.execute("PRAGMA user_version").get != 0:
                 _drop_everything(connection)
             connection.execute(";".join(self._statements()))
             connection.execute("INSERT INTO meta VALUES ('schema', ?)", (wanted,))
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION}")
             connection.executemany("INSERT INTO access VALUES (?, ?, ?)", accesses)
-            if kept:
-                rescue.give(connection, kept)
+            if rescued:
+                model, dimensions = rescued
+                rescue.create_vectors(connection, dimensions)
+                connection.execute("INSERT INTO meta VALUES ('model', ?), ('dimensions', ?)", (model, dimensions))
 
     def _statements(self) -> list[str]:
         """The statements that make the tables and their indexes, as SQLite keeps them."""
@@ -307,59 +376,13 @@ class Database:
     def _creation_lock(self) -> Iterator[None]:
         from filelock import FileLock
 
-        with FileLock(self.path.with_name("index.lock"), timeout=self._busy_timeout_ms / 1000, mode=0o600):
+        with FileLock(self.path.with_name("index.lock"), timeout=BUSY_TIMEOUT_MS / 1000, mode=0o600):
             yield
-
-
-def rows(db: apsw.Connection, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-    """Every row of a query. Raises apsw.CorruptError for text that is none."""
-    try:
-        return cast("list[tuple[Any, ...]]", db.execute(sql, values).fetchall())
-    except UnicodeDecodeError as error:
-        raise apsw.CorruptError(str(error)) from error
-
-
-def value(db: apsw.Connection, sql: str, *values: Any) -> Any:
-    """The first column of the first row; None where there is no row."""
-    found = rows(db, sql, *values)
-    return found[0][0] if found else None
-
-
-def meta(db: apsw.Connection, key: str) -> str | int | float | None:
-    """The value of a key of the table `meta`; None for a key that it does not hold."""
-    return cast("str | int | float | None", value(db, "SELECT value FROM meta WHERE key = ?", key))
-
-
-def set_meta(db: apsw.Connection, key: str, new: str | int | float) -> None:
-    """Stores the value of a key of the table `meta`."""
-    db.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", (key, new))
 
 
 def versions() -> str:
     """SQLite's and sqlite-vec's versions."""
     return f"SQLite {apsw.sqlite_lib_version()}, sqlite-vec {importlib.metadata.version('sqlite-vec')}"
-
-
-def _fault(db: apsw.Connection) -> str | None:
-    """What is wrong with the content of the tables."""
-    if (answer := str(value(db, "PRAGMA integrity_check(1)"))) != "ok":
-        return answer
-    if rows(db, "PRAGMA foreign_key_check"):
-        return "A row of the index names another one that is missing"
-    pairs = [
-        ("SELECT rowid FROM chunk", "SELECT rowid FROM chunk_fts_docsize"),
-        ("SELECT DISTINCT entry FROM chunk", "SELECT rowid FROM entry"),
-    ]
-    dimensions = meta(db, "dimensions")
-    if dimensions is not None:
-        pairs.append((_WITH_VECTOR, "SELECT rowid FROM chunk_vec"))
-    both = [(one, other) for pair in pairs for one, other in (pair, pair[::-1])]
-    orphans = sum(value(db, f"SELECT count(*) FROM ({one} EXCEPT {other})") for one, other in both)
-    if orphans:
-        return f"{orphans} rows of the index belong to no entry"
-    if dimensions is not None and value(db, _UNREADABLE, dimensions):
-        return "A vector of the index cannot be read"
-    return None
 
 
 _WITH_VECTOR = "SELECT rowid FROM chunk WHERE vector > 0"
@@ -423,16 +446,12 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return (status.st_dev, status.st_ino) if status.st_size else None  # emptied is as good as gone
 
 
-def _companions(path: Path) -> tuple[object, object]:
+def _companions(path: Path) -> tuple[int, ...]:
     """The inodes of the log and the shared memory. They stay the same while a connection is open."""
-    return _inode(f"{path}-wal"), _inode(f"{path}-shm")
-
-
-def _inode(path: str) -> int | None:
     try:
-        return os.stat(path).st_ino  # noqa: PTH116
+        return tuple(os.stat(f"{path}{suffix}").st_ino for suffix in ("-wal", "-shm"))  # noqa: PTH116
     except OSError:
-        return None
+        return ()
 
 
 def _readable_copy(path: Path) -> apsw.Connection | None:
@@ -440,7 +459,7 @@ def _readable_copy(path: Path) -> apsw.Connection | None:
     for way in ("mode=ro", "immutable=1"):  # with its log; without, where that cannot be opened
         memory = apsw.Connection(":memory:")
         memory.execute(f"PRAGMA page_size = {PAGE_SIZE}")
-        with suppress(apsw.Error), _read_only(path, way) as file:
+        with suppress(apsw.Error), closing(apsw.Connection(f"file:{quote(str(path))}?{way}", flags=_READ_ONLY)) as file:
             with memory.backup("main", file, "main") as backup:
                 backup.step(-1)
             if memory.execute("PRAGMA quick_check(1)").get == "ok":
@@ -449,14 +468,7 @@ def _readable_copy(path: Path) -> apsw.Connection | None:
     return None
 
 
-@contextmanager
-def _read_only(path: Path, way: str) -> Iterator[apsw.Connection]:
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    file = apsw.Connection(f"file:{quote(str(path))}?{way}", flags=flags)
-    try:
-        yield file
-    finally:
-        file.close()
+_READ_ONLY = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 
 
 def _unlink(path: Path, *suffixes: str) -> None:

@@ -12,7 +12,7 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -92,9 +92,6 @@ class ShippedModel:
             str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
         )
 
-    def query_embed(self, text: str) -> Iterator[npt.NDArray[Any]]:
-        return self.passage_embed([text])
-
     def passage_embed(self, texts: Sequence[str]) -> Iterator[npt.NDArray[Any]]:
         """A vector of shape (384,) for each text, not yet of length 1."""
         import numpy as np
@@ -104,6 +101,8 @@ class ShippedModel:
             fed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
             [tokens] = self._session.run(["last_hidden_state"], fed)
             yield tokens[0].mean(axis=0)
+
+    query_embed = passage_embed
 
 
 class FastEmbedder:
@@ -115,29 +114,22 @@ class FastEmbedder:
 
     def __init__(self, model: str, *, cache: Path, threads: int = 1) -> None:
         self.model = model
-        self.shipped = model.casefold() == DEFAULT_MODEL.casefold()
+        self.dimensions = 0
+        self.name = model.casefold()
+        self.shipped = self.name == DEFAULT_MODEL.casefold()
+        if self.shipped:  # another hash over its files means other vectors
+            files = "".join(f"{file} {sha256}\n" for file, sha256 in sorted(MODEL_SHA256.items()))
+            self.name = f"{DEFAULT_MODEL}@{hashlib.sha256(files.encode()).hexdigest()[:12]}"
+            self.dimensions = _SHIPPED_DIMENSIONS
         self._cache = cache
         self._threads = threads
         self._loading = threading.Lock()
         self._loaded: TextEmbedding | ShippedModel | None = None
-        self._dimensions = _SHIPPED_DIMENSIONS if self.shipped else 0
         self._failure: tuple[float, ModelError] | None = None
-
-    @property
-    def name(self) -> str:
-        """For the shipped model its name and a hash over its files, else the name in lower case."""
-        if not self.shipped:
-            return self.model.casefold()
-        files = "".join(f"{file} {sha256}\n" for file, sha256 in sorted(MODEL_SHA256.items()))
-        return f"{DEFAULT_MODEL}@{hashlib.sha256(files.encode()).hexdigest()[:12]}"
 
     @property
     def ready(self) -> bool:
         return self._loaded is not None
-
-    @property
-    def dimensions(self) -> int:
-        return self._dimensions
 
     def load(self) -> None:
         """Make ready: 0.2 s for the shipped model; another is downloaded into `cache` at its first load.
@@ -148,7 +140,9 @@ class FastEmbedder:
             return
         with self._loading:
             if self._loaded is None:
-                self._raise_recent_failure()
+                if self._failure and time.monotonic() - self._failure[0] < _RETRY_AFTER_S:
+                    error = self._failure[1]
+                    raise ModelError(error.message, valid=error.valid, hint=error.hint)
                 try:
                     self._loaded = self._load()
                 except ModelError as error:
@@ -156,25 +150,25 @@ class FastEmbedder:
                     raise
 
     def embed_query(self, text: str) -> Vector:
-        return _first_unit(self._model().query_embed(_clean(text)))
+        return self._vector("query_embed", text)
 
     def embed_passage(self, text: str) -> Vector:
-        model = self._model()
+        return self._vector("passage_embed", text)
+
+    def _vector(self, method: str, text: str) -> Vector:
+        """What this method of the model makes of a text, at length 1: some of fastembed's models do not normalise."""
+        import numpy as np
+
+        self.load()
+        # as a tokenizer can take it: no NUL, no lone surrogates, no more than a window can hold
+        clean = text[:_MAX_CHARS].replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
         try:
-            return _first_unit(model.passage_embed([_clean(text)]))
+            made = next(iter(getattr(self._loaded, method)([clean])))
         except Exception as error:  # onnxruntime's own kinds, MemoryError
             raise ModelError(f"The model failed on a text: {_first_line(error)}.") from error
-
-    def _model(self) -> TextEmbedding | ShippedModel:
-        self.load()
-        assert self._loaded is not None
-        return self._loaded
-
-    def _raise_recent_failure(self) -> None:
-        if self._failure is not None:
-            failed_at, error = self._failure
-            if time.monotonic() - failed_at < _RETRY_AFTER_S:
-                raise ModelError(error.message, valid=error.valid, hint=error.hint)
+        vector = np.nan_to_num(np.asarray(made, dtype=np.float32), posinf=0.0, neginf=0.0)
+        length = np.linalg.norm(vector)
+        return vector / length if length > 0 else vector
 
     def _load(self) -> TextEmbedding | ShippedModel:
         # onnxruntime 1.31 notes every process in ~/.cache/Microsoft and sends that to its makers. Not from here.
@@ -222,7 +216,7 @@ class FastEmbedder:
                 f"The model {self.model} cannot be started from {self._cache}: {_first_line(error)}.",
                 hint=f"Search goes on by words. Delete {self._cache} so that it is downloaded again, {_BACK}",
             ) from error
-        self._dimensions = int(known["dim"])
+        self.dimensions = int(known["dim"])
         return loaded
 
 
@@ -309,18 +303,3 @@ def _first_line(error: BaseException) -> str:
     """The error's kind and the first line of its text, without a full stop."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0][:200].rstrip('. ')}" if lines else type(error).__name__
-
-
-def _clean(text: str) -> str:
-    """`text` as a tokenizer can take it: no NUL, no lone surrogates, no more than a window can hold."""
-    return text[:_MAX_CHARS].replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
-
-
-def _first_unit(vectors: Iterable[npt.NDArray[Any]]) -> Vector:
-    """The first of `vectors`, at length 1: some of fastembed's models do not normalise."""
-    import numpy as np
-
-    vector = np.asarray(next(iter(vectors)), dtype=np.float32)
-    vector = np.nan_to_num(vector, posinf=0.0, neginf=0.0)
-    length = np.linalg.norm(vector)
-    return vector / length if length > 0 else vector

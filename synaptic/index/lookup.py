@@ -19,10 +19,8 @@ import apsw
 from ..errors import Ambiguous, NotFound, SynapticError
 from ..language.words import match, sought
 from ..models import Facets, Filters, Order, ParseIssue, Proof, Stamp, Vector
-from . import database
 from .conditions import OWN, SUPERSEDED, THESE, Gate, conditions, gate, shown
 from .database import BUSY_TIMEOUT_MS, Database
-from .kept import Cache
 from .rows import (
     MICROSECOND,
     SELECT_ENTRY,
@@ -78,25 +76,13 @@ class Index:
 
     def __init__(self, path: Path, *, stemming: bool = True) -> None:
         self.file = Database(path, stemming=stemming)
-        self._cache = Cache(self.file)
-        self._writer = Writer(self.file, self._cache, hidden=self._owe_scrub)
+        self.meta = self.file.meta
+        self._writer = Writer(self.file)
         self._stems: dict[str, str | None] = {}
-        self._sketch: tuple[tuple[int, int], Sketch] | None = None
-        self._note = path.with_name("index.scrub")
-        self._owes_scrub = False
+        self._sketch: tuple[object, Sketch] | None = None
         self._accessed: Counter[str] = Counter()
         self._accessed_at = 0
         self._timed: dict[str, deque[Call]] = {}
-
-    def _rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        return database.rows(self.file.db, sql, *values)
-
-    def _value(self, sql: str, *values: Any) -> Any:
-        return database.value(self.file.db, sql, *values)
-
-    def meta(self, key: str) -> str | int | float | None:
-        """What is known by this key: `model`, `dimensions`, `embed_rate`, `reading`; None for a key without value."""
-        return database.meta(self.file.db, key)
 
     # -- changing it --------------------------------------------------------------------------------
 
@@ -111,7 +97,7 @@ class Index:
                 yield self._writer
                 self._write_counted(db)
         except BaseException:
-            self._cache.kept.clear()
+            self.file.kept.clear()
             raise
         self._accessed.clear()
         for calls in self._timed.values():
@@ -165,31 +151,13 @@ class Index:
                 (verb, CALLS_KEPT),
             )
 
-    @property
-    def owes_scrub(self) -> bool:
-        """Whether bytes of text that was purged, or became private, may still stand in the file or its log.
-
-        Setting it leaves a file beside the index, which tells every process; not a row, for another process may be
-        writing. `compact` does the scrub and takes the file away.
-        """
-        return self._owes_scrub or self._note.exists()
-
-    @owes_scrub.setter
-    def owes_scrub(self, owes: bool) -> None:
-        self._owes_scrub = owes
-        with suppress(OSError):  # where nothing can be written, this process remembers
-            self._note.touch(0o600) if owes else self._note.unlink(missing_ok=True)
-
-    def _owe_scrub(self) -> None:
-        self.owes_scrub = True
-
     def compact(self, wait_ms: int = COMPACT_WAIT_MS) -> bool:
         """Gives free pages back and empties the write-ahead log; where a scrub is owed, deleted text leaves no trace.
 
         For that, FTS5's segments are merged: they keep deleted words. False where another process writes, or reads from
         the log, and where the index is kept in memory: a scrub stays owed then.
         """
-        scrubs = self.owes_scrub
+        scrubs = self.file.owes_scrub
         if scrubs and self.file.trouble:
             return False
         try:
@@ -201,13 +169,13 @@ class Index:
             db = self.file.db
             db.set_busy_timeout(wait_ms)
             db.execute("PRAGMA incremental_vacuum").fetchall()
-            done = not self._value("PRAGMA wal_checkpoint(TRUNCATE)")
+            done = not self.file.value("PRAGMA wal_checkpoint(TRUNCATE)")
         except (apsw.BusyError, apsw.LockedError):
             done = False
         finally:
             self.file.db.set_busy_timeout(BUSY_TIMEOUT_MS)
         if scrubs and done:
-            self.owes_scrub = False
+            self.file.owes_scrub = False
         return done
 
     # -- the two lists ------------------------------------------------------------------------------
@@ -231,14 +199,14 @@ class Index:
         telling, steps = self._promising(terms, limit) if few is None or len(few) > FEW else (terms, [])
         best: list[tuple[int, float]] = []
         for promising in steps:
-            best = self._passing_scored(telling, context_weight, limit, passes, few, promising)
+            best = self._scored(telling, context_weight, limit, passes, few, promising)
             if len(best) >= limit:
                 break
         else:
-            best = self._passing_scored(terms, context_weight, limit, passes, few)
+            best = self._scored(terms, context_weight, limit, passes, few)
         return self._candidates(best)
 
-    def _passing_scored(
+    def _scored(
         self,
         terms: Sequence[str],
         context_weight: float,
@@ -247,34 +215,26 @@ class Index:
         few: array[int] | None,
         promising: str = "",
     ) -> list[tuple[int, float]]:
-        """(chunk, BM25) of the best chunks that pass and, where the query `promising` is given, match it too."""
+        """(chunk, BM25) of the best chunks that pass, lowest first; of equals the later.
+
+        They also match the query `promising`, where one is given.
+        """
         condition, values = (_AMONG_MATCHES, [promising]) if promising else ("", [])
         if few is not None:
-            return self._scored(
-                terms, context_weight, limit, condition + _AMONG_THESE, [*values, json.dumps(few.tolist())]
-            )
-        if passes.open:
-            return self._scored(terms, context_weight, limit, condition, values)
-        for depth in (MANY_PASS * limit, -1):
-            scored = self._scored(terms, context_weight, depth, condition, values)
-            best = self._first_passing(scored, limit, passes)
+            condition, values = condition + _AMONG_THESE, [*values, json.dumps(few.tolist())]
+        columns = f"{OWN}: " if context_weight == 0 else ""
+        sql = (
+            f"SELECT rowid, bm25(chunk_fts, 1.0, {float(context_weight)}) AS score FROM chunk_fts "
+            f"WHERE chunk_fts MATCH ? {condition} ORDER BY score, rowid DESC LIMIT ?"
+        )
+        best: list[tuple[int, float]] = []
+        is_whole = passes.open or few is not None
+        for depth in (limit,) if is_whole else (MANY_PASS * limit, -1):
+            scored = cast(Any, self.file.rows(sql, f"{columns}({' OR '.join(terms)})", *values, depth))
+            best = scored if is_whole else self._first_passing(scored, limit, passes)
             if len(best) >= limit or len(scored) < depth:
                 break
         return best
-
-    def _scored(
-        self, terms: Sequence[str], context_weight: float, limit: int, condition: str = "", values: Sequence[Any] = ()
-    ) -> list[tuple[int, float]]:
-        """(chunk, BM25) of the best, lowest first; of equals the later."""
-        columns = f"{OWN}: " if context_weight == 0 else ""
-        rows = self._rows(
-            f"SELECT rowid, bm25(chunk_fts, 1.0, {float(context_weight)}) AS score FROM chunk_fts "
-            f"WHERE chunk_fts MATCH ? {condition} ORDER BY score, rowid DESC LIMIT ?",
-            f"{columns}({' OR '.join(terms)})",
-            *values,
-            limit,
-        )
-        return cast("list[tuple[int, float]]", rows)
 
     def _promising(self, terms: Sequence[str], limit: int) -> tuple[Sequence[str], list[str]]:
         """(the terms that count, FTS5 queries to try in turn); no queries where scoring every match is quick.
@@ -286,7 +246,7 @@ class Index:
         _, counts = self._frequencies(terms)
         if sum(counts.values()) <= QUICKLY_SCORED:
             return terms, []
-        half = self._value("SELECT max(rowid) FROM chunk") / 2
+        half = self.file.value("SELECT max(rowid) FROM chunk") / 2
         telling = sorted((term for term in counts if counts[term] < half), key=lambda term: counts[term])
         scored = 0
         rare: list[str] = []
@@ -307,22 +267,22 @@ class Index:
 
         A term that no chunk holds is looked up each time: that is quick, and the next save may hold it.
         """
-        total, known, counted_at = self._cache.get("frequencies", self._no_frequencies)
-        if COUNTED_FOR * (self.file.db.total_changes() - counted_at) > total:
-            self._cache.kept.pop("frequencies", None)
-            total, known, _ = self._cache.get("frequencies", self._no_frequencies)
-        counts = "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?"
-        known |= {term: count for term in terms if term not in known and (count := self._value(counts, term))}
-        return total, {term: known.get(term, 0) for term in terms}
 
-    def _no_frequencies(self) -> tuple[int, dict[str, int], int]:
-        return self._value("SELECT count(*) FROM chunk"), {}, self.file.db.total_changes()
+        def counted() -> tuple[int, dict[str, int], int]:
+            return self.file.value("SELECT count(*) FROM chunk"), {}, self.file.db.total_changes()
+
+        total, known, counted_at = self.file.keep("frequencies", counted)
+        if COUNTED_FOR * (self.file.db.total_changes() - counted_at) > total:
+            total, known, _ = self.file.kept["frequencies"] = counted()
+        counts = "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?"
+        known |= {term: count for term in terms if term not in known and (count := self.file.value(counts, term))}
+        return total, {term: known.get(term, 0) for term in terms}
 
     def _few(self, passes: Gate) -> array[int] | None:
         """The chunks that pass, where they are few; None for many, and where all pass."""
         if passes.open:
             return None
-        known = self._cache.get("few", dict[tuple[str, tuple[Any, ...]], "array[int] | None"])
+        known = self.file.keep("few", dict[tuple[str, tuple[Any, ...]], "array[int] | None"])
         passing = passes.listing
         if passing not in known:
             if len(known) >= GATES_KEPT:
@@ -332,20 +292,20 @@ class Index:
 
     def _listed(self, passes: Gate) -> array[int] | None:
         """The chunks that pass; None where they are many. A sample is checked first: listing many takes long."""
-        last = self._value("SELECT coalesce(max(rowid), 0) FROM chunk")
+        last = self.file.value("SELECT coalesce(max(rowid), 0) FROM chunk")
         most = last if passes.bounded else max(FEW, last // FEW_OF)
         if last > most and not passes.phrases:
             asked = range(1, last + 1, -(-last // ASKED))
             if FEW_OF * len(self._passing(asked, passes)) > 2 * len(asked):
                 return None
         listing, values = passes.listing
-        rows = self._rows(f"{listing} LIMIT ?", *values, most + 1)
+        rows = self.file.rows(f"{listing} LIMIT ?", *values, most + 1)
         return array("q", (row[0] for row in rows)) if len(rows) <= most else None
 
     def _passing(self, rowids: Sequence[int], passes: Gate) -> set[int]:
         """Those of these chunks that pass."""
         check, values = passes.check
-        return {row[0] for row in self._rows(check, json.dumps(list(rowids)), *values)}
+        return {row[0] for row in self.file.rows(check, json.dumps(list(rowids)), *values)}
 
     def _first_passing(self, best: Sequence[tuple[int, float]], limit: int, passes: Gate) -> list[tuple[int, float]]:
         found: list[tuple[int, float]] = []
@@ -359,7 +319,7 @@ class Index:
 
     def _candidates(self, scored: Sequence[tuple[int, float]]) -> list[Candidate]:
         rowids = json.dumps([rowid for rowid, _ in scored])
-        entries = dict(self._rows(f"SELECT rowid, entry FROM chunk WHERE rowid IN {THESE}", rowids))
+        entries = dict(self.file.rows(f"SELECT rowid, entry FROM chunk WHERE rowid IN {THESE}", rowids))
         if len(entries) < len(scored):
             raise apsw.CorruptError("words or vectors without their chunk")
         return [Candidate(rowid, entries[rowid], score) for rowid, score in scored]
@@ -371,32 +331,32 @@ class Index:
         filters: Filters,
         within: Sequence[int] | None,
         phrases: Sequence[str],
-        limit: int,
+        limit: int | None,
     ) -> list[Candidate]:
-        """Chunks nearest to the vector, nearest first."""
+        """Chunks nearest to the vector, nearest first; with `limit` None every chunk of the entries `within`."""
         passes = gate(filters, within, phrases)
-        few, sketch, components = self._few(passes), self._followed(), quantise(vector)
+        few, components = self._few(passes), quantise(vector)
+        if limit is None:
+            limit = max(1, len(few or ()))
+        made_for = self.file.db, self.file.value("PRAGMA schema_version")
+        if self._sketch is None or self._sketch[0] != made_for:  # another connection, or another table
+            self._sketch = made_for, Sketch(int(cast(int, self.file.meta("dimensions"))))
+        nearest = partial(self._sketch[1].nearest, self.file, components)
         best: list[tuple[int, float]]
         if passes.open or few is not None:
-            best = sketch.nearest(self.file.db, components, limit, among=few)
+            best = nearest(limit, among=few)
         else:  # where most pass, enough of the nearest do
-            best = self._first_passing(sketch.nearest(self.file.db, components, 2 * limit), limit, passes)
+            best = self._first_passing(nearest(2 * limit), limit, passes)
             if len(best) < limit:
-                best = sketch.nearest(self.file.db, components, limit, passing=partial(self._passing, passes=passes))
-        return self._candidates([(rowid, _cosine(squared)) for rowid, squared in best])
-
-    def _followed(self) -> Sketch:
-        """The sketch of the vectors; a new one for another connection or another table."""
-        made_for = self.file.openings, cast(int, self._value("PRAGMA schema_version"))
-        if self._sketch is None or self._sketch[0] != made_for:
-            self._sketch = made_for, Sketch(int(cast(int, self.meta("dimensions"))))
-        return self._sketch[1]
+                best = nearest(limit, passing=partial(self._passing, passes=passes))
+        # the cosine of two unit vectors from the squared distance of their int8 forms
+        return self._candidates([(row, 1.0 - squared / (2.0 * VECTOR_SCALE * VECTOR_SCALE)) for row, squared in best])
 
     def vectors(self, chunk_rowids: Sequence[int]) -> dict[int, bytes]:
         """The int8 vectors of these chunks, as bytes; chunks without a vector are left out."""
-        if self.meta("model") is None:
+        if self.file.meta("model") is None:
             return {}
-        return dict(self._rows(VECTORS_OF_CHUNKS, json.dumps(list(chunk_rowids))))
+        return dict(self.file.rows(VECTORS_OF_CHUNKS, json.dumps(list(chunk_rowids))))
 
     def stem(self, word: str) -> str | None:
         """What the tokenizer makes of one word; None where it is not one token."""
@@ -412,7 +372,7 @@ class Index:
 
     def stems_like(self, stem: str) -> list[tuple[str, int]]:
         """Indexed stems with the same first letter and about the same length, with their document counts."""
-        rows = self._rows(
+        rows = self.file.rows(
             "SELECT term, doc FROM chunk_word WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?",
             stem[0],
             chr(ord(stem[0]) + 1),
@@ -429,24 +389,25 @@ class Index:
 
     def vocabulary(self) -> Vocabulary:
         """The tags, projects and files that entries are marked with."""
-        return self._cache.get("vocabulary", self._vocabulary)
 
-    def _vocabulary(self) -> Vocabulary:
-        projects = self._rows("SELECT DISTINCT project_key FROM entry WHERE project_key IS NOT NULL")
-        files = self._rows("SELECT DISTINCT path FROM file")
-        return Vocabulary(
-            tags=dict(self._rows("SELECT name, count(*) FROM tag GROUP BY name")),
-            projects=frozenset(row[0] for row in projects),
-            files=frozenset(row[0].lower() for row in files),
-        )
+        def asked() -> Vocabulary:
+            projects = self.file.rows("SELECT DISTINCT project_key FROM entry WHERE project_key IS NOT NULL")
+            files = self.file.rows("SELECT DISTINCT path FROM file")
+            return Vocabulary(
+                tags=dict(self.file.rows("SELECT name, count(*) FROM tag GROUP BY name")),
+                projects=frozenset(row[0] for row in projects),
+                files=frozenset(row[0].lower() for row in files),
+            )
+
+        return self.file.keep("vocabulary", asked)
 
     def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
         """Chunks that hold a word of this stem."""
-        return [row[0] for row in self._rows("SELECT doc FROM chunk_place WHERE term = ? LIMIT ?", stem, limit)]
+        return [row[0] for row in self.file.rows("SELECT doc FROM chunk_place WHERE term = ? LIMIT ?", stem, limit)]
 
     def passages(self, chunk_rowids: Sequence[int]) -> dict[int, Passage]:
         sql = f'SELECT rowid, entry, start, "end", hash FROM chunk WHERE rowid IN {THESE}'
-        rows = self._rows(sql, json.dumps(list(chunk_rowids)))
+        rows = self.file.rows(sql, json.dumps(list(chunk_rowids)))
         return {row[0]: Passage(*row) for row in rows}
 
     # -- entries out --------------------------------------------------------------------------------
@@ -458,7 +419,7 @@ class Index:
         tags = self._grouped(f"SELECT entry, name FROM tag WHERE entry IN {THESE} ORDER BY entry, seq", these)
         files = self._grouped(f"SELECT entry, path, hash FROM file WHERE entry IN {THESE} ORDER BY entry, seq", these)
         old = self._grouped(f"SELECT entry, target FROM supersedes WHERE entry IN {THESE}", these)
-        for row in self._rows(f"{SELECT_ENTRY} WHERE e.rowid IN {THESE} AND e.id IS NOT NULL", these):
+        for row in self.file.rows(f"{SELECT_ENTRY} WHERE e.rowid IN {THESE} AND e.id IS NOT NULL", these):
             rowid = row[0]
             try:
                 found[rowid] = stored(row, tuple(tags.get(rowid, ())), files.get(rowid, ()), tuple(old.get(rowid, ())))
@@ -468,7 +429,7 @@ class Index:
 
     def standings(self, rowids: Sequence[int]) -> dict[int, Standing]:
         """What ranking wants of entries, by rowid. Copies that have no id in force are left out."""
-        rows = self._rows(
+        rows = self.file.rows(
             "SELECT e.rowid, e.id, e.at, s.path, e.seq, e.type, e.date_source, e.importance, "
             "coalesce(a.count, 0), a.at, e.title FROM entry e JOIN source s ON s.id = e.source "
             f"LEFT JOIN access a ON a.id = e.id WHERE e.rowid IN {THESE} AND e.id IS NOT NULL",
@@ -480,13 +441,13 @@ class Index:
         """Those of these entries that pass the filters."""
         condition, values = conditions(filters, singly=True)
         sql = f"SELECT e.rowid FROM entry e WHERE e.rowid IN {THESE}{condition}"
-        rows = self._rows(sql, json.dumps(rowids), *values)
+        rows = self.file.rows(sql, json.dumps(rowids), *values)
         return {row[0] for row in rows}
 
     def _grouped(self, sql: str, these: str) -> dict[int, list[Any]]:
         """The other columns of each row, by the first; the values themselves where it is one column."""
         groups: dict[int, list[Any]] = {}
-        for key, *columns in self._rows(sql, these):
+        for key, *columns in self.file.rows(sql, these):
             groups.setdefault(key, []).append(columns[0] if len(columns) == 1 else columns)
         return groups
 
@@ -495,11 +456,11 @@ class Index:
 
         Raises NotFound, or Ambiguous with the ids that fit.
         """
-        rows = self._rows(_BY_ID, name, name)
+        rows = self.file.rows(_BY_ID, name, name)
         day, _, part = name.lower().rpartition("-")
         if not rows and 4 <= len(part) <= 8 and part.isalnum() and (not day or day.isdigit()):
             pattern = f"{day[:8] or '*'}-{part}*"
-            rows = self._rows("SELECT rowid FROM entry WHERE id GLOB ? LIMIT 6", pattern)
+            rows = self.file.rows("SELECT rowid FROM entry WHERE id GLOB ? LIMIT 6", pattern)
         if not rows:
             raise NotFound(
                 f"No entry has the id {name[:40]!r}.",
@@ -513,7 +474,7 @@ class Index:
                 hint="Give more of it.",
             )
         [one] = found.values()
-        return replace(one, copies=tuple(row[0] for row in self._rows(_COPIES, one.rowid)))
+        return replace(one, copies=tuple(row[0] for row in self.file.rows(_COPIES, one.rowid)))
 
     def listing(
         self, filters: Filters, *, order: Order, limit: int, after: Position | None = None
@@ -523,14 +484,14 @@ class Index:
         `after` is where the entry stands that was shown last.
         """
         condition, values = shown(filters)
-        total = self._value(f"SELECT count(*) FROM entry e WHERE e.id IS NOT NULL {condition}", *values)
+        total = self.file.value(f"SELECT count(*) FROM entry e WHERE e.id IS NOT NULL {condition}", *values)
         # SQLite does not see by itself that few of all have to be read
         by_time = "INDEXED BY entry_at" if _ORDERS[order].startswith("e.at") and not conditions(filters)[0] else ""
         if after is not None:
             sign = ">" if order == "oldest" else "<"
             condition += f" AND e.at {sign}= ? AND (e.at, s.path, e.seq) {sign} (?, ?, ?)"
             values = (*values, after[0], *after)
-        rows = self._rows(
+        rows = self.file.rows(
             f"SELECT e.rowid FROM entry e {by_time} JOIN source s ON s.id = e.source "
             f"WHERE e.id IS NOT NULL {condition} ORDER BY {_ORDERS[order]} LIMIT ?",
             *values,
@@ -540,7 +501,7 @@ class Index:
 
     def superseded_by(self, ids: Sequence[str]) -> dict[str, str]:
         """For each of these ids that a strictly later entry supersedes: the id of the latest such entry."""
-        rows = self._rows(
+        rows = self.file.rows(
             f"SELECT old.own_id, new.id {SUPERSEDED} AND s.target IN {THESE} ORDER BY new.at, new.twin DESC, new.id",
             json.dumps(ids),
         )
@@ -549,7 +510,7 @@ class Index:
     def same_content(self, content_hash: int, at: datetime, window: timedelta) -> list[int]:
         """The rowids of the entries with this content, no older at `at` than `window`, oldest first."""
         moment = instant(at)
-        rows = self._rows(
+        rows = self.file.rows(
             "SELECT rowid FROM entry WHERE content_hash = ? AND at BETWEEN ? AND ? AND id IS NOT NULL ORDER BY at",
             content_hash,
             moment - window // MICROSECOND,
@@ -563,7 +524,7 @@ class Index:
         chosen = f"(SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition})"
 
         def count(sql: str) -> tuple[tuple[str, int], ...]:
-            return tuple(cast("list[tuple[str, int]]", self._rows(sql.format(chosen=chosen), *values)))
+            return tuple(cast("list[tuple[str, int]]", self.file.rows(sql.format(chosen=chosen), *values)))
 
         return Facets(
             types=count("SELECT type, count(*) n FROM entry WHERE rowid IN {chosen} GROUP BY 1 ORDER BY n DESC, 1"),
@@ -580,9 +541,9 @@ class Index:
     def calls(self, *, searches: int | None = None) -> list[Call]:
         """The calls that were recorded, oldest first; with `searches` only that many of the last warm searches."""
         if searches is None:
-            found = self._rows("SELECT verb, strategy, at, stages FROM timing ORDER BY number")
+            found = self.file.rows("SELECT verb, strategy, at, stages FROM timing ORDER BY number")
         else:
-            found = self._rows(_LAST_SEARCHES, searches)
+            found = self.file.rows(_LAST_SEARCHES, searches)
         unwritten = [call for calls in self._timed.values() for call in calls if searches is None or call.strategy]
         return [*(Call(verb, way, at, json.loads(stages)) for verb, way, at, stages in found), *unwritten]
 
@@ -591,11 +552,11 @@ class Index:
     def counts(self) -> Counts:
         """How much there is, and how much waits for a vector."""
         log = (Path(f"{self.file.path}{suffix}") for suffix in ("", "-wal"))
-        [(entries, passages)] = self._rows(f"SELECT count(DISTINCT c.entry), count(*) {_PENDING}")
+        [(entries, passages)] = self.file.rows(f"SELECT count(DISTINCT c.entry), count(*) {_PENDING}")
         return Counts(
-            files=self._value("SELECT count(*) FROM source"),
-            entries=self._value("SELECT count(*) FROM entry WHERE id IS NOT NULL"),
-            chunks=self._value("SELECT count(*) FROM chunk"),
+            files=self.file.value("SELECT count(*) FROM source"),
+            entries=self.file.value("SELECT count(*) FROM entry WHERE id IS NOT NULL"),
+            chunks=self.file.value("SELECT count(*) FROM chunk"),
             pending_entries=entries,
             pending_passages=passages,
             bytes=sum(path.stat().st_size for path in log if path.exists()),
@@ -603,7 +564,7 @@ class Index:
 
     def pending(self, limit: int, *, below: int | None = None) -> list[Passage]:
         """Passages that want a vector, newest first; with `below`, only chunks with a lower rowid."""
-        rows = self._rows(
+        rows = self.file.rows(
             f'SELECT c.rowid, c.entry, c.start, c."end", c.hash {_PENDING} AND c.rowid < ? '
             "ORDER BY c.rowid DESC LIMIT ?",
             2**63 - 1 if below is None else below,
@@ -613,23 +574,29 @@ class Index:
 
     def proofs(self) -> Mapping[str, Proof | None]:
         """By path, proof that an indexed file is as it was; None where nothing proves it. Kept in memory."""
-        return self._cache.get("proofs", self._proofs)
 
-    def _proofs(self) -> dict[str, Proof | None]:
-        return {row[0]: Source(Stamp(*row[:5]), row[6], bool(row[5])).proof for row in self._rows(_STAMPS)}
+        def asked() -> dict[str, Proof | None]:
+            rows = self.file.rows(f"SELECT {_SOURCE} FROM source")
+            return {row[0]: Source(Stamp(*row[:5]), row[6], bool(row[5])).proof for row in rows}
+
+        return self.file.keep("proofs", asked)
 
     def sources(self, paths: Sequence[str] | None = None) -> dict[str, Source]:
         """Indexed files by path: all, or those of `paths` that are indexed."""
         where, these = "", list[str]()
         if paths is not None:
-            ids = self._cache.get("ids", lambda: dict(self._rows("SELECT path, id FROM source")))
+            ids = self._writer.ids()
             where, these = f"WHERE s.id IN {THESE}", [json.dumps([ids.get(path) for path in paths])]
-        rows = self._rows(f"{_SOURCES} {where} GROUP BY s.id", *these)
+        rows = self.file.rows(
+            f"SELECT {_SOURCE}, json_group_array(e.own_id) FILTER (WHERE e.own_id IS NOT NULL) "
+            f"FROM source s LEFT JOIN entry e ON e.source = s.id {where} GROUP BY s.id",
+            *these,
+        )
         return {row[0]: Source(Stamp(*row[:5]), row[6], bool(row[5]), frozenset(json.loads(row[7]))) for row in rows}
 
     def issues(self) -> tuple[ParseIssue, ...]:
         """What could not be read as meant, and ids that several files claim."""
-        rows = self._rows(
+        rows = self.file.rows(
             "SELECT s.path, i.line, i.code, i.message FROM issue i JOIN source s ON s.id = i.source "
             "UNION ALL SELECT s.path, e.line, 'duplicate-id', 'the id ' || e.own_id || ' belongs to another entry too; "
             "this one is known as ' || e.id FROM entry e JOIN source s ON s.id = e.source "
@@ -638,17 +605,8 @@ class Index:
         return tuple(ParseIssue(*row) for row in rows)
 
 
-def _cosine(squared: float) -> float:
-    """The cosine of two unit vectors from the squared distance of their int8 forms."""
-    return 1.0 - squared / (2.0 * VECTOR_SCALE * VECTOR_SCALE)
-
-
 _PENDING = "FROM chunk c JOIN entry e ON e.rowid = c.entry WHERE c.vector = 0 AND e.id IS NOT NULL"
-_STAMPS = "SELECT path, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode, settled, digest FROM source"
-_SOURCES = (
-    "SELECT path, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode, settled, digest, "
-    "json_group_array(e.own_id) FILTER (WHERE e.own_id IS NOT NULL) FROM source s LEFT JOIN entry e ON e.source = s.id"
-)
+_SOURCE = "path, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode, settled, digest"
 _COPIES = (
     "SELECT s.path FROM entry mine JOIN entry e ON e.own_id = mine.own_id AND e.rowid <> mine.rowid "
     "JOIN source s ON s.id = e.source WHERE mine.rowid = ? AND e.content_hash = mine.content_hash AND e.twin = 1"

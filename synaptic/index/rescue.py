@@ -1,10 +1,8 @@
-"""The table of vectors, and vectors that outlive the schema they were stored under: embedding takes long."""
+"""The table of vectors, and vectors that outlive the table they were stored in: embedding takes long."""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import cast
 
 import apsw
 
@@ -17,49 +15,20 @@ VECTOR_TABLES = frozenset(f"chunk_vec_{part}" for part in ("chunks", "info", "ro
 JOIN_VECTORS = "CROSS JOIN chunk_vec v ON v.rowid = c.rowid"  # in this order: vec0 answers one rowid quickly
 
 
-@dataclass(frozen=True, slots=True)
-class Rescued:
-    """The vectors of one model, each with the hash of the text it was made of."""
+def set_aside(db: apsw.Connection) -> tuple[str, int] | None:
+    """Keeps the vectors of an index of any version, with the hashes of their texts, in a temporary table, `kept`.
 
-    model: str
-    dimensions: int
-    vectors: list[tuple[int, bytes]]
-
-
-def take(db: apsw.Connection) -> Rescued | None:
-    """The vectors of an index of any version; None where they cannot be read as vectors of one model."""
+    Returns their model and its dimensions; None where they cannot be read as vectors of one model.
+    """
     with suppress(apsw.Error):
         model, dimensions = (db.execute(_META, (key,)).get for key in ("model", "dimensions"))
         tables = {name for (name,) in db.execute("SELECT name FROM sqlite_schema").fetchall()}
         if tables >= VECTOR_TABLES and isinstance(model, str) and isinstance(dimensions, int):
-            vectors = cast("list[tuple[int, bytes]]", db.execute(_VECTORS).fetchall())
-            sound = [(hash_, vector) for hash_, vector in vectors if len(vector) == dimensions]
-            return Rescued(model, dimensions, sound)
+            db.execute("CREATE TEMP TABLE IF NOT EXISTS kept (hash INTEGER, embedding BLOB)")
+            db.execute(f"INSERT INTO temp.kept {_VECTORS}", (dimensions,))
+            db.execute("CREATE INDEX IF NOT EXISTS temp.kept_hash ON kept (hash)")
+            return model, dimensions
     return None
-
-
-def give(db: apsw.Connection, rescued: Rescued) -> None:
-    """Keeps these vectors and their model for equal texts that this connection indexes. Needs an open transaction."""
-    set_aside(db, rescued.vectors)
-    create_vectors(db, rescued.dimensions)
-    db.executemany("INSERT INTO meta VALUES (?, ?)", (("model", rescued.model), ("dimensions", rescued.dimensions)))
-
-
-def accesses(db: apsw.Connection) -> list[tuple[str, int, int]]:
-    """The rows of `access` of an index of any version."""
-    with suppress(apsw.Error):
-        return cast("list[tuple[str, int, int]]", db.execute("SELECT id, count, at FROM access").fetchall())
-    return []
-
-
-def set_aside(db: apsw.Connection, vectors: list[tuple[int, bytes]] | None = None) -> None:
-    """Keeps these vectors, by default those of the index, in a table of this connection, `kept`, for equal texts."""
-    db.execute("CREATE TEMP TABLE IF NOT EXISTS kept (hash INTEGER, embedding BLOB)")
-    if vectors is None:
-        db.execute(f"INSERT INTO temp.kept {_VECTORS}")
-    else:
-        db.executemany("INSERT INTO temp.kept VALUES (?, ?)", vectors)
-    db.execute("CREATE INDEX IF NOT EXISTS temp.kept_hash ON kept (hash)")
 
 
 def create_vectors(db: apsw.Connection, dimensions: int) -> None:
@@ -70,4 +39,7 @@ def create_vectors(db: apsw.Connection, dimensions: int) -> None:
 
 
 _META = "SELECT value FROM meta WHERE key = ?"
-_VECTORS = "SELECT c.hash, v.embedding FROM chunk c JOIN chunk_vec v ON v.rowid = c.rowid WHERE c.vector > 0"
+_VECTORS = (
+    "SELECT c.hash, v.embedding FROM chunk c JOIN chunk_vec v ON v.rowid = c.rowid "
+    "WHERE c.vector > 0 AND length(v.embedding) = ?"
+)

@@ -112,7 +112,6 @@ class Stored:
     """
 
     rowid: int
-    seq: int
     entry: Entry
     own_id: str
     hash: int
@@ -208,7 +207,7 @@ ENTRY_COLUMNS = (
 PLACE_COLUMNS = ("seq", "line", "start", '"end"', "body_start", "body_end", "body_line")
 
 SELECT_ENTRY = """
-    SELECT e.rowid, e.seq, e.id, e.own_id, e.at, e.utc_offset, e.date_source, e.type, e.title, e.project,
+    SELECT e.rowid, e.id, e.own_id, e.at, e.utc_offset, e.date_source, e.type, e.title, e.project,
         e.importance, e.parent, e.author, e.derived, s.path, e.line, e.start, e."end", e.body_start,
         e.body_end, e.body_line, e.whole_file, e.hash
     FROM entry e JOIN source s ON s.id = e.source"""
@@ -236,7 +235,7 @@ def place_values(seq: int, row: EntryRow) -> tuple[Any, ...]:
 def stored(
     row: Sequence[Any], tags: tuple[str, ...], files: Sequence[tuple[str, str | None]], old: tuple[str, ...]
 ) -> Stored:
-    (rowid, seq, id_, own_id, at, offset, date_source, type_, title, project, importance, parent, author,
+    (rowid, id_, own_id, at, offset, date_source, type_, title, project, importance, parent, author,
      derived, path, line, start, end, body_start, body_end, body_line, whole_file, hash_) = row  # fmt: skip
     zone = timezone(timedelta(seconds=offset))
     moment = (_EPOCH.replace(tzinfo=None) + timedelta(microseconds=at, seconds=offset)).replace(tzinfo=zone)
@@ -258,4 +257,4 @@ def stored(
         derived_id=bool(derived),
         place=Place(path, line, start, end, body_start, body_end, body_line, bool(whole_file)),
     )
-    return Stored(rowid, seq, entry, own_id, hash_)
+    return Stored(rowid, entry, own_id, hash_)

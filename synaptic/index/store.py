@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
+from itertools import count
 from typing import Any, cast
 
-import apsw
-
 from ..language.words import spell
-from ..models import Entry, Proof, Stamp, Vector
+from ..models import Proof, Stamp, Vector
 from ..notes.blocks import project_key
 from ..notes.markdown import derived_id
-from . import database
-from .kept import Cache
+from .database import Database
 from .rescue import create_vectors, set_aside
 from .rows import (
     ENTRY_COLUMNS,
@@ -48,10 +46,8 @@ FREE_SHARE = 16
 class Writer:
     """Changes of the index. `Index.writing` gives it, within a transaction."""
 
-    def __init__(self, file: database.Database, cache: Cache, *, hidden: Callable[[], None]) -> None:
+    def __init__(self, file: Database) -> None:
         self._file = file
-        self._cache = cache
-        self._hidden = hidden
         self._donors: dict[int, int] = {}
         self._has_kept = False
         self._touched: set[str] = set()
@@ -74,98 +70,77 @@ class Writer:
         `removed` are paths whose vectors may serve other files: vanished entries are deleted last, so that an entry
         that moved finds them. `reading` names what the meaning of files depends on besides their bytes.
         """
-        ids, read = self._ids(), 0
+        ids, read, hides = self.ids(), 0, False
         self._touched, self._doomed, self._reused = set(), [], 0
         known = [ids[path] for path in (*removed, *changed) if path in ids]
-        self._donors = {row[0]: row[1] for source in known for row in self._rows(_VECTORS_OF_FILE, source)}
-        self._has_kept = self._value("SELECT 1 FROM sqlite_temp_schema WHERE name = 'kept'") is not None
-        hides = False
+        self._donors = {row[0]: row[1] for source in known for row in self._file.rows(_VECTORS_OF_FILE, source)}
+        self._has_kept = self._file.value("SELECT 1 FROM sqlite_temp_schema WHERE name = 'kept'") is not None
         for file in files:
             if isinstance(file, Stamp):
-                self._db.execute(_TOUCH, (*file.proof, ids[file.path]))
+                self._file.db.execute(_TOUCH, (*file.proof, ids[file.path]))
                 self._prove(file, True)
             else:
                 read += 1
                 hides |= file.hides
                 self._replace_file(file)
         for path in removed:
-            self._doomed += (row[0] for row in self._rows("SELECT rowid FROM entry WHERE source = ?", ids[path]))
+            self._doomed += (row[0] for row in self._file.rows("SELECT rowid FROM entry WHERE source = ?", ids[path]))
         self._delete_doomed(hides)
-        self._db.executemany("DELETE FROM source WHERE id = ?", [(ids.pop(path),) for path in removed])
+        self._file.db.executemany("DELETE FROM source WHERE id = ?", [(ids.pop(path),) for path in removed])
         if removed:
-            self._cache.kept.pop("proofs", None)
+            self._file.kept.pop("proofs", None)
         self._settle_ids()
         self._donors = {}
-        if database.meta(self._db, "reading") != reading:
-            database.set_meta(self._db, "reading", reading)
-        self._db.execute("DROP TABLE IF EXISTS temp.kept")
-        self._pack()
-        self._give_back(PAGES_A_FILE * (read + len(removed)))
+        if self._file.meta("reading") != reading:
+            self._file.set_meta("reading", reading)
+        self._file.db.execute("DROP TABLE IF EXISTS temp.kept")
+        self._give_room_back(PAGES_A_FILE * (read + len(removed)))
         return self._reused
 
     def refill(self, files: Iterable[FileRows], *, keep_vectors: bool, reading: str) -> int:
         """Empties the index and fills it with these files; returns the number of vectors that were taken over."""
-        db = self._db
-        self._cache.kept.clear()
-        has_vectors = database.meta(db, "model") is not None
-        if not keep_vectors:
-            db.execute("DROP TABLE IF EXISTS temp.kept")
-        elif has_vectors:
+        db = self._file.db
+        self._file.kept.clear()
+        dimensions = cast("int | None", self._file.meta("dimensions"))
+        if keep_vectors:
             set_aside(db)
+        else:
+            db.execute("DROP TABLE IF EXISTS temp.kept")
         db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('delete-all')")
         for table in ("chunk", "supersedes", "file", "tag", "entry", "issue", "source"):
             db.execute(f"DELETE FROM {table}")
-        if has_vectors:
-            self._empty_vectors(cast(int, database.meta(db, "dimensions")))
+        if dimensions is not None:
+            self._empty_vectors(dimensions)
         reused = self.apply(files, reading=reading)
         db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')")
         return reused
 
-    @property
-    def _db(self) -> apsw.Connection:
-        return self._file.db
-
-    def _rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        return database.rows(self._db, sql, *values)
-
-    def _value(self, sql: str, *values: Any) -> Any:
-        return database.value(self._db, sql, *values)
-
-    def _ids(self) -> dict[str, int]:
+    def ids(self) -> dict[str, int]:
         """The row of every indexed file, by path: no index of the table knows it."""
-        return self._cache.get("ids", lambda: dict(self._rows("SELECT path, id FROM source")))
+        return self._file.keep("ids", lambda: dict(self._file.rows("SELECT path, id FROM source")))
 
     def _prove(self, stamp: Stamp, settled: bool) -> None:
         """Brings the kept proofs up to date with one file."""
-        if "proofs" in self._cache.kept:
-            proofs = cast("dict[str, Proof | None]", self._cache.kept["proofs"])
+        if "proofs" in self._file.kept:
+            proofs = cast("dict[str, Proof | None]", self._file.kept["proofs"])
             proofs[stamp.path] = stamp.proof if settled else None
 
     def _delete_doomed(self, hides: bool) -> None:
         """Deletes the entries that vanished. `hides`: a file that was read holds private text; a scrub is then owed."""
         for rowid in self._doomed:
-            self._touched.add(self._value("SELECT own_id FROM entry WHERE rowid = ?", rowid))
+            self._touched.add(self._file.value("SELECT own_id FROM entry WHERE rowid = ?", rowid))
             self._delete_chunks(rowid, 0)
-            self._db.execute("DELETE FROM entry WHERE rowid = ?", (rowid,))
+            self._file.db.execute("DELETE FROM entry WHERE rowid = ?", (rowid,))
         if self._doomed:
-            self._cache.kept.pop("vocabulary", None)
+            self._file.kept.pop("vocabulary", None)
             if hides:
-                self._hidden()
-
-    def _give_back(self, most: int) -> None:
-        """Shortens the file by up to `most` pages where many are free.
-
-        The rows of a page that stood at the end move, not their numbers; readers keep their snapshot.
-        """
-        free, pages = self._value("PRAGMA freelist_count"), self._value("PRAGMA page_count")
-        if free > pages // FREE_SHARE:
-            self._rows(f"PRAGMA incremental_vacuum({min(most, free - pages // FREE_SHARE)})")
+                self._file.owes_scrub = True
 
     def _replace_file(self, file: FileRows) -> None:
-        ids, path = self._ids(), file.stamp.path
-        source = ids[path] = self._value(_UPSERT_SOURCE, ids.get(path), *file.stamp, file.digest, file.settled)
+        ids, path = self.ids(), file.stamp.path
+        source = ids[path] = self._file.value(_UPSERT_SOURCE, ids.get(path), *file.stamp, file.digest, file.settled)
         self._prove(file.stamp, file.settled)
-        known = {own_id: columns for own_id, *columns in self._rows(_KNOWN_ENTRIES, source)}
+        known = {own_id: columns for own_id, *columns in self._file.rows(_KNOWN_ENTRIES, source)}
         new, moved = [], []
         for seq, row in enumerate(file.rows):
             rowid, row_hash, *place = known.pop(row.entry.id, (None, None))
@@ -175,15 +150,15 @@ class Writer:
                 new.append((seq, row))
             elif row_hash != row.row_hash:
                 if row.hides:
-                    self._hidden()
+                    self._file.owes_scrub = True
                 self._replace_entry(rowid, source, seq, row)
             elif tuple(place) != place_values(seq, row):
                 moved.append((*place_values(seq, row), rowid))
-        self._db.executemany(_MOVE_ENTRY, moved)
+        self._file.db.executemany(_MOVE_ENTRY, moved)
         self._insert_entries(source, new)
         self._doomed += (columns[0] for columns in known.values())
-        self._db.execute("DELETE FROM issue WHERE source = ?", (source,))
-        self._db.executemany(
+        self._file.db.execute("DELETE FROM issue WHERE source = ?", (source,))
+        self._file.db.executemany(
             "INSERT INTO issue VALUES (?, ?, ?, ?, ?)",
             ((source, seq, issue.line, issue.code, issue.message) for seq, issue in enumerate(file.issues)),
         )
@@ -192,138 +167,122 @@ class Writer:
 
     def _insert_entries(self, source: int, rows: Sequence[tuple[int, EntryRow]]) -> None:
         """Inserts new entries in few statements: a first run, or a rebuild, is nothing but this."""
-        first = entry = self._value("SELECT coalesce(max(rowid), 0) FROM entry")
-        chunk_rowid = self._value("SELECT coalesce(max(rowid), 0) FROM chunk")
-        entries, chunks, words, vectors = [], [], [], []
-        for entry, (seq, row) in enumerate(rows, start=first + 1):
-            entries.append((entry, *entry_values(source, seq, row)))
-            for number, chunk in enumerate(row.chunks()):
-                chunk_rowid += 1
-                embedding = self._equal_text_vector(chunk) if chunk.embed else None
-                if embedding is not None:
-                    vectors.append((chunk_rowid, embedding))
-                chunks.append((chunk_rowid, entry, number, *_chunk_values(chunk), 0 if chunk.embed else -1))
-                words.append(_words(chunk_rowid, chunk))
-        self._db.executemany(_INSERT_ENTRY, entries)
-        self._db.executemany(_INSERT_CHUNK, chunks)
-        self._db.executemany(_INSERT_WORDS, words)
-        self._put_vectors(vectors)
-        self._reused += len(vectors)
-        for entry, (_, row) in enumerate(rows, start=first + 1):
+        first = 1 + cast(int, self._file.value("SELECT coalesce(max(rowid), 0) FROM entry"))
+        new = [(first + place, seq, row) for place, (seq, row) in enumerate(rows)]
+        self._file.db.executemany(_INSERT_ENTRY, [(entry, *entry_values(source, seq, row)) for entry, seq, row in new])
+        self._put_passages(
+            [(0, entry, number, chunk) for entry, _, row in new for number, chunk in enumerate(row.chunks())]
+        )
+        for entry, _, row in new:
             self._insert_labels(entry, row)
-        self._learn([row.entry for _, row in rows])
-
-    def _learn(self, entries: Sequence[Entry]) -> None:
-        """Adds the labels of new entries to the kept vocabulary."""
-        if "vocabulary" in self._cache.kept:
-            tags, projects, files = cast(Vocabulary, self._cache.kept["vocabulary"])
-            for tag in (tag for entry in entries for tag in entry.tags):
+        if "vocabulary" in self._file.kept:
+            tags, projects, files = cast(Vocabulary, self._file.kept["vocabulary"])
+            for tag in (tag for _, _, row in new for tag in row.entry.tags):
                 tags[tag] = tags.get(tag, 0) + 1
-            projects |= {project_key(entry.project) for entry in entries if entry.project}
-            files |= {path.lower() for entry in entries for path in entry.files}
-            self._cache.kept["vocabulary"] = Vocabulary(tags, projects, files)
+            projects |= {project_key(row.entry.project) for _, _, row in new if row.entry.project}
+            files |= {path.lower() for _, _, row in new for path in row.entry.files}
+            self._file.kept["vocabulary"] = Vocabulary(tags, projects, files)
 
     def _insert_labels(self, rowid: int, row: EntryRow) -> None:
         for table, labels in zip(_LABELS, _labels(row), strict=True):
             if labels:
                 places = ", ".join("?" * (1 + len(labels[0])))
-                self._db.executemany(f"INSERT INTO {table} VALUES ({places})", [(rowid, *label) for label in labels])
-
-    def _replace_labels(self, rowid: int, row: EntryRow) -> None:
-        """Writes labels that differ: an entry is written again when one beside it changes."""
-        key = row.entry.project and project_key(row.entry.project)
-        known = [
-            self._rows(f"SELECT {columns} FROM {table} WHERE entry = ? ORDER BY 1", rowid)
-            for table, columns in _LABELS.items()
-        ]
-        if known != list(_labels(row)):
-            for table in _LABELS:
-                self._db.execute(f"DELETE FROM {table} WHERE entry = ?", (rowid,))
-            self._insert_labels(rowid, row)
-        elif self._value("SELECT project_key FROM entry WHERE rowid = ?", rowid) == key:
-            return
-        self._cache.kept.pop("vocabulary", None)
+                self._file.db.executemany(
+                    f"INSERT INTO {table} VALUES ({places})", [(rowid, *label) for label in labels]
+                )
 
     def _replace_entry(self, rowid: int, source: int, seq: int, row: EntryRow) -> None:
+        """Writes what differs: an entry is written again also where only one beside it changed."""
+        labels = [
+            self._file.rows(f"SELECT {columns} FROM {table} WHERE entry = ? ORDER BY 1", rowid)
+            for table, columns in _LABELS.items()
+        ]
+        if labels != list(_labels(row)):
+            for table in _LABELS:
+                self._file.db.execute(f"DELETE FROM {table} WHERE entry = ?", (rowid,))
+            self._insert_labels(rowid, row)
+            self._file.kept.pop("vocabulary", None)
+        key = row.entry.project and project_key(row.entry.project)
+        if not self._file.value("SELECT project_key IS ? FROM entry WHERE rowid = ?", key, rowid):
+            self._file.kept.pop("vocabulary", None)
+        self._file.db.execute(_UPDATE_ENTRY, (*entry_values(source, seq, row), rowid))
         chunks = row.chunks()
-        self._replace_labels(rowid, row)
-        self._db.execute(_UPDATE_ENTRY, (*entry_values(source, seq, row), rowid))
-        known = {seq: columns for seq, *columns in self._rows(_CHUNKS_OF_ENTRY, rowid)}
+        known = {number: columns for number, *columns in self._file.rows(_CHUNKS_OF_ENTRY, rowid)}
+        others, reworded, dropped = [], [], []
         for number, chunk in enumerate(chunks):
-            self._replace_chunk(rowid, number, chunk, known.get(number))
+            old, hash_, words_hash, start, end, vector = known.get(number, (0, None, 0, 0, 0, 0))
+            if hash_ != chunk.hash or (vector != -1) != chunk.embed:
+                others.append((old, rowid, number, chunk))
+                dropped += [old] if vector > 0 else []
+            elif (start, end, words_hash) != (chunk.start, chunk.end, chunk.words_hash):
+                self._file.db.execute(_MOVE_CHUNK, (chunk.start, chunk.end, chunk.words_hash, old))
+                reworded += [(old, chunk)] if words_hash != chunk.words_hash else []
+        stale = [(old,) for old, *_ in (*others, *reworded) if old]
+        self._file.db.executemany("DELETE FROM chunk_fts WHERE rowid = ?", stale)
+        self._insert_words(reworded)
+        self._put_passages(others, dropped)
         if len(known) > len(chunks):
             self._delete_chunks(rowid, len(chunks))
 
-    def _replace_chunk(self, entry: int, seq: int, chunk: ChunkRow, known: Sequence[Any] | None) -> None:
-        """Writes what differs, and takes the vector of an equal text over."""
-        if known is not None:
-            rowid, hash_, words_hash, start, end, vector = known
-            if (start, end) != (chunk.start, chunk.end):
-                self._db.execute(
-                    'UPDATE chunk SET start = ?, "end" = ? WHERE rowid = ?', (chunk.start, chunk.end, rowid)
-                )
-            same_text = hash_ == chunk.hash and (vector != -1) == chunk.embed
-            if same_text and words_hash == chunk.words_hash:
-                return
-            self._db.execute("DELETE FROM chunk_fts WHERE rowid = ?", (rowid,))
-            if same_text:
-                self._db.execute("UPDATE chunk SET words_hash = ? WHERE rowid = ?", (chunk.words_hash, rowid))
-                self._db.execute(_INSERT_WORDS, _words(rowid, chunk))
-                return
-            if vector > 0:
-                self._drop_vectors([rowid])
-        embedding = self._equal_text_vector(chunk) if chunk.embed else None
-        rowid = self._value(_UPSERT_CHUNK, entry, seq, *_chunk_values(chunk), 0 if chunk.embed else -1)
-        self._db.execute(_INSERT_WORDS, _words(rowid, chunk))
-        if embedding is not None:
-            self._put_vectors([(rowid, embedding)])
-            self._reused += 1
+    def _put_passages(self, passages: Sequence[tuple[int, int, int, ChunkRow]], dropped: Sequence[int] = ()) -> None:
+        """Writes (rowid, 0 for a new one; entry; number in it; passage), each with the vector of an equal text.
+
+        Vectors of the chunks `dropped` go, but serve the new passages first.
+        """
+        found = [self._equal_text_vector(chunk) if chunk.embed else None for _, _, _, chunk in passages]
+        self._drop_vectors(dropped)
+        new = count(1 + cast(int, self._file.value("SELECT coalesce(max(rowid), 0) FROM chunk")))
+        numbered = [(rowid or next(new), entry, number, chunk) for rowid, entry, number, chunk in passages]
+        self._file.db.executemany(
+            _PUT_CHUNK,
+            [
+                (rowid, entry, number, chunk.start, chunk.end, chunk.hash, chunk.words_hash, 0 if chunk.embed else -1)
+                for rowid, entry, number, chunk in numbered
+            ],
+        )
+        self._insert_words([(rowid, chunk) for rowid, _, _, chunk in numbered])
+        vectors = [(row[0], vector) for row, vector in zip(numbered, found, strict=True) if vector is not None]
+        self._put_vectors(vectors)
+        self._reused += len(vectors)
+
+    def _insert_words(self, chunks: Sequence[tuple[int, ChunkRow]]) -> None:
+        words = [(rowid, spell(chunk.own), spell(chunk.context)) for rowid, chunk in chunks]
+        self._file.db.executemany("INSERT INTO chunk_fts (rowid, own, context) VALUES (?, ?, ?)", words)
 
     def _delete_chunks(self, entry: int, from_seq: int) -> None:
-        doomed = self._rows("SELECT rowid, vector FROM chunk WHERE entry = ? AND seq >= ?", entry, from_seq)
+        doomed = self._file.rows("SELECT rowid, vector FROM chunk WHERE entry = ? AND seq >= ?", entry, from_seq)
         self._drop_vectors([rowid for rowid, vector in doomed if vector > 0])
         for table in ("chunk_fts", "chunk"):
-            self._db.executemany(f"DELETE FROM {table} WHERE rowid = ?", [(rowid,) for rowid, _ in doomed])
+            self._file.db.executemany(f"DELETE FROM {table} WHERE rowid = ?", [(rowid,) for rowid, _ in doomed])
 
     def _settle_ids(self) -> None:
-        """Decides anew which entry has an id, for each touched id that several entries claim or claimed until now."""
-        contested = self._rows(
-            "SELECT own_id FROM entry WHERE own_id IN (SELECT value FROM json_each(?)) "
-            "GROUP BY own_id HAVING count(*) > 1 OR max(twin) > 0",
-            json.dumps(list(self._touched)),
-        )
-        for (own_id,) in contested:
-            self._settle_id(own_id)
+        """Decides anew which entry has an id, for each touched id that several entries claim or claimed until now.
 
-    def _settle_id(self, own_id: str) -> None:
-        """The first entry that claims an id gets it. An equal copy gets no id, an entry with another text a derived id.
-
+        The first entry that claims an id gets it. An equal copy gets no id, an entry with another text a derived id.
         Shorter paths come first: a conflict copy's name is its original's with something added.
         """
-        rows = self._rows(
-            "SELECT e.rowid, e.content_hash, e.title, e.type, "
-            "CASE e.date_source WHEN 'mtime' THEN NULL ELSE e.date END, s.path, e.twin, e.other_id "
-            "FROM entry e JOIN source s ON s.id = e.source WHERE e.own_id = ? ORDER BY length(s.path), s.path, e.seq",
-            own_id,
-        )
-        seen: set[tuple[object, ...]] = set()
-        for number, (rowid, *says, day, path, twin_before, other_before) in enumerate(rows):
-            twin = 0 if number == 0 else 1 if tuple(says) in seen else 2
-            seen.add(tuple(says))
-            other = derived_id(day and date.fromisoformat(day), path, own_id, 0) if twin == 2 else None
-            if (twin, other) != (twin_before, other_before):
-                self._db.execute("UPDATE entry SET twin = ?, other_id = ? WHERE rowid = ?", (twin, other, rowid))
+        contested = self._file.rows(_CONTESTED, json.dumps(list(self._touched)))
+        for (own_id,) in contested:
+            seen: set[tuple[object, ...]] = set()
+            for rowid, *says, day, path, twin_before, other_before in self._file.rows(_CLAIMS, own_id):
+                twin = 0 if not seen else 1 if tuple(says) in seen else 2
+                seen.add(tuple(says))
+                other = derived_id(day and date.fromisoformat(day), path, own_id, 0) if twin == 2 else None
+                if (twin, other) != (twin_before, other_before):
+                    self._file.db.execute(
+                        "UPDATE entry SET twin = ?, other_id = ? WHERE rowid = ?", (twin, other, rowid)
+                    )
 
     # -- vectors --------------------------------------------------------------------------------------
 
     def use_model(self, name: str, dimensions: int) -> None:
         """Makes room for the vectors of this model, and drops those of another one."""
-        if database.meta(self._db, "model") == name:
+        if self._file.meta("model") == name:
             return
         self._empty_vectors(dimensions)
-        self._db.execute("UPDATE chunk SET vector = 0 WHERE vector > 0")
-        database.set_meta(self._db, "model", name)
-        database.set_meta(self._db, "dimensions", dimensions)
+        self._file.db.execute("UPDATE chunk SET vector = 0 WHERE vector > 0")
+        self._file.set_meta("model", name)
+        self._file.set_meta("dimensions", dimensions)
 
     def store_vectors(self, vectors: Sequence[tuple[int, int, Vector]], *, rate: float | None = None) -> None:
         """Stores (chunk rowid, hash of its text, vector) where the text is still the same.
@@ -332,60 +291,62 @@ class Writer:
         """
         waiting = "SELECT hash FROM chunk WHERE rowid = ? AND vector = 0"
         self._put_vectors(
-            [(row, quantise(vector)) for row, hash_, vector in vectors if self._value(waiting, row) == hash_]
+            [(row, quantise(vector)) for row, hash_, vector in vectors if self._file.value(waiting, row) == hash_]
         )
         if rate is not None:
-            database.set_meta(self._db, "embed_rate", rate)
+            self._file.set_meta("embed_rate", rate)
 
     def _equal_text_vector(self, chunk: ChunkRow) -> bytes | None:
         donor = self._donors.get(chunk.hash)
-        if donor and self._value("SELECT hash FROM chunk WHERE rowid = ? AND vector > 0", donor) == chunk.hash:
-            return cast("bytes | None", self._value("SELECT embedding FROM chunk_vec WHERE rowid = ?", donor))
+        if donor and self._file.value("SELECT hash FROM chunk WHERE rowid = ? AND vector > 0", donor) == chunk.hash:
+            return cast("bytes | None", self._file.value("SELECT embedding FROM chunk_vec WHERE rowid = ?", donor))
         if self._has_kept:
-            return cast("bytes | None", self._value("SELECT embedding FROM temp.kept WHERE hash = ?", chunk.hash))
+            return cast("bytes | None", self._file.value("SELECT embedding FROM temp.kept WHERE hash = ?", chunk.hash))
         return None
 
     def _put_vectors(self, vectors: Sequence[tuple[int, bytes]]) -> None:
         """Stores vectors, each with the number of this change, by which every process sees that they are new."""
         if vectors:
             change = self._count("stored", 1)
-            self._db.executemany(_INSERT_VECTOR, vectors)
-            self._db.executemany("UPDATE chunk SET vector = ? WHERE rowid = ?", [(change, row) for row, _ in vectors])
+            self._file.db.executemany(_INSERT_VECTOR, vectors)
+            self._file.db.executemany(
+                "UPDATE chunk SET vector = ? WHERE rowid = ?", [(change, row) for row, _ in vectors]
+            )
 
     def _drop_vectors(self, rowids: Sequence[int]) -> None:
         if rowids:
-            self._db.executemany("DELETE FROM chunk_vec WHERE rowid = ?", [(rowid,) for rowid in rowids])
+            self._file.db.executemany("DELETE FROM chunk_vec WHERE rowid = ?", [(rowid,) for rowid in rowids])
             self._count("dropped", len(rowids))
 
     def _empty_vectors(self, dimensions: int) -> None:
-        create_vectors(self._db, dimensions)
-        database.set_meta(self._db, "packed", self._count("dropped", 0))
+        create_vectors(self._file.db, dimensions)
+        self._file.set_meta("packed", self._count("dropped", 0))
 
     def _count(self, key: str, more: int) -> int:
         """A counter of the table `meta`, raised by `more`."""
-        new = cast(int, database.meta(self._db, key) or 0) + more
-        database.set_meta(self._db, key, new)
+        new = cast(int, self._file.meta(key) or 0) + more
+        self._file.set_meta(key, new)
         return new
 
-    def _pack(self) -> None:
-        """Rewrites the table of vectors where it became sparse; vec0 gives up a block when it is empty."""
-        dropped = cast(int, database.meta(self._db, "dropped") or 0)
-        since = dropped - cast(int, database.meta(self._db, "packed") or 0)
-        if since < DROPPED_AT_LEAST:
-            return
-        rowids = [row[0] for row in self._rows("SELECT rowid FROM chunk WHERE vector > 0 ORDER BY rowid")]
-        if since < SPARSE * (len(rowids) + since):
-            return
-        for begin in range(0, len(rowids), MOVED_AT_ONCE):
-            some = rowids[begin : begin + MOVED_AT_ONCE]
-            moving = self._rows(VECTORS_OF_CHUNKS, json.dumps(some))
-            self._db.executemany("DELETE FROM chunk_vec WHERE rowid = ?", [(rowid,) for rowid in some])
-            self._db.executemany(_INSERT_VECTOR, moving)
-        database.set_meta(self._db, "packed", dropped)
+    def _give_room_back(self, most: int) -> None:
+        """Rewrites the table of vectors where it became sparse; where many pages are free, gives up to `most` back.
 
-
-def _chunk_values(chunk: ChunkRow) -> tuple[int, ...]:
-    return chunk.start, chunk.end, chunk.hash, chunk.words_hash
+        The rows of a page that stood at the end move, not their numbers; readers keep their snapshot.
+        """
+        dropped = cast(int, self._file.meta("dropped") or 0)
+        since = dropped - cast(int, self._file.meta("packed") or 0)
+        if since >= DROPPED_AT_LEAST:
+            rowids = [row[0] for row in self._file.rows("SELECT rowid FROM chunk WHERE vector > 0 ORDER BY rowid")]
+            if since >= SPARSE * (len(rowids) + since):
+                for begin in range(0, len(rowids), MOVED_AT_ONCE):
+                    some = rowids[begin : begin + MOVED_AT_ONCE]
+                    moving = self._file.rows(VECTORS_OF_CHUNKS, json.dumps(some))
+                    self._file.db.executemany("DELETE FROM chunk_vec WHERE rowid = ?", [(rowid,) for rowid in some])
+                    self._file.db.executemany(_INSERT_VECTOR, moving)
+                self._file.set_meta("packed", dropped)
+        free, pages = self._file.value("PRAGMA freelist_count"), self._file.value("PRAGMA page_count")
+        if free > pages // FREE_SHARE:
+            self._file.rows(f"PRAGMA incremental_vacuum({min(most, free - pages // FREE_SHARE)})")
 
 
 def _labels(row: EntryRow) -> tuple[list[Any], list[Any], list[Any]]:
@@ -399,14 +360,19 @@ def _labels(row: EntryRow) -> tuple[list[Any], list[Any], list[Any]]:
     )
 
 
-def _words(rowid: int, chunk: ChunkRow) -> tuple[int, str, str]:
-    return rowid, spell(chunk.own), spell(chunk.context)
-
-
 _LABELS = {"tag": "seq, name", "file": "seq, path, hash", "supersedes": "target"}
 _TOUCH = "UPDATE source SET mtime_ns = ?1, ctime_ns = nullif(?2, ?1), size = ?3, inode = ?4, settled = 1 WHERE id = ?5"
 _KNOWN_ENTRIES = f"SELECT own_id, rowid, row_hash, {', '.join(PLACE_COLUMNS)} FROM entry WHERE source = ?"
 _CHUNKS_OF_ENTRY = 'SELECT seq, rowid, hash, words_hash, start, "end", vector FROM chunk WHERE entry = ?'
+_CONTESTED = (
+    "SELECT own_id FROM entry WHERE own_id IN (SELECT value FROM json_each(?)) "
+    "GROUP BY own_id HAVING count(*) > 1 OR max(twin) > 0"
+)
+_CLAIMS = (
+    "SELECT e.rowid, e.content_hash, e.title, e.type, CASE e.date_source WHEN 'mtime' THEN NULL ELSE e.date END, "
+    "s.path, e.twin, e.other_id FROM entry e JOIN source s ON s.id = e.source "
+    "WHERE e.own_id = ? ORDER BY length(s.path), s.path, e.seq"
+)
 _INSERT_VECTOR = "INSERT INTO chunk_vec (rowid, embedding) VALUES (?, vec_int8(?))"
 _VECTORS_OF_FILE = (
     "SELECT c.hash, c.rowid FROM entry e JOIN chunk c ON c.entry = e.rowid WHERE e.source = ? AND c.vector > 0"
@@ -427,13 +393,9 @@ _UPDATE_ENTRY = f"UPDATE entry SET {', '.join(f'{column} = ?' for column in ENTR
 
 _MOVE_ENTRY = f"UPDATE entry SET {', '.join(f'{column} = ?' for column in PLACE_COLUMNS)} WHERE rowid = ?"
 
-_INSERT_CHUNK = """
-    INSERT INTO chunk (rowid, entry, seq, start, "end", hash, words_hash, vector) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
-
-_INSERT_WORDS = "INSERT INTO chunk_fts (rowid, own, context) VALUES (?, ?, ?)"
-
-_UPSERT_CHUNK = """
-    INSERT INTO chunk (entry, seq, start, "end", hash, words_hash, vector) VALUES (?, ?, ?, ?, ?, ?, ?)
+_PUT_CHUNK = """
+    INSERT INTO chunk (rowid, entry, seq, start, "end", hash, words_hash, vector) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (entry, seq) DO UPDATE SET start = excluded.start, "end" = excluded."end",
-        hash = excluded.hash, words_hash = excluded.words_hash, vector = excluded.vector
-    RETURNING rowid"""
+        hash = excluded.hash, words_hash = excluded.words_hash, vector = excluded.vector"""
+
+_MOVE_CHUNK = 'UPDATE chunk SET start = ?, "end" = ?, words_hash = ? WHERE rowid = ?'

@@ -9,7 +9,7 @@
 | `near_enough`    | drops what is less similar than asked             | `min_similarity` is given |                 |
 | `later_first`    | of two on one topic the later comes first         | by meaning; see topic.py  | `- later first` |
 | `newest_fitting` | the newest of what fits comes first               | the newest is asked for   | by eye          |
-| `ordered`        | the best, in the order that was asked for         | always, last              |                 |
+| `in_order`       | the best, in the order that was asked for         | always, last              |                 |
 
 What measured a rule is a row of `scripts/bench.py quality`: the default search without it. The others are the user's
 choice.
@@ -72,7 +72,7 @@ def weighed(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
 def within_dates(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
     """The entries that pass the filters, dates included, newest first. The score is the cosine, else the BM25 share."""
     near = [r._replace(score=r.similarity or r.lexical or 0.0) for r in ranked]
-    passing = evidence.passing(evidence.request.filters, [r.rowid for r in near])
+    passing = evidence.ws.index.passing(evidence.request.filters, [r.rowid for r in near])
     return in_order([r for r in near if r.rowid in passing], "newest")
 
 
@@ -121,11 +121,6 @@ def newest_fitting(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ran
         fits = by_words or by_meaning or r.score >= FITTING * ranked[0].score
         (good if fits and (r.met or not preferred) else rest).append(r)
     return [*in_order(good, "newest"), *rest]
-
-
-def ordered(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
-    """The best `limit` entries, in the order that was asked for."""
-    return in_order(ranked[: evidence.request.limit], evidence.request.order)
 
 
 def in_order(ranked: Sequence[Ranked], order: Order) -> list[Ranked]:

@@ -47,19 +47,14 @@ def costs(runs: Mapping[str, Sequence[Run]], now_s: float) -> Costs:
         last = sorted(all_of_it, key=lambda run: run[0])[-COUNTED:]
         if last:
             fading = 0.5 ** (max(0.0, now_s - last[-1][0]) / FORGOTTEN_BY_HALF_S)
-            timed = [_with_core(stages) for _, stages in last]
-            names = {name for stages in timed for name in stages}
-            found[strategy] = {name: round(fading * _most(name, timed), 3) for name in names}
+            timed: dict[str, list[float]] = {}
+            for _, stages in last:
+                core = stages["total"] - sum(stages.get(name, 0.0) for name in EXTRA)
+                for name, ms in {**stages, "core": core}.items():
+                    timed.setdefault(name, []).append(ms)
+            most = {name: sorted(ms)[min(len(ms) - 1, int(0.95 * len(ms)))] for name, ms in timed.items()}
+            found[strategy] = {name: round(fading * ms, 3) for name, ms in most.items()}
     return Costs(found)
-
-
-def _with_core(stages: Mapping[str, float]) -> dict[str, float]:
-    return {**stages, "core": stages["total"] - sum(stages.get(name, 0.0) for name in EXTRA)}
-
-
-def _most(name: str, timed: Sequence[Mapping[str, float]]) -> float:
-    ordered = sorted(stages[name] for stages in timed if name in stages)
-    return ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
 
 
 @dataclass(frozen=True, slots=True)

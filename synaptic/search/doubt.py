@@ -13,9 +13,8 @@ from ..models import Filters, Hit, Mode
 from ..workspace.embed import DEFAULT_RATE
 from ..workspace.sync import SyncReport
 from ..workspace.workspace import Workspace
-from .evidence import Evidence, given
+from .evidence import Evidence, Request, given
 from .ranking import Ranked
-from .request import Request
 
 CLOSE = 0.62
 """A hit fits from this sum on: its cosine, plus COVERAGE times the share of the question's words that it holds.

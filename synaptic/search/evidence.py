@@ -3,24 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
-from ..index import Candidate, Standing, moment
-from ..language.query import nearest_word
+from ..index import Candidate, Standing
+from ..language.analysis import Plan
+from ..language.query import ParsedQuery, nearest_word
 from ..language.words import match, stems
-from ..models import Entry, Filters, Vector
+from ..models import Entry, Filters, Order, Strategy, Vector
 from ..workspace.readback import read_hits, read_passages
-from ..workspace.stopwatch import Stopwatch
-from ..workspace.workspace import Workspace
-from .request import Request
+from ..workspace.workspace import Stopwatch, Workspace
 
 DEPTH = 80
 """Chunks taken from each list before fusion, at least. By eye: four times the default limit."""
 
-EVERY_CHUNK = 100_000
-"""More chunks than the entries of one ranking have."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One search. `weights` None: ranks are fused. `within`: only these index rows.
+
+    `parts` and `max_rounds` are those of a smart search. `recent` (of the fitting entries the newest first) and `plan`
+    are what `understanding` finds in the words.
+    """
+
+    parsed: ParsedQuery
+    now: datetime
+    filters: Filters = field(default_factory=Filters)
+    prefer: Filters = field(default_factory=Filters)
+    limit: int = 20
+    strategy: Strategy = "hybrid"
+    weights: Mapping[str, float] | None = None
+    min_similarity: float | None = None
+    order: Order = "relevance"
+    within: Sequence[int] | None = None
+    explain: bool = False
+    parts: tuple[str, ...] = ()
+    max_rounds: int = 2
+    recent: bool = False
+    plan: Plan = field(default_factory=Plan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +74,12 @@ class Evidence:
         self.watch, self.trouble = watch or Stopwatch(), trouble
         self.lists = Lists({}, {})
         self.vector: Vector | None = None
-        self.stem, self.document_counts, self.passing = ws.index.stem, ws.index.document_counts, ws.index.passing
+        self.stem, self.document_counts = ws.index.stem, ws.index.document_counts
         self._preferred = given(request.prefer)
         self.preferences = len(self._preferred)
         self._standings: dict[int, Standing] = {}
         self.superseded_by: dict[str, str] = {}
         self._met: dict[int, tuple[str, ...]] = {}
-        self._vectors: dict[int, bytes] = {}
         self.entries: dict[int, Entry] = {}
         self._passages: dict[int, tuple[str, int]] = {}
 
@@ -102,13 +123,6 @@ class Evidence:
         """The stems of a text's words."""
         return stems(text, self.stem)
 
-    def similarities(self, vector: Vector, rowids: Sequence[int]) -> dict[int, float]:
-        """The cosine of the best chunk of each of these entries; entries without a vector are left out."""
-        if not rowids or self.ws.index.meta("model") is None:
-            return {}
-        found = self.ws.index.semantic(vector, filters=Filters(), within=rowids, phrases=(), limit=EVERY_CHUNK)
-        return {candidate.entry_rowid: candidate.score for candidate in reversed(found)}
-
     def standings(self, rowids: Sequence[int]) -> list[Standing]:
         """What ranking wants of these entries, without superseded ones unless the filters ask for them."""
         if new := [rowid for rowid in rowids if rowid not in self._standings]:
@@ -128,18 +142,6 @@ class Evidence:
                 for rowid in self.ws.index.passing(wanted, new):
                     self._met[rowid] = (*self._met[rowid], name)
         return self._met
-
-    def vectors(self, chunks: Sequence[int]) -> dict[int, bytes]:
-        """The stored vectors of these chunks, as far as there are any."""
-        if new := [chunk for chunk in chunks if chunk not in self._vectors]:
-            self._vectors |= self.ws.index.vectors(new)
-        return {chunk: self._vectors[chunk] for chunk in chunks if chunk in self._vectors}
-
-    def date(self, standing: Standing) -> str | None:
-        """The local day of an entry, None where only its file dates it."""
-        if standing.date_source == "mtime":
-            return None
-        return moment(standing.at, self.request.now.tzinfo).date().isoformat()
 
     # -- what the journal says of them ----------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from ..index import instant
-from ..models import Mode, Vector
+from ..models import Filters, Mode, Vector
 from .adjust import BOUNDED_BEST, Adjustment
 from .evidence import Evidence, Lists, Query
 from .ranking import Ranked, age_in_days, reciprocal_rank_fusion
@@ -39,34 +39,26 @@ def ranked_for(
     adjustments: Sequence[Adjustment],
     query: Query,
 ) -> Sequence[Ranked]:
-    """The candidates of one query, best first."""
+    """The candidates of one query, best first by their ranks; what meets preferences is a list of its own."""
     mode, limit, most = mode_of(evidence, query.vector), evidence.request.limit, None
     if evidence.request.strategy == "bounded":  # the best of all times, which are cut afterwards
         query, limit = query._replace(filters=replace(query.filters, since=None, until=None)), BOUNDED_BEST
         most = BOUNDED_BEST
     lists = evidence.candidates(query if mode != "semantic" else query._replace(terms=()), limit)
     with evidence.watch.stage("rank"):
-        scores = dict(islice(fused(evidence, lists, mode).items(), most))
-        ranked: Sequence[Ranked] = weighed_up(evidence, lists, scores, query.vector)
+        # a list that ran and found nothing counts all the same
+        rankings = {name: list(getattr(lists, name)) for name in LISTS[mode]}
+        weights, k = fusion_weights(evidence, mode), evidence.config.k
+        scores = reciprocal_rank_fusion(rankings, k=k, weights=weights)
+        if met := evidence.met(list(scores)):
+            preferred = [rowid for rowid in scores if met[rowid]]
+            rankings["symbolic"] = sorted(preferred, key=lambda rowid: (-len(met[rowid]), -scores[rowid]))
+            scores = reciprocal_rank_fusion(rankings, k=k, weights=weights | {"symbolic": PREFERENCE})
+        best = dict(islice(scores.items(), most))
+        ranked: Sequence[Ranked] = weighed_up(evidence, lists, best, query.vector)
         for adjust in adjustments:
             ranked = adjust(ranked, evidence)
     return ranked
-
-
-def fused(evidence: Evidence, lists: Lists, mode: Mode) -> dict[int, float]:
-    """The score of each candidate by its ranks; what meets preferences is a list of its own.
-
-    A list that ran and found nothing counts all the same.
-    """
-    rankings = {name: list(getattr(lists, name)) for name in LISTS[mode]}
-    weights, k = fusion_weights(evidence, mode), evidence.config.k
-    scores = reciprocal_rank_fusion(rankings, k=k, weights=weights)
-    met = evidence.met(list(scores))
-    if not met:
-        return scores
-    preferred = [rowid for rowid in scores if met[rowid]]
-    rankings["symbolic"] = sorted(preferred, key=lambda rowid: (-len(met[rowid]), -scores[rowid]))
-    return reciprocal_rank_fusion(rankings, k=k, weights=weights | {"symbolic": PREFERENCE})
 
 
 def weighed_up(
@@ -76,8 +68,11 @@ def weighed_up(
     request, present = evidence.request, instant(evidence.request.now)
     standings, met = evidence.standings(list(scores)), evidence.met(list(scores))
     near = {rowid: candidate.score for rowid, candidate in lists.semantic.items()}
-    if vector is not None and (request.weights or request.explain or request.min_similarity is not None):
-        near |= evidence.similarities(vector, [one.rowid for one in standings if one.rowid not in near])
+    others = [one.rowid for one in standings if one.rowid not in near]
+    compares = request.weights or request.explain or request.min_similarity is not None
+    if vector is not None and others and compares:  # an entry is as near as its best chunk
+        found = evidence.ws.index.semantic(vector, filters=Filters(), within=others, phrases=(), limit=None)
+        near |= {candidate.entry_rowid: candidate.score for candidate in reversed(found)}
     best_words = min((candidate.score for candidate in lists.lexical.values()), default=0.0)
     ranked = []
     for standing in standings:

@@ -27,9 +27,9 @@ from .adjust import (
     Adjustment,
     best_first,
     faded,
+    in_order,
     near_enough,
     newest_fitting,
-    ordered,
     speakers_first,
     weighed,
     within_dates,
@@ -61,7 +61,10 @@ LISTED = Steps()
 
 def run(query: str, evidence: Evidence, report: SyncReport, budget: Budget | None, forced: str) -> SearchResult:
     """The answer to a request that is understood; `forced` says why the budget allows words only."""
-    request, watch, steps = evidence.request, evidence.watch, steps_of(evidence)
+    request, watch = evidence.request, evidence.watch
+    steps = WEIGHTED if request.weights else FUSED
+    if request.strategy == "bounded" or not request.parsed.terms:
+        steps = BOUNDED if request.parsed.terms else LISTED
     with watch.stage("embed"):
         evidence.vector = evidence.embed(request.parsed.text) if request.parsed.terms else None
     mode, (terms, spelling) = mode_of(evidence, evidence.vector), spelled(evidence)
@@ -78,7 +81,7 @@ def run(query: str, evidence: Evidence, report: SyncReport, budget: Budget | Non
     with watch.stage("rank"):
         for adjust in steps.last:
             kept = adjust(kept, evidence)
-        winners = ordered(kept, evidence)
+        winners = in_order(kept[: request.limit], request.order)
     with watch.stage("read"):
         hits = read(evidence, winners, terms)
     hurried = (f"By words only: {forced}, more than budget_ms.",) if forced else ()
@@ -95,15 +98,6 @@ def run(query: str, evidence: Evidence, report: SyncReport, budget: Budget | Non
         rounds=rounds if request.explain else (),
         choice=choice(request.strategy, forced, budget, watch.read()) if budget else None,
     )
-
-
-def steps_of(evidence: Evidence) -> Steps:
-    request = evidence.request
-    if not request.parsed.terms:
-        return LISTED
-    if request.strategy == "bounded":
-        return BOUNDED
-    return WEIGHTED if request.weights else FUSED
 
 
 def listed(evidence: Evidence) -> list[Ranked]:

@@ -51,13 +51,15 @@ class Ranked(NamedTuple):
 
     @property
     def signals(self) -> Signals:
-        return signals(
-            similarity=self.similarity,
+        """What speaks for the entry, each from 0 to 1; None where it was not found that way."""
+        importance = self.standing.importance
+        return Signals(
+            semantic=None if self.similarity is None else min(1.0, max(0.0, self.similarity)),
             lexical=self.lexical,
-            preferred=self.preferred,
-            age_days=self.age_days,
-            importance=self.standing.importance,
-            accesses=self.standing.accesses,
+            symbolic=0.5 if self.preferred is None else self.preferred,
+            recency=math.exp(-RECENCY_RATE * self.age_days),
+            importance=(DEFAULT_IMPORTANCE if importance is None else importance) / 10,
+            access=min(1.0, math.log1p(self.standing.accesses) / ACCESS_SCALE),
         )
 
 
@@ -114,26 +116,6 @@ def choose_weights(preset: str | None, weights: Mapping[str, Any] | None) -> dic
     if total == 0:
         raise InvalidArgument("All weights are 0.", hint="Give one signal a weight above 0.")
     return {signal: weight / total for signal, weight in chosen.items()}
-
-
-def signals(
-    *,
-    similarity: float | None,
-    lexical: float | None,
-    preferred: float | None,
-    age_days: float,
-    importance: int | None,
-    accesses: int,
-) -> Signals:
-    """What speaks for an entry. `preferred` is the share of what is preferred that it meets, None where nothing is."""
-    return Signals(
-        semantic=None if similarity is None else min(1.0, max(0.0, similarity)),
-        lexical=lexical,
-        symbolic=0.5 if preferred is None else preferred,
-        recency=math.exp(-RECENCY_RATE * age_days),
-        importance=(DEFAULT_IMPORTANCE if importance is None else importance) / 10,
-        access=min(1.0, math.log1p(accesses) / ACCESS_SCALE),
-    )
 
 
 def weighted(found: Signals, weights: Mapping[str, float]) -> float:

@@ -12,14 +12,12 @@ from ..index import instant
 from ..language.analysis import form_of
 from ..language.query import check_limit, parse_query
 from ..models import ORDERS, STRATEGIES, Filters, Order, SearchResult, Strategy
-from ..workspace.stopwatch import Stopwatch
 from ..workspace.sync import SyncReport, in_step
-from ..workspace.workspace import Workspace
+from ..workspace.workspace import Stopwatch, Workspace
 from .budget import Budget, Costs, Run, costs
-from .evidence import Evidence
+from .evidence import Evidence, Request
 from .pipeline import run
 from .ranking import choose_weights
-from .request import Request
 from .understanding import understand
 
 Name = TypeVar("Name", bound=str)
@@ -64,7 +62,7 @@ def search(
     `budget_ms`, which goes with no other. Of a smart search `sub_queries` replace the parts, and `max_rounds` (0 to 3)
     are its rounds.
     """
-    now, asked = ws.clock(), check_strategy(strategy)
+    now, asked = ws.clock(), _one_of(STRATEGIES, strategy, "strategy")
     _check(limit, min_similarity, max_rounds, sub_queries, budget_ms, asked)
     parsed = parse_query(query, filters or Filters(), now=now, stop_words=ws.config.search.stop_words)
     request = Request(
@@ -76,7 +74,7 @@ def search(
         strategy=("smart" if sub_queries else form_of(parsed)) if asked == "auto" else asked,
         weights=choose_weights(preset, weights),
         min_similarity=min_similarity,
-        order=check_order(order),
+        order=_one_of(ORDERS, order, "order"),
         within=within,
         explain=explain,
         parts=tuple(sub_queries),
@@ -135,11 +133,6 @@ def _check(
         raise InvalidArgument(f"budget_ms does not go with strategy {strategy!r}.", valid=("auto",))
     if budget_ms is not None and not 0 < budget_ms <= MOST_MS:
         raise InvalidArgument(f"budget_ms is {budget_ms}.", valid=(f"above 0, up to {MOST_MS}",))
-
-
-def check_strategy(value: str) -> Strategy:
-    """The strategy of this name, whatever its case. Raises InvalidArgument."""
-    return _one_of(STRATEGIES, value, "strategy")
 
 
 def check_order(value: str) -> Order:

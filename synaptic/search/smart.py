@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..index import units
+from ..index import moment, units
 from ..language import analysis
 from ..language.lexicon import STOP_WORDS
 from ..language.query import terms_of
@@ -126,8 +126,11 @@ class _Runs:
         """The filters of a part that is asked of the time before or after the best answer of another."""
         filters = self._evidence.request.filters
         for end, id in part.filters:
-            day = self._evidence.date(self._found[id][0].standing) if self._found.get(id) else None
-            if day and not (filters.since or filters.until):
+            standing = self._found[id][0].standing if self._found.get(id) else None
+            if standing is None or standing.date_source == "mtime":  # its file alone does not say when it was
+                continue
+            if not (filters.since or filters.until):
+                day = moment(standing.at, self._evidence.request.now.tzinfo).date().isoformat()
                 return replace(filters, **{end: day})  # type: ignore[arg-type]
         return None
 
@@ -137,7 +140,7 @@ class _Runs:
         Rocchio 1971, "Relevance feedback in information retrieval".
         """
         chunks = [self._evidence.chunk(r.rowid, near=True) for r in best]
-        stored = self._evidence.vectors(chunks)
+        stored = self._evidence.ws.index.vectors(chunks)
         if vector is None or not stored:
             return vector
         import numpy as np

@@ -36,7 +36,7 @@ def later_first(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked
     if vector is None or not evidence.config.later_first:
         return ranked
     chunks = {r.rowid: evidence.chunk(r.rowid, near=True) for r in ranked[:CROWD]}
-    stored = evidence.vectors(list(chunks.values()))
+    stored = evidence.ws.index.vectors(list(chunks.values()))
     crowd = [r for r in ranked[:CROWD] if chunks[r.rowid] in stored]
     if len(crowd) < 2:
         return ranked

@@ -24,21 +24,19 @@ from ..language.analysis import (
 from ..language.analysis.asked import NO_NAMES, READ_CHARACTERS
 from ..language.lexicon import SHARED, STOP_WORDS, TYPE_WORDS
 from ..language.query import parse_query, terms_of
-from ..language.words import words
+from ..language.words import stems, words
 from ..models import Filters
 from ..notes.privacy import without_private
 from ..workspace.readback import read_passages
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
-from .evidence import Evidence
-from .request import Request
-from .tagging import suggest_tags
+from .evidence import Evidence, Request
 
 BOUNDED_DAYS = 90
 """A bounded search always has a beginning: DESIGN, section 6."""
 
-MAX_KEYWORDS = 12
-"""Keywords of a note. By eye."""
+MAX_KEYWORDS, MAX_SUGGESTED = 12, 5
+"""Keywords of a note, and tags suggested for it. By eye."""
 NAMES_SOUGHT = 8
 """Words of a question that the journal is asked about: whether it writes them as names."""
 PASSAGES_READ = 4
@@ -189,8 +187,8 @@ def _names_used(ws: Workspace, question: str) -> frozenset[str]:
     sought = [word for word in named if word not in NO_NAMES and word not in SHARED.tools][:NAMES_SOUGHT]
     if not sought:
         return frozenset()
-    stems = filter(None, map(ws.index.stem, sought))
-    chunks = {chunk for stem in stems for chunk in ws.index.chunks_with_stem(stem, limit=PASSAGES_READ)}
+    known_stems = filter(None, map(ws.index.stem, sought))
+    chunks = {chunk for stem in known_stems for chunk in ws.index.chunks_with_stem(stem, limit=PASSAGES_READ)}
     within = re.compile(rf"(?<=[\w,;)] )\b((?i:{'|'.join(sought)}))\b(?=((?: [A-Z]\w+){{0,3}}))")
     written: dict[str, list[tuple[str, list[str]]]] = {}
     for text, _ in read_passages(ws, list(chunks)).values():
@@ -219,6 +217,19 @@ def read_note(ws: Workspace, text: str, *, on: date | None = None) -> NoteReadin
         return NoteReading(text, reading.text, reading.changes, keywords, suggest_tags(ws, text))
 
     return in_step(ws, run)
+
+
+def suggest_tags(ws: Workspace, text: str, given: Sequence[str] = ()) -> tuple[str, ...]:
+    """Tags that the journal uses, whose words the text holds, and that are not `given`; the most used first."""
+    held = stems(text, ws.index.stem)
+    fitting = []
+    uses = ws.index.vocabulary().tags
+    for tag in sorted((tag for tag in uses if uses[tag] > 1), key=lambda tag: (-uses[tag], tag)):
+        parts = tag.rpartition("/")[2].replace("_", "-").split("-")
+        sought = [ws.index.stem(part) for part in parts if part]
+        if tag not in given and sought and all(stem in held for stem in sought):
+            fitting.append(tag)
+    return tuple(fitting[:MAX_SUGGESTED])
 
 
 def _keywords(ws: Workspace, text: str) -> tuple[Keyword, ...]:

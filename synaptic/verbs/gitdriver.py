@@ -15,7 +15,7 @@ from ..config import Config
 from ..errors import JournalError
 from ..journal.disk import disk_errors, overwrite
 from ..notes.merge import merge
-from ..workspace.regular import open_regular
+from ..workspace.checkout import open_regular
 
 DRIVER = "synaptic"
 CONFLICTS = 10

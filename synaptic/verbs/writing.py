@@ -18,14 +18,13 @@ from ..notes.blocks import check_tag, newlines, project_key, slug_tag
 from ..notes.header import check_type, unique
 from ..notes.markdown import compose_entry, new_id
 from ..notes.screening import Screen
-from ..search.tagging import suggest_tags
+from ..search.understanding import suggest_tags
 from ..workspace.changes import fingerprints
 from ..workspace.checkout import working_checkout
 from ..workspace.embed import embed_pending
-from ..workspace.rows import content_hash
-from ..workspace.stopwatch import Stopwatch
+from ..workspace.rows import hash_of
 from ..workspace.sync import UNSCRUBBED, in_step, sync
-from ..workspace.workspace import Workspace
+from ..workspace.workspace import Stopwatch, Workspace
 
 SCRUB_WAIT_MS = 3_000
 EMBED_BUDGET_S = 0.02
@@ -244,14 +243,14 @@ def delete(ws: Workspace, id: str, *, purge: bool = False) -> Receipt:
     except NotFound:
         if not purge:
             raise
-        ws.index.owes_scrub = True  # this may repeat a purge that was killed
+        ws.index.file.owes_scrub = True  # this may repeat a purge that was killed
         path, entry = ws.journal.copy_of(id)
         ws.journal.purge(path, entry.id)
         return receipt_of(entry, path=path, notices=index_now(ws, path, scrub=True))
     path, copies = _path(found.entry), found.copies
     notices: list[str] = []
     if purge:
-        ws.index.owes_scrub = True  # before the text leaves its file: after a kill the next process finishes
+        ws.index.file.owes_scrub = True  # before the text leaves its file: after a kill the next process finishes
 
     def remove(place: str) -> None:
         if purge:
@@ -297,7 +296,7 @@ def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
 
     Each save indexes its entry, so the index is asked without a sync. The entries it finds are read from the journal.
     """
-    same = partial(ws.index.same_content, content_hash(entry.content), entry.at, REPEAT_WINDOW)
+    same = partial(ws.index.same_content, hash_of(entry.content), entry.at, REPEAT_WINDOW)
     with suppress(SynapticError):  # an index that cannot be used must not stop a save
         with suppress(apsw.Error):
             if ws.index.meta("reading") is not None and not same():
@@ -330,7 +329,7 @@ def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") 
     """
     try:
         if scrub:
-            ws.index.owes_scrub = True  # before the text leaves the index: after a kill the next process finishes
+            ws.index.file.owes_scrub = True  # before the text leaves the index: after a kill the next process finishes
         behind = sync(ws, wait_ms=SCRUB_WAIT_MS if scrub else INDEX_WAIT_MS, written=paths).behind
         if not behind:
             if shows and not _is_indexed(ws, shows):

@@ -30,8 +30,7 @@ from pathlib import Path
 from ..models import RACY_NS, Entry, Proof, proof_of
 from ..notes.blocks import project_key
 from ..notes.header import FINGERPRINT_DIGITS
-from .checkout import Checkout, working_checkout
-from .regular import open_regular
+from .checkout import Checkout, open_regular, working_checkout
 
 LIMIT = 256 * 1024
 GONE = "gone"

@@ -6,13 +6,14 @@ Git is not run. A repository's settings name programs, and more of them with eac
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import stat
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-
-from .regular import open_regular, read_small
+from typing import BinaryIO
 
 COMMITS = 5
 LINE_CHARS = 200
@@ -21,6 +22,10 @@ LINE_CHARS = 200
 LOG_BYTES = 16_384
 """The end of git's log of this checkout that is read: some eighty lines."""
 
+SMALL_BYTES = 1_000_000
+"""No file that says where a repository is, or which branch is checked out, is nearly as large."""
+
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 _BRANCH = "ref: refs/heads/"
 _COMMIT = re.compile(r"\t(?:commit|cherry-pick|revert|am)(?: \([a-z-]+\))?: (.+)")
 """The end of a line of that log for a commit; others say what was checked out, reset, pulled or rebased."""
@@ -90,11 +95,15 @@ def _checkout_at(place: Path) -> Checkout | None:
 
 
 def _text(path: Path) -> str:
-    """The text of a small file; empty where there is none."""
+    """The text of a regular file; empty where there is none. Raises OSError for a file above `SMALL_BYTES`."""
     try:
-        return os.fsdecode(read_small(path)).strip()
+        with open_regular(path) as file:
+            data = file.read(SMALL_BYTES + 1) or b""  # None: a file of /proc with nothing to read as yet
     except (FileNotFoundError, NotADirectoryError):
         return ""
+    if len(data) > SMALL_BYTES:
+        raise OSError(errno.EFBIG, "it is too large", str(path))
+    return os.fsdecode(data).strip()
 
 
 def _subjects(log: Path) -> list[str]:
@@ -104,3 +113,23 @@ def _subjects(log: Path) -> list[str]:
         found = _COMMIT.findall((file.read(LOG_BYTES) or b"").decode("utf-8", "replace"))
         return list(dict.fromkeys(reversed(found)))[:COMMITS]
     return []
+
+
+def open_regular(path: Path, *, follow: bool = True) -> BinaryIO:
+    """A file that others may have put there, open for reading, without ever waiting for it.
+
+    Raises OSError for a FIFO, a device, a folder, and for a link unless `follow`.
+    """
+    _check(path.stat(follow_symlinks=follow), path)  # to open a device may already do something
+    fd = os.open(path, _FLAGS | (0 if follow else getattr(os, "O_NOFOLLOW", 0)))
+    try:
+        _check(os.fstat(fd), path)
+    except OSError:
+        os.close(fd)
+        raise
+    return os.fdopen(fd, "rb")
+
+
+def _check(found: os.stat_result, path: Path) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager, nullcontext, suppress
 from itertools import islice
+from pathlib import Path
+from typing import TypeVar
 
 import apsw
 
 from ..errors import Busy, ModelError
-from ..index import (
-    BUSY_TIMEOUT_MS,
-)
-from ..index.parallel import in_parallel, one_process, processors
+from ..index import BUSY_TIMEOUT_MS
 from ..models import Vector
 from .readback import texts_of
 from .workspace import Workspace
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 Progress = Callable[[str, int, int], None]
 """Called with the phase ("reading" or "embedding"), how many are done, and of how many."""
 LOCK_WAIT_MS = 50
 BATCH = 64
 DEFAULT_RATE = 60.0
+
+AHEAD = 4
+"""Items for each worker that are under way or wait: enough to go on while the caller does something else."""
+
+MOST = 8
+"""Workers; more wait for the one thread that feeds them."""
 
 
 def embed_pending(ws: Workspace, *, budget_s: float | None, at_least: int = 0, progress: Progress | None = None) -> int:
@@ -40,7 +50,9 @@ def embed_pending(ws: Workspace, *, budget_s: float | None, at_least: int = 0, p
                 writer.use_model(ws.embedder.name, ws.embedder.dimensions)
         if not ws.index.pending(1):
             return 0
-        with _embedding(ws, wait_s if at_least or budget_s is None else 0) as is_alone:
+        lock, lock_wait_s = ws.config.state / "embed.lock", wait_s if at_least or budget_s is None else 0
+        # an index in memory is this process's own
+        with nullcontext(True) if ws.index.file.trouble else one_process(lock, lock_wait_s) as is_alone:
             if is_alone:
                 for done in _embedded(ws, budget_s, at_least, progress):  # noqa: B007
                     pass
@@ -50,11 +62,6 @@ def embed_pending(ws: Workspace, *, budget_s: float | None, at_least: int = 0, p
         if budget_s is None:
             raise still_writing() from error
     return done
-
-
-def _embedding(ws: Workspace, timeout_s: float) -> AbstractContextManager[bool]:
-    """Whether this process is the one that embeds, for the length of a `with`. An index in memory is its own."""
-    return nullcontext(True) if ws.index.file.trouble else one_process(ws.config.state / "embed.lock", timeout_s)
 
 
 def _embedded(ws: Workspace, budget_s: float | None, at_least: int, progress: Progress | None) -> Iterator[int]:
@@ -69,10 +76,14 @@ def _embedded(ws: Workspace, budget_s: float | None, at_least: int, progress: Pr
     done = 0
 
     def wanted() -> Iterator[tuple[int, int, str]]:
-        for number, text in enumerate(_waiting(ws)):
-            if budget_s is not None and number >= at_least and time.perf_counter() - begun > budget_s:
-                return
-            yield text
+        taken, below = 0, None
+        while passages := ws.index.pending(BATCH, below=below):
+            for passage in texts_of(ws, passages):
+                if budget_s is not None and taken >= at_least and time.perf_counter() - begun > budget_s:
+                    return
+                taken += 1
+                yield passage
+            below = passages[-1].rowid
 
     def embedded(passage: tuple[int, int, str]) -> tuple[int, int, Vector] | None:
         rowid, hash_, text = passage
@@ -92,13 +103,51 @@ def _embedded(ws: Workspace, budget_s: float | None, at_least: int, progress: Pr
                 progress("embedding", done, total)
 
 
-def _waiting(ws: Workspace) -> Iterator[tuple[int, int, str]]:
-    """(chunk rowid, hash, text) of every passage without a vector, newest first."""
-    below = None
-    while passages := ws.index.pending(BATCH, below=below):
-        yield from texts_of(ws, passages)
-        below = passages[-1].rowid
-
-
 def still_writing() -> Busy:
     return Busy("Another process has been writing to the index for 10 s.", hint="Try again.")
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_parallel(work: Callable[[Item], Made], items: Iterable[Item], workers: int) -> Generator[Made, None, None]:
+    """What `work` makes of each item, in their order. The items are taken by the thread that asks, as they are needed.
+
+    With one worker nothing is done ahead, and no thread is begun. For work that lets other threads run.
+    """
+    if workers <= 1:
+        yield from map(work, items)
+        return
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    pool = ThreadPoolExecutor(min(workers, MOST), thread_name_prefix="synaptic-embed")
+    coming = iter(items)
+    try:
+        under_way: deque[Future[Made]] = deque()
+        while True:
+            room = AHEAD * min(workers, MOST) - len(under_way)
+            under_way.extend(pool.submit(work, item) for item in islice(coming, room))
+            if not under_way:
+                return
+            yield under_way.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def one_process(lock: Path, timeout_s: float) -> Iterator[bool]:
+    """A context that gives True while this process holds the lock, and False if it did not get it in `timeout_s`."""
+    from filelock import FileLock
+
+    file = FileLock(lock, mode=0o600)
+    try:
+        file.acquire(timeout=timeout_s, poll_interval=0.01)
+    except OSError:  # a Timeout is one; or the home cannot be written
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        file.release()

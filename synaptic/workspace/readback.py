@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from ..errors import NotFound
-from ..index import (
-    Passage,
-    Stored,
-)
+from ..index import Passage
 from ..models import Entry
 from ..notes.markdown import body_text, plain_text
 from ..notes.privacy import mask
@@ -23,75 +21,60 @@ class Stale(Exception):
 
 def read_entries(ws: Workspace, rowids: Sequence[int]) -> dict[int, Entry]:
     """Entries by index row, whole, their content read from the journal."""
-    return _whole(_blocks(ws, ws.index.entries(rowids)))
+    return read_hits(ws, rowids, ())[0]
 
 
 def read_passages(ws: Workspace, chunk_rowids: Sequence[int]) -> dict[int, tuple[str, int]]:
     """For each of these chunks its text and the line of its file where it begins."""
-    passages = ws.index.passages(chunk_rowids)
-    return _cut_out(passages, _blocks(ws, ws.index.entries([p.entry_rowid for p in passages.values()])))
+    return read_hits(ws, (), chunk_rowids)[1]
 
 
 def read_hits(
     ws: Workspace, rowids: Sequence[int], chunk_rowids: Sequence[int]
 ) -> tuple[dict[int, Entry], dict[int, tuple[str, int]]]:
-    """Entries, and chunks of them, as `read_entries` and `read_passages` answer them; each file is read once."""
-    blocks = _blocks(ws, ws.index.entries(rowids))
-    return _whole(blocks), _cut_out(ws.index.passages(chunk_rowids), blocks)
-
-
-def _whole(blocks: Mapping[int, tuple[Stored, bytes]]) -> dict[int, Entry]:
-    return {
-        rowid: replace(stored.entry, content=_content(stored.entry, block)) for rowid, (stored, block) in blocks.items()
-    }
-
-
-def _cut_out(passages: Mapping[int, Passage], blocks: Mapping[int, tuple[Stored, bytes]]) -> dict[int, tuple[str, int]]:
-    found = {}
-    for rowid, passage in passages.items():
-        if passage.entry_rowid in blocks:
-            stored, block = blocks[passage.entry_rowid]
-            body, line = _body(stored.entry, block), place_of(stored.entry).body_line
-            if body:
-                line += body[: passage.start].count(b"\n")
-            found[rowid] = (body_text(body[passage.start : passage.end]) or stored.entry.title, line)
-    return found
+    """Entries, and chunks, as `read_entries` and `read_passages` answer them; each file is read once."""
+    chunks = ws.index.passages(chunk_rowids)
+    bodies = _bodies(ws, [*rowids, *(chunk.entry_rowid for chunk in chunks.values())])
+    entries, passages = {}, {}
+    for rowid in rowids:
+        if rowid in bodies:
+            entry, body = bodies[rowid]
+            entries[rowid] = replace(entry, content=body_text(body) or entry.title)
+    for rowid, chunk in chunks.items():
+        if chunk.entry_rowid in bodies:
+            entry, body = bodies[chunk.entry_rowid]
+            line = place_of(entry).body_line + body[: chunk.start].count(b"\n")
+            passages[rowid] = (body_text(body[chunk.start : chunk.end]) or entry.title, line)
+    return entries, passages
 
 
 def texts_of(ws: Workspace, passages: Sequence[Passage]) -> Iterator[tuple[int, int, str]]:
     """(chunk rowid, hash, text to embed) of passages that stand in the journal as the index says."""
-    blocks = _blocks(ws, ws.index.entries([p.entry_rowid for p in passages]), strict=False)
+    bodies = _bodies(ws, [passage.entry_rowid for passage in passages], strict=False)
     for passage in passages:
-        if passage.entry_rowid in blocks:
-            stored, block = blocks[passage.entry_rowid]
-            text = plain_text(body_text(_body(stored.entry, block)[passage.start : passage.end]))
-            yield passage.rowid, passage.hash, embedded_text(stored.entry, text)
+        if passage.entry_rowid in bodies:
+            entry, body = bodies[passage.entry_rowid]
+            text = plain_text(body_text(body[passage.start : passage.end]))
+            yield passage.rowid, passage.hash, embedded_text(entry, text)
 
 
-def _blocks(ws: Workspace, entries: Mapping[int, Stored], *, strict: bool = True) -> dict[int, tuple[Stored, bytes]]:
-    """The masked bytes of entries. Where a file changed, raises Stale, or leaves the entry out if not `strict`."""
+def _bodies(ws: Workspace, rowids: Sequence[int], *, strict: bool = True) -> dict[int, tuple[Entry, bytes]]:
+    """Entries without content, and their masked bodies.
+
+    Where a file changed, raises Stale, or leaves the entry out if not `strict`.
+    """
     files: dict[str, tuple[bytes, bytes]] = {}
-    found: dict[int, tuple[Stored, bytes]] = {}
-    for rowid, stored in entries.items():
+    found: dict[int, tuple[Entry, bytes]] = {}
+    for rowid, stored in ws.index.entries(rowids).items():
         place = place_of(stored.entry)
         if place.path not in files:
-            try:
+            data = b""
+            with suppress(NotFound):
                 data = ws.journal.read(place.path)
-            except NotFound:
-                data = b""
             files[place.path] = data, mask(data)
         data, masked = files[place.path]
         if hash_of(data[place.start : place.end]) == stored.hash:
-            found[rowid] = (stored, masked[place.start : place.end])
+            found[rowid] = stored.entry, masked[place.body_start : place.body_end]
         elif strict:
             raise Stale
     return found
-
-
-def _body(entry: Entry, block: bytes) -> bytes:
-    place = place_of(entry)
-    return block[place.body_start - place.start : place.body_end - place.start]
-
-
-def _content(entry: Entry, block: bytes) -> str:
-    return body_text(_body(entry, block)) or entry.title

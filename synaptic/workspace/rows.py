@@ -9,11 +9,7 @@ from dataclasses import fields
 from functools import partial
 from operator import attrgetter
 
-from ..index import (
-    ChunkRow,
-    EntryRow,
-    FileRows,
-)
+from ..index import ChunkRow, EntryRow, FileRows
 from ..index.chunking import cut
 from ..language.lexicon import DAY_NAMES, STOP_WORDS
 from ..models import Entry, ParsedFile, Place, Stamp
@@ -30,25 +26,22 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool, *, t
     texts = [_whole_text(entry, masked) for entry in parsed.entries]
     before = ["", *(text[-CONTEXT_CHARS:] for text in texts[:-1])]
     after = [*(text[:CONTEXT_CHARS] for text in texts[1:]), ""]
-    rows = tuple(
-        _entry_row(entry, data, masked, previous, following, times)
-        for entry, previous, following in zip(parsed.entries, before, after, strict=False)  # none in an empty file
-    )
-    return FileRows(stamp, hash_of(data), settled, rows, parsed.issues, hides=masked != data)
-
-
-def _entry_row(entry: Entry, data: bytes, masked: bytes, previous: str, following: str, times: bool) -> EntryRow:
-    place = place_of(entry)
-    block = data[place.start : place.end]
-    made_of = repr((previous, following, times, _ROW(entry))).encode("utf-8", "surrogatepass")
-    return EntryRow(
-        entry=entry,
-        hash=hash_of(block),
-        content_hash=content_hash(entry.content),
-        row_hash=hash_of(made_of + block),
-        chunks=partial(_chunk_rows, entry, masked[place.body_start : place.body_end], previous, following, times),
-        hides=masked[place.start : place.end] != block,
-    )
+    rows = []
+    for entry, previous, following in zip(parsed.entries, before, after, strict=False):  # none in an empty file
+        place = place_of(entry)
+        block, body = data[place.start : place.end], masked[place.body_start : place.body_end]
+        made_of = repr((previous, following, times, _ROW(entry))).encode("utf-8", "surrogatepass")
+        rows.append(
+            EntryRow(
+                entry=entry,
+                hash=hash_of(block),
+                content_hash=hash_of(entry.content),
+                row_hash=hash_of(made_of + block),
+                chunks=partial(_chunk_rows, entry, body, previous, following, times),
+                hides=masked[place.start : place.end] != block,
+            )
+        )
+    return FileRows(stamp, hash_of(data), settled, tuple(rows), parsed.issues, hides=masked != data)
 
 
 _ROW = attrgetter(*(field.name for field in fields(Entry) if field.name not in ("content", "place", "changed_files")))
@@ -119,11 +112,6 @@ def _repeated(label: str) -> str:
     return label if len(label) <= MAX_REPEATED else label[:MAX_REPEATED].rpartition(" ")[0]
 
 
-def content_hash(content: str) -> int:
-    """The hash by which a repeated save is known."""
-    return hash_of(content)
-
-
 def _labels(entry: Entry) -> str:
     aliases = [value for key, value in entry.extra if key == "aliases"]
     return " ".join((*entry.tags, entry.project or "", *entry.files, *aliases)).strip()
@@ -148,6 +136,7 @@ def _whole_text(entry: Entry, masked: bytes) -> str:
 
 
 def hash_of(value: str | bytes) -> int:
+    """The hash by which the index knows a text again; signed, 64 bit."""
     raw = value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest(), "big", signed=True)
 

@@ -11,11 +11,7 @@ from typing import TypeVar
 import apsw
 
 from ..errors import IndexUnusable, JournalError, ModelError, NotFound
-from ..index import (
-    BUSY_TIMEOUT_MS,
-    FileRows,
-    Writer,
-)
+from ..index import BUSY_TIMEOUT_MS, FileRows, Writer
 from ..models import RebuildReport, Stamp
 from ..notes.reading import GRAMMAR
 from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing
@@ -135,7 +131,7 @@ def sync(ws: Workspace, *, wait_ms: int = LOCK_WAIT_MS, written: Sequence[str] |
     no others. Text that was purged or became private is scrubbed from the file's bytes, now or by a later sync.
     """
     report = _synced(ws, wait_ms, written)
-    if report.behind or not ws.index.owes_scrub:
+    if report.behind or not ws.index.file.owes_scrub:
         return report
     late = _synced(ws, wait_ms, None)  # the note may be of a file that another process has purged since
     return replace(report, behind=late.behind, unscrubbed=late.behind or not ws.index.compact(LOCK_WAIT_MS))
@@ -147,54 +143,57 @@ def _synced(ws: Workspace, wait_ms: int, written: Sequence[str] | None) -> SyncR
             ws.journal.drain(0)
     report = SyncReport(queued=len(ws.journal.queued()), trouble=ws.index.file.trouble)
     reading = _reading(ws)
-    if written is None and not _out_of_step(ws, reading):
-        return report
-    empty = ws.index.meta("reading") is None
+    known = ws.index.meta("reading")
+    if written is None and known == reading:
+        stamps, removed = ws.journal.compare(ws.index.proofs())
+        if not removed and not any(True for _ in _due(ws, stamps)):
+            return report
     try:
-        with ws.index.writing(BUSY_TIMEOUT_MS if empty else wait_ms) as writer:
+        with ws.index.writing(BUSY_TIMEOUT_MS if known is None else wait_ms) as writer:
             changed, removed = _follow(ws, writer, reading, written or ())
     except apsw.BusyError:
         return replace(report, behind=True)
-    return replace(report, changed=changed, removed=removed, trouble=ws.index.file.trouble)
+    return replace(report, changed=changed, removed=len(removed), trouble=ws.index.file.trouble)
 
 
-def _out_of_step(ws: Workspace, reading: str) -> bool:
-    """Whether the index has to be written."""
-    if ws.index.meta("reading") != reading:
-        return True
-    changed, removed = ws.journal.compare(ws.index.proofs())
-    return bool(removed) or any(not _says_the_same(ws, stamp) or stamp.is_settled(time.time_ns()) for stamp in changed)
+def _due(ws: Workspace, stamps: Sequence[Stamp]) -> Iterator[tuple[Stamp, bool]]:
+    """Of files whose stamp is not known the ones to write: (stamp, whether the file must be read; else it proves it).
+
+    A file must be read whose bytes differ, or whose time of change, which may be the date of an entry.
+    """
+    for stamp in stamps:
+        now = time.time_ns()
+        source = ws.index.sources([stamp.path]).get(stamp.path)
+        same = False
+        if source is not None and source.stamp.mtime_ns == stamp.mtime_ns:
+            with suppress(NotFound):
+                same = source.digest == hash_of(ws.journal.read(stamp.path))
+        if not same or stamp.is_settled(now):
+            yield stamp, not same
 
 
-def _follow(ws: Workspace, writer: Writer, reading: str, written: Sequence[str]) -> tuple[int, int]:
-    """The number of files that were brought up to date, and of files that are gone."""
-    trust = ws.index.meta("reading") == reading
-    changed, removed = _differences(ws, written if trust else (), trust=trust)
+def _follow(ws: Workspace, writer: Writer, reading: str, written: Sequence[str]) -> tuple[int, list[str]]:
+    """(the number of files that were read, paths that are gone). Where the index was read otherwise, all are read."""
+    known, trust = ws.index.proofs(), ws.index.meta("reading") == reading
+    stamps = [ws.journal.stamp(path) for path in written] if trust and known.keys() >= set(written) else []
+    if stamps and None not in stamps:
+        changed, removed = [stamp for stamp in stamps if stamp and stamp.proof != known[stamp.path]], list[str]()
+    else:
+        changed, removed = ws.journal.compare(known if trust else dict.fromkeys(known))
     read = 0
 
     def rows() -> Iterator[FileRows | Stamp]:  # one file at a time: of a new index they may be thousands
         nonlocal read
-        for stamp in changed:
-            now = time.time_ns()
-            if not trust or not _says_the_same(ws, stamp):
-                with suppress(NotFound):  # gone since the scan: the next one sees it
-                    yield _read(ws, stamp)
-                    read += 1
-            elif stamp.is_settled(now):
+        for stamp, must_read in _due(ws, changed) if trust else ((stamp, True) for stamp in changed):
+            if not must_read:
                 yield stamp
+                continue
+            with suppress(NotFound):  # gone since the scan: the next one sees it
+                yield _read(ws, stamp)
+                read += 1
 
     writer.apply(rows(), removed, [stamp.path for stamp in changed], reading=reading)
-    return read, len(removed)
-
-
-def _differences(ws: Workspace, written: Sequence[str], *, trust: bool) -> tuple[list[Stamp], list[str]]:
-    """(files to read, paths that are gone). Without `trust` every file is read."""
-    known = ws.index.proofs()
-    if written and known.keys() >= set(written):
-        stamps = [ws.journal.stamp(path) for path in written]
-        if None not in stamps:
-            return [stamp for stamp in stamps if stamp and stamp.proof != known[stamp.path]], []
-    return ws.journal.compare(known if trust else dict.fromkeys(known))
+    return read, removed
 
 
 def rebuild(ws: Workspace, *, fresh: bool = False, progress: Progress | None = None) -> RebuildReport:
@@ -249,16 +248,6 @@ def unlike_journal(ws: Workspace) -> list[str]:
             if source is None or source.digest != hash_of(data) or ids != source.ids:
                 astray.append(stamp.path)
     return astray
-
-
-def _says_the_same(ws: Workspace, stamp: Stamp) -> bool:
-    """Whether a file has the bytes that the index knows, and the same time of change, which may be an entry's date."""
-    source = ws.index.sources([stamp.path]).get(stamp.path)
-    if source is None or source.stamp.mtime_ns != stamp.mtime_ns:
-        return False
-    with suppress(NotFound):
-        return source.digest == hash_of(ws.journal.read(stamp.path))
-    return False
 
 
 def _read(ws: Workspace, stamp: Stamp) -> FileRows:

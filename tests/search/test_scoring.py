@@ -16,8 +16,16 @@ from outside import Home
 
 from synaptic import Filters, Workspace, find, get, open_workspace, rebuild, save, search
 from synaptic.errors import InvalidArgument
+from synaptic.index import Standing
 from synaptic.index.embedding import FastEmbedder
-from synaptic.search.ranking import PRESETS, SIGNALS, choose_weights, signals, weighted
+from synaptic.models import Signals
+from synaptic.search.ranking import PRESETS, SIGNALS, Ranked, choose_weights, weighted
+
+
+def signals(importance: int | None, accesses: int, **known: Any) -> Signals:
+    standing = Standing(1, "id", 0, "a.md", 0, "note", "file", importance, accesses, None, "title")
+    return Ranked(standing, score=0.0, decay=1.0, met=(), **known).signals
+
 
 share = st.floats(0, 1)
 weights_of = st.dictionaries(st.sampled_from(SIGNALS), share, min_size=1).filter(lambda given: any(given.values()))
@@ -53,10 +61,10 @@ def test_a_weighted_score_lies_between_its_signals(found: Any, given: dict[str, 
 
 
 def test_signals_have_the_forms_that_are_promised() -> None:
-    found = signals(similarity=-0.2, lexical=None, preferred=None, age_days=10, importance=None, accesses=0)
+    found = signals(None, 0, similarity=-0.2, lexical=None, preferred=None, age_days=10)
     assert (found.semantic, found.lexical, found.symbolic, found.importance, found.access) == (0.0, None, 0.5, 0.5, 0.0)
     assert found.recency == pytest.approx(math.exp(-1))
-    often = signals(similarity=1, lexical=1, preferred=1, age_days=0, importance=8, accesses=19)
+    often = signals(8, 19, similarity=1, lexical=1, preferred=1, age_days=0)
     assert (often.access, often.importance) == (pytest.approx(math.log(20) / 5), 0.8)
 
 

@@ -104,7 +104,7 @@ class Journaling(RuleBasedStateMachine):
     @rule(one=any_one)
     def restore(self, one: int) -> None:
         pieces = self.ws.journal.trashed()
-        with suppress(NotFound):  # nothing older than what stands there
+        with suppress(NotFound, Refused):  # nothing older than what stands there, or that lost its heading
             restore(self.ws, pieces[one % len(pieces)].id)
 
     @rule()

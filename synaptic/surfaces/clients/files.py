@@ -11,7 +11,7 @@ from typing import Any
 
 from ...errors import Changed, JournalError
 from ...journal import disk
-from ...workspace.regular import open_regular
+from ...workspace.checkout import open_regular
 from . import jsonc, toml
 from .jsonc import Unreadable, holder
 

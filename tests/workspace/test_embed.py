@@ -20,7 +20,7 @@ from outside import SYNAPTIC
 from synaptic import rebuild
 from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import FastEmbedder
-from synaptic.index.parallel import AHEAD, in_parallel
+from synaptic.workspace.embed import AHEAD, in_parallel
 
 ENTRIES = 200
 
