@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from conftest import Rounds
+from forks import ForkedHome, Forks
 from homes import open_home
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -326,9 +327,9 @@ COMMANDS: list[tuple[list[str], int, str]] = [
 
 
 @pytest.fixture(scope="module")
-def busy(tmp_path_factory: pytest.TempPathFactory) -> Home:
+def busy(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Home:
     base = tmp_path_factory.mktemp("busy")
-    home = Home(base / "home", {"HOME": str(base)})
+    home = ForkedHome(base / "home", {"HOME": str(base)}, forks)
     home.ask("save", "The quick brown fox.")
     return home
 
@@ -423,8 +424,7 @@ def test_without_a_home_of_its_own(busy: Home) -> None:
     assert done.returncode == 0 and "fox" in done.stdout
 
 
-def test_a_config_that_may_not_be_read(tmp_path: Path) -> None:
-    home = Home(tmp_path / "home", {"HOME": str(tmp_path)})
+def test_a_config_that_may_not_be_read(home: Home) -> None:
     (home.path / "config.toml").mkdir(parents=True)
     answer = home.run("recent")
     assert answer.code == 1 and "config.toml" in answer.err and "Traceback" not in answer.text
