@@ -13,6 +13,7 @@ import gc
 import importlib
 import json
 import os
+import pty
 import resource
 import select
 import signal
@@ -58,7 +59,8 @@ class Forked:
     def __init__(self, channel: socket.socket, stdin: BinaryIO, stdout: BinaryIO, stderr: BinaryIO | None) -> None:
         self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
         self.returncode: int | None = None
-        self._told = channel.makefile("rb", 0)
+        with channel:
+            self._told = channel.makefile("rb", 0)
         self.pid = int(self._told.readline())
         self._said: list[Future[bytes]] = []
 
@@ -120,19 +122,37 @@ class Forks:
 
     def start(self, prefix: tuple[str, ...], call: dict[str, Any], *, errors: bool = True) -> Forked:
         """The process of a call; without `errors` it writes them to where this process does."""
-        mine, channel = socket.socketpair()
         (stdin, typed), (out, stdout) = os.pipe(), os.pipe()
         err, stderr = os.pipe() if errors else (None, os.dup(2))
+        channel = self._fork(prefix, call, (stdin, stdout, stderr))
+        return Forked(
+            channel, os.fdopen(typed, "wb"), os.fdopen(out, "rb"), None if err is None else os.fdopen(err, "rb")
+        )
+
+    def at_terminal(self, call: dict[str, Any], typed: bytes = b"") -> Answer:
+        """What the command says at a terminal, where `typed` waits for it; both of its streams are `out`."""
+        ours, theirs = pty.openpty()
+        os.write(ours, typed)
+        channel = self._fork((), call, (theirs, os.dup(theirs), os.dup(theirs)))
+        shown = b""
+        with contextlib.suppress(OSError):  # so Linux says that the last writer is gone
+            while data := os.read(ours, 65_536):
+                shown += data
+        os.close(ours)
+        _, status = channel.makefile("rb")
+        return Answer(int(status), shown.decode("utf-8", "replace").replace("\r\n", "\n"), "")
+
+    def _fork(self, prefix: tuple[str, ...], call: dict[str, Any], ends: tuple[int, int, int]) -> socket.socket:
+        """Where the pid of the process and its status will be told; it has these three ends, and nobody else."""
+        mine, channel = socket.socketpair()
         mask = os.umask(0o077)
         os.umask(mask)
-        socket.send_fds(self._parent(prefix), [b"."], [channel.fileno(), stdin, stdout, stderr])
+        socket.send_fds(self._parent(prefix), [b"."], [channel.fileno(), *ends])
         channel.close()
-        for fd in (stdin, stdout, stderr):
+        for fd in ends:
             os.close(fd)
         mine.sendall(json.dumps({"folder": str(Path.cwd()), "umask": mask, "file_limit": None} | call).encode() + b"\n")
-        with mine:
-            ends = os.fdopen(typed, "wb"), os.fdopen(out, "rb"), None if err is None else os.fdopen(err, "rb")
-            return Forked(mine, *ends)
+        return mine
 
     def _parent(self, prefix: tuple[str, ...]) -> socket.socket:
         with self._starting:

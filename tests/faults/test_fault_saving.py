@@ -511,7 +511,7 @@ class Crowd:
 
 @pytest.mark.fault(row=3)
 def test_many_processes_save_at_once(home: Home, rounds: Rounds) -> None:
-    writers, saves = (len(list(rounds(*size))) for size in ((8, 16), (100, 5_000)))
+    writers, saves = (len(list(rounds(*size))) for size in ((8, 16), (50, 5_000)))
     crowd, start = Crowd(home, saves), threading.Barrier(writers)
     with ThreadPoolExecutor(writers) as pool:
         runs = [pool.submit(crowd.server, f"server{n}", start) for n in range(2)]

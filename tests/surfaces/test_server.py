@@ -601,7 +601,7 @@ async def test_a_model_that_could_not_be_loaded_is_tried_again(home: Path, monke
 @pytest.mark.anyio
 async def test_idle_time_is_used_to_embed(connect: Callable[..., Client], home: Path) -> None:
     (home / "journal").mkdir(parents=True)
-    entries = [f"## {n // 60:02d}:{n % 60:02d} Topic {n}\n\n{'Many words on it. ' * 60}\n" for n in range(120)]
+    entries = [f"## {n // 60:02d}:{n % 60:02d} Topic {n}\n\n{'Many words on it. ' * 60}\n" for n in range(40)]
     (home / "journal" / "2026-03-04.md").write_text("\n".join(entries))
     async with connect() as client:
         first = await call(client, "context_search", query="topic")
