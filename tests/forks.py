@@ -20,6 +20,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -159,12 +160,10 @@ class Forks:
             if prefix not in self._parents:
                 mine, theirs = socket.socketpair()
                 command = [*prefix, sys.executable, "-c", _SERVE, str(Path(__file__).parent)]
-                alone = os.environ | {
-                    "ORT_DISABLE_TELEMETRY": "1",
-                    "OPENBLAS_NUM_THREADS": "1",
-                }  # only threadless forks
+                env = {name: value for name, value in os.environ.items() if not name.startswith("SYNAPTIC_")}
+                env |= {"ORT_DISABLE_TELEMETRY": "1", "OPENBLAS_NUM_THREADS": "1"}  # each begins a thread otherwise
                 with theirs:
-                    self._parents[prefix] = subprocess.Popen(command, stdin=theirs, env=alone), mine
+                    self._parents[prefix] = subprocess.Popen(command, stdin=theirs, env=env), mine
             return self._parents[prefix][1]
 
     def close(self) -> None:
@@ -284,13 +283,21 @@ def serve() -> None:
 
 
 def _load() -> None:
-    """Imports everything and loads the model once, on no thread: a fork has only the thread that forked."""
+    """Has everything imported, read and compiled that a command needs, on no thread: a fork has only its own."""
     for module in LOADED:
         importlib.import_module(module)
+    import synaptic
     from synaptic.index import embedding
+    from synaptic.surfaces.cli import main
 
     embedding.ShippedModel = functools.cache(embedding.ShippedModel)  # type: ignore[misc]
-    embedding.FastEmbedder(embedding.DEFAULT_MODEL, cache=Path()).load()
+    main.get_command = functools.cache(main.get_command)
+    main.get_command(main.app)
+    with tempfile.TemporaryDirectory() as home, synaptic.open_workspace(synaptic.load_config(home)) as ws:
+        kept = synaptic.save(ws, "The lock was held while the journal grew, said Ada on Monday.\n\nNobody waited.")
+        synaptic.update(ws, kept.id, content="The lock is gone since yesterday.")
+        synaptic.search(ws, "Who held the lock last week?")
+        synaptic.status(ws)
     assert sys.platform != "linux" or len(list(Path("/proc/self/task").iterdir())) == 1
     gc.collect()
     gc.freeze()
