@@ -140,7 +140,7 @@ class Truth:
 def test_merges_by_entries(machines: tuple[Machine, Machine], rounds: Rounds) -> None:
     desk, laptop = machines
     truth = Truth(desk.entries())
-    for number in rounds(20, 5_000):
+    for number in rounds(12, 5_000):
         choose = random.Random(number)
         if number % 8 == 7:
             desk.clock.forward(days=1)
