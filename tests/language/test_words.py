@@ -10,6 +10,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from homes import open_home
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,11 +59,13 @@ QUERIES = [
 ]  # fmt: skip
 
 
-@pytest.fixture
-def tower(ws: Workspace) -> Workspace:
-    for name, text in NOTES.items():
-        save(ws, text, title=name)
-    return ws
+@pytest.fixture(scope="module")
+def tower(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    """A workspace that is only searched."""
+    with open_home(tmp_path_factory.mktemp("tower")) as ws:
+        for name, text in NOTES.items():
+            save(ws, text, title=name)
+        yield ws
 
 
 @pytest.mark.parametrize(("query", "language"), QUERIES)
