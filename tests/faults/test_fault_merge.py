@@ -14,7 +14,7 @@ import pytest
 from conftest import Rounds
 from forks import ForkedHome, Forks
 from homes import Clock, open_home
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from outside import Home
 
@@ -429,6 +429,7 @@ def test_nothing_that_a_side_added_is_lost(base: bytes, ours: bytes, theirs: byt
                 assert line in done
 
 
+@example(b"# Day\n\n# Evening\ntext", b"## 09:00 One\ntext", b"## 09:00 Two #tag\n\n# Evening")
 @given(files(), files(), files())
 @settings(max_examples=150, deadline=None)
 def test_every_block_that_a_side_added_or_edited_alone_is_whole(base: bytes, ours: bytes, theirs: bytes) -> None:
