@@ -779,7 +779,7 @@ def test_what_is_hidden_stays_in_file_and_json(poisoned: Home) -> None:
 # -- purge --------------------------------------------------------------------------------------------
 
 UNIQUE = "zqxvymurg"
-LONG = "Qzw " + " ".join(f"{UNIQUE}{number} jqkx{number}" for number in range(60))
+LONG = "Qzw " + " ".join(f"{UNIQUE}{number} jqkxwvzh{number}" for number in range(60))
 
 
 def copies(place: Path, *needles: bytes) -> list[str]:
@@ -877,11 +877,11 @@ def test_what_a_person_makes_private_is_in_no_byte_of_the_index(home: Home) -> N
             server.call("save", content=f"Harmless entry {number} after it.")
         home.ask("rebuild-index")
         vectors = vectors_of(home.index, id)
-        assert index_copies(home, b"jqk") and index_copies(home, *pieces(vectors))
+        assert index_copies(home, b"xwvzh") and index_copies(home, *pieces(vectors))
         hide(home, LONG)
         found = server.call("search", query=UNIQUE, strategy="lexical")
         assert (found["total"], found["notices"][1:]) == (0, [])
-        assert index_copies(home, UNIQUE.encode(), b"jqk", *pieces(vectors)) == []
+        assert index_copies(home, UNIQUE.encode(), b"xwvzh", *pieces(vectors)) == []
         assert server.call("search", query="anybody may read", strategy="lexical")["total"] >= 1
 
 
