@@ -779,7 +779,8 @@ def test_what_is_hidden_stays_in_file_and_json(poisoned: Home) -> None:
 # -- purge --------------------------------------------------------------------------------------------
 
 UNIQUE = "zqxvymurg"
-LONG = "Qzw " + " ".join(f"{UNIQUE}{number} jqkxwvzh{number}" for number in range(60))
+LONG = "Qzw " + " ".join(f"{UNIQUE}{number} {chr(97 + number % 20)}xwvzh{number}" for number in range(60))
+"""Words with 20 first letters: of words with one beginning FTS5 stores it once, perhaps across two pages."""
 
 
 def copies(place: Path, *needles: bytes) -> list[str]:
@@ -828,7 +829,7 @@ def test_what_is_purged_is_nowhere(home: Home) -> None:
         assert len(vectors) > 3
         receipt = home.ask("delete", id, "--yes", "--purge")
         assert receipt["notices"] == []
-        assert copies(home.path, UNIQUE.encode(), b"jqkx", id.encode(), *pieces(vectors)) == []
+        assert copies(home.path, UNIQUE.encode(), b"xwvzh", id.encode(), *pieces(vectors)) == []
         assert server.call("search", query=UNIQUE, strategy="lexical")["total"] == 0
         assert home.run("restore", id).code == 1
         assert server.call("find", facets=True)["total"] == 10
