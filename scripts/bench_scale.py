@@ -113,7 +113,7 @@ class Exact(Index):
             for chunk, score in every_match(self, terms, context_weight, limit)
         ]
 
-    def semantic(self, vector: Vector, *, limit: int, **_: Any) -> list[Candidate]:
+    def semantic(self, vector: Vector, *, limit: int | None, **_: Any) -> list[Candidate]:
         row = self._of[vector.tobytes()]
         found = zip(self._corpus.nearest[row, :limit], self._corpus.cosines[row, :limit], strict=True)
         return [Candidate(int(chunk), self._entry(int(chunk)), float(cosine)) for chunk, cosine in found]

@@ -16,24 +16,34 @@ from environment import BIN, PYTHON, ROOT, clean_environ, prepare
 def main() -> int:
     """0 when all checks passed; a failed one does not keep the others from running."""
     prepare("dev")
-    steps = [
-        ("ruff check", [str(PYTHON), "-m", "ruff", "check"]),
-        ("ruff format", [str(PYTHON), "-m", "ruff", "format", "--check"]),
-        ("mypy --strict", [str(PYTHON), "-m", "mypy"]),
-        ("import-linter", [str(BIN / "lint-imports"), "--no-cache"]),
-        ("pytest", [str(PYTHON), "-m", "pytest", *sys.argv[1:]]),
-    ]
-    failed = []
-    for name, command in steps:
+    python = [str(PYTHON), "-m"]
+    environ = clean_environ()
+    environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else every process of a test compiles what it imports
+    beside = {  # the tests leave a processor some time; what these say is shown after them
+        name: subprocess.Popen(command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        for name, command in {
+            "mypy --strict": [*python, "mypy"],
+            "import-linter": [str(BIN / "lint-imports"), "--no-cache"],
+        }.items()
+    }
+    codes = {}
+    for name, command in {
+        "ruff check": [*python, "ruff", "check"],
+        "ruff format": [*python, "ruff", "format", "--check"],
+        "pytest": [*python, "pytest", *sys.argv[1:]],
+    }.items():
         print(f"\n== {name}", flush=True)
         started = time.monotonic()
-        code = subprocess.run(command, cwd=ROOT, env=clean_environ(), check=False).returncode
-        if code:
-            failed.append(name)
-        print(f"== {name}: {'failed' if code else 'ok'}, {time.monotonic() - started:.1f} s", flush=True)
-    if failed:
+        codes[name] = subprocess.run(command, cwd=ROOT, env=environ, check=False).returncode
+        print(f"== {name}: {'failed' if codes[name] else 'ok'}, {time.monotonic() - started:.1f} s", flush=True)
+    for name, process in beside.items():
+        print(f"\n== {name}\n{process.communicate()[0].decode('utf-8', 'replace').rstrip()}")
+        codes[name] = process.returncode
+        print(f"== {name}: {'failed' if codes[name] else 'ok'}", flush=True)
+    if failed := [name for name, code in codes.items() if code]:
         print(f"\nfailed: {', '.join(failed)}", file=sys.stderr)
-    return 1 if failed else 0
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

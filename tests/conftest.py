@@ -8,14 +8,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from forks import ForkedHome, Forks
-from homes import Clock, open_home
 
-from synaptic import Workspace
-from synaptic.config import DEFAULT_MODEL
-from synaptic.index.embedding import FastEmbedder
+if TYPE_CHECKING:  # the process that only hands tests out imports no more than it needs
+    from forks import ForkedHome, Forks
+    from homes import Clock
+
+    from synaptic import Workspace
+    from synaptic.index.embedding import FastEmbedder
 
 Rounds = Callable[[int, int], Iterator[int]]
 
@@ -38,18 +40,24 @@ def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture
 def clock() -> Clock:
+    from homes import Clock
+
     return Clock()
 
 
 @pytest.fixture
 def ws(tmp_path: Path, clock: Clock) -> Iterator[Workspace]:
     """A workspace in an empty home, where meaning does not matter."""
+    from homes import open_home
+
     with open_home(tmp_path / "home", clock=clock) as workspace:
         yield workspace
 
 
 @pytest.fixture(scope="session")
 def forks() -> Iterator[Forks]:
+    from forks import Forks
+
     forks = Forks()
     yield forks
     forks.close()
@@ -58,12 +66,17 @@ def forks() -> Iterator[Forks]:
 @pytest.fixture
 def home(tmp_path: Path, forks: Forks) -> ForkedHome:
     """A home that is not there yet, used from outside."""
+    from forks import ForkedHome
+
     return ForkedHome(tmp_path / "home", {"HOME": str(tmp_path)}, forks=forks)
 
 
 @pytest.fixture(scope="session")
 def model(tmp_path_factory: pytest.TempPathFactory) -> FastEmbedder:
     """The shipped model, loaded once."""
+    from synaptic.config import DEFAULT_MODEL
+    from synaptic.index.embedding import FastEmbedder
+
     embedder = FastEmbedder(DEFAULT_MODEL, cache=tmp_path_factory.mktemp("models"))
     embedder.load()
     return embedder

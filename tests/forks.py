@@ -1,57 +1,175 @@
-"""The command `synaptic` by the hundred: one process imports it once, and forks for each call.
+"""The command `synaptic` by the hundred: one process imports everything once, and forks for each call.
 
-A call has a process, an environment, a zone and limits of its own, like the installed command, and costs a
-tenth of its time. `prefix` are the words of a command that starts that one process under other rights.
+A call has a process, an environment, a folder, a zone and limits of its own, like the installed command, and costs
+a tenth of its time. So has a server, and a program that uses the library.
 """
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
+import functools
+import gc
+import importlib
 import json
 import os
+import pty
 import resource
+import select
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
+import threading
 import time
-from collections.abc import Iterator
+import traceback
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from io import TextIOWrapper
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NoReturn, cast
 
-from anyio.from_thread import start_blocking_portal
-from mcp import Client, StdioServerParameters, types
-from outside import SYNAPTIC, TIMEOUT_S, Answer, Home, Server
+import anyio
+import anyio.to_thread
+from mcp.client._transport import TransportStreams
+from mcp.server.stdio import stdio_server
+from outside import TIMEOUT_S, Answer, Home, Server, connected
 
-PIPE_BYTES = 32_768
+LOADED = (
+    "filelock",
+    "numpy",
+    "onnxruntime",
+    "tokenizers",
+    "yaml",
+    "synaptic.search.understanding",
+    "synaptic.surfaces.cli.commands",
+    "synaptic.surfaces.cli.main",
+    "synaptic.surfaces.cli.setup_command",
+    "synaptic.surfaces.cli.upkeep",
+    "synaptic.surfaces.mcp.server",
+)
+"""What every fork finds imported."""
 _SERVE = "import sys; sys.path.insert(0, sys.argv[1]); import forks; forks.serve()"
 
 
-class Forks:
-    """The processes that fork: for each prefix as many as are asked at the same time."""
+class Forked:
+    """A process like subprocess.Popen's, with a pipe at each end. Its parent tells its pid and then its status."""
 
-    def __init__(self) -> None:
-        self._idle: dict[tuple[str, ...], list[subprocess.Popen[bytes]]] = {}
+    def __init__(self, channel: socket.socket, stdin: BinaryIO, stdout: BinaryIO, stderr: BinaryIO | None) -> None:
+        self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
+        self.returncode: int | None = None
+        with channel:
+            self._told = channel.makefile("rb", 0)
+        self.pid = int(self._told.readline())
+        self._said: list[Future[bytes]] = []
 
-    def run(self, prefix: tuple[str, ...], call: dict[str, Any]) -> Answer:
-        idle = self._idle.setdefault(prefix, [])
-        try:
-            parent = idle.pop()  # by one thread alone
-        except IndexError:
-            command = [*prefix, sys.executable, "-c", _SERVE, str(Path(__file__).parent)]
-            pipe = subprocess.PIPE
-            parent = subprocess.Popen(command, stdin=pipe, stdout=pipe)
-        assert parent.stdin and parent.stdout
-        parent.stdin.write(json.dumps(call).encode() + b"\n")
-        parent.stdin.flush()
-        answer = Answer(*json.loads(parent.stdout.readline()))
-        idle.append(parent)
-        return answer
+    def poll(self, timeout: float | None = 0) -> int | None:
+        """The status; None while it runs."""
+        if self.returncode is None and select.select([self._told], [], [], timeout)[0]:
+            self.returncode = int(self._told.readline())
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        status = self.poll(timeout)
+        if status is None:
+            raise subprocess.TimeoutExpired("synaptic", timeout or 0)
+        return status
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def communicate(self, data: bytes = b"", timeout: float | None = None) -> tuple[bytes, bytes]:
+        """(output, errors) after the end. Raises subprocess.TimeoutExpired, and may be called again then."""
+        if not self._said:
+            pool = ThreadPoolExecutor(3)
+            pool.submit(self._feed, data)
+            self._said = [pool.submit(pipe.read) for pipe in (self.stdout, self.stderr) if pipe]
+            pool.shutdown(wait=False)
+        if concurrent.futures.wait(self._said, timeout).not_done:
+            raise subprocess.TimeoutExpired("synaptic", timeout or 0)
+        self.wait(timeout)
+        out, err = (said.result() for said in self._said)
+        return out, err
+
+    def _feed(self, data: bytes) -> None:
+        with contextlib.suppress(BrokenPipeError), self.stdin:
+            self.stdin.write(data)
 
     def close(self) -> None:
-        for idle in self._idle.values():
-            for parent in idle:
-                parent.communicate(timeout=TIMEOUT_S)
+        """Its input ends, and it must."""
+        with contextlib.suppress(BrokenPipeError):
+            self.stdin.close()
+        self.wait(TIMEOUT_S)
+
+    def __enter__(self) -> Forked:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Forks:
+    """The processes that fork, one for each prefix: the words of a command that starts it under other rights."""
+
+    def __init__(self) -> None:
+        self._parents: dict[tuple[str, ...], tuple[subprocess.Popen[bytes], socket.socket]] = {}
+        self._starting = threading.Lock()
+
+    def start(self, prefix: tuple[str, ...], call: dict[str, Any], *, errors: bool = True) -> Forked:
+        """The process of a call; without `errors` it writes them to where this process does."""
+        (stdin, typed), (out, stdout) = os.pipe(), os.pipe()
+        err, stderr = os.pipe() if errors else (None, os.dup(2))
+        channel = self._fork(prefix, call, (stdin, stdout, stderr))
+        return Forked(
+            channel, os.fdopen(typed, "wb"), os.fdopen(out, "rb"), None if err is None else os.fdopen(err, "rb")
+        )
+
+    def at_terminal(self, call: dict[str, Any], typed: bytes = b"") -> Answer:
+        """What the command says at a terminal, where `typed` waits for it; both of its streams are `out`."""
+        ours, theirs = pty.openpty()
+        os.write(ours, typed)
+        channel = self._fork((), call, (theirs, os.dup(theirs), os.dup(theirs)))
+        shown = b""
+        with contextlib.suppress(OSError):  # so Linux says that the last writer is gone
+            while data := os.read(ours, 65_536):
+                shown += data
+        os.close(ours)
+        _, status = channel.makefile("rb")
+        return Answer(int(status), shown.decode("utf-8", "replace").replace("\r\n", "\n"), "")
+
+    def _fork(self, prefix: tuple[str, ...], call: dict[str, Any], ends: tuple[int, int, int]) -> socket.socket:
+        """Where the pid of the process and its status will be told; it has these three ends, and nobody else."""
+        mine, channel = socket.socketpair()
+        mask = os.umask(0o077)
+        os.umask(mask)
+        socket.send_fds(self._parent(prefix), [b"."], [channel.fileno(), *ends])
+        channel.close()
+        for fd in ends:
+            os.close(fd)
+        mine.sendall(json.dumps({"folder": str(Path.cwd()), "umask": mask, "file_limit": None} | call).encode() + b"\n")
+        return mine
+
+    def _parent(self, prefix: tuple[str, ...]) -> socket.socket:
+        with self._starting:
+            if prefix not in self._parents:
+                mine, theirs = socket.socketpair()
+                command = [*prefix, sys.executable, "-c", _SERVE, str(Path(__file__).parent)]
+                env = {name: value for name, value in os.environ.items() if not name.startswith("SYNAPTIC_")}
+                env |= {"ORT_DISABLE_TELEMETRY": "1", "OPENBLAS_NUM_THREADS": "1"}  # each begins a thread otherwise
+                with theirs:
+                    self._parents[prefix] = subprocess.Popen(command, stdin=theirs, env=env), mine
+            return self._parents[prefix][1]
+
+    def close(self) -> None:
+        for process, ours in self._parents.values():
+            ours.close()
+            process.wait(TIMEOUT_S)
 
 
 @dataclass
@@ -73,86 +191,159 @@ class ForkedHome(Home):
 
     def run(self, *args: str, stdin: str | bytes = b"", **env: str) -> Answer:
         """What the command says. No command may end in a traceback, or say of itself that it has a defect."""
-        environ, data = self.environment(**env), stdin.encode() if isinstance(stdin, str) else stdin
-        if len(data) > PIPE_BYTES:
-            return super().run(*args, stdin=stdin, **env)
-        call = {"args": args, "env": environ, "file_limit": self.file_limit, "stdin": data.decode("latin-1")}
-        call["folder"] = str(self.folder) if self.folder else None
-        answer = self.forks.run(self.prefix, call)
-        killed = [-signal.SIGKILL] if "SYNAPTIC_FAULT" in environ else []
+        process = self.start(*args, **env)
+        said = process.communicate(stdin.encode() if isinstance(stdin, str) else stdin, TIMEOUT_S)
+        out, err = (text.decode("utf-8", "replace") for text in said)
+        answer = Answer(process.wait(), out, err)
+        killed = [-signal.SIGKILL] if "SYNAPTIC_FAULT" in self.environment(**env) else []
         assert answer.code in (0, 1, 2, *killed), (args, answer)
         assert "Traceback" not in answer.text and "is a defect" not in answer.text, (args, answer)
         return answer
 
+    def start(self, *args: str, **env: str) -> Forked:
+        return self._start({"args": ["synaptic", *args]}, env)
+
+    def python(self, code: str, *args: str, **env: str) -> Forked:
+        return self._start({"args": ["-c", *args], "code": code}, env)
+
     @contextlib.contextmanager
     def server(self, **env: str) -> Iterator[Server]:
-        """A server of its own process, started by the prefix."""
-        pid_file = self.path.parent / f"{os.urandom(4).hex()}.pid"
-        script = 'echo $$ > "$0"; exec "$@"'
-        command = ["-c", script, str(pid_file), *self.prefix, SYNAPTIC, "mcp"]
-        environ = self.environment(**env)
-        started = StdioServerParameters(command="/bin/sh", args=command, env=environ, cwd=self.folder)
-        me = types.Implementation(name="tests", version="1")
-        with (
-            start_blocking_portal() as portal,
-            portal.wrap_async_context_manager(Client(started, client_info=me)) as client,
-        ):
-            yield Server(portal, client, pid_file)
+        """A server of its own process, spoken to by the SDK's client."""
+        process = self._start({"args": ["synaptic", "mcp"]}, env, errors=False)
+        with process, connected(_piped(process)) as (portal, client):
+            yield Server(portal, client, process.pid)
+
+    def _start(self, call: dict[str, Any], env: dict[str, str], *, errors: bool = True) -> Forked:
+        call = call | {"env": self.environment(**env), "file_limit": self.file_limit}
+        return self.forks.start(
+            self.prefix, call | ({"folder": str(self.folder)} if self.folder else {}), errors=errors
+        )
+
+
+class _Told:
+    """What a server is told. Of one that is gone the client learns where it reads."""
+
+    def __init__(self, pipe: BinaryIO) -> None:
+        self._pipe = anyio.wrap_file(pipe)
+
+    async def write(self, text: str) -> None:
+        with contextlib.suppress(BrokenPipeError):
+            await self._pipe.write(text.encode())
+            await self._pipe.flush()
+
+    async def flush(self) -> None:
+        pass
+
+
+@contextlib.asynccontextmanager
+async def _piped(process: Forked) -> AsyncIterator[TransportStreams]:
+    """The client's end of a server, which must end when its input does."""
+    said = anyio.wrap_file(TextIOWrapper(process.stdout, "utf-8"))
+    async with stdio_server(said, cast("anyio.AsyncFile[str]", _Told(process.stdin))) as streams:
+        try:
+            yield streams
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(process.close)
+
+
+# -- in the process that forks ----------------------------------------------------------------------------
 
 
 def serve() -> None:
-    """Answers calls on stdin, a line each, until it ends."""
-    import filelock  # noqa: F401
-    import numpy  # noqa: F401
-    import yaml  # noqa: F401
-
-    import synaptic.search.understanding
-    import synaptic.surfaces.cli.commands
-    import synaptic.surfaces.cli.main
-    import synaptic.surfaces.cli.setup_command
-    import synaptic.surfaces.cli.upkeep  # noqa: F401
-
-    for line in sys.stdin:
-        print(json.dumps(_forked(json.loads(line))), flush=True)
-
-
-def _forked(call: dict[str, Any]) -> tuple[int, str, str]:
-    """(exit status, output, errors) of a child."""
-    (out, child_out), (err, child_err) = os.pipe(), os.pipe()
-    child = os.fork()
-    if child == 0:
-        source_in, typed = os.pipe()
-        os.write(typed, call["stdin"].encode("latin-1"))
-        os.close(typed)
-        for fd, source in ((0, source_in), (1, child_out), (2, child_err)):
-            os.dup2(source, fd)
-        for fd in (out, child_out, err, child_err):
-            os.close(fd)
-        _become_the_command(call)
-    os.close(child_out)
-    os.close(child_err)
-    said = []
-    for fd in (out, err):  # what goes to stderr fits its pipe
-        with open(fd, "rb") as pipe:  # noqa: PTH123
-            said.append(pipe.read().decode("utf-8", "replace"))
-    _, status = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(status), said[0], said[1]
+    """Forks for each byte that comes in, with the descriptors that come with it: a channel and the three ends."""
+    _load()
+    calls, channels = socket.socket(fileno=0), dict[int, int]()
+    ended, ending = os.pipe()
+    os.set_blocking(ending, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(ending)
+    asked = True
+    while asked or channels:
+        ready = select.select([calls, ended] if asked else [ended], [], [])[0]
+        if ended in ready:
+            os.read(ended, 4096)
+            _tell_statuses(channels)
+        if calls in ready:
+            byte, fds, _, _ = socket.recv_fds(calls, 1, 4)
+            asked = bool(byte)
+            if asked:
+                pid = os.fork()
+                if pid == 0:
+                    signal.set_wakeup_fd(-1)
+                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                    calls.detach()
+                    for fd in (ended, ending, *channels.values()):
+                        os.close(fd)
+                    _become(*fds)
+                channels[pid], *ends = fds
+                _tell(fds[0], pid)
+                for fd in ends:
+                    os.close(fd)
 
 
-def _become_the_command(call: dict[str, Any]) -> None:
+def _load() -> None:
+    """Has everything imported, read and compiled that a command needs, on no thread: a fork has only its own."""
+    for module in LOADED:
+        importlib.import_module(module)
+    import synaptic
+    from synaptic.index import embedding
+    from synaptic.surfaces.cli import main
+
+    embedding.ShippedModel = functools.cache(embedding.ShippedModel)  # type: ignore[misc]
+    main.get_command = functools.cache(main.get_command)
+    main.get_command(main.app)
+    with tempfile.TemporaryDirectory() as home, synaptic.open_workspace(synaptic.load_config(home)) as ws:
+        kept = synaptic.save(ws, "The lock was held while the journal grew, said Ada on Monday.\n\nNobody waited.")
+        synaptic.update(ws, kept.id, content="The lock is gone since yesterday.")
+        synaptic.search(ws, "Who held the lock last week?")
+        synaptic.status(ws)
+    assert sys.platform != "linux" or len(list(Path("/proc/self/task").iterdir())) == 1
+    gc.collect()
+    gc.freeze()
+
+
+def _tell_statuses(channels: dict[int, int]) -> None:
+    """To each channel of a process that has ended its status."""
+    while channels and (ended := os.waitpid(-1, os.WNOHANG))[0]:
+        channel = channels.pop(ended[0])
+        _tell(channel, os.waitstatus_to_exitcode(ended[1]))
+        os.close(channel)
+
+
+def _tell(channel: int, number: int) -> None:
+    with contextlib.suppress(ConnectionError):  # who asked is gone
+        os.write(channel, b"%d\n" % number)
+
+
+def _become(channel: int, *ends: int) -> NoReturn:
+    """Reads a call, and is the process that it asks for."""
     from synaptic.surfaces.cli.main import main
 
-    os.environ.clear()
-    os.environ.update(call["env"])
-    time.tzset()
-    if call["folder"]:
+    code: Any = 1
+    try:
+        with open(channel) as calls:
+            call = json.loads(calls.readline())
+        for fd, end in enumerate(ends):
+            os.dup2(end, fd)
+            os.close(end)
+        os.environ.clear()
+        os.environ.update(call["env"])
+        time.tzset()
         os.chdir(call["folder"])
-    if call["file_limit"] is not None:
-        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
-        resource.setrlimit(resource.RLIMIT_FSIZE, (call["file_limit"], hard))
-    sys.stdin, sys.stdout, sys.stderr = (open(fd, mode) for fd, mode in ((0, "r"), (1, "w"), (2, "w")))  # noqa: PTH123, SIM115
-    sys.argv = ["synaptic", *call["args"]]
-    code = main()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
+        os.umask(call["umask"])
+        if call["file_limit"] is not None:
+            hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+            resource.setrlimit(resource.RLIMIT_FSIZE, (call["file_limit"], hard))
+        sys.stdin, sys.stdout, sys.stderr = (open(fd, mode) for fd, mode in ((0, "r"), (1, "w"), (2, "w")))  # noqa: PTH123, SIM115
+        sys.argv = call["args"]
+        code = exec(call["code"], {"__name__": "__main__"}) if "code" in call else main()
+    except SystemExit as ending:
+        code = ending.code
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(BrokenPipeError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code if isinstance(code, int) else 0 if code is None else 1)

@@ -17,6 +17,7 @@ from typing import Any
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters, types
+from mcp.client._transport import Transport
 
 SYNAPTIC = str(Path(sys.executable).with_name("synaptic"))
 TIMEOUT_S = 120
@@ -49,11 +50,7 @@ class Server:
 
     portal: BlockingPortal
     client: Client
-    pid_file: Path
-
-    @property
-    def pid(self) -> int:
-        return int(self.pid_file.read_text())
+    pid: int
 
     def call(self, tool: str, **arguments: Any) -> Any:
         """The structured answer. Raises Refusal with the message of a tool that answers with an error."""
@@ -148,11 +145,8 @@ class Home:
         started = StdioServerParameters(
             command="/bin/sh", args=["-c", script], env=self.environment(**env), cwd=self.folder
         )
-        with (
-            start_blocking_portal() as portal,
-            portal.wrap_async_context_manager(Client(started, client_info=_ME)) as client,
-        ):
-            yield Server(portal, client, pid_file)
+        with connected(started) as (portal, client):
+            yield Server(portal, client, int(pid_file.read_text()))
 
     def entries(self) -> list[dict[str, Any]]:
         """Every entry that the index shows, oldest first, whole."""
@@ -170,4 +164,9 @@ class Home:
         return {str(p.relative_to(self.journal)): p.read_bytes() for p in self.journal.rglob("*") if p.is_file()}
 
 
-_ME = types.Implementation(name="tests", version="1")
+@contextlib.contextmanager
+def connected(transport: Transport | StdioServerParameters) -> Iterator[tuple[BlockingPortal, Client]]:
+    """The SDK's client, in a thread of its own."""
+    client = Client(transport, client_info=types.Implementation(name="tests", version="1"))
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(client) as entered:
+        yield portal, entered

@@ -101,7 +101,8 @@ def words(text: str) -> list[tuple[int, str]]:
 
 
 def words_like(text: str, stems: Collection[str]) -> list[tuple[int, str]]:
-    """Those of `words` that can have one of these stems, and others: stemming leaves the first letter as it is."""
+    """Those of `words` that can have one of these stems, and others: stemming leaves the first letter as it is,
+    but for the underscores before it."""
     if not (text.isascii() and stems):
         return words(text) if stems else []
     first = "".join(sorted({stem[0] for stem in stems}))
@@ -120,7 +121,7 @@ def places(text: str, sought: Collection[str], stem: Callable[[str], str | None]
 
 @lru_cache(maxsize=64)
 def _beginning_with(letters: str) -> re.Pattern[str]:
-    return re.compile(rf"\b[{re.escape(letters)}]\w*", re.ASCII)
+    return re.compile(rf"\b_*[{re.escape(letters)}]\w*", re.ASCII)
 
 
 def _places(found: re.Match[str]) -> Iterable[tuple[int, str]]:

@@ -224,13 +224,14 @@ def _units(base: list[_Piece], ours: list[_Piece], theirs: list[_Piece]) -> list
 
 
 def _matches(one: list[_Piece], other: list[_Piece], *, added: bool = False) -> dict[_Piece, _Piece]:
-    """Pairs of the same piece in `one` and `other`: by id; without an id by the whole text, the heading or the body.
+    """Pairs of the same piece in `one` and `other`: by id; without an id by the whole text, by the heading, or by the
+    body below a heading of the same level.
 
     Order tells equal pieces apart. Pieces that both sides `added` are one entry only if their whole texts are equal.
     """
     keys: list[Callable[[_Piece], object]] = [lambda p: p.id, lambda p: None if p.id else p.text]
     if not added:
-        keys += [lambda p: p.heading, lambda p: p.body or None]
+        keys += [lambda p: p.heading, lambda p: (p.heading[:2], p.body) if p.body else None]
     found: dict[_Piece, _Piece] = {}
     left = list(other)
     for key in keys:

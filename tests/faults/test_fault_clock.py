@@ -309,9 +309,9 @@ def test_impossible_moments_are_refused_by_name(one_server: Any, at: str) -> Non
 
 
 @pytest.fixture(scope="module")
-def one_server(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def one_server(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Any:
     folder = tmp_path_factory.mktemp("clock")
-    home = Home(folder / "home", {"HOME": str(folder), "TZ": "UTC"})
+    home = ForkedHome(folder / "home", {"HOME": str(folder), "TZ": "UTC"}, forks)
     with home.server() as server:
         server.call("save", content="The harbour")
         yield server, home

@@ -356,13 +356,22 @@ class SmallDisk:
         self.holder.communicate()
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
+@pytest.fixture(scope="module")
+def only_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallDisk]:
     if shutil.which("unshare") is None or shutil.which("nsenter") is None:
         pytest.skip("no namespaces here, so no disk of its own")
-    disk = SmallDisk(tmp_path)
+    disk = SmallDisk(tmp_path_factory.mktemp("small"))
     yield disk
     disk.close()
+
+
+@pytest.fixture
+def small_disk(only_disk: SmallDisk) -> SmallDisk:
+    """Empty, and of one page."""
+    only_disk.remount("rw")
+    only_disk.clear()
+    only_disk.resize(1)
+    return only_disk
 
 
 def assert_full(answer: Answer, disk: Path) -> None:

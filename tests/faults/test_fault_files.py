@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from journal.test_journal import DAY, block_of, home_journal, numbered, retitle
+from journals import DAY, block_of, home_journal, numbered, retitle
 from outside import Home
 
 from synaptic.errors import Changed
@@ -253,7 +253,8 @@ def test_no_failing_step_of_an_edit_leaves_a_file_behind(journal: Journal, tmp_p
         if with_marks:
             mark(path, "user.xdg.tags", b"harbour")
         done = subprocess.run(
-            ["strace", "-f", "-o", str(told), "-e", f"trace={call}", "-e", f"inject={call}:error=EIO:when={number}",
+            ["strace", "-f", "--seccomp-bpf", "-o", str(told), "-e", f"trace={call}",
+             "-e", f"inject={call}:error=EIO:when={number}",
              sys.executable, "-c", EDIT, str(journal.root.parent), DAY, numbered(1).id],
             capture_output=True, text=True, cwd=Path(__file__).parents[2], timeout=60,
         )  # fmt: skip

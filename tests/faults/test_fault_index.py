@@ -9,7 +9,6 @@ import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -25,6 +24,7 @@ import pytest
 import sqlite_vec
 from conftest import Rounds
 from embedders import HashingEmbedder
+from forks import Forked, ForkedHome, Forks
 from homes import open_home
 from outside import Answer, Home, Refusal, Server
 
@@ -316,7 +316,7 @@ class Driver:
     """A child that runs `drive`, and another one where that crashed."""
 
     home: Home
-    process: subprocess.Popen[bytes] | None = field(default=None)
+    process: Forked | None = field(default=None)
 
     def __call__(self, *steps: str) -> list[Any]:
         """What each step said; {"crash": ...} for the one that crashed."""
@@ -366,9 +366,9 @@ def image_of(index: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+def bench(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Iterator[Bench]:
     folder = tmp_path_factory.mktemp("bench")
-    home = Home(folder / "home", {"HOME": str(folder), "SYNAPTIC_NOW": NOW})
+    home = ForkedHome(folder / "home", {"HOME": str(folder), "SYNAPTIC_NOW": NOW}, forks)
     write_journal(home)
     driver = Driver(home)
     assert "exit code -9" in driver("die")[0]["crash"]
@@ -511,10 +511,10 @@ def by_all(server: Server) -> Any:
 class Quartet:
     """Four servers on one home, and a fifth with an index of its own on the same journal, which nobody damages."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, forks: Forks) -> None:
         env = {"HOME": str(folder), "SYNAPTIC_NOW": NOW}
-        self.home = Home(folder / "home", env)
-        self.fair = Home(folder / "fair", env | {"SYNAPTIC_JOURNAL": str(self.home.journal)})
+        self.home = ForkedHome(folder / "home", env, forks)
+        self.fair = ForkedHome(folder / "fair", env | {"SYNAPTIC_JOURNAL": str(self.home.journal)}, forks)
         write_journal(self.home, days=2, per_day=8)
         self.pool = ThreadPoolExecutor(4)
         self.stack = contextlib.ExitStack()
@@ -558,8 +558,8 @@ class Quartet:
 
 
 @pytest.fixture(scope="module")
-def one_quartet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quartet]:
-    quartet = Quartet(tmp_path_factory.mktemp("quartet"))
+def one_quartet(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Iterator[Quartet]:
+    quartet = Quartet(tmp_path_factory.mktemp("quartet"), forks)
     yield quartet
     quartet.stop()
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 from conftest import Rounds
+from forks import ForkedHome, Forks
 from homes import Clock, open_home
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from outside import Home
 
@@ -52,6 +53,7 @@ class Machine:
     clone: Path
     ws: Workspace
     clock: Clock
+    home: ForkedHome
     name: str
 
     def commit(self) -> None:
@@ -74,7 +76,7 @@ class Machine:
 
 
 @pytest.fixture
-def machines(tmp_path: Path) -> Iterator[tuple[Machine, Machine]]:
+def machines(tmp_path: Path, forks: Forks) -> Iterator[tuple[Machine, Machine]]:
     made = []
     for name in ("desk", "lap top"):
         clone = tmp_path / name
@@ -88,11 +90,12 @@ def machines(tmp_path: Path) -> Iterator[tuple[Machine, Machine]]:
         journal.mkdir(exist_ok=True)
         clock = Clock()
         ws = open_home(tmp_path / f"{name} home", journal=journal, clock=clock)
-        made.append(Machine(clone, ws, clock, name))
+        env = {"SYNAPTIC_JOURNAL": str(journal), **IDENTITY}
+        home = ForkedHome(tmp_path / f"{name} home", env, forks)
+        made.append(Machine(clone, ws, clock, home, name))
         if len(made) == 1:
             save(ws, "The first of all.")
             made[0].commit()
-        home = Home(tmp_path / f"{name} home", {"SYNAPTIC_JOURNAL": str(journal), **IDENTITY})
         assert home.ask("git-setup")["changed"]
     yield made[0], made[1]
     for machine in made:
@@ -137,7 +140,7 @@ class Truth:
 def test_merges_by_entries(machines: tuple[Machine, Machine], rounds: Rounds) -> None:
     desk, laptop = machines
     truth = Truth(desk.entries())
-    for number in rounds(20, 5_000):
+    for number in rounds(12, 5_000):
         choose = random.Random(number)
         if number % 8 == 7:
             desk.clock.forward(days=1)
@@ -178,9 +181,9 @@ def test_two_edits_of_one_entry_lose_nothing_and_are_flagged(machines: tuple[Mac
     assert {desk.entries()[other], desk.entries()[late]} == {BODIES[2]}
 
 
-def test_without_setup_git_merges_as_it_always_did(machines: tuple[Machine, Machine], tmp_path: Path) -> None:
+def test_without_setup_git_merges_as_it_always_did(machines: tuple[Machine, Machine]) -> None:
     desk, laptop = machines
-    home = Home(tmp_path / "desk home", {"SYNAPTIC_JOURNAL": str(desk.ws.config.journal), **IDENTITY})
+    home = desk.home
     attributes = desk.clone / ".git" / "info" / "attributes"
     attributes.write_text(f"*.png binary\n{attributes.read_text()}")
     assert home.ask("git-setup")["changed"] is False
@@ -322,7 +325,7 @@ def test_where_synaptic_cannot_run_git_merges_by_lines(
 
 
 @pytest.mark.parametrize("folder", [".", "!x", "#x"])
-def test_files_and_folders_of_any_name_merge_by_entries(tmp_path: Path, folder: str) -> None:
+def test_files_and_folders_of_any_name_merge_by_entries(tmp_path: Path, folder: str, forks: Forks) -> None:
     names = ("-x.md", "--help.md", "-h.md", "--home=x.md")
     desk, laptop = tmp_path / "desk", tmp_path / "laptop"
     (desk / folder).mkdir(parents=True)
@@ -337,7 +340,7 @@ def test_files_and_folders_of_any_name_merge_by_entries(tmp_path: Path, folder: 
             with (clone / folder / name).open("a") as file:
                 file.write(f"\n## 09:00 From the {clone.name}\n")
         git(clone, "commit", "-qam", clone.name)
-    home = Home(tmp_path / "home", {"SYNAPTIC_JOURNAL": str(desk / folder), **IDENTITY})
+    home = ForkedHome(tmp_path / "home", {"SYNAPTIC_JOURNAL": str(desk / folder), **IDENTITY}, forks)
     home.ask("git-setup")
     git(desk, "fetch", "-q", str(laptop), "main")
     git(desk, "merge", "-q", "--no-edit", "FETCH_HEAD", SYNAPTIC_HOME=str(home.path))
@@ -359,9 +362,9 @@ def test_a_repository_cannot_bring_its_own_synaptic(machines: tuple[Machine, Mac
     assert {"From the desk.", "From the lap top."} <= set(desk.entries().values())
 
 
-def test_setup_leaves_every_other_line_of_the_attributes(machines: tuple[Machine, Machine], tmp_path: Path) -> None:
+def test_setup_leaves_every_other_line_of_the_attributes(machines: tuple[Machine, Machine]) -> None:
     desk, _ = machines
-    home = Home(tmp_path / "desk home", {"SYNAPTIC_JOURNAL": str(desk.ws.config.journal), **IDENTITY})
+    home = desk.home
     attributes = desk.clone / ".git" / "info" / "attributes"
     line = attributes.read_bytes()
     theirs = b"*.png binary\r\n\xff.txt text\n*.jpg binary"
@@ -426,6 +429,7 @@ def test_nothing_that_a_side_added_is_lost(base: bytes, ours: bytes, theirs: byt
                 assert line in done
 
 
+@example(b"# Day\n\n# Evening\ntext", b"## 09:00 One\ntext", b"## 09:00 Two #tag\n\n# Evening")
 @given(files(), files(), files())
 @settings(max_examples=150, deadline=None)
 def test_every_block_that_a_side_added_or_edited_alone_is_whole(base: bytes, ours: bytes, theirs: bytes) -> None:

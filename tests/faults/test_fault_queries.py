@@ -13,6 +13,7 @@ from typing import Any
 
 import apsw
 import pytest
+from forks import ForkedHome, Forks
 from homes import open_home
 from outside import Home, Refusal, Server
 
@@ -55,10 +56,10 @@ QUERIES: dict[str, tuple[str, str]] = {
 
 
 @pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Home, Server]]:
+def known(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Iterator[tuple[Home, Server]]:
     """A home of a few entries, some of which were read, under a server."""
     folder = tmp_path_factory.mktemp("queries")
-    home = Home(folder / "home", {"HOME": str(folder)})
+    home = ForkedHome(folder / "home", {"HOME": str(folder)}, forks)
     with home.server() as server:
         for number in range(3):
             id = server.call("save", content=f"A {WORDS} {number}", tags=[f"t{number}"], files=[f"src/{number}.py"])[

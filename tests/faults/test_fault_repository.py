@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -171,7 +170,9 @@ _LOOK = """
 import resource, sys
 from pathlib import Path
 from synaptic.workspace.checkout import detect_project, work_at_hand
-resource.setrlimit(resource.RLIMIT_AS, (400_000_000, 400_000_000))
+size = Path("/proc/self/statm")
+limit = 100_000_000 + (int(size.read_text().split()[0]) * resource.getpagesize() if size.exists() else 300_000_000)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 print(repr((detect_project(Path(sys.argv[1])), work_at_hand(Path(sys.argv[1])))))
 """
 
@@ -191,7 +192,7 @@ def put(kind: str, path: Path) -> None:
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_but_small_regular_files_is_read(tmp_path: Path, kind: str, place: str) -> None:
+def test_nothing_but_small_regular_files_is_read(home: Home, tmp_path: Path, kind: str, place: str) -> None:
     root = tmp_path / "above" / "project"
     root.mkdir(parents=True)
     git_folder = root / place.split("/")[0]
@@ -202,11 +203,11 @@ def test_nothing_but_small_regular_files_is_read(tmp_path: Path, kind: str, plac
             (root / ".git").write_text("gitdir: pointed\n")
         (root / place).unlink(missing_ok=True)
     put(kind, root / place)
-    command = [sys.executable, "-c", _LOOK, str(root)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=IN_TIME_S)
-    assert done.returncode == 0, done.stderr
+    look = home.python(_LOOK, str(root))
+    out, err = look.communicate(timeout=IN_TIME_S)
+    assert look.returncode == 0, err
     found = ("project", "login") if place.endswith("logs/HEAD") else (None, "")
-    assert done.stdout == f"{found!r}\n"
+    assert out.decode() == f"{found!r}\n"
 
 
 def test_links_in_a_circle_are_no_repository(tmp_path: Path) -> None:

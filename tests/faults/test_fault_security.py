@@ -8,7 +8,6 @@ import hashlib
 import itertools
 import json
 import os
-import pty
 import random
 import re
 import shutil
@@ -26,12 +25,13 @@ from urllib.parse import quote
 import apsw
 import pytest
 from conftest import Rounds
+from forks import ForkedHome
 from homes import Clock, open_home
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from mcp.shared.exceptions import MCPError
-from outside import SYNAPTIC, TIMEOUT_S, Home, Refusal
+from outside import SYNAPTIC, Home, Refusal
 
 from synaptic import Workspace
 from synaptic.config import load_config
@@ -693,7 +693,7 @@ def test_nothing_invisible_is_displayed() -> None:
 
 
 @pytest.fixture
-def poisoned(home: Home) -> Home:
+def poisoned(home: ForkedHome) -> ForkedHome:
     """A home with entries whose every part would steer a terminal."""
     quoted = quote(POISON, safe="")
     home.journal.mkdir(parents=True)
@@ -708,22 +708,12 @@ def poisoned(home: Home) -> Home:
     return home
 
 
-def on_terminal(home: Home, *args: str, typed: str = "", **env: str) -> str:
+def on_terminal(home: ForkedHome, *args: str, typed: str = "", **env: str) -> str:
     """What a person sees of a command: the bytes that reach the terminal."""
-    ours, theirs = pty.openpty()
     environment = home.environment(**{"TERM": "xterm", "COLUMNS": "90", "NO_COLOR": "1"} | env)
     for name in ("EDITOR", "VISUAL", *(name for name, value in env.items() if not value)):
         environment.pop(name, None)
-    process = subprocess.Popen([SYNAPTIC, *args], env=environment, stdin=theirs, stdout=theirs, stderr=theirs)
-    os.close(theirs)
-    os.write(ours, typed.encode())
-    shown = b""
-    with contextlib.suppress(OSError):  # the other end was closed
-        while data := os.read(ours, 65_536):
-            shown += data
-    os.close(ours)
-    process.wait(TIMEOUT_S)
-    return shown.decode("utf-8", "replace").replace("\r\n", "\n")
+    return home.forks.at_terminal({"args": ["synaptic", *args], "env": environment}, typed.encode()).out
 
 
 ID = "20261120-p0150n00"
@@ -740,7 +730,7 @@ OUR_OWN = re.compile(r"\x1b\[(?:0|1|2|1;33|33|36|32)m|\x1b\[\?25[hl]|\x1b\[2K|\x
     ],
     ids=lambda args: " ".join(args)[:20].encode("ascii", "replace").decode(),
 )  # fmt: skip
-def test_no_text_steers_a_terminal(poisoned: Home, args: tuple[str, ...]) -> None:
+def test_no_text_steers_a_terminal(poisoned: ForkedHome, args: tuple[str, ...]) -> None:
     if "{path}" in args:
         found = poisoned.ask("find")["entries"]
         args = ("edit", next(entry["id"] for entry in found if "poisonous path" in entry["title"]))
@@ -750,7 +740,7 @@ def test_no_text_steers_a_terminal(poisoned: Home, args: tuple[str, ...]) -> Non
     assert not leaked, (sorted(map(hex, map(ord, leaked))), shown)
 
 
-def test_colours_are_the_only_controls(poisoned: Home) -> None:
+def test_colours_are_the_only_controls(poisoned: ForkedHome) -> None:
     shown = on_terminal(poisoned, "search", "payment poisonous", "--strategy", "lexical", NO_COLOR="")
     assert "\x1b[1;33m" in shown  # a sought word is lit
     assert HIDDEN & set(OUR_OWN.sub("", shown)) == set()
@@ -789,7 +779,8 @@ def test_what_is_hidden_stays_in_file_and_json(poisoned: Home) -> None:
 # -- purge --------------------------------------------------------------------------------------------
 
 UNIQUE = "zqxvymurg"
-LONG = "Qzw " + " ".join(f"{UNIQUE}{number} jqkx{number}" for number in range(60))
+LONG = "Qzw " + " ".join(f"{UNIQUE}{number} {chr(97 + number % 20)}xwvzh{number}" for number in range(60))
+"""Words with 20 first letters: of words with one beginning FTS5 stores it once, perhaps across two pages."""
 
 
 def copies(place: Path, *needles: bytes) -> list[str]:
@@ -838,7 +829,7 @@ def test_what_is_purged_is_nowhere(home: Home) -> None:
         assert len(vectors) > 3
         receipt = home.ask("delete", id, "--yes", "--purge")
         assert receipt["notices"] == []
-        assert copies(home.path, UNIQUE.encode(), b"jqkx", id.encode(), *pieces(vectors)) == []
+        assert copies(home.path, UNIQUE.encode(), b"xwvzh", id.encode(), *pieces(vectors)) == []
         assert server.call("search", query=UNIQUE, strategy="lexical")["total"] == 0
         assert home.run("restore", id).code == 1
         assert server.call("find", facets=True)["total"] == 10
@@ -887,11 +878,11 @@ def test_what_a_person_makes_private_is_in_no_byte_of_the_index(home: Home) -> N
             server.call("save", content=f"Harmless entry {number} after it.")
         home.ask("rebuild-index")
         vectors = vectors_of(home.index, id)
-        assert index_copies(home, b"jqk") and index_copies(home, *pieces(vectors))
+        assert index_copies(home, b"xwvzh") and index_copies(home, *pieces(vectors))
         hide(home, LONG)
         found = server.call("search", query=UNIQUE, strategy="lexical")
         assert (found["total"], found["notices"][1:]) == (0, [])
-        assert index_copies(home, UNIQUE.encode(), b"jqk", *pieces(vectors)) == []
+        assert index_copies(home, UNIQUE.encode(), b"xwvzh", *pieces(vectors)) == []
         assert server.call("search", query="anybody may read", strategy="lexical")["total"] >= 1
 
 

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta, timezone
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from forks import ForkedHome
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from journals import AT, DAY, block_of, home_journal, make, numbered, retitle
+from outside import TIMEOUT_S
 
 from synaptic.config import Config
 from synaptic.errors import Busy, Changed, JournalError, NotFound, Refused
 from synaptic.journal.disk import FAULTS
 from synaptic.journal.journal import Journal
 from synaptic.models import Entry, Proof
-from synaptic.notes.markdown import render_entry
 
-AT = datetime(2026, 11, 21, 9, 31, 5, tzinfo=timezone(timedelta(hours=1)))
-DAY = "2026-11-21.md"
 EDIT_FAULTS = [step for step in FAULTS if step.startswith(("trash", "replace", "kept"))]
 NEW_FILE_FAULTS = ["create-torn", "created", "linked"]
 OLD_FILE_FAULTS = ["marked", "append-torn", "appended", "synced"]
@@ -38,50 +35,23 @@ SAVE_FAULTS = [
     if step not in (*EDIT_FAULTS, *(NEW_FILE_FAULTS if existing else OLD_FILE_FAULTS))
 ]
 
-CHILD = """
+SAVE = """
 import sys
-sys.path.insert(0, sys.argv[1])
-from journal.test_journal import AT, home_journal, numbered
-journal = home_journal(sys.argv[2])
-numbers = range(int(sys.argv[3]), int(sys.argv[4]))
-for n, entry in [(n, numbered(n, int(sys.argv[5]))) for n in numbers]:
-    journal.append(entry)
-    print(n, flush=True)
+from journals import home_journal, numbered
+home_journal(sys.argv[1]).append(numbered(1))
+"""
+EDIT = """
+import sys
+from journals import DAY, home_journal, numbered, retitle
+home_journal(sys.argv[1]).edit(DAY, numbered(1).id, retitle)
 """
 
 
-def home_journal(home: str | Path, **config: object) -> Journal:
-    home = Path(home)
-    settings_ = {"journal": home / "journal"} | config
-    journal = Journal(Config(home=home, **settings_))  # type: ignore[arg-type]
-    journal.prepare()
-    return journal
-
-
-def numbered(n: int, size: int = 400) -> Entry:
-    """The same entry for the same number, in any process."""
-    words = random.Random(n)
-    pool = ["disk", "lock", "```", "- item", "fsync", "rename"]
-    lines = [" ".join(words.choices(pool, k=9)) for _ in range(8)] * (size // 400)
-    return make(f"20261121-{n:08d}", f"Entry number {n}", "\n".join([f"Text {n}.", *lines, f"End of {n}."]))
-
-
-def make(id: str, title: str, content: str = "") -> Entry:
-    return Entry(id=id, at=AT, title=title, content=content or title)
-
-
-def block_of(entry: Entry) -> bytes:
-    return render_entry(entry).encode()
-
-
-def child(home: Path, first: int, last: int, *, size: int = 400, fault: str = "") -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", CHILD, str(Path(__file__).parents[1]), str(home), str(first), str(last), str(size)],
-        env=os.environ | {"SYNAPTIC_FAULT": fault},
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=Path(__file__).parents[2],
-    )
+def killed(home: ForkedHome, code: str, fault: str) -> bool:
+    """True; a program was killed at this step."""
+    process = home.python(code, str(home.path), SYNAPTIC_FAULT=fault)
+    out, err = process.communicate(timeout=TIMEOUT_S)
+    return (out, err, process.returncode) == (b"", b"", -signal.SIGKILL)
 
 
 def entries_in(journal: Journal) -> list[Entry]:
@@ -92,7 +62,7 @@ def entries_in(journal: Journal) -> list[Entry]:
     ]
 
 
-def assert_once_and_whole(journal: Journal, acknowledged: set[int], size: int = 400) -> None:
+def assert_once_and_whole(journal: Journal, acknowledged: set[int]) -> None:
     """Every acknowledged entry stands once, byte for byte, and nothing but whole entries stands there."""
     data = b"".join(journal.read(stamp.path) for stamp in journal.scan())
     ids = [entry.id for entry in entries_in(journal)]
@@ -101,7 +71,7 @@ def assert_once_and_whole(journal: Journal, acknowledged: set[int], size: int = 
     found = {int(id.split("-")[1]) for id in ids}
     assert acknowledged <= found
     for n in found:
-        assert data.count(block_of(numbered(n, size))) == 1
+        assert data.count(block_of(numbered(n))) == 1
 
 
 @pytest.fixture
@@ -146,14 +116,11 @@ def test_a_block_joins_after_one_blank_line_in_the_files_line_ends(
 
 
 @pytest.mark.parametrize(("step", "existing"), SAVE_FAULTS)
-def test_killed_at_each_step_of_a_save(tmp_path: Path, step: str, existing: bool) -> None:
-    home = tmp_path / "home"
-    journal = home_journal(home)
+def test_killed_at_each_step_of_a_save(home: ForkedHome, step: str, existing: bool) -> None:
+    journal = home_journal(home.path)
     if existing:
         journal.append(numbered(0))
-    dying = child(home, 1, 2, fault=step)
-    assert dying.communicate()[0] == ""
-    assert dying.returncode == -signal.SIGKILL
+    assert killed(home, SAVE, step)
     journal.append(numbered(2))
     durable = set() if step == "spool-torn" else {1}
     assert_once_and_whole(journal, durable | {2} | ({0} if existing else set()))
@@ -163,11 +130,10 @@ def test_killed_at_each_step_of_a_save(tmp_path: Path, step: str, existing: bool
 
 
 @pytest.mark.parametrize("cut", [1, 9, 30, 60, 120, 300])
-def test_a_person_types_below_a_torn_block(tmp_path: Path, cut: int) -> None:
-    home = tmp_path / "home"
-    journal = home_journal(home)
+def test_a_person_types_below_a_torn_block(home: ForkedHome, cut: int) -> None:
+    journal = home_journal(home.path)
     journal.append(numbered(0))
-    assert child(home, 1, 2, fault=f"append-torn:{cut}").wait() == -signal.SIGKILL
+    assert killed(home, SAVE, f"append-torn:{cut}")
     typed = b"\n## 10:15 Called the bank #finance\nthey call back\n"
     with (journal.root / DAY).open("ab") as file:
         file.write(typed)
@@ -179,19 +145,19 @@ def test_a_person_types_below_a_torn_block(tmp_path: Path, cut: int) -> None:
     assert journal.drain() == ()
 
 
-def test_an_entry_edited_between_kill_and_recovery_stays_as_edited(tmp_path: Path) -> None:
-    journal = home_journal(tmp_path / "home")
+def test_an_entry_edited_between_kill_and_recovery_stays_as_edited(home: ForkedHome) -> None:
+    journal = home_journal(home.path)
     journal.append(numbered(0))
-    assert child(tmp_path / "home", 1, 2, fault="synced").wait() == -signal.SIGKILL
+    assert killed(home, SAVE, "synced")
     edited = journal.read(DAY).replace(b"Text 1.", b"My words.").replace(b"End of 1.\n", b"")
     (journal.root / DAY).write_bytes(edited)
     assert journal.drain() == (numbered(1).id,)
     assert journal.read(DAY) == edited
 
 
-def test_a_file_renamed_after_the_kill_is_still_known(tmp_path: Path) -> None:
-    journal = home_journal(tmp_path / "home")
-    assert child(tmp_path / "home", 1, 2, fault="linked").wait() == -signal.SIGKILL
+def test_a_file_renamed_after_the_kill_is_still_known(home: ForkedHome) -> None:
+    journal = home_journal(home.path)
+    assert killed(home, SAVE, "linked")
     (journal.root / DAY).rename(journal.root / "renamed.md")
     journal.drain()
     assert [stamp.path for stamp in journal.scan()] == ["renamed.md"]
@@ -256,25 +222,13 @@ def test_done_is_kept_for_seven_days(journal: Journal) -> None:
 # -- the disk says no -------------------------------------------------------------------------------
 
 
-def test_a_full_disk_leaves_the_journal_as_it_was(tmp_path: Path) -> None:
-    journal = home_journal(tmp_path / "home")
+def test_a_full_disk_leaves_the_journal_as_it_was(home: ForkedHome) -> None:
+    journal = home_journal(home.path)
     (journal.root / DAY).write_bytes(b"# 2026-11-21\n\n" + b"typed\n" * 1000)
     before = journal.read(DAY)
-    code = f"""
-import resource, sys
-sys.path.insert(0, {str(Path(__file__).parents[1])!r})
-from journal.test_journal import home_journal, numbered
-from synaptic.errors import JournalError
-journal = home_journal({str(tmp_path / "home")!r})
-resource.setrlimit(resource.RLIMIT_FSIZE, ({len(before) + 100}, {len(before) + 100}))
-try:
-    journal.append(numbered(1))
-except JournalError as error:
-    print(error)
-"""
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2])
-    assert run.stderr == ""
-    assert "2026-11-21.md cannot be written: the file may not grow" in run.stdout
+    tight = replace(home, file_limit=len(before) + 100)
+    _, err = tight.python(SAVE, str(home.path)).communicate(timeout=TIMEOUT_S)
+    assert b"JournalError: 2026-11-21.md cannot be written: the file may not grow" in err
     assert journal.read(DAY) == before
     assert journal.queued() == () and journal.drain() == ()
     journal.append(numbered(1))
@@ -371,10 +325,6 @@ def test_rights_in_the_home_and_in_a_vault(tmp_path: Path, umask: int) -> None:
 # -- editing ----------------------------------------------------------------------------------------
 
 
-def retitle(entry: Entry) -> Entry:
-    return replace(entry, title="Another title", content="Another text.")
-
-
 @given(
     above=st.lists(st.text("aé \t~>-*", max_size=20), max_size=4),
     below=st.lists(st.text("aé \t~>-*", max_size=20), max_size=4),
@@ -437,21 +387,12 @@ def test_an_edit_is_repeated_on_what_the_editor_left(journal: Journal) -> None:
 
 
 @pytest.mark.parametrize("step", EDIT_FAULTS)
-def test_killed_at_each_step_of_an_update(tmp_path: Path, step: str) -> None:
-    home = tmp_path / "home"
-    journal = home_journal(home)
+def test_killed_at_each_step_of_an_update(home: ForkedHome, step: str) -> None:
+    journal = home_journal(home.path)
     for n in range(3):
         journal.append(numbered(n))
     before = journal.read(DAY)
-    code = f"""
-import sys
-sys.path.insert(0, {str(Path(__file__).parents[1])!r})
-from journal.test_journal import DAY, home_journal, numbered, retitle
-home_journal({str(home)!r}).edit(DAY, numbered(1).id, retitle)
-"""
-    env = os.environ | {"SYNAPTIC_FAULT": step}
-    killed = subprocess.run([sys.executable, "-c", code], env=env, cwd=Path(__file__).parents[2])
-    assert killed.returncode == -signal.SIGKILL
+    assert killed(home, EDIT, step)
     after = journal.read(DAY)
     assert (after == before) == (step not in ("replace-swapped", "replaced", "kept-torn", "kept"))
     assert block_of(numbered(0)) in after and block_of(numbered(2)) in after

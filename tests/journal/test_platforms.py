@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from homes import open_home
-from test_journal import DAY, block_of, home_journal, numbered, retitle
+from journals import DAY, block_of, home_journal, numbered, retitle
 
 import synaptic
 from synaptic import models

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import apsw
 import pytest
-from hypothesis import given
+from homes import open_home
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import synaptic
@@ -58,11 +59,13 @@ QUERIES = [
 ]  # fmt: skip
 
 
-@pytest.fixture
-def tower(ws: Workspace) -> Workspace:
-    for name, text in NOTES.items():
-        save(ws, text, title=name)
-    return ws
+@pytest.fixture(scope="module")
+def tower(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    """A workspace that is only searched."""
+    with open_home(tmp_path_factory.mktemp("tower")) as ws:
+        for name, text in NOTES.items():
+            save(ws, text, title=name)
+        yield ws
 
 
 @pytest.mark.parametrize(("query", "language"), QUERIES)
@@ -137,6 +140,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         yield index
 
 
+@example("_0", {"0"})
 @given(st.one_of(st.text(max_size=200), st.lists(ENGLISH, max_size=30).map(" ".join)), st.sets(ENGLISH, max_size=4))
 def test_what_cannot_have_a_sought_stem_is_passed_over(index: Index, text: str, sought: set[str]) -> None:
     wanted = {stem for word in sought for stem in stems(word, index.stem)} | set(sorted(stems(text, index.stem))[:2])

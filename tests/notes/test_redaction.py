@@ -460,8 +460,8 @@ HOSTILE = [
 
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_no_text_blows_up(unit: str) -> None:
-    """Each of these takes less than a second; a pattern whose time grew by the square would take many minutes."""
-    text = (unit.replace("~", "") * 200_000)[:200_000]
+    """Each of these takes a part of a second; a pattern whose time grew by the square would take minutes."""
+    text = (unit.replace("~", "") * 100_000)[:100_000]
     found = find_secrets(text)
     assert find_secrets(redact(text, found)) == ()
 

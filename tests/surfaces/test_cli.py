@@ -8,9 +8,7 @@ import hashlib
 import io
 import json
 import os
-import pty
 import re
-import select
 import shlex
 import signal
 import subprocess
@@ -24,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forks import Forks
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -105,26 +104,18 @@ def shell(*args: str, stdin: bytes | None = None, **environ: str) -> Answer:
     return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def on_terminal(*args: str, keys: bytes = b"", columns: int = 80, **environ: str) -> Answer:
+Terminal = Callable[..., Answer]
+
+
+@pytest.fixture
+def on_terminal(forks: Forks) -> Terminal:
     """Runs the command at a terminal; what it shows on both streams is `out`."""
-    master, slave = pty.openpty()
-    environment = os.environ | {"COLUMNS": str(columns)} | environ
-    process = subprocess.Popen([*SYNAPTIC, *args], stdin=slave, stdout=slave, stderr=slave, env=environment)
-    os.close(slave)
-    if keys:
-        os.write(master, keys)
-    shown = b""
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and select.select([master], [], [], 30)[0]:
-        try:
-            piece = os.read(master, 65536)
-        except OSError:  # Linux says so when the last writer is gone
-            break
-        if not piece:
-            break
-        shown += piece
-    os.close(master)
-    return Answer(process.wait(timeout=10), shown.decode("utf-8", "replace").replace("\r\n", "\n"), "")
+
+    def call(*args: str, keys: bytes = b"", columns: int = 80, **environ: str) -> Answer:
+        environment = os.environ | {"COLUMNS": str(columns)} | environ
+        return forks.at_terminal({"args": ["synaptic", *args], "env": environment}, keys)
+
+    return call
 
 
 def today(home: Path) -> Path:
@@ -292,7 +283,7 @@ def test_without_text_and_terminal_save_says_how(run: Run) -> None:
     assert "synaptic save -" in answer.err
 
 
-def test_save_without_text_opens_the_editor(home: Path, tmp_path: Path) -> None:
+def test_save_without_text_opens_the_editor(home: Path, tmp_path: Path, on_terminal: Terminal) -> None:
     writer = script(tmp_path / "pen", 'printf "Written in the editor.\\n\\nWith a body.\\n" > "$1"')
     answer = on_terminal("save", "--type", "insight", EDITOR=str(writer))
     assert answer.code == 0, answer.out
@@ -301,7 +292,7 @@ def test_save_without_text_opens_the_editor(home: Path, tmp_path: Path) -> None:
     assert shell("recent", "--json").json["entries"][0]["content"] == "Written in the editor.\n\nWith a body."
 
 
-def test_a_text_from_the_editor_survives_a_save_that_fails(home: Path, tmp_path: Path) -> None:
+def test_a_text_from_the_editor_survives_a_save_that_fails(home: Path, tmp_path: Path, on_terminal: Terminal) -> None:
     writer = script(tmp_path / "pen", 'printf "An hour of work." > "$1"')
     answer = on_terminal("save", "--type", "nonsense", EDITOR=str(writer), TMPDIR=str(tmp_path))
     assert answer.code == 2
@@ -310,7 +301,7 @@ def test_a_text_from_the_editor_survives_a_save_that_fails(home: Path, tmp_path:
     assert Path(kept[1]).read_text() == "An hour of work."
 
 
-def test_an_editor_left_empty_saves_nothing(home: Path, tmp_path: Path) -> None:
+def test_an_editor_left_empty_saves_nothing(home: Path, tmp_path: Path, on_terminal: Terminal) -> None:
     answer = on_terminal("save", EDITOR=str(script(tmp_path / "pen", "exit 0")), TMPDIR=str(tmp_path))
     assert answer.code == 2
     assert not list(tmp_path.glob("synaptic-*.md"))
@@ -338,7 +329,7 @@ def test_delete_without_a_terminal_needs_yes(home: Path, run: Run) -> None:
     assert "Stay here" in today(home).read_text()
 
 
-def test_delete_shows_the_entry_and_asks(home: Path, run: Run) -> None:
+def test_delete_shows_the_entry_and_asks(home: Path, run: Run, on_terminal: Terminal) -> None:
     id = run("save", "Going, going", "--json").id
     kept = on_terminal("delete", id, keys=b"n\n")
     assert "Going, going" in kept.out
@@ -459,7 +450,7 @@ def test_search_says_one_thing_beside_its_hits(filled: Run) -> None:
 EVIL = "Innocent\x1b[2J\x1b]0;owned\x07 \u202egnp.exe\u200b\x9b31m \x1b[31mred"
 
 
-def test_nothing_in_an_entry_steers_the_terminal(home: Path, run: Run) -> None:
+def test_nothing_in_an_entry_steers_the_terminal(home: Path, run: Run, on_terminal: Terminal) -> None:
     run("init")
     today(home).write_text(f"# 2026-11-21\n\n## 09:00 {EVIL} #t\u200bag\n{EVIL} body\n\n~~~\n{EVIL}\n", "utf-8")
     id = run("recent", "--json").json["entries"][0]["id"]
@@ -480,7 +471,7 @@ def test_nothing_in_an_entry_steers_the_terminal(home: Path, run: Run) -> None:
     assert run("get", id, "--json").json["entries"][0]["title"].startswith("Innocent\x1b[2J")
 
 
-def test_colours_are_for_terminals(home: Path, run: Run) -> None:
+def test_colours_are_for_terminals(home: Path, run: Run, on_terminal: Terminal) -> None:
     run("save", "The lanterns are red.\n\nEvery evening they light the harbour.", "--type", "insight")
     assert "\x1b[" not in run("search", "lantern", "--strategy", "lexical").out
     coloured = on_terminal("search", "lantern", "--strategy", "lexical").out
@@ -489,7 +480,7 @@ def test_colours_are_for_terminals(home: Path, run: Run) -> None:
     assert "\x1b[" in on_terminal("recent").out
 
 
-def test_a_pipe_gets_whole_lines_and_paths_at_any_width(home: Path, run: Run) -> None:
+def test_a_pipe_gets_whole_lines_and_paths_at_any_width(home: Path, run: Run, on_terminal: Terminal) -> None:
     text = "A line " + "that goes on " * 14 + "and ends with a walrus."
     run("save", text)
     answer = shell("search", "walrus", "--strategy", "lexical", COLUMNS="20")
@@ -548,7 +539,7 @@ def test_edit_and_today_say_where_without_an_editor(home: Path, run: Run) -> Non
     assert run("edit", "zzzzzzzz").code == 1
 
 
-def test_edit_opens_the_editor_at_the_line(home: Path, run: Run, tmp_path: Path) -> None:
+def test_edit_opens_the_editor_at_the_line(home: Path, run: Run, tmp_path: Path, on_terminal: Terminal) -> None:
     log = tmp_path / "log"
     for name in ("vim", "other"):
         script(tmp_path / "bin" / name, f'printf "%s\\n" "$*" >> {shlex.quote(str(log))}')
@@ -655,7 +646,7 @@ def test_init_wants_a_folder_that_exists(home: Path, run: Run, tmp_path: Path) -
 # -- upkeep -------------------------------------------------------------------------------------------
 
 
-def test_rebuild_finishes_what_status_says_is_pending(home: Path, run: Run) -> None:
+def test_rebuild_finishes_what_status_says_is_pending(home: Path, run: Run, on_terminal: Terminal) -> None:
     run("init")
     lines = "".join(f"## 09:{n:02d} Entry number {n}\n\n" for n in range(20))
     today(home).write_text(f"# 2026-11-21\n\n{lines}", "utf-8")
@@ -682,7 +673,7 @@ def test_status_shows_what_could_not_be_read(home: Path, run: Run) -> None:
     assert len(run("status", "--json").json["issues"]) >= 12
 
 
-def test_doctor_is_content_with_a_sound_home(run: Run) -> None:
+def test_doctor_is_content_with_a_sound_home(run: Run, on_terminal: Terminal) -> None:
     run("save", "All is well")
     answer = run("doctor", "--json")
     assert answer.json["ok"] is True, answer.out

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
+from forks import Forked, Forks
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters, types
@@ -601,7 +602,7 @@ async def test_a_model_that_could_not_be_loaded_is_tried_again(home: Path, monke
 @pytest.mark.anyio
 async def test_idle_time_is_used_to_embed(connect: Callable[..., Client], home: Path) -> None:
     (home / "journal").mkdir(parents=True)
-    entries = [f"## {n // 60:02d}:{n % 60:02d} Topic {n}\n\n{'Many words on it. ' * 60}\n" for n in range(120)]
+    entries = [f"## {n // 60:02d}:{n % 60:02d} Topic {n}\n\n{'Many words on it. ' * 60}\n" for n in range(40)]
     (home / "journal" / "2026-03-04.md").write_text("\n".join(entries))
     async with connect() as client:
         first = await call(client, "context_search", query="topic")
@@ -616,17 +617,14 @@ async def test_idle_time_is_used_to_embed(connect: Callable[..., Client], home: 
 # -- the process --------------------------------------------------------------------------------------------
 
 
+RUN = "from synaptic.surfaces.mcp.server import run; run()"
+
+
 class Raw:
     """A server process spoken to in bare lines."""
 
-    def __init__(self, home: Path, script: str = "", **env: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", f"{script}\nfrom synaptic.surfaces.mcp.server import run; run()"],
-            env=environment(home, **env),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+    def __init__(self, process: subprocess.Popen[bytes] | Forked) -> None:
+        self.process = process
         self._id = 0
 
     def send(self, method: str, params: dict[str, Any] | None = None, *, notify: bool = False) -> None:
@@ -662,11 +660,17 @@ class Raw:
 
 
 @pytest.fixture
-def raw(home: Path) -> Iterator[Callable[..., Raw]]:
+def raw(home: Path, forks: Forks) -> Iterator[Callable[..., Raw]]:
+    """Starts a server with a script before it: one that imports all by itself, or `forked`."""
     started: list[Raw] = []
 
-    def start(script: str = "", **env: str) -> Raw:
-        started.append(Raw(home, script, **env))
+    def start(script: str = "", *, forked: bool = False) -> Raw:
+        if forked:
+            process = forks.start((), {"args": ["-c"], "code": RUN, "env": environment(home)})
+        else:
+            pipe, command = subprocess.PIPE, [sys.executable, "-c", f"{script}\n{RUN}"]
+            process = subprocess.Popen(command, env=environment(home), stdin=pipe, stdout=pipe, stderr=pipe)
+        started.append(Raw(process))
         return started[-1]
 
     yield start
@@ -723,7 +727,7 @@ answers.ANSWERS["context_recent"] = noisy
 
 @pytest.mark.parametrize("ending", ["SIGTERM", "SIGINT", "EOF", "EOF, deaf client"])
 def test_the_end_comes_at_once_even_during_a_call(raw: Callable[..., Raw], home: Path, ending: str) -> None:
-    server = raw()
+    server = raw(forked="deaf" in ending or ending == "SIGINT")
     server.open()
     server.send("notifications/initialized", notify=True)
     server.call("context_save", content="Before the end.")
@@ -746,7 +750,7 @@ def test_the_end_comes_at_once_even_during_a_call(raw: Callable[..., Raw], home:
 
 def test_the_end_comes_at_once_while_idle(raw: Callable[..., Raw]) -> None:
     for ending in (signal.SIGTERM, signal.SIGINT):
-        server = raw()
+        server = raw(forked=ending == signal.SIGINT)
         server.open()
         server.process.send_signal(ending)
         server.ends()

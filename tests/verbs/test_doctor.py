@@ -8,6 +8,7 @@ from typing import Any
 
 import apsw
 import pytest
+from forks import ForkedHome, Forks
 from outside import Home
 
 
@@ -100,10 +101,11 @@ def test_missing_vectors_need_nobody(home: Home) -> None:
     assert findings(home, "--fix") == (0, {})
 
 
-def test_a_second_home_on_the_journal_is_named(tmp_path: Path) -> None:
+def test_a_second_home_on_the_journal_is_named(tmp_path: Path, forks: Forks) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()
-    homes = [Home(tmp_path / name, {"HOME": str(tmp_path), "SYNAPTIC_JOURNAL": str(vault)}) for name in ("one", "two")]
+    env = {"HOME": str(tmp_path), "SYNAPTIC_JOURNAL": str(vault)}
+    homes = [ForkedHome(tmp_path / name, env, forks) for name in ("one", "two")]
     homes[0].ask("save", "From the first.")
     assert findings(homes[0])[0] == 0
     homes[1].ask("save", "From the second.")
