@@ -4,6 +4,7 @@
     python scripts/bench.py quality --notes notes-til.tar.gz
     python scripts/bench.py quality --notes notes-til.tar.gz --answerable tests/data/answerable.json
     python scripts/bench.py quality --freshness tests/data/freshness.json
+    python scripts/bench.py panel [--locomo FILE] [--beam FILE] [--notes FILE] [--vaults FILE]
     python scripts/bench.py auto --locomo locomo-dev.json
     python scripts/bench.py speed [--notes notes-til.tar.gz] [--cache DIR]
     python scripts/bench.py scale --data DIR [--cache DIR] [--sizes 10k,100k,500k]
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_automatic import run_automatic
+from bench_panel import run_panel
 from bench_quality import run_quality
 from bench_scale import PARTS as SCALE_PARTS
 from bench_scale import SIZES, run_scale
@@ -38,6 +40,7 @@ Rows = list[dict[str, Any]]
 
 COMMANDS: dict[str, Callable[[argparse.Namespace, Path], Rows]] = {
     "quality": run_quality,
+    "panel": run_panel,
     "auto": run_automatic,
     "speed": run_speed,
     "scale": run_scale,
@@ -71,6 +74,11 @@ def parser() -> argparse.ArgumentParser:
     )
     quality.add_argument("--answerable", type=Path, help="questions that --notes answer, and others; JSON")
     quality.add_argument("--sweep", action="store_true", help="try settings around the default")
+    panel = commands.add_parser("panel", help="many kinds of journals at once: what each rule of the ranking adds")
+    panel.add_argument("--locomo", type=Path, help="LoCoMo conversations, JSON")
+    panel.add_argument("--beam", type=Path, help="BEAM's chats with an assistant, JSON in gzip")
+    panel.add_argument("--notes", type=Path, help="a tar.gz of Markdown notes: each is sought by its title")
+    panel.add_argument("--vaults", type=Path, help="a tar.gz with a Logseq graph and an Obsidian vault")
     automatic = commands.add_parser("auto", help="the automatic strategy: its budget, and what it loses")
     automatic.add_argument("--locomo", type=Path, required=True, help="LoCoMo conversations, JSON")
     automatic.add_argument("--split", default="1-5", help="conversations by number, like 1-3")
@@ -92,7 +100,7 @@ def parser() -> argparse.ArgumentParser:
     size.add_argument("--locomo", type=Path, help="LoCoMo conversations, JSON: an entry for each turn")
     shapes = commands.add_parser("shapes", help="processor time of each function over texts that make patterns slow")
     shapes.add_argument("--size", type=int, default=1_000_000, help="characters of a text; default a million")
-    for command in (quality, automatic, speed, scale, start, size, shapes):
+    for command in (quality, panel, automatic, speed, scale, start, size, shapes):
         command.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return top
 

@@ -29,6 +29,7 @@ PLAIN = SearchConfig(
     weights={"lexical": 1.0, "semantic": 1.0},
     decay_floor=1.0,
     context=0,
+    neighbours=0,
     later_first=False,
     speakers=False,
     analysis=False,
@@ -100,7 +101,8 @@ ABLATIONS = (
     Variant("- decay", replace(DEFAULT, decay_floor=1.0), "auto"),
     Variant("- later first", replace(DEFAULT, later_first=False), "auto"),
     Variant("- who speaks", replace(DEFAULT, speakers=False), "auto"),
-    Variant("- k=2, k=60 instead", replace(DEFAULT, k=60.0), "auto"),
+    Variant("- neighbours' scores", replace(DEFAULT, neighbours=0.0), "auto"),
+    Variant("- k=60, k=2 instead", replace(DEFAULT, k=2.0), "auto"),
     Variant("- what times mean in a note", replace(DEFAULT, anchor_times=False), "auto"),
     Variant("- weights, equal instead", replace(DEFAULT, weights={"lexical": 1.0, "semantic": 1.0}), "auto"),
 )
@@ -172,11 +174,11 @@ def compared(found: Mapping[str, Scores], categories: Sequence[int]) -> Iterator
 
 
 def sweep() -> Iterator[Variant]:
-    for k in (2.0, 5.0, 10.0, 20.0):
+    for k in (10.0, 30.0, 60.0, 120.0):
         yield Variant(f"k={k}", replace(DEFAULT, k=k))
     for lexical in (0.7, 1.0, 1.5, 2.0):
         yield Variant(f"lexical weight {lexical}", replace(DEFAULT, weights={"lexical": lexical, "semantic": 1.0}))
-    for context in (0.0, 0.2, 0.3, 0.5, 0.8):
+    for context in (0.0, 0.3, 0.6, 1.0):
         yield Variant(f"context {context}", replace(DEFAULT, context=context))
     for floor in (0.5, 0.7, 0.8, 0.9, 1.0):
         yield Variant(f"decay floor {floor}", replace(DEFAULT, decay_floor=floor))

@@ -37,7 +37,7 @@ from synaptic.language.query import parse_query
 from synaptic.language.words import match
 from synaptic.models import Vector
 from synaptic.search.evidence import DEPTH, Evidence, Query, Request
-from synaptic.search.ranking import reciprocal_rank_fusion
+from synaptic.search.ranking import score_aware_rrf
 from synaptic.workspace.embed import embed_pending
 from synaptic.workspace.sync import sync
 
@@ -189,8 +189,10 @@ def _search(corpus: Corpus, size: str, _: argparse.Namespace) -> list[Row]:
         def plain_fusion(text: str) -> object:
             words = every_match(ws.index, matched[text], 0, DEPTH)
             meaning = every_vector(ws.index, vectors[text], DEPTH)
-            lists = {"words": [rowid for rowid, _ in words], "meaning": [rowid for rowid, _ in meaning]}
-            return reciprocal_rank_fusion(lists, k=60, weights={})
+            lists = {
+                name: {rowid: 1.0 for rowid, _ in found} for name, found in (("words", words), ("meaning", meaning))
+            }
+            return score_aware_rrf(lists, k=60, weights={})
 
         stages: dict[str, Callable[[str], object]] = {
             "hybrid search, whole, without embedding": partial(hybrid, ws),

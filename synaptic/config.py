@@ -31,19 +31,21 @@ DEFAULT_MODEL = "all-MiniLM-L6-v2-int8"
 
 @dataclass(frozen=True, slots=True)
 class SearchConfig:
-    """Ranking. Chosen by `scripts/bench.py quality` (docs/BENCHMARKS.md has the table).
+    """Ranking. Chosen by `scripts/bench.py quality` and `panel` (docs/BENCHMARKS.md has the tables).
 
     `k` and `weights` (`lexical`, `semantic`) belong to reciprocal rank fusion. An entry's score falls with its age,
     from 1 to `decay_floor` with a half-life of `half_life_days`. `context` is the weight of the words of an entry's
-    neighbours in BM25, 0 switches them off. `later_first`: of two entries on one topic the later goes first.
-    `speakers`: in the record of a talk, lines of the person whom the question names count more.
+    neighbours in BM25, and `neighbours` the share of their scores that it gains; 0 switches either off. `later_first`:
+    of two entries on one topic the later goes first. `speakers`: in the record of a talk, lines of the person whom the
+    question names count more.
     """
 
-    k: float = 2.0
+    k: float = 60.0
     weights: Mapping[str, float] = field(default_factory=lambda: {"lexical": 1.5, "semantic": 1.0})
     half_life_days: float = 30.0
     decay_floor: float = 0.9
-    context: float = 0.3
+    context: float = 0.2
+    neighbours: float = 0.15
     later_first: bool = True
     speakers: bool = True
     analysis: bool = True
@@ -204,6 +206,7 @@ _RULES: dict[str, Rule] = {
     "search.half_life_days": (lambda v: _number(v) and v > 0, "a number of days above 0"),
     "search.decay_floor": _from_to(0, 1, "; 1 switches decay off"),
     "search.context": _from_to(0, 10, "; 0 switches it off"),
+    "search.neighbours": _from_to(0, 1, "; 0 switches it off"),
     "hooks.max_tokens": _from_to(100, 2400, kind=int),
     "hooks.timeout_s": _from_to(0.1, 60),
 }

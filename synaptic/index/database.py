@@ -21,7 +21,7 @@ from ..language.words import TOKENIZER
 from . import rescue
 
 APPLICATION_ID = 0x53594E41  # "SYNA"
-SCHEMA_VERSION = 15
+SCHEMA_VERSION = 16
 BUSY_TIMEOUT_MS = 10_000
 OPEN_ATTEMPTS = 5
 OPEN_PAUSE_S = 0.01
@@ -31,7 +31,7 @@ SCHEMA = Path(__file__).with_name("schema.sql")
 
 Made = TypeVar("Made")
 
-LASTING = frozenset({"proofs", "ids", "vocabulary", "frequencies"})
+LASTING = frozenset({"proofs", "ids", "vocabulary", "frequencies", "sample"})
 """Names of kept values that stay when this process writes: its writes update them, or they may lag behind."""
 
 _NEW_FILE = (f"page_size = {PAGE_SIZE}", "auto_vacuum = INCREMENTAL")  # of an old one they want the write lock

@@ -18,7 +18,7 @@ import apsw
 
 from ..errors import Ambiguous, NotFound, SynapticError
 from ..language.words import match, sought
-from ..models import Facets, Filters, Order, ParseIssue, Proof, Stamp, Vector
+from ..models import Facets, Filters, Matrix, Order, ParseIssue, Proof, Stamp, Vector
 from .conditions import OWN, SUPERSEDED, THESE, Gate, conditions, gate, shown
 from .database import BUSY_TIMEOUT_MS, Database
 from .rows import (
@@ -37,6 +37,7 @@ from .rows import (
     instant,
     quantise,
     stored,
+    units,
 )
 from .sketch import VECTORS_OF_CHUNKS, Sketch
 from .store import Writer
@@ -66,6 +67,10 @@ CALLS_KEPT = 1_000
 """Calls of each verb of which the duration is kept."""
 
 COMPACT_WAIT_MS = 2_000
+
+
+SAMPLED = 128
+"""Passages that tell how near a question is to any text; reading them takes 2 ms. By eye."""
 
 
 class Index:
@@ -357,6 +362,22 @@ class Index:
         if self.file.meta("model") is None:
             return {}
         return dict(self.file.rows(VECTORS_OF_CHUNKS, json.dumps(list(chunk_rowids))))
+
+    def sample(self) -> Matrix:
+        """The unit vectors of about SAMPLED passages, spread evenly over the journal; taken anew as it grows."""
+        import numpy as np
+
+        last, model = self.file.value("SELECT coalesce(max(rowid), 0) FROM chunk"), self.meta("model")
+
+        def taken() -> tuple[int, object, Matrix]:
+            found = self.vectors(range(1, last + 1, max(1, last // SAMPLED)))
+            dimensions = int(self.meta("dimensions") or 0)
+            return last, model, units(list(found.values())) if found else np.zeros((0, dimensions), np.float32)
+
+        at, made_by, vectors = self.file.keep("sample", taken)
+        if last > 1.5 * at or made_by != model or not len(vectors):
+            _, _, vectors = self.file.kept["sample"] = taken()
+        return vectors
 
     def stem(self, word: str) -> str | None:
         """What the tokenizer makes of one word; None where it is not one token."""

@@ -2,6 +2,7 @@
 
 | adjustment       | what it does                                      | when                      | measured by     |
 |------------------|---------------------------------------------------|---------------------------|-----------------|
+| `beside`         | entries beside good ones in a file count more     | lists are fused           | `- neighbours`  |
 | `faded`          | old entries count less                            | ranks are fused           | `- decay`       |
 | `weighed`        | the score is the weighted mean of the signals     | weights are given         |                 |
 | `within_dates`   | of the best 100 by meaning those within the dates | strategy `bounded`        |                 |
@@ -51,6 +52,17 @@ def best_first(ranked: Sequence[Ranked], _: Evidence | None = None) -> list[Rank
     """By score; of equals the later."""
     latest_first = sorted(ranked, key=lambda r: r.standing.position, reverse=True)
     return sorted(latest_first, key=lambda r: r.score, reverse=True)
+
+
+def beside(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
+    """An entry gains a share of the scores of the entries before and after it in its file, over the best possible."""
+    share, scores = evidence.config.neighbours, {r.standing.position[1:]: r.score for r in ranked}
+    found = []
+    for r in ranked:
+        path, place = r.standing.position[1:]
+        around = scores.get((path, place - 1), 0.0) + scores.get((path, place + 1), 0.0)
+        found.append(r._replace(score=(r.score + share * around) / (1 + 2 * share)))
+    return found
 
 
 def faded(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:

@@ -16,6 +16,10 @@ from ..models import Entry, Filters, Order, Strategy, Vector
 from ..workspace.readback import read_hits, read_passages
 from ..workspace.workspace import Stopwatch, Workspace
 
+USUAL, PRIOR = (0.1, 0.1), 20
+"""Mean and deviation of the cosines of questions with notes of other matters, about, and how many passages they
+count for. By eye."""
+
 DEPTH = 80
 """Chunks taken from each list before fusion, at least. By eye: four times the default limit."""
 
@@ -122,6 +126,19 @@ class Evidence:
     def stems(self, text: str) -> set[str]:
         """The stems of a text's words."""
         return stems(text, self.stem)
+
+    def usual_cosine(self, vector: Vector) -> tuple[float, float]:
+        """Mean and deviation of the cosines of this vector with a sample of the journal.
+
+        A small journal's own are mixed with those of any text (USUAL), as if PRIOR more passages had been seen.
+        """
+        import numpy as np
+
+        cosines = self.ws.index.sample() @ vector
+        count, (mean, deviation) = len(cosines), USUAL
+        own_mean, own_variance = (float(cosines.mean()), float(cosines.var())) if count else (0.0, 0.0)
+        variance = (count * own_variance + PRIOR * deviation**2) / (count + PRIOR)
+        return (count * own_mean + PRIOR * mean) / (count + PRIOR), float(np.sqrt(variance))
 
     def standings(self, rowids: Sequence[int]) -> list[Standing]:
         """What ranking wants of these entries, without superseded ones unless the filters ask for them."""

@@ -4,8 +4,8 @@ A strategy is a list of these steps:
 
 | strategy              | candidates         | of each query     | of all that was found                              |
 |-----------------------|--------------------|-------------------|----------------------------------------------------|
-| lexical, semantic     | words, or meaning  | faded, best first | speakers, near enough, later first, newest fitting |
-| hybrid                | words and meaning  | the same          | the same                                           |
+| lexical, semantic     | words, or meaning  | faded             | speakers, near enough, later first, newest fitting |
+| hybrid                | words and meaning  | beside, faded     | the same                                           |
 | smart                 | of its sub-queries | the same          | the same                                           |
 | any with weights      | the same           | weighed           | near enough, newest fitting                        |
 | bounded               | 100 by meaning     | within dates      | near enough                                        |
@@ -15,7 +15,7 @@ A strategy is a list of these steps:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from ..index import moment
 from ..language.query import MAX_LIMIT, snippet
@@ -25,6 +25,7 @@ from ..workspace.changes import marked
 from ..workspace.sync import SyncReport
 from .adjust import (
     Adjustment,
+    beside,
     best_first,
     faded,
     in_order,
@@ -53,7 +54,8 @@ class Steps:
     last: tuple[Adjustment, ...] = ()
 
 
-FUSED = Steps((faded, best_first), speakers_first, (near_enough, later_first, newest_fitting))
+FUSED = Steps((beside, faded, best_first), speakers_first, (near_enough, later_first, newest_fitting))
+ALONE = replace(FUSED, each=(faded, best_first))
 WEIGHTED = Steps((weighed, best_first), None, (near_enough, newest_fitting))
 BOUNDED = Steps((within_dates,), None, (near_enough,))
 LISTED = Steps()
@@ -62,7 +64,7 @@ LISTED = Steps()
 def run(query: str, evidence: Evidence, report: SyncReport, budget: Budget | None, forced: str) -> SearchResult:
     """The answer to a request that is understood; `forced` says why the budget allows words only."""
     request, watch = evidence.request, evidence.watch
-    steps = WEIGHTED if request.weights else FUSED
+    steps = WEIGHTED if request.weights else FUSED if request.strategy in ("hybrid", "smart") else ALONE
     if request.strategy == "bounded" or not request.parsed.terms:
         steps = BOUNDED if request.parsed.terms else LISTED
     with watch.stage("embed"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from ..errors import InvalidArgument
@@ -63,22 +64,30 @@ class Ranked(NamedTuple):
         )
 
 
-def reciprocal_rank_fusion(
-    rankings: Mapping[str, Sequence[Key]], *, k: float, weights: Mapping[str, float]
+def score_aware_rrf(
+    rankings: Mapping[str, Mapping[Key, float]],
+    *,
+    k: float,
+    weights: Mapping[str, float],
+    floors: Mapping[str, float] = MappingProxyType({}),
 ) -> dict[Key, float]:
-    """Score of every key in any of the rankings, in (0, 1]; 1 is first place in all of them.
+    """Score of every key in any of the rankings, from 0 to 1; 1 is first place in all of them.
 
-    score(d) = sum_i w_i / (k + rank_i(d)), over the best possible, ranks from 1
-    (Cormack, Clarke, Buettcher 2009, "Reciprocal Rank Fusion outperforms Condorcet").
-    A ranking without a weight counts 1; the result does not depend on the order of the rankings.
+    score(d) = sum_i w_i * s_i(d) / max(s_i) / (k + rank_i(d)), over the best possible, ranks from 1: reciprocal rank
+    fusion (Cormack, Clarke, Buettcher 2009, "Reciprocal Rank Fusion outperforms Condorcet"), in which the vote of a
+    hit also falls with its own score. A ranking maps keys to scores of 0 or more. Where its best score is below its
+    floor, scores are divided by the floor, so that a weak list has no full vote. A ranking without a weight counts 1,
+    also where it is empty; the result does not depend on the order of the rankings.
     """
     scores: dict[Key, float] = {}
     for name in sorted(rankings):
-        weight = weights.get(name, 1.0)
-        for rank, key in enumerate(rankings[name], start=1):
-            scores[key] = scores.get(key, 0.0) + weight / (k + rank)
-    best = sum(weights.get(name, 1.0) for name in rankings) / (k + 1)
-    return {key: score / best for key, score in scores.items()} if best > 0 else {}
+        found = rankings[name]
+        best = max(max(found.values(), default=0.0), floors.get(name, 0.0))
+        share = weights.get(name, 1.0) / best if best > 0 else 0.0
+        for rank, key in enumerate(sorted(found, key=lambda key: -found[key]), start=1):
+            scores[key] = scores.get(key, 0.0) + share * found[key] / (k + rank)
+    possible = sum(weights.get(name, 1.0) for name in rankings) / (k + 1)
+    return {key: score / possible for key, score in scores.items()} if possible > 0 else {}
 
 
 def age_in_days(at: int, now: int) -> float:

@@ -22,9 +22,9 @@ from .adjust import Adjustment, best_first
 from .budget import Budget
 from .evidence import Evidence, Query
 from .fuse import ranked_for
-from .ranking import Ranked, reciprocal_rank_fusion
+from .ranking import Ranked, score_aware_rrf
 
-PART_WEIGHT = 0.5
+PART_WEIGHT = 0.25
 """Of a sub-query, where the question itself has 1. Chosen on LoCoMo, like the two below."""
 LOOKED_AT, BEGINNING = 3, 200
 """How many answers are read for the second round, and how many characters of each."""
@@ -151,9 +151,9 @@ class _Runs:
     def ranked(self) -> Sequence[Ranked]:
         """All that was found, best first."""
         if len(self._queries) != self._fused[0]:
-            rankings = {id: [r.rowid for r in found] for id, found in self._found.items()}
+            rankings = {id: {r.rowid: r.score for r in found} for id, found in self._found.items()}
             weights = {query.id: query.weight for query in self._queries}
-            fused = reciprocal_rank_fusion(rankings, k=self._evidence.config.k, weights=weights)
+            fused = score_aware_rrf(rankings, k=self._evidence.config.k, weights=weights)
             first = {r.rowid: r for found in reversed(self._found.values()) for r in found}
             ranked: Sequence[Ranked] = best_first([r._replace(score=fused[rowid]) for rowid, r in first.items()])
             if self._together:

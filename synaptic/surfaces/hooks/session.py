@@ -15,7 +15,7 @@ from ...language.query import terms_of
 from ...language.words import match
 from ...models import TYPES, Entry, EntryType, Filters
 from ...notes.blocks import project_key, slug_tag
-from ...search.ranking import reciprocal_rank_fusion
+from ...search.ranking import score_aware_rrf
 from ...workspace.checkout import detect_project, work_at_hand
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
@@ -142,8 +142,9 @@ def _by_words(ws: Workspace, terms: Sequence[str], rowids: Sequence[int]) -> lis
 def _in_order(ws: Workspace, newest: Iterable[int], fitting: Sequence[int]) -> list[int]:
     """The entries by their ranks by age and by words, fused."""
     by_age = list(newest)
-    rankings = {"age": by_age, "words": [rowid for rowid in fitting if rowid in set(by_age)]}
-    fused = reciprocal_rank_fusion(rankings, k=ws.config.search.k, weights={"words": WORDS})
+    fits = [rowid for rowid in fitting if rowid in set(by_age)]
+    rankings = {"age": dict.fromkeys(by_age, 1.0), "words": dict.fromkeys(fits, 1.0)}
+    fused = score_aware_rrf(rankings, k=ws.config.search.k, weights={"words": WORDS})
     return sorted(by_age, key=lambda rowid: -fused[rowid])
 
 
