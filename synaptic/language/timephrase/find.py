@@ -22,6 +22,9 @@ LOOKED_AT = 2_000
 _OPENERS = "iymwqsdtuoeTnNakzbPIOFB"
 """Letters of the words with which a phrase may begin."""
 
+_TELLING = "[iymwqsdtuoz]"
+"""The letters of which every phrase holds one."""
+
 _Bounds = tuple[date | None, date | None]
 """The first day and the last; None is no bound."""
 
@@ -96,6 +99,8 @@ def is_recent(text: str) -> bool:
 
 def _find(line: Line) -> tuple[TimeRange, int, int] | None:
     """The first phrase, with its characters."""
+    if not compiled(_TELLING).search(line.kinds):  # most questions name no time
+        return None
     for i, kind in enumerate(line.kinds):
         found = _phrase(line, i) if kind in _OPENERS else None
         if found and _stands_alone(line, i, found[1]):
