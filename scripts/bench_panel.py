@@ -31,6 +31,7 @@ from bench_corpus import indexed, write
 from bench_quality import (
     ABLATIONS,
     DEFAULT,
+    PLAIN_RRF,
     CachedEmbedder,
     Corpus,
     Question,
@@ -53,7 +54,12 @@ BARE = replace(DEFAULT, decay_floor=1.0, later_first=False, speakers=False, anal
 """The two lists and their fusion, without any other rule."""
 
 OWN_LISTS = (Variant("words", BARE, "lexical"), Variant("vectors", BARE, "semantic"))
-MEASURED = (*OWN_LISTS, Variant("fusion alone", BARE, "hybrid"), Variant("default", DEFAULT, "auto"))
+MEASURED = (
+    *OWN_LISTS,
+    Variant(PLAIN_RRF, BARE),
+    Variant("fusion alone", BARE, "hybrid"),
+    Variant("default", DEFAULT, "auto"),
+)
 RULES = tuple(variant for variant in ABLATIONS if variant.name.startswith("- "))
 
 WriteOne = Callable[[Callable[[str], object], Any, datetime], str]

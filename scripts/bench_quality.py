@@ -34,9 +34,12 @@ PLAIN = SearchConfig(
     speakers=False,
     analysis=False,
 )
-"""Reciprocal rank fusion as it is mostly used, and nothing else."""
+"""The two lists, without any rule of ours."""
 
 DEFAULT = SearchConfig()
+PLAIN_RRF = "plain RRF, k=60"
+"""No search of Synaptic: its two lists by the formula of Cormack, Clarke and Buettcher (2009)."""
+
 TYPED = "plain words, as typed"
 """No search of Synaptic: BM25 of every word of the query as it is typed; no stemming, no stop words."""
 
@@ -86,12 +89,12 @@ VARIANTS = (
     Variant(TYPED, PLAIN),
     Variant("BM25 alone", PLAIN, "lexical"),
     Variant("vectors alone", PLAIN, "semantic"),
-    Variant("plain RRF, k=60", PLAIN),
+    Variant(PLAIN_RRF, PLAIN),
     Variant("hybrid", DEFAULT),
     Variant("default", DEFAULT, "auto"),
 )
 
-PEERS = ("BM25 alone", "vectors alone", "plain RRF, k=60")
+PEERS = ("BM25 alone", "vectors alone", PLAIN_RRF)
 """What others do."""
 
 ABLATIONS = (
@@ -158,7 +161,7 @@ def compared(found: Mapping[str, Scores], categories: Sequence[int]) -> Iterator
     best = max(PEERS, key=lambda name: mean(score["MRR"] for score in found[name]))
     several = [place for place, category in enumerate(categories) if CATEGORIES.get(category) == MULTI_HOP]
     for other, measure, places in (
-        ("plain RRF, k=60", "recall@10", range(len(categories))),
+        (PLAIN_RRF, "recall@10", range(len(categories))),
         (best, "MRR", range(len(categories))),
         ("hybrid", "recall@10", several),
     ):
@@ -192,8 +195,21 @@ def evaluate(corpus: Corpus, variant: Variant) -> Iterator[dict[str, float]]:
             yield measures(matched.best(question.text, 20), question.wanted)
         return
     for question in corpus.questions:
-        found = search(workspace, question.text, limit=20, strategy=variant.strategy)
-        yield measures([hit.entry.id for hit in found.hits], question.wanted)
+        if variant.name == PLAIN_RRF:
+            lists = (search(workspace, question.text, limit=100, strategy=name) for name in ("lexical", "semantic"))
+            found = plain_rrf([[hit.entry.id for hit in one.hits] for one in lists])
+        else:
+            best = search(workspace, question.text, limit=20, strategy=variant.strategy)
+            found = [hit.entry.id for hit in best.hits]
+        yield measures(found, question.wanted)
+
+
+def plain_rrf(lists: Iterable[Sequence[str]]) -> list[str]:
+    scores: dict[str, float] = {}
+    for ids in lists:
+        for rank, id in enumerate(ids, start=1):
+            scores[id] = scores.get(id, 0.0) + 1 / (60 + rank)
+    return sorted(scores, key=lambda id: -scores[id])[:20]
 
 
 class PlainWords:
