@@ -5,20 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import InvalidArgument, ModelError
 from ..index import instant
-from ..language.analysis import form_of
 from ..language.query import check_limit, parse_query
 from ..models import ORDERS, STRATEGIES, Filters, Order, SearchResult, Strategy
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Stopwatch, Workspace
 from .budget import Budget, Costs, Run, costs
-from .evidence import Evidence, Request
-from .pipeline import run
 from .ranking import choose_weights
-from .understanding import understand
+
+if TYPE_CHECKING:
+    from .evidence import Request
 
 Name = TypeVar("Name", bound=str)
 
@@ -62,6 +61,9 @@ def search(
     `budget_ms`, which goes with no other. Of a smart search `sub_queries` replace the parts, and `max_rounds` (0 to 3)
     are its rounds.
     """
+    from ..language.analysis import form_of  # here and below: 30 ms, for searches only
+    from .evidence import Request
+
     now, asked = ws.clock(), _one_of(STRATEGIES, strategy, "strategy")
     _check(limit, min_similarity, max_rounds, sub_queries, budget_ms, asked)
     parsed = parse_query(query, filters or Filters(), now=now, stop_words=ws.config.search.stop_words)
@@ -96,6 +98,10 @@ def _answer(
     measured: bool,
 ) -> SearchResult:
     """The answer on an index in step with the journal; what it took and what was read is noted."""
+    from .evidence import Evidence
+    from .pipeline import run
+    from .understanding import understand
+
     watch = Stopwatch()
 
     def run_pipeline(report: SyncReport) -> SearchResult:

@@ -24,19 +24,20 @@ from ..language.analysis import (
 from ..language.analysis.asked import NO_NAMES, READ_CHARACTERS
 from ..language.lexicon import SHARED, STOP_WORDS, TYPE_WORDS
 from ..language.query import parse_query, terms_of
-from ..language.words import stems, words
+from ..language.words import words
 from ..models import Filters
 from ..notes.privacy import without_private
 from ..workspace.readback import read_passages
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
 from .evidence import Evidence, Request
+from .tagging import suggest_tags
 
 BOUNDED_DAYS = 90
 """A bounded search always has a beginning: DESIGN, section 6."""
 
-MAX_KEYWORDS, MAX_SUGGESTED = 12, 5
-"""Keywords of a note, and tags suggested for it. By eye."""
+MAX_KEYWORDS = 12
+"""Keywords of a note. By eye."""
 NAMES_SOUGHT = 8
 """Words of a question that the journal is asked about: whether it writes them as names."""
 PASSAGES_READ = 4
@@ -217,19 +218,6 @@ def read_note(ws: Workspace, text: str, *, on: date | None = None) -> NoteReadin
         return NoteReading(text, reading.text, reading.changes, keywords, suggest_tags(ws, text))
 
     return in_step(ws, run)
-
-
-def suggest_tags(ws: Workspace, text: str, given: Sequence[str] = ()) -> tuple[str, ...]:
-    """Tags that the journal uses, whose words the text holds, and that are not `given`; the most used first."""
-    held = stems(text, ws.index.stem)
-    fitting = []
-    uses = ws.index.vocabulary().tags
-    for tag in sorted((tag for tag in uses if uses[tag] > 1), key=lambda tag: (-uses[tag], tag)):
-        parts = tag.rpartition("/")[2].replace("_", "-").split("-")
-        sought = [ws.index.stem(part) for part in parts if part]
-        if tag not in given and sought and all(stem in held for stem in sought):
-            fitting.append(tag)
-    return tuple(fitting[:MAX_SUGGESTED])
 
 
 def _keywords(ws: Workspace, text: str) -> tuple[Keyword, ...]:

@@ -18,7 +18,7 @@ from ..notes.blocks import check_tag, newlines, project_key, slug_tag
 from ..notes.header import check_type, unique
 from ..notes.markdown import compose_entry, new_id
 from ..notes.screening import Screen
-from ..search.understanding import suggest_tags
+from ..search.tagging import suggest_tags
 from ..workspace.changes import fingerprints
 from ..workspace.checkout import working_checkout
 from ..workspace.embed import embed_pending

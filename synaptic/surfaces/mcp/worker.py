@@ -135,7 +135,7 @@ class Worker:
 
 
 def _check(ws: Workspace) -> None:
-    from ...search import understanding  # noqa: F401 (so that no search waits for its patterns)
+    from ...search import pipeline, understanding  # noqa: F401 (so that no search waits for its patterns)
 
     if not verify(ws):
         log.warning("The index was damaged and has been made anew.")
