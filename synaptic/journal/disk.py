@@ -184,6 +184,8 @@ def append(
         data = make(head, os.read(fd, 4096))
         mark(f"at {size}")
         fault("marked")
+        if os.fstat(fd).st_size != size:  # an editor is writing just now: bytes put there would be cut in two
+            return False
         fault("append-torn", fd, data)
         try:
             write_all(fd, data)

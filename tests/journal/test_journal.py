@@ -21,7 +21,7 @@ from outside import TIMEOUT_S
 
 from synaptic.config import Config
 from synaptic.errors import Busy, Changed, JournalError, NotFound, Refused
-from synaptic.journal.disk import FAULTS
+from synaptic.journal.disk import FAULTS, append
 from synaptic.journal.journal import Journal
 from synaptic.models import Entry, Proof
 
@@ -580,3 +580,11 @@ def test_the_home_is_made_once(tmp_path: Path) -> None:
     made = {path: path.stat().st_mtime_ns for path in journal.state.iterdir()}
     journal.prepare()
     assert {path: path.stat().st_mtime_ns for path in journal.state.iterdir()} == made
+
+
+def test_nothing_is_appended_to_a_file_that_an_editor_empties_just_then(tmp_path: Path) -> None:
+    """The editor's buffer would overwrite the beginning of the new bytes and leave their end as garbage."""
+    path = tmp_path / "day.md"
+    path.write_bytes(b"old\n")
+    assert not append(path, lambda head, tail: b"new\n", lambda mark: path.write_bytes(b"") and None)
+    assert path.read_bytes() == b""

@@ -118,13 +118,15 @@ LETTERS = st.characters(categories=["Lo", "Ll", "Nd"], exclude_characters="\0")
 
 
 @given(st.text(LETTERS, min_size=1, max_size=12), st.text(LETTERS, max_size=5))
+@example("0", "\ufe70")
 def test_every_word_of_a_text_is_found_in_it(text: str, before: str) -> None:
+    """A word of nothing but vowel marks, which the index drops, is none to be found."""
     whole = f"{before} {text}"
     db = apsw.Connection(":memory:")
     tokenizer = " ".join(f"''{part}''" for part in TOKENIZER)
     db.execute(f"CREATE VIRTUAL TABLE t USING fts5 (x, tokenize = '{tokenizer}')")
     db.execute("INSERT INTO t VALUES (?)", (spell(whole),))
-    for _, word in words(whole):
+    for word in (word for _, word in words(whole) if spell(word).strip()):
         assert db.execute("SELECT count(*) FROM t WHERE t MATCH ?", (match(word),)).get == 1, (word, spell(whole))
 
 
