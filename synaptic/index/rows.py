@@ -84,7 +84,10 @@ Position = tuple[int, str, int]
 
 
 class Standing(NamedTuple):
-    """What ranking wants of an entry; there are hundreds of them in a search. `at` is its instant."""
+    """What ranking wants of an entry; there are hundreds of them in a search. `at` is its instant.
+
+    `passages` is the number of its chunks.
+    """
 
     rowid: int
     id: str
@@ -97,6 +100,7 @@ class Standing(NamedTuple):
     accesses: int
     accessed_at: int | None
     title: str
+    passages: int
 
     @property
     def position(self) -> Position:

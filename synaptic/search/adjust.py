@@ -91,16 +91,18 @@ def within_dates(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
 def speakers_first(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
     """What is said by somebody the question names counts for more, best first.
 
-    The speaker stands before a colon, in SPEAKS titles or more: `Ada: the pool is 40 now`.
+    The speaker stands before a colon, in SPEAKS titles or more: `Ada: the pool is 40 now`. Both the titles and the
+    question write a speaker with a capital; `fix: ...` names nobody.
     """
     if not evidence.config.speakers:
         return ranked
     labels: dict[int, frozenset[str]] = {}
     for r in ranked:
         label, colon, _ = r.standing.title[:LONGEST_LABEL].partition(": ")
-        if colon:
+        if colon and label[:1].isupper():
             labels[r.rowid] = frozenset(word for _, word in words(label))
-    asked = {word for _, word in words(evidence.request.parsed.text)} - STOP_WORDS
+    text = evidence.request.parsed.text
+    asked = {word for start, word in words(text) if text[start].isupper()} - STOP_WORDS
     often = Counter(labels.values())
     named = {label for label in often if often[label] >= SPEAKS and not asked.isdisjoint(label)}
     if not named:

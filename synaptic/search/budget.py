@@ -81,8 +81,8 @@ class Budget:
 
 BECAUSE: Mapping[str, str] = {
     "lexical": "it is to be found as it is written",
-    "smart": "a question",
-    "hybrid": "words, but no question",
+    "smart": "it was given in parts",
+    "hybrid": "by words and by meaning",
 }
 
 

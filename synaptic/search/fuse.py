@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..index import instant
+from ..index import Standing, instant
 from ..models import Filters, Mode, Vector
 from .adjust import BOUNDED_BEST, Adjustment
 from .evidence import Evidence, Lists, Query
@@ -19,6 +20,12 @@ FLOORS = {"semantic": 4.0}
 
 Chosen on `bench.py panel`, where the mean nDCG@10 is .003 lower without it, and 3 or 5 do as well. BM25 has none: in a
 journal of few entries every word is common, and the best score is next to nothing.
+"""
+
+EACH = 0.12
+"""An entry of n passages counts for 1 / (1 + EACH ln n): of many passages one fits by chance.
+
+Chosen on `bench.py panel`; .1 and .15 do as well.
 """
 
 LEAST = 0.1
@@ -55,7 +62,8 @@ def ranked_for(
         most = BOUNDED_BEST
     lists = evidence.candidates(query if mode != "semantic" else query._replace(terms=()), limit)
     with evidence.watch.stage("rank"):
-        rankings = votes(evidence, lists, query.vector, mode)
+        standings = evidence.standings(list(dict.fromkeys((*lists.lexical, *lists.semantic))))
+        rankings = votes(evidence, lists, standings, query.vector, mode)
         weights, k = fusion_weights(evidence, mode), evidence.config.k
         scores = score_aware_rrf(rankings, k=k, weights=weights, floors=FLOORS)
         if met := evidence.met(list(scores)):
@@ -69,19 +77,25 @@ def ranked_for(
     return ranked
 
 
-def votes(evidence: Evidence, lists: Lists, vector: Vector | None, mode: Mode) -> dict[str, dict[int, float]]:
+def votes(
+    evidence: Evidence, lists: Lists, standings: Sequence[Standing], vector: Vector | None, mode: Mode
+) -> dict[str, dict[int, float]]:
     """How good each candidate of a list is: its BM25, or by how many deviations its cosine is above the usual one.
 
     The usual cosine is that of this question with a sample of the journal: to a model that does not know the language
-    all texts are alike. A list that ran and found nothing has its place all the same.
+    all texts are alike. A long entry counts less (EACH). A list that ran and found nothing has its place all the same.
     """
+    share = {one.rowid: 1 / (1 + EACH * math.log(one.passages)) for one in standings}
     found: dict[str, dict[int, float]] = {name: {} for name in LISTS[mode]}
     if "lexical" in found:
-        found["lexical"] = {rowid: -candidate.score for rowid, candidate in lists.lexical.items()}
+        found["lexical"] = {row: -one.score * share[row] for row, one in lists.lexical.items() if row in share}
     if vector is not None and "semantic" in found:
         usual, deviation = evidence.usual_cosine(vector)
-        above = {rowid: (candidate.score - usual) / deviation for rowid, candidate in lists.semantic.items()}
-        found["semantic"] = {rowid: max(LEAST, deviations) for rowid, deviations in above.items()}
+        found["semantic"] = {
+            row: max(LEAST, share[row] * (one.score - usual) / deviation)
+            for row, one in lists.semantic.items()
+            if row in share
+        }
     return found
 
 

@@ -51,15 +51,15 @@ _ISO = re.compile(r"\d{4}-\d{2}")
 def understand(ws: Workspace, request: Request) -> Request:
     """The search with what its words ask for besides themselves, and with its plan.
 
-    A time, the newest, a type, a tag, a project, a file: all of that is preferred, not required, but a time that stands
-    alone or with "only", and what is asked for as a list: "decisions of January". What was given wins.
+    A time is preferred, not required, unless it stands alone or with "only", or a list is asked for: "decisions of
+    January". What was given wins.
     """
     listed, filters = None, request.filters
     if request.strategy == "bounded" and not filters.since:
         since = (request.now - timedelta(BOUNDED_DAYS)).date().isoformat()
         request = replace(request, filters=replace(filters, since=since))
     if ws.config.search.analysis:
-        asked = asked_of(request.parsed.text, known=known(ws), today=request.now.date())
+        asked = asked_of(request.parsed.text, today=request.now.date())
         listed = _as_a_list(ws, request, asked)
         request = listed or _preferring(ws, request, asked)
     return replace(request, plan=_plan(request, is_list=listed is not None))
@@ -79,14 +79,7 @@ def _plan(request: Request, *, is_list: bool) -> Plan:
 
 
 def _preferring(ws: Workspace, request: Request, asked: Asked) -> Request:
-    filters, parsed = request.filters, request.parsed
-    prefer = replace(
-        request.prefer,
-        types=request.prefer.types or asked.types,
-        tags=request.prefer.tags or asked.tags,
-        projects=request.prefer.projects or asked.projects,
-        files=asked.files,
-    )
+    filters, parsed, prefer = request.filters, request.parsed, request.prefer
     if asked.time_range and not (filters.since or filters.until):
         terms = terms_of(asked.text, stop_words=ws.config.search.stop_words) if asked.text else ()
         since, until = _days(asked)
@@ -133,12 +126,6 @@ def _days(asked: Asked) -> tuple[str | None, str | None]:
     return tuple(day.isoformat() if day else None for day in (times.start, times.end)) if times else (None, None)  # type: ignore[return-value]
 
 
-def known(ws: Workspace) -> Known:
-    """The tags, projects and files of the journal."""
-    tags, projects, files = ws.index.vocabulary()
-    return Known(tags=frozenset(tags), projects=projects, files=files)
-
-
 def spelled(evidence: Evidence) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words to look up, and a notice for each word that no entry holds: its nearest word is looked up as well."""
     terms: list[str] = []
@@ -167,9 +154,10 @@ def analysis_of(ws: Workspace, query: str) -> Analysis:
         now = ws.clock()
         parsed = parse_query(query, Filters(), now=now, stop_words=ws.config.search.stop_words)
         plan = understand(ws, Request(parsed=parsed, now=now, strategy=form_of(parsed))).plan
-        names = replace(known(ws), names=_names_used(ws, query[:READ_CHARACTERS]))
-        asked = asked_of(query, known=names, today=now.date())
-        found = analyze(query, asked=asked, plan=plan, known=names)
+        tags, projects, files = ws.index.vocabulary()
+        names = _names_used(ws, query[:READ_CHARACTERS])
+        known = Known(tags=frozenset(tags), projects=projects, files=files, names=names)
+        found = analyze(query, asked=asked_of(query, today=now.date()), plan=plan, known=known)
         rarity = _rarity(ws, [keyword.term for keyword in found.keywords])
         weighed = [replace(k, weight=round(k.weight * rarity[k.term], 3)) for k in found.keywords]
         return replace(found, keywords=tuple(sorted(weighed, key=lambda k: -k.weight)))

@@ -1,4 +1,4 @@
-"""What a question asks for besides its words: a time, the newest, a type, and what the journal knows by name. Pure.
+"""What a question asks for besides its words: a time, the newest, and what the journal knows by name. Pure.
 
 Every search asks this; `analyze` says more.
 """
@@ -14,9 +14,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from ...models import TYPES, EntryType
+from ...models import EntryType
 from ...notes.blocks import project_key, slug_tag
-from ..lexicon import DAY_NAMES, MONTHS, STOP_WORDS, TYPE_NAMES, TYPE_WORDS, Words, compiled
+from ..lexicon import DAY_NAMES, MONTHS, STOP_WORDS, TYPE_WORDS, Words, compiled
 from ..timephrase import TimeRange, find_time, is_recent
 
 QUESTIONS = Words("questions")
@@ -31,7 +31,6 @@ LONGEST_NAME = 4
 """Words that a tag, a project or a file of a question has at most. By eye."""
 
 _TOKEN = r"(?:[#@]|~?\.{0,2}/)?\w[\w'./\\:+&-]*"
-_TYPE_NAMED = rf"\b({'|'.join(TYPE_NAMES)})\b(?! that\b)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +55,6 @@ class Asked:
     time_range: TimeRange | None
     only_time: bool
     recent: bool
-    types: tuple[EntryType, ...]
-    tags: tuple[str, ...]
-    projects: tuple[str, ...]
-    files: tuple[str, ...]
 
 
 class Token(NamedTuple):
@@ -76,12 +71,9 @@ class Mention(NamedTuple):
     length: int
     name: str
     type: str
-    tag: str = ""
-    project: str = ""
-    file: str = ""
 
 
-def asked_of(query: str, *, known: Known, today: date) -> Asked:
+def asked_of(query: str, *, today: date) -> Asked:
     """What the query asks for. Any text may be given; the empty one asks for nothing."""
     read = " ".join(query[:READ_CHARACTERS].replace("\u2019", "'").replace("\0", " ").split())
     found = find_time(read, today=today)
@@ -89,18 +81,12 @@ def asked_of(query: str, *, known: Known, today: date) -> Asked:
     only_time = time_range is not None and _is_only(read, time_range.phrase)
     if only_time:
         text = _only("left_over").sub("", _only("left").sub("", text, count=1)).strip(" ,")
-    mentions = known_mentions(read, tokens_of(read), known).values()
-    named = {TYPE_NAMES[word] for word in compiled(_TYPE_NAMED).findall(read.lower())}
     return Asked(
         read=read,
         text=(text + query[READ_CHARACTERS:]).strip(),
         time_range=time_range,
         only_time=only_time,
         recent=is_recent(read),
-        types=tuple(name for name in TYPES if name in named),
-        tags=tuple(dict.fromkeys(m.tag for m in mentions if m.tag)),
-        projects=tuple(dict.fromkeys(m.project for m in mentions if m.project)),
-        files=tuple(dict.fromkeys(m.file for m in mentions if m.file)),
     )
 
 
@@ -176,13 +162,13 @@ def _known(written: str, count: int, is_name: bool, known: Known) -> Mention | N
     tag = next((form for form in (slug, slug.removesuffix("s")) if form in known.tags), "")
     project = next((form for form in (key, key.replace(" ", "-")) if form in known.projects), "")
     if known.files and (file := _by_file_name(known.files).get(plain)):
-        return Mention(count, file, "file", tag, project, file)
+        return Mention(count, file, "file")
     if project:
-        return Mention(count, project, "project", tag, project)
+        return Mention(count, project, "project")
     name = _by_lower_case(known.names).get(plain) if known.names else None
     if name and (written[:1].isupper() or not (tag or plain in NO_NAMES)):
-        return Mention(count, name, "", tag)
-    return Mention(count, tag, "tag", tag) if tag else None
+        return Mention(count, name, "")
+    return Mention(count, tag, "tag") if tag else None
 
 
 @lru_cache(maxsize=4)

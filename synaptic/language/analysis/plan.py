@@ -3,8 +3,7 @@
 | form                                                          | strategy | why                                   |
 |---------------------------------------------------------------|----------|---------------------------------------|
 | an identifier, a path, a quoted phrase, the text of an error  | lexical  | it stands somewhere as it is          |
-| a question                                                    | smart    | on LoCoMo better in every category    |
-| other words                                                   | hybrid   | a title has no parts to be asked for  |
+| anything else, a question too                                 | hybrid   | `bench.py panel`: smart is no better  |
 
 A smart search asks the question itself and, with half the weight, its parts:
 
@@ -99,7 +98,7 @@ def form_of(parsed: ParsedQuery) -> Strategy:
     quoted = sum(len(phrase.split()) for phrase in parsed.phrases)
     is_command = len(tokens) - len(telling) < 2 and any(_FLAG.fullmatch(token) for token in tokens)
     if _QUESTION.search(text) and len(tokens) > 1:
-        return "smart"
+        return "hybrid"
     half_quoted, half_exact = 2 * quoted >= len(tokens) > 0, 2 * exact >= len(telling) > 0
     return "lexical" if is_command or half_quoted or half_exact else "hybrid"
 
