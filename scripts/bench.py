@@ -2,9 +2,9 @@
 
     python scripts/bench.py quality --locomo locomo-dev.json [--split 1-3]
     python scripts/bench.py quality --notes notes-til.tar.gz
-    python scripts/bench.py quality --notes notes-til.tar.gz --answerable tests/data/answerable.json
     python scripts/bench.py quality --freshness tests/data/freshness.json
     python scripts/bench.py panel [--locomo FILE] [--beam FILE] [--notes FILE] [--vaults FILE]
+    python scripts/bench.py sure [the same files]
     python scripts/bench.py auto --locomo locomo-dev.json
     python scripts/bench.py speed [--notes notes-til.tar.gz] [--cache DIR]
     python scripts/bench.py scale --data DIR [--cache DIR] [--sizes 10k,100k,500k]
@@ -35,12 +35,14 @@ from bench_shapes import run_shapes
 from bench_size import run_size
 from bench_speed import PARTS, run_speed
 from bench_start import run_start
+from bench_sure import run_sure
 
 Rows = list[dict[str, Any]]
 
 COMMANDS: dict[str, Callable[[argparse.Namespace, Path], Rows]] = {
     "quality": run_quality,
     "panel": run_panel,
+    "sure": run_sure,
     "auto": run_automatic,
     "speed": run_speed,
     "scale": run_scale,
@@ -72,13 +74,14 @@ def parser() -> argparse.ArgumentParser:
     quality.add_argument(
         "--freshness", type=Path, nargs="+", default=[], help="corrections and old answers, among --notes; JSON"
     )
-    quality.add_argument("--answerable", type=Path, help="questions that --notes answer, and others; JSON")
     quality.add_argument("--sweep", action="store_true", help="try settings around the default")
     panel = commands.add_parser("panel", help="many kinds of journals at once: what each rule of the ranking adds")
-    panel.add_argument("--locomo", type=Path, help="LoCoMo conversations, JSON")
-    panel.add_argument("--beam", type=Path, help="BEAM's chats with an assistant, JSON in gzip")
-    panel.add_argument("--notes", type=Path, help="a tar.gz of Markdown notes: each is sought by its title")
-    panel.add_argument("--vaults", type=Path, help="a tar.gz with a Logseq graph and an Obsidian vault")
+    sure = commands.add_parser("sure", help="the same journals: doubts, the cut, and what a score means")
+    for kinds in (panel, sure):
+        kinds.add_argument("--locomo", type=Path, help="LoCoMo conversations, JSON")
+        kinds.add_argument("--beam", type=Path, help="BEAM's chats with an assistant, JSON in gzip")
+        kinds.add_argument("--notes", type=Path, help="a tar.gz of Markdown notes: each is sought by its title")
+        kinds.add_argument("--vaults", type=Path, help="a tar.gz with a Logseq graph and an Obsidian vault")
     automatic = commands.add_parser("auto", help="the automatic strategy: its budget, and what it loses")
     automatic.add_argument("--locomo", type=Path, required=True, help="LoCoMo conversations, JSON")
     automatic.add_argument("--split", default="1-5", help="conversations by number, like 1-3")
@@ -100,7 +103,7 @@ def parser() -> argparse.ArgumentParser:
     size.add_argument("--locomo", type=Path, help="LoCoMo conversations, JSON: an entry for each turn")
     shapes = commands.add_parser("shapes", help="processor time of each function over texts that make patterns slow")
     shapes.add_argument("--size", type=int, default=1_000_000, help="characters of a text; default a million")
-    for command in (quality, panel, automatic, speed, scale, start, size, shapes):
+    for command in (quality, panel, sure, automatic, speed, scale, start, size, shapes):
         command.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return top
 

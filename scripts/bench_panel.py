@@ -8,6 +8,7 @@
 | logseq, obsidian          | two vaults                                       | --vaults, tests/data/panel       |
 | project                   | one project's commits, decisions and hand-offs   | tests/data/panel                 |
 | german, chinese, japanese | home and work in other languages                 | tests/data/panel                 |
+| beliefs                   | five small journals of short notes               | tests/data/panel                 |
 
 Sets whose files are not at hand are left out. The measure of a set is nDCG@10 and recall@10 of its questions; the
 measure of the panel is the mean of nDCG@10 over the sets.
@@ -144,6 +145,7 @@ def sets(
             yield name, iter([vault(arguments.vaults, name, scratch, embedder)])
     for name in WRITTEN:
         yield name, iter([written(name, scratch, embedder)])
+    yield "beliefs", beliefs(scratch, embedder)
 
 
 def beam(path: Path, scratch: Path, embedder: FastEmbedder) -> Iterator[Corpus]:
@@ -171,6 +173,17 @@ def written(name: str, scratch: Path, embedder: FastEmbedder) -> Corpus:
         if asked["answers"]
     )
     return Corpus(name, indexed(home, embedder, said[-1][1] + timedelta(days=30)), questions)
+
+
+def beliefs(scratch: Path, embedder: FastEmbedder) -> Iterator[Corpus]:
+    """Small journals of an entry a sentence or two, asked 30 days after their last entry."""
+    for journal in json.loads((PANEL / "beliefs.json").read_text(encoding="utf-8"))["journals"]:
+        home = scratch / f"beliefs-{journal['name']}"
+        said = [(entry["id"], datetime.fromisoformat(entry["at"]), entry["text"]) for entry in journal["entries"]]
+        ids = _day_files(home, said, write)
+        asked = ((q["question"], frozenset(ids[id] for id in q["answers"])) for q in journal["questions"])
+        questions = tuple(Question(text, wanted, 0) for text, wanted in asked if wanted)
+        yield Corpus(journal["name"], indexed(home, embedder, said[-1][1] + timedelta(days=30)), questions)
 
 
 def vault(archive: Path, name: str, scratch: Path, embedder: FastEmbedder) -> Corpus:

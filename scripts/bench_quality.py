@@ -15,7 +15,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bench_answerable import run_answerable
 from bench_corpus import indexed, markdown_in, write
 from bench_freshness import run_freshness
 
@@ -116,10 +115,6 @@ def run_quality(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, 
     if arguments.freshness:
         files = [run_freshness(path, arguments.notes, scratch, embedder) for path in arguments.freshness]
         return [row for rows in files for row in rows]
-    if arguments.answerable:
-        if not arguments.notes:
-            sys.exit("bench quality: --answerable needs --notes FILE, the notes that are asked.")
-        return run_answerable(arguments.answerable, arguments.notes, scratch, embedder)
     corpora: list[Corpus] = []
     if arguments.locomo:
         first, _, last = arguments.split.partition("-")

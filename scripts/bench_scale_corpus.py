@@ -23,7 +23,7 @@ from bench_corpus import LAST_DAY, MINUTES_APART, NOW, PER_DAY, queries, sentenc
 from synaptic import Config, Workspace, open_workspace
 from synaptic.config import DEFAULT_MODEL, make_clock
 from synaptic.index.embedding import FastEmbedder
-from synaptic.language.analysis import Known, asked_of
+from synaptic.language.analysis import asked_of
 from synaptic.notes.markdown import compose_entry, new_id, render_entry
 from synaptic.workspace.sync import sync
 
@@ -75,7 +75,7 @@ def built(cache: Path, data: Path, count: int) -> Corpus:
         _build(home, pool, asked, count)
     exact = np.load(home / "exact.npz")
     # where a time stands in a question it is taken out before the question is embedded
-    same = [row for row, text in enumerate(asked) if asked_of(text, known=Known(), today=LAST_DAY.date()).text == text]
+    same = [row for row, text in enumerate(asked) if asked_of(text, today=LAST_DAY.date()).text == text]
     return Corpus(home, tuple(asked[row] for row in same), *(exact[name][same] for name in _EXACT))
 
 

@@ -236,7 +236,7 @@ def entry(text: str) -> Entry:
 
 
 def _analyze(text: str) -> object:
-    asked = asked_of(text, known=known(), today=NOW.date())
+    asked = asked_of(text, today=NOW.date())
     return analyze(text, asked=asked, plan=plan_of(text), known=known())
 
 

@@ -209,6 +209,8 @@ class Signals(NamedTuple):
 class Why:
     """How a hit got its place. Ranks count from 1; `similarity` is the best chunk's cosine; `age_days` a fraction.
 
+    `combined` is its score in the ranking.
+
     `decay` is 1 with a preset or weights: there `recency` is a signal of its own.
     """
 
@@ -218,6 +220,7 @@ class Why:
     similarity: float | None
     matched_layers: tuple[str, ...]
     matched_filters: tuple[str, ...]
+    combined: float
     decay: float
     age_days: float
     access_count: int
@@ -226,7 +229,7 @@ class Why:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An entry found. `score` is in [0, 1].
+    """An entry found. `score`, from 0 to 1, is how often such a hit was right; with weights their mean of the signals.
 
     `passage` is the part of its content that fits best; `snippet` a few lines of it around the words
     of the query; `snippet_line` where they stand in the file.

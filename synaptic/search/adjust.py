@@ -8,8 +8,8 @@
 | `within_dates`   | of the best 100 by meaning those within the dates | strategy `bounded`        |                 |
 | `speakers_first` | what a named person says counts more              | the candidates are a talk | `- who speaks`  |
 | `near_enough`    | drops what is less similar than asked             | `min_similarity` is given |                 |
-| `later_first`    | of two on one topic the later comes first         | by meaning; see topic.py  | `- later first` |
 | `newest_fitting` | the newest of what fits comes first               | the newest is asked for   | by eye          |
+| `later_first`    | of two on one topic the later comes first         | by meaning; see topic.py  | `- later first` |
 | `in_order`       | the best, in the order that was asked for         | always, last              |                 |
 
 What measured a rule is a row of `scripts/bench.py quality`: the default search without it. The others are the user's
@@ -20,6 +20,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import compress
+from operator import not_
 from typing import TypeAlias
 
 from ..language.lexicon import STOP_WORDS
@@ -37,15 +39,11 @@ SPEAKS, LONGEST_LABEL = 4, 40
 """How many titles must begin with the same label and a colon (`Ada: `) for it to name a speaker, and how many
 characters a label may have. By eye."""
 
+FITTING = 0.9
+"""Where the newest is asked for, an entry fits from this share of the best BM25 on. By eye."""
+
 UNNAMED = 0.5
 """What an entry counts that is not said by somebody the question names, where others are. Chosen on LoCoMo, 1 to 3."""
-
-FITTING, FITTING_WORDS, FITTING_MEANING = 0.5, 0.8, 0.9
-"""Where the newest is asked for, an entry fits from one of these shares on: of the best score, of the best BM25, or
-of the best cosine. By eye."""
-
-NEAR = 0.3
-"""The cosine from which on a text may be about the same thing at all. By eye."""
 
 
 def best_first(ranked: Sequence[Ranked], _: Evidence | None = None) -> list[Ranked]:
@@ -119,22 +117,11 @@ def near_enough(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked
 
 
 def newest_fitting(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
-    """What fits nearly as well as the best, by score, by words or by meaning, newest first; then the rest.
-
-    Where something meets preferences, only that fits.
-    """
+    """What holds the words nearly as well as the best, newest first; then the rest."""
     if not evidence.request.recent:
         return ranked
-    nearest = max((r.similarity or 0.0 for r in ranked), default=0.0)
-    preferred = any(r.met for r in ranked)
-    good: list[Ranked] = []
-    rest: list[Ranked] = []
-    for r in ranked:
-        by_words = (r.lexical or 0.0) >= FITTING_WORDS
-        by_meaning = (r.similarity or 0.0) >= max(FITTING_MEANING * nearest, NEAR)
-        fits = by_words or by_meaning or r.score >= FITTING * ranked[0].score
-        (good if fits and (r.met or not preferred) else rest).append(r)
-    return [*in_order(good, "newest"), *rest]
+    fits = [(r.lexical or 0.0) >= FITTING for r in ranked]
+    return [*in_order(list(compress(ranked, fits)), "newest"), *compress(ranked, map(not_, fits))]
 
 
 def in_order(ranked: Sequence[Ranked], order: Order) -> list[Ranked]:

@@ -1,62 +1,49 @@
-"""What speaks against an answer: nothing comes close, something is missing, a filter hides everything."""
+"""What speaks for the hits and against the answer: how sure each is, nothing close, a filter that hides everything."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..index import Index
 from ..language.lexicon import TYPE_WORDS
 from ..language.words import places, words
-from ..models import Filters, Hit, Mode
+from ..models import Filters, Hit
 from ..workspace.embed import DEFAULT_RATE
 from ..workspace.sync import SyncReport
 from ..workspace.workspace import Workspace
+from .calibration import BY_MEANING, BY_WORDS, LOOKED_AT, SHARED, Signs, chances, closeness
 from .evidence import Evidence, Request, given
 from .ranking import Ranked
 
-CLOSE = 0.62
-"""A hit fits from this sum on: its cosine, plus COVERAGE times the share of the question's words that it holds.
 
-Chosen on the even half of 160 labelled questions on 450 notes, so that nearly all that a note answers stay above it
-(`bench.py quality --notes FILE --answerable tests/data/answerable.json`).
-"""
-
-COVERAGE = 0.8
-"""Chosen with CLOSE."""
-LOOKED_AT = 5
-"""Hits of which one must fit. By eye."""
-
-
-def closeness(index: Index, terms: Sequence[str], hits: Sequence[Hit], cosines: Sequence[float | None]) -> list[float]:
-    """How well each of the first hits fits the words of a question; a rare word counts for more, by its idf."""
-    total, counts = index.document_counts({word for term in terms for _, word in words(term)})
+def surety(evidence: Evidence, ranked: Sequence[Ranked], hits: Sequence[Hit]) -> tuple[list[float], tuple[str, ...]]:
+    """How often hits like these, the first of the ranking, were right; and a notice where nothing is close."""
+    terms = evidence.request.parsed.terms
+    total, counts = evidence.document_counts({word for term in terms for _, word in words(term)})
     idf = {word: math.log(1 + (1 + total) / (1 + count)) for word, count in counts.items()}
-    weights = {stem: weight for word, weight in idf.items() if (stem := index.stem(word))}
-    most = sum(weights.values())
-    found = []
-    for hit, cosine in zip(hits[:LOOKED_AT], cosines, strict=False):
-        entry = hit.entry
-        asked_by = (word for word, kind in TYPE_WORDS.items() if kind == entry.type)
-        marks = (*entry.tags, *entry.files, entry.project or "", *asked_by)
-        said = " ".join((entry.title, hit.passage, *marks))
-        held = {stem for _, stem in places(said, weights, index.stem)}
-        share = sum(weight for stem, weight in weights.items() if stem in held) / most if most else 0.0
-        found.append((cosine or 0.0) + COVERAGE * share)
-    return found
+    weights = {stem: weight for word, weight in idf.items() if (stem := evidence.stem(word))}
+    in_all = sum(idf.values())
+    unknown = sum(weight for word, weight in idf.items() if not counts[word]) / in_all if in_all else 0.0
+    meaning = evidence.meaning([r.rowid for r in ranked[: len(hits)]])
+    curve = BY_WORDS if evidence.vector is None else BY_MEANING
+    close = [
+        closeness(Signs(near, _held(evidence, hit, weights), unknown), curve, passages=total)
+        for near, hit in zip(meaning, hits, strict=True)
+    ]
+    of_all = sum(r.score for r in ranked[:SHARED])
+    doubtful = hits and max(close[:LOOKED_AT]) < curve.doubt
+    said = ("There is no close match; these are the nearest.",) if doubtful else ()
+    return chances(close, [r.score for r in ranked[: len(hits)]], curve, of_all=of_all), said
 
 
-def doubts(evidence: Evidence, mode: Mode, hits: Sequence[Hit], winners: Sequence[Ranked]) -> tuple[str, ...]:
-    """What speaks against taking the best hits for an answer; one thing at most."""
-    request = evidence.request
-    if evidence.vector is None or not hits or request.order != "relevance" or request.recent:
-        return ()
-    doubtful = max(closeness(evidence.ws.index, request.parsed.terms, hits, [r.similarity for r in winners])) < CLOSE
-    if mode == "hybrid" and not evidence.lists.lexical:
-        said = "No entry holds a word of this query; these come near in meaning only."
-        return (f"{said[:-1]}: no close match." if doubtful else said,)
-    return ("There is no close match; these are the nearest.",) if doubtful else ()
+def _held(evidence: Evidence, hit: Hit, weights: Mapping[str, float]) -> float:
+    """The share of the question's words, by the weight of their stems, that a hit holds."""
+    entry = hit.entry
+    asked_by = (word for word, kind in TYPE_WORDS.items() if kind == entry.type)
+    said = " ".join((entry.title, hit.passage, *entry.tags, *entry.files, entry.project or "", *asked_by))
+    held = {stem for _, stem in places(said, weights, evidence.stem)}
+    return sum(weights[stem] for stem in held) / sum(weights.values()) if weights else 0.0
 
 
 def notices_of(

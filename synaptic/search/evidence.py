@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
-from ..index import Candidate, Standing
+from ..index import Candidate, Standing, units
 from ..language.analysis import Plan
 from ..language.query import ParsedQuery, nearest_word
 from ..language.words import match, stems
@@ -20,13 +20,13 @@ USUAL, PRIOR = (0.1, 0.1), 20
 """Mean and deviation of the cosines of questions with notes of other matters, about, and how many passages they
 count for. By eye."""
 
-DEPTH = 80
-"""Chunks taken from each list before fusion, at least. By eye: four times the default limit."""
+DEPTH, LEAST_ENTRIES = 80, 20
+"""Chunks, and entries, taken from each list before fusion, at least. By eye."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One search. `weights` None: ranks are fused. `within`: only these index rows.
+    """One search. `weights` None: ranks are fused. `within`: only these index rows. `limit` None: as many as fit.
 
     `parts` and `max_rounds` are those of a smart search. `recent` (of the fitting entries the newest first) and `plan`
     are what `understanding` finds in the words.
@@ -36,7 +36,7 @@ class Request:
     now: datetime
     filters: Filters = field(default_factory=Filters)
     prefer: Filters = field(default_factory=Filters)
-    limit: int = 20
+    limit: int | None = None
     strategy: Strategy = "hybrid"
     weights: Mapping[str, float] | None = None
     min_similarity: float | None = None
@@ -86,6 +86,7 @@ class Evidence:
         self._met: dict[int, tuple[str, ...]] = {}
         self.entries: dict[int, Entry] = {}
         self._passages: dict[int, tuple[str, int]] = {}
+        self._usual: dict[int, tuple[float, float]] = {}
 
     # -- candidates -----------------------------------------------------------------------------------
 
@@ -134,11 +135,28 @@ class Evidence:
         """
         import numpy as np
 
+        if id(vector) in self._usual:
+            return self._usual[id(vector)]
         cosines = self.ws.index.sample() @ vector
         count, (mean, deviation) = len(cosines), USUAL
         own_mean, own_variance = (float(cosines.mean()), float(cosines.var())) if count else (0.0, 0.0)
         variance = (count * own_variance + PRIOR * deviation**2) / (count + PRIOR)
-        return (count * own_mean + PRIOR * mean) / (count + PRIOR), float(np.sqrt(variance))
+        found = (count * own_mean + PRIOR * mean) / (count + PRIOR), float(np.sqrt(variance))
+        return self._usual.setdefault(id(vector), found)
+
+    def meaning(self, rowids: Sequence[int]) -> list[float]:
+        """How near each of these entries is to the question: 0 as usual or farther, or without a vector; 1 the same."""
+        if self.vector is None:
+            return [0.0] * len(rowids)
+        found = {row: self.lists.semantic[row].score for row in rowids if row in self.lists.semantic}
+        chunks = {row: self.chunk(row) for row in rowids if row not in found}
+        stored = self.ws.index.vectors(list(chunks.values()))
+        by_words = [row for row, chunk in chunks.items() if chunk in stored]
+        if by_words:
+            cosines = units([stored[chunks[row]] for row in by_words]) @ self.vector
+            found |= dict(zip(by_words, cosines.tolist(), strict=True))
+        usual = self.usual_cosine(self.vector)[0]
+        return [max(0.0, (found.get(row, usual) - usual) / (1 - usual)) for row in rowids]
 
     def standings(self, rowids: Sequence[int]) -> list[Standing]:
         """What ranking wants of these entries, without superseded ones unless the filters ask for them."""
@@ -193,7 +211,7 @@ class Evidence:
 
 def _best_chunks(fetch: Callable[..., Sequence[Candidate]], limit: int) -> dict[int, Candidate]:
     """The best chunk of each entry, best first. Looks deeper where few long entries fill the whole list."""
-    depth = max(DEPTH, 4 * limit)
+    depth = DEPTH
     while True:
         candidates = fetch(limit=depth)
         best: dict[int, Candidate] = {}

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ..index import Standing, instant
 from ..models import Filters, Mode, Vector
 from .adjust import BOUNDED_BEST, Adjustment
-from .evidence import Evidence, Lists, Query
+from .evidence import LEAST_ENTRIES, Evidence, Lists, Query
 from .ranking import Ranked, age_in_days, score_aware_rrf
 
 PREFERENCE = 1.5
@@ -51,16 +51,17 @@ def fusion_weights(evidence: Evidence, mode: Mode) -> dict[str, float]:
 
 
 def ranked_for(
-    evidence: Evidence,
-    adjustments: Sequence[Adjustment],
-    query: Query,
+    evidence: Evidence, adjustments: Sequence[Adjustment], query: Query, least: int = LEAST_ENTRIES
 ) -> Sequence[Ranked]:
-    """The candidates of one query, best first by their ranks; what meets preferences is a list of its own."""
-    mode, limit, most = mode_of(evidence, query.vector), evidence.request.limit, None
+    """At least `least` candidates of one query, if there are so many, best first by their ranks.
+
+    What meets preferences is a list of its own.
+    """
+    mode, most = mode_of(evidence, query.vector), None
     if evidence.request.strategy == "bounded":  # the best of all times, which are cut afterwards
-        query, limit = query._replace(filters=replace(query.filters, since=None, until=None)), BOUNDED_BEST
-        most = BOUNDED_BEST
-    lists = evidence.candidates(query if mode != "semantic" else query._replace(terms=()), limit)
+        query = query._replace(filters=replace(query.filters, since=None, until=None))
+        least = most = BOUNDED_BEST
+    lists = evidence.candidates(query if mode != "semantic" else query._replace(terms=()), least)
     with evidence.watch.stage("rank"):
         standings = evidence.standings(list(dict.fromkeys((*lists.lexical, *lists.semantic))))
         rankings = votes(evidence, lists, standings, query.vector, mode)

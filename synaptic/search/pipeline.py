@@ -7,7 +7,7 @@ A strategy is a list of these steps:
 | lexical, semantic     | words, or meaning  | faded             | speakers, near enough, later first, newest fitting |
 | hybrid                | words and meaning  | beside, faded     | the same                                           |
 | smart                 | of its sub-queries | the same          | the same                                           |
-| any with weights      | the same           | weighed           | near enough, newest fitting                        |
+| any with weights      | the same           | weighed           | near enough                                        |
 | bounded               | 100 by meaning     | within dates      | near enough                                        |
 | any, without words    | all, in order      |                   |                                                    |
 """
@@ -36,7 +36,8 @@ from .adjust import (
     within_dates,
 )
 from .budget import Budget, choice
-from .doubt import doubts, notices_of
+from .calibration import MOST, fitting
+from .doubt import notices_of, surety
 from .evidence import Evidence, Lists, Query
 from .fuse import fusion_weights, mode_of, ranked_for, weighed_up
 from .ranking import Ranked
@@ -56,9 +57,12 @@ class Steps:
 
 FUSED = Steps((beside, faded, best_first), speakers_first, (near_enough, later_first, newest_fitting))
 ALONE = replace(FUSED, each=(faded, best_first))
-WEIGHTED = Steps((weighed, best_first), None, (near_enough, newest_fitting))
+WEIGHTED = Steps((weighed, best_first), None, (near_enough,))
 BOUNDED = Steps((within_dates,), None, (near_enough,))
 LISTED = Steps()
+
+LISTED_MOST = 20
+"""Entries of a list without a limit."""
 
 
 def run(query: str, evidence: Evidence, report: SyncReport, budget: Budget | None, forced: str) -> SearchResult:
@@ -79,15 +83,15 @@ def run(query: str, evidence: Evidence, report: SyncReport, budget: Budget | Non
     else:
         ranked = ranked_for(evidence, steps.each, asked)
         ranked = steps.together(ranked, evidence) if steps.together else ranked
+    ranked = filled(evidence, steps, asked, ranked)
     kept = ranked
     with watch.stage("rank"):
         for adjust in steps.last:
             kept = adjust(kept, evidence)
-        winners = in_order(kept[: request.limit], request.order)
     with watch.stage("read"):
-        hits = read(evidence, winners, terms)
+        hits, doubts = answer(evidence, steps, kept, terms)
     hurried = (f"By words only: {forced}, more than budget_ms.",) if forced else ()
-    remarks = (*hurried, *doubts(evidence, mode, hits, winners), *spelling)
+    remarks = (*hurried, *doubts, *spelling)
     return SearchResult(
         query=query,
         mode=mode,
@@ -100,6 +104,38 @@ def run(query: str, evidence: Evidence, report: SyncReport, budget: Budget | Non
         rounds=rounds if request.explain else (),
         choice=choice(request.strategy, forced, budget, watch.read()) if budget else None,
     )
+
+
+def filled(evidence: Evidence, steps: Steps, asked: Query, ranked: Sequence[Ranked]) -> Sequence[Ranked]:
+    """The ranking, and behind it what lies deeper in the lists, where more is asked for than was found."""
+    limit = evidence.request.limit or 0
+    if steps is LISTED or limit <= len(ranked):
+        return ranked
+    known = {r.rowid for r in ranked}
+    deeper = [r for r in ranked_for(evidence, steps.each, asked, limit) if r.rowid not in known]
+    return [*ranked, *(r._replace(score=min(r.score, ranked[-1].score)) for r in deeper)]
+
+
+def answer(
+    evidence: Evidence, steps: Steps, ranked: Sequence[Ranked], terms: Sequence[str]
+) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
+    """The hits in the order that is asked for, and what speaks against them.
+
+    Without a limit the answer ends where nothing more fits. Where ranks are fused a score is the share of such hits
+    that were right.
+    """
+    request = evidence.request
+    if steps is LISTED:
+        return read(evidence, in_order(ranked[: request.limit or LISTED_MOST], request.order), terms), ()
+    looked = ranked[: max(request.limit or 0, MOST)]
+    hits = read(evidence, looked, terms)
+    chance, doubts = surety(evidence, ranked, hits)
+    if steps in (FUSED, ALONE):
+        hits = tuple(replace(hit, score=round(one, 4)) for hit, one in zip(hits, chance, strict=True))
+    count = request.limit or (fitting(chance[:MOST]) if steps in (FUSED, ALONE) else MOST)
+    shown = in_order(looked[:count], request.order)
+    found = {r.rowid: hit for r, hit in zip(looked, hits, strict=True)}
+    return tuple(found[r.rowid] for r in shown), doubts
 
 
 def listed(evidence: Evidence) -> list[Ranked]:
@@ -157,6 +193,7 @@ def _why(evidence: Evidence, ranked: Ranked) -> Why:
         similarity=ranked.signals.semantic,
         matched_layers=(*ranks, *(["symbolic"] if ranked.met else [])),
         matched_filters=(*hard, *(f"prefer {name}" for name in ranked.met)),
+        combined=round(ranked.score, 6),
         decay=ranked.decay,
         age_days=ranked.age_days,
         access_count=ranked.standing.accesses,

@@ -36,7 +36,7 @@ def search(
     query: str,
     *,
     filters: Filters | None = None,
-    limit: int = 20,
+    limit: int | None = None,
     strategy: str = "auto",
     budget_ms: float | None = None,
     preset: str | None = None,
@@ -53,6 +53,7 @@ def search(
 ) -> SearchResult:
     """The entries that fit the query best, best first. Raises InvalidArgument that names the valid values.
 
+    Without a `limit` the answer ends where nothing more fits, at 8 hits at most; for a query without words at 20.
     Ranks are fused and decay with age; with `preset` or `weights` the signals are weighted instead. `filters` are hard,
     `prefer` only raises what it fits. `min_similarity` is a cosine, 0 to 1; entries without a vector pass. `order` is
     how the best `limit` are shown. Without a model or without vectors it answers from words and says so. A query
@@ -121,14 +122,15 @@ def _answer(
 
 
 def _check(
-    limit: int,
+    limit: int | None,
     min_similarity: float | None,
     max_rounds: int,
     parts: Sequence[str],
     budget_ms: float | None,
     strategy: Strategy,
 ) -> None:
-    check_limit(limit)
+    if limit is not None:
+        check_limit(limit)
     if min_similarity is not None and not 0 <= min_similarity <= 1:
         raise InvalidArgument(f"min_similarity is {min_similarity}.", valid=("0 to 1",))
     if not 0 <= max_rounds <= MAX_ROUNDS:

@@ -20,6 +20,7 @@ from ..language.query import terms_of
 from ..models import Filters, Round, SubQuery, Vector
 from .adjust import Adjustment, best_first
 from .budget import Budget
+from .calibration import MOST
 from .evidence import Evidence, Query
 from .fuse import ranked_for
 from .ranking import Ranked, score_aware_rrf
@@ -162,7 +163,7 @@ class _Runs:
         return self._fused[1]
 
     def best(self) -> set[int]:
-        return {r.rowid for r in self.ranked()[: self._evidence.request.limit]}
+        return {r.rowid for r in self.ranked()[: self._evidence.request.limit or MOST]}
 
     def close(self) -> Round:
         """Ends a round and returns it: its queries, the number of new entries and, with `explain`, missing names."""

@@ -57,15 +57,15 @@ def hit_json(hit: Hit) -> Json:
         result |= {"content": hit.passage, "truncated": True}
     result |= {"score": hit.score, "snippet": hit.snippet, "snippet_line": hit.snippet_line}
     if hit.why:
-        result["why"] = why_json(hit.why, hit.score)
+        result["why"] = why_json(hit.why)
     return result
 
 
-def why_json(why: Why, score: float) -> Json:
+def why_json(why: Why) -> Json:
     scores = {name: None if value is None else round(value, 4) for name, value in why.signals._asdict().items()}
     accessed = why.last_accessed_at
     return {
-        "scores": scores | {"combined": score},
+        "scores": scores | {"combined": why.combined},
         "ranks": {"lexical": why.lexical_rank, "semantic": why.semantic_rank},
         "similarity": None if why.similarity is None else round(why.similarity, 4),
         "matched_layers": list(why.matched_layers),

@@ -34,7 +34,7 @@ LAYERS = {"semantic", "lexical", "symbolic", "temporal", "hybrid"}
 
 
 def read(query: str, known: Known = NOTHING) -> Analysis:
-    asked = asked_of(query, known=known, today=TODAY)
+    asked = asked_of(query, today=TODAY)
     return analyze(query, asked=asked, plan=plan_of(asked.text), known=known)
 
 
@@ -208,36 +208,22 @@ def test_what_is_no_name_is_not_taken_for_one(query: str) -> None:
     assert kinds(query) == {}
 
 
-def test_a_file_name_that_two_files_share_prefers_neither() -> None:
-    assert read("what does readme.md say", KNOWN).asked.files == ()
-    assert read("what does web/readme.md say", KNOWN).asked.files == ("web/readme.md",)
-
-
-def test_what_a_question_names_is_preferred() -> None:
-    analysis = read("decisions and open issues about auth migrations in synaptic, see worker.py", KNOWN)
-    assert analysis.asked.types == ("decision", "issue")
-    assert analysis.asked.tags == ("auth", "migration")
-    assert analysis.asked.projects == ("synaptic",)
-    assert analysis.asked.files == ("src/worker.py",)
-
-
-def test_only_types_and_their_plurals_are_types() -> None:
-    assert read("what did we decide about insights and progress?").asked.types == ("progress", "insight")
-    assert read("ideas, plans and meetings").asked.types == ()
-    assert read("note that it rains").asked.types == ()
+def test_a_file_name_that_two_files_share_is_neither() -> None:
+    assert "web/readme.md" not in kinds("what does readme.md say", KNOWN)
+    assert kinds("what does web/readme.md say", KNOWN)["web/readme.md"] == "file"
 
 
 def test_small_words_name_no_tag() -> None:
     known = Known(tags=frozenset({"how", "on"}))
-    assert read("how does it depend on rain", known).asked.tags == ()
-    assert read("all about #how", known).asked.tags == ("how",)
+    assert kinds("how does it depend on rain", known) == {}
+    assert kinds("all about #how", known) == {"how": "tag"}
 
 
 def test_words_name_a_tag_and_a_project_in_every_form() -> None:
     known = Known(tags=frozenset({"node-js", "caf\u00e9"}), projects=frozenset({"strasse"}))
-    assert read("which release of node.js do we run", known).asked.tags == ("node-js",)
-    assert read("what was decided about the caf\u00e9", known).asked.tags == ("caf\u00e9",)
-    assert read("what is new in Stra\u00dfe", known).asked.projects == ("strasse",)
+    assert kinds("which release of node.js do we run", known) == {"node-js": "tag"}
+    assert kinds("what was decided about the caf\u00e9", known) == {"caf\u00e9": "tag"}
+    assert kinds("what is new in Stra\u00dfe", known) == {"strasse": "project"}
 
 
 def test_the_target_names_entity_attribute_and_relation() -> None:

@@ -59,21 +59,6 @@ def test_the_latest_comes_first_where_the_latest_is_asked_for(weeks: Workspace) 
     assert plain != sorted(plain, reverse=True)
 
 
-def test_the_latest_decision_is_a_decision(weeks: Workspace) -> None:
-    hits = search(weeks, "the latest decision on the cable").hits
-    decisions = [hit.entry.date for hit in hits if hit.entry.type == "decision"]
-    assert [hit.entry.date for hit in hits[:2]] == decisions[:2] == sorted(decisions, reverse=True)[:2]
-
-
-def test_a_type_or_a_tag_in_the_question_is_preferred(weeks: Workspace) -> None:
-    hits = search(weeks, "decisions about the cable", explain=True).hits
-    plain = [hit.entry.type for hit in search(weeks, "about the cable").hits]
-    assert [hit.entry.type for hit in hits[:10]].count("decision") > plain[:10].count("decision")
-    first = next(hit.why for hit in hits if hit.entry.type == "decision")
-    assert first is not None and "prefer types" in first.matched_filters
-    assert [hit.entry.tags for hit in search(weeks, "the cable at the pier").hits[:5]].count(("pier",)) == 3
-
-
 def test_words_that_only_look_like_times_stay_words(ws: Workspace) -> None:
     save(ws, "We may march on the second floor.")
     assert search(ws, "may march second").total == 1

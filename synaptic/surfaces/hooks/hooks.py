@@ -23,7 +23,6 @@ from ...journal.disk import overwrite
 from ...language.query import terms_of
 from ...models import Filters
 from ...notes.blocks import project_key
-from ...search.doubt import CLOSE, closeness
 from ...search.search import search
 from ...workspace.checkout import detect_project
 from ...workspace.workspace import Workspace, open_workspace
@@ -34,6 +33,8 @@ from .session import Call, brief_session
 LOG_BYTES = 1_000_000
 PROMPT_HITS = 3
 LEAST_WORDS = 3
+CLEARLY = 0.4
+"""The score from which on an entry clearly fits: four of ten such hits were right. By eye."""
 PROMPT_CHARS = 2_000
 """Of a longer prompt the model would read no more."""
 
@@ -71,12 +72,10 @@ def user_prompt(ws: Workspace, call: Call) -> str:
         return ""
     project = ws.config.project or detect_project(call.folder)
     prefer = Filters(projects=(project_key(project),)) if project else None
-    found = search(ws, prompt, strategy="hybrid", limit=2 * PROMPT_HITS, prefer=prefer, explain=True, embed_ms=0)
+    found = search(ws, prompt, strategy="hybrid", limit=PROMPT_HITS, prefer=prefer, embed_ms=0)
     if found.mode == "lexical":  # words alone do not tell what clearly fits
         return ""
-    cosines = [hit.why.similarity if hit.why else None for hit in found.hits]
-    fit = closeness(ws.index, found.terms, found.hits, cosines)
-    close = [hit.entry for hit, value in zip(found.hits, fit, strict=False) if value >= CLOSE][:PROMPT_HITS]
+    close = [hit.entry for hit in found.hits if hit.score >= CLEARLY]
     if not close:
         return ""
     head = f"From Synaptic, the journal that you share with the user. context_get gives entries whole. {DATA_FOLLOWS}"

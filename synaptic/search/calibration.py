@@ -1,0 +1,91 @@
+"""How sure a hit is: from what speaks for it to how often such a hit was right. Pure.
+
+`closeness` is the log-odds that a question whose best hit is like this has an answer at all, `chances` the share of
+such hits that were right. Both are logistic regressions on one half of the panel's questions, answered and
+unanswered; `bench.py sure` shows the other half.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+MOST = 8
+"""The hits of an answer without a limit, at most."""
+LOOKED_AT, SHARED = 5, 10
+"""The hits of which the best decides whether anything fits, and the hits among which a score is a share. By eye."""
+
+SMALLEST, LARGEST = 40, 1_000
+"""Passages of the smallest and the largest journal of the panel: the more there are, the nearer something comes, but
+beyond these nothing was measured."""
+
+LEAST_CHANCE, LEAST_SHARE = 0.02, 0.06
+"""An answer without a limit ends after the last hit that has this chance, and this share of the best one's chance.
+
+Chosen on one half of the panel, where that keeps 96 % of recall@8; `bench.py sure` shows the other half.
+"""
+
+
+class Curve(NamedTuple):
+    """The weights of a search with meaning, or of one by words alone.
+
+    The first five make `closeness`, the other four `chances`; below `doubt` a closeness means that nothing fits.
+    """
+
+    meaning: float
+    words: float
+    unknown: float
+    size: float
+    start: float
+    best: float
+    behind: float
+    share: float
+    level: float
+    doubt: float
+
+
+BY_MEANING = Curve(5.4, 2.3, -2.9, -0.74, 2.7, 0.52, -0.9, 1.97, 2.17, doubt=-1.35)
+BY_WORDS = Curve(0.0, 3.1, -4.0, -0.65, 3.9, 0.53, -1.35, 1.46, 0.98, doubt=-2.0)
+
+
+class Signs(NamedTuple):
+    """What speaks for a hit, each from 0 to 1.
+
+    `meaning` is its cosine, where 0 is the usual one of this question with the journal; `words` the share of the
+    question's words that it holds, and `unknown` the share of those that no entry holds, a rare word counting for more.
+    """
+
+    meaning: float
+    words: float
+    unknown: float
+
+
+def closeness(signs: Signs, curve: Curve, *, passages: int) -> float:
+    """The log-odds that a question whose best hit is this one has an answer in a journal of so many passages."""
+    size = math.log(1 + min(max(passages, SMALLEST), LARGEST))
+    weighed = curve.meaning * signs.meaning + curve.words * signs.words + curve.unknown * signs.unknown
+    return weighed + curve.size * size + curve.start
+
+
+def chances(close: Sequence[float], scores: Sequence[float], curve: Curve, *, of_all: float) -> list[float]:
+    """How often hits like these were right, from 0 to 1, in their order, which is that of the ranking; never rising.
+
+    `close` is the closeness of each, `scores` its score in the ranking, `of_all` the sum of the best SHARED scores.
+    Where a lower hit of the first MOST has the better chance, those above it have that too.
+    """
+    best = max(close[:LOOKED_AT], default=0.0)
+    own = []
+    for one, score in zip(close, scores, strict=True):
+        share = math.log(max(score / of_all, 0.01)) if of_all > 0 else 0.0
+        odds = curve.best * best + curve.behind * (best - one) + curve.share * share + curve.level
+        own.append(1 / (1 + math.exp(-odds)))
+    first = list(accumulate(reversed(own[:MOST]), max))[::-1]
+    return [*first[:-1], *accumulate(own[MOST:], min, initial=first[-1])] if first else []
+
+
+def fitting(chance: Sequence[float]) -> int:
+    """How many of these hits an answer without a limit holds: at least the best one."""
+    least = max(LEAST_CHANCE, LEAST_SHARE * chance[0]) if chance else 0.0
+    return max((place for place, one in enumerate(chance, start=1) if one >= least), default=min(1, len(chance)))
