@@ -1,0 +1,311 @@
+"""The journal as its own benchmark: is an entry found by its title, once the index no longer holds that title?
+
+A question is a title, a heading in an entry, or the words of a link to it; the answer is that entry (a known-item
+search). It is asked of a copy of the index in which no title, heading or link says these words any more. Words that
+name two entries are no question: the other entry, which still says them, would answer.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+import statistics
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from ..config import Config
+from ..errors import InvalidArgument, ModelError, NotFound
+from ..index import Index
+from ..journal.disk import disk_errors, overwrite
+from ..journal.journal import Journal
+from ..language.lexicon import MONTHS, STOP_WORDS, WEEKDAYS
+from ..language.words import words
+from ..models import Entry, Place, Proof, Stamp
+from ..notes.blocks import LINK, WIKI_LINK, scan
+from ..search.search import search
+from ..workspace.embed import Progress, embed_pending
+from ..workspace.sync import in_step
+from ..workspace.workspace import Workspace
+
+MOST, TOO_FEW, DEPTH = 300, 10, 20
+"""Questions at most; the number below which they tell nothing; hits among which the entry must be to count as found."""
+
+WORDS_LEFT = 10
+"""Words that an entry must have without those of the question, so that there is something to find. By eye."""
+
+PLACES = 3
+"""Words that more entries say are no question: each of these entries would have to be embedded anew."""
+
+WAYS = {"words": "lexical", "meaning": "semantic", "default": "auto"}
+"""What is compared, and the strategy of each."""
+
+_KINDS = ("title", "heading", "link")
+_SAYS_LITTLE = {"note", "notes", "todo", "todos", "untitled", "readme", *MONTHS, *WEEKDAYS} | STOP_WORDS
+_HEADING = re.compile(r"^#{1,6}[ \t]+(\S[^\n]*?)[ \t#]*$", re.MULTILINE)
+_NOT_ASKED = re.compile(r'["“”*`]|:(?=\S)')  # what a search would read as a phrase or a filter
+
+At = tuple[str, int]
+"""An entry: the path of its file when it was read, and its number in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A question that the default search does not answer among its first 20, and the entry that it asks for."""
+
+    question: str
+    title: str
+    date: str
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A measurement of a day: the mean reciprocal rank, 0 to 1, of each of WAYS over so many questions."""
+
+    date: str
+    questions: int
+    mrr: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation(Kept):
+    """`kinds` counts the questions by what they are. `margin`: other questions of this journal would move the last of
+    `mrr` by no more than that, up or down, in 95 of 100 runs. `before` is the run that was kept last."""
+
+    kinds: Mapping[str, int]
+    margin: float
+    missed: tuple[Missed, ...]
+    seconds: float
+    before: Kept | None
+    notices: tuple[str, ...]
+
+
+class _Question(NamedTuple):
+    """Words that name the entry `about`; `places` are the entries that say them so, each as it spells them."""
+
+    text: str
+    kind: str
+    about: At
+    places: tuple[tuple[At, str], ...]
+
+
+class _Page(NamedTuple):
+    stamp: Stamp
+    data: bytes
+    entries: tuple[Entry, ...]
+
+
+def evaluate(
+    ws: Workspace, *, questions: int = MOST, save: bool = False, progress: Progress | None = None
+) -> Evaluation:
+    """How well each of WAYS finds entries of this journal. With `save` the next run compares itself with this one.
+
+    Steps: read the journal into memory, draw questions and take their words out, bring a copy of the index in step
+    with that, ask. Without a model only words are asked. The copy is deleted; the journal and its index stay as they are.
+    """
+    if not 1 <= questions <= MOST:
+        raise InvalidArgument(f"questions is {questions}.", valid=(f"1 to {MOST}",))
+    begun, kept = time.perf_counter(), ws.config.state / "evaluation.json"
+    ways, notices = dict(WAYS), []
+    try:
+        ws.embedder.load()
+    except ModelError as error:
+        ways, notices = {"words": "lexical"}, [f"{error} Only words were measured."]
+    with TemporaryDirectory(prefix="synaptic-") as folder:
+        config = replace(ws.config, home=Path(folder), track_access=False, metrics=False)
+        config.state.mkdir()
+        ws.index.file.copy_to(config.state / "index.db")
+        journal = _Altered(config)
+        original, asked = dict(journal.pages), journal.ask(questions)
+        index = Index(config.state / "index.db", stemming=config.search.stemming)
+        scores: dict[str, list[float]] = {way: [] for way in ways}
+        with replace(ws, config=config, journal=journal, index=index) as copy:
+            in_step(copy, lambda _: None)
+            embed_pending(copy, budget_s=None, progress=progress)
+            for done, question in enumerate(asked, start=1):
+                place = journal.entry(question.about).place
+                for way, strategy in ways.items():
+                    hits = search(copy, question.text, limit=DEPTH, strategy=strategy).hits
+                    ranks = [rank for rank, hit in enumerate(hits, start=1) if _same(hit.entry, place)]
+                    scores[way].append(1 / ranks[0] if ranks else 0.0)
+                if progress:
+                    progress("asking", done, len(asked))
+    if len(asked) < TOO_FEW:
+        notices.append(
+            f"Questions: {len(asked)}, too few to tell anything. Write titles and headings of two telling words or more, "
+            f"with at least {WORDS_LEFT} words of text below them, and ask again when there are more."
+        )
+    last = scores[list(ways)[-1]]
+    found = Evaluation(
+        date=ws.clock().date().isoformat(),
+        questions=len(asked),
+        mrr={way: round(statistics.fmean(values), 4) for way, values in scores.items() if values},
+        kinds={kind: count for kind in _KINDS if (count := sum(question.kind == kind for question in asked))},
+        margin=round(1.96 * statistics.stdev(last) / len(last) ** 0.5, 4) if len(last) > 1 else 1.0,
+        missed=tuple(_missed(question, original) for question, score in zip(asked, last, strict=True) if not score),
+        seconds=round(time.perf_counter() - begun, 1),
+        before=_read(kept),
+        notices=tuple(notices),
+    )
+    if save and asked:
+        with disk_errors(kept):
+            overwrite(kept, json.dumps({"date": found.date, "questions": found.questions, "mrr": found.mrr}).encode())
+    return found
+
+
+class _Altered(Journal):
+    """The journal in memory, where words are taken out of it; nobody else changes it."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        self.pages: dict[str, _Page] = {}
+        self._moved: dict[str, str] = {}
+        for stamp in self.scan():
+            with suppress(NotFound):
+                self._put(stamp, super().read(stamp.path))
+
+    def read(self, path: str) -> bytes:
+        return self.pages[path].data
+
+    def compare(self, known: Mapping[str, Proof | None]) -> tuple[list[Stamp], list[str]]:
+        changed = [page.stamp for path, page in self.pages.items() if page.stamp.proof != known.get(path)]
+        return sorted(changed), sorted(known.keys() - self.pages.keys())
+
+    def entry(self, at: At) -> Entry:
+        """The entry as it is now; its file may have another name."""
+        return self.pages[self._moved.get(at[0], at[0])].entries[at[1]]
+
+    def ask(self, limit: int) -> list[_Question]:
+        """The questions, whose words are now taken out; one for an entry.
+
+        A hash of ids and words draws them: the same journal gives the same questions, and a new entry changes few.
+        """
+        ids = {(path, n): entry.id for path, page in self.pages.items() for n, entry in enumerate(page.entries)}
+        drawn = {question: _drawn(ids[question.about], question) for question in _questions(self.pages)}
+        asked: dict[At, _Question] = {}
+        for question in sorted(drawn, key=lambda question: drawn[question]):
+            if len(asked) < limit and question.about not in asked and self._take_out(question):
+                asked[question.about] = question
+        return list(asked.values())
+
+    def _take_out(self, question: _Question) -> bool:
+        """Whether the words could be taken out everywhere; if not, all is as it was.
+
+        What is left of the entry must still be of its day and type, and long enough.
+        """
+        pages, moved, was = dict(self.pages), dict(self._moved), self.entry(question.about)
+        if all(self._without(at, spelled) for at, spelled in question.places):
+            now = self.entry(question.about)
+            same = (now.at.date(), now.date_source, now.type) == (was.at.date(), was.date_source, was.type)
+            if same and len(words(now.content)) >= WORDS_LEFT:
+                return True
+        self.pages, self._moved = pages, moved
+        return False
+
+    def _without(self, at: At, spelled: str) -> bool:
+        """Whether this entry no longer says these words as a title, heading, alias or link.
+
+        They are cut from headings, links and front matter, and as the first sentence of its text. A page whose title is
+        the name of its file gets another name.
+        """
+        path = self._moved.get(at[0], at[0])
+        stamp, data, entries = self.pages[path]
+        place = entries[at[1]].place
+        assert place is not None, "entries from files have a place"
+        said = rb"\s+".join(re.escape(word.encode()) for word in spelled.split())
+        label = rb"((?im:^(?:#{1,6}[ \t]|title:)[^\n]*?|[\[|]))(?i:%b)(?=[ \t\"'*_.:]*(?:[#\r\n\]]|\Z))" % said
+        start = place.start if at[1] else 0  # the front matter is the first entry's
+        body = re.sub(rb"(?i)(\A\W*)%b" % said, rb"\1", data[place.body_start : place.end], count=1)
+        cut = re.sub(label, rb"\1", data[start : place.body_start] + body)
+        self._put(stamp._replace(path=path, size=-1), data[:start] + cut + data[place.end :])
+        if len(self.pages[path].entries) != len(entries):
+            return False
+        now = self.pages[path].entries[at[1]]
+        if len(entries) == 1 and _key(now.title) == _key(PurePosixPath(path).stem):
+            name = now.date if now.date_source == "file" else "Untitled"
+            self._moved[at[0]] = path = posixpath.join(posixpath.dirname(path), now.id, f"{name}.md")
+            page = self.pages.pop(now.place.path if now.place else path)
+            self._put(page.stamp._replace(path=path), page.data)
+            now = self.entry(at)
+        labels = (now.title, *(value for _, value in now.extra), *(raw for _, raw, _ in _named(now, at, {})))
+        return not any(f" {_key(spelled)} " in f" {_key(label)} " for label in labels)
+
+    def _put(self, stamp: Stamp, data: bytes) -> None:
+        self.pages[stamp.path] = _Page(stamp, data, self.parse(stamp.path, data, stamp.mtime_ns).entries)
+
+
+def _questions(pages: Mapping[str, _Page]) -> Iterator[_Question]:
+    """Every question that the journal has, one for each wording."""
+    files = {path.removesuffix(".md").casefold(): (path, 0) for path, page in pages.items() if len(page.entries) == 1}
+    stems = Counter(posixpath.basename(name) for name in files)
+    files |= {stem: at for name, at in files.items() if stems[stem := posixpath.basename(name)] == 1}
+    entries = {(path, n): entry for path, page in pages.items() for n, entry in enumerate(page.entries)}
+    gone = {id for entry in entries.values() for id in entry.supersedes}  # no search shows these
+    uses: dict[str, dict[tuple[At, str, str], At]] = {}
+    for at, entry in entries.items():
+        for kind, spelled, about in _named(entry, at, files):
+            uses.setdefault(_key(spelled), {})[at, kind, spelled] = about
+    for key, named in uses.items():
+        telling = [word for word in key.split() if word not in _SAYS_LITTLE and not any(map(str.isdigit, word))]
+        [about, *others] = set(named.values())
+        if len(set(telling)) < 2 or others or entries[about].id in gone or len({at for at, _, _ in named}) > PLACES:
+            continue
+        kind, spelled = min(((kind, spelled) for _, kind, spelled in named), key=lambda use: _KINDS.index(use[0]))
+        text = LINK.sub(r"\1", WIKI_LINK.sub(lambda link: link[2] or link[1], spelled))
+        places = dict.fromkeys((at, spelled) for at, _, spelled in named)
+        yield _Question(" ".join(_NOT_ASKED.sub(" ", text).split()), kind, about, tuple(places))
+
+
+def _named(entry: Entry, at: At, files: Mapping[str, At]) -> Iterator[tuple[str, str, At]]:
+    """(kind, words, the entry that they name) of each title, heading and link of an entry."""
+    text = entry.content
+    yield "title", entry.title.removesuffix("…"), at
+    fences = scan(text).opaque
+    for heading in _HEADING.finditer(text):
+        if not any(start <= heading.start() < end for start, end in fences):
+            yield "heading", heading[1], at
+    for pattern, shown, target in ((WIKI_LINK, 2, 1), (LINK, 1, 2)):
+        for link in pattern.finditer(text):
+            name = unquote(link[target]).partition("#")[0].strip().removesuffix(".md").casefold()
+            beside = posixpath.normpath(posixpath.join(posixpath.dirname(at[0]).casefold(), name))
+            about = files.get(beside) or files.get(name) or files.get(posixpath.basename(name))
+            if about and about != at and "://" not in name and link[0][0] != "!":
+                yield "link", link[shown], about
+
+
+def _key(text: str) -> str:
+    """Two texts with the same key name the same thing."""
+    return " ".join(word for _, word in words(text))
+
+
+def _drawn(id: str, question: _Question) -> tuple[bytes, ...]:
+    """The order in which questions are drawn: entries, then their kinds, then their wordings."""
+    return tuple(blake2b(f"{id}{part}".encode(), digest_size=8).digest() for part in ("", question.kind, question.text))
+
+
+def _same(entry: Entry, place: Place | None) -> bool:
+    return bool(place and entry.place and (entry.place.path, entry.place.start) == (place.path, place.start))
+
+
+def _missed(question: _Question, original: Mapping[str, _Page]) -> Missed:
+    path, number = question.about
+    entry = original[path].entries[number]
+    return Missed(question.text, entry.title, entry.date, path, entry.place.line if entry.place else 1)
+
+
+def _read(kept: Path) -> Kept | None:
+    """The run that was kept last; None without one that can be read."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        said = json.loads(kept.read_bytes())
+        return Kept(str(said["date"]), int(said["questions"]), {way: float(said["mrr"][way]) for way in said["mrr"]})
+    return None
