@@ -13,11 +13,11 @@ import re
 import statistics
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -49,12 +49,19 @@ WAYS = {"words": "lexical", "meaning": "semantic", "default": "auto"}
 """What is compared, and the strategy of each."""
 
 _KINDS = ("title", "heading", "link")
-_SAYS_LITTLE = {"note", "notes", "todo", "todos", "untitled", "readme", *MONTHS, *WEEKDAYS} | STOP_WORDS
+_COMMON = """
+    contents example examples further get getting introduction more next note notes overview reading readme related
+    start started steps summary table template tips todo todos tricks untitled usage
+"""
+_SAYS_LITTLE = {*_COMMON.split(), *MONTHS, *WEEKDAYS} | STOP_WORDS
 _HEADING = re.compile(r"^#{1,6}[ \t]+(\S[^\n]*?)[ \t#]*$", re.MULTILINE)
 _NOT_ASKED = re.compile(r'["“”*`]|:(?=\S)')  # what a search would read as a phrase or a filter
 
 At = tuple[str, int]
 """An entry: the path of its file when it was read, and its number in it."""
+
+Sought = tuple[str, Place | None]
+"""A text to search for, and where the entry stands that it names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,7 @@ class Missed:
 
     question: str
     title: str
-    date: str
+    date: str | None
     path: str
     line: int
 
@@ -111,16 +118,16 @@ def evaluate(
     """How well each of WAYS finds entries of this journal. With `save` the next run compares itself with this one.
 
     Steps: read the journal into memory, draw questions and take their words out, bring a copy of the index in step
-    with that, ask. Without a model only words are asked. The copy is deleted; the journal and its index stay as they are.
+    with that, ask. Without a model only words are asked. The copy is deleted; journal and index stay as they are.
     """
     if not 1 <= questions <= MOST:
         raise InvalidArgument(f"questions is {questions}.", valid=(f"1 to {MOST}",))
     begun, kept = time.perf_counter(), ws.config.state / "evaluation.json"
-    ways, notices = dict(WAYS), []
+    ways, notices = tuple(WAYS), []
     try:
         ws.embedder.load()
     except ModelError as error:
-        ways, notices = {"words": "lexical"}, [f"{error} Only words were measured."]
+        ways, notices = ways[:1], [f"{error} Only words were measured."]
     with TemporaryDirectory(prefix="synaptic-") as folder:
         config = replace(ws.config, home=Path(folder), track_access=False, metrics=False)
         config.state.mkdir()
@@ -128,24 +135,17 @@ def evaluate(
         journal = _Altered(config)
         original, asked = dict(journal.pages), journal.ask(questions)
         index = Index(config.state / "index.db", stemming=config.search.stemming)
-        scores: dict[str, list[float]] = {way: [] for way in ways}
         with replace(ws, config=config, journal=journal, index=index) as copy:
             in_step(copy, lambda _: None)
             embed_pending(copy, budget_s=None, progress=progress)
-            for done, question in enumerate(asked, start=1):
-                place = journal.entry(question.about).place
-                for way, strategy in ways.items():
-                    hits = search(copy, question.text, limit=DEPTH, strategy=strategy).hits
-                    ranks = [rank for rank, hit in enumerate(hits, start=1) if _same(hit.entry, place)]
-                    scores[way].append(1 / ranks[0] if ranks else 0.0)
-                if progress:
-                    progress("asking", done, len(asked))
+            places = [(question.text, journal.entry(question.about).place) for question in asked]
+            scores = {way: [_score(copy, *pair, WAYS[way]) for pair in _told(places, way, progress)] for way in ways}
     if len(asked) < TOO_FEW:
         notices.append(
-            f"Questions: {len(asked)}, too few to tell anything. Write titles and headings of two telling words or more, "
-            f"with at least {WORDS_LEFT} words of text below them, and ask again when there are more."
+            f"Questions: {len(asked)}, too few to tell anything. Give more entries a title or headings of two telling "
+            f"words or more, with at least {WORDS_LEFT} words of text below, and ask again."
         )
-    last = scores[list(ways)[-1]]
+    last = scores[ways[-1]]
     found = Evaluation(
         date=ws.clock().date().isoformat(),
         questions=len(asked),
@@ -222,8 +222,9 @@ class _Altered(Journal):
         stamp, data, entries = self.pages[path]
         place = entries[at[1]].place
         assert place is not None, "entries from files have a place"
-        said = rb"\s+".join(re.escape(word.encode()) for word in spelled.split())
-        label = rb"((?im:^(?:#{1,6}[ \t]|title:)[^\n]*?|[\[|]))(?i:%b)(?=[ \t\"'*_.:]*(?:[#\r\n\]]|\Z))" % said
+        said = rb"\s+".join(re.escape(word.encode()) for word in spelled.split()) + rb"(?:\xe2\x80\xa6)?"
+        ends = rb"(?:\]\([^()\n]*\)|(?=[ \t\"'*_.:]*(?:[#|\]\r\n]|\Z)))"
+        label = rb"((?im:^(?:#{1,6}[ \t]|title:)[^\n]*?|[\[|]))(?i:%b)%b" % (said, ends)
         start = place.start if at[1] else 0  # the front matter is the first entry's
         body = re.sub(rb"(?i)(\A\W*)%b" % said, rb"\1", data[place.body_start : place.end], count=1)
         cut = re.sub(label, rb"\1", data[start : place.body_start] + body)
@@ -231,14 +232,15 @@ class _Altered(Journal):
         if len(self.pages[path].entries) != len(entries):
             return False
         now = self.pages[path].entries[at[1]]
-        if len(entries) == 1 and _key(now.title) == _key(PurePosixPath(path).stem):
+        if len(entries) == 1 and _key(now.title) == _key(spelled):
             name = now.date if now.date_source == "file" else "Untitled"
-            self._moved[at[0]] = path = posixpath.join(posixpath.dirname(path), now.id, f"{name}.md")
-            page = self.pages.pop(now.place.path if now.place else path)
-            self._put(page.stamp._replace(path=path), page.data)
+            self._moved[at[0]] = posixpath.join(posixpath.dirname(path), now.id, f"{name}.md")
+            page = self.pages.pop(path)
+            self._put(page.stamp._replace(path=self._moved[at[0]]), page.data)
             now = self.entry(at)
-        labels = (now.title, *(value for _, value in now.extra), *(raw for _, raw, _ in _named(now, at, {})))
-        return not any(f" {_key(spelled)} " in f" {_key(label)} " for label in labels)
+        aliases = (alias for _, value in now.extra for alias in value.split(", "))
+        labels = (now.title, *aliases, *(label for _, label, _ in _named(now, at, {})))
+        return _key(spelled) not in map(_key, labels)
 
     def _put(self, stamp: Stamp, data: bytes) -> None:
         self.pages[stamp.path] = _Page(stamp, data, self.parse(stamp.path, data, stamp.mtime_ns).entries)
@@ -274,7 +276,7 @@ def _named(entry: Entry, at: At, files: Mapping[str, At]) -> Iterator[tuple[str,
     for heading in _HEADING.finditer(text):
         if not any(start <= heading.start() < end for start, end in fences):
             yield "heading", heading[1], at
-    for pattern, shown, target in ((WIKI_LINK, 2, 1), (LINK, 1, 2)):
+    for pattern, shown, target in ((WIKI_LINK, 1, 1), (WIKI_LINK, 2, 1), (LINK, 1, 2)):
         for link in pattern.finditer(text):
             name = unquote(link[target]).partition("#")[0].strip().removesuffix(".md").casefold()
             beside = posixpath.normpath(posixpath.join(posixpath.dirname(at[0]).casefold(), name))
@@ -293,14 +295,25 @@ def _drawn(id: str, question: _Question) -> tuple[bytes, ...]:
     return tuple(blake2b(f"{id}{part}".encode(), digest_size=8).digest() for part in ("", question.kind, question.text))
 
 
-def _same(entry: Entry, place: Place | None) -> bool:
-    return bool(place and entry.place and (entry.place.path, entry.place.start) == (place.path, place.start))
+def _told(places: Sequence[Sought], way: str, progress: Progress | None) -> Iterator[Sought]:
+    """The same; how far the caller has come is told."""
+    for done, sought in enumerate(places, start=1):
+        yield sought
+        if progress:
+            progress(f"asking {way}", done, len(places))
+
+
+def _score(ws: Workspace, text: str, place: Place | None, strategy: str) -> float:
+    """The reciprocal rank of the entry in this place; 0 where it is not among the first hits."""
+    hits = search(ws, text, limit=DEPTH, strategy=strategy).hits
+    return next((1 / rank for rank, hit in enumerate(hits, start=1) if hit.entry.place == place), 0.0)
 
 
 def _missed(question: _Question, original: Mapping[str, _Page]) -> Missed:
     path, number = question.about
     entry = original[path].entries[number]
-    return Missed(question.text, entry.title, entry.date, path, entry.place.line if entry.place else 1)
+    day = None if entry.date_source == "mtime" else entry.date
+    return Missed(question.text, entry.title, day, path, entry.place.line if entry.place else 1)
 
 
 def _read(kept: Path) -> Kept | None:

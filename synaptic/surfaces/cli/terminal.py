@@ -343,9 +343,11 @@ def evaluation_text(found: Evaluation, to: Screen) -> str:
     if before and before.questions != found.questions:
         lines.append(f"The run of {before.date} asked {before.questions:,}.")
     if found.missed:
-        lines += ["", f"Not among the first 20: {len(found.missed):,}."]
+        lines += ["", f"Not among the first 20 of a default search: {len(found.missed):,}."]
     for missed in found.missed[:_MISSED_SHOWN]:
-        lines.append(f"  {one_line(missed.question)}  {missed.date}  {to.path(missed.path)}:{missed.line}")
+        title = "" if missed.question == missed.title else f" ({one_line(missed.title)})"
+        where = f"{to.path(missed.path)}:{missed.line}"
+        lines.append(f"  {one_line(missed.question)}{title}  {missed.date or 'undated'}  {to.paint(where, 'dim')}")
     more = len(found.missed) - _MISSED_SHOWN
     return "\n".join([*lines, f"  and {more:,} more: synaptic evaluate --json"] if more > 0 else lines)
 
