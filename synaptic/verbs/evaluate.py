@@ -29,10 +29,11 @@ from ..journal.disk import disk_errors, overwrite
 from ..journal.journal import Journal
 from ..language.lexicon import MONTHS, STOP_WORDS, WEEKDAYS
 from ..language.words import words
-from ..models import Entry, Place, Proof, Stamp
+from ..models import Entry, Proof, Stamp
 from ..notes.blocks import LINK, WIKI_LINK, scan
 from ..search.search import search
 from ..workspace.embed import Progress, embed_pending
+from ..workspace.rows import place_of
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 
@@ -59,9 +60,6 @@ _NOT_ASKED = re.compile(r'["“”*`]|:(?=\S)')  # what a search would read as a
 
 At = tuple[str, int]
 """An entry: the path of its file when it was read, and its number in it."""
-
-Sought = tuple[str, Place | None]
-"""A text to search for, and where the entry stands that it names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,18 +126,18 @@ def evaluate(
         ws.embedder.load()
     except ModelError as error:
         ways, notices = ways[:1], [f"{error} Only words were measured."]
-    with TemporaryDirectory(prefix="synaptic-") as folder:
+    with TemporaryDirectory(prefix="synaptic-evaluate-") as folder:
         config = replace(ws.config, home=Path(folder), track_access=False, metrics=False)
         config.state.mkdir()
         ws.index.file.copy_to(config.state / "index.db")
         journal = _Altered(config)
-        original, asked = dict(journal.pages), journal.ask(questions)
+        original = journal.all()
+        asked = list(journal.ask(questions))
         index = Index(config.state / "index.db", stemming=config.search.stemming)
         with replace(ws, config=config, journal=journal, index=index) as copy:
             in_step(copy, lambda _: None)
             embed_pending(copy, budget_s=None, progress=progress)
-            places = [(question.text, journal.entry(question.about).place) for question in asked]
-            scores = {way: [_score(copy, *pair, WAYS[way]) for pair in _told(places, way, progress)] for way in ways}
+            scores = {way: list(_scores(copy, journal, asked, way, progress)) for way in ways}
     if len(asked) < TOO_FEW:
         notices.append(
             f"Questions: {len(asked)}, too few to tell anything. Give more entries a title or headings of two telling "
@@ -152,7 +150,7 @@ def evaluate(
         mrr={way: round(statistics.fmean(values), 4) for way, values in scores.items() if values},
         kinds={kind: count for kind in _KINDS if (count := sum(question.kind == kind for question in asked))},
         margin=round(1.96 * statistics.stdev(last) / len(last) ** 0.5, 4) if len(last) > 1 else 1.0,
-        missed=tuple(_missed(question, original) for question, score in zip(asked, last, strict=True) if not score),
+        missed=tuple(_missed(asked[n], original[asked[n].about]) for n, score in enumerate(last) if not score),
         seconds=round(time.perf_counter() - begun, 1),
         before=_read(kept),
         notices=tuple(notices),
@@ -169,10 +167,12 @@ class _Altered(Journal):
     def __init__(self, config: Config) -> None:
         super().__init__(config)
         self.pages: dict[str, _Page] = {}
-        self._moved: dict[str, str] = {}
         for stamp in self.scan():
             with suppress(NotFound):
-                self._put(stamp, super().read(stamp.path))
+                self.pages[stamp.path] = self._page(stamp, super().read(stamp.path))
+
+    def _page(self, stamp: Stamp, data: bytes) -> _Page:
+        return _Page(stamp, data, self.parse(stamp.path, data, stamp.mtime_ns).entries)
 
     def read(self, path: str) -> bytes:
         return self.pages[path].data
@@ -181,77 +181,77 @@ class _Altered(Journal):
         changed = [page.stamp for path, page in self.pages.items() if page.stamp.proof != known.get(path)]
         return sorted(changed), sorted(known.keys() - self.pages.keys())
 
+    def all(self) -> dict[At, Entry]:
+        return {(path, n): entry for path, page in self.pages.items() for n, entry in enumerate(page.entries)}
+
     def entry(self, at: At) -> Entry:
-        """The entry as it is now; its file may have another name."""
-        return self.pages[self._moved.get(at[0], at[0])].entries[at[1]]
+        return self.pages[at[0]].entries[at[1]]
 
     def ask(self, limit: int) -> list[_Question]:
-        """The questions, whose words are now taken out; one for an entry.
+        """The questions, one for an entry, whose words are now taken out.
 
         A hash of ids and words draws them: the same journal gives the same questions, and a new entry changes few.
         """
-        ids = {(path, n): entry.id for path, page in self.pages.items() for n, entry in enumerate(page.entries)}
-        drawn = {question: _drawn(ids[question.about], question) for question in _questions(self.pages)}
-        asked: dict[At, _Question] = {}
+        entries, asked, blocks = self.all(), dict[At, _Question](), dict[At, _Page]()
+        drawn = {question: _drawn(entries[question.about].id, question) for question in _questions(entries)}
         for question in sorted(drawn, key=lambda question: drawn[question]):
-            if len(asked) < limit and question.about not in asked and self._take_out(question):
-                asked[question.about] = question
-        return list(asked.values())
+            if len(asked) == limit:
+                break
+            about, tried = question.about, dict(blocks)
+            if about not in asked and all(self._take_out(tried, at, spelled) for at, spelled in question.places):
+                left = tried[about].entries[0] if about in tried else entries[about]
+                if len(words(left.content)) >= WORDS_LEFT:
+                    asked[about], blocks = question, tried
+        altered = {path: self._altered(path, blocks) for path in {path for path, _ in blocks}}
+        self.pages |= {
+            path: page for path, page in altered.items() if len(page.entries) == len(self.pages[path].entries)
+        }
+        return [q for q in asked.values() if all(self.pages[at[0]] is altered[at[0]] for at, _ in q.places)]
 
-    def _take_out(self, question: _Question) -> bool:
-        """Whether the words could be taken out everywhere; if not, all is as it was.
+    def _take_out(self, blocks: dict[At, _Page], at: At, spelled: str) -> bool:
+        """Whether the entry, whose altered block is put into `blocks`, no longer says these words as a title, heading,
+        alias or link.
 
-        What is left of the entry must still be of its day and type, and long enough.
+        They are cut from headings, links and front matter, and as the first sentence of the text. A page whose title is
+        the name of its file gets another title.
         """
-        pages, moved, was = dict(self.pages), dict(self._moved), self.entry(question.about)
-        if all(self._without(at, spelled) for at, spelled in question.places):
-            now = self.entry(question.about)
-            same = (now.at.date(), now.date_source, now.type) == (was.at.date(), was.date_source, was.type)
-            if same and len(words(now.content)) >= WORDS_LEFT:
-                return True
-        self.pages, self._moved = pages, moved
-        return False
-
-    def _without(self, at: At, spelled: str) -> bool:
-        """Whether this entry no longer says these words as a title, heading, alias or link.
-
-        They are cut from headings, links and front matter, and as the first sentence of its text. A page whose title is
-        the name of its file gets another name.
-        """
-        path = self._moved.get(at[0], at[0])
-        stamp, data, entries = self.pages[path]
-        place = entries[at[1]].place
-        assert place is not None, "entries from files have a place"
+        stamp, data, _ = self.pages[at[0]]
+        block = blocks.get(at) or self._page(stamp, data[self._span(at)])
+        if len(block.entries) != 1:
+            return False
         said = rb"\s+".join(re.escape(word.encode()) for word in spelled.split()) + rb"(?:\xe2\x80\xa6)?"
         ends = rb"(?:\]\([^()\n]*\)|(?=[ \t\"'*_.:]*(?:[#|\]\r\n]|\Z)))"
         label = rb"((?im:^(?:#{1,6}[ \t]|title:)[^\n]*?|[\[|]))(?i:%b)%b" % (said, ends)
-        start = place.start if at[1] else 0  # the front matter is the first entry's
-        body = re.sub(rb"(?i)(\A\W*)%b" % said, rb"\1", data[place.body_start : place.end], count=1)
-        cut = re.sub(label, rb"\1", data[start : place.body_start] + body)
-        self._put(stamp._replace(path=path, size=-1), data[:start] + cut + data[place.end :])
-        if len(self.pages[path].entries) != len(entries):
-            return False
-        now = self.pages[path].entries[at[1]]
-        if len(entries) == 1 and _key(now.title) == _key(spelled):
-            name = now.date if now.date_source == "file" else "Untitled"
-            self._moved[at[0]] = posixpath.join(posixpath.dirname(path), now.id, f"{name}.md")
-            page = self.pages.pop(path)
-            self._put(page.stamp._replace(path=self._moved[at[0]]), page.data)
-            now = self.entry(at)
-        aliases = (alias for _, value in now.extra for alias in value.split(", "))
-        labels = (now.title, *aliases, *(label for _, label, _ in _named(now, at, {})))
-        return _key(spelled) not in map(_key, labels)
+        body = place_of(block.entries[0]).body_start
+        text = re.sub(rb"(?i)(\A\W*)%b" % said, rb"\1", block.data[body:], count=1)
+        block = self._page(stamp, re.sub(label, rb"\1", block.data[:body] + text))
+        if block.entries and _key(block.entries[0].title) == _key(spelled):
+            start = place_of(block.entries[0]).start
+            block = self._page(stamp, block.data[:start] + b"# Untitled\n\n" + block.data[start:])
+        blocks[at] = block
+        aliases = (alias for entry in block.entries for _, value in entry.extra for alias in value.split(", "))
+        labels = (label for entry in block.entries for _, label, _ in _named(entry, at, {}))
+        return len(block.entries) == 1 and _key(spelled) not in map(_key, (*aliases, *labels))
 
-    def _put(self, stamp: Stamp, data: bytes) -> None:
-        self.pages[stamp.path] = _Page(stamp, data, self.parse(stamp.path, data, stamp.mtime_ns).entries)
+    def _span(self, at: At) -> slice:
+        """Where the entry stands in its file; the front matter is the first entry's."""
+        place = place_of(self.entry(at))
+        return slice(place.start if at[1] else 0, place.end)
+
+    def _altered(self, path: str, blocks: Mapping[At, _Page]) -> _Page:
+        stamp, data, _ = self.pages[path]
+        for at in sorted((at for at in blocks if at[0] == path), reverse=True):
+            span = self._span(at)
+            data = data[: span.start] + blocks[at].data + data[span.stop :]
+        return self._page(stamp._replace(size=-1), data)
 
 
-def _questions(pages: Mapping[str, _Page]) -> Iterator[_Question]:
+def _questions(entries: Mapping[At, Entry]) -> Iterator[_Question]:
     """Every question that the journal has, one for each wording."""
-    files = {path.removesuffix(".md").casefold(): (path, 0) for path, page in pages.items() if len(page.entries) == 1}
+    several = {path for path, n in entries if n}
+    files = {path.removesuffix(".md").casefold(): (path, n) for path, n in entries if path not in several}
     stems = Counter(posixpath.basename(name) for name in files)
     files |= {stem: at for name, at in files.items() if stems[stem := posixpath.basename(name)] == 1}
-    entries = {(path, n): entry for path, page in pages.items() for n, entry in enumerate(page.entries)}
     gone = {id for entry in entries.values() for id in entry.supersedes}  # no search shows these
     uses: dict[str, dict[tuple[At, str, str], At]] = {}
     for at, entry in entries.items():
@@ -295,25 +295,21 @@ def _drawn(id: str, question: _Question) -> tuple[bytes, ...]:
     return tuple(blake2b(f"{id}{part}".encode(), digest_size=8).digest() for part in ("", question.kind, question.text))
 
 
-def _told(places: Sequence[Sought], way: str, progress: Progress | None) -> Iterator[Sought]:
-    """The same; how far the caller has come is told."""
-    for done, sought in enumerate(places, start=1):
-        yield sought
+def _scores(
+    ws: Workspace, journal: _Altered, asked: Sequence[_Question], way: str, progress: Progress | None
+) -> Iterator[float]:
+    """For each question the reciprocal rank of its entry; 0 where that is not among the first hits."""
+    for done, question in enumerate(asked, start=1):
+        place = place_of(journal.entry(question.about))
+        hits = search(ws, question.text, limit=DEPTH, strategy=WAYS[way]).hits
+        yield next((1 / rank for rank, hit in enumerate(hits, start=1) if hit.entry.place == place), 0.0)
         if progress:
-            progress(f"asking {way}", done, len(places))
+            progress(f"asking {way}", done, len(asked))
 
 
-def _score(ws: Workspace, text: str, place: Place | None, strategy: str) -> float:
-    """The reciprocal rank of the entry in this place; 0 where it is not among the first hits."""
-    hits = search(ws, text, limit=DEPTH, strategy=strategy).hits
-    return next((1 / rank for rank, hit in enumerate(hits, start=1) if hit.entry.place == place), 0.0)
-
-
-def _missed(question: _Question, original: Mapping[str, _Page]) -> Missed:
-    path, number = question.about
-    entry = original[path].entries[number]
-    day = None if entry.date_source == "mtime" else entry.date
-    return Missed(question.text, entry.title, day, path, entry.place.line if entry.place else 1)
+def _missed(question: _Question, entry: Entry) -> Missed:
+    day, place = None if entry.date_source == "mtime" else entry.date, place_of(entry)
+    return Missed(question.text, entry.title, day, place.path, place.line)
 
 
 def _read(kept: Path) -> Kept | None:

@@ -80,8 +80,12 @@ def _evaluate(ws: Workspace, as_json: bool, **given: Any) -> None:
 
     Example: synaptic evaluate --save
     """
+    import signal
+
     from ...verbs.evaluate import evaluate  # only this command needs it
 
+    for name in ("SIGTERM", "SIGHUP"):  # end like Control-C: the copy is deleted
+        signal.signal(getattr(signal, name, signal.SIGINT), signal.default_int_handler)
     found = evaluate(ws, progress=terminal.progress(), **given)
     empty = "" if found.questions else when_empty(ws)
     text = empty or terminal.evaluation_text(found, screen_of(ws))
