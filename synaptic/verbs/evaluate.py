@@ -59,7 +59,7 @@ _HEADING = re.compile(r"^#{1,6}[ \t]+(\S[^\n]*?)[ \t#]*$", re.MULTILINE)
 _NOT_ASKED = re.compile(r'["“”*`]|:(?=\S)')  # what a search would read as a phrase or a filter
 
 At = tuple[str, int]
-"""An entry: the path of its file when it was read, and its number in it."""
+"""An entry: the path of its file, and its number in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Missed:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A measurement of a day: the mean reciprocal rank, 0 to 1, of each of WAYS over so many questions."""
+    """A measurement of a day: the mean reciprocal rank, 0 to 1, of each of WAYS over this number of questions."""
 
     date: str
     questions: int
@@ -84,8 +84,8 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation(Kept):
-    """`kinds` counts the questions by what they are. `margin`: other questions of this journal would move the last of
-    `mrr` by no more than that, up or down, in 95 of 100 runs. `before` is the run that was kept last."""
+    """`kinds` counts the questions by what they are. `margin` is half of the 95 % interval of the last of `mrr`, by the
+    normal approximation. `before` is the run that was kept last."""
 
     kinds: Mapping[str, int]
     margin: float

@@ -840,7 +840,7 @@ def test_an_evaluation_that_is_stopped_leaves_no_copy(run: Run, home: Path, tmp_
     temp = tmp_path / "temp"
     temp.mkdir()
     process = subprocess.Popen([*SYNAPTIC, "evaluate"], env=os.environ | {"TMPDIR": str(temp)})
-    while not list(temp.iterdir()) and process.poll() is None:
+    while not list(temp.rglob("index.db")) and process.poll() is None:
         time.sleep(0.002)
     process.send_signal(by)
     assert process.wait(30) == 130
