@@ -161,6 +161,15 @@ class Database:
         finally:
             db.set_busy_timeout(BUSY_TIMEOUT_MS)
 
+    def copy_to(self, path: Path) -> None:
+        """Copies the index as it is to a new file. Where it cannot be read, the copy is empty or broken; it heals."""
+        with (
+            suppress(apsw.Error),
+            closing(apsw.Connection(str(path))) as new,
+            new.backup("main", self.db, "main") as all_,
+        ):
+            all_.step(-1)
+
     def close(self) -> None:
         """Closes the connection; the next use opens the file again."""
         if self._connection is not None:

@@ -54,8 +54,8 @@ _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
 _TICKS = re.compile("`+")
 _CODE_SPAN_REACH = 10_000
 
-_WIKI_LINK = re.compile(r"!?\[\[([^\[\]|\n]*)\|?([^\[\]\n]*)\]\]")
-_LINK = re.compile(r"(?<!\w)!?\[([^\[\]\n]*)\]\(([^()\n]*)\)")
+WIKI_LINK = re.compile(r"!?\[\[([^\[\]|\n]*)\|?([^\[\]\n]*)\]\]")
+LINK = re.compile(r"(?<!\w)!?\[([^\[\]\n]*)\]\(([^()\n]*)\)")
 
 LONE_CR = re.compile(r"\r(?!\n)")
 
@@ -392,7 +392,7 @@ def plain_text(text: str) -> str:
     if "<!--" in text:
         text = _drop_comments(text)
     if "[" in text:
-        text = _LINK.sub(r"\1 \2", _WIKI_LINK.sub(r"\1 \2", text))
+        text = LINK.sub(r"\1 \2", WIKI_LINK.sub(r"\1 \2", text))
     return text
 
 

@@ -804,6 +804,49 @@ def test_a_broken_clock_is_told(home: Path) -> None:
     assert "Traceback" not in answer.err
 
 
+# -- evaluate -----------------------------------------------------------------------------------------
+
+LANDS = "Peru Chile Malta Kenya Nepal Japan Yemen Sudan Libya Ghana Gabon Egypt".split()
+
+
+def test_a_journal_is_its_own_benchmark(run: Run, home: Path) -> None:
+    for land in LANDS:
+        run("save", f"The embassy of {land} asked for a photograph, two forms and a fee.", "--title", f"A visa, {land}")
+    run("delete", run("recent", "--limit", "1", "--json").json["entries"][0]["id"], "--yes")
+    first = run("evaluate", "--save")
+    assert first.code == 0
+    assert [line.split()[0] for line in first.out.splitlines()[:3]] == ["words", "meaning", "default"]
+    assert all(re.search(r" #+ +[01]\.\d\d$", line) for line in first.out.splitlines()[:3])
+    assert "Questions: 11 (11 titles)" in first.out
+    again = run("evaluate", "--questions", "10")
+    assert re.search(r"[01]\.\d\d, was [01]\.\d\d on 2026-11-21$", again.out, re.MULTILINE)
+    assert "The run of 2026-11-21 asked 11." in again.out
+    told = run("evaluate", "--json").json
+    assert (told["questions"], told["before"]["questions"], told["notices"]) == (11, 11, [])
+    assert 0 < told["mrr"]["default"] <= 1
+
+
+def test_an_empty_journal_has_nothing_to_evaluate(run: Run, home: Path) -> None:
+    assert f"The journal in {home / 'journal'} is empty." in run("evaluate").out
+    run("save", "A note about gardening")
+    few = run("evaluate")
+    assert "Questions: 0, too few to tell anything." in few.err
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_an_evaluation_that_is_stopped_leaves_no_copy(run: Run, home: Path, tmp_path: Path, by: signal.Signals) -> None:
+    for land in LANDS:
+        run("save", f"The embassy of {land} asked for a photograph, two forms and a fee.", "--title", f"A visa, {land}")
+    temp = tmp_path / "temp"
+    temp.mkdir()
+    process = subprocess.Popen([*SYNAPTIC, "evaluate"], env=os.environ | {"TMPDIR": str(temp)})
+    while not list(temp.rglob("index.db")) and process.poll() is None:
+        time.sleep(0.002)
+    process.send_signal(by)
+    assert process.wait(30) == 130
+    assert list(temp.iterdir()) == []
+
+
 # -- help ---------------------------------------------------------------------------------------------
 
 

@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ...errors import JournalError, SynapticError
 from ...models import (
@@ -37,6 +38,9 @@ from ...verbs.adopt import Adopted
 from ..present import changed_text, clean, details, one_line, short, why_text
 from ..wire import Json
 
+if TYPE_CHECKING:
+    from ...verbs.evaluate import Evaluation
+
 IsHit = Callable[[str], bool]
 
 _STYLES = {"plain": 0, "bold": 1, "dim": 2, "error": 31, "ok": 32, "warning": 33, "info": 36, "hit": "1;33"}
@@ -44,6 +48,8 @@ _WORD = re.compile(r"\w+")
 _NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 _ISSUES_SHOWN = 10
 _COUNTS_SHOWN = 6
+_MISSED_SHOWN = 5
+_BAR = 40
 _SNIPPET_LINES = 6
 _LINE_EVERY_S, _LIVE_EVERY_S = 5.0, 0.1
 
@@ -322,6 +328,28 @@ def rebuild_text(report: RebuildReport) -> str:
         f"{_count(report.entries, 'entry')} in {_count(report.chunks, 'passage')}: {report.embedded:,} embedded, "
         f"{report.reused:,} reused, in {report.seconds:.1f} s.{issues}"
     )
+
+
+def evaluation_text(found: Evaluation, to: Screen) -> str:
+    """A bar for each way to search, over which questions, and the first that the default does not answer."""
+    lines, before = [], found.before
+    for way, mrr in found.mrr.items():
+        bar = ("#" if to.width is None else "█") * round(_BAR * mrr)
+        was = f", was {before.mrr[way]:.2f} on {before.date}" if before and way in before.mrr else ""
+        lines.append(f"{to.paint(f'{way:8}', 'bold')} {to.paint(f'{bar:{_BAR}}', 'ok')} {mrr:.2f}{was}")
+    kinds = ", ".join(_count(count, kind) for kind, count in found.kinds.items())
+    lines += ["", f"Mean reciprocal rank, ± {found.margin:.2f}: 1 where each entry comes first, 0.5 where second."]
+    lines.append(f"Questions: {found.questions:,} ({kinds}), in {found.seconds:.0f} s.")
+    if before and before.questions != found.questions:
+        lines.append(f"The run of {before.date} asked {before.questions:,}.")
+    if found.missed:
+        lines += ["", f"Not among the first 20 of a default search: {len(found.missed):,}."]
+    for missed in found.missed[:_MISSED_SHOWN]:
+        title = "" if missed.question == missed.title else f" ({one_line(missed.title)})"
+        where = f"{to.path(missed.path)}:{missed.line}"
+        lines.append(f"  {one_line(missed.question)}{title}  {missed.date or 'undated'}  {to.paint(where, 'dim')}")
+    more = len(found.missed) - _MISSED_SHOWN
+    return "\n".join([*lines, f"  and {more:,} more: synaptic evaluate --json"] if more > 0 else lines)
 
 
 def checkup_text(checkup: Checkup, to: Screen) -> str:

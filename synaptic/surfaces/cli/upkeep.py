@@ -72,6 +72,26 @@ def _doctor(
         return 0 if found.ok else 1
 
 
+@command("evaluate", f.QUESTIONS, f.KEEP, f.AS_JSON)
+def _evaluate(ws: Workspace, as_json: bool, **given: Any) -> None:
+    """Measure how well a search finds your own entries.
+
+    They are sought by their titles, headings and links, which a copy of the index does not hold.
+
+    Example: synaptic evaluate --save
+    """
+    import signal
+
+    from ...verbs.evaluate import evaluate  # only this command needs it
+
+    for name in ("SIGTERM", "SIGHUP"):  # end like Control-C: the copy is deleted
+        signal.signal(getattr(signal, name, signal.SIGINT), signal.default_int_handler)
+    found = evaluate(ws, progress=terminal.progress(), **given)
+    empty = "" if found.questions else when_empty(ws)
+    text = empty or terminal.evaluation_text(found, screen_of(ws))
+    answer(as_json, wire.as_json(found), text, () if empty and not as_json else found.notices)
+
+
 @command("git-setup", f.REMOVE, f.AS_JSON, opens=False)
 def git_setup(home: str | None, as_json: bool, remove: bool) -> None:
     """Let git merge the journal entry by entry.
