@@ -10,8 +10,10 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -79,9 +81,25 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Variant:
+    """A ranking; `constants` are other values of (module of synaptic.search, name)."""
+
     name: str
     config: SearchConfig
     strategy: str = "hybrid"
+    constants: Mapping[tuple[str, str], Any] = field(default_factory=dict)
+
+    @contextmanager
+    def in_force(self) -> Iterator[None]:
+        before = {}
+        for (module, name), value in self.constants.items():
+            of = import_module(f"synaptic.search.{module}")
+            before[of, name] = getattr(of, name)
+            setattr(of, name, value)
+        try:
+            yield
+        finally:
+            for (of, name), value in before.items():
+                setattr(of, name, value)
 
 
 VARIANTS = (
@@ -107,6 +125,10 @@ ABLATIONS = (
     Variant("- k=60, k=2 instead", replace(DEFAULT, k=2.0), "auto"),
     Variant("- what times mean in a note", replace(DEFAULT, anchor_times=False), "auto"),
     Variant("- weights, equal instead", replace(DEFAULT, weights={"lexical": 1.0, "semantic": 1.0}), "auto"),
+    Variant("- less for long entries", DEFAULT, "auto", {("fuse", "EACH"): 0.0}),
+    Variant("- the floor of meaning", DEFAULT, "auto", {("fuse", "FLOORS"): {}}),
+    Variant("- the newest, where asked for", DEFAULT, "auto", {("adjust", "FITTING"): 2.0}),
+    Variant("- hybrid for questions, smart instead", DEFAULT, "smart"),
 )
 
 
@@ -183,6 +205,11 @@ def sweep() -> Iterator[Variant]:
 
 
 def evaluate(corpus: Corpus, variant: Variant) -> Iterator[dict[str, float]]:
+    with variant.in_force():
+        yield from _evaluated(corpus, variant)
+
+
+def _evaluated(corpus: Corpus, variant: Variant) -> Iterator[dict[str, float]]:
     workspace = replace(corpus.workspace, config=replace(corpus.workspace.config, search=variant.config))
     if variant.name == TYPED:
         matched = PlainWords((entry.id, f"{entry.title} {entry.content}") for entry in entries(workspace))

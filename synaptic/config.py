@@ -45,7 +45,7 @@ class SearchConfig:
     half_life_days: float = 30.0
     decay_floor: float = 0.9
     context: float = 0.2
-    neighbours: float = 0.15
+    neighbours: float = 0.2
     later_first: bool = True
     speakers: bool = True
     analysis: bool = True

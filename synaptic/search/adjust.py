@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import compress
 from operator import not_
 from typing import TypeAlias
@@ -98,7 +99,7 @@ def speakers_first(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ran
     for r in ranked:
         label, colon, _ = r.standing.title[:LONGEST_LABEL].partition(": ")
         if colon and label[:1].isupper():
-            labels[r.rowid] = frozenset(word for _, word in words(label))
+            labels[r.rowid] = _words_of(label)
     text = evidence.request.parsed.text
     asked = {word for start, word in words(text) if text[start].isupper()} - STOP_WORDS
     often = Counter(labels.values())
@@ -106,6 +107,11 @@ def speakers_first(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ran
     if not named:
         return ranked
     return best_first([r if labels.get(r.rowid) in named else r._replace(score=UNNAMED * r.score) for r in ranked])
+
+
+@lru_cache(maxsize=512)
+def _words_of(label: str) -> frozenset[str]:
+    return frozenset(word for _, word in words(label))
 
 
 def near_enough(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
