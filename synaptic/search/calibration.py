@@ -46,8 +46,8 @@ class Curve(NamedTuple):
     doubt: float
 
 
-BY_MEANING = Curve(5.4, 2.3, -2.9, -0.74, 2.7, 0.52, -0.9, 1.97, 2.17, doubt=-1.35)
-BY_WORDS = Curve(0.0, 3.1, -4.0, -0.65, 3.9, 0.53, -1.35, 1.46, 0.98, doubt=-2.0)
+BY_MEANING = Curve(5.3, 2.3, -3.0, -0.75, 2.7, 0.52, -0.9, 2.0, 2.2, doubt=-1.35)
+BY_WORDS = Curve(0.0, 3.0, -4.0, -0.64, 3.85, 0.54, -1.35, 1.45, 0.96, doubt=-1.9)
 
 
 class Signs(NamedTuple):
