@@ -345,7 +345,7 @@ def _files(corpus: Corpus, _: str, arguments: argparse.Namespace) -> list[Row]:
                 sync(ws)
                 sync(ws)
                 seconds = [_seconds(lambda: sync(ws)) for _ in range(30)]
-                bare = [_seconds(lambda: _bare(str(home / "journal"))) for _ in range(30)]
+                bare = [_seconds(partial(_bare, str(home / "journal"))) for _ in range(30)]
         rows.append(_latency(f"sync, {count:,} files unchanged", seconds, goal))
         times = statistics.median(seconds) / statistics.median(bare)
         rows.append({"what": "the same over listing and stat alone", "figure": f"{times:.2f} times", "goal": "1.3"})
