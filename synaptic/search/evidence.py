@@ -113,6 +113,11 @@ class Evidence:
         self.lists = Lists({**lexical, **self.lists.lexical}, {**semantic, **self.lists.semantic})
         return Lists(lexical, semantic)
 
+    def look_up(self, terms: tuple[str, ...]) -> None:
+        """Begins again with these words; the vector of the question stays."""
+        self.request = replace(self.request, parsed=replace(self.request.parsed, terms=terms))
+        self.lists = Lists({}, {})
+
     def chunk(self, rowid: int, *, near: bool = False) -> int:
         """The chunk of an entry that words found, else meaning; `near`: the reverse. -1 where neither found one."""
         lists = (self.lists.semantic, self.lists.lexical) if near else (self.lists.lexical, self.lists.semantic)
