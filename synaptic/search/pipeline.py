@@ -14,6 +14,7 @@ A strategy is a list of these steps:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
@@ -122,24 +123,29 @@ def sought(evidence: Evidence, steps: Steps, budget: Budget | None) -> Found:
     else:
         ranked = ranked_for(evidence, steps.each, asked)
         ranked = steps.together(ranked, evidence) if steps.together else ranked
-    ranked = filled(evidence, steps, asked, ranked)
     kept = ranked
     with watch.stage("rank"):
         for adjust in steps.last:
             kept = adjust(kept, evidence)
+    if steps not in (LISTED, BOUNDED) and len(ranked) < (request.limit or 0):
+        kept = [*kept, *deeper(evidence, steps, asked, kept)]
     with watch.stage("read"):
         hits, doubts = answer(evidence, steps, kept)
     return Found(ranked, kept, hits, doubts, rounds)
 
 
-def filled(evidence: Evidence, steps: Steps, asked: Query, ranked: Sequence[Ranked]) -> Sequence[Ranked]:
-    """The ranking, and behind it what lies deeper in the lists, where more is asked for than was found."""
-    limit = evidence.request.limit or 0
-    if steps is LISTED or limit <= len(ranked):
-        return ranked
-    known = {r.rowid for r in ranked}
-    deeper = [r for r in ranked_for(evidence, steps.each, asked, limit) if r.rowid not in known]
-    return [*ranked, *(r._replace(score=min(r.score, ranked[-1].score)) for r in deeper)]
+def deeper(evidence: Evidence, steps: Steps, asked: Query, kept: Sequence[Ranked]) -> list[Ranked]:
+    """What lies deeper in the lists than what was found, to stand behind it.
+
+    It is the same for every limit, and nothing that is known of an entry changes: a larger limit only adds hits.
+    """
+    first = evidence.lists
+    known = first.lexical.keys() | first.semantic.keys()
+    found = ranked_for(evidence, steps.each, asked, MAX_LIMIT)
+    evidence.lists = first.followed_by(evidence.lists, known)
+    worst = min((r.score for r in kept), default=math.inf)
+    added = [r._replace(score=min(r.score, worst)) for r in found if r.rowid not in known]
+    return list(near_enough(added, evidence))
 
 
 def answer(evidence: Evidence, steps: Steps, ranked: Sequence[Ranked]) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
