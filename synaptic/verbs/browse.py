@@ -71,7 +71,7 @@ def recent(
     pool = in_step(ws, lambda _: ws.index.listing(filters, order="newest", limit=RECENT_POOL)[1])
     found = search(ws, query, filters=filters, limit=limit, within=pool, load_model=load_model)
     newest = sorted(found.hits, key=lambda hit: instant(hit.entry.at), reverse=True)
-    return _of_search(replace(found, hits=tuple(newest)))
+    return _of_search(replace(found, hits=tuple(newest[: limit or NEWEST])))  # a query without words gives a list
 
 
 def find(
