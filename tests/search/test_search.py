@@ -165,6 +165,37 @@ def test_what_is_said_by_whom_the_question_names_counts_more(model: FastEmbedder
         assert titles(ws, "Which instrument does Bob play?")[0].startswith("Bob:")
 
 
+@pytest.mark.parametrize(
+    ("label", "question", "raised"),
+    [
+        ("fix", "how did we fix the login timeout?", False),
+        ("fix", "How did Fix mend the login timeout?", False),
+        ("Fix", "how did we fix the login timeout?", False),
+        ("Fix", "How did Fix mend the login timeout?", True),
+    ],
+)
+def test_a_speaker_is_written_with_a_capital_in_the_titles_and_in_the_question(
+    model: FastEmbedder, tmp_path: Path, clock: Clock, label: str, question: str, raised: bool
+) -> None:
+    mended = ("login timeout", "retry of uploads", "broken link on the start page", "colour of the logo", "spelling")
+    scores: list[dict[str, float]] = []
+    for speakers in (True, False):
+        home = tmp_path / str(speakers)
+        with open_home(home, embedder=model, clock=clock, search={"speakers": speakers}) as ws:
+            for what in mended:
+                save(ws, f"{label}: {what} of the portal is mended.")
+            save(ws, "The login ran into a timeout because the session table was locked; an index mended it.")
+            for text in OTHERS[:6]:
+                save(ws, text)
+            hits = search(ws, question, limit=20, explain=True).hits
+            scores.append({hit.entry.content: hit.why.combined for hit in hits if hit.why})
+    on, off = scores
+    assert len(on) == len(off) == 12
+    for content, score in on.items():
+        halved = raised and not content.startswith(f"{label}: ")
+        assert score == pytest.approx(off[content] * (0.5 if halved else 1), abs=1e-5)
+
+
 def test_a_page_without_a_date_is_not_taken_for_the_later(model: FastEmbedder, tmp_path: Path) -> None:
     with open_home(tmp_path, embedder=model) as ws:
         pages = [ws.config.journal / name for name in ("exact.md", "other.md")]
