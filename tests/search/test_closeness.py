@@ -67,7 +67,9 @@ def test_a_list_is_no_answer_to_doubt(notes: Workspace) -> None:
 
 
 def test_words_alone_can_be_doubted_too(notes: Workspace) -> None:
-    doubted = search(notes, "lentils, vaccinations, chess, salaries, skiing, violins, taxes, tents, and calls", strategy="lexical")
+    doubted = search(
+        notes, "lentils, vaccinations, chess, salaries, skiing, violins, taxes, tents, and calls", strategy="lexical"
+    )
     assert doubted.mode == "lexical" and doubted.hits and "no close match" in doubted.notices[0]
     assert search(notes, "signed URLs expired", strategy="lexical").notices == ()
 

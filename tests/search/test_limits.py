@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from homes import Clock, open_home
+from outside import Home
 
 from synaptic import Filters, Workspace, find, rebuild, recent, save, search
 from synaptic.index.embedding import FastEmbedder
@@ -82,3 +83,22 @@ def test_recent_ends_where_nothing_more_fits_unless_a_limit_is_given(town: Works
     assert 0 < len(recent(town, "harbour storm").entries) <= MOST
     assert len(recent(town, "harbour storm", limit=30).entries) == 30
     assert len(recent(town, "harbour storm", limit=100).entries) == 50  # it reaches no further back
+    assert len(recent(town, "?!").entries) == 10  # a list, like one without a query
+
+
+def test_the_command_and_the_tool_take_a_limit_and_do_without(home: Home) -> None:
+    for number in range(24):
+        home.ask("save", f"The harbour was closed, report {number}.")
+    with home.server() as server:
+
+        def counts(*flags: str, **args: int) -> set[int]:
+            """The numbers of hits of the command and of the tool."""
+            said = home.ask("search", "harbour report", *flags), server.call("search", query="harbour report", **args)
+            return {len(found["hits"]) for found in said}
+
+        assert max(counts()) <= MOST
+        assert counts("--limit", "12", limit=12) == {12}
+        assert counts("--limit", "100", limit=100) == {24}
+        for args in ({}, {"query": "harbour"}):
+            assert len(server.call("find", **args)["entries"]) == 20
+        assert len(server.call("recent")["entries"]) == len(home.ask("recent")["entries"]) == 10
