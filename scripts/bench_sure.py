@@ -114,7 +114,7 @@ def rows(found: dict[str, list[Asked]], half: str) -> Iterator[dict[str, Any]]:
     for name, row in by_set.items():
         yield {"half": half, "set": name} | {what: shown(value) for what, value in row.items()}
     whats = next(iter(by_set.values()))
-    means = {what: [row[what] for row in by_set.values() if row[what] is not None] for what in whats}
+    means = {what: [value for row in by_set.values() if (value := row[what]) is not None] for what in whats}
     yield {"half": half, "set": "mean of the sets"} | {what: shown(mean(all_)) for what, all_ in means.items() if all_}
     yield {"half": half, "set": "right of the hits of a score"} | bands(found)
 

@@ -28,6 +28,11 @@ Chosen on one half of the panel, where that keeps 96 % of recall@8; `bench.py su
 """
 
 
+SHARES = 0.01, 0.3
+"""A share of the scores counts from the first to the second of these. Where there are few hits even the best of them
+has a great share, and nine of ten first hits of the panel have a smaller one."""
+
+
 class Curve(NamedTuple):
     """The weights of a search with meaning, or of one by words alone.
 
@@ -78,7 +83,7 @@ def chances(close: Sequence[float], scores: Sequence[float], curve: Curve, *, of
     best = max(close[:LOOKED_AT], default=0.0)
     own = []
     for one, score in zip(close, scores, strict=True):
-        share = math.log(max(score / of_all, 0.01)) if of_all > 0 else 0.0
+        share = math.log(min(max(score / of_all if of_all > 0 else 0.0, SHARES[0]), SHARES[1]))
         odds = curve.best * best + curve.behind * (best - one) + curve.share * share + curve.level
         own.append(1 / (1 + math.exp(-odds)))
     first = list(accumulate(reversed(own[:MOST]), max))[::-1]

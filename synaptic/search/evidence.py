@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import partial
@@ -55,6 +55,12 @@ class Lists:
 
     lexical: dict[int, Candidate]
     semantic: dict[int, Candidate]
+
+    def followed_by(self, others: Lists, known: Collection[int]) -> Lists:
+        """These, and behind them the others of entries that are not `known`."""
+        lexical = {row: one for row, one in others.lexical.items() if row not in known}
+        semantic = {row: one for row, one in others.semantic.items() if row not in known}
+        return Lists({**self.lexical, **lexical}, {**self.semantic, **semantic})
 
 
 class Query(NamedTuple):
@@ -112,6 +118,11 @@ class Evidence:
                 semantic = _best_chunks(partial(index.semantic, query.vector, **where), limit)  # type: ignore[arg-type]
         self.lists = Lists({**lexical, **self.lists.lexical}, {**semantic, **self.lists.semantic})
         return Lists(lexical, semantic)
+
+    def look_up(self, terms: tuple[str, ...]) -> None:
+        """Begins again with these words; the vector of the question stays."""
+        self.request = replace(self.request, parsed=replace(self.request.parsed, terms=terms))
+        self.lists = Lists({}, {})
 
     def chunk(self, rowid: int, *, near: bool = False) -> int:
         """The chunk of an entry that words found, else meaning; `near`: the reverse. -1 where neither found one."""

@@ -14,8 +14,10 @@ A strategy is a list of these steps:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
 
 from ..index import moment
 from ..language.query import MAX_LIMIT, snippet
@@ -65,16 +67,54 @@ LISTED_MOST = 20
 """Entries of a list without a limit."""
 
 
+class Found(NamedTuple):
+    """`ranked` are the candidates, `kept` those that passed the last steps, `hits` those of these that are shown."""
+
+    ranked: Sequence[Ranked]
+    kept: Sequence[Ranked]
+    hits: tuple[Hit, ...]
+    doubts: tuple[str, ...]
+    rounds: tuple[Round, ...]
+
+
 def run(query: str, evidence: Evidence, report: SyncReport, budget: Budget | None, forced: str) -> SearchResult:
-    """The answer to a request that is understood; `forced` says why the budget allows words only."""
+    """The answer to a request that is understood; `forced` says why the budget allows words only.
+
+    Where the words as typed find nothing close, the search runs once more with the nearest word for each unknown one.
+    """
     request, watch = evidence.request, evidence.watch
     steps = WEIGHTED if request.weights else FUSED if request.strategy in ("hybrid", "smart") else ALONE
     if request.strategy == "bounded" or not request.parsed.terms:
         steps = BOUNDED if request.parsed.terms else LISTED
     with watch.stage("embed"):
         evidence.vector = evidence.embed(request.parsed.text) if request.parsed.terms else None
-    mode, (terms, spelling) = mode_of(evidence, evidence.vector), spelled(evidence)
-    asked = Query(terms, evidence.vector, request.parsed.phrases, request.filters)
+    mode = mode_of(evidence, evidence.vector)
+    found, spelling = sought(evidence, steps, budget), tuple[str, ...]()
+    if mode != "semantic" and (found.doubts or not found.hits):
+        terms, spelling = spelled(evidence)
+        if spelling:
+            evidence.look_up(terms)
+            found = sought(evidence, steps, budget)
+    hurried = (f"By words only: {forced}, more than budget_ms.",) if forced else ()
+    remarks = (*hurried, *found.doubts, *spelling)
+    return SearchResult(
+        query=query,
+        mode=mode,
+        strategy=request.strategy,
+        weights=dict(request.weights) if request.weights else fusion_weights(evidence, mode),
+        total=len(found.kept),
+        hits=found.hits,
+        terms=evidence.request.parsed.terms,
+        notices=notices_of(evidence, report, remarks, found.ranked, found.kept),
+        rounds=found.rounds if request.explain else (),
+        choice=choice(request.strategy, forced, budget, watch.read()) if budget else None,
+    )
+
+
+def sought(evidence: Evidence, steps: Steps, budget: Budget | None) -> Found:
+    """What these steps find for the words of the request."""
+    request, watch = evidence.request, evidence.watch
+    asked = Query(request.parsed.terms, evidence.vector, request.parsed.phrases, request.filters)
     rounds: tuple[Round, ...] = ()
     if steps is LISTED:
         ranked: Sequence[Ranked] = listed(evidence)
@@ -83,42 +123,32 @@ def run(query: str, evidence: Evidence, report: SyncReport, budget: Budget | Non
     else:
         ranked = ranked_for(evidence, steps.each, asked)
         ranked = steps.together(ranked, evidence) if steps.together else ranked
-    ranked = filled(evidence, steps, asked, ranked)
     kept = ranked
     with watch.stage("rank"):
         for adjust in steps.last:
             kept = adjust(kept, evidence)
+    if steps not in (LISTED, BOUNDED) and len(ranked) < (request.limit or 0):
+        kept = [*kept, *deeper(evidence, steps, asked, kept)]
     with watch.stage("read"):
-        hits, doubts = answer(evidence, steps, kept, terms)
-    hurried = (f"By words only: {forced}, more than budget_ms.",) if forced else ()
-    remarks = (*hurried, *doubts, *spelling)
-    return SearchResult(
-        query=query,
-        mode=mode,
-        strategy=request.strategy,
-        weights=dict(request.weights) if request.weights else fusion_weights(evidence, mode),
-        total=len(kept),
-        hits=hits,
-        terms=terms,
-        notices=notices_of(evidence, report, remarks, ranked, kept),
-        rounds=rounds if request.explain else (),
-        choice=choice(request.strategy, forced, budget, watch.read()) if budget else None,
-    )
+        hits, doubts = answer(evidence, steps, kept)
+    return Found(ranked, kept, hits, doubts, rounds)
 
 
-def filled(evidence: Evidence, steps: Steps, asked: Query, ranked: Sequence[Ranked]) -> Sequence[Ranked]:
-    """The ranking, and behind it what lies deeper in the lists, where more is asked for than was found."""
-    limit = evidence.request.limit or 0
-    if steps is LISTED or limit <= len(ranked):
-        return ranked
-    known = {r.rowid for r in ranked}
-    deeper = [r for r in ranked_for(evidence, steps.each, asked, limit) if r.rowid not in known]
-    return [*ranked, *(r._replace(score=min(r.score, ranked[-1].score)) for r in deeper)]
+def deeper(evidence: Evidence, steps: Steps, asked: Query, kept: Sequence[Ranked]) -> list[Ranked]:
+    """What lies deeper in the lists than what was found, to stand behind it.
+
+    It is the same for every limit, and nothing that is known of an entry changes: a larger limit only adds hits.
+    """
+    first = evidence.lists
+    known = first.lexical.keys() | first.semantic.keys()
+    found = ranked_for(evidence, steps.each, asked, MAX_LIMIT)
+    evidence.lists = first.followed_by(evidence.lists, known)
+    worst = min((r.score for r in kept), default=math.inf)
+    added = [r._replace(score=min(r.score, worst)) for r in found if r.rowid not in known]
+    return list(near_enough(added, evidence))
 
 
-def answer(
-    evidence: Evidence, steps: Steps, ranked: Sequence[Ranked], terms: Sequence[str]
-) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
+def answer(evidence: Evidence, steps: Steps, ranked: Sequence[Ranked]) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
     """The hits in the order that is asked for, and what speaks against them.
 
     Without a limit the answer ends where nothing more fits. Where ranks are fused a score is the share of such hits
@@ -126,9 +156,9 @@ def answer(
     """
     request = evidence.request
     if steps is LISTED:
-        return read(evidence, in_order(ranked[: request.limit or LISTED_MOST], request.order), terms), ()
+        return read(evidence, in_order(ranked[: request.limit or LISTED_MOST], request.order)), ()
     looked = ranked[: max(request.limit or 0, MOST)]
-    hits = read(evidence, looked, terms)
+    hits = read(evidence, looked)
     chance, doubts = surety(evidence, ranked, hits)
     if steps in (FUSED, ALONE):
         hits = tuple(replace(hit, score=round(one, 4)) for hit, one in zip(hits, chance, strict=True))
@@ -147,13 +177,13 @@ def listed(evidence: Evidence) -> list[Ranked]:
     return weighed_up(evidence, Lists({}, {}), dict.fromkeys(rowids, 0.0))
 
 
-def read(evidence: Evidence, winners: Sequence[Ranked], terms: Sequence[str]) -> tuple[Hit, ...]:
+def read(evidence: Evidence, winners: Sequence[Ranked]) -> tuple[Hit, ...]:
     """The winners as the journal says them, with the passage that fits best."""
     request = evidence.request
     chunks = {r.rowid: evidence.chunk(r.rowid) for r in winners}
     evidence.read(chunks)
     entries = marked({row: evidence.entries[row] for row in chunks})
-    stems = {stem for term in (*terms, *request.parsed.phrases) for stem in evidence.stems(term)}
+    stems = {stem for term in (*request.parsed.terms, *request.parsed.phrases) for stem in evidence.stems(term)}
 
     def find(text: str) -> list[int]:
         return [start for start, _ in places(text, stems, evidence.stem)]

@@ -163,7 +163,7 @@ class _Runs:
         return self._fused[1]
 
     def best(self) -> set[int]:
-        return {r.rowid for r in self.ranked()[: self._evidence.request.limit or MOST]}
+        return {r.rowid for r in self.ranked()[:MOST]}
 
     def close(self) -> Round:
         """Ends a round and returns it: its queries, the number of new entries and, with `explain`, missing names."""

@@ -127,17 +127,16 @@ def _days(asked: Asked) -> tuple[str | None, str | None]:
 
 
 def spelled(evidence: Evidence) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words to look up, and a notice for each word that no entry holds: its nearest word is looked up as well."""
+    """The words with the nearest in place of each that no entry holds, and a notice of each such word."""
     terms: list[str] = []
     notices: list[str] = []
     for term in evidence.request.parsed.terms:
-        terms.append(term)
-        if len(term) < 4 or not term.isalpha() or term in TYPE_WORDS or evidence.has_word(term):
-            continue
-        if word := evidence.nearest_word(term):
-            terms.append(word)
+        unknown = len(term) >= 4 and term.isalpha() and term not in TYPE_WORDS and not evidence.has_word(term)
+        word = evidence.nearest_word(term) if unknown else None
+        terms.append(word or term)
+        if word:
             notices.append(f"No entry holds the word {term!r}; {word!r} was searched as well.")
-    return tuple(terms), tuple(notices)
+    return tuple(dict.fromkeys(terms)), tuple(notices)
 
 
 # -- for an analysis ----------------------------------------------------------------------------------

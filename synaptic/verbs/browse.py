@@ -18,8 +18,9 @@ from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
 
+NEWEST = 10
+"""Entries of `recent` without a limit and without a query."""
 RECENT_POOL = 50
-RECENT_BEST = 10
 
 
 def get(ws: Workspace, ids: Sequence[str]) -> Listing:
@@ -56,22 +57,21 @@ def recent(
     query: str | None = None,
     *,
     project: str | None = None,
-    limit: int = 10,
+    limit: int | None = None,
     load_model: bool = True,
 ) -> Listing:
-    """The newest entries first.
+    """The newest entries first, 10 without a `limit`.
 
-    With a query: the 10 most relevant of the 50 newest entries, or `limit` if that is smaller, newest first. Older
-    entries never appear.
+    With a query: of the 50 newest entries the `limit` most relevant, newest first; without a limit those that fit, as
+    in a search. Older entries never appear.
     """
-    check_limit(limit)
     filters = Filters(projects=(project_key(project),)) if project else Filters()
     if not query or not query.strip():
-        return replace(find(ws, filters=filters, limit=limit), cursor=None)
+        return replace(find(ws, filters=filters, limit=NEWEST if limit is None else limit), cursor=None)
     pool = in_step(ws, lambda _: ws.index.listing(filters, order="newest", limit=RECENT_POOL)[1])
-    found = search(ws, query, filters=filters, limit=min(limit, RECENT_BEST), within=pool, load_model=load_model)
+    found = search(ws, query, filters=filters, limit=limit, within=pool, load_model=load_model)
     newest = sorted(found.hits, key=lambda hit: instant(hit.entry.at), reverse=True)
-    return _of_search(replace(found, hits=tuple(newest)))
+    return _of_search(replace(found, hits=tuple(newest[: limit or NEWEST])))  # a query without words gives a list
 
 
 def find(

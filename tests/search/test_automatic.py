@@ -37,13 +37,13 @@ def test_what_is_to_be_found_as_it_is_written(name: str, least: float) -> None:
 @pytest.mark.parametrize(
     ("query", "strategy"),
     [
-        ("why did we leave postgres", "smart"),
+        ("why did we leave postgres", "hybrid"),
         ("Postgres?", "hybrid"),
         ("why", "hybrid"),
         ("leaving postgres", "hybrid"),
         ("", "hybrid"),
         ("2026-11-03", "hybrid"),  # a day, not a text
-        ("Why does parse_header fail?", "smart"),
+        ("Why does parse_header fail?", "hybrid"),
         ("parse_header", "lexical"),
     ],
 )
@@ -53,7 +53,7 @@ def test_the_form_decides(query: str, strategy: str) -> None:
 
 @given(st.text())
 def test_every_text_has_a_form(query: str) -> None:
-    assert form(query) in ("lexical", "hybrid", "smart")
+    assert form(query) in ("lexical", "hybrid")  # smart runs only where it is asked for
 
 
 def ran(total: float, **stages: float) -> dict[str, float]:
@@ -91,7 +91,7 @@ def test_a_smart_search_stops_where_the_budget_ends() -> None:
 def test_an_automatic_search_says_what_it_chose_and_what_that_took(ws: Workspace) -> None:
     for number in range(6):
         save(ws, f"Maria repaired boat number {number}")
-    for query, strategy in (("boat_number", "lexical"), ("boats of Maria", "hybrid"), ("Which boat was it?", "smart")):
+    for query, strategy in (("boat_number", "lexical"), ("boats of Maria", "hybrid"), ("Which boat was it?", "hybrid")):
         for _ in range(3):
             found = search(ws, query, explain=True)
         assert found.strategy == strategy and found.choice is not None
@@ -111,7 +111,11 @@ def test_a_budget_too_small_for_meaning_is_never_kept_by_silence(ws: Workspace) 
     assert (hurried.mode, hurried.strategy) == ("lexical", "lexical")
     assert "budget_ms" in hurried.notices[0] and "By words only" in hurried.notices[0]
     assert hurried.choice is not None and hurried.choice.budget_ms == 0.01
-    assert search(ws, "Which boat?", budget_ms=60_000).strategy == "smart"
+    assert search(ws, "Which boat?", budget_ms=60_000).strategy == "hybrid"
+    parts = search(ws, "Which boat?", sub_queries=["repaired"], budget_ms=60_000)
+    assert (parts.strategy, parts.mode) == ("smart", "hybrid")
+    hurried = search(ws, "Which boat?", sub_queries=["repaired"], budget_ms=0.01)
+    assert hurried.mode == "lexical" and "By words only" in hurried.notices[0]
 
 
 @pytest.mark.parametrize(
@@ -143,8 +147,11 @@ def test_status_shows_what_automatic_search_reckons_with(home: Home) -> None:
         while server.call("search", query="Which boat?")["mode"] != "hybrid":  # the model is on its way
             time.sleep(0.05)
         for _ in range(3):
-            assert server.call("search", query="Which boat?", budget_ms=5_000)["choice"]["budget_ms"] == 5_000
+            for more in ({}, {"sub_queries": ["repaired"]}):
+                found = server.call("search", query="Which boat?", budget_ms=5_000, **more)
+                assert found["choice"]["budget_ms"] == 5_000
         server.call("save", content="Counts are written with the next save")
     costs = home.ask("status")["costs"]
-    assert costs["smart"]["total"] > 0 and "read" in costs["smart"]
-    assert "smart" in home.run("status").out
+    told = home.run("status").out
+    for strategy in ("hybrid", "smart"):
+        assert costs[strategy]["total"] > 0 and "read" in costs[strategy] and strategy in told

@@ -1,4 +1,4 @@
-"""An answer says when nothing clearly fits; the nearest are shown all the same."""
+"""An answer says when nothing clearly fits; the nearest are shown all the same, or those of the nearest words."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from homes import open_home
 
 from synaptic import Workspace, open_workspace, rebuild, save, search
 from synaptic.index.embedding import FastEmbedder
+from synaptic.search.evidence import Evidence
 
 NOTES = (
     "Chose Postgres over Redis for the job queue, because Redis lost jobs when it was restarted.",
@@ -63,6 +64,67 @@ def test_a_list_is_no_answer_to_doubt(notes: Workspace) -> None:
     assert search(notes, "type:note").hits
     assert not any("close match" in notice for notice in search(notes, "type:note").notices)
     assert not any("close match" in notice for notice in search(notes, "lentils", strategy="lexical").notices)
+
+
+def test_words_alone_can_be_doubted_too(notes: Workspace) -> None:
+    doubted = search(
+        notes, "lentils, vaccinations, chess, salaries, skiing, violins, taxes, tents, and calls", strategy="lexical"
+    )
+    assert doubted.mode == "lexical" and doubted.hits and "no close match" in doubted.notices[0]
+    assert search(notes, "signed URLs expired", strategy="lexical").notices == ()
+
+
+def test_what_fits_has_a_better_score_than_what_does_not(notes: Workspace) -> None:
+    fits, not_ = (search(notes, query).hits[0].score for query in ("slow docker builds", "who won the chess game?"))
+    assert 0 <= not_ < 0.5 < fits <= 1
+
+
+def test_the_first_example_of_the_readme(tmp_path: Path, model: FastEmbedder) -> None:
+    with open_home(tmp_path / "home", embedder=model) as ws:
+        told = "Chose sqlite-vec over LanceDB: one file, no server, good enough to a million vectors."
+        save(ws, told, type="decision", tags=["db"])
+        for question, doubts in (("which vector store do we use", 0), ("pizza dough recipe", 1)):
+            found = search(ws, question)
+            assert (found.mode, [hit.entry.content for hit in found.hits]) == ("hybrid", [told])
+            assert ["no close match" in notice for notice in found.notices] == [True] * doubts
+
+
+# -- typing errors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", ["hybrid", "lexical", "smart"])
+def test_a_typing_error_is_corrected_where_nothing_close_is_found(notes: Workspace, strategy: str) -> None:
+    found = search(notes, "certifcates", strategy=strategy)
+    assert found.notices == ("No entry holds the word 'certifcates'; 'certificates' was searched as well.",)
+    assert "TLS certificates" in found.hits[0].entry.content and found.terms == ("certificates",)
+    assert "certificates" in found.hits[0].snippet
+    right = search(notes, "certificates", strategy=strategy)
+    assert found.hits[0].entry == right.hits[0].entry and found.hits[0].score > 0.5
+
+
+def test_a_typing_error_beside_words_that_find_enough_is_let_be(notes: Workspace) -> None:
+    found = search(notes, "why are dokcer builds on the laptops slow?")
+    assert found.notices == () and "Docker builds" in found.hits[0].entry.content
+
+
+def test_a_correction_that_does_not_help_leaves_the_doubt(notes: Workspace) -> None:
+    found = search(notes, "vaccination against yellow fever for the Mara trip")
+    assert [("no close match" in one, "'mara'" in one) for one in found.notices] == [(True, False), (False, True)]
+
+
+def test_by_meaning_alone_no_word_is_corrected(notes: Workspace) -> None:
+    assert not any("searched as well" in one for one in search(notes, "certifcates", strategy="semantic").notices)
+
+
+def test_words_are_corrected_only_where_there_is_doubt(notes: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def nearest(_: Evidence, term: str) -> None:
+        asked.append(term)
+
+    monkeypatch.setattr(Evidence, "nearest_word", nearest)
+    assert search(notes, "slow dokcer builds on the laptops").hits and asked == []
+    assert search(notes, "certifcates").hits and asked == ["certifcates"]
 
 
 def test_what_an_entry_is_marked_with_counts_as_its_words(notes: Workspace) -> None:

@@ -23,7 +23,7 @@ from synaptic.search.ranking import PRESETS, SIGNALS, Ranked, choose_weights, we
 
 
 def signals(importance: int | None, accesses: int, **known: Any) -> Signals:
-    standing = Standing(1, "id", 0, "a.md", 0, "note", "file", importance, accesses, None, "title")
+    standing = Standing(1, "id", 0, "a.md", 0, "note", "file", importance, accesses, None, "title", 1)
     return Ranked(standing, score=0.0, decay=1.0, met=(), **known).signals
 
 
@@ -112,7 +112,7 @@ def titles(result: Any) -> list[str]:
 )
 def test_one_signal_alone_decides(journal: Workspace, signal: str, first: str) -> None:
     alone = dict.fromkeys(SIGNALS, 0.0) | {signal: 1.0}
-    result = search(journal, "cable", weights=alone, prefer=Filters(tags=("db",)), explain=True)
+    result = search(journal, "cable", weights=alone, prefer=Filters(tags=("db",)), limit=20, explain=True)
     assert titles(result)[0] == first
     assert result.weights == alone
     scores = [hit.score for hit in result.hits]
@@ -161,8 +161,8 @@ def test_counts_survive_the_end_of_a_command(home: Home) -> None:
 
 
 def test_a_preference_raises_what_it_fits_and_hides_nothing(journal: Workspace) -> None:
-    plain = search(journal, "cable")
-    wanted = search(journal, "cable", prefer=Filters(types=("decision",), projects=("web",)), explain=True)
+    plain = search(journal, "cable", limit=20)
+    wanted = search(journal, "cable", limit=20, prefer=Filters(types=("decision",), projects=("web",)), explain=True)
     assert sorted(titles(wanted)) == sorted(titles(plain))
     assert titles(wanted).index("Tagged") < titles(plain).index("Tagged")
     tagged = next(hit for hit in wanted.hits if hit.entry.title == "Tagged")
@@ -179,26 +179,29 @@ def test_a_preference_raises_what_it_fits_and_hides_nothing(journal: Workspace) 
 def test_every_order_works_without_a_query_too(journal: Workspace, order: str, first: str) -> None:
     assert titles(search(journal, "", order=order))[0] == first
     assert find(journal, order=order).entries[0].title == first
-    assert set(titles(search(journal, "cable", order=order))) == set(titles(search(journal, "cable")))
+    by_order, plain = (search(journal, "cable", limit=20, order=chosen) for chosen in (order, "relevance"))
+    assert set(titles(by_order)) == set(titles(plain)) and len(plain.hits) == 6
+    cut = [set(titles(search(journal, "cable", order=chosen))) for chosen in (order, "relevance")]
+    assert cut[0] == cut[1]
 
 
 # -- cuts -----------------------------------------------------------------------------------------------
 
 
 def test_what_is_too_far_in_meaning_is_cut_and_what_has_no_vector_stays(journal: Workspace) -> None:
-    every = search(journal, "The cable is new.", embed_ms=2_000, explain=True)
+    every = search(journal, "The cable is new.", embed_ms=2_000, limit=20, explain=True)
     near = {hit.entry.title: hit.why.similarity for hit in every.hits if hit.why and hit.why.similarity is not None}
     assert len(near) == len(every.hits) == 6
     *_, second, best = sorted(near, key=near.__getitem__)
     cut = (near[best] + near[second]) / 2
-    assert titles(search(journal, "The cable is new.", min_similarity=cut)) == [best]
+    assert titles(search(journal, "The cable is new.", limit=20, min_similarity=cut)) == [best]
     nothing = search(journal, "zebra crossing cable", min_similarity=0.99)
     assert not nothing.hits and "min_similarity 0.99 cut all" in nothing.notices[-1]
     save(journal, "The cable has no vector.", title="Bare")
     with journal.index.writing():
         journal.index.file.db.execute("UPDATE chunk SET vector = 0 WHERE rowid = (SELECT max(rowid) FROM chunk)")
         journal.index.file.db.execute("DELETE FROM chunk_vec WHERE rowid = (SELECT max(rowid) FROM chunk)")
-    left = search(journal, "The cable is new.", min_similarity=cut, embed_ms=0)
+    left = search(journal, "The cable is new.", limit=20, min_similarity=cut, embed_ms=0)
     assert set(titles(left)) == {best, "Bare"}
     assert any("no vector" in notice for notice in left.notices)
 
@@ -235,14 +238,14 @@ def test_bounded_knows_nothing_older_and_shows_the_newest_first(meant: tuple[Wor
         clock.forward(days=20)
         save(ws, f"The worker service was restarted by PM2 again on {clock():%d %B}.")
     query = "which process manager restarts our worker"
-    bounded = search(ws, query, strategy="bounded", embed_ms=5_000)
+    bounded = search(ws, query, strategy="bounded", limit=20, embed_ms=5_000)
     moments = [hit.entry.at for hit in bounded.hits]
     assert moments == sorted(moments, reverse=True) and len(set(moments)) == len(moments) == 5
     assert min(moments) >= clock() - timedelta(days=90)
     assert "decision" not in {hit.entry.type for hit in bounded.hits}
     assert [entry.type for entry in find(ws, query, filters=Filters(types=("decision",))).entries] == ["decision"]
     since = (clock() - timedelta(days=30)).date().isoformat()
-    assert len(search(ws, query, strategy="bounded", filters=Filters(since=since)).hits) == 2
+    assert len(search(ws, query, strategy="bounded", filters=Filters(since=since), limit=20).hits) == 2
 
 
 def test_decisions_are_ranked_by_meaning(meant: tuple[Workspace, Clock]) -> None:

@@ -71,8 +71,8 @@ def test_words_and_meaning_alone(meaning: Workspace) -> None:
 
 def test_meaning_without_a_word_says_so(meaning: Workspace) -> None:
     result = search(meaning, "zzqqy")
-    assert "in meaning only" in result.notices[0]
-    assert all(hit.score < 0.5 for hit in result.hits)
+    assert "no close match" in result.notices[0]
+    assert result.hits and all(hit.score < 0.25 for hit in result.hits)
 
 
 def test_a_typing_error_finds_the_nearest_word(meaning: Workspace) -> None:
@@ -84,6 +84,9 @@ def test_a_typing_error_finds_the_nearest_word(meaning: Workspace) -> None:
 def test_why(meaning: Workspace) -> None:
     [hit, *_] = search(meaning, "JWT token", explain=True).hits
     assert hit.why is not None
+    assert 0 < hit.why.combined <= 1 and 0.5 < hit.score <= 1
+    weighed = search(meaning, "JWT token", preset="balanced", explain=True).hits[0]
+    assert weighed.why is not None and weighed.why.combined == weighed.score
     assert (hit.why.lexical_rank, hit.why.matched_layers) == (1, ("lexical", "semantic"))
     assert hit.why.similarity is not None and 0.2 < hit.why.similarity <= 1
     assert hit.why.decay == pytest.approx(1.0, abs=1e-3)
@@ -130,7 +133,9 @@ def test_those_without_a_vector_yet_keep_their_places(model: FastEmbedder, tmp_p
         embed_pending(ws, budget_s=None)
         waiting = ws.config.journal / f"{clock():%Y-%m-%d}-later.md"
         waiting.write_text("\n".join(f"## 1{n}:00 staging database port\n" for n in range(10)), encoding="utf-8")
-        found = [hit.entry.title for hit in search(ws, "staging database port", strategy="hybrid", embed_ms=0).hits]
+        found = [
+            hit.entry.title for hit in search(ws, "staging database port", strategy="hybrid", limit=20, embed_ms=0).hits
+        ]
         assert set(found[:10]) == {"staging database port"} and set(found[10:]) == {*OTHERS[:6], *postgres}
 
 
@@ -158,6 +163,37 @@ def test_what_is_said_by_whom_the_question_names_counts_more(model: FastEmbedder
             save(ws, f"Bob: oh, {text}")
         assert titles(ws, "Which instrument does Ada play?")[0].startswith("Ada:")
         assert titles(ws, "Which instrument does Bob play?")[0].startswith("Bob:")
+
+
+@pytest.mark.parametrize(
+    ("label", "question", "raised"),
+    [
+        ("fix", "how did we fix the login timeout?", False),
+        ("fix", "How did Fix mend the login timeout?", False),
+        ("Fix", "how did we fix the login timeout?", False),
+        ("Fix", "How did Fix mend the login timeout?", True),
+    ],
+)
+def test_a_speaker_is_written_with_a_capital_in_the_titles_and_in_the_question(
+    model: FastEmbedder, tmp_path: Path, clock: Clock, label: str, question: str, raised: bool
+) -> None:
+    mended = ("login timeout", "retry of uploads", "broken link on the start page", "colour of the logo", "spelling")
+    scores: list[dict[str, float]] = []
+    for speakers in (True, False):
+        home = tmp_path / str(speakers)
+        with open_home(home, embedder=model, clock=clock, search={"speakers": speakers}) as ws:
+            for what in mended:
+                save(ws, f"{label}: {what} of the portal is mended.")
+            save(ws, "The login ran into a timeout because the session table was locked; an index mended it.")
+            for text in OTHERS[:6]:
+                save(ws, text)
+            hits = search(ws, question, limit=20, explain=True).hits
+            scores.append({hit.entry.content: hit.why.combined for hit in hits if hit.why})
+    on, off = scores
+    assert len(on) == len(off) == 12
+    for content, score in on.items():
+        halved = raised and not content.startswith(f"{label}: ")
+        assert score == pytest.approx(off[content] * (0.5 if halved else 1), abs=1e-5)
 
 
 def test_a_page_without_a_date_is_not_taken_for_the_later(model: FastEmbedder, tmp_path: Path) -> None:
@@ -250,8 +286,8 @@ def test_filters_are_exact_in_both_lists(
 def test_inline_filters_and_phrases(ws: Workspace) -> None:
     save(ws, "The connection pool is small", type="decision", tags=["db"])
     save(ws, "The pool has no connection to the river")
-    assert titles(ws, '"connection pool"') == ["The connection pool is small"]
-    assert titles(ws, "pool tag:db") == ["The connection pool is small"]
+    assert titles(ws, '"connection pool"', limit=20) == ["The connection pool is small"]
+    assert titles(ws, "pool tag:db", limit=20) == ["The connection pool is small"]
     assert titles(ws, "type:decision") == ["The connection pool is small"]
     nothing = search(ws, '"pool connection"')
     assert nothing.hits == () and "without the quotes" in nothing.notices[0]
@@ -302,14 +338,15 @@ def test_what_has_no_vector_yet_is_counted_with_the_cure(tmp_path: Path) -> None
 def test_superseded_entries_are_hidden_unless_asked_for(ws: Workspace) -> None:
     old = save(ws, "The team meets on Monday")
     new = save(ws, "The team meets on Tuesday", supersedes=[old.id[-8:]])  # within the same second
-    assert [hit.entry.id for hit in search(ws, "team meets").hits] == [new.id]
+    assert [hit.entry.id for hit in search(ws, "team meets", limit=20).hits] == [new.id]
     filters = build_filters(now=ws.clock(), include_superseded=True)
-    both = search(ws, "team meets", filters=filters)
+    both = search(ws, "team meets", filters=filters, limit=20)
     assert {hit.entry.id: hit.superseded_by for hit in both.hits} == {old.id: new.id, new.id: None}
     assert get(ws, [old.id]).superseded_by == {old.id: new.id}
     for listing in (
         recent(ws),
         recent(ws, "team"),
+        recent(ws, "team", limit=20),
         find(ws, facets=True),
         find(ws, "team", filters=build_filters(now=ws.clock())),
     ):
@@ -328,8 +365,9 @@ def test_recent_with_a_query_reaches_no_further_than_the_last_fifty(ws: Workspac
     for number in range(50):
         clock.forward(minutes=1)
         save(ws, f"harbour report {number}")
-    found = recent(ws, "harbour closed").entries
+    found = recent(ws, "harbour closed", limit=10).entries
     assert len(found) == 10
+    assert 0 < len(recent(ws, "harbour closed").entries) <= 8
     assert "The harbour is closed" not in [entry.title for entry in found]
     assert [entry.at for entry in found] == sorted((entry.at for entry in found), reverse=True)
 
@@ -434,7 +472,8 @@ def test_dates_are_inclusive(ws: Workspace, wanted: dict[str, object], days: lis
         save(ws, f"harbour {day}", at=f"2026-11-{day}T{'00:00' if day % 2 else '23:59'}:00")
     filters = build_filters(now=ws.clock(), **wanted)  # type: ignore[arg-type]
     for strategy in ("lexical", "semantic"):
-        assert sorted(titles(ws, "harbour", filters=filters, strategy=strategy)) == [f"harbour {day}" for day in days]
+        found = titles(ws, "harbour", filters=filters, strategy=strategy, limit=20)
+        assert sorted(found) == [f"harbour {day}" for day in days]
 
 
 # -- what must not get lost in a full list -----------------------------------------------------------------------
@@ -456,7 +495,7 @@ def test_filters_are_exact_among_many(ws: Workspace) -> None:
     (ws.config.journal / "2026-11-20.md").write_text(day)
     rebuild(ws)
     for strategy in ("lexical", "semantic", "hybrid"):
-        found = titles(ws, "harbour tag:rare", strategy=strategy)
+        found = titles(ws, "harbour tag:rare", strategy=strategy, limit=20)
         assert sorted(found) == [f"harbour entry {n}" for n in (207, 407, 607, 7, 807)]
 
 
@@ -470,8 +509,11 @@ def test_as_many_answers_as_asked_for(ws: Workspace) -> None:
 def test_a_phrase_is_looked_for_in_the_entry_itself(ws: Workspace) -> None:
     save(ws, "The connection pool is small")
     save(ws, "Lunch at the harbour")
-    assert titles(ws, "connection pool", strategy="lexical") == ["The connection pool is small", "Lunch at the harbour"]
-    assert titles(ws, '"connection pool"') == ["The connection pool is small"]
+    assert titles(ws, "connection pool", strategy="lexical", limit=20) == [
+        "The connection pool is small",
+        "Lunch at the harbour",
+    ]
+    assert titles(ws, '"connection pool"', limit=20) == ["The connection pool is small"]
 
 
 # -- words ---------------------------------------------------------------------------------------------------------
@@ -501,9 +543,9 @@ def test_inline_filters_narrow_what_the_parameters_left_open(ws: Workspace) -> N
     save(ws, "Harbour one", type="decision", tags=["a"])
     save(ws, "Harbour two", type="issue", tags=["a"])
     given_ = build_filters(now=ws.clock(), type="issue")
-    assert titles(ws, "harbour tag:a", filters=given_) == ["Harbour two"]
-    assert titles(ws, "harbour type:decision", filters=given_) == ["Harbour two"]  # the parameter wins
-    assert set(titles(ws, "harbour days:3")) == set(titles(ws, "harbour days 3"))
+    assert titles(ws, "harbour tag:a", filters=given_, limit=20) == ["Harbour two"]
+    assert titles(ws, "harbour type:decision", filters=given_, limit=20) == ["Harbour two"]  # the parameter wins
+    assert set(titles(ws, "harbour days:3", limit=20)) == set(titles(ws, "harbour days 3", limit=20))
     assert any("`days:` is no filter" in notice for notice in search(ws, "harbour days:3").notices)
 
 
@@ -516,12 +558,12 @@ def test_why_names_the_filters_and_the_age(ws: Workspace, clock: Clock) -> None:
     save(ws, "Harbour one", type="decision")
     save(ws, "Harbour two", type="reference")
     clock.forward(days=30)
-    by_title = {hit.entry.title: hit.why for hit in search(ws, "harbour", explain=True).hits}
+    by_title = {hit.entry.title: hit.why for hit in search(ws, "harbour", limit=20, explain=True).hits}
     floor = ws.config.search.decay_floor
     assert by_title["Harbour one"].decay == pytest.approx(floor + (1 - floor) / 2)
     assert by_title["Harbour one"].age_days == 30
     assert by_title["Harbour two"].decay == 1, "what is for reference does not age"
-    [hit] = search(ws, "harbour type:decision since:2026-01-01", explain=True).hits
+    [hit] = search(ws, "harbour type:decision since:2026-01-01", limit=20, explain=True).hits
     assert hit.why is not None and hit.why.matched_filters == ("types", "since")
     assert all(hit.why is None for hit in search(ws, "harbour").hits)
 

@@ -12,6 +12,7 @@ from outside import Home
 from synaptic import Workspace, open_workspace, save, search
 from synaptic.errors import InvalidArgument
 from synaptic.index.embedding import FastEmbedder
+from synaptic.language.analysis import plan_of
 from synaptic.models import Filters
 from synaptic.search.understanding import analysis_of
 
@@ -54,9 +55,12 @@ def test_what_a_name_crowds_out_is_found(diary: Workspace) -> None:
         "when was the violin on a Sunday?",
     ],
 )
-def test_the_plan_that_an_analysis_shows_is_the_one_that_runs(diary: Workspace, question: str) -> None:
-    planned = analysis_of(diary, question).plan.sub_queries
-    ran = search(diary, question, explain=True).rounds[0].sub_queries
+def test_the_plan_of_a_question_runs_where_a_smart_search_is_asked_for(diary: Workspace, question: str) -> None:
+    [whole] = analysis_of(diary, question).plan.sub_queries  # of a search without options
+    found = search(diary, question, explain=True)
+    assert (found.strategy, found.rounds, whole.layer) == ("hybrid", (), "hybrid")
+    planned = plan_of(whole.query).sub_queries
+    ran = search(diary, question, strategy="smart", explain=True).rounds[0].sub_queries
     assert [part.id for part in planned] == [part.id for part in ran]
     for part, run in zip(planned, ran, strict=True):
         assert run.query.startswith(part.query.rstrip("?"))
@@ -75,7 +79,7 @@ def test_what_was_before_an_event_is_not_crowded_out_by_what_came_later(tmp_path
         question = "What built the frontend before Vite?"
         search(ws, question, embed_ms=20_000)
         plain = search(ws, question, strategy="smart", sub_queries=["Vite", "What built the frontend"], limit=40)
-        found = search(ws, question, limit=40, explain=True)
+        found = search(ws, question, strategy="smart", limit=40, explain=True)
         assert [query.query for query in found.rounds[0].sub_queries[1:]] == ["Vite", "What built the frontend"]
         places = [["Webpack" in hit.entry.title for hit in result.hits].index(True) for result in (found, plain)]
         assert places[0] < places[1]
@@ -101,6 +105,7 @@ def test_a_round_that_brings_nothing_is_the_last(tmp_path: Path) -> None:
             "Which cables did Anna buy?",
             filters=Filters(tags=("shop",)),
             strategy="smart",
+            limit=20,
             max_rounds=3,
             explain=True,
         )

@@ -184,7 +184,7 @@ async def test_instructions_say_when(connect: Callable[..., Client], mode: str) 
 async def test_output_schemas_name_every_field(connect: Callable[..., Client]) -> None:
     async with connect() as client:
         receipt = await call(client, "context_save", content="One.", tags=["a"])
-        found = await call(client, "context_search", query="which one?", explain=True)
+        found = await call(client, "context_search", query="which one?", sub_queries=["one"], explain=True)
         listed = await call(client, "context_find", facets=True)
     assert set(receipt) == set(BY_NAME["context_save"].output_schema["properties"])
     search = BY_NAME["context_search"].output_schema["properties"]
@@ -362,14 +362,17 @@ async def test_a_small_budget_shortens_and_says_so(connect: Callable[..., Client
         for n in range(20):
             await call(client, "context_save", content=f"Harbour report {n}. " + f"Ships and cranes {n}. " * 60)
         for max_tokens in (100, 500, 2_000):
-            result = await client.call_tool("context_search", {"query": "harbour", "max_tokens": max_tokens})
+            result = await client.call_tool(
+                "context_search", {"query": "harbour", "limit": 20, "max_tokens": max_tokens}
+            )
             said, data = text(result), result.structured_content
             assert data and len(data["hits"]) == 20 and said.startswith("20 of 20 ")
             assert len(said) <= max_tokens * CHARS_PER_TOKEN + 400
             shown = sum(hit["id"].partition("-")[2] in said for hit in data["hits"])
             assert (f"{20 - shown} more did not fit: raise max_tokens" in said) == (shown < 20)
             assert "context_get" in said and any(hit["truncated"] for hit in data["hits"])
-        whole = await call(client, "context_search", query="harbour", max_tokens=20_000)
+        whole = await call(client, "context_search", query="harbour", limit=20, max_tokens=20_000)
+        assert len(whole["hits"]) == 20
         assert not any(hit["truncated"] for hit in whole["hits"])
 
 
@@ -554,7 +557,7 @@ async def test_until_the_model_is_ready_words_answer_and_say_so(home: Path) -> N
                 if late["mode"] == "hybrid" and "words only" not in "".join(late["notices"]):
                     break
                 await asyncio.sleep(0.05)
-            assert late["mode"] == "hybrid" and "in meaning only" in "".join(late["notices"])
+            assert late["mode"] == "hybrid" and "loading" not in "".join(late["notices"])
             assert "JWT" in late["hits"][0]["title"]
     finally:
         slow.go.set()

@@ -225,7 +225,7 @@ test_an_incremental_index_equals_a_fresh_one = Journaling.TestCase
 
 def found(ws: Workspace, phrase: str) -> list[str]:
     """What the next search finds that holds this phrase itself, not just beside it."""
-    return [hit.entry.content for hit in search(ws, f'"{phrase}"', strategy="lexical").hits]
+    return [hit.entry.content for hit in search(ws, f'"{phrase}"', strategy="lexical", limit=100).hits]
 
 
 def vectors(ws: Workspace) -> set[bytes]:
@@ -525,7 +525,7 @@ def test_a_file_that_never_rests_is_an_error(filled: Workspace, day_file: Path) 
 def test_a_search_beside_a_writer_answers_from_what_there_is(filled: Workspace, day_file: Path) -> None:
     with open_home(filled.config.home) as other, other.index.writing():
         day_file.write_bytes(day_file.read_bytes() + b"\n## 23:00 Late\na giraffe\n")
-        answer = search(filled, "cable giraffe", embed_ms=0)
+        answer = search(filled, "cable giraffe", limit=20, embed_ms=0)
         listings = [find(filled), recent(filled), get(filled, [answer.hits[0].entry.id])]
     assert len(answer.hits) == 12
     for said in (answer, *listings):

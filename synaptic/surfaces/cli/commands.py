@@ -113,7 +113,7 @@ def analyze(ws: Workspace, as_json: bool, note: bool, text: Words = ()) -> None:
     answer(as_json, data, terminal.outline(data))
 
 
-@command("recent", f.WORDS, f.IN_PROJECT, f.LIMIT.replace(default=10), f.AS_JSON)
+@command("recent", f.WORDS, f.IN_PROJECT, f.NEWEST, f.AS_JSON)
 def recent(ws: Workspace, as_json: bool, text: Words = (), **given: Any) -> None:
     """Show the newest entries.
 
@@ -126,7 +126,7 @@ def recent(ws: Workspace, as_json: bool, text: Words = (), **given: Any) -> None
 
 @command(
     "find", f.WORDS, f.IN_TYPES, f.IN_TAGS, f.IN_FILES, f.IN_PROJECTS, f.SINCE, f.UNTIL, f.OF_PARENT, f.HAS_BODY,
-    f.HAS_FILES, f.MIN_IMPORTANCE, f.MAX_IMPORTANCE, f.ORDER, f.AROUND, f.FACETS, f.SUPERSEDED, f.LIMIT, f.CURSOR,
+    f.HAS_FILES, f.MIN_IMPORTANCE, f.MAX_IMPORTANCE, f.ORDER, f.AROUND, f.FACETS, f.SUPERSEDED, f.LENGTH, f.CURSOR,
     f.AS_JSON
 )  # fmt: skip
 def find(ws: Workspace, as_json: bool, text: Words = (), **given: Any) -> None:

@@ -99,7 +99,9 @@ MAX_IMPORTANCE = _option(int | None, "max_importance", "N", "0 to 10.")
 SUPERSEDED = _switch("include_superseded", "Also what a later entry replaces.")
 
 # how they are answered
-LIMIT = _option(int, "limit", "N", "1 to 100.", default=20)
+LIMIT = _option(int | None, "limit", "N", "1 to 100; without it an answer ends where nothing more fits, at most 8.")
+NEWEST = _option(int | None, "limit", "N", "1 to 100; without it 10, of a TEXT those that fit.")
+LENGTH = _option(int, "limit", "N", "1 to 100.", default=20)
 STRATEGY = _one_of("strategy", "NAME", STRATEGIES, default="auto")
 BUDGET_MS = _option(float | None, "budget_ms", "MS", "How long an automatic search may take.")
 PRESET = _one_of("preset", "NAME", PRESETS, "Weights by name")

@@ -160,7 +160,7 @@ def hits_text(result: SearchResult, is_hit: IsHit, to: Screen) -> str:
 
 
 def _choice(result: SearchResult, choice: Choice) -> str:
-    """`smart (a question): 41 ms of 100 (lexical 8, semantic 12); 38 ms expected`."""
+    """`smart (it was given in parts): 41 ms of 100 (lexical 8, semantic 12); 38 ms expected`."""
     layers = ", ".join(f"{layer.name} {layer.actual_ms:.0f}" for layer in choice.layers)
     budget = f" of {choice.budget_ms:g}" if choice.budget_ms is not None else ""
     expected = f"; {choice.estimated_ms:.0f} ms expected" if choice.estimated_ms is not None else ""

@@ -220,7 +220,9 @@ TOOLS: tuple[Tool, ...] = (
             "query": _say(_TEXT, 'A question or words; "a phrase" must occur.'),
             **_FILTERS,
             "days": _say(_WHOLE_NUMBER, "last N days"),
-            "limit": _say(_WHOLE_NUMBER, "1 to 100", 20),
+            "limit": _say(
+                _WHOLE_NUMBER, "1 to 100; without it an answer ends where nothing more fits, at most 8"
+            ),
             "strategy": {"type": "string", "enum": list(STRATEGIES), "default": "auto"},
             "budget_ms": _say(_NUMBER, "for auto"),
             "preset": {"type": "string", "enum": list(PRESETS)},
@@ -241,7 +243,7 @@ TOOLS: tuple[Tool, ...] = (
     _tool(
         "context_recent",
         "The newest entries, for the start of a session. With a query, the fitting ones of the last 50.",
-        {"query": _TEXT, "project": _TEXT, "limit": _say(_WHOLE_NUMBER, default=10)},
+        {"query": _TEXT, "project": _TEXT, "limit": _say(_WHOLE_NUMBER, "10; with a query those that fit")},
         (),
         _LISTING,
         read_only=True,

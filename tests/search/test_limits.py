@@ -1,0 +1,104 @@
+"""How many hits an answer holds, and that a limit changes nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from homes import Clock, open_home
+from outside import Home
+
+from synaptic import Filters, Workspace, find, rebuild, recent, save, search
+from synaptic.index.embedding import FastEmbedder
+from synaptic.search.calibration import MOST
+
+PLACES = ("harbour", "station", "market", "library", "bridge", "airport", "museum", "garden", "tower", "mill")
+EVENTS = ("was closed because of the storm", "has a new timetable", "costs more since May", "needs a coat of paint")
+LIMITS = (1, 3, 8, 20, 60, 100)
+
+
+@pytest.fixture(scope="module")
+def town(model: FastEmbedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    """150 entries; every seventh is long, so that words and meaning may find different passages of it."""
+    clock = Clock()
+    with open_home(tmp_path_factory.mktemp("home"), embedder=model, clock=clock) as ws:
+        for number in range(150):
+            place, event = PLACES[number % len(PLACES)], EVENTS[number % len(EVENTS)]
+            text = f"The {place} {event}, as report {number} says."
+            if number % 7 == 0:
+                text += "\n\n" + f"Nothing else happened on that day in the old town. {number} " * 40
+                text += f"\n\nA ferry to the {PLACES[number % 3]} leaves at noon."
+            save(ws, text, tags=["seventh"] if number % 7 == 0 else [])
+            clock.forward(hours=1)
+        rebuild(ws)
+        yield ws
+
+
+@pytest.mark.parametrize("strategy", ["auto", "lexical", "semantic", "smart"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "harbour storm",
+        "why was the harbour closed?",
+        "the latest report on the bridge",
+        "when does the ferry leave?",
+        "how do I bake bread?",
+    ],
+)
+def test_a_limit_changes_neither_the_order_nor_the_scores(town: Workspace, query: str, strategy: str) -> None:
+    answers = [search(town, query, strategy=strategy, limit=limit) for limit in LIMITS]
+    ranked = [[(hit.entry.id, hit.score, hit.passage) for hit in found.hits] for found in answers]
+    for one in ranked:
+        assert one == ranked[-1][: len(one)]
+    cut = search(town, query, strategy=strategy)
+    assert [(hit.entry.id, hit.score, hit.passage) for hit in cut.hits] == ranked[-1][: len(cut.hits)]
+    assert 0 < len(cut.hits) <= MOST or not ranked[-1]
+    assert len({found.notices for found in (cut, *answers)}) == 1
+    scores = [score for _, score, _ in ranked[-1]]
+    assert scores == sorted(scores, reverse=True) and all(0 <= score <= 1 for score in scores)
+
+
+def test_a_limit_is_filled_as_far_as_the_filters_allow(town: Workspace) -> None:
+    for query in ("why was the harbour closed?", "", "latest report"):
+        for limit in LIMITS:
+            assert len(search(town, query, limit=limit).hits) == limit
+            assert len(find(town, query, limit=limit).entries) == limit
+    seventh = Filters(tags=("seventh",))
+    assert len(search(town, "why was the harbour closed?", filters=seventh, limit=100).hits) == 22
+
+
+def test_without_a_limit_an_answer_ends_where_nothing_more_fits(town: Workspace) -> None:
+    save(town, "The dentist moved to the ground floor of the post office.")
+    rebuild(town)
+    found = search(town, "where is the dentist?")
+    assert "dentist" in found.hits[0].entry.content and len(found.hits) < MOST < found.total
+    assert len(search(town, "harbour").hits) <= MOST
+    assert len(search(town, "harbour", preset="balanced").hits) == MOST  # weighted scores say nothing of fitting
+    assert len(search(town, "").hits) == len(search(town, "tag:seventh").hits) == 20
+    assert len(find(town, "where is the dentist?").entries) == 20
+
+
+def test_recent_ends_where_nothing_more_fits_unless_a_limit_is_given(town: Workspace) -> None:
+    assert len(recent(town).entries) == 10
+    assert 0 < len(recent(town, "harbour storm").entries) <= MOST
+    assert len(recent(town, "harbour storm", limit=30).entries) == 30
+    assert len(recent(town, "harbour storm", limit=100).entries) == 50  # it reaches no further back
+    assert len(recent(town, "?!").entries) == 10  # a list, like one without a query
+
+
+def test_the_command_and_the_tool_take_a_limit_and_do_without(home: Home) -> None:
+    for number in range(24):
+        home.ask("save", f"The harbour was closed, report {number}.")
+    with home.server() as server:
+
+        def counts(*flags: str, **args: int) -> set[int]:
+            """The numbers of hits of the command and of the tool."""
+            said = home.ask("search", "harbour report", *flags), server.call("search", query="harbour report", **args)
+            return {len(found["hits"]) for found in said}
+
+        assert max(counts()) <= MOST
+        assert counts("--limit", "12", limit=12) == {12}
+        assert counts("--limit", "100", limit=100) == {24}
+        for args in ({}, {"query": "harbour"}):
+            assert len(server.call("find", **args)["entries"]) == 20
+        assert len(server.call("recent")["entries"]) == len(home.ask("recent")["entries"]) == 10
