@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-MOST = 8
-"""The hits of an answer without a limit, at most."""
+MOST, NONE_FIT = 8, 3
+"""The hits of an answer without a limit, at most, and where nothing is close. By eye."""
 LOOKED_AT, SHARED = 5, 10
 """The hits of which the best decides whether anything fits, and the hits among which a score is a share. By eye."""
 

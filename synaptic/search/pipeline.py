@@ -38,9 +38,9 @@ from .adjust import (
     within_dates,
 )
 from .budget import Budget, choice
-from .calibration import MOST, fitting
+from .calibration import MOST, NONE_FIT, fitting
 from .doubt import notices_of, surety
-from .evidence import Evidence, Lists, Query
+from .evidence import Evidence, Lists, Query, Request
 from .fuse import fusion_weights, mode_of, ranked_for, weighed_up
 from .ranking import Ranked
 from .smart import think
@@ -102,7 +102,7 @@ def run(query: str, evidence: Evidence, report: SyncReport, budget: Budget | Non
         mode=mode,
         strategy=request.strategy,
         weights=dict(request.weights) if request.weights else fusion_weights(evidence, mode),
-        total=len(found.kept),
+        total=len(found.hits if is_cut(request, steps) else found.kept),
         hits=found.hits,
         terms=evidence.request.parsed.terms,
         notices=notices_of(evidence, report, remarks, found.ranked, found.kept),
@@ -162,10 +162,17 @@ def answer(evidence: Evidence, steps: Steps, ranked: Sequence[Ranked]) -> tuple[
     chance, doubts = surety(evidence, ranked, hits)
     if steps in (FUSED, ALONE):
         hits = tuple(replace(hit, score=round(one, 4)) for hit, one in zip(hits, chance, strict=True))
-    count = request.limit or (fitting(chance[:MOST]) if steps in (FUSED, ALONE) else MOST)
+    count = request.limit or MOST
+    if is_cut(request, steps):
+        count = min(fitting(chance[:MOST]), NONE_FIT if doubts else MOST)
     shown = in_order(looked[:count], request.order)
     found = {r.rowid: hit for r, hit in zip(looked, hits, strict=True)}
     return tuple(found[r.rowid] for r in shown), doubts
+
+
+def is_cut(request: Request, steps: Steps) -> bool:
+    """Whether the answer ends where nothing more fits."""
+    return request.limit is None and steps in (FUSED, ALONE)
 
 
 def listed(evidence: Evidence) -> list[Ranked]:
