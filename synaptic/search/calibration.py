@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import accumulate
+from statistics import fmean
 from typing import NamedTuple
 
 MOST, NONE_FIT = 8, 3
@@ -78,7 +79,7 @@ def chances(close: Sequence[float], scores: Sequence[float], curve: Curve, *, of
     """How often hits like these were right, from 0 to 1, in their order, which is that of the ranking; never rising.
 
     `close` is the closeness of each, `scores` its score in the ranking, `of_all` the sum of the best SHARED scores.
-    Where a lower hit of the first MOST has the better chance, those above it have that too.
+    Where a lower hit of the first MOST has the better chance, both have the mean (isotonic regression).
     """
     best = max(close[:LOOKED_AT], default=0.0)
     own = []
@@ -86,7 +87,12 @@ def chances(close: Sequence[float], scores: Sequence[float], curve: Curve, *, of
         share = math.log(min(max(score / of_all if of_all > 0 else 0.0, SHARES[0]), SHARES[1]))
         odds = curve.best * best + curve.behind * (best - one) + curve.share * share + curve.level
         own.append(1 / (1 + math.exp(-odds)))
-    first = list(accumulate(reversed(own[:MOST]), max))[::-1]
+    pools: list[list[float]] = []
+    for one in own[:MOST]:
+        pools.append([one])
+        while len(pools) > 1 and fmean(pools[-2]) < fmean(pools[-1]):
+            pools[-2:] = [pools[-2] + pools[-1]]
+    first = [fmean(pool) for pool in pools for _ in pool]
     return [*first[:-1], *accumulate(own[MOST:], min, initial=first[-1])] if first else []
 
 

@@ -137,8 +137,8 @@ def newest_of_a_topic_first(
 ) -> list[Key]:
     """The order, in which of two entries that say the same thing the later stands first.
 
-    `same_topic` holds unordered pairs, `moment` anything that orders entries in time. Within each group of
-    pairs that hang together only the places of its members change hands; everybody else stays.
+    `same_topic` holds unordered pairs, `moment` anything that orders entries in time. Each group of pairs that hang
+    together stands, newest first, where the best of it stood.
     """
     group: dict[Key, Key] = {key: key for key in order}
 
@@ -150,12 +150,7 @@ def newest_of_a_topic_first(
 
     for one, other in same_topic:
         group[root(one)] = root(other)
-    places: dict[Key, list[int]] = {}
-    for place, key in enumerate(order):
-        places.setdefault(root(key), []).append(place)
-    result = list(order)
-    for members in places.values():
-        newest_first = sorted((order[place] for place in members), key=lambda key: moment[key], reverse=True)
-        for place, key in zip(members, newest_first, strict=True):
-            result[place] = key
-    return result
+    groups: dict[Key, list[Key]] = {}
+    for key in order:
+        groups.setdefault(root(key), []).append(key)
+    return [key for members in groups.values() for key in sorted(members, key=lambda key: moment[key], reverse=True)]

@@ -6,16 +6,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
+from ..index import units
 from .evidence import Evidence
 from .ranking import Ranked, newest_of_a_topic_first
 
 DEPTH = 10
 """Entries that can change places. By eye."""
 
-NEARER, ENOUGH = 2.0, 0.91
+ALIKE, NEARER, ENOUGH = 0.4, 2.0, 0.91
 """The weight of the first sign beside the second, and the sum from which on two entries are on one topic.
 
 A regression on corrections, on notes that only sound alike (freshness.json and the even cases of corrections.json in
@@ -37,8 +38,9 @@ def later_first(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked
     if not pairs:
         return ranked
     chunks = {r.rowid: evidence.chunk(r.rowid, near=True) for pair in pairs for r in pair}
-    evidence.read(chunks)
-    texts = {rowid: evidence.passage(rowid, chunk)[0] for rowid, chunk in chunks.items()}
+    pairs = _alike(pairs, chunks, evidence.ws.index.vectors(list(chunks.values())))
+    evidence.read({r.rowid: chunks[r.rowid] for pair in pairs for r in pair})
+    texts = {r.rowid: evidence.passage(r.rowid, chunks[r.rowid])[0] for pair in pairs for r in pair}
     by_rowid = {r.rowid: r for r in first}
     order = newest_of_a_topic_first(
         list(by_rowid),
@@ -72,6 +74,18 @@ def _pairs(ranked: Sequence[Ranked], meaning: Sequence[float]) -> list[tuple[Ran
         others = max((meaning[place] for place in nearest if place not in (one, other)), default=0.0)
         if NEARER * (meaning[other] - others) + later.score / max(best.score, 1e-9) > ENOUGH:
             found.append((best, later))
+    return found
+
+
+def _alike(
+    pairs: Sequence[tuple[Ranked, Ranked]], chunks: Mapping[int, int], stored: Mapping[int, bytes]
+) -> list[tuple[Ranked, Ranked]]:
+    """The pairs whose passages have a cosine of at least ALIKE: what is merely near the question is another matter."""
+    found = []
+    for pair in pairs:
+        vectors = [stored[chunks[r.rowid]] for r in pair if chunks[r.rowid] in stored]
+        if len(vectors) == 2 and float((both := units(vectors))[0] @ both[1]) >= ALIKE:
+            found.append(pair)
     return found
 
 
