@@ -22,8 +22,9 @@ SMALLEST, LARGEST = 40, 1_000
 """Passages of the smallest and the largest journal of the panel: the more there are, the nearer something comes, but
 beyond these nothing was measured."""
 
-LEAST_CHANCE, LEAST_SHARE = 0.02, 0.06
-"""An answer without a limit ends after the last hit that has this chance, and this share of the best one's chance.
+LEAST_CHANCE, LEAST_SHARE, OWN = 0.02, 0.06, 0.1
+"""An answer without a limit ends after the last hit that has this chance, and this share of the best one's chance; it
+holds a word of the question, or has this meaning.
 
 Chosen on one half of the panel, where that keeps 96 % of recall@8; `bench.py sure` shows the other half.
 """
@@ -96,7 +97,11 @@ def chances(close: Sequence[float], scores: Sequence[float], curve: Curve, *, of
     return [*first[:-1], *accumulate(own[MOST:], min, initial=first[-1])] if first else []
 
 
-def fitting(chance: Sequence[float]) -> int:
-    """How many of these hits an answer without a limit holds: at least the best one."""
+def fitting(chance: Sequence[float], signs: Sequence[Signs]) -> int:
+    """How many of these hits an answer without a limit holds: at least the best one.
+
+    A hit that says nothing of the question itself, and is there for the entries beside it, is no reason to go on.
+    """
     least = max(LEAST_CHANCE, LEAST_SHARE * chance[0]) if chance else 0.0
-    return max((place for place, one in enumerate(chance, start=1) if one >= least), default=min(1, len(chance)))
+    fits = [one >= least and (own.words > 0 or own.meaning >= OWN) for one, own in zip(chance, signs, strict=False)]
+    return max((place for place, fit in enumerate(fits, start=1) if fit), default=min(1, len(fits)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from ..language.lexicon import TYPE_WORDS
 from ..language.words import places, words
@@ -12,13 +13,21 @@ from ..models import Filters, Hit
 from ..workspace.embed import DEFAULT_RATE
 from ..workspace.sync import SyncReport
 from ..workspace.workspace import Workspace
-from .calibration import BY_MEANING, BY_WORDS, LOOKED_AT, SHARED, Signs, chances, closeness
+from .calibration import BY_MEANING, BY_WORDS, LOOKED_AT, MOST, NONE_FIT, SHARED, Signs, chances, closeness, fitting
 from .evidence import Evidence, Request, given
 from .ranking import Ranked
 
 
-def surety(evidence: Evidence, ranked: Sequence[Ranked], hits: Sequence[Hit]) -> tuple[list[float], tuple[str, ...]]:
-    """How often hits like these, the first of the ranking, were right; and a notice where nothing is close."""
+class Surety(NamedTuple):
+    """How often hits like these were right, how many of them fit, and a notice where nothing is close."""
+
+    chances: list[float]
+    fit: int
+    doubts: tuple[str, ...]
+
+
+def surety(evidence: Evidence, ranked: Sequence[Ranked], hits: Sequence[Hit]) -> Surety:
+    """How sure these hits are, the first of the ranking."""
     terms = evidence.request.parsed.terms
     total, counts = evidence.document_counts({word for term in terms for _, word in words(term)})
     idf = {word: math.log(1 + (1 + total) / (1 + count)) for word, count in counts.items()}
@@ -27,14 +36,14 @@ def surety(evidence: Evidence, ranked: Sequence[Ranked], hits: Sequence[Hit]) ->
     unknown = sum(weight for word, weight in idf.items() if not counts[word]) / in_all if in_all else 0.0
     meaning = evidence.meaning([r.rowid for r in ranked[: len(hits)]])
     curve = BY_WORDS if evidence.vector is None else BY_MEANING
-    close = [
-        closeness(Signs(near, _held(evidence, hit, weights), unknown), curve, passages=total)
-        for near, hit in zip(meaning, hits, strict=True)
-    ]
-    of_all = sum(r.score for r in ranked[:SHARED])
-    doubtful = hits and max(close[:LOOKED_AT]) < curve.doubt
-    said = ("There is no close match; these are the nearest.",) if doubtful else ()
-    return chances(close, [r.score for r in ranked[: len(hits)]], curve, of_all=of_all), said
+    signs = [Signs(near, _held(evidence, hit, weights), unknown) for near, hit in zip(meaning, hits, strict=True)]
+    close = [closeness(one, curve, passages=total) for one in signs]
+    scores, of_all = [r.score for r in ranked[: len(hits)]], sum(r.score for r in ranked[:SHARED])
+    found = chances(close, scores, curve, of_all=of_all)
+    fit = fitting(found[:MOST], signs)
+    if not hits or max(close[:LOOKED_AT]) >= curve.doubt:
+        return Surety(found, fit, ())
+    return Surety(found, min(fit, NONE_FIT), ("There is no close match; these are the nearest.",))
 
 
 def _held(evidence: Evidence, hit: Hit, weights: Mapping[str, float]) -> float:

@@ -38,7 +38,7 @@ from .adjust import (
     within_dates,
 )
 from .budget import Budget, choice
-from .calibration import MOST, NONE_FIT, fitting
+from .calibration import MOST
 from .doubt import notices_of, surety
 from .evidence import Evidence, Lists, Query, Request
 from .fuse import fusion_weights, mode_of, ranked_for, weighed_up
@@ -159,15 +159,13 @@ def answer(evidence: Evidence, steps: Steps, ranked: Sequence[Ranked]) -> tuple[
         return read(evidence, in_order(ranked[: request.limit or LISTED_MOST], request.order)), ()
     looked = ranked[: max(request.limit or 0, MOST)]
     hits = read(evidence, looked)
-    chance, doubts = surety(evidence, ranked, hits)
+    sure = surety(evidence, ranked, hits)
     if steps in (FUSED, ALONE):
-        hits = tuple(replace(hit, score=round(one, 4)) for hit, one in zip(hits, chance, strict=True))
-    count = request.limit or MOST
-    if is_cut(request, steps):
-        count = min(fitting(chance[:MOST]), NONE_FIT if doubts else MOST)
+        hits = tuple(replace(hit, score=round(one, 4)) for hit, one in zip(hits, sure.chances, strict=True))
+    count = sure.fit if is_cut(request, steps) else request.limit or MOST
     shown = in_order(looked[:count], request.order)
     found = {r.rowid: hit for r, hit in zip(looked, hits, strict=True)}
-    return tuple(found[r.rowid] for r in shown), doubts
+    return tuple(found[r.rowid] for r in shown), sure.doubts
 
 
 def is_cut(request: Request, steps: Steps) -> bool:

@@ -126,10 +126,12 @@ def test_hits_without_a_score_have_a_chance_all_the_same() -> None:
 
 # -- where an answer ends -------------------------------------------------------------------------------
 
+SAYS = Signs(0.0, 1.0, 0.0)
+
 
 @given(st.lists(share, max_size=20).map(lambda some: sorted(some, reverse=True)))
 def test_an_answer_keeps_the_best_and_drops_what_has_hardly_a_chance(chance: list[float]) -> None:
-    kept = fitting(chance)
+    kept = fitting(chance, [SAYS] * len(chance))
     assert min(1, len(chance)) <= kept <= len(chance)
     least = max(LEAST_CHANCE, LEAST_SHARE * chance[0]) if chance else 0.0
     assert all(one >= least for one in chance[1:kept])
@@ -141,4 +143,11 @@ def test_an_answer_keeps_the_best_and_drops_what_has_hardly_a_chance(chance: lis
     [([], 0), ([0.0], 1), ([0.0, 0.0], 1), ([0.9, 0.5, 0.05], 2), ([0.9, 0.055], 2), ([0.1, 0.03, 0.01], 2)],
 )
 def test_an_answer_ends_after_the_last_that_may_be_right(chance: list[float], kept: int) -> None:
-    assert fitting(chance) == kept
+    assert fitting(chance, [SAYS] * len(chance)) == kept
+
+
+def test_an_answer_does_not_go_on_for_hits_that_say_nothing_of_the_question_themselves() -> None:
+    nothing, near = Signs(0.05, 0.0, 0.0), Signs(0.15, 0.0, 0.0)
+    assert fitting([0.9, 0.8], [SAYS, nothing]) == 1
+    assert fitting([0.9, 0.8, 0.7], [SAYS, nothing, near]) == 3
+    assert fitting([0.9], [nothing]) == 1
