@@ -40,7 +40,7 @@ SPEAKS, LONGEST_LABEL = 4, 40
 """How many titles must begin with the same label and a colon (`Ada: `) for it to name a speaker, and how many
 characters a label may have. By eye."""
 
-FITTING = 0.9
+FITTING = 0.8
 """Where the newest is asked for, an entry fits from this share of the best BM25 on. By eye."""
 
 UNNAMED = 0.5
