@@ -126,7 +126,8 @@ ABLATIONS = (
     Variant("- what times mean in a note", replace(DEFAULT, anchor_times=False), "auto"),
     Variant("- weights, equal instead", replace(DEFAULT, weights={"lexical": 1.0, "semantic": 1.0}), "auto"),
     Variant("- less for long entries", DEFAULT, "auto", {("fuse", "EACH"): 0.0}),
-    Variant("- the floor of meaning", DEFAULT, "auto", {("fuse", "FLOORS"): {}}),
+    Variant("- the floor of meaning", DEFAULT, "auto", {("fuse", "NEAR"): 0.0}),
+    Variant("- the floor of words", DEFAULT, "auto", {("fuse", "STRANGE"): 1e-9}),
     Variant("- the newest, where asked for", DEFAULT, "auto", {("adjust", "FITTING"): 2.0}),
     Variant("- hybrid for questions, smart instead", DEFAULT, "smart"),
 )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..index import Standing, instant
+from ..language.words import words
 from ..models import Filters, Mode, Vector
 from .adjust import BOUNDED_BEST, Adjustment
 from .evidence import LEAST_ENTRIES, Evidence, Lists, Query
@@ -15,11 +16,16 @@ from .ranking import Ranked, age_in_days, score_aware_rrf
 PREFERENCE = 1.5
 """The weight of the list of what meets preferences, beside the lists by words and by meaning. By eye."""
 
-FLOORS = {"semantic": 4.0}
+NEAR = 4.0
 """The deviations above the usual cosine from which on the nearest has a full vote: else nothing is really near.
 
-Chosen on `bench.py panel`, where the mean nDCG@10 is .003 lower without it, and 3 or 5 do as well. BM25 has none: in a
-journal of few entries every word is common, and the best score is next to nothing.
+Chosen on `bench.py panel`; 3 or 5 do nearly as well.
+"""
+
+STRANGE = 0.4
+"""The usual cosine from which on the model knows nothing of the language, so that words alone can tell.
+
+Chosen on `bench.py panel`: it is about .1 in English, .2 in talk and in German, .4 in Chinese and Japanese.
 """
 
 EACH = 0.15
@@ -65,12 +71,12 @@ def ranked_for(
     with evidence.watch.stage("rank"):
         standings = evidence.standings(list(dict.fromkeys((*lists.lexical, *lists.semantic))))
         rankings = votes(evidence, lists, standings, query.vector, mode)
-        weights, k = fusion_weights(evidence, mode), evidence.config.k
-        scores = score_aware_rrf(rankings, k=k, weights=weights, floors=FLOORS)
+        weights, k, floors = fusion_weights(evidence, mode), evidence.config.k, floors_of(evidence, query, mode)
+        scores = score_aware_rrf(rankings, k=k, weights=weights, floors=floors)
         if met := evidence.met(list(scores)):
             rankings["symbolic"] = {rowid: score * len(met[rowid]) for rowid, score in scores.items() if met[rowid]}
             weights |= {"symbolic": PREFERENCE}
-            scores = score_aware_rrf(rankings, k=k, weights=weights, floors=FLOORS)
+            scores = score_aware_rrf(rankings, k=k, weights=weights, floors=floors)
         best = dict(sorted(scores.items(), key=lambda item: -item[1])[:most])
         ranked: Sequence[Ranked] = weighed_up(evidence, lists, best, query.vector)
         for adjust in adjustments:
@@ -98,6 +104,20 @@ def votes(
             if row in share
         }
     return found
+
+
+def floors_of(evidence: Evidence, query: Query, mode: Mode) -> dict[str, float]:
+    """For each list the score from which on its best hit has a full vote: else nothing in it really fits.
+
+    By words that is what a passage scores that holds every word of the query once (the sum of BM25's idf), as far as
+    the model knows the language: where it does not, words are all there is.
+    """
+    if query.vector is None or mode != "hybrid":
+        return {}
+    total, counts = evidence.document_counts({word for term in query.terms for _, word in words(term)})
+    whole = sum(max(0.0, math.log((total - count + 0.5) / (count + 0.5))) for count in counts.values())
+    usual = max(0.0, evidence.usual_cosine(query.vector)[0])
+    return {"lexical": whole * max(0.0, 1 - usual / STRANGE), "semantic": NEAR}
 
 
 def weighed_up(
