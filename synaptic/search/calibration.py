@@ -22,7 +22,7 @@ SMALLEST, LARGEST = 40, 1_000
 """Passages of the smallest and the largest journal of the panel: the more there are, the nearer something comes, but
 beyond these nothing was measured."""
 
-LEAST_CHANCE, LEAST_SHARE, OWN = 0.02, 0.06, 0.1
+LEAST_CHANCE, LEAST_SHARE, OWN = 0.02, 0.05, 0.15
 """An answer without a limit ends after the last hit that has this chance, and this share of the best one's chance; it
 holds a word of the question, or has this meaning.
 
@@ -53,8 +53,8 @@ class Curve(NamedTuple):
     doubt: float
 
 
-BY_MEANING = Curve(5.3, 2.3, -3.0, -0.75, 2.7, 0.52, -0.9, 2.0, 2.2, doubt=-1.35)
-BY_WORDS = Curve(0.0, 3.0, -4.0, -0.64, 3.85, 0.54, -1.35, 1.45, 0.96, doubt=-1.9)
+BY_MEANING = Curve(6.5, 2.75, -2.4, -0.74, 1.8, 0.44, -0.56, 2.7, 3.6, doubt=-1.35)
+BY_WORDS = Curve(0.0, 2.9, -4.2, -0.7, 4.1, 0.51, -1.2, 2.0, 2.2, doubt=-1.9)
 
 
 class Signs(NamedTuple):
