@@ -123,7 +123,6 @@ ABLATIONS = (
     Variant("- who speaks", replace(DEFAULT, speakers=False), "auto"),
     Variant("- neighbours' scores", replace(DEFAULT, neighbours=0.0), "auto"),
     Variant("- k=60, k=2 instead", replace(DEFAULT, k=2.0), "auto"),
-    Variant("- what times mean in a note", replace(DEFAULT, anchor_times=False), "auto"),
     Variant("- weights, equal instead", replace(DEFAULT, weights={"lexical": 1.0, "semantic": 1.0}), "auto"),
     Variant("- less for long entries", DEFAULT, "auto", {("fuse", "EACH"): 0.0}),
     Variant("- the floor of meaning", DEFAULT, "auto", {("fuse", "NEAR"): 0.0}),

@@ -49,7 +49,6 @@ class SearchConfig:
     later_first: bool = True
     speakers: bool = True
     analysis: bool = True
-    anchor_times: bool = True
     stop_words: bool = True
     stemming: bool = True
 

@@ -43,9 +43,7 @@ def surety(evidence: Evidence, ranked: Sequence[Ranked], hits: Sequence[Hit]) ->
     fit = fitting(found[:MOST], signs)
     if not hits or max(close[:LOOKED_AT]) >= curve.doubt:
         return Surety(found, fit, ())
-    fit = min(fit, NONE_FIT)
-    nearest = "this is" if fit == 1 and evidence.request.limit is None else "these are"
-    return Surety(found, fit, (f"There is no close match; {nearest} the nearest.",))
+    return Surety(found, min(fit, NONE_FIT), ("There is no close match; this is what comes nearest.",))
 
 
 def _held(evidence: Evidence, hit: Hit, weights: Mapping[str, float]) -> float:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import fields
 from functools import partial
 from operator import attrgetter
 
 from ..index import ChunkRow, EntryRow, FileRows
 from ..index.chunking import cut
-from ..language.lexicon import DAY_NAMES
 from ..models import Entry, ParsedFile, Place, Stamp
 from ..notes.blocks import MASK
 from ..notes.markdown import body_text, plain_text
@@ -21,8 +19,8 @@ CONTEXT_CHARS = 100
 instead of .45 (`bench.py panel`)."""
 
 
-def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool, *, times: bool = True) -> FileRows:
-    """What the index keeps of a file. `times`: relative times of a text are also indexed as the dates they mean."""
+def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> FileRows:
+    """What the index keeps of a file."""
     masked = mask(data)
     texts = [_whole_text(entry, masked) for entry in parsed.entries]
     before = ["", *(text[-CONTEXT_CHARS:] for text in texts[:-1])]
@@ -31,14 +29,14 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool, *, t
     for entry, previous, following in zip(parsed.entries, before, after, strict=False):  # none in an empty file
         place = place_of(entry)
         block, body = data[place.start : place.end], masked[place.body_start : place.body_end]
-        made_of = repr((previous, following, times, _ROW(entry))).encode("utf-8", "surrogatepass")
+        made_of = repr((previous, following, _ROW(entry))).encode("utf-8", "surrogatepass")
         rows.append(
             EntryRow(
                 entry=entry,
                 hash=hash_of(block),
                 content_hash=hash_of(entry.content),
                 row_hash=hash_of(made_of + block),
-                chunks=partial(_chunk_rows, entry, body, previous, following, times),
+                chunks=partial(_chunk_rows, entry, body, previous, following),
                 hides=masked[place.start : place.end] != block,
             )
         )
@@ -49,15 +47,14 @@ _ROW = attrgetter(*(field.name for field in fields(Entry) if field.name not in (
 """What the index keeps of an entry; some of it says its file, not its own bytes."""
 
 
-def _chunk_rows(entry: Entry, body: bytes, previous: str, following: str, times: bool) -> tuple[ChunkRow, ...]:
+def _chunk_rows(entry: Entry, body: bytes, previous: str, following: str) -> tuple[ChunkRow, ...]:
     spans = cut(body.replace(MASK, b" "))
     title, labels = entry.title, _labels(entry)
     chunks = []
     for number, span in enumerate(spans):
         text = plain_text(body_text(body[span.start : span.end]))
         # a long entry's first passage stands beside the entry before, its last beside the one after
-        meant = _dates_meant(f"{entry.title}\n\n{text}" if number == 0 else text, entry) if times else ""
-        own = "\n".join(part for part in (title, f"{text} {meant}".strip(), labels) if part)
+        own = "\n".join(part for part in (title, text, labels) if part)
         title, labels = _repeated(title), _repeated(labels)
         context = f"{previous if number == 0 else ''} {following if span is spans[-1] else ''}".strip()
         chunks.append(
@@ -77,22 +74,6 @@ def _chunk_rows(entry: Entry, body: bytes, previous: str, following: str, times:
 MAX_REPEATED = 2_000
 """Characters of a title or of labels that each passage repeats: 100,000 tags in 2,000 passages are too many."""
 MAX_REPEATED_TAGS = 200
-RELATIVE = re.compile(
-    r"yesterday|to(?:day|night|morrow)|\bago\b|from\s+now"
-    rf"|\b(?:last|next|this)\s+(?:week|month|year|morning|afternoon|evening|night|{'|'.join(DAY_NAMES)})"
-    r"|\bin\s+(?:\S+\s+){1,3}(?:day|week|fortnight|month|year)",
-    re.IGNORECASE,
-)
-"""A pattern that every text with a relative time matches, and few others do: `normalize` is seldom needed."""
-
-
-def _dates_meant(text: str, entry: Entry) -> str:
-    """The dates that relative times of the text stand for, to be found as words too."""
-    if entry.date_source == "mtime" or not RELATIVE.search(text):
-        return ""
-    from ..language.normalize import anchor_times  # most notes do not need it
-
-    return " ".join(dict.fromkeys(change.now for change in anchor_times(text, on=entry.at.date())))
 
 
 def embedded_text(entry: Entry, text: str) -> str:

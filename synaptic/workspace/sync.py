@@ -255,14 +255,13 @@ def _read(ws: Workspace, stamp: Stamp) -> FileRows:
     data = ws.journal.read(stamp.path)
     parsed = ws.journal.parse(stamp.path, data, stamp.mtime_ns)
     ws.journal.hide(stamp.path, data)
-    config = ws.config.search
-    return file_rows(stamp, data, parsed, settled, times=config.anchor_times)
+    return file_rows(stamp, data, parsed, settled)
 
 
 def _reading(ws: Workspace) -> str:
     """What the meaning of a file depends on besides its bytes: another zone or day_file reads other dates."""
     config = ws.config
-    return f"{GRAMMAR} {config.day_file} {time.timezone} {time.altzone} {time.tzname} {config.search.anchor_times}"
+    return f"{GRAMMAR} {config.day_file} {time.timezone} {time.altzone} {time.tzname}"
 
 
 def _rebuild_text(ws: Workspace, *, fresh: bool, progress: Progress | None) -> int:

@@ -244,7 +244,6 @@ def test_other_days(text: str, today: date, start: str | None, end: str | None) 
     "text",
     [
         "recent changes",
-        "what did we do Recently",
         "the latest benchmark",
         "newest notes",
         "most recent deploy",
@@ -258,7 +257,17 @@ def test_what_asks_for_the_newest(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["last name", "last week", "last but not least", "redis:latest", "npm install x@latest", "recent.json", ""]
+    "text",
+    [
+        "did Ada read it recently",
+        "last name",
+        "last week",
+        "last but not least",
+        "redis:latest",
+        "npm i x@latest",
+        "recent.json",
+        "",
+    ],
 )
 def test_what_does_not_ask_for_the_newest(text: str) -> None:
     assert not is_recent(text)

@@ -108,25 +108,6 @@ def test_find_understands_as_search_does(weeks: Workspace) -> None:
     assert {entry.date for entry in find(weeks, "cable only yesterday", limit=60).entries} == {"2026-11-20"}
 
 
-@pytest.mark.parametrize("query", ["2026-11-20", "harbour 2026-11-20"])
-def test_a_note_that_says_yesterday_is_found_by_its_date(ws: Workspace, query: str) -> None:
-    for number in range(20):
-        save(ws, f"Looked at the harbour, number {number}.", at="2026-10-05", force=True)
-    save(ws, "Yesterday the harbour was closed.", at="2026-11-21")
-    save(ws, "On the day itself.", at="2026-11-20")
-    found = [hit.entry.content for hit in search(ws, query).hits]
-    assert "Yesterday the harbour was closed." in found[:3]
-    assert "On the day itself." in found[:4] or query.startswith("harbour")
-
-
-def test_the_index_follows_the_settings_of_what_is_meant(home: Home) -> None:
-    home.ask("save", "Anna called yesterday. She wants the report.", "--at", "2026-11-21T10:00")
-    assert home.ask("search", "2026-11-20", "--strategy", "lexical")["total"] == 1
-    (home.path / "config.toml").write_text("[search]\nanchor_times = false\nanalysis = false\n")
-    assert home.ask("search", "2026-11-20", "--strategy", "lexical")["total"] == 0
-    assert home.files()["2026-11-21.md"].count(b"yesterday") == 1  # the Markdown stays as it was written
-
-
 def test_a_save_suggests_tags_that_the_journal_uses(home: Home) -> None:
     for text in ("Redis is the cache.", "Redis was upgraded."):
         home.ask("save", text, "--tag", "redis", "--tag", "ops")

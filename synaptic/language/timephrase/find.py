@@ -31,7 +31,7 @@ _Bounds = tuple[date | None, date | None]
 _GLUED_BEFORE = r"[\w\\/@#$=]\Z|\w[-.:+&~]{1,2}\Z"
 _GLUED_AFTER = r"[\w\\/@(=]|[-.:+&~%'’]{1,2}\w|%"
 _RECENT = (
-    r"(?<![\w./:@-])(?:recent(?:ly)?|lately|latest|newest"
+    r"(?<![\w./:@-])(?:recent|latest|newest"
     r"|last (?:(?:\d{1,3}|few|two|three|five|ten) )?(?:decision|note|entrie|entry|issue|bug|fixe|fix|change|discussion"
     r"|conversation|session|meeting|update|release|deploy|deployment|commit|incident|outage|task|learning|insight|todo"
     r"|solution|pattern|error|failure|thing)s?)(?![\w-]|\.\w)"
