@@ -22,7 +22,7 @@ SMALLEST, LARGEST = 40, 1_000
 """Passages of the smallest and the largest journal of the panel: the more there are, the nearer something comes, but
 beyond these nothing was measured."""
 
-LEAST_CHANCE, LEAST_SHARE, OWN = 0.02, 0.05, 0.15
+LEAST_CHANCE, LEAST_SHARE, OWN = 0.02, 0.07, 0.15
 """An answer without a limit ends after the last hit that has this chance, and this share of the best one's chance; it
 holds a word of the question, or has this meaning.
 

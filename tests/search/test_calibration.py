@@ -140,7 +140,7 @@ def test_an_answer_keeps_the_best_and_drops_what_has_hardly_a_chance(chance: lis
 
 @pytest.mark.parametrize(
     ("chance", "kept"),
-    [([], 0), ([0.0], 1), ([0.0, 0.0], 1), ([0.9, 0.5, 0.04], 2), ([0.9, 0.046], 2), ([0.1, 0.03, 0.01], 2)],
+    [([], 0), ([0.0], 1), ([0.0, 0.0], 1), ([0.9, 0.5, 0.05], 2), ([0.9, 0.065], 2), ([0.1, 0.03, 0.01], 2)],
 )
 def test_an_answer_ends_after_the_last_that_may_be_right(chance: list[float], kept: int) -> None:
     assert fitting(chance, [SAYS] * len(chance)) == kept
