@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
+from itertools import takewhile
 
 from ..errors import InvalidArgument, Refused
 from ..models import Entry
@@ -222,8 +223,9 @@ def rewrite_block(block: bytes, old: Entry, new: Entry) -> bytes:
     stays, else below the new text. Raises Refused if no such block reads as `new`.
     """
     masked = mask(block)
-    for in_place in (True, False) if MASK in masked else (True,):
-        text = _rewritten(block, masked, old, new, in_place=in_place)
+    ways = ((False, True), (False, False)) if MASK in masked else ((True, True), (False, True))
+    for as_typed, in_place in ways:
+        text = _rewritten(block, masked, old, new, as_typed=as_typed, in_place=in_place)
         if text == block or (
             _says(text, new)
             and _private_in(text) == _private_in(block)
@@ -237,7 +239,7 @@ def rewrite_block(block: bytes, old: Entry, new: Entry) -> bytes:
     )
 
 
-def _rewritten(block: bytes, masked: bytes, old: Entry, new: Entry, *, in_place: bool) -> bytes:
+def _rewritten(block: bytes, masked: bytes, old: Entry, new: Entry, *, as_typed: bool, in_place: bool) -> bytes:
     text = LONE_CR.sub("\n", masked.replace(MASK, b" ").decode("latin-1"))
     mark = scan(text).marks[0]
     parts = measure(text, mark, len(text))
@@ -250,9 +252,23 @@ def _rewritten(block: bytes, masked: bytes, old: Entry, new: Entry, *, in_place:
     head += _edit_comment(block, parts, old, new, eol)
     if keeps_body:
         return head + block[parts.head_end :]
-    body = _written(new.content).replace("\n", eol.decode()).encode() if wants_body else b""
+    typed = block[parts.body_start : parts.body_end].split(eol) if as_typed and has_body else []
+    body = eol.join(_lines_of(new.content, typed, old.content)) if wants_body else b""
     body = _with_private(body, block, masked, parts, eol, in_place=in_place)
     return head + _edit_body(block, parts, body, head, eol)
+
+
+def _lines_of(content: str, typed: Sequence[bytes], before: str) -> list[bytes]:
+    """The lines of a new content; those at its beginning and end that were there `before` are left as `typed`."""
+    lines, stood = content.split("\n"), before.split("\n")
+    if [body_text(line) for line in typed] != stood:
+        return _written(content).encode().split(b"\n")
+    head = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(lines, stood, strict=False)))
+    left = min(len(lines), len(stood)) - head
+    tail = sum(1 for _ in takewhile(lambda n: n <= left and lines[-n] == stood[-n], range(1, left + 1)))
+    new = "\n".join(lines[head : len(lines) - tail])
+    written = _written(new).encode().split(b"\n") if head + tail < len(lines) else []
+    return [*typed[:head], *written, *typed[len(typed) - tail :]]
 
 
 def _says(block: bytes, new: Entry) -> bool:

@@ -226,9 +226,36 @@ def test_updates_are_undone_one_after_the_other(ws: Workspace) -> None:
 def test_a_deleted_neighbour_is_no_context_any_more(ws: Workspace) -> None:
     save(ws, "Before it")
     doomed = save(ws, "A pangolin crossed the road")
-    assert search(ws, "pangolin", strategy="lexical").total == 2
+    assert search(ws, "pangolin", strategy="lexical", limit=5).total == 2
     delete(ws, doomed.id)
     assert search(ws, "pangolin", strategy="lexical").total == 0
+
+
+TYPED = [
+    "## 3 things",
+    "## 6pm dinner",
+    "## 2026 goals",
+    r"\# no heading",
+    "### part",
+    "- [ ] a task  ",
+    "word",
+    "",
+    "`x`",
+]
+
+
+@pytest.mark.parametrize("eol", ["\n", "\r\n"])
+@given(st.lists(st.sampled_from(TYPED), min_size=1, max_size=8))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
+def test_what_an_edit_leaves_stays_byte_for_byte(ws: Workspace, eol: str, lines: list[str]) -> None:
+    path = ws.config.journal / "2026-11-20.md"
+    path.write_bytes(eol.join(["## 09:30 Meeting", "We met.", *lines, "The end.", ""]).encode())
+    (entry,) = (one for one in find(ws, limit=20).entries if one.title == "Meeting")
+    update(ws, entry.id, append="more\n## 4 things")
+    head, comment, *rest = path.read_bytes().decode().split(eol)
+    assert head == "## 09:30 Meeting" and comment.startswith("<!-- syn:")
+    assert rest == ["We met.", *lines, "The end.", "", "more", r"\## 4 things", ""]
+    path.unlink()
 
 
 # -- saved twice ----------------------------------------------------------------------------------------
