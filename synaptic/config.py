@@ -213,7 +213,10 @@ _RULES: dict[str, Rule] = {
 
 _TABLES: dict[str, type[Any]] = {"search": SearchConfig, "hooks": HooksConfig}
 _ENVIRON = {"journal": "SYNAPTIC_JOURNAL", "model": "SYNAPTIC_MODEL", "project": "SYNAPTIC_PROJECT"}
-_REMOVED = {"search.resolve_pronouns": "The index no longer replaces pronouns by names."}
+_REMOVED = {
+    "search.resolve_pronouns": "The index no longer replaces pronouns by names.",
+    "search.anchor_times": 'The index no longer holds the dates that times like "yesterday" mean.',
+}
 """Keys of the last release that have no meaning any more, and why. A key stays here for one release."""
 
 
