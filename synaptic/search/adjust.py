@@ -49,8 +49,7 @@ UNNAMED = 0.5
 
 def best_first(ranked: Sequence[Ranked], _: Evidence | None = None) -> list[Ranked]:
     """By score; of equals the later."""
-    latest_first = sorted(ranked, key=lambda r: r.standing.position, reverse=True)
-    return sorted(latest_first, key=lambda r: r.score, reverse=True)
+    return sorted(ranked, key=lambda r: (r.score, r.standing.position), reverse=True)
 
 
 def beside(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
