@@ -333,6 +333,8 @@ def rebuild_text(report: RebuildReport) -> str:
 def evaluation_text(found: Evaluation, to: Screen) -> str:
     """A bar for each way to search, over which questions, and the first that the default does not answer."""
     lines, before = [], found.before
+    if not found.questions:
+        return "Nothing in this journal can be asked."
     for way, mrr in found.mrr.items():
         bar = ("#" if to.width is None else "█") * round(_BAR * mrr)
         was = f", was {before.mrr[way]:.2f} on {before.date}" if before and way in before.mrr else ""
