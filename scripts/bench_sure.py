@@ -2,7 +2,7 @@
 
 | kind     | a question                                                         | from                              |
 |----------|--------------------------------------------------------------------|-----------------------------------|
-| answered | that an entry among the first ten answers                          | the panel, tests/data/answerable  |
+| answered | that an entry answers; for doubts one among the first hits        | the panel, tests/data/answerable  |
 | near     | of the journal's own matters, that no entry answers                | tests/data/panel, --beam          |
 | other    | of matters that the journal does not touch                         | tests/data/panel                  |
 
@@ -34,7 +34,7 @@ FIRST, BANDS = 8, 5
 
 
 class Asked(NamedTuple):
-    """What one question got: the first FIRST hits and the cut ones as (score, right)."""
+    """What one question got: its `first` FIRST hits as (score, right), of which a cut answer keeps so many."""
 
     kind: str
     wanted: int

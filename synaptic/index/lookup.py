@@ -281,7 +281,8 @@ class Index:
             total, known, _ = self.file.kept["frequencies"] = counted()
         counts = "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?"
         known |= {term: count for term in terms if term not in known and (count := self.file.value(counts, term))}
-        return total, {term: known.get(term, 0) for term in terms}
+        # a term may be counted later than all chunks were
+        return total, {term: min(total, known.get(term, 0)) for term in terms}
 
     def _few(self, passes: Gate) -> array[int] | None:
         """The chunks that pass, where they are few; None for many, and where all pass."""

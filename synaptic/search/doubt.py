@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..language.lexicon import TYPE_WORDS
-from ..language.words import places, words
+from ..language.words import places
 from ..models import Filters, Hit
 from ..workspace.embed import DEFAULT_RATE
 from ..workspace.sync import SyncReport
@@ -28,8 +28,7 @@ class Surety(NamedTuple):
 
 def surety(evidence: Evidence, ranked: Sequence[Ranked], hits: Sequence[Hit]) -> Surety:
     """How sure these hits are, the first of the ranking."""
-    terms = evidence.request.parsed.terms
-    total, counts = evidence.document_counts({word for term in terms for _, word in words(term)})
+    total, counts = evidence.frequencies(evidence.request.parsed.terms)
     idf = {word: math.log(1 + (1 + total) / (1 + count)) for word, count in counts.items()}
     weights = {stem: weight for word, weight in idf.items() if (stem := evidence.stem(word))}
     in_all = sum(idf.values())

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..index import Candidate, Standing, units
 from ..language.analysis import Plan
 from ..language.query import ParsedQuery, nearest_word
-from ..language.words import match, stems
+from ..language.words import match, stems, words
 from ..models import Entry, Filters, Order, Strategy, Vector
 from ..workspace.readback import read_hits, read_passages
 from ..workspace.workspace import Stopwatch, Workspace
@@ -92,7 +92,7 @@ class Evidence:
         self._met: dict[int, tuple[str, ...]] = {}
         self.entries: dict[int, Entry] = {}
         self._passages: dict[int, tuple[str, int]] = {}
-        self._usual: dict[int, tuple[float, float]] = {}
+        self._usual: dict[bytes, tuple[float, float]] = {}
 
     # -- candidates -----------------------------------------------------------------------------------
 
@@ -131,6 +131,10 @@ class Evidence:
 
     # -- what the index says of them ------------------------------------------------------------------
 
+    def frequencies(self, terms: Sequence[str]) -> tuple[int, dict[str, int]]:
+        """(passages in all, how many hold each word of these terms)."""
+        return self.document_counts({word for term in terms for _, word in words(term)})
+
     def has_word(self, term: str) -> bool:
         """Whether an entry holds this word in any of its forms."""
         return self.document_counts([term])[1][term] > 0
@@ -146,14 +150,15 @@ class Evidence:
         """
         import numpy as np
 
-        if id(vector) in self._usual:
-            return self._usual[id(vector)]
+        key = vector.tobytes()
+        if key in self._usual:
+            return self._usual[key]
         cosines = self.ws.index.sample() @ vector
         count, (mean, deviation) = len(cosines), USUAL
         own_mean, own_variance = (float(cosines.mean()), float(cosines.var())) if count else (0.0, 0.0)
         variance = (count * own_variance + PRIOR * deviation**2) / (count + PRIOR)
         found = (count * own_mean + PRIOR * mean) / (count + PRIOR), float(np.sqrt(variance))
-        return self._usual.setdefault(id(vector), found)
+        return self._usual.setdefault(key, found)
 
     def meaning(self, rowids: Sequence[int]) -> list[float]:
         """How near each of these entries is to the question: 0 as usual or farther, or without a vector; 1 the same."""

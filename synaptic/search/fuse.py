@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..index import Standing, instant
-from ..language.words import words
 from ..models import Filters, Mode, Vector
 from .adjust import BOUNDED_BEST, Adjustment
 from .evidence import LEAST_ENTRIES, Evidence, Lists, Query
@@ -114,7 +113,7 @@ def floors_of(evidence: Evidence, query: Query, mode: Mode) -> dict[str, float]:
     """
     if query.vector is None or mode != "hybrid":
         return {}
-    total, counts = evidence.document_counts({word for term in query.terms for _, word in words(term)})
+    total, counts = evidence.frequencies(query.terms)
     whole = sum(max(0.0, math.log((total - count + 0.5) / (count + 0.5))) for count in counts.values())
     usual = max(0.0, evidence.usual_cosine(query.vector)[0])
     return {"lexical": whole * max(0.0, 1 - usual / STRANGE), "semantic": NEAR}

@@ -2,7 +2,7 @@
 
 | round | searched                                             | why                                           |
 |-------|------------------------------------------------------|-----------------------------------------------|
-| 1     | the plan: the question; its parts, half as heavy     | a name crowds out what is asked about it      |
+| 1     | the plan: the question; its parts, less heavy        | a name crowds out what is asked about it      |
 | 2     | the question, moved towards its best answers         | the rest of the story uses their words        |
 | 3     | what the question names and no answer holds          | only where something of the kind is left      |
 """

@@ -78,6 +78,18 @@ def test_without_a_limit_an_answer_ends_where_nothing_more_fits(town: Workspace)
     assert len(find(town, "where is the dentist?").entries) == 20
 
 
+def test_a_word_of_more_passages_than_were_counted_is_no_error(ws: Workspace) -> None:
+    """While a journal grows the number of all passages lags behind; a word is counted when it is first asked."""
+    day = "".join(f"## {n // 60:02d}:{n % 60:02d} pier harbour {n}\n" for n in range(1_440))
+    for date in ("2026-11-18", "2026-11-19", "2026-11-20"):
+        (ws.config.journal / f"{date}.md").write_text(day)
+    rebuild(ws)
+    assert search(ws, "harbour", limit=1).total
+    for number in range(2):
+        save(ws, f"pier {number}")
+    assert search(ws, "pier", limit=1).mode == "hybrid"
+
+
 def test_recent_ends_where_nothing_more_fits_unless_a_limit_is_given(town: Workspace) -> None:
     assert len(recent(town).entries) == 10
     assert 0 < len(recent(town, "harbour storm").entries) <= MOST

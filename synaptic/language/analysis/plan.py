@@ -5,7 +5,7 @@
 | an identifier, a path, a quoted phrase, the text of an error  | lexical  | it stands somewhere as it is          |
 | anything else, a question too                                 | hybrid   | `bench.py panel`: smart is no better  |
 
-A smart search asks the question itself and, with half the weight, its parts:
+A smart search asks the question itself and, with a quarter of the weight, its parts:
 
 | question                                   | parts                                                              |
 |--------------------------------------------|--------------------------------------------------------------------|
