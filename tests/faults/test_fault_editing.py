@@ -425,7 +425,7 @@ def test_saves_under_a_real_vim(home: Home, rounds: Rounds) -> None:
 
 
 @pytest.mark.fault(row=4)
-@pytest.mark.parametrize("line", ["## A heading without a time", "typed over it", "", "<!-- torn\n\nand typed over"])
+@pytest.mark.parametrize("line", ["### A smaller heading", "typed over it", "", "<!-- torn\n\nand typed over"])
 def test_doctor_names_a_saved_entry_that_lost_its_heading(home: Home, line: str) -> None:
     saved = home.ask("save", "The harbour note.", "--title", "Harbour")
     path = home.journal / saved["path"]
@@ -804,7 +804,7 @@ class Desk:
     def lines_above(self) -> list[str]:
         path, notes = self.some()
         if not self.model.tops[path]:
-            self.model.tops[path] = "# A day with a heading\n\n"
+            self.model.tops[path] = f"# {Path(path).stem}\n\n"
         else:
             self.model.tops[path] += "\n"
         self.write(path)
