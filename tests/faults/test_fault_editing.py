@@ -747,7 +747,7 @@ class Desk:
         path = f"{self.rng.choice(('', 'old/', 'more/of/'))}{day(self.rng.randrange(4000))}.md"
         if path in self.model.notes:
             return self.add_entry()
-        self.model.tops[path] = self.rng.choice(("", "# A day\n\n"))
+        self.model.tops[path] = self.rng.choice(("", f"# {Path(path).stem}\n\n"))
         self.model.notes[path] = [self.typed() for _ in range(self.rng.randint(1, 3))]
         self.write(path)
         return [note.word for note in self.model.notes[path]]
