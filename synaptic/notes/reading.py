@@ -464,11 +464,12 @@ class _Reader:
         )
 
     def _only_dates(self, title: str) -> bool:
-        """Whether a title only names its day: a date, or the day, the year and up to two words, in any language."""
-        if self.named_day is None or not (words := [word for word in _LETTERS.findall(title) if len(word) > 2]):
-            return True
+        """Whether a title only names its day: in numbers, or the day, the year and two words of any language."""
+        words = [word.lower() for word in _LETTERS.findall(title) if len(word) > 2]
         numbers = {int(number) for number in re.findall(r"[0-9]+", title)}
-        return len(words) <= 2 and {self.named_day.day, self.named_day.year} <= numbers
+        day = self.named_day
+        in_words = day is not None and {day.day, day.year} <= numbers and day.month not in numbers and len(words) <= 2
+        return in_words or _DAY_WORDS.issuperset(words)
 
     def _outline(self) -> list[Entry | None]:
         """The top-level blocks of a day in a Logseq graph, each with what is indented below it; else nothing."""

@@ -222,6 +222,39 @@ def test_where_h2s_without_a_time_begin_notes() -> None:
     assert [entry.title for entry in read(text, "2026-11-21 Saturday.md").entries][1:] == ["Morning", "Evening"]
 
 
+@pytest.mark.parametrize(
+    ("heading", "is_title"),
+    [
+        *(("Mittwoch Geburtstag Oma", True), ("Recital", True), ("21 days to go", True), ("2026-11-21: Recital", True)),
+        *(("2026-11-21", False), ("Saturday, November 21, 2026", False), ("Samstag, 21. November 2026", False)),
+        *(("21/11/2026", False), ("2026-11-21 Saturday", False), ("21 de noviembre de 2026", False)),
+    ],
+)
+def test_the_h1_of_a_day_is_a_note_where_it_says_more_than_the_date(heading: str, is_title: bool) -> None:
+    for below in ("", "\n## 09:30 Meeting\n"):
+        found = [entry.title for entry in read(f"# {heading}\n{below}").entries]
+        assert found == [heading] * is_title + ["Meeting"] * bool(below)
+
+
+def test_blocks_of_a_logseq_day_are_entries() -> None:
+    text = (
+        "- TODO Call Ada #work\n\t- she has the key\n\t- ```\n- in code\n\t  ```\n-\n- Paid the roofer\n  again\n- \n"
+    )
+    text = text.replace("\n- in code", "\n\t  - in code")
+    for path in ("journals/2026_11_21.md", "vault/journals/2026_11_21.md"):
+        first, second = read(text, path).entries
+        assert (first.title, first.tags, first.date) == ("TODO Call Ada", ("work",), "2026-11-21")
+        assert "she has the key" in first.content and first.place and first.place.whole_file
+        assert (second.content, second.place and second.place.line) == ("- Paid the roofer\n  again", 7)
+    assert read("-\n", "journals/2026_11_21.md").entries == ()
+    assert [entry.title for entry in read("- x\n\n## 09:30 y\n", "journals/2026_11_21.md").entries] == [
+        "2026_11_21",
+        "y",
+    ]
+    [page] = read(text, "pages/Ada.md").entries
+    assert page.title == "Ada"
+
+
 def test_a_saved_entry_owns_the_h2s_it_counts() -> None:
     body = "Intro.\n\n## Why\nx\n\n## [18:31] dinner\ny\n\n```\n## in code\n```\n"
     saved = render_entry(compose_entry(body, id=ID, at=AT)[0])
