@@ -132,6 +132,7 @@ def test_a_section_of_a_long_note_is_the_hit(home: Home) -> None:
     for title, said in sections.items():
         hits = home.ask("search", f'"{said}"')["hits"]
         assert [hit["title"] for hit in hits] == [f"Garden > {title}"]
-        assert lines[hits[0]["line"] - 1] == f"## {title} #x" and lines[hits[0]["snippet_line"] - 1] == said
+        assert lines[hits[0]["line"] - 1] == f"## {title} #x"
+        assert said in hits[0]["snippet"]
         assert home.ask("get", hits[0]["id"])["entries"][0]["title"] == "Garden"
     assert [hit["title"] for hit in home.ask("search", '"All about it"')["hits"]] == ["Garden"]
