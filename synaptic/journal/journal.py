@@ -74,13 +74,13 @@ class Journal:
         """The bytes of a file. Raises NotFound, or JournalError for a path that leads out or cannot be read."""
         return folder.read(self.root, path)[0]
 
-    def parse(self, path: str, data: bytes, mtime_ns: int) -> ParsedFile:
-        """The entries of a file with these bytes."""
+    def parse(self, path: str, data: bytes, mtime_ns: int = 0, *, block: bool = False) -> ParsedFile:
+        """The entries of a file with these bytes; `block`: they are one entry alone."""
         try:
             mtime = datetime.fromtimestamp(mtime_ns / 1e9, UTC).astimezone()
         except (ValueError, OverflowError, OSError):  # a clock beyond the calendar
             mtime = datetime.fromtimestamp(0, UTC)
-        return parse_entries(data, path, mtime=mtime, day_file=self._config.day_file)
+        return parse_entries(data, path, mtime=mtime, day_file=self._config.day_file, block=block)
 
     def day_path(self, at: datetime) -> str:
         """The path of the day file that an entry of this moment belongs to."""
@@ -264,7 +264,7 @@ class Journal:
         trashed = [_as_block(piece.text) for piece in self.trashed() if piece.id == id]
         vanished = now is None or self._undone(now, record.block, trashed)
         if vanished or record.block not in trashed:
-            entries = self.parse(record.path, record.block, 0).entries
+            entries = self.parse(record.path, record.block, block=True).entries
             if entries:
                 entry = replace(entries[0], id=id)
                 self._discard(record.path, entry, record.block, "vanished" if vanished else "edited")
@@ -300,7 +300,7 @@ class Journal:
         copies |= {(record.id, record.block) for record in records if record and self._delivery.ours(record)}
         if not copies:
             return set()
-        places = {entry.id: entry.place for entry in self.parse(path, data, 0).entries}
+        places = {entry.id: entry.place for entry in self.parse(path, data).entries}
         hidden = said - recovery.ids_in(mask(data))
 
         def shows(id: str, block: bytes) -> bool:
@@ -355,7 +355,7 @@ class Journal:
         id = _resolve(id, iter(ids), "Neither the journal nor the trash")
         record = self._spool.get(id, done=True)
         path, text = pieces[id] if id in pieces or record is None else (record.path, record.block)
-        entries = self.parse(path, text, 0).entries
+        entries = self.parse(path, text, block=True).entries
         if not entries:
             raise NotFound(f"The copy of {id} holds no entry.", hint=f"Look at {self._trash.path}.")
         return path, replace(entries[0], id=id)
@@ -404,10 +404,10 @@ class Journal:
 
     def _torn(self, block: bytes) -> bool:
         """Whether the comment of a block is torn."""
-        return any(issue.code == "comment" for issue in self.parse("", block, 0).issues)
+        return any(issue.code == "comment" for issue in self.parse("", block, block=True).issues)
 
     def _title(self, record: Record) -> str:
-        entries = self.parse(record.path, record.block, 0).entries
+        entries = self.parse(record.path, record.block, block=True).entries
         return entries[0].title if entries else ""
 
     def restore_done(self, id: str) -> tuple[str, Entry]:
@@ -448,7 +448,7 @@ class Journal:
         return next(record for record in lost if record.id == id)
 
     def _put_back(self, record: Record) -> tuple[str, Entry]:
-        entries = self.parse(record.path, record.block, 0).entries
+        entries = self.parse(record.path, record.block, block=True).entries
         if not entries:
             raise NotFound(f"The copy of {record.id} holds no entry.", hint=f"Look at {self._trash.path}.")
         self._set_aside(record.id, record.block, None)
@@ -486,13 +486,13 @@ class Journal:
         return self._exchange(path, entry.id, swap, "restore")
 
     def _record(self, piece: Piece) -> Record:
-        entries = self.parse(piece.path, piece.text, 0).entries
+        entries = self.parse(piece.path, piece.text, block=True).entries
         h1 = self._h1(piece.path, entries[0]) if entries else PurePosixPath(piece.path).stem
         return Record(piece.id, piece.path, h1, str(self.root), _as_block(self._with_id(piece)))
 
     def _with_id(self, piece: Piece) -> bytes:
         """The piece's text. A hand-typed text gets its derived id in a comment, so that it can be found again."""
-        entries = self.parse(piece.path, piece.text, 0).entries
+        entries = self.parse(piece.path, piece.text, block=True).entries
         if not entries or piece.id in recovery.ids_in(piece.text):
             return piece.text
         return rewrite_block(piece.text, entries[0], replace(entries[0], id=piece.id, derived_id=False))

@@ -20,11 +20,23 @@ _CLOCK = (
     r"(?:(?:0?[1-9]|1[0-2]):[0-5][0-9](?::[0-5][0-9])?[ \t]?[AaPp][Mm]"
     r"|(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?)"
 )
-# The second dash is U+2013 in UTF-8 read as Latin-1.
-TIME_HEADING = rf"##[ \t]+(?P<time>{_CLOCK}(?:(?:-|–|\xe2\x80\x93){_CLOCK})?)(?=[ \t\r\n]|\Z)"
+_DASH = r"(?:-|–|\xe2\x80\x93)"  # the third is U+2013 in UTF-8 read as Latin-1
+TIME_HEADING = rf"##[ \t]+{_CLOCK}(?:{_DASH}{_CLOCK})?(?=[ \t\r\n]|\Z)"
+"""A heading with a time as the first release knew it, which begins an entry everywhere."""
+_HOUR = r"(?:[01]?[0-9]|2[0-3])"
+_AS_TYPED = (
+    rf"(?:{_HOUR}(?:[.:][0-5][0-9])?[ \t]?[Uu]hr(?:[ \t][0-5][0-9])?|{_HOUR}[hH][0-5][0-9]"
+    rf"|(?:0?[1-9]|1[0-2])(?::[0-5][0-9])?[ \t]?[AaPp](?:[Mm]|\.[Mm]\.)|{_CLOCK})"
+)
+_SPAN = rf"{_AS_TYPED}(?:[ \t]?{_DASH}[ \t]?{_AS_TYPED})?"
+TIME = re.compile(
+    rf"(?:\[{_SPAN}\](?!\()|\*\*{_SPAN}:?\*\*|__{_SPAN}:?__|{_SPAN}):?"
+    rf"(?:[ \t]+(?:-|–|—|\xe2\x80[\x93\x94])(?=[ \t])|(?=[ \t\r\n]|\Z))"
+)
+"""The time at the head of an H2, with what sets it apart: `9:31`, `6pm`, `18h30`, `14 Uhr`, `[18:31]`, `18:30 -`."""
 _STRUCTURE = re.compile(
     r"^(?:(?P<fence>(?P<prefix>[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+){0,20})(?P<run>`{3,}|~{3,})(?P<info>[^\n]*))"
-    rf"|(?P<comment> {{0,3}}<!--)|(?P<h1>\#(?=[ \t\r\n]|\Z))|(?P<entry>{TIME_HEADING}))",
+    r"|(?P<comment> {0,3}<!--)|(?P<h1>\#(?=[ \t\r\n]|\Z))|(?P<h2>\#\#[ \t]+(?=[^ \t\r\n])))",
     re.MULTILINE,
 )
 _SYN_BELOW = re.compile(r"[^\n]*\n(?:[ \t]*\r?\n)?(?=<!--[ \t]*syn:)")
@@ -35,6 +47,8 @@ _ALWAYS_ESCAPED = re.compile(
     r"^( {0,3})(?=\\*<!--[ \t]*syn:|\\+<!--)|^(?=\\*##[ \t]+[0-9]|\\+#(?:[ \t]|$))", re.MULTILINE
 )
 _ESCAPED = re.compile(r"^( {0,3})\\(?=\\*<!--)|^\\(?=\\*(?:##[ \t]+[0-9]|#(?:[ \t]|$)))", re.MULTILINE)
+_H2_ESCAPED = re.compile(r"^\\(?=\\*##[ \t]+[^ \t\r\n0-9])", re.MULTILINE)
+_H2_BEHIND_BACKSLASH = re.compile(r"^(?=\\+##[ \t]+[^ \t\r\n0-9])", re.MULTILINE)
 PRIVATE_TAG = r"(?ai:</?private)(?:[ \t][^<>\r\n]*)?>"
 """`<private>` or `</private>`, on one line; behind a backslash it is text (see `privacy`)."""
 _ESCAPED_TAG = re.compile(rf"(?<!\\)\\(?=\\*{PRIVATE_TAG})")
@@ -71,9 +85,10 @@ _NEVER = float("inf")
 
 
 class Mark(NamedTuple):
-    """A line that may start an entry or a note. `comment_at` is where its `<!-- syn:` line starts, or -1."""
+    """A line that may start an entry or a note. `time` is empty without one; `comment_at` is where its `<!-- syn:` line
+    starts, or -1."""
 
-    kind: Literal["entry", "h1"]
+    kind: Literal["h1", "h2"]
     start: int
     time: tuple[int, int]
     comment_at: int
@@ -114,8 +129,8 @@ class _Open:
 def scan(text: str, start: int = 0) -> Scan:
     """The marks, opaque spans and unclosed pieces of `text`, from the line that begins at `start`.
 
-    An entry heading with a `<!-- syn:` line below it is a mark everywhere. Other headings are marks only
-    outside fences and comments.
+    An H2 with a `<!-- syn:` line below it is a mark everywhere, H1s and other H2s outside fences and comments.
+    `reading.borders` says which of them begin an entry.
     """
     found = Scan([], [], [])
     inside: _Open | None = None
@@ -127,7 +142,7 @@ def scan(text: str, start: int = 0) -> Scan:
         if inside is not None and at >= inside.limit:
             found.opaque.append((inside.start, int(inside.limit)))
             inside = None
-        below = _SYN_BELOW.match(text, match.end()) if kind == "entry" else None
+        below = _SYN_BELOW.match(text, match.end()) if kind == "h2" else None
         if inside is not None:
             if below is not None:
                 found.opaque.append((inside.start, at))
@@ -138,11 +153,12 @@ def scan(text: str, start: int = 0) -> Scan:
                 inside = None
                 continue
             else:
-                inside.hides += kind == "entry"
+                inside.hides += kind == "h2" and TIME.match(text, match.end()) is not None
                 continue
-        if kind == "entry":
+        if kind == "h2":
             own_comment = below.end() if below else -1
-            found.marks.append(Mark("entry", at, match.span("time"), own_comment))
+            time = TIME.match(text, match.end())
+            found.marks.append(Mark("h2", at, (match.end(), time.end() if time else match.end()), own_comment))
         elif kind == "h1":
             found.marks.append(Mark("h1", at, (at, at), -1))
         elif kind == "fence":
@@ -252,10 +268,11 @@ def _indent(line: str) -> int:
     return _columns(line[: len(line) - len(line.lstrip(" \t"))])
 
 
-def escape(text: str) -> tuple[str, str]:
+def escape(text: str, *, typed: bool = False) -> tuple[str, str]:
     r"""`text` with its border lines escaped, and the line that closes its open fence ("" without an open fence).
 
-    Afterwards no line of the text reads as the border of an entry.
+    Afterwards no line of the text reads as the border of an entry. A saved entry says how many H2s are its own; `typed`
+    by hand, it ends at any H2.
 
     | line                     | written                                         |
     |--------------------------|-------------------------------------------------|
@@ -263,16 +280,19 @@ def escape(text: str) -> tuple[str, str]:
     | `<!-- syn:x`             | `\<!-- syn:x`, everywhere                       |
     | `# H1`                   | `\# H1` outside fences and comments             |
     | `<!-- never closed`      | `\<!-- never closed`                            |
+    | `## x`, `\## x`          | one backslash more, the first outside fences, in what is typed |
     | `\# x`, `\<!--`, `\## 1` | one backslash more, so that reading takes one   |
     """
     text = _ALWAYS_ESCAPED.sub(r"\1\\", text)
+    if typed:
+        text = _H2_BEHIND_BACKSLASH.sub(r"\\", text)
     found = scan(text)
     if found.unclosed and found.unclosed[-1].kind == "comment":
         start = found.unclosed[-1].start
         text = text[:start] + _COMMENT_OPENER.sub(r"\g<0>\\", text[start:])
         found = scan(text)
     closing = found.unclosed[-1].closing if found.unclosed else ""
-    return insert_backslashes(text, [mark.start for mark in found.marks]), closing
+    return insert_backslashes(text, [mark.start for mark in found.marks if typed or mark.kind == "h1"]), closing
 
 
 def insert_backslashes(text: str, positions: Iterable[int]) -> str:
@@ -281,9 +301,11 @@ def insert_backslashes(text: str, positions: Iterable[int]) -> str:
     return "\\".join(text[a:b] for a, b in pairwise(bounds))
 
 
-def unescape(text: str) -> str:
+def unescape(text: str, *, typed: bool = False) -> str:
     """`text` as it was before `escape` and `privacy.escape_tags`; line ends must be LF."""
-    return unescape_tags(_ESCAPED.sub(r"\1", text)) if "\\" in text else text
+    if "\\" not in text:
+        return text
+    return unescape_tags(_ESCAPED.sub(r"\1", _H2_ESCAPED.sub("", text) if typed else text))
 
 
 def unescape_tags(text: str) -> str:
@@ -296,9 +318,12 @@ def newlines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-def body_text(raw: bytes) -> str:
-    """The text of a masked body: decoded (errors replaced), with LF, each escape shorter by one backslash."""
-    return unescape(newlines(shown(raw).decode("utf-8", "replace")))
+def body_text(raw: bytes, *, typed: bool = False) -> str:
+    """The text of a masked body: decoded (errors replaced), with LF, each escape shorter by one backslash.
+
+    `typed`: of an entry that was typed by hand, as `escape` means it.
+    """
+    return unescape(newlines(shown(raw).decode("utf-8", "replace")), typed=typed)
 
 
 def shown(masked: bytes) -> bytes:

@@ -11,15 +11,15 @@ from urllib.parse import unquote
 
 from ..errors import InvalidArgument
 from ..models import TYPES, Entry, EntryType
-from .blocks import inline_tags, insert_backslashes, unescape_tags
+from .blocks import TIME, inline_tags, insert_backslashes, unescape_tags
 
 ID = re.compile(r"[0-9]{8}-[0-9a-z]{8}\Z")
-COMMENT_KEYS = ("at", "importance", "project", "parent", "supersedes", "files", "by")
+COMMENT_KEYS = ("at", "h2", "importance", "project", "parent", "supersedes", "files", "by")
 FINGERPRINT_DIGITS = 12
 COMMENT_START = re.compile(r"<!--[ \t]*syn:")
 
 _TYPE = re.compile(rf"({'|'.join(TYPES)})(?::[ \t]*|\Z)", re.IGNORECASE | re.ASCII)
-_READS_AS_TIME = re.compile(r"[ap]m(?![a-z])", re.IGNORECASE)
+_READS_AS_TIME = re.compile(r"[ap]\.?m(?![a-z])|uhr|(?:-|–|—|:)(?:[ \t]|\Z)|[-–][ \t]?[0-9]", re.IGNORECASE)
 _ESCAPED_HASH = re.compile(r"(?<!\\)\\(\\*)#")
 _HASH_AFTER_BACKSLASH = re.compile(r"(?<!\\)(\\+)#")
 _ENCODED = re.compile(r"[%<>\x00-\x20\x7f-\x9f\s]|(?<=-)-")
@@ -134,8 +134,9 @@ def escape_title(title: str, tags: Sequence[str]) -> tuple[str, tuple[str, ...]]
 
 
 def join_heading(time: str, type_raw: str, title_raw: str, words: Iterable[str]) -> str:
-    """A heading line. `note:` is written if the title would otherwise be read as a type or as am or pm."""
-    if not type_raw and (_TYPE.match(title_raw) or _READS_AS_TIME.match(title_raw)):
+    """A heading line. `note:` is written if the title would otherwise be read as a type or as a part of the time."""
+    reads_as_time = _READS_AS_TIME if time else TIME
+    if not type_raw and (_TYPE.match(title_raw) or reads_as_time.match(title_raw)):
         type_raw = "note:"
     return " ".join(part for part in ("##", time, type_raw.rstrip(" \t"), title_raw, *words) if part)
 
@@ -258,10 +259,11 @@ def read_comment(fields: str, *, closed: bool = True) -> Comment:
     return Comment(id, raw, tuple(extra), tuple(problems))
 
 
-def write_comment(entry: Entry, at: str | None) -> str:
-    """The comment line of `entry`; keys with their default value are left out."""
+def write_comment(entry: Entry, at: str | None, h2: int | str | None = None) -> str:
+    """The comment line of `entry`; keys with their default value are left out. `h2`: how many H2s its body has."""
     pairs = [
         ("at", at),
+        ("h2", None if h2 is None else str(h2)),
         ("importance", None if entry.importance is None else str(entry.importance)),
         ("project", entry.project and encode(entry.project)),
         ("parent", entry.parent and encode(entry.parent)),

@@ -1,7 +1,7 @@
 """Reads entries from a file's bytes, writes an entry as a block, and edits a block in place. Pure.
 
     ## 09:31 decision: Chose sqlite-vec over LanceDB #db       heading      (header.py)
-    <!-- syn:20261121-7k3m9q2x at=... importance=8 -->         comment      (header.py)
+    <!-- syn:20261121-7k3m9q2x at=... h2=0 importance=8 -->    comment      (header.py)
 
     Body in Markdown.                                          body         (blocks.py)
 
@@ -57,6 +57,7 @@ from .reading import (
     body_span,
     derived_id,
     id_date,
+    is_saved,
     measure,
     parse_entries,
     without_surrogates,
@@ -182,8 +183,8 @@ def render_entry(entry: Entry) -> str:
     """The block of `entry`: heading and comment, then a blank line and the body if the content says more."""
     has_body = entry.content != entry.title
     heading = _render_heading(entry, entry.time, find_tags(entry.content) if has_body else ())
-    comment = write_comment(entry, entry.at.isoformat(timespec="seconds"))
     body = f"\n{_written(entry.content)}\n" if has_body else ""
+    comment = write_comment(entry, entry.at.isoformat(timespec="seconds"), _h2s_in(body))
     return f"{heading}\n{comment}\n{body}"
 
 
@@ -197,8 +198,12 @@ def proven_block(entry: Entry) -> bytes:
     return block
 
 
-def _written(content: str) -> str:
-    text, closing = escape(content)
+def _h2s_in(body: str) -> int:
+    return sum(mark.kind == "h2" for mark in scan(body).marks)
+
+
+def _written(content: str, *, typed: bool = False) -> str:
+    text, closing = escape(content, typed=typed)
     return escape_tags(f"{text}\n{closing}" if closing else text)
 
 
@@ -243,37 +248,38 @@ def _rewritten(block: bytes, masked: bytes, old: Entry, new: Entry, *, as_typed:
     text = LONE_CR.sub("\n", masked.replace(MASK, b" ").decode("latin-1"))
     mark = scan(text).marks[0]
     parts = measure(text, mark, len(text))
+    typed = not is_saved(text[: parts.head_end])
     eol = _line_end(block, parts.line_end)
     has_body = parts.body_end > parts.body_start
     keeps_body = new.content == old.content and (has_body or new.content == new.title)
     wants_body = has_body if keeps_body else new.content != new.title
     body_tags = find_tags(new.content) if wants_body else ()
+    body = block[parts.body_start : parts.body_end]
+    if not keeps_body:
+        there = body.split(eol) if as_typed and has_body else []
+        body = eol.join(_lines_of(new.content, there, old.content, typed)) if wants_body else b""
+        body = _with_private(body, block, masked, parts, eol, in_place=in_place)
     head = _edit_heading(block[: parts.line_end], masked[: parts.line_end], parts.time, old, new, body_tags)
-    head += _edit_comment(block, parts, old, new, eol)
-    if keeps_body:
-        return head + block[parts.head_end :]
-    typed = block[parts.body_start : parts.body_end].split(eol) if as_typed and has_body else []
-    body = eol.join(_lines_of(new.content, typed, old.content)) if wants_body else b""
-    body = _with_private(body, block, masked, parts, eol, in_place=in_place)
-    return head + _edit_body(block, parts, body, head, eol)
+    head += _edit_comment(block, parts, old, new, eol, _h2s_in(mask(body).replace(MASK, b" ").decode("latin-1")))
+    return head + (block[parts.head_end :] if keeps_body else _edit_body(block, parts, body, head, eol))
 
 
-def _lines_of(content: str, typed: Sequence[bytes], before: str) -> list[bytes]:
-    """The lines of a new content; those at its beginning and end that were there `before` are left as `typed`."""
+def _lines_of(content: str, there: Sequence[bytes], before: str, typed: bool) -> list[bytes]:
+    """The lines of a new content; those at its beginning and end that were `there` before are left as they are."""
     lines, stood = content.split("\n"), before.split("\n")
-    if [body_text(line) for line in typed] != stood:
-        return _written(content).encode().split(b"\n")
+    if [body_text(line, typed=typed) for line in there] != stood:
+        return _written(content, typed=typed).encode().split(b"\n")
     head = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(lines, stood, strict=False)))
     left = min(len(lines), len(stood)) - head
     tail = sum(1 for _ in takewhile(lambda n: n <= left and lines[-n] == stood[-n], range(1, left + 1)))
     new = "\n".join(lines[head : len(lines) - tail])
-    written = _written(new).encode().split(b"\n") if head + tail < len(lines) else []
-    return [*typed[:head], *written, *typed[len(typed) - tail :]]
+    written = _written(new, typed=typed).encode().split(b"\n") if head + tail < len(lines) else []
+    return [*there[:head], *written, *there[len(there) - tail :]]
 
 
 def _says(block: bytes, new: Entry) -> bool:
     """Whether a block reads as exactly this entry."""
-    read = parse_entries(block, "", mtime=new.at).entries
+    read = parse_entries(block, "", mtime=new.at, block=True).entries
     return len(read) == 1 and all(
         getattr(read[0], name) == getattr(new, name) for name in (*_SAID, *([] if new.derived_id else ["id"]))
     )
@@ -361,21 +367,21 @@ def _edited_title(typed: Heading, old: Entry, new: Entry) -> tuple[str, tuple[st
     return _written_title(new)
 
 
-def _edit_comment(block: bytes, parts: Block, old: Entry, new: Entry, eol: bytes) -> bytes:
-    """The bytes between the heading and the body, with the comment renewed if it must be."""
+def _edit_comment(block: bytes, parts: Block, old: Entry, new: Entry, eol: bytes, h2s: int) -> bytes:
+    """The bytes between the heading and the body, with the comment renewed if it must be. `h2s` are in the new body."""
     rest = block[parts.line_end : parts.head_end]
+    before, after = b"", b""
+    stood: dict[str, str] = {}
+    if parts.comment_at >= 0:
+        before, after = block[parts.line_end : parts.comment_at], block[parts.comment_end : parts.head_end]
+        written = COMMENT_START.sub("", block[parts.comment_at : parts.comment_end].decode("utf-8", "replace"))
+        stood = read_comment(written.removesuffix("-->"), closed=parts.closed).raw
+    counted = str(h2s) if "h2" in stood else None
     fixes_id = old.derived_id and not new.derived_id
-    if not fixes_id and _metadata(old) == _metadata(new):
+    if not fixes_id and _metadata(old) == _metadata(new) and counted == stood.get("h2"):
         return rest
-    if parts.comment_at < 0:
-        at = None if new.at == old.at else new.at.isoformat(timespec="seconds")
-        return eol + write_comment(new, at).encode() + rest
-    before = block[parts.line_end : parts.comment_at]
-    after = block[parts.comment_end : parts.head_end]
-    written = COMMENT_START.sub("", block[parts.comment_at : parts.comment_end].decode("utf-8", "replace"))
-    stood = read_comment(written.removesuffix("-->"), closed=parts.closed).raw.get("at")
-    at = stood if new.at == old.at else new.at.isoformat(timespec="seconds")
-    return before + write_comment(new, at).encode() + after
+    comment = write_comment(new, stood.get("at"), counted).encode()
+    return before + comment + after if parts.comment_at >= 0 else eol + comment + rest
 
 
 def _metadata(entry: Entry) -> tuple[object, ...]:

@@ -28,7 +28,7 @@ from typing import TypeVar
 from .blocks import LONE_CR, MASK, escape, scan
 from .frontmatter import front_matter_end
 from .privacy import mask, unclosed_tags
-from .reading import body_span, measure, parse_entries
+from .reading import body_span, borders, is_day_file, measure, parse_entries
 
 ByLines = Callable[[bytes, bytes, bytes], tuple[bytes, int]]
 """(base, ours, theirs) to (merged text with conflict markers, number of conflicts)."""
@@ -170,10 +170,11 @@ def _read(data: bytes, path: str, day_file: str, doubtful: Sequence[str] = _DOUB
     masked = mask(data)
     if MASK in masked and scan(masked.replace(MASK, b" ").decode("latin-1"), start).marks != marks:
         return None  # a private passage holds headings: no entry may slip in or out of it
+    marks = borders(text, marks, of_day=is_day_file(path, day_file))
     if marks and marks[0].kind == "h1" and not text[start : marks[0].start].strip(" \t\r\n"):
         marks = marks[1:]  # the file's own title
     entries = {entry.place.start: entry for entry in parsed.entries if entry.place and not entry.place.whole_file}
-    if [mark.start for mark in marks if mark.kind == "entry"] != sorted(entries):
+    if [mark.start for mark in marks if mark.kind == "h2"] != sorted(entries):
         return None
     bounds = [*(mark.start for mark in marks), len(text)]
     cores = [_core_end(text, a, b) for a, b in pairwise([0, *bounds])]
@@ -323,7 +324,7 @@ def _merged(unit: _Unit, by_lines: ByLines) -> tuple[_Piece, bool]:
     ):
         body, conflict = _conflict(ours.body, theirs.body), True
     if _clash(base.heading, ours.heading, theirs.heading) or _clash(base.comment, ours.comment, theirs.comment):
-        head = escape((theirs.heading + theirs.comment).decode("latin-1"))[0].encode("latin-1")
+        head = escape((theirs.heading + theirs.comment).decode("latin-1"), typed=True)[0].encode("latin-1")
         body, conflict = _conflict(b"", _line_end_of(piece.text) + head) + body, True
     return replace(piece, body=body), conflict
 
@@ -393,8 +394,9 @@ def _side_by_side(ours: bytes, theirs: bytes) -> bytes:
 
 def _one_whole(text: bytes) -> bool:
     """Whether a text reads as one piece, and swallows nothing that may stand below it."""
-    found = scan(LONE_CR.sub("\n", text.decode("latin-1")))
-    return len(found.marks) == 1 and not found.unclosed
+    read = LONE_CR.sub("\n", text.decode("latin-1"))
+    found = scan(read)
+    return len(borders(read, found.marks, of_day=True)) == 1 and not found.unclosed
 
 
 def _conflict(ours: bytes, theirs: bytes) -> bytes:

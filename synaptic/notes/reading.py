@@ -5,40 +5,113 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from calendar import day_abbr, day_name, month_abbr, month_name
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, tzinfo
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 import yaml
 
 from ..models import DateSource, Entry, ParsedFile, ParseIssue, Place
-from .blocks import LONE_CR, MASK, Mark, body_text, find_tags, newlines, scan, shown, slug_tag
+from .blocks import LONE_CR, MASK, TIME_HEADING, Mark, body_text, find_tags, newlines, scan, shown, slug_tag
 from .frontmatter import FrontMatter, date_in_path, front_matter_end, read_front_matter
 from .header import COMMENT_START, NO_COMMENT, Comment, derive_title, read_comment, read_heading, read_title, unique
 from .privacy import mask, unclosed_tags
 
-GRAMMAR = 2
-"""The version of this reader. An index made by another version is made anew. 2: `\\<private>` is text."""
+GRAMMAR = 3
+"""The version of this reader. An index made by another version is made anew. 3: an H2 without a time begins a note."""
 BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 _BOM = b"\xef\xbb\xbf"
 _OF_AN_ENTRY = re.compile(rf"^ {{0,3}}{COMMENT_START.pattern}[0-9]{{8}}-[{BASE32}]{{8}}(?=[ \t])", re.MULTILINE)
 _BLANK_LINE = re.compile(r"[ \t]*\r?\n")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_CLOCK = re.compile(r"([0-9]+):([0-9]+)(?::([0-9]+))?[ \t]?(?:([ap])m)?", re.IGNORECASE)
+_CLOCK = re.compile(r"([0-9]+)(?:(?:[:.h]|[ \t]?uhr[ \t])([0-9]+)(?::([0-9]+))?)?[ \t]?(?:([ap])\.?m)?", re.IGNORECASE)
+_FIRST_TIME = re.compile(TIME_HEADING)
+_SAVED = re.compile(r"<!--[ \t]*syn:[^\n]*?[ \t]at=")
+_OWN_H2S = re.compile(r"[ \t]h2=([0-9]{1,6})(?=[ \t]|-->)")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_DAY_WORDS = frozenset(map(str.lower, [*day_name, *day_abbr, *month_name, *month_abbr]))
+_BLOCK = re.compile(r"^-(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _PAIRS = [one + other for one in BASE32 for other in BASE32]
 
 
 def parse_entries(
-    data: bytes, path: str, *, mtime: datetime, day_file: str = "%Y-%m-%d.md", tz: tzinfo | None = None
+    data: bytes,
+    path: str,
+    *,
+    mtime: datetime,
+    day_file: str = "%Y-%m-%d.md",
+    tz: tzinfo | None = None,
+    block: bool = False,
 ) -> ParsedFile:
     """Every entry of one file, in order, and an issue for each malformed piece. Never raises.
 
     `path` is relative and posix; `mtime` is aware; `tz` is the zone of times without an offset, None for the
-    system's zone. Places are byte offsets into `data`.
+    system's zone. Places are byte offsets into `data`. `block`: `data` is one entry alone, out of that file.
     """
-    return _Reader(data, path, mtime, day_file, tz).read()
+    return _Reader(data, path, mtime, day_file, tz, block).read()
+
+
+def borders(text: str, marks: Sequence[Mark], *, of_day: bool) -> list[Mark]:
+    """The marks that begin an entry or a note; without an H2 among them the text is one note.
+
+    | H2                                   | begins an entry                                                       |
+    |--------------------------------------|-----------------------------------------------------------------------|
+    | `## 09:31 x`, any above a `syn:` line| everywhere                                                            |
+    | `## 6pm x`, `## [18:31] x`           | but for those that the saved entry above counts as its own            |
+    | `## x`                               | likewise, in a day's file (`of_day`) and in one with such an H2       |
+
+    A saved entry says `h2=2`. One with `at=` and without `h2=`, as the first release wrote it, owns all but the first
+    kind.
+    """
+    if not of_day and not any(
+        mark.kind == "h2" and (mark.time[0] < mark.time[1] or mark.comment_at >= 0) for mark in marks
+    ):
+        return [mark for mark in marks if mark.kind == "h1"]
+    found = []
+    own: float = 0
+    for mark in marks:
+        if mark.kind == "h2" and mark.comment_at < 0 and own > 0 and not _FIRST_TIME.match(text, mark.start):
+            own -= 1
+            continue
+        found.append(mark)
+        own = _own_h2s(text, mark)
+    return found
+
+
+def _own_h2s(text: str, mark: Mark) -> float:
+    comment = text[mark.comment_at : _eol(text, mark.comment_at)] if mark.comment_at >= 0 else ""
+    counted = _OWN_H2S.search(comment)
+    return int(counted[1]) if counted else float("inf") if is_saved(comment) else 0
+
+
+def is_saved(head: str) -> bool:
+    """Whether the heading and comment of an entry, in Latin-1 or decoded, are of one that was saved, not typed."""
+    return _SAVED.search(head) is not None
+
+
+def is_day_file(path: str, day_file: str) -> bool:
+    """Whether a file's name is a date and no more: `2026-11-21.md` and `2026-11-21 Saturday.md` are."""
+    if date_in_path(path, day_file) is None:
+        return False
+    words = {word.lower() for word in _LETTERS.findall(PurePosixPath(path).stem)}
+    return words <= _DAY_WORDS or _fits(path, day_file)
+
+
+def _fits(path: str, day_file: str) -> bool:
+    try:
+        return bool(datetime.strptime(path, day_file))
+    except (ValueError, re.error):
+        return False
+
+
+def _eol(text: str, at: int) -> int:
+    eol = text.find("\n", at)
+    return len(text) if eol < 0 else eol
 
 
 class Block(NamedTuple):
@@ -55,6 +128,8 @@ class Block(NamedTuple):
 
 
 def measure(text: str, mark: Mark, end: int) -> Block:
+    """The parts of the block from `mark` to `end`. The first release knew fewer times: in what it saved they hold."""
+    time = mark.time
     eol = text.find("\n", mark.start, end)
     eol = end if eol < 0 else eol
     line_end = eol - 1 if text[eol - 1] == "\r" else eol
@@ -69,8 +144,10 @@ def measure(text: str, mark: Mark, end: int) -> Block:
         comment_end = close + 3 if closed else eol - 1 if text[eol - 1] == "\r" else eol
         if text[comment_end:eol].strip(" \t\r"):
             eol = comment_end - 1
+        if _own_h2s(text, mark) == float("inf") and (first := _FIRST_TIME.match(text, mark.start)):
+            time = time[0], first.end()
     head_end = min(eol + 1, end)
-    return Block(mark.time, line_end, comment_at, comment_end, closed, head_end, *body_span(text, head_end, end))
+    return Block(time, line_end, comment_at, comment_end, closed, head_end, *body_span(text, head_end, end))
 
 
 def body_span(text: str, start: int, end: int) -> tuple[int, int]:
@@ -91,7 +168,7 @@ def body_span(text: str, start: int, end: int) -> tuple[int, int]:
 class _Reader:
     """One file being read."""
 
-    def __init__(self, data: bytes, path: str, mtime: datetime, day_file: str, tz: tzinfo | None) -> None:
+    def __init__(self, data: bytes, path: str, mtime: datetime, day_file: str, tz: tzinfo | None, block: bool) -> None:
         self.raw = data
         self.data = mask(data)
         self.path = path
@@ -102,6 +179,7 @@ class _Reader:
         self.has_front = False
         self.name = composed(path)
         self.named_day = date_in_path(self.name, composed(day_file))
+        self.of_day = block or is_day_file(self.name, composed(day_file))
         self.heading_counts: dict[str, int] = {}
         self.own_day: date | None = None
         self.moments: dict[time, datetime] = {}  # of the entries without `at=`: all are of one day
@@ -138,10 +216,13 @@ class _Reader:
             self._issue(at, "open-private", message)
         self._check_comments(found.opaque)
         self._check_conflicts(found.opaque)
-        if any(mark.kind == "entry" for mark in found.marks):
-            entries = self._pieces(found.marks)
+        marks = borders(self.text, found.marks, of_day=self.of_day)
+        if any(mark.kind == "h2" for mark in marks):
+            entries = self._pieces(marks)
+        elif blocks := self._outline():
+            entries = blocks
         else:
-            entries = [self._whole(found.marks)]
+            entries = [self._whole(marks)]
         return ParsedFile(self._without_duplicates([e for e in entries if e]), tuple(self.issues))
 
     def _check_encoding(self) -> None:
@@ -197,14 +278,14 @@ class _Reader:
     def _pieces(self, marks: list[Mark]) -> list[Entry | None]:
         entries: list[Entry | None] = []
         first = marks[0]
-        if first.kind == "entry" or self.text[self.start : first.start].strip(" \t\r\n"):
+        if first.kind == "h2" or self.text[self.start : first.start].strip(" \t\r\n"):
             entries.append(self._note(self.start, first.start, None, of_file=True))
             leading = None
         else:
             leading = first
         ends = [*(mark.start for mark in marks[1:]), len(self.text)]
         for mark, end in zip(marks, ends, strict=True):
-            if mark.kind == "entry":
+            if mark.kind == "h2":
                 entries.append(self._entry(mark, end))
             else:
                 entries.append(self._note(mark.start, end, mark, of_file=mark is leading))
@@ -216,8 +297,10 @@ class _Reader:
         heading = read_heading(self._decode(block.time[1], block.line_end))
         comment = self._comment(block) if block.comment_at >= 0 else NO_COMMENT
         has_body = block.body_end > block.body_start
-        content = body_text(self.data[block.body_start : block.body_end]) or heading.title
-        at, source = self._moment(_clock(self.text[slice(*block.time)]), comment, block)
+        typed = not is_saved(self.text[mark.start : block.head_end])
+        content = body_text(self.data[block.body_start : block.body_end], typed=typed) or heading.title
+        clock = self.text[slice(*block.time)]
+        at, source = self._moment(_clock(clock) if clock else None, comment, block)
         text = self._decode(mark.start, block.line_end).strip(" \t")
         occurrence = self._count(text)
         return Entry(
@@ -273,7 +356,7 @@ class _Reader:
             self._issue(block.comment_at, "comment", f"importance={error} is no whole number from 0 to 10")
             return None
 
-    def _moment(self, clock: time, comment: Comment, block: Block) -> tuple[datetime, DateSource]:
+    def _moment(self, clock: time | None, comment: Comment, block: Block) -> tuple[datetime, DateSource]:
         at: datetime | None = None
         try:
             at = comment.moment()
@@ -283,6 +366,8 @@ class _Reader:
         if at is not None and at.tzinfo is None:
             at = aware(at, self.tz)
         day, source = self._day()
+        if clock is None:
+            clock = at.time() if at else time()
         if at is None:
             if clock not in self.moments:
                 self.moments[clock] = aware(datetime.combine(day, clock), self.tz)
@@ -341,7 +426,7 @@ class _Reader:
         """The note in `start:end`; None without text.
 
         `h1` is the heading that opens it. `of_file` makes it the note of the file, with front matter and an id that
-        depends on the path alone. A file without text is a note because of its title, unless its name is a date.
+        depends on the path alone. A file without text is a note because of its title, unless that is a date.
         """
         head_end = start
         title, heading = "", ""
@@ -353,12 +438,13 @@ class _Reader:
             title, tags = read_title(heading)
         body_start, body_end = body_span(self.text, head_end, end)
         has_body = body_end > body_start
-        if not has_body and (not whole or self.named_day or (h1 is None and not self.has_front)):
+        says_more = of_file and self.of_day and bool(title) and not self._only_dates(title)
+        if not has_body and not says_more and (not whole or self.named_day or (h1 is None and not self.has_front)):
             return None
         if of_file:
             title = title or self.front.title or (sole and read_title(self._h1(sole, end))[0]) or self._stem()
             tags = unique((*tags, *filter(None, map(slug_tag, self.front.tags))))
-        content = body_text(self.data[body_start:body_end]) if has_body else title
+        content = body_text(self.data[body_start:body_end], typed=True) if has_body else title
         name = "" if of_file else f"# {heading}"
         at, source = self._note_moment()
         line = self._line(start if h1 is None else h1.start)
@@ -375,6 +461,43 @@ class _Reader:
             date_source=source,
             derived_id=True,
             place=Place(self.path, line, start, end, body_start, body_end, body_line, whole_file=True),
+        )
+
+    def _only_dates(self, title: str) -> bool:
+        """Whether a title only names its day: in numbers, or the day, the year and two words of any language."""
+        words = [word.lower() for word in _LETTERS.findall(title) if len(word) > 2]
+        numbers = {int(number) for number in re.findall(r"[0-9]+", title)}
+        day = self.named_day
+        in_words = day is not None and {day.day, day.year} <= numbers and day.month not in numbers and len(words) <= 2
+        return in_words or _DAY_WORDS.issuperset(words)
+
+    def _outline(self) -> list[Entry | None]:
+        """The top-level blocks of a day in a Logseq graph, each with what is indented below it; else nothing."""
+        if not self.of_day or PurePosixPath(self.name).parent.name != "journals":
+            return []
+        starts = [found.start() for found in _BLOCK.finditer(self.text, self.start)]
+        if not starts:
+            return []
+        above = [self._note(self.start, starts[0], None, of_file=True)]
+        return above + [self._block(start, end) for start, end in pairwise([*starts, len(self.text)])]
+
+    def _block(self, start: int, end: int) -> Entry | None:
+        body_start, body_end = body_span(self.text, start, end)
+        content = body_text(self.data[body_start:body_end], typed=True)
+        if not content.strip(" \t\n-"):
+            return None
+        heading = self._decode(start, _eol(self.text, start)).strip(" \t\r")
+        at, source = self._note_moment()
+        line = self._line(start)
+        return Entry(
+            id=self._derive(heading, self._count(heading)),
+            at=at,
+            title=derive_title(content),
+            content=content,
+            tags=find_tags(content),
+            date_source=source,
+            derived_id=True,
+            place=Place(self.path, line, start, end, body_start, body_end, line, whole_file=True),
         )
 
     def _h1(self, mark: Mark, end: int) -> str:
@@ -411,15 +534,11 @@ class _Reader:
         if not entry.derived_id:
             message = f"the id {entry.id} stands above another text too; the first entry keeps it"
             self.issues.append(ParseIssue(self.path, place.line, "duplicate-id", message))
-        heading = self._decode(place.start, self._eol(place.start)).strip(" \t\r")
+        heading = self._decode(place.start, _eol(self.text, place.start)).strip(" \t\r")
         id = self._derive(heading, self._count(heading))
         while id in taken:
             id = self._derive(heading, self._count(heading))
         return replace(entry, id=id, derived_id=True)
-
-    def _eol(self, at: int) -> int:
-        eol = self.text.find("\n", at)
-        return len(self.text) if eol < 0 else eol
 
     def _decode(self, start: int, end: int) -> str:
         return shown(self.data[start:end]).decode("utf-8", "replace")
@@ -438,8 +557,8 @@ class _Reader:
 
 @lru_cache(4096)
 def _clock(token: str) -> time:
-    """The time in a heading's token: `9:31 am` and `9:31-10:00` are 09:31."""
-    match = _CLOCK.match(token)
+    """The time in a heading's token: `9:31 am`, `[9h31]` and `9:31-10:00` are 09:31."""
+    match = _CLOCK.search(token)
     assert match is not None
     hour, minute, second = (int(part or 0) for part in match.groups()[:3])
     if half := match[4]:

@@ -15,6 +15,7 @@ A strategy is a list of these steps:
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
@@ -22,7 +23,9 @@ from typing import NamedTuple
 from ..index import moment
 from ..language.query import MAX_LIMIT, snippet
 from ..language.words import places
-from ..models import Hit, Round, SearchResult, Why
+from ..models import Entry, Hit, Round, SearchResult, Why
+from ..notes.blocks import scan
+from ..notes.header import read_title
 from ..workspace.changes import marked
 from ..workspace.sync import SyncReport
 from .adjust import (
@@ -46,6 +49,8 @@ from .ranking import Ranked
 from .smart import think
 from .topic import later_first
 from .understanding import spelled
+
+_SECTION = re.compile(r"^ {0,3}#{1,6}[ \t]+([^\n]+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +203,10 @@ def read(evidence: Evidence, winners: Sequence[Ranked]) -> tuple[Hit, ...]:
         entry = entries[ranked.rowid]
         passage, line = evidence.passage(ranked.rowid, chunks[ranked.rowid])
         shown, offset = snippet(passage, find)
+        above = offset + shown[: next(iter(find(shown)), 0)].count("\n")
         hits.append(
             Hit(
-                entry=entry,
+                entry=_section(entry, passage, line, above),
                 score=round(ranked.score, 6),
                 passage=passage,
                 snippet=shown,
@@ -210,6 +216,27 @@ def read(evidence: Evidence, winners: Sequence[Ranked]) -> tuple[Hit, ...]:
             )
         )
     return tuple(hits)
+
+
+def _section(entry: Entry, passage: str, line: int, above: int) -> Entry:
+    """A note of a whole file, entitled and placed as the section in which the hit stands; any other entry as it is.
+
+    `line` is that of the passage, `above` the lines of it above the first word that was sought.
+    """
+    place = entry.place
+    at = entry.content.find(passage)
+    if place is None or not place.whole_file or at < 0:
+        return entry
+    lines = passage.split("\n")
+    end = at + sum(len(one) + 1 for one in lines[:above]) + len(lines[above])
+    opaque = scan(entry.content).opaque
+    headings = [
+        one for one in _SECTION.finditer(entry.content, 0, end) if not any(a <= one.start() < b for a, b in opaque)
+    ]
+    if not headings or not (title := read_title(headings[-1][1])[0]) or title == entry.title:
+        return entry
+    below = entry.content[:at].count("\n") - entry.content[: headings[-1].start()].count("\n")
+    return replace(entry, title=f"{entry.title} > {title}", place=replace(place, line=line - below))
 
 
 def _why(evidence: Evidence, ranked: Ranked) -> Why:

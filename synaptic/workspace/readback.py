@@ -11,7 +11,7 @@ from ..index import Passage
 from ..models import Entry
 from ..notes.markdown import body_text, plain_text
 from ..notes.privacy import mask
-from .rows import embedded_text, hash_of, place_of
+from .rows import embedded_text, hash_of, is_typed, place_of
 from .workspace import Workspace
 
 
@@ -38,13 +38,13 @@ def read_hits(
     entries, passages = {}, {}
     for rowid in rowids:
         if rowid in bodies:
-            entry, body = bodies[rowid]
-            entries[rowid] = replace(entry, content=body_text(body) or entry.title)
+            entry, body, typed = bodies[rowid]
+            entries[rowid] = replace(entry, content=body_text(body, typed=typed) or entry.title)
     for rowid, chunk in chunks.items():
         if chunk.entry_rowid in bodies:
-            entry, body = bodies[chunk.entry_rowid]
+            entry, body, typed = bodies[chunk.entry_rowid]
             line = place_of(entry).body_line + body[: chunk.start].count(b"\n")
-            passages[rowid] = (body_text(body[chunk.start : chunk.end]) or entry.title, line)
+            passages[rowid] = (body_text(body[chunk.start : chunk.end], typed=typed) or entry.title, line)
     return entries, passages
 
 
@@ -53,18 +53,18 @@ def texts_of(ws: Workspace, passages: Sequence[Passage]) -> Iterator[tuple[int, 
     bodies = _bodies(ws, [passage.entry_rowid for passage in passages], strict=False)
     for passage in passages:
         if passage.entry_rowid in bodies:
-            entry, body = bodies[passage.entry_rowid]
-            text = plain_text(body_text(body[passage.start : passage.end]))
+            entry, body, typed = bodies[passage.entry_rowid]
+            text = plain_text(body_text(body[passage.start : passage.end], typed=typed))
             yield passage.rowid, passage.hash, embedded_text(entry, text)
 
 
-def _bodies(ws: Workspace, rowids: Sequence[int], *, strict: bool = True) -> dict[int, tuple[Entry, bytes]]:
-    """Entries without content, and their masked bodies.
+def _bodies(ws: Workspace, rowids: Sequence[int], *, strict: bool = True) -> dict[int, tuple[Entry, bytes, bool]]:
+    """Entries without content, their masked bodies, and whether these were typed by hand.
 
     Where a file changed, raises Stale, or leaves the entry out if not `strict`.
     """
     files: dict[str, tuple[bytes, bytes]] = {}
-    found: dict[int, tuple[Entry, bytes]] = {}
+    found: dict[int, tuple[Entry, bytes, bool]] = {}
     for rowid, stored in ws.index.entries(rowids).items():
         place = place_of(stored.entry)
         if place.path not in files:
@@ -74,7 +74,7 @@ def _bodies(ws: Workspace, rowids: Sequence[int], *, strict: bool = True) -> dic
             files[place.path] = data, mask(data)
         data, masked = files[place.path]
         if hash_of(data[place.start : place.end]) == stored.hash:
-            found[rowid] = stored.entry, masked[place.body_start : place.body_end]
+            found[rowid] = stored.entry, masked[place.body_start : place.body_end], is_typed(masked, place)
         elif strict:
             raise Stale
     return found

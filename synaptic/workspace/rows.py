@@ -13,6 +13,7 @@ from ..models import Entry, ParsedFile, Place, Stamp
 from ..notes.blocks import MASK
 from ..notes.markdown import body_text, plain_text
 from ..notes.privacy import mask
+from ..notes.reading import is_saved
 
 CONTEXT_CHARS = 100
 """Of each neighbour. With 900 long neighbours drown a short note's own words: recall@10 of words alone on BEAM is .38
@@ -36,7 +37,7 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> F
                 hash=hash_of(block),
                 content_hash=hash_of(entry.content),
                 row_hash=hash_of(made_of + block),
-                chunks=partial(_chunk_rows, entry, body, previous, following),
+                chunks=partial(_chunk_rows, entry, body, is_typed(masked, place), previous, following),
                 hides=masked[place.start : place.end] != block,
             )
         )
@@ -47,12 +48,12 @@ _ROW = attrgetter(*(field.name for field in fields(Entry) if field.name not in (
 """What the index keeps of an entry; some of it says its file, not its own bytes."""
 
 
-def _chunk_rows(entry: Entry, body: bytes, previous: str, following: str) -> tuple[ChunkRow, ...]:
+def _chunk_rows(entry: Entry, body: bytes, typed: bool, previous: str, following: str) -> tuple[ChunkRow, ...]:
     spans = cut(body.replace(MASK, b" "))
     title, labels = entry.title, _labels(entry)
     chunks = []
     for number, span in enumerate(spans):
-        text = plain_text(body_text(body[span.start : span.end]))
+        text = plain_text(body_text(body[span.start : span.end], typed=typed))
         # a long entry's first passage stands beside the entry before, its last beside the one after
         own = "\n".join(part for part in (title, text, labels) if part)
         title, labels = _repeated(title), _repeated(labels)
@@ -102,13 +103,18 @@ def _whole_text(entry: Entry, masked: bytes) -> str:
     body = masked[place.body_start : place.body_end]
     if len(body) > 8 * CONTEXT_CHARS:
         body = body[: 4 * CONTEXT_CHARS] + b"\n" + body[-4 * CONTEXT_CHARS :]
-    return f"{entry.title} {plain_text(body_text(body))}".strip()
+    return f"{entry.title} {plain_text(body_text(body, typed=is_typed(masked, place)))}".strip()
 
 
 def hash_of(value: str | bytes) -> int:
     """The hash by which the index knows a text again; signed, 64 bit."""
     raw = value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest(), "big", signed=True)
+
+
+def is_typed(masked: bytes, place: Place) -> bool:
+    """Whether an entry's text is that of a person: it reads `body_text` otherwise. Asked of its masked file."""
+    return place.whole_file or not is_saved(masked[place.start : place.body_start].decode("latin-1"))
 
 
 def place_of(entry: Entry) -> Place:

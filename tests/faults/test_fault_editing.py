@@ -425,7 +425,7 @@ def test_saves_under_a_real_vim(home: Home, rounds: Rounds) -> None:
 
 
 @pytest.mark.fault(row=4)
-@pytest.mark.parametrize("line", ["## A heading without a time", "typed over it", "", "<!-- torn\n\nand typed over"])
+@pytest.mark.parametrize("line", ["### A smaller heading", "typed over it", "", "<!-- torn\n\nand typed over"])
 def test_doctor_names_a_saved_entry_that_lost_its_heading(home: Home, line: str) -> None:
     saved = home.ask("save", "The harbour note.", "--title", "Harbour")
     path = home.journal / saved["path"]
@@ -747,7 +747,7 @@ class Desk:
         path = f"{self.rng.choice(('', 'old/', 'more/of/'))}{day(self.rng.randrange(4000))}.md"
         if path in self.model.notes:
             return self.add_entry()
-        self.model.tops[path] = self.rng.choice(("", "# A day\n\n"))
+        self.model.tops[path] = self.rng.choice(("", f"# {Path(path).stem}\n\n"))
         self.model.notes[path] = [self.typed() for _ in range(self.rng.randint(1, 3))]
         self.write(path)
         return [note.word for note in self.model.notes[path]]
@@ -804,7 +804,7 @@ class Desk:
     def lines_above(self) -> list[str]:
         path, notes = self.some()
         if not self.model.tops[path]:
-            self.model.tops[path] = "# A day with a heading\n\n"
+            self.model.tops[path] = f"# {Path(path).stem}\n\n"
         else:
             self.model.tops[path] += "\n"
         self.write(path)

@@ -466,7 +466,7 @@ def test_a_restored_entry_finds_its_file_gone(journal: Journal) -> None:
 
 
 def test_a_deleted_entry_typed_by_hand_comes_back_under_its_id(journal: Journal) -> None:
-    (journal.root / DAY).write_bytes(b"# Day\n\n## 10:15 Called the bank\nthey call back\n\n## 11:00 Lunch\n")
+    (journal.root / DAY).write_bytes(b"# 2026-11-21\n\n## 10:15 Called the bank\nthey call back\n\n## 11:00 Lunch\n")
     entry = entries_in(journal)[0]
     journal.edit(DAY, entry.id, lambda _: None)
     path, restored = journal.restore(entry.id)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synaptic.errors import InvalidArgument
+from synaptic.errors import InvalidArgument, Refused
 from synaptic.models import TYPES, Entry, ParsedFile
 from synaptic.notes.markdown import (
     compose_entry,
     derived_id,
+    find_tags,
     new_id,
     parse_entries,
     plain_text,
@@ -31,6 +35,7 @@ PIECES = st.sampled_from(
     [
         *("## 10:00 x", "# H1", "##", "#", "\\## 10:00", "\\#", "## 9:31 am", "am x", "decision:", "note", "2026"),
         *("```", "~~~~", "> ```", "    ```", "`", "<!--", "-->", "<!-- syn:20261121-7k3m9q2x -->", "\\<!-- syn:"),
+        *("## Evening", "\\## Evening", "## 6pm x", "## [18:31] x", "## 3 things", "- x", "uhr", "p.m.", "-11:00"),
         *("---", "#tag", "- #x", "[#x](http://a#b)", "<<<<<<< HEAD"),
         *("\r\n", "\n", "\n\n", "\x0b", "\u2028", "\x85", " ", "\0"),
     ]
@@ -118,7 +123,7 @@ def test_any_bytes_are_read_and_no_two_entries_overlap(noise: bytes, shaped: byt
 @given(composed(), composed(), st.sampled_from(["\n", "\r\n"]))
 @settings(max_examples=200, deadline=None)
 def test_an_edit_says_the_new_and_touches_nothing_else(old: Entry, new: Entry, eol: str) -> None:
-    above, below = f"# Day{eol}{eol}## 8:15 am  Before {eol}x  {eol}{eol}", f"{eol}## 23:00 After{eol}y"
+    above, below = f"# 2026-11-21{eol}{eol}## 8:15 am  Before {eol}x  {eol}{eol}", f"{eol}## 23:00 After{eol}y"
     data = (above + render_entry(old).replace("\n", eol) + below).encode()
     [_, found, _] = read(data).entries
     assert found.place is not None
@@ -165,11 +170,148 @@ def test_headings(heading: str, type_: str, title: str, tags: tuple[str, ...], c
 
 
 @pytest.mark.parametrize(
-    "line", ["## 24:00 x", "## 9.31 x", "### 10:00 x", "## Why", "##10:00 x", "## 10:00x", "## 7 things"]
+    ("heading", "clock"),
+    [
+        *(("6pm", "18:00"), ("6 pm", "18:00"), ("6 p.m.", "18:00"), ("12am", "00:00"), ("18h30", "18:30")),
+        *(("9h30", "09:30"), ("14 Uhr", "14:00"), ("18.30 Uhr", "18:30"), ("18:30 Uhr", "18:30"), ("18:34:", "18:34")),
+        ("7 Uhr 45", "07:45"),
+        *(("[18:31]", "18:31"), ("**18:32**", "18:32"), ("**18:32:**", "18:32"), ("[6pm]", "18:00")),
+        *(("18:30 -", "18:30"), ("18:30 –", "18:30"), ("[18:30] —", "18:30"), ("18:30 - 19:00", "18:30")),
+        *(("6pm-8pm", "18:00"), ("10:15–11:00", "10:15")),
+    ],
 )
-def test_other_headings_are_body(line: str) -> None:
+def test_times_as_people_type_them(heading: str, clock: str) -> None:
+    for rest in (" issue: Roof leaks #house\nagain\n", "\nagain\n"):
+        [above, entry] = read(f"## 08:00 First\n## {heading}{rest}").entries
+        assert (entry.time, entry.content, above.content) == (clock, "again", "First")
+        assert rest[0] == "\n" or (entry.type, entry.title, entry.tags) == ("issue", "Roof leaks", ("house",))
+
+
+@pytest.mark.parametrize("line", ["### 10:00 x", "##10:00 x", "##", "\\## Why", " ## Why"])
+def test_what_is_no_h2_is_body(line: str) -> None:
     [entry] = read(f"## 08:00 First\n{line}\n").entries
-    assert entry.content == line
+    assert entry.content == line.removeprefix("\\")
+
+
+@pytest.mark.parametrize(
+    "line", ["## Why", "## 24:00 x", "## 10:00x", "## 9.31 x", "## 7 things", "## [18:31](a.md)", "## 6pms", "## 24h"]
+)
+def test_an_h2_without_a_time_is_a_note_of_its_own(line: str) -> None:
+    [above, entry] = read(f"## 08:00 First\ntext\n{line}\nmore\n").entries
+    assert (above.content, entry.content, entry.title, entry.type) == ("text", "more", line[3:], "note")
+    assert entry.date == "2026-11-21" and entry.derived_id and entry.place and not entry.place.whole_file
+
+
+def test_where_h2s_without_a_time_begin_notes() -> None:
+    text = "above\n\n## Morning\na\n\n## Evening #home\nb\n"
+    day = read(text).entries
+    assert [(entry.title, entry.content, entry.tags) for entry in day] == [
+        ("2026-11-21", "above", ()),
+        ("Morning", "a", ()),
+        ("Evening", "b", ("home",)),
+    ]
+    for path in ("page.md", "2026-11-21 Visit to Ada.md"):
+        [page] = read(text, path).entries
+        assert page.content == text.strip()
+    assert [entry.title for entry in read(f"{text}## 18:00 x\n", "page.md").entries] == [
+        "page",
+        "Morning",
+        "Evening",
+        "x",
+    ]
+    assert [entry.title for entry in read(text, "2026-11-21 Saturday.md").entries][1:] == ["Morning", "Evening"]
+
+
+@pytest.mark.parametrize(
+    ("heading", "is_title"),
+    [
+        *(("Mittwoch Geburtstag Oma", True), ("Recital", True), ("21 days to go", True), ("2026-11-21: Recital", True)),
+        *(("2026-11-21", False), ("Saturday, November 21, 2026", False), ("Samstag, 21. November 2026", False)),
+        *(("21/11/2026", False), ("2026-11-21 Saturday", False), ("21 de noviembre de 2026", False)),
+    ],
+)
+def test_the_h1_of_a_day_is_a_note_where_it_says_more_than_the_date(heading: str, is_title: bool) -> None:
+    for below in ("", "\n## 09:30 Meeting\n"):
+        found = [entry.title for entry in read(f"# {heading}\n{below}").entries]
+        assert found == [heading] * is_title + ["Meeting"] * bool(below)
+
+
+def test_blocks_of_a_logseq_day_are_entries() -> None:
+    text = (
+        "- TODO Call Ada #work\n\t- she has the key\n\t- ```\n- in code\n\t  ```\n-\n- Paid the roofer\n  again\n- \n"
+    )
+    text = text.replace("\n- in code", "\n\t  - in code")
+    for path in ("journals/2026_11_21.md", "vault/journals/2026_11_21.md"):
+        first, second = read(text, path).entries
+        assert (first.title, first.tags, first.date) == ("TODO Call Ada", ("work",), "2026-11-21")
+        assert "she has the key" in first.content and first.place and first.place.whole_file
+        assert (second.content, second.place and second.place.line) == ("- Paid the roofer\n  again", 7)
+    assert read("-\n", "journals/2026_11_21.md").entries == ()
+    assert [entry.title for entry in read("- x\n\n## 09:30 y\n", "journals/2026_11_21.md").entries] == [
+        "2026_11_21",
+        "y",
+    ]
+    [page] = read(text, "pages/Ada.md").entries
+    assert page.title == "Ada"
+
+
+def test_a_saved_entry_owns_the_h2s_it_counts() -> None:
+    body = "Intro.\n\n## Why\nx\n\n## [18:31] dinner\ny\n\n```\n## in code\n```\n"
+    saved = render_entry(compose_entry(body, id=ID, at=AT)[0])
+    assert " h2=2 " in saved
+    below = "\n## Evening\nown\n"
+    [entry, evening] = read(saved + below).entries
+    assert (entry.content, evening.title) == (body.strip(), "Evening")
+    assert [e.title for e in read(saved.replace("## Why\n", "") + below).entries] == [
+        "Intro"
+    ]  # what it counts, it owns
+    first_release = saved.replace(" h2=2", "")
+    assert read(first_release + below).entries[0].content == f"{body}{below}".strip()
+    assert [e.title for e in read(f"{first_release}## 23:00 x\n").entries] == ["Intro", "x"]
+    assert [e.content for e in read("## 08:00 Typed\n## Why\nx\n").entries] == ["Typed", "x"]
+    fixed = f"## 08:00 Typed\n<!-- syn:{ID} -->\n## Why\nx\n"  # an id moves no border
+    assert [e.content for e in read(fixed).entries] == ["Typed", "x"]
+
+
+def test_a_journal_of_the_first_release_reads_as_it_did() -> None:
+    """240 entries that it saved of what its format is made of, and what it read."""
+    known = json.loads((Path(__file__).parents[1] / "data/journal_before_h2.json").read_text(encoding="utf-8"))
+    found = [[e.id, e.at.isoformat(), e.type, e.title, e.content] for e in read(known["text"]).entries]
+    assert found == known["entries"]
+
+
+ENTRIES = st.one_of(
+    composed().map(render_entry),
+    composed().map(render_entry).map(lambda text: re.sub(" h2=[0-9]+", "", text, count=1)),
+    st.sampled_from(["## 08:15 Typed\n", "## Evening\n\n", "## 6pm\n", f"## Fixed\n<!-- syn:{ID} -->\n"]).flatmap(
+        lambda head: st.lists(st.text("ab #\\", max_size=9), max_size=3).map(
+            lambda lines: head + "\n".join(lines) + "\n"
+        )
+    ),
+)
+
+
+@given(st.lists(ENTRIES, min_size=1, max_size=5), TEXTS, st.integers(0, 4))
+@settings(max_examples=300, deadline=None)
+def test_an_edit_moves_no_border(texts: list[str], more: str, which: int) -> None:
+    named = [text.replace(ID, f"20261121-{number:08d}") for number, text in enumerate(texts)]
+    data = ("# 2026-11-21\n\n" + "\n".join(named)).encode()
+    before = read(data).entries
+    entry = before[which % len(before)]
+    assert entry.place is not None
+    start, end = entry.place.start, entry.place.end
+    if entry.place.whole_file:
+        return
+    content, _ = compose_entry(f"{entry.content}\n\n{more}", id=ID, at=AT)
+    new = replace(entry, content=content.content, tags=(*entry.tags, *find_tags(content.content)), derived_id=False)
+    new = replace(new, tags=tuple(dict.fromkeys(new.tags)))
+    try:
+        block = rewrite_block(data[start:end], entry, new)
+    except Refused:
+        return
+    after = read(data[:start] + block + data[end:]).entries
+    assert [e.content for e in after if e.id != entry.id] == [e.content for e in before if e.id != entry.id]
+    assert [e.content for e in after if e.id == entry.id] == [new.content]
 
 
 def test_an_open_fence_never_swallows_a_saved_entry() -> None:

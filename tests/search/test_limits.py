@@ -114,3 +114,25 @@ def test_the_command_and_the_tool_take_a_limit_and_do_without(home: Home) -> Non
         for args in ({}, {"query": "harbour"}):
             assert len(server.call("find", **args)["entries"]) == 20
         assert len(server.call("recent")["entries"]) == len(home.ask("recent")["entries"]) == 10
+
+
+def test_a_section_of_a_long_note_is_the_hit(home: Home) -> None:
+    filler = "Nothing of interest stands here, and this goes on for a while.\n" * 30
+    sections = {
+        "Soil": "The compost needs lime.",
+        "Water": "The pump freezes below minus four.",
+        "Bees": "Hive two is light.",
+    }
+    note = "---\ntags: [garden]\n---\n# Garden\n\nAll about it.\n"
+    for title, said in sections.items():
+        note += f"\n## {title} #x\n\n{said}\n{filler}\n```\n## no section\n```\n{filler}"
+    home.run("init")
+    (home.journal / "garden.md").write_text(note)
+    lines = note.splitlines()
+    for title, said in sections.items():
+        hits = home.ask("search", f'"{said}"')["hits"]
+        assert [hit["title"] for hit in hits] == [f"Garden > {title}"]
+        assert lines[hits[0]["line"] - 1] == f"## {title} #x"
+        assert said in hits[0]["snippet"]
+        assert home.ask("get", hits[0]["id"])["entries"][0]["title"] == "Garden"
+    assert [hit["title"] for hit in home.ask("search", '"All about it"')["hits"]] == ["Garden"]

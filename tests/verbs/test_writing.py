@@ -249,12 +249,14 @@ TYPED = [
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
 def test_what_an_edit_leaves_stays_byte_for_byte(ws: Workspace, eol: str, lines: list[str]) -> None:
     path = ws.config.journal / "2026-11-20.md"
-    path.write_bytes(eol.join(["## 09:30 Meeting", "We met.", *lines, "The end.", ""]).encode())
+    typed = eol.join(["## 09:30 Meeting", "We met.", *lines, "The end.", ""])
+    path.write_bytes(typed.encode())
     (entry,) = (one for one in find(ws, limit=20).entries if one.title == "Meeting")
     update(ws, entry.id, append="more\n## 4 things")
-    head, comment, *rest = path.read_bytes().decode().split(eol)
-    assert head == "## 09:30 Meeting" and comment.startswith("<!-- syn:")
-    assert rest == ["We met.", *lines, "The end.", "", "more", r"\## 4 things", ""]
+    now = path.read_bytes().decode()
+    added = eol.join(["", "", "more", r"\## 4 things"])
+    assert now.count(added) == 1 and now.startswith(f"## 09:30 Meeting{eol}<!-- syn:{entry.id} -->{eol}We met.")
+    assert now.replace(added, "").replace(f"<!-- syn:{entry.id} -->{eol}", "") == typed
     path.unlink()
 
 
