@@ -38,6 +38,7 @@ CREATE TABLE entry (
     utc_offset   INTEGER NOT NULL,   -- seconds
     date         TEXT AS (date((at + 62135596800000000) / 1000000 - 62135596800 + utc_offset, 'unixepoch')) VIRTUAL,
     date_source  TEXT NOT NULL,
+    dated        INTEGER AS (date_source <> 'mtime') VIRTUAL,
     type         TEXT NOT NULL,
     title        TEXT NOT NULL,
     project      TEXT,
@@ -60,7 +61,7 @@ CREATE TABLE entry (
 );
 CREATE INDEX entry_source ON entry (source, seq);
 CREATE INDEX entry_other_id ON entry (other_id) WHERE twin = 2;
-CREATE INDEX entry_at ON entry (at);
+CREATE INDEX entry_at ON entry (dated, at);
 CREATE INDEX entry_type ON entry (type) WHERE type <> 'note';
 CREATE INDEX entry_project ON entry (project_key) WHERE project_key IS NOT NULL;
 
