@@ -14,19 +14,22 @@ from typing import Any, NamedTuple
 import yaml
 
 from ..models import DateSource, Entry, ParsedFile, ParseIssue, Place
-from .blocks import LONE_CR, MASK, Mark, body_text, find_tags, newlines, scan, shown, slug_tag
+from .blocks import LONE_CR, MASK, TIME_HEADING, Mark, body_text, find_tags, newlines, scan, shown, slug_tag
 from .frontmatter import FrontMatter, date_in_path, front_matter_end, read_front_matter
 from .header import COMMENT_START, NO_COMMENT, Comment, derive_title, read_comment, read_heading, read_title, unique
 from .privacy import mask, unclosed_tags
 
-GRAMMAR = 2
-"""The version of this reader. An index made by another version is made anew. 2: `\\<private>` is text."""
+GRAMMAR = 3
+"""The version of this reader. An index made by another version is made anew. 3: more names of files are dates."""
 BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 _BOM = b"\xef\xbb\xbf"
 _OF_AN_ENTRY = re.compile(rf"^ {{0,3}}{COMMENT_START.pattern}[0-9]{{8}}-[{BASE32}]{{8}}(?=[ \t])", re.MULTILINE)
 _BLANK_LINE = re.compile(r"[ \t]*\r?\n")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CLOCK = re.compile(r"([0-9]+):([0-9]+)(?::([0-9]+))?[ \t]?(?:([ap])m)?", re.IGNORECASE)
+_LIKE_A_TIME = re.compile(
+    rf"^(?!{TIME_HEADING})##[ \t]+[0-9]{{1,2}}(?:[:h][0-9]|\.[0-9]{{2}}(?![0-9.]))[^\r\n]*", re.MULTILINE
+)
 _PAIRS = [one + other for one in BASE32 for other in BASE32]
 
 
@@ -39,6 +42,17 @@ def parse_entries(
     system's zone. Places are byte offsets into `data`.
     """
     return _Reader(data, path, mtime, day_file, tz).read()
+
+
+def mistyped_times(data: bytes) -> list[tuple[int, str]]:
+    """(line, heading) of each heading outside fences and comments that looks like a time and is none: `## 25:61`."""
+    masked = mask(data)
+    text = masked.replace(MASK, b" ").decode("latin-1")
+    return [
+        (text.count("\n", 0, found.start()) + 1, shown(masked[slice(*found.span())]).decode("utf-8", "replace"))
+        for found in _LIKE_A_TIME.finditer(text)
+        if not any(start <= found.start() < end for start, end in scan(text).opaque)
+    ]
 
 
 class Block(NamedTuple):
