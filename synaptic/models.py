@@ -22,7 +22,7 @@ Matrix: TypeAlias = "npt.NDArray[np.float32]"
 EntryType = Literal["decision", "progress", "issue", "handoff", "insight", "reference", "note"]
 TYPES: tuple[EntryType, ...] = get_args(EntryType)
 
-DateSource = Literal["file", "front-matter", "comment", "mtime"]
+DateSource = Literal["file", "front-matter", "comment", "git", "mtime"]
 """Where an entry's date comes from. `mtime`: from nowhere, the entry is undated; `at` is when its file changed."""
 Mode = Literal["hybrid", "lexical", "semantic"]
 MODES: tuple[Mode, ...] = get_args(Mode)

@@ -525,6 +525,10 @@ class Index:
                 found += (row[0] for row in self.file.rows(ordered, *bound, limit - len(found)))
         return total, found
 
+    def dated_by_file(self) -> dict[str, str | None]:
+        """By path of each file with entries that it does not date itself: their date by git, or None."""
+        return dict(self.file.rows(_DATED_BY_FILE))
+
     def superseded_by(self, ids: Sequence[str]) -> dict[str, str]:
         """For each of these ids that a strictly later entry supersedes: the id of the latest such entry."""
         rows = self.file.rows(
@@ -638,6 +642,10 @@ class Index:
 
 _PENDING = "FROM chunk c JOIN entry e ON e.rowid = c.entry WHERE c.vector = 0 AND e.id IS NOT NULL"
 _SOURCE = "path, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode, settled, digest"
+_DATED_BY_FILE = (
+    "SELECT s.path, max(CASE e.date_source WHEN 'git' THEN e.date END) FROM entry e INDEXED BY entry_by_file "
+    "JOIN source s ON s.id = e.source WHERE e.date_source IN ('git', 'mtime') GROUP BY e.source"
+)
 _COPIES = (
     "SELECT s.path FROM entry mine JOIN entry e ON e.own_id = mine.own_id AND e.rowid <> mine.rowid "
     "JOIN source s ON s.id = e.source WHERE mine.rowid = ? AND e.content_hash = mine.content_hash AND e.twin = 1"

@@ -1,5 +1,6 @@
 -- The index: disposable, rebuilt from the journal at any time. It holds no text, only where it stands;
--- the full-text table is contentless. Every row is a pure function of the bytes of one file.
+-- the full-text table is contentless. Every row is a pure function of the bytes of one file,
+-- and of the day on which git says it was added.
 
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY,
@@ -62,6 +63,7 @@ CREATE TABLE entry (
 CREATE INDEX entry_source ON entry (source, seq);
 CREATE INDEX entry_other_id ON entry (other_id) WHERE twin = 2;
 CREATE INDEX entry_at ON entry (dated, at);
+CREATE INDEX entry_by_file ON entry (source) WHERE date_source IN ('git', 'mtime');
 CREATE INDEX entry_type ON entry (type) WHERE type <> 'note';
 CREATE INDEX entry_project ON entry (project_key) WHERE project_key IS NOT NULL;
 
