@@ -50,7 +50,7 @@ def checkout_around(folder: Path) -> Checkout | None:
     """The checkout that a folder lies in. A `.git` whose files cannot be read is passed over."""
     for place in (folder, *folder.parents):
         with suppress(OSError, ValueError):
-            if found := _checkout_at(place):
+            if os.path.lexists(f"{place}/.git") and (found := _checkout_at(place)):
                 return found
     return None
 
