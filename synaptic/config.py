@@ -165,7 +165,7 @@ def _weights(value: object) -> bool:
     )
 
 
-def _day_file(value: object) -> bool:
+def is_day_file(value: object) -> bool:
     """True for a relative Markdown path with a whole date in it, so that each day has one file."""
     if not isinstance(value, str) or not value.endswith(".md") or "\0" in value:
         return False
@@ -191,7 +191,7 @@ def _from_to(low: float, high: float, remark: str = "", *, kind: type = float) -
 _SWITCH: Rule = (lambda v: isinstance(v, bool), "true or false")
 _RULES: dict[str, Rule] = {
     "journal": _text("a path"),
-    "day_file": (_day_file, 'a relative path with year, month and day, like "%Y-%m-%d.md" or "%Y/%m/%d.md"'),
+    "day_file": (is_day_file, 'a relative path with year, month and day, like "%Y-%m-%d.md" or "%Y/%m/%d.md"'),
     "exclude": (
         lambda v: isinstance(v, list) and all(isinstance(glob, str) for glob in v),
         'a list of globs, like ["archive/**", "*.excalidraw.md"]',

@@ -22,7 +22,8 @@ Matrix: TypeAlias = "npt.NDArray[np.float32]"
 EntryType = Literal["decision", "progress", "issue", "handoff", "insight", "reference", "note"]
 TYPES: tuple[EntryType, ...] = get_args(EntryType)
 
-DateSource = Literal["file", "front-matter", "comment", "mtime"]
+DateSource = Literal["file", "front-matter", "comment", "git", "mtime"]
+"""Where an entry's date comes from. `mtime`: from nowhere, the entry is undated; `at` is when its file changed."""
 Mode = Literal["hybrid", "lexical", "semantic"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 Strategy = Literal["auto", "hybrid", "lexical", "semantic", "bounded", "smart"]
@@ -83,6 +84,11 @@ class Entry:
     derived_id: bool = field(default=False, compare=False)
     place: Place | None = field(default=None, compare=False)
     changed_files: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def dated(self) -> bool:
+        """Whether anything but the time of its file's last change dates the entry."""
+        return self.date_source != "mtime"
 
     @property
     def date(self) -> str:
@@ -159,7 +165,10 @@ class Stamp(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """Hard filters: joined by AND, any of the values within one. Dates are local, `YYYY-MM-DD`, inclusive."""
+    """Hard filters: joined by AND, any of the values within one. Dates are local, `YYYY-MM-DD`, inclusive.
+
+    An undated entry passes neither `since` nor `until`.
+    """
 
     types: tuple[EntryType, ...] = ()
     tags: tuple[str, ...] = ()

@@ -19,8 +19,8 @@ THESE = "(SELECT value FROM json_each(?))"
 SUPERSEDED = (
     # in this order, and without an index made for the query: the targets are few, the entries many
     "FROM supersedes s CROSS JOIN entry old ON old.own_id = s.target CROSS JOIN entry new ON new.rowid = s.entry "
-    "WHERE +old.twin = 0 AND new.twin <> 1 "
-    "AND (new.at > old.at OR (new.at = old.at AND new.source = old.source AND new.seq > old.seq))"
+    "WHERE +old.twin = 0 AND new.twin <> 1 AND ((new.dated, new.at) > (old.dated, old.at) "
+    "OR ((new.dated, new.at) = (old.dated, old.at) AND new.source = old.source AND new.seq > old.seq))"
 )
 """SQL for every entry `old` that a later entry `new` supersedes. Only a later one can, or two could hide each other."""
 
@@ -56,6 +56,8 @@ def conditions(filters: Filters, *, singly: bool = False, rowid: str = "e.rowid"
         ends = [(path, f"/{path.lstrip('/')}", f"{path.rstrip('/')}/") for path in filters.files]
         ways = [(path, tail, len(tail), head, len(head)) for path, tail, head in ends]
         add(f"{rowid} IN ({_ENTRIES_OF_FILES})", json.dumps(ways))
+    if filters.since or filters.until:
+        add("e.dated = 1")
     if filters.since:
         add(f"e.at >= ? AND {_LOCAL} >= ?", _midnight(filters.since, -1), _midnight(filters.since, 0))
     if filters.until:

@@ -119,7 +119,7 @@ class Database:
         return found[0][0] if found else None
 
     def meta(self, key: str) -> str | int | float | None:
-        """What is known by this key: `model`, `dimensions`, `embed_rate`, `reading`; None for a key without value."""
+        """What is known by this key: `model`, `dimensions`, `embed_rate`, `reading`, `head`; None without a value."""
         return cast("str | int | float | None", self.value("SELECT value FROM meta WHERE key = ?", key))
 
     def set_meta(self, key: str, new: str | int | float) -> None:

@@ -505,23 +505,29 @@ class Index:
     ) -> tuple[int, list[int]]:
         """(total, entry rowids in order), without what is superseded unless the filters ask for it.
 
-        `after` is where the entry stands that was shown last.
+        In the orders of time undated entries come last. `after` is where the entry stands that was shown last.
         """
         condition, values = shown(filters)
         total = self.file.value(f"SELECT count(*) FROM entry e WHERE e.id IS NOT NULL {condition}", *values)
         # SQLite does not see by itself that few of all have to be read
-        by_time = "INDEXED BY entry_at" if _ORDERS[order].startswith("e.at") and not conditions(filters)[0] else ""
-        if after is not None:
-            sign = ">" if order == "oldest" else "<"
-            condition += f" AND e.at {sign}= ? AND (e.at, s.path, e.seq) {sign} (?, ?, ?)"
-            values = (*values, after[0], *after)
-        rows = self.file.rows(
-            f"SELECT e.rowid FROM entry e {by_time} JOIN source s ON s.id = e.source "
-            f"WHERE e.id IS NOT NULL {condition} ORDER BY {_ORDERS[order]} LIMIT ?",
-            *values,
-            limit,
-        )
-        return total, [row[0] for row in rows]
+        by_time = _ORDERS[order].startswith("e.at")
+        way = "INDEXED BY entry_at" if by_time and not conditions(filters)[0] else ""
+        sql = f"SELECT e.rowid FROM entry e {way} JOIN source s ON s.id = e.source WHERE e.id IS NOT NULL {condition}"
+        found: list[int] = []
+        for dated in (1, 0) if by_time else (None,):
+            beyond, bound = f" AND e.dated = {dated}" if by_time else "", values
+            if after is not None and dated == after[0]:
+                sign = ">" if order == "oldest" else "<"
+                beyond += f" AND e.at {sign}= ? AND (e.at, s.path, e.seq) {sign} (?, ?, ?)"
+                bound = (*values, after[1], *after[1:])
+            if after is None or not dated or after[0]:
+                ordered = f"{sql}{beyond} ORDER BY {_ORDERS[order]} LIMIT ?"
+                found += (row[0] for row in self.file.rows(ordered, *bound, limit - len(found)))
+        return total, found
+
+    def dated_by_file(self) -> dict[str, str | None]:
+        """By path of each file with entries that it does not date itself: their date by git, or None."""
+        return dict(self.file.rows(_DATED_BY_FILE))
 
     def superseded_by(self, ids: Sequence[str]) -> dict[str, str]:
         """For each of these ids that a strictly later entry supersedes: the id of the latest such entry."""
@@ -535,7 +541,8 @@ class Index:
         """The rowids of the entries with this content, no older at `at` than `window`, oldest first."""
         moment = instant(at)
         rows = self.file.rows(
-            "SELECT rowid FROM entry WHERE content_hash = ? AND at BETWEEN ? AND ? AND id IS NOT NULL ORDER BY at",
+            "SELECT rowid FROM entry WHERE content_hash = ? AND dated = 1 AND at BETWEEN ? AND ? AND id IS NOT NULL "
+            "ORDER BY at",
             content_hash,
             moment - window // MICROSECOND,
             moment,
@@ -543,7 +550,10 @@ class Index:
         return [row[0] for row in rows]
 
     def facets(self, filters: Filters) -> Facets:
-        """How many entries that `listing` lists have each type, tag, project and month (`YYYY-MM`, newest first)."""
+        """How many entries that `listing` lists have each type, tag, project and month (`YYYY-MM`, newest first).
+
+        Undated entries have no month.
+        """
         condition, values = shown(filters)
         chosen = f"(SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition})"
 
@@ -558,7 +568,8 @@ class Index:
                 "GROUP BY project_key ORDER BY n DESC, 1"
             ),
             months=count(
-                "SELECT substr(date, 1, 7) m, count(*) FROM entry WHERE rowid IN {chosen} GROUP BY m ORDER BY m DESC"
+                "SELECT substr(date, 1, 7) m, count(*) FROM entry WHERE rowid IN {chosen} AND dated = 1 "
+                "GROUP BY m ORDER BY m DESC"
             ),
         )
 
@@ -631,6 +642,10 @@ class Index:
 
 _PENDING = "FROM chunk c JOIN entry e ON e.rowid = c.entry WHERE c.vector = 0 AND e.id IS NOT NULL"
 _SOURCE = "path, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode, settled, digest"
+_DATED_BY_FILE = (
+    "SELECT s.path, max(CASE e.date_source WHEN 'git' THEN e.date END) FROM entry e INDEXED BY entry_by_file "
+    "JOIN source s ON s.id = e.source WHERE e.date_source IN ('git', 'mtime') GROUP BY e.source"
+)
 _COPIES = (
     "SELECT s.path FROM entry mine JOIN entry e ON e.own_id = mine.own_id AND e.rowid <> mine.rowid "
     "JOIN source s ON s.id = e.source WHERE mine.rowid = ? AND e.content_hash = mine.content_hash AND e.twin = 1"
@@ -653,7 +668,8 @@ _BY_ID = (
 _ORDERS: dict[str, str] = {
     "newest": "e.at DESC, s.path DESC, e.seq DESC",
     "oldest": "e.at, s.path, e.seq",
-    "importance": "coalesce(e.importance, 5) DESC, e.at DESC, s.path DESC, e.seq DESC",
-    "access": "coalesce((SELECT count FROM access WHERE id = e.id), 0) DESC, e.at DESC, s.path DESC, e.seq DESC",
+    "importance": "coalesce(e.importance, 5) DESC, e.dated DESC, e.at DESC, s.path DESC, e.seq DESC",
+    "access": "coalesce((SELECT count FROM access WHERE id = e.id), 0) DESC, e.dated DESC, e.at DESC, s.path DESC, "
+    "e.seq DESC",
     "relevance": "e.at DESC, s.path DESC, e.seq DESC",
 }

@@ -79,8 +79,8 @@ class Source:
         return self.stamp.proof if self.settled else None
 
 
-Position = tuple[int, str, int]
-"""An entry's instant, its path and its number within the file."""
+Position = tuple[int, int, str, int]
+"""Whether an entry is dated (1 or 0), its instant, its path and its number within the file."""
 
 
 class Standing(NamedTuple):
@@ -104,8 +104,12 @@ class Standing(NamedTuple):
 
     @property
     def position(self) -> Position:
-        """Its place in time; of entries of one second the lower in its file is the later."""
-        return self.at, self.path, self.seq
+        """Its place in time: before all others if it is undated; of one second the lower in its file is the later."""
+        return int(self.dated), self.at, self.path, self.seq
+
+    @property
+    def dated(self) -> bool:
+        return self.date_source != "mtime"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 -- The index: disposable, rebuilt from the journal at any time. It holds no text, only where it stands;
--- the full-text table is contentless. Every row is a pure function of the bytes of one file.
+-- the full-text table is contentless. Every row is a pure function of the bytes of one file,
+-- and of the day on which git says it was added.
 
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY,
@@ -38,6 +39,7 @@ CREATE TABLE entry (
     utc_offset   INTEGER NOT NULL,   -- seconds
     date         TEXT AS (date((at + 62135596800000000) / 1000000 - 62135596800 + utc_offset, 'unixepoch')) VIRTUAL,
     date_source  TEXT NOT NULL,
+    dated        INTEGER AS (date_source <> 'mtime') VIRTUAL,
     type         TEXT NOT NULL,
     title        TEXT NOT NULL,
     project      TEXT,
@@ -60,7 +62,8 @@ CREATE TABLE entry (
 );
 CREATE INDEX entry_source ON entry (source, seq);
 CREATE INDEX entry_other_id ON entry (other_id) WHERE twin = 2;
-CREATE INDEX entry_at ON entry (at);
+CREATE INDEX entry_at ON entry (dated, at);
+CREATE INDEX entry_by_file ON entry (source) WHERE date_source IN ('git', 'mtime');
 CREATE INDEX entry_type ON entry (type) WHERE type <> 'note';
 CREATE INDEX entry_project ON entry (project_key) WHERE project_key IS NOT NULL;
 

@@ -63,12 +63,14 @@ class Writer:
         changed: Sequence[str] = (),
         *,
         reading: str,
+        head: str,
     ) -> int:
         """Brings these files up to date; returns the number of vectors that were taken over for equal texts.
 
         A Stamp instead of rows: the content of the file is unchanged, and the stamp is its new proof. `changed` and
         `removed` are paths whose vectors may serve other files: vanished entries are deleted last, so that an entry
-        that moved finds them. `reading` names what the meaning of files depends on besides their bytes.
+        that moved finds them. `reading` names what the meaning of files depends on besides their bytes, `head` the
+        state of git's history that all entries go by which it dates.
         """
         ids, read, hides = self.ids(), 0, False
         self._touched, self._doomed, self._reused = set(), [], 0
@@ -91,13 +93,14 @@ class Writer:
             self._file.kept.pop("proofs", None)
         self._settle_ids()
         self._donors = {}
-        if self._file.meta("reading") != reading:
-            self._file.set_meta("reading", reading)
+        for key, value in (("reading", reading), ("head", head)):
+            if self._file.meta(key) != value:
+                self._file.set_meta(key, value)
         self._file.db.execute("DROP TABLE IF EXISTS temp.kept")
         self._give_room_back(PAGES_A_FILE * (read + len(removed)))
         return self._reused
 
-    def refill(self, files: Iterable[FileRows], *, keep_vectors: bool, reading: str) -> int:
+    def refill(self, files: Iterable[FileRows], *, keep_vectors: bool, reading: str, head: str) -> int:
         """Empties the index and fills it with these files; returns the number of vectors that were taken over."""
         db = self._file.db
         self._file.kept.clear()
@@ -111,7 +114,7 @@ class Writer:
             db.execute(f"DELETE FROM {table}")
         if dimensions is not None:
             self._empty_vectors(dimensions)
-        reused = self.apply(files, reading=reading)
+        reused = self.apply(files, reading=reading, head=head)
         db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')")
         return reused
 
@@ -369,7 +372,7 @@ _CONTESTED = (
     "GROUP BY own_id HAVING count(*) > 1 OR max(twin) > 0"
 )
 _CLAIMS = (
-    "SELECT e.rowid, e.content_hash, e.title, e.type, CASE e.date_source WHEN 'mtime' THEN NULL ELSE e.date END, "
+    "SELECT e.rowid, e.content_hash, e.title, e.type, CASE WHEN e.date_source NOT IN ('git', 'mtime') THEN e.date END, "
     "s.path, e.twin, e.other_id FROM entry e JOIN source s ON s.id = e.source "
     "WHERE e.own_id = ? ORDER BY length(s.path), s.path, e.seq"
 )

@@ -18,6 +18,7 @@ from ..notes.reading import composed
 from .disk import disk_errors
 
 _LITTER = ("~", ".swp", ".tmp")
+_NOTES = (".md", ".markdown")
 _GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 _FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
@@ -25,7 +26,7 @@ _OPEN_FILES = Path("/proc/self/fd")
 
 
 def scan(root: Path, exclude: Iterable[str] = ()) -> list[Stamp]:
-    """A stamp of every `*.md` below `root`, sorted by path.
+    """A stamp of every note below `root` (see `is_note`), sorted by path.
 
     Left out are names that start with a dot or are not UTF-8, editor litter, paths that fit `exclude`, everything but
     regular files, links that leave the journal or lead nowhere, and linked folders (a folder inside the journal is
@@ -71,7 +72,7 @@ def compare(
                 if item.is_dir(follow_symlinks=False):
                     if not name.endswith(_LITTER) and not _is_junction(item):
                         folders.append(f"{path}/")
-                elif name.endswith(".md") and (stamp := _stamp(path, item, real_root)):
+                elif is_note(name) and (stamp := _stamp(path, item, real_root)):
                     unseen.pop(path, None)
                     if stamp.proof != expected:
                         stamps.append(stamp)
@@ -86,7 +87,7 @@ def stamp_of(root: Path, path: str, exclude: Iterable[str] = ()) -> Stamp | None
     ways = ["/".join(steps[:length]) for length in range(1, len(steps) + 1)]
     if any(step[:1] in ("", ".") for step in steps) or any(excluded and excluded(way) for way in ways):
         return None
-    if any(way.endswith(_LITTER) for way in ways[:-1]) or not path.endswith(".md"):
+    if any(way.endswith(_LITTER) for way in ways[:-1]) or not is_note(path):
         return None
     try:
         if any((root / way).is_symlink() for way in ways):
@@ -94,6 +95,11 @@ def stamp_of(root: Path, path: str, exclude: Iterable[str] = ()) -> Stamp | None
         return _stamp_from(path, (root / path).stat())
     except OSError:
         return None
+
+
+def is_note(path: str) -> bool:
+    """Whether a file of this name is read: `*.md` and `*.markdown`, in capitals too."""
+    return path.lower().endswith(_NOTES)
 
 
 class _Listing:
@@ -300,7 +306,7 @@ def _regex(glob: str) -> str:
             case "?":
                 out.append("[^/]")
             case _ if len(token) > 1:
-                inner = token[1:-1].replace("\\", r"\\")
+                inner = token[1:-1].replace("\\", r"\\").replace("[", r"\[")
                 out.append(f"[^{inner[1:]}]" if inner[0] == "!" else f"[{inner}]")
             case _:
                 out.append(re.escape(token))

@@ -18,9 +18,22 @@ _DEEPEST = 100
 """Levels of nested brackets that are read. libyaml's time for each character grows with their depth."""
 _NESTS = re.compile(r"[\[\]{}]")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_DATE_IN_NAME = re.compile(
-    r"(?<![0-9])(?:([0-9]{4})([-_])([0-9]{2})\2([0-9]{2})|((?:19|20)[0-9]{2})([0-9]{2})([0-9]{2}))(?![0-9])"
+_MONTHS = "january february march april may june july august september october november december".split()
+_CENTURY = "(?P<year>19[0-9]{2}|20[0-9]{2}|2100)"
+_MONTH = "(?P<name>(?i:" + "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS) + r"|sept))\.?"
+_DAY = "(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
+_ALONE = r"(?<![^\W_])(?<!\.)%s(?!\.?[^\W_])"
+_DATES_IN_NAME = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"(?<![0-9])(?P<year>[0-9]{4})(?P<mark>[-_])(?P<month>[0-9]{2})(?P=mark)(?P<day>[0-9]{2})(?![0-9])",
+        r"(?<![0-9])(?P<year>(?:19|20)[0-9]{2})(?P<month>[0-9]{2})(?P<day>[0-9]{2})(?![0-9])",
+        _ALONE % rf"{_MONTH} {_DAY},? {_CENTURY}",
+        _ALONE % rf"{_DAY}\.? {_MONTH},? {_CENTURY}",
+        _ALONE % rf"(?P<day>[0-9]{{1,2}})\.(?P<month>[0-9]{{1,2}})\.{_CENTURY}",
+    )
 )
+_DATE_OF_FOLDERS = re.compile(rf"(?:\A|/){_CENTURY}/(?P<month>[0-9]{{1,2}})/(?P<day>[0-9]{{1,2}})\Z")
 _DATE_IN_TEXT = re.compile(r"(?<![0-9])([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})(?![0-9])")
 
 
@@ -136,23 +149,35 @@ def _moment(value: str) -> datetime | None:
 
 
 def date_in_path(path: str, day_file: str) -> date | None:
-    """The date in a file's path: read by the pattern `day_file`, else found anywhere in the stem.
+    """The date in a file's path: read by the pattern `day_file`, else found anywhere in the stem, or as its folders.
 
-    | stem                          | date       |
-    |-------------------------------|------------|
-    | `2026-11-21`, `2026_11_21`    | 2026-11-21 |
-    | `20261121 Meeting`            | 2026-11-21 |
-    | `2026-02-30`, `ticket 123456` | none       |
+    | stem                                       | date       |
+    |--------------------------------------------|------------|
+    | `2026-11-21`, `2026_11_21`                 | 2026-11-21 |
+    | `20261121 Meeting`                         | 2026-11-21 |
+    | `November 21, 2026`, `Nov 21st, 2026`      | 2026-11-21 |
+    | `21 November 2026`, `21.11.2026 Meeting`   | 2026-11-21 |
+    | `2026/11/21`                               | 2026-11-21 |
+    | `2026-02-30`, `ticket 123456`, `v1.2.2026` | none       |
     """
     try:
-        return datetime.strptime(path, day_file).date()
+        return datetime.strptime(path, day_file.replace("%-", "%")).date()  # `%-d` is for writing only
     except (ValueError, re.error, KeyError, OverflowError):
         pass
-    for match in _DATE_IN_NAME.finditer(PurePosixPath(path).stem):
-        year, _, month, number, *bare = match.groups()
-        if day := _day(year, month, number) if year else _day(*bare):
+    pure = PurePosixPath(path)
+    matches = [match for pattern in _DATES_IN_NAME for match in pattern.finditer(pure.stem)]
+    if of_folders := _DATE_OF_FOLDERS.search((pure.parent / pure.stem).as_posix()):
+        matches.append(of_folders)
+    for match in matches:
+        found = match.groupdict()
+        month = found.get("month") or _month(found["name"])
+        if day := _day(found["year"], month, found["day"]):
             return day
     return None
+
+
+def _month(name: str) -> str:
+    return str(next(number for number, month in enumerate(_MONTHS, 1) if month.startswith(name.lower())))
 
 
 def _day(year: str, month: str, day: str) -> date | None:

@@ -36,6 +36,7 @@ _OWN_H2S = re.compile(r"[ \t]h2=([0-9]{1,6})(?=[ \t]|-->)")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _DAY_WORDS = frozenset(map(str.lower, [*day_name, *day_abbr, *month_name, *month_abbr]))
 _BLOCK = re.compile(r"^-(?=[ \t\r\n]|\Z)", re.MULTILINE)
+_LIKE_A_TIME = re.compile(r"##[ \t]+[0-9]{1,2}(?:[:h][0-9]|\.[0-9]{2}(?![0-9.]))[^\r\n]*")
 _PAIRS = [one + other for one in BASE32 for other in BASE32]
 
 
@@ -98,7 +99,7 @@ def is_day_file(path: str, day_file: str) -> bool:
     """Whether a file's name is a date and no more: `2026-11-21.md` and `2026-11-21 Saturday.md` are."""
     if date_in_path(path, day_file) is None:
         return False
-    words = {word.lower() for word in _LETTERS.findall(PurePosixPath(path).stem)}
+    words = {word.lower() for word in _LETTERS.findall(PurePosixPath(path).stem) if len(word) > 2}
     return words <= _DAY_WORDS or _fits(path, day_file)
 
 
@@ -112,6 +113,18 @@ def _fits(path: str, day_file: str) -> bool:
 def _eol(text: str, at: int) -> int:
     eol = text.find("\n", at)
     return len(text) if eol < 0 else eol
+
+
+def mistyped_times(data: bytes) -> list[tuple[int, str]]:
+    """(line, heading) of each H2 outside fences and comments that looks like a time and is none: `## 25:61`."""
+    masked = mask(data)
+    text = masked.replace(MASK, b" ").decode("latin-1")
+    marks = (mark for mark in scan(text).marks if mark.kind == "h2" and mark.time[0] == mark.time[1])
+    return [
+        (text.count("\n", 0, found.start()) + 1, shown(masked[slice(*found.span())]).decode("utf-8", "replace"))
+        for mark in marks
+        if (found := _LIKE_A_TIME.match(text, mark.start))
+    ]
 
 
 class Block(NamedTuple):

@@ -54,10 +54,10 @@ def best_first(ranked: Sequence[Ranked], _: Evidence | None = None) -> list[Rank
 
 def beside(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
     """An entry gains a share of the scores of the entries before and after it in its file, over the best possible."""
-    share, scores = evidence.config.neighbours, {r.standing.position[1:]: r.score for r in ranked}
+    share, scores = evidence.config.neighbours, {r.standing.position[2:]: r.score for r in ranked}
     found = []
     for r in ranked:
-        path, place = r.standing.position[1:]
+        path, place = r.standing.position[2:]
         around = scores.get((path, place - 1), 0.0) + scores.get((path, place + 1), 0.0)
         found.append(r._replace(score=(r.score + share * around) / (1 + 2 * share)))
     return found
@@ -68,7 +68,7 @@ def faded(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
     half_life, floor = evidence.config.half_life_days, evidence.config.decay_floor
     found = []
     for r in ranked:
-        lasting = r.standing.type == "reference" or r.standing.date_source == "mtime"
+        lasting = r.standing.type == "reference" or not r.standing.dated
         fading = 1.0 if lasting else decay(r.age_days, half_life_days=half_life, floor=floor)
         found.append(r._replace(score=r.score * fading, decay=fading))
     return found
@@ -130,10 +130,11 @@ def newest_fitting(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ran
 
 
 def in_order(ranked: Sequence[Ranked], order: Order) -> list[Ranked]:
-    """The same entries in this order; of equals the newest first."""
+    """The same entries in this order; of equals the newest first, and undated ones last."""
     if order == "relevance":
         return list(ranked)
     by_time = sorted(ranked, key=lambda r: r.standing.position, reverse=order != "oldest")
+    by_time.sort(key=lambda r: not r.standing.dated)
     if order == "importance":
         by_time.sort(key=lambda r: r.signals.importance, reverse=True)
     elif order == "access":

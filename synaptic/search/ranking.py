@@ -58,7 +58,7 @@ class Ranked(NamedTuple):
             semantic=None if self.similarity is None else min(1.0, max(0.0, self.similarity)),
             lexical=self.lexical,
             symbolic=0.5 if self.preferred is None else self.preferred,
-            recency=math.exp(-RECENCY_RATE * self.age_days),
+            recency=math.exp(-RECENCY_RATE * self.age_days) if self.standing.dated else 0.0,
             importance=(DEFAULT_IMPORTANCE if importance is None else importance) / 10,
             access=min(1.0, math.log1p(self.standing.accesses) / ACCESS_SCALE),
         )

@@ -128,7 +128,7 @@ class _Runs:
         filters = self._evidence.request.filters
         for end, id in part.filters:
             standing = self._found[id][0].standing if self._found.get(id) else None
-            if standing is None or standing.date_source == "mtime":  # its file alone does not say when it was
+            if standing is None or not standing.dated:  # its file alone does not say when it was
                 continue
             if not (filters.since or filters.until):
                 day = moment(standing.at, self._evidence.request.now.tzinfo).date().isoformat()

@@ -67,7 +67,7 @@ def _pairs(ranked: Sequence[Ranked], meaning: Sequence[float]) -> list[tuple[Ran
     found = []
     for one, other in combinations(range(len(ranked)), 2):
         best, later = ranked[one], ranked[other]
-        if "mtime" in (best.standing.date_source, later.standing.date_source):
+        if not (best.standing.dated and later.standing.dated):
             continue  # its file alone does not say when it was said
         if later.standing.position <= best.standing.position:
             continue

@@ -201,7 +201,7 @@ def _nothing(_: str) -> tuple[int, ...]:
 
 def _stamp(entry: Entry) -> str:
     """Id, date and type: `7k3m9q2x 2026-11-21 09:31 decision`."""
-    when = "undated" if entry.date_source == "mtime" else f"{entry.date} {entry.time}"
+    when = f"{entry.date} {entry.time}" if entry.dated else "undated"
     return f"{entry.short_id} {when} {entry.type}"
 
 

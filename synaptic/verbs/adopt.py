@@ -2,71 +2,161 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
+import re
 import tomllib
+from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from ..config import load_config, resolve_home
+from ..config import is_day_file, load_config, resolve_home
 from ..errors import ConfigError, JournalError
 from ..journal.disk import disk_errors, make_dirs, overwrite
 from ..models import ParseIssue
+from ..workspace.checkout import SMALL_BYTES, open_regular
 from ..workspace.workspace import open_workspace
 from .browse import status
+from .doctor import unread_times
+
+_LOGSEQ: dict[str, Any] = {"exclude": ["logseq/bak/**", "logseq/.recycle/**"], "day_file": "synaptic/%Y-%m-%d.md"}
+_MOMENT = {
+    "YYYY": "%Y", "YY": "%y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "M": "%-m",
+    "DD": "%d", "D": "%-d", "dddd": "%A", "ddd": "%a",
+}  # fmt: skip
+"""Tokens of moment.js, by which Obsidian names daily notes, as strftime has them."""
+_MOMENT_PART = re.compile(r"\[([^\]]*)\]|(([A-Za-z])\3*o?)|%")
 
 
 @dataclass(frozen=True, slots=True)
 class Adopted:
-    """A home that is ready, the contents of its journal, and the file of the next entry."""
+    """A home that is ready, the contents of its journal, and the file of the next entry.
+
+    `remarks` say what was found in the folder; `to_add` are the lines by which a config.toml that was there would
+    follow them.
+    """
 
     home: Path
     journal: Path
     files: int
     entries: int
+    undated: int
     issues: tuple[ParseIssue, ...]
     new_entries_go_to: Path
+    remarks: tuple[str, ...] = ()
+    to_add: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
 
 
 def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> Adopted:
     """The home and the contents of its journal. With `journal`, config.toml names that folder from now on. Idempotent.
 
+    A new config.toml also says what fits a vault of Obsidian or a graph of Logseq; nothing in the folder changes.
     Raises JournalError when the folder is missing, ConfigError when config.toml cannot be changed safely.
     """
-    notices = []
+    notices, remarks, to_add = [], list[str](), list[str]()
     load_config(home)  # a broken config is reported before anything is made
     if journal is not None:
         folder = Path(journal).expanduser().absolute()
         if not folder.is_dir():
             raise JournalError(f"{folder} is not a folder.", hint="Create it first, or name another.")
-        _name_journal(resolve_home(home), folder)
+        fitting, remarks = _fitting(folder)
+        to_add = _name_journal(resolve_home(home), folder, fitting)
         if os.environ.get("SYNAPTIC_JOURNAL"):
             notices.append("SYNAPTIC_JOURNAL is set, and it wins over config.toml.")
     with open_workspace(load_config(home)) as ws:
         found = status(ws)
+        remarks += filter(None, (_skipped(found.journal), unread_times(ws)))
         return Adopted(
             home=found.home,
             journal=found.journal,
             files=found.files,
             entries=found.entries,
+            undated=found.entries - sum(count for _, count in found.months),
             issues=found.issues,
             new_entries_go_to=ws.config.journal / ws.journal.day_path(ws.clock()),
+            remarks=tuple(remarks),
+            to_add=tuple(to_add),
             notices=tuple(notices),
         )
 
 
-def _name_journal(home: Path, folder: Path) -> None:
+def _fitting(folder: Path) -> tuple[dict[str, Any], list[str]]:
+    """(values of config.toml that fit the folder, sentences on why)."""
+    obsidian = folder / ".obsidian"
+    if (folder / "logseq" / "config.edn").is_file() or all((folder / name).is_dir() for name in ("journals", "pages")):
+        return _LOGSEQ, [
+            "This is a graph of Logseq, which rewrites headings; new entries get a folder of their own.",
+            "The backups and deleted pages of Logseq are left out.",
+        ]
+    named = (
+        _setting(obsidian / "templates.json", "folder"),
+        _setting(obsidian / "plugins" / "templater-obsidian" / "data.json", "templates_folder"),
+        *(item.name for item in folder.iterdir() if item.name in ("Templates", "templates")),
+    )
+    templates = sorted({name for name in named if name and (folder / name).is_dir()})
+    fitting: dict[str, Any] = {"exclude": [f"{glob.escape(name)}/**" for name in templates]} if templates else {}
+    remarks = [f"The templates in {name} are left out." for name in templates]
+    if (daily := obsidian / "daily-notes.json").is_file():
+        place, form = _setting(daily, "folder"), _setting(daily, "format") or "YYYY-MM-DD"
+        ways = (f"{place.replace('%', '%%')}/" if place else "", "")
+        within = next(way for way in ways if is_day_file(f"{way}%Y-%m-%d.md"))
+        with suppress(KeyError):
+            fitting["day_file"] = f"{within}{_MOMENT_PART.sub(_strftime, form)}.md"
+        said = f"Obsidian keeps daily notes as {form} in {place or 'the top folder'}, and new entries go there."
+        if not is_day_file(fitting.get("day_file")):
+            fitting["day_file"] = f"{within}%Y-%m-%d.md"
+            said = f"The names of daily notes, {form}, cannot be followed: new entries go to {fitting['day_file']}."
+        remarks.append(said)
+    return fitting, remarks
+
+
+def _strftime(part: re.Match[str]) -> str:
+    return _MOMENT[part[2]] if part[2] else ("%" if part[1] is None else part[1]).replace("%", "%%")
+
+
+def _setting(path: Path, key: str) -> str:
+    """A text in a JSON file of Obsidian, without slashes around it; "" where there is none."""
+    with suppress(OSError, ValueError, RecursionError), open_regular(path) as file:
+        said = json.loads(file.read(SMALL_BYTES))
+        if isinstance(said, dict) and isinstance(value := said.get(key), str) and value.isprintable():
+            return value.strip("/ ")
+    return ""
+
+
+def _skipped(folder: Path) -> str:
+    """A sentence on text files that are not read; "" without any."""
+    found: Counter[str] = Counter()
+    for _, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found.update(suffix for name in files if (suffix := Path(name).suffix.lower()) in (".txt", ".org"))
+    counts = " and ".join(f"{count:,} {suffix}" for suffix, count in sorted(found.items()))
+    return f"Only Markdown is read; skipped files: {counts}." if counts else ""
+
+
+def _name_journal(home: Path, folder: Path, fitting: dict[str, Any]) -> list[str]:
+    """Writes config.toml. Returns the lines that should be added to one that was there: only its journal is changed."""
     path = home / "config.toml"
     line = f"journal = {json.dumps(str(folder), ensure_ascii=False)}"
     with disk_errors(path, "changed"):
         make_dirs(home, private=True)
-        old = path.read_bytes().decode("utf-8-sig") if path.exists() else ""
+        old = path.read_bytes().decode("utf-8-sig") if path.exists() else "\n".join((*_lines(fitting), ""))
         new = _with_journal(old, str(folder)) or f"{line}\n{old}"
-        if tomllib.loads(new) != tomllib.loads(old) | {"journal": str(folder)}:
+        said = tomllib.loads(old)
+        if tomllib.loads(new) != said | {"journal": str(folder)}:
             raise ConfigError(f"{path} cannot be changed safely.", hint=f"Put this line at its top: {line}")
         if new != old:
             overwrite(path.resolve(), new.encode())
+    if "exclude" in fitting:  # beside what the user leaves out
+        fitting = fitting | {"exclude": list(dict.fromkeys([*said.get("exclude", ()), *fitting["exclude"]]))}
+    return _lines({key: value for key, value in fitting.items() if said.get(key) != value})
+
+
+def _lines(values: dict[str, Any]) -> list[str]:
+    return [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
 
 
 def _with_journal(toml: str, folder: str) -> str:

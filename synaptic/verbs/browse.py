@@ -70,7 +70,7 @@ def recent(
         return replace(find(ws, filters=filters, limit=NEWEST if limit is None else limit), cursor=None)
     pool = in_step(ws, lambda _: ws.index.listing(filters, order="newest", limit=RECENT_POOL)[1])
     found = search(ws, query, filters=filters, limit=limit, within=pool, load_model=load_model)
-    newest = sorted(found.hits, key=lambda hit: instant(hit.entry.at), reverse=True)
+    newest = sorted(found.hits, key=lambda hit: (hit.entry.dated, instant(hit.entry.at)), reverse=True)
     return _of_search(replace(found, hits=tuple(newest[: limit or NEWEST])))  # a query without words gives a list
 
 
@@ -90,7 +90,7 @@ def find(
 
     `order` defaults to relevance with a query and to newest without. `around` (an id) gives the entries before and
     after that entry, oldest first. `cursor` comes from the previous answer and stays right while entries arrive.
-    `facets` adds the counts of types, tags and projects.
+    `facets` adds the counts of types, tags and projects. Undated entries come last, and no date filter lets them pass.
     """
     check_limit(limit)
     chosen = check_order(order or ("relevance" if query else "newest"))
@@ -199,11 +199,16 @@ def _resolved_parent(ws: Workspace, filters: Filters) -> Filters:
 
 
 def _around(ws: Workspace, filters: Filters, id: str, limit: int) -> tuple[int, list[int]]:
-    """The number of entries, and the rows of the entry and its neighbours in time, oldest first."""
+    """The number of entries, and the rows of the entry and its neighbours in time, oldest first.
+
+    Undated entries are neighbours of each other only.
+    """
     centre = ws.index.resolve(id)
     at = ws.index.standings([centre.rowid])[centre.rowid].position
     total, after = ws.index.listing(filters, order="oldest", limit=limit, after=at)
     before = ws.index.listing(filters, order="newest", limit=limit, after=at)[1]
+    found = ws.index.standings([*before, *after])
+    before, after = ([row for row in rows if found[row].dated == at[0]] for rows in (before, after))
     half = (limit - 1) // 2
     back = max(half, limit - 1 - len(after))
     earlier = before[:back]
@@ -218,9 +223,9 @@ def _write_cursor(ws: Workspace, rowid: int, order: Order) -> str:
 def _read_cursor(cursor: str, order: Order) -> Position:
     try:
         raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
-        kind, at, path, seq = json.loads(raw)
-        position = (int(at), str(path), int(seq))
-        position[0].to_bytes(8, signed=True), position[1].encode(), position[2].to_bytes(8, signed=True)  # for SQLite
+        kind, dated, at, path, seq = json.loads(raw)
+        position = (int(bool(dated)), int(at), str(path), int(seq))
+        position[1].to_bytes(8, signed=True), position[2].encode(), position[3].to_bytes(8, signed=True)  # for SQLite
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise InvalidArgument("The cursor is not valid.", hint="Use the cursor of the previous answer.") from error
     if kind != order:

@@ -14,6 +14,7 @@ from ..errors import ModelError, NotFound, SynapticError
 from ..index import versions
 from ..journal import registry
 from ..models import Checkup, Finding
+from ..notes.reading import mistyped_times
 from ..notes.redaction import line_of
 from ..notes.screening import visible_secrets
 from ..workspace.sync import in_step, rebuild, unlike_journal, verify
@@ -60,6 +61,19 @@ def secrets(ws: Workspace) -> Checkup:
     if not found:
         found = [Finding("ok", "secrets", f"No passwords, tokens or keys were found. Files: {looked:,}.")]
     return Checkup(not any(finding.level == "warning" for finding in found), tuple(found))
+
+
+def unread_times(ws: Workspace) -> str:
+    """A sentence on headings that look like a time and are none, with two of them; "" without any."""
+    found = []
+    for stamp in ws.journal.scan():
+        with suppress(NotFound):
+            found += [f"{stamp.path}:{line} {told}" for line, told in mistyped_times(ws.journal.read(stamp.path))]
+    return (
+        f"Headings that look like a time, but begin no entry: {len(found):,}, as {'; '.join(found[:2])}."
+        if found
+        else ""
+    )
 
 
 def _texts(ws: Workspace) -> Iterator[tuple[str, bytes, str]]:
@@ -144,6 +158,8 @@ def _journal(ws: Workspace) -> Iterator[Finding]:
     for issue in now.issues:
         mend = _MENDS.get(issue.code, "Edit that line.")
         yield Finding("warning", issue.code, f"{issue.path}:{issue.line}: {issue.message}", mend)
+    if unread := unread_times(ws):
+        yield Finding("info", "time-heading", unread, "Where a time is meant, write it like `## 09:30 Title`.")
     if now.queued:
         yield Finding("warning", "queued", f"Saves that wait to be put into their files: {now.queued}.", FIX)
     for stamp in ws.journal.scan():

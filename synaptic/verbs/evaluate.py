@@ -308,7 +308,7 @@ def _scores(
 
 
 def _missed(question: _Question, entry: Entry) -> Missed:
-    day, place = None if entry.date_source == "mtime" else entry.date, place_of(entry)
+    day, place = entry.date if entry.dated else None, place_of(entry)
     return Missed(question.text, entry.title, day, place.path, place.line)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -16,26 +15,13 @@ from ..errors import JournalError
 from ..journal.disk import disk_errors, overwrite
 from ..notes.merge import merge
 from ..workspace.checkout import open_regular
+from ..workspace.git import git
 
 DRIVER = "synaptic"
 CONFLICTS = 10
 """The exit status of a merge with conflicts. A status of 1 could also mean that Python did not find Synaptic."""
 
-TIMEOUT_S = 60
-
 _LABELS = ("-L", "ours", "-L", "base", "-L", "theirs")
-
-_AROUND = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX")
-"""The variables that git sets for the programs it starts. They would lead another git to that repository."""
-
-_HARMLESS = {
-    "GIT_ALLOW_PROTOCOL": "none",  # the guarantee: no setting of a repository widens it, so nothing is fetched
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-}
-_SETTINGS = ("safe.bareRepository=explicit", "core.fsmonitor=false", f"core.hooksPath={os.devnull}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +50,7 @@ def set_up(config: Config, *, remove: bool = False) -> Setup:
     if not remove:
         changed |= _put_driver(journal)
     elif not re.search(rf"merge={DRIVER}\s*$", _read(attributes).decode("utf-8", "replace"), re.MULTILINE):
-        _git(journal, "config", "--remove-section", f"merge.{DRIVER}")  # no other journal in this repository uses it
+        git(journal, "config", "--remove-section", f"merge.{DRIVER}")  # no other journal in this repository uses it
     return Setup(root, attributes, line, changed)
 
 
@@ -81,7 +67,7 @@ def by_lines(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
         names = ("ours", "base", "theirs")
         for name, data in zip(names, (ours, base, theirs), strict=True):
             (Path(folder) / name).write_bytes(data)
-        done = _git(Path(folder), "merge-file", "-p", *_LABELS, *names)
+        done = git(Path(folder), "merge-file", "-p", *_LABELS, *names)
     if done.returncode < 0 or done.returncode > 127:  # git cannot merge, for example, a text with NUL
         raise JournalError(f"git merge-file failed: {done.stderr.decode(errors='replace').strip()}")
     return done.stdout, done.returncode
@@ -138,7 +124,7 @@ def _put_driver(journal: Path) -> bool:
     changed = False
     for key, value in wanted.items():
         name = f"merge.{DRIVER}.{key}"
-        if _text(_git(journal, "config", "--local", "--get", name).stdout) != value:
+        if _text(git(journal, "config", "--local", "--get", name).stdout) != value:
             _said(journal, "config", "--local", name, value)
             changed = True
     return changed
@@ -146,7 +132,7 @@ def _put_driver(journal: Path) -> bool:
 
 def _said(folder: Path, *args: str) -> str:
     """Git's answer about the repository around `folder`. Raises JournalError if git fails."""
-    done = _git(folder, *args)
+    done = git(folder, *args)
     if done.returncode:
         raise JournalError(
             f"{folder} is in no git repository that can be used ({_text(done.stderr).strip()}).",
@@ -157,20 +143,3 @@ def _said(folder: Path, *args: str) -> str:
 
 def _text(said: bytes) -> str:
     return os.fsdecode(said).removesuffix("\n")
-
-
-def _git(folder: Path, *args: str) -> subprocess.CompletedProcess[bytes]:
-    """The finished run of git in `folder`. Synaptic calls git only through this function.
-
-    Git runs no program that the repository configures, and opens only repositories that `safe.directory` allows.
-    Raises JournalError if git is missing or does not end.
-    """
-    environ = {name: value for name, value in os.environ.items() if name not in _AROUND} | _HARMLESS
-    settings = [word for setting in _SETTINGS for word in ("-c", setting)]
-    command = ["git", "--no-pager", *settings, "-C", str(folder), *args]
-    try:
-        return subprocess.run(command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S)
-    except subprocess.TimeoutExpired as error:
-        raise JournalError(f"git {args[0]} did not end within {TIMEOUT_S} s.") from error
-    except FileNotFoundError as error:
-        raise JournalError("git is not installed.", hint="Install it, then run this again.") from error

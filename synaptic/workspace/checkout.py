@@ -35,12 +35,14 @@ _COMMIT = re.compile(r"\t(?:commit|cherry-pick|revert|am)(?: \([a-z-]+\))?: (.+)
 class Checkout:
     """A working tree. `project` is the repository's name: of its main checkout, where this is a worktree.
 
-    `head` is what its HEAD says, and `git` the folder where that stands: a worktree has one of its own.
+    `head` is what its HEAD says, and `git` the folder where that stands: a worktree has one of its own, beside the
+    repository's `common` one.
     """
 
     root: Path
     project: str
     git: Path
+    common: Path
     head: str
 
 
@@ -48,7 +50,7 @@ def checkout_around(folder: Path) -> Checkout | None:
     """The checkout that a folder lies in. A `.git` whose files cannot be read is passed over."""
     for place in (folder, *folder.parents):
         with suppress(OSError, ValueError):
-            if found := _checkout_at(place):
+            if os.path.lexists(f"{place}/.git") and (found := _checkout_at(place)):
                 return found
     return None
 
@@ -83,15 +85,16 @@ def work_at_hand(folder: Path) -> str:
 def _checkout_at(place: Path) -> Checkout | None:
     """The checkout whose root is `place`. Raises OSError or ValueError where its files cannot be read."""
     git, project = place / ".git", place.name
+    main = git
     if not git.is_dir():  # a worktree or a submodule: a file says where its own folder is
         pointer = _text(git).removeprefix("gitdir:").strip()
         if not pointer:
             return None
-        git = Path(os.path.realpath(place / pointer))  # which, unlike resolve(), takes a loop of links
+        main = git = Path(os.path.realpath(place / pointer))  # which, unlike resolve(), takes a loop of links
         if common := _text(git / "commondir"):
             main = Path(os.path.realpath(git / common))
             project = (main.parent if main.name == ".git" else main).name.removesuffix(".git") or project
-    return Checkout(place, project, git, _text(git / "HEAD")) if project else None
+    return Checkout(place, project, git, main, _text(git / "HEAD")) if project else None
 
 
 def _text(path: Path) -> str:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import date, datetime
+from datetime import time as clock_time
 from typing import TypeVar
 
 import apsw
 
 from ..errors import IndexUnusable, JournalError, ModelError, NotFound
 from ..index import BUSY_TIMEOUT_MS, FileRows, Writer
-from ..models import RebuildReport, Stamp
-from ..notes.reading import GRAMMAR
+from ..models import Entry, RebuildReport, Stamp
+from ..notes.reading import GRAMMAR, aware
 from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing
+from .git import added_days, head_of
 from .readback import Stale
-from .rows import file_rows, hash_of
+from .rows import file_rows, hash_of, place_of
 from .workspace import Workspace
 
 Result = TypeVar("Result")
@@ -144,7 +147,7 @@ def _synced(ws: Workspace, wait_ms: int, written: Sequence[str] | None) -> SyncR
     report = SyncReport(queued=len(ws.journal.queued()), trouble=ws.index.file.trouble)
     reading = _reading(ws)
     known = ws.index.meta("reading")
-    if written is None and known == reading:
+    if written is None and known == reading and ws.index.meta("head") == head_of(ws.config.journal):
         stamps, removed = ws.journal.compare(ws.index.proofs())
         if not removed and not any(True for _ in _due(ws, stamps)):
             return report
@@ -156,16 +159,23 @@ def _synced(ws: Workspace, wait_ms: int, written: Sequence[str] | None) -> SyncR
     return replace(report, changed=changed, removed=len(removed), trouble=ws.index.file.trouble)
 
 
-def _due(ws: Workspace, stamps: Sequence[Stamp]) -> Iterator[tuple[Stamp, bool]]:
+def _redated(ws: Workspace, head: str) -> Collection[str]:
+    """The files whose entries git dates otherwise than the index; git is asked only if HEAD moved."""
+    by_file = ws.index.dated_by_file() if ws.index.meta("head") != head else {}
+    days = added_days(ws.config.journal, head) if by_file else {}
+    return {path for path, day in by_file.items() if day != (str(days[path]) if path in days else None)}
+
+
+def _due(ws: Workspace, stamps: Sequence[Stamp], redated: Collection[str] = ()) -> Iterator[tuple[Stamp, bool]]:
     """Of files whose stamp is not known the ones to write: (stamp, whether the file must be read; else it proves it).
 
-    A file must be read whose bytes differ, or whose time of change, which may be the date of an entry.
+    A file must be read whose bytes differ, or whose time of change, which is `at` of an undated entry.
     """
     for stamp in stamps:
         now = time.time_ns()
         source = ws.index.sources([stamp.path]).get(stamp.path)
         same = False
-        if source is not None and source.stamp.mtime_ns == stamp.mtime_ns:
+        if source is not None and source.stamp.mtime_ns == stamp.mtime_ns and stamp.path not in redated:
             with suppress(NotFound):
                 same = source.digest == hash_of(ws.journal.read(stamp.path))
         if not same or stamp.is_settled(now):
@@ -175,24 +185,26 @@ def _due(ws: Workspace, stamps: Sequence[Stamp]) -> Iterator[tuple[Stamp, bool]]
 def _follow(ws: Workspace, writer: Writer, reading: str, written: Sequence[str]) -> tuple[int, list[str]]:
     """(the number of files that were read, paths that are gone). Where the index was read otherwise, all are read."""
     known, trust = ws.index.proofs(), ws.index.meta("reading") == reading
-    stamps = [ws.journal.stamp(path) for path in written] if trust and known.keys() >= set(written) else []
+    head, read = head_of(ws.config.journal), 0
+    alone = trust and ws.index.meta("head") == head and known.keys() >= set(written)
+    stamps = [ws.journal.stamp(path) for path in written] if alone else []
+    redated = _redated(ws, head) if trust else known.keys()
     if stamps and None not in stamps:
         changed, removed = [stamp for stamp in stamps if stamp and stamp.proof != known[stamp.path]], list[str]()
     else:
-        changed, removed = ws.journal.compare(known if trust else dict.fromkeys(known))
-    read = 0
+        changed, removed = ws.journal.compare({**known, **dict.fromkeys(redated)})
 
     def rows() -> Iterator[FileRows | Stamp]:  # one file at a time: of a new index they may be thousands
         nonlocal read
-        for stamp, must_read in _due(ws, changed) if trust else ((stamp, True) for stamp in changed):
+        for stamp, must_read in _due(ws, changed, redated) if trust else ((stamp, True) for stamp in changed):
             if not must_read:
                 yield stamp
                 continue
             with suppress(NotFound):  # gone since the scan: the next one sees it
-                yield _read(ws, stamp)
+                yield _read(ws, stamp, head)
                 read += 1
 
-    writer.apply(rows(), removed, [stamp.path for stamp in changed], reading=reading)
+    writer.apply(rows(), removed, [stamp.path for stamp in changed], reading=reading, head=head)
     return read, removed
 
 
@@ -250,12 +262,23 @@ def unlike_journal(ws: Workspace) -> list[str]:
     return astray
 
 
-def _read(ws: Workspace, stamp: Stamp) -> FileRows:
+def _read(ws: Workspace, stamp: Stamp, head: str) -> FileRows:
     settled = stamp.is_settled(time.time_ns())  # before it is read
     data = ws.journal.read(stamp.path)
     parsed = ws.journal.parse(stamp.path, data, stamp.mtime_ns)
+    if not all(entry.dated for entry in parsed.entries):
+        day = added_days(ws.config.journal, head).get(stamp.path)
+        parsed = replace(parsed, entries=tuple(_by_git(entry, day) for entry in parsed.entries))
     ws.journal.hide(stamp.path, data)
     return file_rows(stamp, data, parsed, settled)
+
+
+def _by_git(entry: Entry, day: date | None) -> Entry:
+    """The entry with the day of the commit that added its file, if nothing in the file dates it."""
+    if entry.dated or day is None:
+        return entry
+    clock = clock_time() if place_of(entry).whole_file else entry.at.time()
+    return replace(entry, at=aware(datetime.combine(day, clock), None), date_source="git")
 
 
 def _reading(ws: Workspace) -> str:
@@ -265,15 +288,15 @@ def _reading(ws: Workspace) -> str:
 
 
 def _rebuild_text(ws: Workspace, *, fresh: bool, progress: Progress | None) -> int:
-    stamps = ws.journal.scan()
+    stamps, head = ws.journal.scan(), head_of(ws.config.journal)
 
     def rows() -> Iterator[FileRows]:
         for number, stamp in enumerate(stamps, start=1):
             with suppress(NotFound):
-                yield _read(ws, stamp)
+                yield _read(ws, stamp, head)
             if progress:
                 progress("reading", number, len(stamps))
 
     with ws.index.writing() as writer:
         keep_vectors = not fresh and ws.index.meta("model") == ws.embedder.name
-        return writer.refill(rows(), keep_vectors=keep_vectors, reading=_reading(ws))
+        return writer.refill(rows(), keep_vectors=keep_vectors, reading=_reading(ws), head=head)

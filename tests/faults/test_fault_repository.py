@@ -108,6 +108,34 @@ def test_no_program_that_a_partial_clone_names_is_run(home: Home, trap: Trap, tm
     assert trap.sprung() == []
 
 
+def test_no_program_is_run_to_date_a_note(home: Home, trap: Trap, tmp_path: Path) -> None:
+    """A search asks git's log, which would verify the signature of a commit and read a file for an order."""
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    git(vault, "init", "-q", "-b", "main")
+    (vault / "Page.md").write_text("A page about bread.\n")
+    git(vault, "add", ".")
+    git(vault, "commit", "-qm", "x", "--date", "2021-03-04T12:00:00")
+    commit = git(vault, "cat-file", "commit", "HEAD").stdout
+    signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n aaaa\n -----END PGP SIGNATURE-----\n\n"
+    (tmp_path / "signed").write_text(commit.replace("\n\n", f"\n{signature}", 1))
+    signed = git(vault, "hash-object", "-t", "commit", "-w", str(tmp_path / "signed")).stdout.strip()
+    git(vault, "update-ref", "refs/heads/main", signed)
+    trap.set(vault / ".git")
+    os.mkfifo(tmp_path / "waits")
+    with (vault / ".git" / "config").open("a") as file:
+        file.write(f"[diff]\n\torderFile = {tmp_path / 'waits'}\n[log]\n\tshowRoot = false\n")
+    git(vault, "log", "-O/dev/null", ok=False)
+    assert trap.sprung(), "git itself would not have run a program: this shows nothing"
+
+    home.env |= {"SYNAPTIC_JOURNAL": str(vault), "GIT_DIR": str(tmp_path / "elsewhere")}
+    [found] = home.ask("search", "bread")["hits"]
+    assert (found["date"], found["date_source"]) == ("2021-03-04", "git")
+    said = json.dumps({"cwd": str(vault), "prompt": "bread", "session_id": "1"})
+    assert home.run("hook", "user-prompt", stdin=said).code == 0
+    assert trap.sprung() == []
+
+
 def test_a_tracked_folder_laid_out_like_a_repository_is_none(home: Home, trap: Trap, tmp_path: Path) -> None:
     origin, clone = tmp_path / "origin", tmp_path / "clone"
     bare = origin / "docs"

@@ -336,6 +336,36 @@ def test_headings_in_fences_comments_and_front_matter_are_text() -> None:
         ("n.md", f"## 09:31 x\n<!-- syn:{ID} at=2026-11-18T09:31:05+01:00 -->\n", "2026-11-18", "comment"),
         ("n.md", "note", "2026-01-02", "mtime"),
         ("2026-02-30.md", "note", "2026-01-02", "mtime"),
+        *(
+            (f"{name}.md", "note", "2026-11-12", "file")
+            for name in (
+                "November 12, 2026",
+                "Nov 12th, 2026",
+                "12. nov 2026",
+                "12 November 2026 Trip",
+                "Trip_12.11.2026",
+                "2026/11/12",
+                "a/2026/11/12",
+                "2026/11/2026-11-12-Friday",
+                "12.11.2026 and 13.11.2026",
+            )
+        ),
+        *(
+            (f"{name}.md", "note", "2026-01-02", "mtime")
+            for name in (
+                "ticket 12.11.20267",
+                "v12.11.2026",
+                "1.12.11.2026",
+                "12.11.2026.3",
+                "Nov 12, 1899",
+                "Nov 12, 2101",
+                "Mayo 12, 2026",
+                "31.11.2026",
+                "12026/11/12",
+                "2026/11/12 monkeys",
+                "November 2026",
+            )
+        ),
     ],
 )
 def test_dates(path: str, text: str, date: str, source: str) -> None:

@@ -636,6 +636,90 @@ def test_init_keeps_the_rest_of_the_config(home: Path, run: Run, vault: Path, co
     assert after.count("#") == config.count("#")
 
 
+def _put(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+OBSIDIAN = {
+    ".obsidian/templates.json": '{"folder": "Meta/[T] 1/"}',
+    ".obsidian/plugins/templater-obsidian/data.json": '{"templates_folder": "Scripts"}',
+    ".obsidian/daily-notes.json": '{"folder": "Daily", "format": "YYYY/[Day] MM-DD dddd"}',
+    "Meta/[T] 1/Day.md": "# {{date}}",
+    "Scripts/New.markdown": "<% tp.date.now() %>",
+    "templates/Old.md": "Template.",
+    "Ideas.MARKDOWN": "## 9:30 Idea\n\n## 25:61 Late\n\n## 1.2 A chapter\n\n```\n## 9h30\n```\n",
+    "List.txt": "x",
+    "Plan.org": "x",
+    ".obsidian/cache.txt": "x",
+}
+
+
+def test_init_follows_an_obsidian_vault(home: Path, run: Run, tmp_path: Path) -> None:
+    vault = _put(tmp_path / "vault", OBSIDIAN)
+    before = list(_fingerprint(vault))
+    said = run("init", "--journal", str(vault))
+    assert said.code == 0
+    assert "1 entry in 1 file" in said.out and "without one: 1" in said.out
+    assert all(name in said.out for name in ("Meta/[T] 1", "Scripts", "templates", "1 .org and 1 .txt", "`day_file`"))
+    assert "look like a time" in said.out and "1, as Ideas.MARKDOWN:3 ## 25:61 Late." in said.out
+    assert str(vault / "Daily" / "2026" / "Day 11-21 Saturday.md") in said.out
+    assert list(_fingerprint(vault)) == before
+    config = tomllib.loads((home / "config.toml").read_text())
+    assert config["day_file"] == "Daily/%Y/Day %m-%d %A.md" and len(config["exclude"]) == 3
+    assert run("init", "--journal", str(vault), "--json").json["to_add"] == []
+    unread = [each["message"] for each in run("doctor", "--json").json["findings"] if each["code"] == "time-heading"]
+    assert len(unread) == 1 and "25:61" in unread[0]
+    run("save", "Beside the daily notes")
+    assert "Beside" in (vault / "Daily" / "2026" / "Day 11-21 Saturday.md").read_text()
+    (vault / "Daily" / "2026" / "Day 03-04 Wednesday.md").write_text("By hand.\n")
+    assert "2026-03-04" in run("search", "hand").out
+
+
+@pytest.mark.parametrize(
+    ("daily", "day_file"),
+    [
+        ('{"folder": "/", "format": "YYYY-M-D"}', "%Y-%-m-%-d.md"),
+        ('{"folder": "Log"}', "Log/%Y-%m-%d.md"),
+        ('{"folder": "100%", "format": "DD.MM.YY [100%]"}', "100%%/%d.%m.%y 100%%.md"),
+        ('{"folder": "Log", "format": "MMMM Do, YYYY"}', "Log/%Y-%m-%d.md"),
+        ('{"folder": "Log", "format": "YYYY-[W]ww"}', "Log/%Y-%m-%d.md"),
+        ('{"folder": "../Log", "format": "YYYY-MM"}', "%Y-%m-%d.md"),
+        ('{"folder": "a\\u007fb", "format": 7}', "%Y-%m-%d.md"),
+        ("[" * 100_000, "%Y-%m-%d.md"),
+    ],
+)
+def test_init_writes_where_daily_notes_lie(home: Path, run: Run, tmp_path: Path, daily: str, day_file: str) -> None:
+    vault = _put(tmp_path / "vault", {".obsidian/daily-notes.json": daily})
+    said = run("init", "--journal", str(vault))
+    assert said.code == 0, said.err
+    assert tomllib.loads((home / "config.toml").read_text())["day_file"] == day_file
+    assert ("cannot be followed" in said.out) is any(token in daily for token in ("Do", "ww", 'YYYY-MM"'))
+
+
+def test_init_keeps_apart_from_what_logseq_rewrites(home: Path, run: Run, tmp_path: Path) -> None:
+    files = {"journals/2020_09_20.md": "- A block", "pages/Bread.md": "- Rye", "logseq/bak/pages/Bread.md": "- Old rye"}
+    graph = _put(tmp_path / "graph", files)
+    said = run("init", "--journal", str(graph))
+    assert "Logseq" in said.out and str(graph / "synaptic" / "2026-11-21.md") in said.out
+    assert run("search", "rye", "--json").json["total"] == 1
+    assert "undated" in run("recent").out.splitlines()[-1]
+
+
+def test_init_shows_what_a_config_that_was_there_lacks(home: Path, run: Run, tmp_path: Path) -> None:
+    vault = _put(tmp_path / "vault", OBSIDIAN)
+    _put(home, {"config.toml": 'exclude = ["private/**"]\n'})
+    said = run("init", "--journal", str(vault))
+    lines = [line for line in said.out.splitlines() if line.startswith(("exclude =", "day_file ="))]
+    assert len(lines) == 2 and "was there already" in said.out
+    assert tomllib.loads((home / "config.toml").read_text())["exclude"] == ["private/**"]
+    _put(home, {"config.toml": "\n".join([f"journal = {json.dumps(str(vault))}", *lines])})
+    assert run("init", "--journal", str(vault), "--json").json["to_add"] == []
+    assert "private/**" in lines[0] and run("status", "--json").json["files"] == 1
+
+
 def test_init_wants_a_folder_that_exists(home: Path, run: Run, tmp_path: Path) -> None:
     answer = run("init", "--journal", str(tmp_path / "nowhere"), "--json")
     assert answer.code == 1

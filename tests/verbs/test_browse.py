@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
@@ -64,6 +65,51 @@ def test_pages_joined_are_the_whole_list(shelf: Workspace, limit: int, order: st
     whole = find(shelf, filters=filters, order=order, limit=100)
     assert whole.cursor is None and whole.total == len(whole.entries)
     assert pages(shelf, limit, order=order, filters=filters) == list(whole.entries)
+
+
+@pytest.fixture(scope="module")
+def half_dated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    """Seven undated notes, which changed before, between and after the days of five dated ones."""
+    clock = Clock()
+    with open_home(tmp_path_factory.mktemp("home"), clock=clock) as ws:
+        (ws.config.journal / "deep").mkdir(parents=True)
+        for number in range(7):
+            note = ws.config.journal / ("deep" if number % 2 else "") / f"Page {number}.md"
+            note.write_text(f"The page {number} about bread.\n")
+            os.utime(note, (moment := datetime(2026, 11, 15 + number // 2, 12).timestamp(), moment))
+        for day in range(14, 19):
+            (ws.config.journal / f"2026-11-{day}.md").write_text(f"## 10:00 Bread of the {day}th\n")
+        yield ws
+
+
+@given(limit=st.integers(1, 13), order=st.sampled_from(["newest", "oldest"]))
+@settings(max_examples=20, deadline=None)
+def test_undated_entries_come_last_on_any_page(half_dated: Workspace, limit: int, order: str) -> None:
+    shown = pages(half_dated, limit, order=order)
+    assert [entry.date for entry in shown[:5]] == sorted(
+        (f"2026-11-{day}" for day in range(14, 19)), reverse=order == "newest"
+    )
+    assert [entry.dated for entry in shown] == [True] * 5 + [False] * 7
+    assert len({entry.id for entry in shown}) == 12
+
+
+def test_undated_entries_pass_no_filter_by_date(half_dated: Workspace) -> None:
+    for bounds in ({"since": "2026-11-01"}, {"until": "2026-11-30"}, {"days": 30}):
+        filters = build_filters(now=half_dated.clock(), **bounds)
+        assert [entry.dated for entry in find(half_dated, filters=filters).entries] == [True] * 5
+        assert all(hit.entry.dated for hit in search(half_dated, "bread", filters=filters, limit=20).hits)
+    assert not any(entry.date == "2026-11-15" and not entry.dated for entry in recent(half_dated, limit=5).entries)
+    assert recent(half_dated, "page", limit=10).total
+    assert {hit.entry.dated for hit in search(half_dated, "notes of 15 November 2026", limit=20).hits} == {True}
+    assert [entry.dated for entry in find(half_dated, "bread", order="oldest").entries] == [True] * 5 + [False] * 7
+    months = find(half_dated, facets=True).facets
+    assert months is not None and months.months == (("2026-11", 5),)
+
+
+def test_around_an_entry_with_a_date_stand_others_with_one(half_dated: Workspace) -> None:
+    for centre in find(half_dated, limit=12).entries:
+        around = find(half_dated, around=centre.id, limit=12).entries
+        assert centre in around and {entry.dated for entry in around} == {centre.dated}
 
 
 def test_the_orders(shelf: Workspace) -> None:

@@ -203,7 +203,7 @@ def _hit(number: int, hit: Hit, is_hit: IsHit, to: Screen, *, both: bool) -> str
 
 
 def _stamp(entry: Entry, to: Screen) -> str:
-    when = "undated         " if entry.date_source == "mtime" else f"{entry.date} {entry.time}"
+    when = f"{entry.date} {entry.time}" if entry.dated else "undated         "
     return f"{to.paint(f'{one_line(entry.short_id):8}', 'dim')}  {when}  {to.paint(f'{entry.type:9}', 'info')}"
 
 
@@ -309,7 +309,20 @@ def adopted_text(home: Adopted) -> str:
     """What `init` found. All paths whole: they are meant to be read and copied."""
     to = Screen(False, None, home.journal)
     found = f"{_count(home.entries, 'entry')} in {_count(home.files, 'file')}" if home.files else "no notes yet"
-    lines = [f"Journal: {to.path(home.journal)}, {found}.", f"New entries go to {to.path(home.new_entries_go_to)}"]
+    lines = [f"Journal: {to.path(home.journal)}, {found}."]
+    if home.undated:
+        dated = home.entries - home.undated
+        lines.append(f"Entries with a date: {dated:,}; without one: {home.undated:,}, which no search by date finds.")
+    lines += map(one_line, home.remarks)
+    lines.append(f"New entries go to {to.path(home.new_entries_go_to)}")
+    config = to.path(home.home / "config.toml")
+    if home.to_add:
+        lines += [
+            f"{config} was there already; to have it so, write these lines at its top in place of their like:",
+            *home.to_add,
+        ]
+    elif home.remarks:
+        lines.append(f"To change what is left out, or where entries go: `exclude` and `day_file` in {config}")
     if home.issues:
         lines += [f"{_count(len(home.issues), 'piece')} could not be read as meant:", *_issue_lines(home.issues, to)]
     if home.entries:

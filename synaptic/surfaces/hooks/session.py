@@ -122,7 +122,9 @@ def _newest(
         for rowid, stored in found.items()
         if not stored.entry.project or project_key(stored.entry.project) == key
     ]
-    belonging.sort(key=lambda pair: (pair[1].at, pair[1].place.line if pair[1].place else 0), reverse=True)
+    belonging.sort(
+        key=lambda pair: (pair[1].dated, pair[1].at, pair[1].place.line if pair[1].place else 0), reverse=True
+    )
     return dict(belonging), any(total > len(rowids) for total, rowids in pools)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import pydantic
 from mcp.types import Tool, ToolAnnotations
 from pydantic import BeforeValidator, ConfigDict, FiniteFloat, TypeAdapter
 
 from ...errors import InvalidArgument
-from ...models import MODES, ORDERS, STRATEGIES, TYPES
+from ...models import MODES, ORDERS, STRATEGIES, TYPES, DateSource
 from ...search.ranking import PRESETS
 from ..wire import OF_AN_ENTRY, Json
 
@@ -136,7 +136,7 @@ _MAYBE_TEXT = {"anyOf": [_TEXT, {"type": "null"}]}
 _MAYBE_NUMBER = {"anyOf": [_WHOLE_NUMBER, {"type": "null"}]}
 _ENTRY_FIELDS: Json = dict.fromkeys(OF_AN_ENTRY, _TEXT) | {
     "at": _say(_TEXT, "ISO date-time with offset"),
-    "date_source": {"type": "string", "enum": ["file", "front-matter", "comment", "mtime"]},
+    "date_source": {"type": "string", "enum": list(get_args(DateSource))},
     "type": {"type": "string", "enum": list(TYPES)},
     **dict.fromkeys(("tags", "files", "supersedes"), _LIST),
     **dict.fromkeys(("project", "parent", "superseded_by", "by", "path"), _MAYBE_TEXT),

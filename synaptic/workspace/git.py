@@ -1,0 +1,99 @@
+"""Runs git without running what a repository names, and asks it on which days the notes of the journal were added."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import date
+from functools import lru_cache
+from pathlib import Path
+
+from ..errors import JournalError
+from ..journal.folder import is_note
+from .checkout import checkout_around
+
+TIMEOUT_S = 60
+LOG_TIMEOUT_S = 3
+"""A search waits for git's log no longer. Then no note of the journal is dated by git until HEAD moves."""
+
+IMPORTED = 20
+"""A commit that adds more notes is an import: it does not say when they were written."""
+
+_HARMLESS = {
+    "GIT_ALLOW_PROTOCOL": "none",  # the guarantee: no setting of a repository widens it, so nothing is fetched
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+}
+_SETTINGS = (
+    "safe.bareRepository=explicit",
+    "core.fsmonitor=false",
+    f"core.hooksPath={os.devnull}",
+    "protocol.allow=never",
+    "log.showRoot=true",
+)
+_LOG = (
+    "log", "--no-merges", "--no-show-signature", "--no-mailmap", "--no-ext-diff", "--no-textconv", "--no-renames",
+    f"-O{os.devnull}", "--diff-filter=A", "--name-only", "--relative", "-z", "--format=%x00%as", "HEAD", "--", ".",
+)  # fmt: skip
+
+
+def git(folder: Path, *args: str, timeout_s: float = TIMEOUT_S) -> subprocess.CompletedProcess[bytes]:
+    """The finished run of git in `folder`. Synaptic calls git only through this function.
+
+    Git runs no program that the repository configures, and opens only repositories that `safe.directory` allows.
+    Raises JournalError if git is missing or does not end.
+    """
+    # Git sets such variables for the programs it starts; they would lead another git to that repository.
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | _HARMLESS
+    settings = [word for setting in _SETTINGS for word in ("-c", setting)]
+    command = ["git", "--no-pager", *settings, "-C", str(folder), *args]
+    try:
+        return subprocess.run(command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout_s)
+    except subprocess.TimeoutExpired as error:
+        raise JournalError(f"git {args[0]} did not end within {timeout_s} s.") from error
+    except OSError as error:
+        raise JournalError("git is not installed.", hint="Install it, then run this again.") from error
+
+
+def head_of(folder: Path) -> str:
+    """What differs once another commit is checked out around `folder`; "" without a whole history. Runs no git."""
+    here = checkout_around(Path(os.path.realpath(folder)))
+    if here is None or _stamp(here.common / "shallow"):
+        return ""
+    ref = here.common / here.head.removeprefix("ref: ")
+    places = (here.git / "HEAD", here.git / "logs" / "HEAD", ref, here.common / "reftable" / "tables.list")
+    return " ".join((str(here.root), *map(_stamp, places)))
+
+
+@lru_cache(1)
+def added_days(folder: Path, head: str) -> Mapping[str, date]:
+    """By path below `folder`, the author's day of the first commit that added the file; without imports.
+
+    `head` is what `head_of` says. Empty if git cannot tell.
+    """
+    if not head:
+        return {}
+    try:
+        log = git(folder, *_LOG, timeout_s=LOG_TIMEOUT_S)
+    except JournalError:
+        return {}
+    days: dict[str, date | None] = {}
+    for commit in reversed(log.stdout[1:].split(b"\0\0")) if log.returncode == 0 else ():
+        day, _, names = commit.partition(b"\0\n")
+        notes = [name for name in os.fsdecode(names).split("\0") if is_note(name)]
+        with suppress(ValueError):  # a commit may be of any year
+            author_day = date.fromisoformat(os.fsdecode(day))
+            for note in notes:
+                days.setdefault(note, author_day if len(notes) <= IMPORTED else None)
+    return {path: day for path, day in days.items() if day}
+
+
+def _stamp(path: Path) -> str:
+    with suppress(OSError, ValueError):
+        status = path.stat()
+        return f"{status.st_ino}.{status.st_size}.{status.st_mtime_ns}"
+    return ""
