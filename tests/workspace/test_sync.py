@@ -265,7 +265,7 @@ def test_a_renamed_file_keeps_its_vectors(filled: Workspace, day_file: Path) -> 
 
 def test_where_only_offsets_change_nothing_is_embedded(filled: Workspace, day_file: Path) -> None:
     data = day_file.read_bytes()
-    day_file.write_bytes(b"# 2026-11-21, a long day\n\n\n" + data.partition(b"\n")[2])
+    day_file.write_bytes(b"# 2026-11-21\n\n\n" + data.partition(b"\n")[2])
     assert sync(filled).changed == 1
     assert embed_pending(filled, budget_s=None) == 0
     assert found(filled, "7th") == ["Entry number 7 about the 7th cable.\n\nMore of it."]
