@@ -125,7 +125,7 @@ def test_the_format_shown_is_read_as_it_says(name: str) -> None:
     [example] = blocks(name, "markdown")
     parsed = parse_entries(example.encode(), "2026-11-21.md", mtime=datetime(2026, 11, 21, tzinfo=UTC))
     assert parsed.issues == ()
-    first, second = parsed.entries
+    first, second = parsed.entries[:2]
     assert (first.type, first.tags, first.importance, first.by) == ("decision", ("db", "search"), 8, "claude")
     assert (second.type, second.title, second.tags) == ("note", "Called the bank", ("finance",))
 
