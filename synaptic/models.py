@@ -101,6 +101,16 @@ class Entry:
         return f"{self.at.hour:02d}:{self.at.minute:02d}"
 
     @property
+    def whole_file(self) -> bool:
+        """Whether it has no entry heading: it is a file, or the part of one above its entries or below an H1."""
+        return self.place is not None and self.place.whole_file
+
+    @property
+    def has_body(self) -> bool:
+        """Whether its file holds text of it below its heading."""
+        return self.place is not None and self.place.body_end > self.place.body_start
+
+    @property
     def short_id(self) -> str:
         """The eight characters after the date: what people are shown and may type."""
         return self.id.partition("-")[2] or self.id

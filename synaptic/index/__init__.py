@@ -5,7 +5,7 @@ Begin in `lookup.py`: `Index` answers; its `file` (`database.py`) opens and heal
 """
 
 from .database import BUSY_TIMEOUT_MS, versions
-from .lookup import Index
+from .lookup import Index, known
 from .rows import (
     Call,
     Candidate,
@@ -42,6 +42,7 @@ __all__ = [
     "Vocabulary",
     "Writer",
     "instant",
+    "known",
     "moment",
     "units",
     "versions",

@@ -7,7 +7,7 @@ import time
 from array import array
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -71,6 +71,22 @@ COMPACT_WAIT_MS = 2_000
 
 SAMPLED = 128
 """Passages that tell how near a question is to any text; reading them takes 2 ms. By eye."""
+
+
+_KNOWN = {
+    "tag": "SELECT name, '' FROM tag GROUP BY name ORDER BY count(*) DESC",
+    "project": "SELECT project, '' FROM entry WHERE project <> '' GROUP BY project_key ORDER BY count(*) DESC",
+    "id": "SELECT substr(id, 10), title FROM entry WHERE id <> '' ORDER BY at DESC",
+}
+
+
+def known(state: Path, kind: str) -> list[tuple[str, str]]:
+    """The tags or projects, most frequent first, or the short ids and titles, newest first. Raises apsw.Error.
+
+    The index is opened to be read, and not brought in step: a shell that completes a word has no time.
+    """
+    with closing(apsw.Connection(str(state / "index.db"), flags=apsw.SQLITE_OPEN_READONLY)) as db:
+        return list(db.execute(_KNOWN[kind]))
 
 
 class Index:

@@ -109,7 +109,7 @@ class Delivery:
         path = self._settle(now or record, fresh=now is not None and now.at is None)
         if path is None:
             return record.path, True
-        self._finish(record.id)
+        self.finish(record.id)
         return path, False
 
     def take_back(self, id: str) -> bool:
@@ -136,11 +136,11 @@ class Delivery:
         with contextlib.suppress(JournalError, NotFound, OSError):
             record = self.spool.get(id)
             if record and self.ours(record) and (record.seen or self._settle(record) is not None):
-                self._finish(id)
+                self.finish(id)
                 return True
         return False
 
-    def _finish(self, id: str) -> None:
+    def finish(self, id: str) -> None:
         with contextlib.suppress(OSError):  # the entry is in its file: the save has succeeded
             self.spool.mark(id, "seen")
             fault("settled")
@@ -200,29 +200,35 @@ class Delivery:
             disk.make_dirs(real.parent, private=self._private)
             with folder.pinned(self._root, record.path) as file, contextlib.suppress(FileNotFoundError):
                 if not file.exists():
-                    return self._create(record, file, real)
+                    self.spool.mark(record.id, "at 0")
+                    created = self.create(record.path, f"# {record.h1}\n\n".encode() + record.block)
+                    if created:
+                        self.spool.mark(record.id, "written")
+                    return created
                 if not stat.S_ISREG(file.stat().st_mode):
                     raise JournalError(f"{record.path} is no regular file.", hint="Move it out of the way.")
                 return disk.append(
                     file,
-                    lambda head, tail: _joined(record, head, tail),
+                    lambda head, tail: joined(record, head, tail),
                     lambda text: self.spool.mark(record.id, text),
                     size,
                 )
             return False  # an editor is replacing the file right now
 
-    def _create(self, record: Record, file: Path, real: Path) -> bool:
-        self.spool.mark(record.id, "at 0")
-        try:
-            with self._beside(real):
-                disk.create(file, f"# {record.h1}\n\n".encode() + record.block, private=self._private)
-        except FileExistsError:
-            return False
-        self.spool.mark(record.id, "written")
-        return True
+    def create(self, path: str, data: bytes, mode: int | None = None) -> bool:
+        """True when the new file holds `data` and has this mode; False when there is a file already."""
+        real = folder.locate(self._root, path)
+        with disk_errors(path), contextlib.suppress(FileExistsError):
+            disk.make_dirs(real.parent, private=self._private)
+            with folder.pinned(self._root, path) as file, self._beside(real):
+                disk.create(file, data, private=self._private or mode is not None)
+                if mode is not None:
+                    file.chmod(mode)
+                return True
+        return False
 
-    def replace(self, path: str, data: bytes, status: os.stat_result, after: bytes) -> bool:
-        """True when the file went from `data` to `after`; False when it changed meanwhile.
+    def replace(self, path: str, data: bytes, status: os.stat_result, after: bytes | None) -> bool:
+        """True when the file went from `data` to `after`, or away if that is None; False when it changed meanwhile.
 
         Raises JournalError when the disk kept it from changing, or when nobody can tell. An error after the exchange
         does not count.
@@ -245,12 +251,15 @@ class Delivery:
             return os.path.samestat(folder.locate(self._root, path).stat(), status)
         return False
 
-    def _replace(self, path: str, data: bytes, status: os.stat_result, after: bytes) -> bool:
+    def _replace(self, path: str, data: bytes, status: os.stat_result, after: bytes | None) -> bool:
         real = folder.locate(self._root, path)
         with disk_errors(path):
             try:
                 with folder.pinned(self._root, path) as file, self._beside(real):
-                    return disk.replace(file, data, status.st_ino, after)
+                    done = disk.replace(file, data, status.st_ino, after or b"")
+                    if done and after is None and not file.stat().st_size:  # nobody has written to it since
+                        file.unlink()
+                    return done
             except FileNotFoundError:
                 if real.parent.is_dir():
                     return False  # an editor is replacing the file right now
@@ -295,7 +304,7 @@ class Delivery:
         return places
 
 
-def _joined(record: Record, head: bytes, tail: bytes) -> bytes:
+def joined(record: Record, head: bytes, tail: bytes) -> bytes:
     """The block as it is appended to a file with this beginning and end: in its line ends, after one blank line."""
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise JournalError(f"{record.path} is UTF-16.", hint="Convert it to UTF-8 and save again.")

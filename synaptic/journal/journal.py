@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -18,10 +19,10 @@ from pathlib import Path, PurePosixPath
 from ..config import Config, make_clock
 from ..errors import Ambiguous, Busy, Changed, JournalError, NotFound, Refused
 from ..models import Entry, ParsedFile, Proof, Stamp
-from ..notes.markdown import parse_entries, proven_block, rewrite_block
+from ..notes.markdown import extend_note, parse_entries, proven_block, rewrite_block
 from ..notes.privacy import mask, mentions, reveals, unclosed_tags
 from . import folder, recovery
-from .delivery import ATTEMPTS, Delivery
+from .delivery import ATTEMPTS, Delivery, joined
 from .disk import disk_errors, fault
 from .spool import Record
 from .trash import Piece, Trash, Why
@@ -134,8 +135,8 @@ class Journal:
         """The entry after `change`, or the deleted entry if `change` returns None. The old text goes to the trash.
 
         Equal copies of the block in the same file change with it; everything else stays byte for byte. `told`
-        gets a notice if an earlier update had vanished from the file. Raises NotFound, Refused for a whole-file
-        note, Busy, Changed when the file changes during each try, JournalError.
+        gets a notice if an earlier update had vanished from the file. A whole-file note is only extended, or deleted
+        with its file. Raises NotFound, Refused, Busy, Changed when the file changes during each try, JournalError.
         """
         with self._writing():
             return self._rewrite(path, id, change, told=told)
@@ -187,7 +188,7 @@ class Journal:
     ) -> Entry:
         def rewritten(old: Entry, block: bytes) -> tuple[Entry | None, bytes]:
             new = change(old)
-            return new, b"" if new is None else rewrite_block(block, old, new)
+            return new, b"" if new is None or old.whole_file else rewrite_block(block, old, new)
 
         return self._exchange(path, id, rewritten, "update" if keep else None, told)
 
@@ -204,29 +205,30 @@ class Journal:
         for attempt in range(ATTEMPTS):
             time.sleep(0.01 * attempt)
             data, status = folder.read(self.root, path)
-            old = self._entry(path, data, status, id)
-            place = old.place
-            if place is None or place.whole_file:
-                raise Refused(f"{path} is a note of its own, without entry headings.", hint=f"Edit {self.root / path}.")
-            block = data[place.start : place.end]
+            old, start, end = _entry(self.parse(path, data, status.st_mtime_ns), path, id)
+            block = data[start:end]
             new, text = change(old, block)
+            if old.whole_file and new is None and block != data:
+                raise Refused(f"{path} holds more than this note.", hint=f"Delete its text in {self.root / path}.")
+            if old.whole_file and new is not None and why != "restore":
+                text = self._extended(path, status, data, (start, end), old, new)
             if text == block:
                 self._set_aside(old.id, text, block)  # an update that was killed may be asked for again
                 self._keep(path, old, text)
                 return new or old
-            pinned = new is not None and old.derived_id and replace(new, id=old.id) == old
+            pinned = new is not None and old.derived_id and not old.whole_file and replace(new, id=old.id) == old
             if why and not pinned and block != trashed:
                 if self._set_aside(old.id, text, block) and told is not None:
                     told.append(_VANISHED.format(id=old.short_id))
-                self._discard(path, old, block, "delete" if new is None else why)
+                mode = stat.S_IMODE(status.st_mode) if old.whole_file else None
+                self._discard(path, old, block, "delete" if new is None else why, mode)
                 trashed = block
-            after = data[: place.start] + text
-            end = place.end
+            after = data[:start] + text
             for start, stop in self._copies(path, data, status, old):
                 after += data[end:start] + change(old, data[start:stop])[1]
                 end = stop
             after += data[end:]
-            if self._delivery.replace(path, data, status, after):
+            if self._delivery.replace(path, data, status, None if new is None and old.whole_file else after):
                 if new is None:
                     try:
                         self._spool.forget(old.id)
@@ -237,6 +239,26 @@ class Journal:
                 self._keep(path, new, text)
                 return self._find(path, after, status, new.id) or new
         raise Changed(f"{path} changed while it was edited; nothing was written.", hint="Try again.")
+
+    def _extended(
+        self, path: str, status: os.stat_result, data: bytes, span: tuple[int, int], old: Entry, new: Entry
+    ) -> bytes:
+        """The bytes of a whole-file note that says `new`. Raises Refused if no such file says all else as before."""
+        start, end = span
+        here = self.parse(path, data, status.st_mtime_ns).entries
+        wanted = _said(new if entry.id == old.id else entry for entry in here)
+        for typed in (False, True):
+            text = extend_note(data[start:end], old, new, typed=typed)
+            if _said(self.parse(path, data[:start] + text + data[end:], status.st_mtime_ns).entries) == wanted:
+                return text
+        at = old.place.start if old.place else 0
+        if new.content == old.content and new.tags != old.tags:
+            at = data.find(b"\ntag", 0, at) + 1
+        raise Refused(
+            f"{path}:{1 + len(data[:at].splitlines())} is a note without entry headings: it takes appended text, "
+            "and added tags if its front matter has a usual form. Nothing was changed.",
+            hint=f"For all else edit {self.root / path}.",
+        )
 
     def _copies(self, path: str, data: bytes, status: os.stat_result, entry: Entry) -> list[tuple[int, int]]:
         """The spans of further blocks with the entry's id and text, below it in the same file."""
@@ -270,9 +292,9 @@ class Journal:
                 self._discard(record.path, entry, record.block, "vanished" if vanished else "edited")
         return vanished
 
-    def _discard(self, path: str, entry: Entry, block: bytes, why: Why) -> None:
+    def _discard(self, path: str, entry: Entry, block: bytes, why: Why, mode: int | None = None) -> None:
         with disk_errors(self._trash.path):
-            self._trash.put(Piece(entry.id, path, self._clock(), why, entry.title, block))
+            self._trash.put(Piece(entry.id, path, self._clock(), why, entry.title, block, mode))
 
     def _keep(self, path: str, entry: Entry, text: bytes) -> None:
         """Puts the new text into `done/`, so that an editor's old buffer cannot make it vanish without a trace."""
@@ -294,14 +316,16 @@ class Journal:
         """(id, block) of each copy in `done/` and the trash that shows a passage which is private in these bytes."""
         if not mentions(data) or unclosed_tags(data):  # somebody may be typing an open tag right now
             return set()
-        said = recovery.ids_in(data)
+        entries = self.parse(path, data).entries
+        written = recovery.ids_in(data)
+        said = written.union(entry.id for entry in entries if entry.whole_file)
         copies = {(piece.id, _as_block(piece.text)) for piece in self.trashed() if piece.id in said}
         records = (self._spool.get(id, done=True) for id in said.intersection(self._spool.done_ids()))
         copies |= {(record.id, record.block) for record in records if record and self._delivery.ours(record)}
         if not copies:
             return set()
-        places = {entry.id: entry.place for entry in self.parse(path, data).entries}
-        hidden = said - recovery.ids_in(mask(data))
+        places = {entry.id: entry.place for entry in entries}
+        hidden = written - recovery.ids_in(mask(data))
 
         def shows(id: str, block: bytes) -> bool:
             place = places.get(id)
@@ -337,15 +361,22 @@ class Journal:
             pieces = self.trashed()
             id = _resolve(id, (piece.id for piece in reversed(pieces)), "The trash")
             mine = [piece for piece in reversed(pieces) if piece.id == id]
-            for path in dict.fromkeys((mine[0].path, self._delivery.place_of(id))):
+            newest = mine[0]
+            deleted_file = newest.mode is not None and newest.why == "delete"
+            for path in () if deleted_file else dict.fromkeys((newest.path, self._delivery.place_of(id))):
                 if path and (found := self._present(path, id)):
                     return path, self._swap_back(path, *found, mine)
+            if newest.mode is not None:
+                if not self._delivery.create(newest.path, newest.text, newest.mode):
+                    why = f"{self.root / newest.path} is there already, and restore overwrites no file."
+                    raise Refused(why, hint="Move it away and try again.")
+                return newest.path, self.parse(newest.path, newest.text, time.time_ns()).entries[0]
             if path := self._delivery.place_of(id):
                 raise Refused(
                     f"{path} holds the comment of {id}, but no readable entry: nothing was restored.",
                     hint="It lost its heading or is private. `synaptic doctor` names the line; mend or delete it.",
                 )
-            return self._put_back(self._record(mine[0]))
+            return self._put_back(self._record(newest))
 
     def copy_of(self, id: str) -> tuple[str, Entry]:
         """Path and entry of the newest copy in the trash, else of the copy in `done/`. `id` may be short. Raises
@@ -457,7 +488,11 @@ class Journal:
         why = f"{record.path} changed while it was put back."
         try:
             with disk_errors(record.path):
-                path, queued = self._delivery.deliver(record)
+                if self._put_in_order(record):
+                    self._delivery.finish(record.id)
+                    path, queued = record.path, False
+                else:
+                    path, queued = self._delivery.deliver(record)
         except JournalError as error:
             if self._delivery.take_back(record.id):
                 raise
@@ -468,6 +503,20 @@ class Journal:
             if found := self._present(path, record.id):
                 return path, found[1]
         return path, replace(entries[0], id=record.id)
+
+    def _put_in_order(self, record: Record) -> bool:
+        """Whether the block stands before the first later entry of its file now. Without one it is to be appended."""
+        with contextlib.suppress(NotFound):
+            data, status = folder.read(self.root, record.path)
+            here = self.parse(record.path, data, status.st_mtime_ns).entries
+            own, *_ = _entry(self.parse(record.path, data + b"\n\n" + record.block, status.st_mtime_ns), "", record.id)
+            later = (entry.place for entry in here if entry.at > own.at and not entry.whole_file)
+            if place := next(later, None):
+                block = joined(record, data[:4], data[: place.start])
+                block += block[len(block.rstrip(b"\r\n")) :]
+                after = data[: place.start] + block + data[place.start :]
+                return self._delivery.replace(record.path, data, status, after)
+        return False
 
     def _swap_back(self, path: str, block: bytes, entry: Entry, pieces: list[Piece]) -> Entry:
         now = _as_block(block)
@@ -481,7 +530,7 @@ class Journal:
             )
 
         def swap(now: Entry, present: bytes) -> tuple[Entry, bytes]:
-            return now, _in_place_of(present, self._with_id(older))
+            return now, older.text if now.whole_file else _in_place_of(present, self._with_id(older))
 
         return self._exchange(path, entry.id, swap, "restore")
 
@@ -506,18 +555,11 @@ class Journal:
         entries = self.parse(path, data, status.st_mtime_ns).entries
         return next((entry for entry in entries if entry.id == id), None)
 
-    def _entry(self, path: str, data: bytes, status: os.stat_result, id: str) -> Entry:
-        entry = self._find(path, data, status, id)
-        if entry is None:
-            raise NotFound(f"{path} has no entry {id}.", hint="It was moved or deleted; search for it again.")
-        return entry
-
     def _present(self, path: str, id: str) -> tuple[bytes, Entry] | None:
         with contextlib.suppress(NotFound):
             data, status = folder.read(self.root, path)
-            entry = self._find(path, data, status, id)
-            if entry and entry.place and not entry.place.whole_file:
-                return data[entry.place.start : entry.place.end], entry
+            entry, start, end = _entry(self.parse(path, data, status.st_mtime_ns), path, id)
+            return data[start:end], entry
         return None
 
     # -- the lock ---------------------------------------------------------------------------------
@@ -579,6 +621,23 @@ def _unsettled(pieces: Iterable[Piece], here: Container[str]) -> list[Piece]:
 
 def _settled(piece: Piece) -> Piece:
     return replace(piece, why="edited") if piece.why == "vanished" else piece
+
+
+def _entry(file: ParsedFile, path: str, id: str) -> tuple[Entry, int, int]:
+    """The entry and its span. A note that begins its file has the front matter too. Raises NotFound."""
+    for number, entry in enumerate(file.entries):
+        if entry.id == id and entry.place:
+            begins = entry.place.whole_file and number == 0
+            return entry, 0 if begins else entry.place.start, entry.place.end
+    raise NotFound(f"{path} has no entry {id}.", hint="It was moved or deleted; search for it again.")
+
+
+def _said(entries: Iterable[Entry]) -> list[Entry]:
+    """The entries, with tags in one order and without blank lines."""
+    return [
+        replace(entry, tags=tuple(sorted(entry.tags)), content="\n".join(filter(str.strip, entry.content.split("\n"))))
+        for entry in entries
+    ]
 
 
 def _as_block(text: bytes) -> bytes:

@@ -29,7 +29,7 @@ _ESCAPED = re.compile(rb"^\\(?=\\*<!-- trash )", re.M)
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A replaced text, byte for byte. `at` is the moment of its replacement, `title` the title of its entry."""
+    """A replaced text, byte for byte, and when that was. `mode` is of its file, if it is of a whole-file note."""
 
     id: str
     path: str
@@ -37,6 +37,7 @@ class Piece:
     why: Why
     title: str
     text: bytes
+    mode: int | None = None
 
 
 class Trash:
@@ -95,6 +96,7 @@ def _render(piece: Piece) -> bytes:
     head = {
         "id": piece.id, "path": piece.path, "at": piece.at.isoformat(), "why": piece.why, "title": piece.title,
         "bytes": len(piece.text), "sha256": hashlib.sha256(piece.text).hexdigest(),
+        **({} if piece.mode is None else {"mode": piece.mode}),
     }  # fmt: skip
     line = json.dumps(head).replace("-->", "--\\u003e")
     return f"<!-- trash {line} -->\n".encode() + _LOOKS_LIKE.sub(rb"\1\\", piece.text) + b"\n"
@@ -107,6 +109,6 @@ def _parse(head: bytes, rest: bytes) -> Piece | None:
         if hashlib.sha256(text).hexdigest() != fields["sha256"]:
             return None
         at = datetime.fromisoformat(fields["at"])
-        return Piece(fields["id"], fields["path"], at, fields["why"], fields["title"], text)
+        return Piece(fields["id"], fields["path"], at, fields["why"], fields["title"], text, fields.get("mode"))
     except (ValueError, KeyError, TypeError):
         return None

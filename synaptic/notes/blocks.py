@@ -351,7 +351,7 @@ def slug_tag(tag: str) -> str:
 def check_tag(tag: str) -> str:
     """`slug_tag` of a tag that a user gave. Raises InvalidArgument if no letter is left."""
     slug = slug_tag(tag)
-    if not slug:
+    if not slug or "\0" in tag:
         raise InvalidArgument(f"{tag!r} is no tag.", valid=("letters, digits, _ - and /, with at least one letter",))
     return slug
 

@@ -1,9 +1,9 @@
-"""Reads YAML front matter, and the date in a file's name. This module knows nothing of entries."""
+"""Reads YAML front matter, adds tags to it, and reads the date in a file's name. Knows nothing of entries."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from itertools import accumulate
@@ -18,6 +18,13 @@ _DEEPEST = 100
 """Levels of nested brackets that are read. libyaml's time for each character grows with their depth."""
 _NESTS = re.compile(r"[\[\]{}]")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TAGS = re.compile(
+    rb"^(?P<key>tags?)[ \t]*:(?:(?:[ \t]*\[(?P<list>[^\]\r\n]*)\]|[ \t]+(?P<quote>[\"']?)"
+    rb"(?P<words>[^\s\"'#\[\]{}&*!|>%@`](?:[^\"'#\r\n]*[^\"'#\s])?)(?P=quote))?"
+    rb"[ \t]*(?:(?<=[ \t])#.*)?\r?\n(?P<items>(?:[ \t]*-(?:[ \t].*)?\r?\n)*)|.*\n)",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""The line of `tags`: a list, or words, or nothing and items in the lines below; `items` is None for anything else."""
 _MONTHS = "january february march april may june july august september october november december".split()
 _CENTURY = "(?P<year>19[0-9]{2}|20[0-9]{2}|2100)"
 _MONTH = "(?P<name>(?i:" + "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS) + r"|sept))\.?"
@@ -72,6 +79,33 @@ def read_front_matter(text: str) -> FrontMatter | None:
         created_at=next(filter(None, map(_moment, _values(fields, "date", "created"))), None),
         excluded=next(iter(_values(fields, "synaptic")), "").lower() in ("false", "no", "off"),
     )
+
+
+def add_tags(data: bytes, tags: Sequence[str], eol: bytes) -> bytes:
+    """The file's bytes with these tags added to its front matter; it gets a block, or a line in it, if it has none.
+
+    All other bytes stay. Whether the result says what is meant is for the caller to read: not all YAML can be edited.
+    """
+    named = [yaml.safe_dump(tag, allow_unicode=True).split("\n")[0].encode() for tag in tags]
+    begin = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+    block = front_matter_end(data.decode("latin-1"), begin)
+    if block is None:
+        return data[:begin] + eol.join((b"---", b"tags: [%b]" % b", ".join(named), b"---", b"")) + data[begin:]
+    start, stop, _ = block
+    keys = sorted(_TAGS.finditer(data[:stop], start), key=lambda found: -len(found["key"]))  # `tags` before `tag`
+    line = keys[0] if keys else None
+    if line is None:
+        at, new = stop, b"tags: [%b]" % b", ".join(named) + eol
+    elif line["items"] is None:
+        return data
+    elif group := next((name for name in ("list", "words") if line[name] is not None), None):
+        held = line[group].rstrip()
+        between = b", " if group == "list" or b"," in held else b" "
+        at, new = line.start(group) + len(held), (between if held else b"") + between.join(named)
+    else:
+        last = re.search(rb"([ \t]*-[ \t]+).*\n\Z", line["items"])
+        at, new = line.end(), b"".join((last[1] if last else b"  - ") + tag + eol for tag in named)
+    return data[:at] + new + data[at:]
 
 
 def _depth(text: str) -> int:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import takewhile
 from typing import NamedTuple, TypeVar
 from urllib.parse import unquote
 
@@ -162,11 +163,12 @@ def heading_words(entry: Entry, inline: tuple[str, ...], body_tags: tuple[str, .
 
 
 def derive_title(content: str) -> str:
-    """The first sentence of `content`, without markup and tags at its end, cut to 72 characters."""
-    lines = [line for line in content[:20_000].split("\n") if line.strip()]
-    prose = [i for i, line in enumerate(lines[:50]) if not NOT_PROSE.match(line)]
-    for start in [*prose, *range(len(lines[:50]))]:
-        title = _first_sentence(lines[start:])
+    """The first sentence of the first paragraph, without markup and tags at its end, cut to 72 characters."""
+    lines = content[:20_000].split("\n")
+    filled = [i for i, line in enumerate(lines) if line.strip()][:50]
+    prose = [i for i in filled if not NOT_PROSE.match(lines[i])]
+    for start in [*prose, *filled]:
+        title = _first_sentence(list(takewhile(str.strip, lines[start : start + 5])))
         if title:
             return title
     return "Untitled"
@@ -177,7 +179,7 @@ def _first_sentence(lines: list[str]) -> str:
     text = lines[0][len(opening) :].rstrip()
     if not opening.strip():
         # A sentence may run over hard-wrapped lines.
-        for line in lines[1:5]:
+        for line in lines[1:]:
             if _SENTENCE_END.search(text) or text.endswith((".", "!", "?", ":")) or len(text) > _TITLE_LENGTH:
                 break
             if markup(line).strip() or NOT_PROSE.match(line):

@@ -33,6 +33,7 @@ from .blocks import (
     shown,
     slug_tag,
 )
+from .frontmatter import add_tags
 from .header import (
     COMMENT_START,
     NOT_PROSE,
@@ -67,6 +68,7 @@ __all__ = [
     "body_text",
     "compose_entry",
     "derived_id",
+    "extend_note",
     "find_tags",
     "new_id",
     "parse_entries",
@@ -242,6 +244,23 @@ def rewrite_block(block: bytes, old: Entry, new: Entry) -> bytes:
         f"{held} would not survive the edit; nothing was changed.",
         hint="Save a new entry, or ask the person to edit the file.",
     )
+
+
+def extend_note(block: bytes, old: Entry, new: Entry, *, typed: bool) -> bytes:
+    """The bytes of a whole-file note, with the text and the tags that `new` has more than `old`. Nothing is taken away.
+
+    `block` begins with the file if the note does, so that tags go to the front matter. `typed`: an H2 would end the
+    note. The caller reads the result.
+    """
+    eol = b"\r\n" if block.count(b"\r\n") * 2 > block.count(b"\n") else b"\n"
+    if new.content != old.content:
+        stands = old.content.count("\n") + 2 if old.has_body else 0
+        more = "\n".join(_written(new.content, typed=typed).split("\n")[stands:])
+        at = len(block.rstrip(b" \t\r\n"))
+        block = block[:at] + eol + eol + more.encode().replace(b"\n", eol) + block[at:]
+    known = (*old.tags, *find_tags(new.content))
+    tags = [tag for tag in new.tags if tag not in known]
+    return add_tags(block, tags, eol) if tags else block
 
 
 def _rewritten(block: bytes, masked: bytes, old: Entry, new: Entry, *, as_typed: bool, in_place: bool) -> bytes:

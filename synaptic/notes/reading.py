@@ -22,8 +22,8 @@ from .frontmatter import FrontMatter, date_in_path, front_matter_end, read_front
 from .header import COMMENT_START, NO_COMMENT, Comment, derive_title, read_comment, read_heading, read_title, unique
 from .privacy import mask, unclosed_tags
 
-GRAMMAR = 3
-"""The version of this reader. An index made by another version is made anew. 3: an H2 without a time begins a note."""
+GRAMMAR = 4
+"""The version of this reader. An index made by another version is made anew. 4: a title ends with its paragraph."""
 BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 _BOM = b"\xef\xbb\xbf"
 _OF_AN_ENTRY = re.compile(rf"^ {{0,3}}{COMMENT_START.pattern}[0-9]{{8}}-[{BASE32}]{{8}}(?=[ \t])", re.MULTILINE)

@@ -94,8 +94,10 @@ class Screen:
         """`text` as it may be written. `after` is the text that stands before it in the file: a secret may span both.
 
         Raises Refused if the policy is to refuse and the text holds a secret; the message names kind and line, never
-        the value. Raises InvalidArgument if all of the text is private.
+        the value. Raises InvalidArgument for a NUL, which makes tools take a file for no text, or if all is private.
         """
+        if "\0" in text and name in ("text", "title", "tag"):
+            raise InvalidArgument(f"The {name} holds a NUL character; nothing was saved.", hint="Save it without.")
         shown = without_private(text)
         if shown != text:
             self._private = True

@@ -153,6 +153,12 @@ def brief(text: str) -> str:
     return text if len(text) <= 2 * BRIEF_CHARS else f"{text[:BRIEF_CHARS]} … {text[-BRIEF_CHARS:]}"
 
 
+def done_text(done: str, notices: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """How the answer to a write begins, and its notices. The first of them may say that nothing was written."""
+    instead = {"already saved": "Already saved as", "nothing changed": "Unchanged:"}
+    return (instead[notices[0]], notices[1:]) if notices and notices[0] in instead else (done, notices)
+
+
 def short(id: str) -> str:
     """The part of an id that people are shown."""
     return id.partition("-")[2] or id

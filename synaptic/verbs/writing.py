@@ -35,10 +35,7 @@ INDEX_WAIT_MS = 10
 REPEAT_WINDOW = timedelta(minutes=10)
 """How long an equal save counts as a retry: agents repeat calls that got no answer."""
 
-REPEATED = (
-    "already saved",
-    "The same text with the same marks was already saved less than ten minutes ago; `--force` keeps both.",
-)
+REPEATED = "`{title}` was already saved less than ten minutes ago, with the same text and marks; `--force` keeps both."
 
 
 def save(
@@ -89,7 +86,7 @@ def save(
     entry = replace(entry, fingerprints=fingerprints(entry, here))
     notices = [*screen.notices(), *composed]
     if not force and at is None and (first := _already_saved(ws, entry)) is not None:
-        return receipt_of(first, notices=(*REPEATED, *notices))
+        return receipt_of(first, notices=("already saved", REPEATED.format(title=first.title), *notices))
     with watch.stage("journal"):
         path, queued = ws.journal.append(entry)
     if queued:
@@ -126,8 +123,8 @@ def update(
 ) -> Receipt:
     """The receipt of an edit. Parts given as None stay, and the rest of the file stays byte for byte.
 
-    The old text goes to the trash. Raises InvalidArgument without any change, Refused for a
-    whole-file note, Busy and Changed when somebody else is writing.
+    The old text goes to the trash. A whole-file note takes `append` and `add_tags`. Raises InvalidArgument without any
+    change, Refused, Busy and Changed when somebody else is writing.
     """
     if content is not None and append is not None:
         raise InvalidArgument("content and append exclude each other.", hint="Give one of them.")
@@ -144,7 +141,8 @@ def update(
     said: list[str] = []
 
     def change(old: Entry) -> Entry:
-        new, said[:] = _changed(ws, found.entry.id, old, parts)
+        new, notices = _changed(ws, found.entry.id, old, parts)
+        said[:] = ["nothing changed", *notices] if new == old else notices
         return new
 
     path, copies = _path(found.entry), found.copies
@@ -187,7 +185,8 @@ def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, 
     if parts.content is not None:
         text = screen.text("text", newlines(parts.content), after=title or old.title)
     elif parts.append is not None:
-        text = f"{old.content}\n\n{screen.text('text', newlines(parts.append), after=old.content)}"
+        text = screen.text("text", newlines(parts.append), after=old.content)
+        text = f"{old.content}\n\n{text}" if old.has_body or not old.whole_file else text
     added = check_values("tags", [*(parts.tags or ()), *parts.add_tags])
     tags = (*(old.tags if parts.tags is None else ()), *screen.texts("tag", added))
     dropped = unique(map(check_tag, check_values("remove_tags", parts.remove_tags)))
@@ -217,6 +216,9 @@ def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, 
         elif tag not in (*old.tags, *map(slug_tag, tags)):
             has = ", ".join(f"#{known}" for known in old.tags)
             said.append(f"The entry has no tag #{tag} to remove; it has {has or 'none'}.")
+    if old.whole_file:  # the file's name may be its title, and its mtime its time
+        text = old.content if parts.content is parts.append is None else new.content
+        new = replace(new, at=old.at, title=title or old.title, content=text)
     known = old.fingerprints if parts.files is None else fingerprints(new, working_checkout())
     return replace(new, fingerprints=known, extra=old.extra, date_source=old.date_source, place=old.place), said
 
@@ -233,10 +235,11 @@ def _with_clean_title(
     return (entry, notices) if shown == entry.title else compose(title=shown)
 
 
-def delete(ws: Workspace, id: str, *, purge: bool = False) -> Receipt:
+def delete(ws: Workspace, id: str, *, purge: bool = False, whole_files: bool = True) -> Receipt:
     """The receipt of a removal. The text is kept in the trash; with `purge` no copy is left.
 
-    An entry that was deleted before can still be purged. Raises Refused for a whole-file note.
+    A whole-file note goes with its file. An entry that was deleted before can still be purged. Raises Refused for a
+    note that is a part of a file, or without `whole_files` for any whole-file note.
     """
     try:
         found = _find(ws, id)
@@ -248,6 +251,10 @@ def delete(ws: Workspace, id: str, *, purge: bool = False) -> Receipt:
         ws.journal.purge(path, entry.id)
         return receipt_of(entry, path=path, notices=index_now(ws, path, scrub=True))
     path, copies = _path(found.entry), found.copies
+    if found.entry.whole_file and not whole_files:
+        raise Refused(
+            f"{path} is a person's file: only a person deletes it.", hint=f"`synaptic delete {found.entry.short_id}`"
+        )
     notices: list[str] = []
     if purge:
         ws.index.file.owes_scrub = True  # before the text leaves its file: after a kill the next process finishes

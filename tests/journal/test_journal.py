@@ -402,11 +402,55 @@ def test_killed_at_each_step_of_an_update(home: ForkedHome, step: str) -> None:
     assert [path.name for path in journal.root.iterdir()] == [DAY]
 
 
+@pytest.mark.parametrize("step", [step for step in EDIT_FAULTS if not step.startswith("kept")])
+def test_killed_at_each_step_of_the_deletion_of_a_file(home: ForkedHome, step: str) -> None:
+    journal = home_journal(home.path)
+    journal.append(numbered(0))
+    note = journal.root / "note.md"
+    note.write_bytes(b"caf\xe9\r\n")
+    id = next(entry.id for entry in entries_in(journal) if entry.whole_file)
+    code = f"""
+import sys
+from journals import home_journal
+home_journal(sys.argv[1]).edit("note.md", "{id}", lambda _: None)
+"""
+    assert killed(home, code, step)
+    gone = step in ("replace-swapped", "replaced")
+    assert note.read_bytes() == (b"" if gone else b"caf\xe9\r\n")
+    journal.append(numbered(1))  # the next writer clears up
+    assert sorted(path.name for path in journal.root.iterdir()) == [DAY, "note.md"]
+    assert gone or step == "trash-torn" or journal.trashed()[-1].text == b"caf\xe9\r\n"
+    if gone:
+        with pytest.raises(Refused, match=r"note\.md is there already"):
+            journal.restore(id)
+        note.unlink()
+    else:
+        journal.edit("note.md", id, lambda _: None)
+    assert journal.restore(id)[1].id == id and note.read_bytes() == b"caf\xe9\r\n"
+
+
+@pytest.mark.parametrize("eol", [b"\n", b"\r\n"])
+def test_a_restored_entry_stands_in_order_of_time(journal: Journal, eol: bytes) -> None:
+    path = journal.root / DAY
+    blocks = [f"## {hour:02d}:30 Entry of {hour}\n\nText.\n\n".encode().replace(b"\n", eol) for hour in (8, 12, 16)]
+    path.write_bytes(b"# 2026-11-21" + eol + eol + b"".join(blocks).rstrip() + eol)
+    before = path.read_bytes()
+    for number in (0, 1, 2):
+        entry = entries_in(journal)[number]
+        journal.edit(DAY, entry.id, lambda _: None)
+        assert journal.restore(entry.id)[0] == DAY
+        assert [entry.time for entry in entries_in(journal)] == ["08:30", "12:30", "16:30"]
+        comment = f"<!-- syn:{entry.id} -->".encode()
+        assert path.read_bytes().replace(comment + eol, b"").rstrip() == before.rstrip()
+        assert journal.queued() == () and entry.id not in [lost.id for lost in journal.vanished()]
+        path.write_bytes(before)
+
+
 def test_whole_file_notes_and_unknown_ids(journal: Journal) -> None:
     (journal.root / "note.md").write_text("# Backups\n\nUse restic.\n")
     (entry,) = entries_in(journal)
     with pytest.raises(Refused, match=r"note\.md"):
-        journal.edit("note.md", entry.id, lambda _: None)
+        journal.edit("note.md", entry.id, retitle)
     with pytest.raises(NotFound):
         journal.edit("note.md", "20261121-zzzzzzzz", lambda _: None)
     with pytest.raises(NotFound):

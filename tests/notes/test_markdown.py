@@ -471,3 +471,19 @@ def test_tags_are_not_read_from_code_links_and_urls() -> None:
 def test_plain_text() -> None:
     assert plain_text("see [[Page|alias]] and [text](url)").split() == ["see", "Page", "alias", "and", "text", "url"]
     assert "secret" not in plain_text("a <!-- secret --> b")
+
+
+@pytest.mark.parametrize(
+    ("content", "title"),
+    [
+        ("fix: subject\n\nThe body. More of it.", "fix: subject"),
+        ("A sentence that an editor\nwrapped. Another one.", "A sentence that an editor wrapped"),
+        ("No end\nin this paragraph\n \t\nNext one.", "No end in this paragraph"),
+        ("***\n\nBelow a rule. And on.", "Below a rule"),
+        ("# Heading\n\nText.", "Heading"),
+        ("word " * 40, "word " * 13 + "word…"),
+    ],
+)
+def test_the_first_paragraph_alone_makes_the_title(content: str, title: str) -> None:
+    entry, _ = compose_entry(content, id=ID, at=AT)
+    assert entry.title == title

@@ -233,20 +233,24 @@ def test_the_same_text_again_keeps_the_first(run: Run) -> None:
     first = run("save", "Twice told", "--json").id
     again = run("save", "Twice told")
     assert again.out.startswith(f"Already saved as {first[-8:]} ")
-    assert "already saved" in again.err
+    assert "`Twice told` was already saved" in again.err
     assert run("save", "Twice told", "--force", "--json").id != first
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(text=st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lambda t: t.strip(" \t\r\n\0")))
+@given(
+    text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1).filter(
+        lambda t: t.strip(" \t\r\n")
+    )
+)
 def test_what_stdin_gives_reads_back(run: Run, text: str) -> None:
     saved = run("save", "-", "--force", "--json", stdin=text.encode())
     if saved.code == 2:  # nothing but blanks of some other kind
-        assert not text.strip() or not text.strip("\ufeff\0 \r\n\t")
+        assert not text.strip() or not text.strip("\ufeff \r\n\t")
         return
     content = run("get", saved.id, "--json").json["entries"][0]["content"]
-    wanted = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
-    words = content.replace("\0", "").split()
+    wanted = text.replace("\r\n", "\n").replace("\r", "\n")
+    words = content.split()
     assert words in (wanted.split(), wanted.removeprefix("\ufeff").split())
 
 
@@ -799,7 +803,14 @@ def test_doctor_names_a_vanished_entry_until_somebody_decides(home: Path, run: R
         (["save", "- milk"], "--"),
         (["get"], "get --help"),
         (["edit"], "edit --help"),
-        (["serach", "x"], "search"),
+        (["serach", "x"], "you probably mean: synaptic search"),
+        (["rm", "x"], "you probably mean: synaptic delete ID"),
+        (["undo"], "you probably mean: synaptic restore ID"),
+        (["ls"], "you probably mean: synaptic find"),
+        (["show", "x"], "you probably mean: synaptic get ID"),
+        (["add", "x"], "you probably mean: synaptic save"),
+        (["help", "grep"], "you probably mean: synaptic search"),
+        (["xyzzy"], "git-setup"),
         (["save", "x", "--title"], "--title"),
     ],
 )
@@ -949,13 +960,24 @@ def test_every_command_has_an_example(run: Run, command: str) -> None:
     assert re.search(rf"(Example|Begin with): .*synaptic {command}", " ".join(answer.out.split()))
 
 
+def test_help_is_a_command_too_and_shows_the_everyday_first(run: Run) -> None:
+    assert run("help").out == run("--help").out
+    headings = re.findall(r"^(\w[\w ]*):$", run("help").out, re.MULTILINE)
+    assert headings == ["Options", "Write", "Find", "Correct", "Upkeep"]
+    text = run("help", "search").out
+    flags = re.findall(r"^  (--[\w-]+)", text, re.MULTILINE)
+    assert flags[:7] == ["--type", "--tag", "--project", "--since", "--until", "--limit", "--json"]
+    assert text.index("--explain") < text.index("For experts:") < text.index("--strategy") < text.index("--max-rounds")
+    assert "For experts" not in run("help", "save").out
+
+
 def test_the_version_is_shown(home: Path) -> None:
     answer = shell("--version")
     assert answer.code == 0
     assert answer.out.startswith("synaptic")
 
 
-def test_the_shell_completes_commands_and_types(home: Path) -> None:
+def test_the_shell_completes_commands_types_tags_projects_and_ids(home: Path, run: Run) -> None:
     def complete(line: str) -> list[str]:
         words = line.split(" ")
         return shell(
@@ -967,6 +989,18 @@ def test_the_shell_completes_commands_and_types(home: Path) -> None:
     assert complete("synaptic find --type in") == ["insight"]
     assert complete("synaptic find --order o") == ["oldest"]
     assert "_SYNAPTIC_COMPLETE" in shell("--show-completion", "bash").out
+    assert complete("synaptic search x --tag f") == complete("synaptic get ") == []  # there is no journal yet
+    ids = [run("save", f"Paid {n}", "--tag", "finance", "--project", "Home", "--json").id for n in range(60)]
+    run("save", "Else", "--tag", "garden", "--json")
+    assert complete("synaptic search x --tag f") == ["finance"]
+    assert complete("synaptic save x --tag ") == ["finance", "garden"]
+    assert complete("synaptic find --project Ho") == ["Home"]
+    assert complete(f"synaptic get {ids[3][-8:-3]}") == [ids[3][-8:]]
+    assert len(complete("synaptic update ")) == 50
+    other = f"synaptic --home {home}/other get "
+    assert complete(other) == [] and not (home / "other").exists()
+    (home / ".state" / "index.db").write_bytes(b"damaged")
+    assert complete("synaptic search x --tag f") == []
 
 
 def test_home_can_be_named_for_one_call(home: Path, run: Run, tmp_path: Path) -> None:

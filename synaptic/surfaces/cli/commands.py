@@ -44,8 +44,8 @@ def init(home: str | None, as_json: bool, journal: str | None = None) -> None:
 
 
 @command(
-    "save", f.WORDS, f.TYPE, f.TAGS, f.TITLE, f.IMPORTANCE, f.FILES, f.PROJECT, f.PARENT, f.SUPERSEDES, f.AT, f.FORCE,
-    f.AS_JSON, opens=False
+    "save", f.WORDS, f.TYPE, f.TAGS, f.PROJECT, f.TITLE, f.AT, f.AS_JSON, f.IMPORTANCE, f.FILES, f.PARENT, f.SUPERSEDES,
+    f.FORCE, opens=False
 )  # fmt: skip
 def save(home: str | None, as_json: bool, type: str, text: Words = (), **marks: Any) -> None:
     """Save an entry.
@@ -59,8 +59,7 @@ def save(home: str | None, as_json: bool, type: str, text: Words = (), **marks: 
         with open_home(home) as ws:
             receipt = writing.save(ws, content, type=type, **marks)
             done = f"{'Queued' if receipt.queued else 'Saved'} {type.strip().lower()}"
-            again = "already saved" in receipt.notices
-            answer_receipt(ws, "Already saved as" if again else done, receipt, as_json)
+            answer_receipt(ws, done, receipt, as_json)
 
     if text:
         keep(_said(text))
@@ -70,9 +69,9 @@ def save(home: str | None, as_json: bool, type: str, text: Words = (), **marks: 
 
 
 @command(
-    "search", f.WORDS, f.IN_TYPES, f.IN_TAGS, f.IN_PROJECTS, f.IN_FILES, f.DAYS, f.SINCE, f.UNTIL, f.MIN_IMPORTANCE,
-    f.MAX_IMPORTANCE, f.LIMIT, f.STRATEGY, f.BUDGET_MS, f.PRESET, f.WEIGHTS, f.PREFER, f.MIN_SIMILARITY, f.ORDER,
-    f.SUB_QUERIES, f.MAX_ROUNDS, f.SUPERSEDED, f.EXPLAIN, f.AS_JSON
+    "search", f.WORDS, f.IN_TYPES, f.IN_TAGS, f.IN_PROJECTS, f.SINCE, f.UNTIL, f.LIMIT, f.AS_JSON, f.DAYS, f.IN_FILES,
+    f.MIN_IMPORTANCE, f.MAX_IMPORTANCE, f.ORDER, f.SUPERSEDED, f.EXPLAIN, f.STRATEGY, f.BUDGET_MS, f.PRESET, f.WEIGHTS,
+    f.PREFER, f.MIN_SIMILARITY, f.SUB_QUERIES, f.MAX_ROUNDS
 )  # fmt: skip
 def search(
     ws: Workspace, as_json: bool, text: Words = (), weight: Words = (), prefer: Words = (), **given: Any
@@ -178,7 +177,8 @@ def delete(home: str | None, as_json: bool, id: str, yes: bool, purge: bool) -> 
         if not yes:
             listing = browse.get(ws, [id])
             say(terminal.entries_text(listing, replace(screen_of(ws), colour=False)))
-            typer.confirm("\nDelete it without a trace?" if purge else "\nDelete it?", abort=True, err=True)
+            what = "the whole file" if listing.entries[0].whole_file else "it"
+            typer.confirm(f"\nDelete {what}{' without a trace' if purge else ''}?", abort=True, err=True)
             id = listing.entries[0].id
         answer_receipt(ws, "Deleted", writing.delete(ws, id, purge=purge), as_json)
 

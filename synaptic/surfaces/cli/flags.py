@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
 from inspect import Parameter
 from typing import Annotated, Any
 
+import apsw
 import typer
 
+from ...config import load_config
+from ...errors import SynapticError
+from ...index import known
 from ...models import ORDERS, STRATEGIES, TYPES
 from ...search.ranking import PRESETS, SIGNALS
 
@@ -41,55 +47,64 @@ def _one_of(
     name: str, metavar: str, values: Iterable[str], help: str = "One of", kind: Any = str | None, **more: Any
 ) -> Parameter:
     said = f"{help}: {', '.join(values)}."
-    return _option(kind, name, metavar, said, autocompletion=_starting(lambda: values), **more)
+    completion = _starting(lambda _: [(value, "") for value in values])
+    return _option(kind, name, metavar, said, autocompletion=completion, **more)
 
 
-def _starting(values: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
-    """A completion of a word by those of the values that begin with it."""
+def _starting(values: Callable[[typer.Context], Iterable[tuple[str, str]]]) -> Callable[..., list[tuple[str, str]]]:
+    """A completion of a word by the first 50 of the values that begin with it; beside each stands what it is."""
 
-    def complete(incomplete: str) -> list[str]:
-        return [value for value in values() if value.startswith(incomplete.lower())]
+    def complete(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+        return [value for value in values(ctx) if value[0].startswith(incomplete)][:50]
 
     return complete
 
 
-def _clients() -> list[str]:
+def _clients(_: typer.Context) -> list[tuple[str, str]]:
     from ..clients import CLIENTS  # only one command needs it
 
-    return [client.name for client in CLIENTS]
+    return [(client.name, "") for client in CLIENTS]
 
+
+def _known(kind: str, ctx: typer.Context) -> list[tuple[str, str]]:
+    with suppress(SynapticError, apsw.Error, OSError):  # without an index there is nothing to complete
+        return known(load_config(ctx.find_root().params.get("home")).state, kind)
+    return []
+
+
+_A_TAG, _A_PROJECT, _AN_ID = ({"autocompletion": _starting(partial(_known, kind))} for kind in ("tag", "project", "id"))
 
 WORDS = _argument(list[str] | None, "text", "TEXT", "Its words need no quotes.")
-ID = _argument(str, "id", "ID", "Whole, or four or more characters of it.")
-IDS = _argument(list[str], "ids", "ID", "Whole ids, or four or more characters of each.")
+ID = _argument(str, "id", "ID", "Whole, or four or more characters of it.", **_AN_ID)
+IDS = _argument(list[str], "ids", "ID", "Whole ids, or four or more characters of each.", **_AN_ID)
 AS_JSON = _switch("as_json", "Answer in JSON, errors too.", "--json")
 
 # what an entry is marked with
 TYPE = _one_of("type", "TYPE", TYPES, default="note")
 NEW_TYPE = _one_of("type", "TYPE", TYPES)
-TAGS = _texts("tags", "TAG", "A topic; may be given several times.", "--tag", "--tags")
-ADD_TAGS = _texts("add_tags", "TAG", "A tag to add; repeatable.", "--add-tag", "--add-tags")
-REMOVE_TAGS = _texts("remove_tags", "TAG", "A tag to take away; repeatable.", "--remove-tag", "--remove-tags")
+TAGS = _texts("tags", "TAG", "A topic; may be given several times.", "--tag", "--tags", **_A_TAG)
+ADD_TAGS = _texts("add_tags", "TAG", "A tag to add; repeatable.", "--add-tag", "--add-tags", **_A_TAG)
+REMOVE_TAGS = _texts("remove_tags", "TAG", "A tag to take away; repeatable.", "--remove-tag", "--remove-tags", **_A_TAG)
 TITLE = _text("title", "TEXT", "The heading; else the first sentence.")
 IMPORTANCE = _option(int | None, "importance", "N", "0 to 10; normally 5.")
 FILES = _texts("files", "PATH", "A path it is about; repeatable.", "--file", "--files")
-PROJECT = _text("project", "NAME", "Else the git repository around the working directory.")
-NEW_PROJECT = _text("project", "NAME", "The project; empty takes it away.")
-PARENT = _text("parent", "ID", "The entry it continues.")
-SUPERSEDES = _texts("supersedes", "ID", "An entry it replaces; repeatable.")
+PROJECT = _text("project", "NAME", "Else the git repository around the working directory.", **_A_PROJECT)
+NEW_PROJECT = _text("project", "NAME", "The project; empty takes it away.", **_A_PROJECT)
+PARENT = _text("parent", "ID", "The entry it continues.", **_AN_ID)
+SUPERSEDES = _texts("supersedes", "ID", "An entry it replaces; repeatable.", **_AN_ID)
 AT = _text("at", "TIME", "When it happened: 2026-11-21T09:31, yesterday 18:00, 2 hours ago. Else now.")
 FORCE = _switch("force", "Save it even if it was saved just so a moment ago.")
 
 # which entries: what `build_filters` calls them
 IN_TYPES = _one_of("type", "TYPE", TYPES, kind=list[str] | None)
-IN_TAGS = _texts("tags", "TAG", "Has any of these; repeatable.", "--tag", "--tags")
+IN_TAGS = _texts("tags", "TAG", "Has any of these; repeatable.", "--tag", "--tags", **_A_TAG)
 IN_FILES = _texts("file", "PATH", "Is about any of these; repeatable.", "--file", "--files")
-IN_PROJECTS = _texts("project", "NAME", "Belongs to any of these; repeatable.")
-IN_PROJECT = _text("project", "NAME", "Only this project.")
+IN_PROJECTS = _texts("project", "NAME", "Belongs to any of these; repeatable.", **_A_PROJECT)
+IN_PROJECT = _text("project", "NAME", "Only this project.", **_A_PROJECT)
 DAYS = _option(int | None, "days", "N", "The last N days, today included.")
 SINCE = _text("since", "DATE", "2026-11-03, yesterday, 'last week', Q2: its first day.")
 UNTIL = _text("until", "DATE", "Likewise: its last day, included.")
-OF_PARENT = _text("parent", "ID", "Continues this entry.")
+OF_PARENT = _text("parent", "ID", "Continues this entry.", **_AN_ID)
 HAS_BODY = _parameter(
     bool | None, "has_body", typer.Option("--has-body/--no-body", help="With or without text below its heading.")
 )
@@ -115,7 +130,7 @@ MAX_ROUNDS = _option(int, "max_rounds", "N", "Of a smart search: 0 to 3.", defau
 EXPLAIN = _switch("explain", "Say why each hit stands where it stands.")
 AS_NOTE = _switch("note", "The text is a note, not a question.")
 ORDER = _one_of("order", "NAME", ORDERS)
-AROUND = _text("around", "ID", "What happened before and after this entry.")
+AROUND = _text("around", "ID", "What happened before and after this entry.", **_AN_ID)
 FACETS = _switch("facets", "Also count types, tags and projects.")
 CURSOR = _text("cursor", "TEXT", "Go on after the answer that gave this cursor.")
 

@@ -11,6 +11,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -26,10 +27,19 @@ from .terminal import emit, emit_json
 __all__ = ["app", "commands", "main", "upkeep"]
 
 
+MEANT = {
+    **dict.fromkeys(("add", "new"), 'save "TEXT"'), **dict.fromkeys(("list", "ls"), "find"), "log": "recent",
+    **dict.fromkeys(("show", "view"), "get ID"), **dict.fromkeys(("rm", "remove"), "delete ID"), "undo": "restore ID",
+    "grep": 'search "TEXT"',
+}  # fmt: skip
+"""What other programs call our commands."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit status. Every error ends here, as a message or, with --json, as JSON on standard output."""
     atexit.register(gc.freeze)  # collecting the libraries' garbage at exit took a quarter of a search's time
     args = [_decoded(arg) for arg in (sys.argv[1:] if argv is None else argv)]
+    args = [*args[1:], "--help"] if args[:1] == ["help"] else args
     as_json = "--json" in (args[: args.index("--")] if "--" in args else args)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -71,8 +81,12 @@ def _usage(error: Exception) -> InvalidArgument:
         valid = [flag for param in context.command.params for flag in param.opts if flag.startswith("--")]
         hint += ' A text that starts with a dash goes after "--".'
     elif message.startswith("No such command"):
-        commands_of = getattr(context.command, "commands", {})
-        valid = [name for name, command in commands_of.items() if not command.hidden]
+        typed = message.removeprefix("No such command ").rstrip(".")[1:-1]
+        known = [name for name, command in getattr(context.command, "commands", {}).items() if not command.hidden]
+        meant = MEANT.get(typed) or next(iter(get_close_matches(typed, known)), None)
+        message = f"{context.command_path} has no command `{typed}`"
+        message += f"; you probably mean: {context.command_path} {meant}" if meant else "."
+        valid = [] if meant else known
     return InvalidArgument(message, valid=valid, hint=hint)
 
 

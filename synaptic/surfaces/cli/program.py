@@ -7,13 +7,48 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from ...config import load_config
 from ...workspace.workspace import Workspace, open_workspace
 
 Command = TypeVar("Command", bound=Callable[..., int | None])
 
+GROUPS = {
+    "Write": ["save", "today"],
+    "Find": ["search", "recent", "find", "get", "tags", "analyze"],
+    "Correct": ["update", "edit", "delete", "restore"],
+}
+"""What people do with the commands; all others are for upkeep."""
+EXPERT = (
+    "min_importance", "max_importance", "strategy", "budget_ms", "preset", "weight", "prefer", "min_similarity",
+    "sub_queries", "max_rounds",
+)  # fmt: skip
+"""The flags that the help of a command shows apart."""
+
+
+class _Program(TyperGroup):
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        others = set(self.commands).difference(*GROUPS.values())
+        upkeep = [name for name, command in self.commands.items() if name in others and not command.hidden]
+        for group, names in {**GROUPS, "Upkeep": upkeep}.items():
+            with formatter.section(group):
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(60)) for name in names])
+
+
+class _Command(TyperCommand):
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        apart = [param for param in self.params if param.name in EXPERT]
+        self.params = [param for param in self.params if param not in apart]
+        super().format_options(ctx, formatter)
+        if apart:
+            with formatter.section("For experts"):
+                formatter.write_dl([param.get_help_record(ctx) for param in apart])
+
+
 app = typer.Typer(
+    cls=_Program,
+    suggest_commands=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -42,7 +77,7 @@ def command(name: str, *flags: inspect.Parameter, opens: bool = True) -> Callabl
         called.__doc__ = run.__doc__
         context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
         called.__signature__ = inspect.Signature([context, *flags])  # type: ignore[attr-defined]
-        app.command(name)(called)
+        app.command(name, cls=_Command)(called)
         return run
 
     return register

@@ -9,7 +9,7 @@ from pathlib import Path
 from ...models import Listing, Receipt, SearchResult
 from ...workspace.workspace import Workspace
 from .. import wire
-from ..present import clean, short
+from ..present import clean, done_text, short
 from . import editor, terminal
 from .terminal import Screen, emit, emit_json, say
 
@@ -40,7 +40,7 @@ def answer(as_json: bool, data: wire.Json, text: str, notices: Sequence[str] = (
 
 def answer_receipt(ws: Workspace, done: str, receipt: Receipt, as_json: bool) -> None:
     place = f"{'for' if receipt.queued else 'in'} {screen_of(ws).path(receipt.path)}"
-    notices = [notice for notice in receipt.notices if notice != "already saved"]  # which `done` says
+    done, notices = done_text(done, receipt.notices)
     answer(as_json, wire.receipt_json(receipt), f"{done} {short(receipt.id)} {place}", notices)
 
 

@@ -20,6 +20,7 @@ from ..present import (
     Item,
     Level,
     brief,
+    done_text,
     entry_items,
     fenced,
     fit,
@@ -52,8 +53,7 @@ class Call:
 
 
 def _save(ws: Workspace, call: Call) -> Answer:
-    receipt = save(ws, **_without_blanks(call.args), by=call.client)
-    return _receipt(receipt, "Already saved as" if "already saved" in receipt.notices else "Saved")
+    return _receipt(save(ws, **_without_blanks(call.args), by=call.client), "Saved")
 
 
 def _update(ws: Workspace, call: Call) -> Answer:
@@ -61,7 +61,7 @@ def _update(ws: Workspace, call: Call) -> Answer:
 
 
 def _delete(ws: Workspace, call: Call) -> Answer:
-    return _receipt(delete(ws, call.args["id"]), "Deleted")
+    return _receipt(delete(ws, call.args["id"], whole_files=False), "Deleted")
 
 
 def _search(ws: Workspace, call: Call) -> Answer:
@@ -154,7 +154,7 @@ def _whole(items: Sequence[Item]) -> str:
 
 
 def _receipt(receipt: Receipt, done: str) -> Answer:
-    notices = tuple(notice for notice in receipt.notices if notice != "already saved")
+    done, notices = done_text(done, receipt.notices)
     line = f"{done} {short(receipt.id)} ({receipt.date} {receipt.time}, {one_line(receipt.path)})."
     tags = ", ".join(map(one_line, receipt.suggested_tags))
     more = _first_notice(notices) or ([f"Tags of the journal that fit: {tags}."] if tags else [])
