@@ -21,6 +21,7 @@ from ..errors import Ambiguous, Busy, Changed, JournalError, NotFound, Refused
 from ..models import Entry, ParsedFile, Proof, Stamp
 from ..notes.markdown import extend_note, parse_entries, proven_block, rewrite_block
 from ..notes.privacy import mask, mentions, reveals, unclosed_tags
+from ..notes.reading import in_logseq
 from . import folder, recovery
 from .delivery import ATTEMPTS, Delivery, joined
 from .disk import disk_errors, fault
@@ -207,6 +208,8 @@ class Journal:
             data, status = folder.read(self.root, path)
             old, start, end = _entry(self.parse(path, data, status.st_mtime_ns), path, id)
             block = data[start:end]
+            if old.whole_file and in_logseq(path) and old.content.startswith("-"):
+                raise Refused(f"{path} is a day of Logseq, which writes it anew.", hint=f"Edit {self.root / path}.")
             new, text = change(old, block)
             if old.whole_file and new is None and block != data:
                 raise Refused(f"{path} holds more than this note.", hint=f"Delete its text in {self.root / path}.")

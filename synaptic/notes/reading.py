@@ -90,6 +90,11 @@ def _own_h2s(text: str, mark: Mark) -> float:
     return int(counted[1]) if counted else float("inf") if is_saved(comment) else 0
 
 
+def in_logseq(path: str) -> bool:
+    """Whether a day's file of this path stands where Logseq keeps its days."""
+    return PurePosixPath(path).parent.name == "journals"
+
+
 def is_saved(head: str) -> bool:
     """Whether the heading and comment of an entry, in Latin-1 or decoded, are of one that was saved, not typed."""
     return _SAVED.search(head) is not None
@@ -486,7 +491,7 @@ class _Reader:
 
     def _outline(self) -> list[Entry | None]:
         """The top-level blocks of a day in a Logseq graph, each with what is indented below it; else nothing."""
-        if not self.of_day or PurePosixPath(self.name).parent.name != "journals":
+        if not self.of_day or not in_logseq(self.name):
             return []
         starts = [found.start() for found in _BLOCK.finditer(self.text, self.start)]
         if not starts:

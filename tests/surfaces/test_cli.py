@@ -666,7 +666,7 @@ def test_init_follows_an_obsidian_vault(home: Path, run: Run, tmp_path: Path) ->
     before = list(_fingerprint(vault))
     said = run("init", "--journal", str(vault))
     assert said.code == 0
-    assert "1 entry in 1 file" in said.out and "without one: 1" in said.out
+    assert "3 entries in 1 file" in said.out and "without one: 3" in said.out
     assert all(name in said.out for name in ("Meta/[T] 1", "Scripts", "templates", "1 .org and 1 .txt", "`day_file`"))
     assert "look like a time" in said.out and "1, as Ideas.MARKDOWN:3 ## 25:61 Late." in said.out
     assert str(vault / "Daily" / "2026" / "Day 11-21 Saturday.md") in said.out

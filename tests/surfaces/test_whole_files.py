@@ -317,3 +317,12 @@ async def test_an_agent_adds_and_does_not_delete(notes: Notes, anyio_backend: st
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+def test_a_block_of_a_logseq_day_is_left_to_logseq(notes: Notes) -> None:
+    (notes.root / "journals").mkdir()
+    path = notes.put(b"- Paid the roofer\n\t- 965\n- TODO call Ada\n", "journals/2026_11_20.md")
+    first, second = notes.entries("journals/2026_11_20.md")
+    for command in (("update", first["id"], "--append", "x"), ("delete", second["id"], "--yes")):
+        assert str(path) in notes.refusal(*command)
+    assert path.read_bytes() == b"- Paid the roofer\n\t- 965\n- TODO call Ada\n"
