@@ -3,7 +3,7 @@
     python scripts/bench.py quality --locomo locomo-dev.json [--split 1-3]
     python scripts/bench.py quality --notes notes-til.tar.gz
     python scripts/bench.py quality --freshness tests/data/freshness.json
-    python scripts/bench.py panel [--locomo FILE] [--beam FILE] [--notes FILE] [--vaults FILE]
+    python scripts/bench.py panel [--locomo FILE] [--beam FILE] [--notes FILE] [--vaults FILE] [--model NAME]
     python scripts/bench.py sure [the same files]
     python scripts/bench.py auto --locomo locomo-dev.json
     python scripts/bench.py speed [--notes notes-til.tar.gz] [--cache DIR]
@@ -37,6 +37,8 @@ from bench_speed import PARTS, run_speed
 from bench_start import run_start
 from bench_sure import run_sure
 
+from synaptic.config import DEFAULT_MODEL
+
 Rows = list[dict[str, Any]]
 
 COMMANDS: dict[str, Callable[[argparse.Namespace, Path], Rows]] = {
@@ -64,6 +66,11 @@ def main() -> None:
         print(f"\n{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}", file=sys.stderr)
 
 
+def model(name: str) -> str:
+    """A folder by its whole path, any other model by its name."""
+    return str(Path(name).resolve()) if Path(name).is_dir() else name
+
+
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     commands = top.add_subparsers(dest="command", required=True)
@@ -81,6 +88,7 @@ def parser() -> argparse.ArgumentParser:
         kinds.add_argument("--locomo", type=Path, help="LoCoMo conversations, JSON")
         kinds.add_argument("--beam", type=Path, help="BEAM's chats with an assistant, JSON in gzip")
         kinds.add_argument("--notes", type=Path, help="a tar.gz of Markdown notes: each is sought by its title")
+        kinds.add_argument("--model", default=DEFAULT_MODEL, type=model, help="a name of fastembed's, or a folder")
         kinds.add_argument("--vaults", type=Path, help="a tar.gz with a Logseq graph and an Obsidian vault")
     automatic = commands.add_parser("auto", help="the automatic strategy: its budget, and what it loses")
     automatic.add_argument("--locomo", type=Path, required=True, help="LoCoMo conversations, JSON")

@@ -71,7 +71,7 @@ Found = dict[str, dict[str, list[dict[str, float]]]]
 
 
 def run_panel(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
-    embedder = CachedEmbedder(scratch / "models")
+    embedder = CachedEmbedder(scratch / "models", arguments.model)
     found: Found = {variant.name: {} for variant in (*MEASURED, *RULES)}
     for name, corpora in sets(arguments, scratch, embedder):
         for corpus in corpora:

@@ -53,10 +53,10 @@ Scores = list[dict[str, float]]
 
 
 class CachedEmbedder(FastEmbedder):
-    """The shipped model, which remembers what it embedded: the same questions are asked of every variant."""
+    """A model that remembers what it embedded: the same questions are asked of every variant."""
 
-    def __init__(self, cache: Path) -> None:
-        super().__init__(DEFAULT_MODEL, cache=cache)
+    def __init__(self, cache: Path, model: str = DEFAULT_MODEL) -> None:
+        super().__init__(model, cache=cache)
         self._queries: dict[str, Any] = {}
 
     def embed_query(self, text: str) -> Any:

@@ -44,7 +44,7 @@ class Asked(NamedTuple):
 
 
 def run_sure(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
-    embedder = CachedEmbedder(scratch / "models")
+    embedder = CachedEmbedder(scratch / "models", arguments.model)
     held: dict[bool, dict[str, list[Asked]]] = {True: defaultdict(list), False: defaultdict(list)}
     for name, corpora in sets(arguments, scratch, embedder):
         for corpus in corpora:

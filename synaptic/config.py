@@ -196,7 +196,7 @@ _RULES: dict[str, Rule] = {
         lambda v: isinstance(v, list) and all(isinstance(glob, str) for glob in v),
         'a list of globs, like ["archive/**", "*.excalidraw.md"]',
     ),
-    "model": _text(f'"{DEFAULT_MODEL}" or a model that fastembed lists'),
+    "model": _text(f'"{DEFAULT_MODEL}", a model that fastembed lists, or the whole path of a folder with one'),
     "threads": _from_to(1, 64, kind=int),
     "project": _text("a project name"),
     "secrets": (lambda v: v in ("redact", "refuse", "allow"), '"redact", "refuse" or "allow"'),

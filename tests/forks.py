@@ -290,7 +290,7 @@ def _load() -> None:
     from synaptic.index import embedding
     from synaptic.surfaces.cli import main
 
-    embedding.ShippedModel = functools.cache(embedding.ShippedModel)  # type: ignore[misc]
+    embedding.FolderModel = functools.cache(embedding.FolderModel)  # type: ignore[misc]
     main.get_command = functools.cache(main.get_command)
     main.get_command(main.app)
     with tempfile.TemporaryDirectory() as home, synaptic.open_workspace(synaptic.load_config(home)) as ws:

@@ -119,7 +119,7 @@ class Database:
         return found[0][0] if found else None
 
     def meta(self, key: str) -> str | int | float | None:
-        """What is known by this key: `model`, `dimensions`, `embed_rate`, `reading`, `head`; None without a value."""
+        """What is known by this key: `model`, `dimensions`, `usual`, `embed_rate`, `reading`, `head`; else None."""
         return cast("str | int | float | None", self.value("SELECT value FROM meta WHERE key = ?", key))
 
     def set_meta(self, key: str, new: str | int | float) -> None:
@@ -163,6 +163,7 @@ class Database:
 
     def copy_to(self, path: Path) -> None:
         """Copies the index as it is to a new file. Where it cannot be read, the copy is empty or broken; it heals."""
+        path.touch(0o600)
         with (
             suppress(apsw.Error),
             closing(apsw.Connection(str(path))) as new,
@@ -371,9 +372,8 @@ class Database:
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION}")
             connection.executemany("INSERT INTO access VALUES (?, ?, ?)", accesses)
             if rescued:
-                model, dimensions = rescued
-                rescue.create_vectors(connection, dimensions)
-                connection.execute("INSERT INTO meta VALUES ('model', ?), ('dimensions', ?)", (model, dimensions))
+                rescue.create_vectors(connection, rescued["dimensions"])
+                connection.executemany("INSERT INTO meta VALUES (?, ?)", rescued.items())
 
     def _statements(self) -> list[str]:
         """The statements that make the tables and their indexes, as SQLite keeps them."""

@@ -1,4 +1,4 @@
-"""Text in, unit vectors out, by the model that ships or by any other that fastembed lists.
+"""Text in, unit vectors out, by the model that ships, one of a folder, or any that fastembed lists.
 
 Importing this module costs nothing: onnxruntime, fastembed and numpy come in with `load()`, so that commands
 which need no model never pay for them. onnxruntime keeps its defaults, which data/README.md compares.
@@ -7,13 +7,17 @@ which need no model never pay for them. onnxruntime keeps its defaults, which da
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 import os
+import re
 import threading
 import time
+import tomllib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -35,8 +39,11 @@ MODEL_SHA256 = {
 }
 """What the shipped files must hash to; checked at every load, which takes 20 ms."""
 
+USUAL = 0.07
+"""The mean cosine of the unrelated questions and notes of data/models.toml to the shipped model."""
+
 _SHIPPED_DIMENSIONS = 384
-_MAX_TOKENS = 256  # as in tokenizer_config.json; what stands behind them changes nothing
+_MAX_TOKENS = 512  # of a model of a folder that names no window, or a longer one
 _MAX_CHARS = 40_000  # more than any model's window holds; a pasted log must not be tokenized whole
 _RETRY_AFTER_S = 60.0
 _HUB_TIMEOUT_S = 5.0
@@ -46,6 +53,7 @@ _REINSTALL = (
     "or `git checkout -- synaptic/data` in a clone)."
 )
 _BACK = f'or set `model = "{DEFAULT_MODEL}"` in config.toml: it ships with Synaptic and needs no network.'
+_POOLING = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean", "pooling_mode_lasttoken": "last"}
 
 
 class Embedder(Protocol):
@@ -73,58 +81,81 @@ class Embedder(Protocol):
         """The vector of a piece of a note. Loads first where needed; raises ModelError."""
 
 
-class ShippedModel:
-    """Text in, vectors out: the mean over the tokens of the last layer. Has the methods of fastembed's models.
+class FolderModel:
+    """Text in, vectors out, by `model.onnx` and `tokenizer.json` of a folder. Has the methods of fastembed's models.
 
-    onnxruntime runs it, for importing fastembed would cost a one-shot search 0.5 s of CPU.
+    The vector of a text is the mean over its tokens, the first (`cls`) or the last, as `1_Pooling/config.json` says,
+    else by `pooling`. The window is that of `tokenizer_config.json` or
+    `config.json`, at most 512 tokens. onnxruntime runs it, for importing fastembed would cost a one-shot search 0.5 s
+    of CPU.
     """
 
-    def __init__(self, folder: Path, *, threads: int) -> None:
+    def __init__(self, folder: Path, *, threads: int, pooling: str = "mean") -> None:
         import onnxruntime
         from tokenizers import Tokenizer
 
+        said = _json(folder / "1_Pooling" / "config.json")
+        self._pooling = next((how for key, how in _POOLING.items() if said.get(key)), pooling)
+        told, model = _json(folder / "tokenizer_config.json"), _json(folder / "config.json")
+        window = told.get("max_length") or told.get("model_max_length") or model.get("max_position_embeddings")
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.enable_truncation(_MAX_TOKENS)
+        self._tokenizer.enable_truncation(int(min(window or _MAX_TOKENS, _MAX_TOKENS)))
         self._tokenizer.no_padding()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = threads
         self._session = onnxruntime.InferenceSession(
             str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
         )
+        self._fed = {fed.name for fed in self._session.get_inputs()}
+        made = [output.name for output in self._session.get_outputs()]
+        self._made = "last_hidden_state" if "last_hidden_state" in made else made[0]
 
     def passage_embed(self, texts: Sequence[str]) -> Iterator[npt.NDArray[Any]]:
-        """A vector of shape (384,) for each text, not yet of length 1."""
+        """A vector of shape (dimensions,) for each text, not yet of length 1."""
         import numpy as np
 
         for text in texts:
             ids = np.array([self._tokenizer.encode(text).ids], dtype=np.int64)
-            fed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-            [tokens] = self._session.run(["last_hidden_state"], fed)
-            yield tokens[0].mean(axis=0)
+            could = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+            fed = {name: array for name, array in could.items() if name in self._fed}
+            [[tokens]] = self._session.run([self._made], fed)
+            if tokens.ndim == 2:  # else the model pools by itself
+                tokens = tokens.mean(axis=0) if self._pooling == "mean" else tokens[0 if self._pooling == "cls" else -1]
+            yield tokens
 
     query_embed = passage_embed
 
 
 class FastEmbedder:
-    """The shipped model, or any other that fastembed lists, on `threads` threads.
+    """The shipped model, that of a folder (an absolute path), or any other that fastembed lists, on `threads` threads.
 
-    Only a model that is neither shipped nor in `cache` needs the network, once. One text per call:
-    quantisation scales are taken over the whole batch, so a text's vector would depend on its neighbours.
+    Only a model that is neither shipped, nor a folder, nor in `cache` needs the network, once. One text per call:
+    quantisation scales are taken over the whole batch, so a text's vector would depend on its neighbours. Where the
+    family of the model wants words before a question or a passage, they are put there; fastembed puts none.
+    With `shows` a download shows its progress on standard error.
     """
 
-    def __init__(self, model: str, *, cache: Path, threads: int = 1) -> None:
+    def __init__(self, model: str, *, cache: Path, threads: int = 1, shows: bool = False) -> None:
         self.model = model
         self.dimensions = 0
         self.name = model.casefold()
         self.shipped = self.name == DEFAULT_MODEL.casefold()
+        path = MODEL_DIR if self.shipped else Path(model).expanduser() if model[:1] == "~" else Path(model)
+        self.folder = path if path.is_absolute() else None
         if self.shipped:  # another hash over its files means other vectors
             files = "".join(f"{file} {sha256}\n" for file, sha256 in sorted(MODEL_SHA256.items()))
             self.name = f"{DEFAULT_MODEL}@{hashlib.sha256(files.encode()).hexdigest()[:12]}"
             self.dimensions = _SHIPPED_DIMENSIONS
+        elif self.folder:  # and so does another size or time of change: gigabytes take long to hash
+            found = sorted(file for glob in ("*.onnx*", "*.json", "*/config.json") for file in path.glob(glob))
+            stamps = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in found]
+            self.name = f"{path}@{hashlib.sha256(repr(stamps).encode()).hexdigest()[:12]}"
         self._cache = cache
         self._threads = threads
+        self._shows = shows
+        self._family: Mapping[str, str] = {}
         self._loading = threading.Lock()
-        self._loaded: TextEmbedding | ShippedModel | None = None
+        self._loaded: TextEmbedding | FolderModel | None = None
         self._failure: tuple[float, ModelError] | None = None
 
     @property
@@ -163,46 +194,54 @@ class FastEmbedder:
         # as a tokenizer can take it: no NUL, no lone surrogates, no more than a window can hold
         clean = text[:_MAX_CHARS].replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
         try:
-            made = next(iter(getattr(self._loaded, method)([clean])))
+            made = next(iter(getattr(self._loaded, method)([self._family.get(method, "") + clean])))
         except Exception as error:  # onnxruntime's own kinds, MemoryError
             raise ModelError(f"The model failed on a text: {_first_line(error)}.") from error
         vector = np.nan_to_num(np.asarray(made, dtype=np.float32), posinf=0.0, neginf=0.0)
         length = np.linalg.norm(vector)
         return vector / length if length > 0 else vector
 
-    def _load(self) -> TextEmbedding | ShippedModel:
+    def _load(self) -> TextEmbedding | FolderModel:
         # onnxruntime 1.31 notes every process in ~/.cache/Microsoft and sends that to its makers. Not from here.
         os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
         # One text per call leaves the tokenizer nothing to share among threads of its own.
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         try:
-            return self._load_shipped() if self.shipped else self._load_listed()
+            if self.shipped:
+                _check_shipped_files()
+            return self._load_folder(self.folder) if self.folder else self._load_listed()
         except ImportError as error:
             raise ModelError(f"The embedding library cannot be imported: {error}.", hint=_REINSTALL) from error
 
-    def _load_shipped(self) -> ShippedModel:
-        _check_shipped_files()
+    def _load_folder(self, folder: Path) -> FolderModel:
+        if missing := [file for file in ("model.onnx", "tokenizer.json") if not (folder / file).is_file()]:
+            raise ModelError(
+                f"{folder} holds no model: {' and '.join(missing)} cannot be found.",
+                hint=f"Search goes on by words. Put model.onnx and tokenizer.json there, {_BACK}",
+            )
         try:
-            return ShippedModel(MODEL_DIR, threads=self._threads)
+            self._family = family_of(f"{folder.name} {_json(folder / 'config.json').get('_name_or_path', '')}")
+            loaded = FolderModel(folder, threads=self._threads, pooling=self._family.get("pooling", "mean"))
+            self.dimensions = self.dimensions or len(next(loaded.passage_embed(["a"])))
         except ImportError:
             raise
-        except Exception as error:  # onnxruntime and tokenizers raise many kinds
+        except Exception as error:  # onnxruntime, tokenizers and json raise many kinds
             raise ModelError(
-                f"The shipped model {DEFAULT_MODEL} cannot be started: {_first_line(error)}.",
-                hint="Search goes on by words. `synaptic doctor` looks closer.",
+                f"The model in {folder} cannot be started: {_first_line(error)}.",
+                hint="Search goes on by words. "
+                + ("`synaptic doctor` looks closer." if self.shipped else f"Copy its files again, {_BACK}"),
             ) from error
+        return loaded
 
     def _load_listed(self) -> TextEmbedding:
-        _import_quietly()
+        listed = listed_models()  # which keeps fastembed quiet
         from fastembed import TextEmbedding
 
-        listed = {str(known["model"]).casefold(): known for known in TextEmbedding.list_supported_models()}
         known = listed.get(self.model.casefold())
         if known is None:
             raise _unknown_model(self.model, [str(entry["model"]) for entry in listed.values()])
-        files = [str(known["model_file"]), *known["additional_files"]]
-        _fetch(self.model, known["sources"]["hf"], files, known["size_in_GB"], self._cache)
+        _fetch(known, self._cache, shows=self._shows)
         try:
             loaded = TextEmbedding(
                 self.model,
@@ -216,8 +255,45 @@ class FastEmbedder:
                 f"The model {self.model} cannot be started from {self._cache}: {_first_line(error)}.",
                 hint=f"Search goes on by words. Delete {self._cache} so that it is downloaded again, {_BACK}",
             ) from error
-        self.dimensions = int(known["dim"])
+        self.dimensions, self._family = int(known["dim"]), family_of(self.model)
         return loaded
+
+
+@cache
+def about_models() -> dict[str, Any]:
+    """What data/models.toml says."""
+    return tomllib.loads((Path(__file__).parents[1] / "data" / "models.toml").read_text(encoding="utf-8"))
+
+
+def family_of(name: str) -> Mapping[str, str]:
+    """What models of this name read before a text (`query_embed`, `passage_embed`), and their `pooling`."""
+    return next((row for row in about_models()["family"] if re.search(row["named"], name.casefold())), {})
+
+
+def listed_models() -> dict[str, dict[str, Any]]:
+    """What fastembed says of each model that it lists, by its name in lower case. Takes half a second."""
+    _import_quietly()
+    from fastembed import TextEmbedding
+
+    return {str(known["model"]).casefold(): known for known in TextEmbedding.list_supported_models()}
+
+
+def usual_cosine(embedder: Embedder) -> float | None:
+    """The mean cosine of questions with notes of other matters to this model; None for the shipped one (USUAL).
+
+    Models differ much: E5 puts all texts between .7 and 1.
+    """
+    if embedder.name.startswith(f"{DEFAULT_MODEL}@"):
+        return None
+    said = about_models()["unrelated"]
+    notes = [embedder.embed_passage(text) for text in said["notes"]]
+    cosines = [float(embedder.embed_query(text) @ note) for text in said["questions"] for note in notes]
+    return min(0.99, sum(cosines) / len(cosines))
+
+
+def _json(path: Path) -> dict[str, Any]:
+    """What a file of a model says; nothing where it is missing."""
+    return dict(json.loads(path.read_bytes())) if path.exists() else {}
 
 
 def _check_shipped_files() -> None:
@@ -257,45 +333,44 @@ def _unknown_model(model: str, names: list[str]) -> ModelError:
         f"No embedding model is called {model!r}.",
         valid=tuple(valid)[:5],
         hint=f"Search goes on by words. These are the nearest of the {len(names) + 1} models that can be "
-        "used; set one as `model` in config.toml.",
+        "used. `synaptic model use NAME` sets one in config.toml; a folder is named by its whole path.",
     )
 
 
-def _fetch(model: str, repository: str, files: list[str], size_gb: float, cache: Path) -> None:
-    """Have a listed model's files in `cache`. Raises ModelError, within seconds when offline.
+def is_downloaded(known: Mapping[str, Any], cache: Path) -> bool:
+    """Whether the files of a listed model are in `cache`."""
+    from huggingface_hub import try_to_load_from_cache
 
-    fastembed's own download retries for 39 s and draws progress bars; it finds what this one fetched.
+    files, repository = [known["model_file"], *known["additional_files"]], known["sources"]["hf"]
+    return all(isinstance(try_to_load_from_cache(repository, file, cache_dir=cache), str) for file in files)
+
+
+def _fetch(known: Mapping[str, Any], cache: Path, *, shows: bool) -> None:
+    """Has a listed model's files in `cache`. Raises ModelError, within seconds when offline.
+
+    fastembed's own download retries for 39 s; it finds what this one fetched.
     """
     from huggingface_hub import model_info, snapshot_download
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
-    patterns = [*files, "config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"]
-
-    def snapshot(local_files_only: bool) -> Path:
-        path = snapshot_download(
-            repository,
-            allow_patterns=patterns,
-            cache_dir=cache,
-            local_files_only=local_files_only,
-            etag_timeout=_HUB_TIMEOUT_S,
-        )
-        return Path(path)
-
-    try:
-        if all((snapshot(local_files_only=True) / file).exists() for file in files):
-            return
-    except Exception:  # whatever is wrong with the cache, a download mends it or says why not
-        logging.getLogger(__name__).debug("%s is not in %s", model, cache, exc_info=True)
-    disable_progress_bars()
+    if is_downloaded(known, cache):
+        return
+    if not shows:
+        disable_progress_bars()
+    files = [known["model_file"], *known["additional_files"]]
+    about = ["config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"]
     try:
         cache.mkdir(parents=True, exist_ok=True, mode=0o700)
-        model_info(repository, timeout=_HUB_TIMEOUT_S)  # without it a silent server holds the next call for good
-        snapshot(local_files_only=False)
+        # without it a silent server holds the next call for good
+        model_info(known["sources"]["hf"], timeout=_HUB_TIMEOUT_S)
+        snapshot_download(
+            known["sources"]["hf"], allow_patterns=[*files, *about], cache_dir=cache, etag_timeout=_HUB_TIMEOUT_S
+        )
     except Exception as error:  # httpx, OSError, ValueError and the hub's own kinds
         raise ModelError(
-            f"The model {model} is not on this machine and could not be downloaded: {_first_line(error)}.",
+            f"The model {known['model']} is not on this machine and could not be downloaded: {_first_line(error)}.",
             hint="Search goes on by words and nothing is lost. Connect to the internet and run "
-            f"`synaptic rebuild-index` ({size_gb:.2g} GB, once), {_BACK}",
+            f"`synaptic rebuild-index` ({known['size_in_GB']:.2g} GB, once), {_BACK}",
         ) from error
 
 

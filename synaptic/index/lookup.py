@@ -21,6 +21,7 @@ from ..language.words import match, sought
 from ..models import Facets, Filters, Matrix, Order, ParseIssue, Proof, Stamp, Vector
 from .conditions import OWN, SUPERSEDED, THESE, Gate, conditions, gate, shown
 from .database import BUSY_TIMEOUT_MS, Database
+from .embedding import USUAL
 from .rows import (
     MICROSECOND,
     SELECT_ENTRY,
@@ -183,6 +184,9 @@ class Index:
             return False
         try:
             if scrubs:
+                for other in self.file.path.parent.glob("index*.db*"):  # of another model; it is made anew
+                    if not other.name.startswith(self.file.path.name):
+                        other.unlink(missing_ok=True)
                 with self.writing(wait_ms):
                     db = self.file.db
                     db.execute("DELETE FROM access WHERE id NOT IN (SELECT id FROM entry WHERE id IS NOT NULL)")
@@ -372,7 +376,19 @@ class Index:
             if len(best) < limit:
                 best = nearest(limit, passing=partial(self._passing, passes=passes))
         # the cosine of two unit vectors from the squared distance of their int8 forms
-        return self._candidates([(row, 1.0 - squared / (2.0 * VECTOR_SCALE * VECTOR_SCALE)) for row, squared in best])
+        apart = 2.0 * VECTOR_SCALE * VECTOR_SCALE * self._spread()
+        return self._candidates([(row, 1.0 - squared / apart) for row, squared in best])
+
+    def scaled(self, cosines: Matrix) -> Matrix:
+        """Cosines of the model in use as the shipped one would have them, so that one rule fits both.
+
+        What either finds usual becomes the same, and 1 stays 1: E5's .7 to 1 become about -.2 to 1.
+        """
+        return cosines if (spread := self._spread()) == 1 else 1 - (1 - cosines) / spread
+
+    def _spread(self) -> float:
+        """How far apart the model in use puts texts of other matters, over the shipped one."""
+        return (1 - float(self.meta("usual") or USUAL)) / (1 - USUAL)
 
     def vectors(self, chunk_rowids: Sequence[int]) -> dict[int, bytes]:
         """The int8 vectors of these chunks, as bytes; chunks without a vector are left out."""

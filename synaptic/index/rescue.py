@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 import apsw
 
@@ -15,20 +16,21 @@ VECTOR_TABLES = frozenset(f"chunk_vec_{part}" for part in ("chunks", "info", "ro
 JOIN_VECTORS = "CROSS JOIN chunk_vec v ON v.rowid = c.rowid"  # in this order: vec0 answers one rowid quickly
 
 
-def set_aside(db: apsw.Connection) -> tuple[str, int] | None:
+def set_aside(db: apsw.Connection) -> dict[str, Any]:
     """Keeps the vectors of an index of any version, with the hashes of their texts, in a temporary table, `kept`.
 
-    Returns their model and its dimensions; None where they cannot be read as vectors of one model.
+    Returns what `meta` says of their model; nothing where they cannot be read as vectors of one model.
     """
     with suppress(apsw.Error):
-        model, dimensions = (db.execute(_META, (key,)).get for key in ("model", "dimensions"))
+        about: dict[str, Any] = dict(db.execute(_META).fetchall())  # type: ignore[arg-type]
+        model, dimensions = about.get("model"), about.get("dimensions")
         tables = {name for (name,) in db.execute("SELECT name FROM sqlite_schema").fetchall()}
         if tables >= VECTOR_TABLES and isinstance(model, str) and isinstance(dimensions, int):
             db.execute("CREATE TEMP TABLE IF NOT EXISTS kept (hash INTEGER, embedding BLOB)")
             db.execute(f"INSERT INTO temp.kept {_VECTORS}", (dimensions,))
             db.execute("CREATE INDEX IF NOT EXISTS temp.kept_hash ON kept (hash)")
-            return model, dimensions
-    return None
+            return about
+    return {}
 
 
 def create_vectors(db: apsw.Connection, dimensions: int) -> None:
@@ -38,7 +40,7 @@ def create_vectors(db: apsw.Connection, dimensions: int) -> None:
     db.execute(f"CREATE VIRTUAL TABLE chunk_vec USING vec0 (embedding int8[{int(dimensions)}], chunk_size = {size})")
 
 
-_META = "SELECT value FROM meta WHERE key = ?"
+_META = "SELECT key, value FROM meta WHERE key IN ('model', 'dimensions', 'usual')"
 _VECTORS = (
     "SELECT c.hash, v.embedding FROM chunk c JOIN chunk_vec v ON v.rowid = c.rowid "
     "WHERE c.vector > 0 AND length(v.embedding) = ?"

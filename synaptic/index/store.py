@@ -278,14 +278,20 @@ class Writer:
 
     # -- vectors --------------------------------------------------------------------------------------
 
-    def use_model(self, name: str, dimensions: int) -> None:
-        """Makes room for the vectors of this model, and drops those of another one."""
+    def use_model(self, name: str, dimensions: int, *, usual: float | None = None) -> None:
+        """Makes room for the vectors of this model, and drops those of another one.
+
+        `usual` is what `embedding.usual_cosine` says of it.
+        """
         if self._file.meta("model") == name:
             return
         self._empty_vectors(dimensions)
         self._file.db.execute("UPDATE chunk SET vector = 0 WHERE vector > 0")
         self._file.set_meta("model", name)
         self._file.set_meta("dimensions", dimensions)
+        self._file.db.execute("DELETE FROM meta WHERE key = 'usual'")
+        if usual is not None:
+            self._file.set_meta("usual", usual)
 
     def store_vectors(self, vectors: Sequence[tuple[int, int, Vector]], *, rate: float | None = None) -> None:
         """Stores (chunk rowid, hash of its text, vector) where the text is still the same.

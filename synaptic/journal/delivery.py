@@ -30,7 +30,7 @@ _LOCK_POLL_S = 0.003
 _SURELY_FRESH_S = 60.0
 _README = """\
 These files belong to Synaptic; your notes are in the journal.
-You may delete index.db* (only access counts and figures are lost), models/ and done/. trash.md holds replaced texts.
+You may delete index* (only access counts and figures are lost), models/ and done/. trash.md holds replaced texts.
 Keep spool/: it holds saves on their way into the journal.
 """
 

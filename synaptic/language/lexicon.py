@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -106,6 +107,21 @@ TYPE_WORDS: dict[str, EntryType] = {**TYPE_NAMES, **dict.fromkeys(SHARED.decided
 def is_tool(word: str) -> bool:
     """Whether a word is the name of a program, library, language or service; some need their capital to be one."""
     return word.lower() in SHARED.tools and (word[:1].isupper() or word.lower() not in SHARED.tools_with_a_capital)
+
+
+def is_foreign(texts: Iterable[str]) -> bool:
+    """Whether most of these texts are not English: by small words, and by letters that are not Latin.
+
+    Four such letters count like a word; a text without either tells nothing.
+    """
+    votes = []
+    for text in texts:
+        said = re.findall(r"[^\W\d_]+", text.lower())
+        english = sum(word in SHARED.english for word in said)
+        others = len(re.findall(r"[\u0370-\u1dff\u2c00-\ufaff]", text)) / 4
+        foreign = others + sum(word in SHARED.foreign for word in said)
+        votes += [foreign > english] if foreign != english else []
+    return 2 * sum(votes) > len(votes)
 
 
 def sentence_ends(text: str) -> list[int]:

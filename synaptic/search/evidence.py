@@ -153,7 +153,7 @@ class Evidence:
         key = vector.tobytes()
         if key in self._usual:
             return self._usual[key]
-        cosines = self.ws.index.sample() @ vector
+        cosines = self.ws.index.scaled(self.ws.index.sample() @ vector)
         count, (mean, deviation) = len(cosines), USUAL
         own_mean, own_variance = (float(cosines.mean()), float(cosines.var())) if count else (0.0, 0.0)
         variance = (count * own_variance + PRIOR * deviation**2) / (count + PRIOR)
@@ -169,7 +169,7 @@ class Evidence:
         stored = self.ws.index.vectors(list(chunks.values()))
         by_words = [row for row, chunk in chunks.items() if chunk in stored]
         if by_words:
-            cosines = units([stored[chunks[row]] for row in by_words]) @ self.vector
+            cosines = self.ws.index.scaled(units([stored[chunks[row]] for row in by_words]) @ self.vector)
             found |= dict(zip(by_words, cosines.tolist(), strict=True))
         usual = self.usual_cosine(self.vector)[0]
         return [max(0.0, (found.get(row, usual) - usual) / (1 - usual)) for row in rowids]

@@ -11,6 +11,7 @@ from ..errors import InvalidArgument, ModelError
 from ..index import instant
 from ..language.query import check_limit, parse_query
 from ..models import ORDERS, STRATEGIES, Filters, Order, SearchResult, Strategy
+from ..workspace.embed import language_notice
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Stopwatch, Workspace
 from .budget import Budget, Costs, Run, costs
@@ -114,7 +115,8 @@ def _answer(
         return run(query, Evidence(ws, understood, watch=watch, trouble=trouble), report, budget, forced)
 
     result = in_step(ws, run_pipeline, embed_ms=spare_ms, at_least=8)
-    if ws.config.metrics:
+    if ws.config.metrics:  # else nobody reads the notices: a hook asks, or `evaluate`
+        result = replace(result, notices=(*language_notice(ws), *result.notices))
         ws.index.record("search", watch.read(), strategy=None if trouble else result.strategy)
     if ws.config.track_access:
         ws.index.record("search", read=[hit.entry.id for hit in result.hits[:COUNTED_HITS]], at=instant(request.now))

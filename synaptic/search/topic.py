@@ -38,7 +38,7 @@ def later_first(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked
     if not pairs:
         return ranked
     chunks = {r.rowid: evidence.chunk(r.rowid, near=True) for pair in pairs for r in pair}
-    pairs = _alike(pairs, chunks, evidence.ws.index.vectors(list(chunks.values())))
+    pairs = _alike(evidence, pairs, chunks)
     evidence.read({r.rowid: chunks[r.rowid] for pair in pairs for r in pair})
     texts = {r.rowid: evidence.passage(r.rowid, chunks[r.rowid])[0] for pair in pairs for r in pair}
     by_rowid = {r.rowid: r for r in first}
@@ -78,13 +78,14 @@ def _pairs(ranked: Sequence[Ranked], meaning: Sequence[float]) -> list[tuple[Ran
 
 
 def _alike(
-    pairs: Sequence[tuple[Ranked, Ranked]], chunks: Mapping[int, int], stored: Mapping[int, bytes]
+    evidence: Evidence, pairs: Sequence[tuple[Ranked, Ranked]], chunks: Mapping[int, int]
 ) -> list[tuple[Ranked, Ranked]]:
     """The pairs whose passages have a cosine of at least ALIKE: what is merely near the question is another matter."""
-    found = []
+    found, index = [], evidence.ws.index
+    stored = index.vectors(list(chunks.values()))
     for pair in pairs:
         vectors = [stored[chunks[r.rowid]] for r in pair if chunks[r.rowid] in stored]
-        if len(vectors) == 2 and float((both := units(vectors))[0] @ both[1]) >= ALIKE:
+        if len(vectors) == 2 and index.scaled((both := units(vectors))[0] @ both[1]) >= ALIKE:
             found.append(pair)
     return found
 

@@ -18,6 +18,7 @@ from ..errors import ConfigError, JournalError
 from ..journal.disk import disk_errors, make_dirs, overwrite
 from ..models import ParseIssue
 from ..workspace.checkout import SMALL_BYTES, open_regular
+from ..workspace.embed import language_notice
 from ..workspace.workspace import open_workspace
 from .browse import status
 from .doctor import unread_times
@@ -80,7 +81,7 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
             new_entries_go_to=ws.config.journal / ws.journal.day_path(ws.clock()),
             remarks=tuple(remarks),
             to_add=tuple(to_add),
-            notices=tuple(notices),
+            notices=(*notices, *language_notice(ws)),
         )
 
 
@@ -139,17 +140,7 @@ def _skipped(folder: Path) -> str:
 
 def _name_journal(home: Path, folder: Path, fitting: dict[str, Any]) -> list[str]:
     """Writes config.toml. Returns the lines that should be added to one that was there: only its journal is changed."""
-    path = home / "config.toml"
-    line = f"journal = {json.dumps(str(folder), ensure_ascii=False)}"
-    with disk_errors(path, "changed"):
-        make_dirs(home, private=True)
-        old = path.read_bytes().decode("utf-8-sig") if path.exists() else "\n".join((*_lines(fitting), ""))
-        new = _with_journal(old, str(folder)) or f"{line}\n{old}"
-        said = tomllib.loads(old)
-        if tomllib.loads(new) != said | {"journal": str(folder)}:
-            raise ConfigError(f"{path} cannot be changed safely.", hint=f"Put this line at its top: {line}")
-        if new != old:
-            overwrite(path.resolve(), new.encode())
+    said = write_setting(home, "journal", str(folder), new="\n".join((*_lines(fitting), "")))
     if "exclude" in fitting:  # beside what the user leaves out
         fitting = fitting | {"exclude": list(dict.fromkeys([*said.get("exclude", ()), *fitting["exclude"]]))}
     return _lines({key: value for key, value in fitting.items() if said.get(key) != value})
@@ -159,12 +150,30 @@ def _lines(values: dict[str, Any]) -> list[str]:
     return [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
 
 
-def _with_journal(toml: str, folder: str) -> str:
-    """The file with another `journal` and every other character unchanged; "" if it names no journal."""
+def write_setting(home: Path, key: str, value: str, *, new: str = "") -> dict[str, Any]:
+    """Writes a key of config.toml and leaves every other character; returns what the file said before.
+
+    `new` is what a file that was not there says besides. Raises ConfigError where that is not safe, and JournalError.
+    """
+    path, line = home / "config.toml", *_lines({key: value})
+    with disk_errors(path, "changed"):
+        make_dirs(home, private=True)
+        old = path.read_bytes().decode("utf-8-sig") if path.exists() else new
+        changed = _with_key(old, key, value) or f"{line}\n{old}"
+        said = tomllib.loads(old)
+        if tomllib.loads(changed) != said | {key: value}:
+            raise ConfigError(f"{path} cannot be changed safely.", hint=f"Put this line at its top: {line}")
+        if changed != old:
+            overwrite(path.resolve(), changed.encode())
+    return said
+
+
+def _with_key(toml: str, key: str, value: str) -> str:
+    """The file with another value of this key and every other character unchanged; "" if it has no such key."""
     import tomlkit
 
     document = tomlkit.parse(toml)
-    if "journal" not in document:
+    if key not in document:
         return ""
-    document["journal"] = folder
+    document[key] = value
     return tomlkit.dumps(document)

@@ -13,10 +13,14 @@ from typing import TypeVar
 
 import apsw
 
+from ..config import DEFAULT_MODEL
 from ..errors import Busy, ModelError
 from ..index import BUSY_TIMEOUT_MS
+from ..index.embedding import usual_cosine
+from ..journal.disk import overwrite
+from ..language.lexicon import is_foreign
 from ..models import Vector
-from .readback import texts_of
+from .readback import Stale, read_passages, texts_of
 from .workspace import Workspace
 
 Item = TypeVar("Item")
@@ -26,6 +30,10 @@ Progress = Callable[[str, int, int], None]
 """Called with the phase ("reading" or "embedding"), how many are done, and of how many."""
 LOCK_WAIT_MS = 50
 BATCH = 64
+LOOKED_AT, LEAST = 40, 10
+"""Passages that tell the language of a journal, about, and the fewest that do. By eye."""
+
+FOREIGN = "Most of these notes are not English, and the model in use reads English best: `synaptic model` lists others."
 DEFAULT_RATE = 60.0
 
 AHEAD = 4
@@ -46,8 +54,9 @@ def embed_pending(ws: Workspace, *, budget_s: float | None, at_least: int = 0, p
     wait_s = BUSY_TIMEOUT_MS / 1000 if budget_s is None else LOCK_WAIT_MS / 1000
     try:
         if ws.index.meta("model") != ws.embedder.name:
+            usual = usual_cosine(ws.embedder)
             with ws.index.writing(round(wait_s * 1000)) as writer:
-                writer.use_model(ws.embedder.name, ws.embedder.dimensions)
+                writer.use_model(ws.embedder.name, ws.embedder.dimensions, usual=usual)
         if not ws.index.pending(1):
             return 0
         lock, lock_wait_s = ws.config.state / "embed.lock", wait_s if at_least or budget_s is None else 0
@@ -62,6 +71,19 @@ def embed_pending(ws: Workspace, *, budget_s: float | None, at_least: int = 0, p
         if budget_s is None:
             raise still_writing() from error
     return done
+
+
+def language_notice(ws: Workspace) -> tuple[str, ...]:
+    """Where the shipped model is in use, and most notes are not English, a notice of it, once for each journal."""
+    told, journal = ws.config.state / "language", os.fsencode(ws.config.journal)
+    if not ws.embedder.name.startswith(f"{DEFAULT_MODEL}@") or (told.exists() and told.read_bytes() == journal):
+        return ()
+    with suppress(Stale, OSError, apsw.Error):
+        if (chunks := ws.index.counts().chunks) >= LEAST:
+            texts = read_passages(ws, range(1, chunks + 1, max(1, chunks // LOOKED_AT)))
+            overwrite(told, journal)
+            return (FOREIGN,) if is_foreign(text for text, _ in texts.values()) else ()
+    return ()
 
 
 def _embedded(ws: Workspace, budget_s: float | None, at_least: int, progress: Progress | None) -> Iterator[int]:

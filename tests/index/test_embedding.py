@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -114,6 +115,7 @@ def watch(event, arguments):
         os.write(2, f"{{event}} {{arguments}}".encode())
         os._exit(3)
 sys.addaudithook(watch)
+from collections.abc import Callable
 from pathlib import Path
 from synaptic.index.embedding import FastEmbedder
 assert not set({HEAVY!r}) & set(sys.modules), sys.modules.keys()
@@ -140,6 +142,7 @@ import os
 os.environ["HOME"] = {str(tmp_path)!r}
 for name in ("XDG_CACHE_HOME", "ORT_DISABLE_TELEMETRY"):
     os.environ.pop(name, None)
+from collections.abc import Callable
 from pathlib import Path
 from synaptic.index.embedding import FastEmbedder
 FastEmbedder({DEFAULT_MODEL!r}, cache=Path("models")).embed_query("anything")
@@ -192,6 +195,7 @@ def test_model_that_cannot_be_downloaded_fails_fast_and_quietly(tmp_path: Path) 
     """Nothing listens at the hub's address: the answer comes in seconds, the second one at once."""
     code = f"""
 import sys, time
+from collections.abc import Callable
 from pathlib import Path
 from synaptic.index.embedding import FastEmbedder
 from synaptic.errors import ModelError
@@ -220,6 +224,7 @@ def test_listed_model_is_used_from_the_cache_without_network(tmp_path: Path) -> 
     (repository / "refs").mkdir()
     (repository / "refs" / "main").write_text(revision)
     code = f"""
+from collections.abc import Callable
 from pathlib import Path
 from synaptic.index.embedding import FastEmbedder
 embedder = FastEmbedder("Sentence-Transformers/all-minilm-l6-v2", cache=Path({str(tmp_path)!r}))
@@ -227,3 +232,68 @@ print(abs(embedder.embed_passage("anything") @ embedder.embed_query("anything") 
 """
     done = run_python(code, HF_ENDPOINT="http://127.0.0.1:9")
     assert (done.returncode, done.stdout, done.stderr) == (0, "True 384\n", "")
+
+
+# A folder
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Callable[..., FastEmbedder]:
+    def made(name: str, **files: object) -> FastEmbedder:
+        folder = shutil.copytree(MODEL_DIR, tmp_path / name)
+        for file, said in files.items():
+            path = folder / (file.replace("__", "/") + ".json")
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(json.dumps(said))
+        return FastEmbedder(str(folder), cache=tmp_path)
+
+    return made
+
+
+def test_a_folder_is_the_model_it_holds(shipped: FastEmbedder, copy: Callable[..., FastEmbedder]) -> None:
+    mine = copy("mine", tokenizer_config={"model_max_length": 256})
+    assert mine.name != shipped.name and mine.dimensions == 0 and not mine.ready
+    assert np.array_equal(mine.embed_passage(TEXTS[0]), shipped.embed_passage(TEXTS[0])) and mine.dimensions == 384
+
+
+def test_questions_and_passages_begin_as_the_family_wants(
+    shipped: FastEmbedder, copy: Callable[..., FastEmbedder]
+) -> None:
+    e5 = copy("multilingual-e5-small")
+    assert np.array_equal(e5.embed_query("a cake"), shipped.embed_passage("query: a cake"))
+    assert np.array_equal(e5.embed_passage("a cake"), shipped.embed_passage("passage: a cake"))
+    named = copy("snapshot", config={"_name_or_path": "intfloat/e5-base-v2"})
+    assert np.array_equal(named.embed_query("a cake"), shipped.embed_passage("query: a cake"))
+
+
+def test_pooling_is_what_the_folder_says_else_that_of_its_family(
+    shipped: FastEmbedder, copy: Callable[..., FastEmbedder]
+) -> None:
+    asked = "Represent this sentence for searching relevant passages: a cake"
+    first = copy("bge-small-en-v1.5")
+    told = copy("bge-base-en-v1.5", **{"1_Pooling__config": {"pooling_mode_mean_tokens": True}})
+    assert np.array_equal(told.embed_query("a cake"), shipped.embed_passage(asked))
+    assert not np.allclose(first.embed_query("a cake"), told.embed_query("a cake"), atol=0.05)
+    assert not np.allclose(first.embed_passage("a cake"), shipped.embed_passage("a cake"), atol=0.05)
+
+
+def test_fastembed_adds_no_words_of_its_own(tmp_path: Path) -> None:
+    """The shipped files under the name of a listed model of the family BGE."""
+    repository = tmp_path / "models--Qdrant--bge-small-en-v1.5-onnx-Q"
+    snapshot = shutil.copytree(MODEL_DIR, repository / "snapshots" / ("0" * 40))
+    (snapshot / "model.onnx").rename(snapshot / "model_optimized.onnx")
+    for file in ("config.json", "special_tokens_map.json"):
+        (snapshot / file).write_text('{"pad_token_id": 0}' if file == "config.json" else "{}")
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text("0" * 40)
+    code = f"""
+import numpy
+from collections.abc import Callable
+from pathlib import Path
+from synaptic.index.embedding import FastEmbedder
+embedder = FastEmbedder("BAAI/bge-small-en-v1.5", cache=Path({str(tmp_path)!r}))
+asked = "Represent this sentence for searching relevant passages: a cake"
+print(numpy.allclose(embedder.embed_query("a cake"), embedder.embed_passage(asked), atol=1e-5), embedder.dimensions)
+"""
+    done = run_python(code, HF_ENDPOINT="http://127.0.0.1:9")
+    assert (done.returncode, done.stdout) == (0, "True 384\n"), done.stderr

@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import math
 import os
 import re
 import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,6 +41,7 @@ from ..wire import Json
 
 if TYPE_CHECKING:
     from ...verbs.evaluate import Evaluation
+    from ...verbs.models import Model, Switch
 
 IsHit = Callable[[str], bool]
 
@@ -365,6 +367,32 @@ def evaluation_text(found: Evaluation, to: Screen) -> str:
         lines.append(f"  {one_line(missed.question)}{title}  {missed.date or 'undated'}  {to.paint(where, 'dim')}")
     more = len(found.missed) - _MISSED_SHOWN
     return "\n".join([*lines, f"  and {more:,} more: synaptic evaluate --json"] if more > 0 else lines)
+
+
+def models_text(found: Sequence[Model]) -> str:
+    """A line for each model: name, languages, size, dimensions, marks."""
+    lines = []
+    for one in found:
+        marks = {"in use": one.in_use, "ships": one.ships, "downloaded": one.downloaded and not one.ships}
+        size = f"{one.megabytes:,} MB" if one.megabytes else ""
+        about = f"{one_line(one.name):60} {one.languages:19} {size:>8} {one.dimensions or '':>6}"
+        lines.append("  ".join([about, ", ".join(mark for mark, holds in marks.items() if holds)]).rstrip())
+    return "\n".join(lines)
+
+
+def comparison_text(tried: Switch) -> str:
+    """Two lines, what the default search does with each model, and a sentence of which is better."""
+    old, new = tried.with_before, tried.with_model
+    if not (old and new and old.mrr and new.mrr):
+        return f"{tried.model} cannot be compared with {tried.before} on this journal."
+    rows = [
+        f"{one_line(name):60} mean reciprocal rank {one.mrr['default']:.2f}, "
+        f"{one.questions - len(one.missed):,} of {one.questions:,} found"
+        for name, one in ((tried.before, old), (tried.model, new))
+    ]
+    gain, margin = new.mrr["default"] - old.mrr["default"], math.hypot(old.margin, new.margin)
+    how = "about as well" if abs(gain) <= margin else "better" if gain > 0 else "worse"
+    return "\n".join((*rows, f"{tried.model} finds your notes {how} ({gain:+.2f}, ± {margin:.2f})."))
 
 
 def checkup_text(checkup: Checkup, to: Screen) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import typer
 from ...config import load_config
 from ...errors import InvalidArgument
 from ...verbs import browse, doctor, gitdriver, writing
-from ...workspace.embed import DEFAULT_RATE
+from ...workspace.embed import DEFAULT_RATE, language_notice
 from ...workspace.sync import rebuild
 from ...workspace.workspace import Workspace
 from .. import wire
@@ -39,6 +41,7 @@ def status(ws: Workspace, as_json: bool) -> None:
     Example: synaptic status
     """
     now = browse.status(ws)
+    now = replace(now, notices=(*now.notices, *language_notice(ws)))
     rate = float(ws.index.meta("embed_rate") or DEFAULT_RATE)
     seconds = max(1, round(now.pending_vectors / rate))
     begin = "" if now.entries else f"\n\n{when_empty(ws)}"
@@ -80,16 +83,50 @@ def _evaluate(ws: Workspace, as_json: bool, **given: Any) -> None:
 
     Example: synaptic evaluate --save
     """
-    import signal
-
     from ...verbs.evaluate import evaluate  # only this command needs it
 
-    for name in ("SIGTERM", "SIGHUP"):  # end like Control-C: the copy is deleted
-        signal.signal(getattr(signal, name, signal.SIGINT), signal.default_int_handler)
+    _end_like_control_c()
     found = evaluate(ws, progress=terminal.progress(), **given)
     empty = "" if found.questions else when_empty(ws)
     text = empty or terminal.evaluation_text(found, screen_of(ws))
     answer(as_json, wire.as_json(found), text, () if empty and not as_json else found.notices)
+
+
+def _end_like_control_c() -> None:
+    """So that a copy of the index is deleted."""
+    import signal
+
+    for name in ("SIGTERM", "SIGHUP"):
+        signal.signal(getattr(signal, name, signal.SIGINT), signal.default_int_handler)
+
+
+@command("model", f.MODEL, f.YES, f.AS_JSON)
+def _model(ws: Workspace, as_json: bool, yes: bool, words: Sequence[str] = ()) -> None:
+    """List the models that find notes by meaning, or use another.
+
+    `use` loads it, compares the two on your own notes, and asks.
+
+    Example: synaptic model use BAAI/bge-small-en-v1.5
+    """
+    from ...verbs import models  # only this command needs it
+
+    if not words:
+        found = models.models(ws)
+        return answer(as_json, {"models": wire.as_json(found)}, terminal.models_text(found))
+    if len(words) != 2 or words[0] != "use":
+        raise InvalidArgument(f"model {' '.join(words)} is unknown.", valid=("model", "model use NAME|FOLDER"))
+    if not yes and not terminal.is_terminal(sys.stdin, sys.stderr):
+        raise InvalidArgument("model use asks first, and here is no terminal to ask on.", hint="Add --yes.")
+
+    def agree(tried: models.Switch) -> bool:
+        terminal.say(terminal.comparison_text(tried))
+        return yes or typer.confirm(f"Use {tried.model}?", default=True, err=True)
+
+    _end_like_control_c()
+    done = models.use(ws, words[1], agree=agree, progress=terminal.progress())
+    kept = done.model if done.kept else done.before
+    back = f" `synaptic model use {done.before}` goes back at once." if done.kept and done.before != kept else ""
+    return answer(as_json, wire.as_json(done), f"In use: {kept}.{back}", done.notices)
 
 
 @command("git-setup", f.REMOVE, f.AS_JSON, opens=False)

@@ -1,0 +1,120 @@
+"""The models that find notes by meaning: which there are, and the way from one to another."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..config import DEFAULT_MODEL
+from ..errors import ModelError
+from ..index import Index
+from ..index.embedding import FastEmbedder, about_models, is_downloaded, listed_models
+from ..workspace.embed import Progress, embed_pending
+from ..workspace.sync import in_step
+from ..workspace.workspace import Workspace, open_workspace
+from .adopt import write_setting
+from .evaluate import Evaluation, evaluate
+
+QUESTIONS = 100
+"""Questions that compare two models: half a minute with a large one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model by fastembed's name, or by its folder. `downloaded`: it needs no network. None for what is not known."""
+
+    name: str
+    languages: str
+    megabytes: int | None
+    dimensions: int | None
+    in_use: bool
+    downloaded: bool
+    ships: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A change of the model `before` to another. `with_before` and `with_model` compare them on this journal; None
+    where this is a way back, or where `before` knows less than half of the notes."""
+
+    model: str
+    before: str
+    with_before: Evaluation | None = None
+    with_model: Evaluation | None = None
+    kept: bool = False
+    notices: tuple[str, ...] = ()
+
+
+def models(ws: Workspace) -> tuple[Model, ...]:
+    """The model that ships, those that `data/models.toml` offers, and those that this journal was read by before."""
+    offered, listed, cache = about_models()["offered"], listed_models(), ws.config.state / "models"
+    metas = [Index(path).meta for path in sorted(ws.config.state.glob("index-*.db"))]
+    used = {str(meta("model")).rpartition("@")[0]: int(meta("dimensions") or 0) for meta in metas}
+    found = {}
+    for name in (DEFAULT_MODEL, *offered, ws.config.model, *used):
+        known, embedder = listed.get(name.casefold()), FastEmbedder(name, cache=cache)
+        if not known and not embedder.folder:
+            continue
+        file = embedder.folder / "model.onnx" if embedder.folder else None
+        size = known["size_in_GB"] * 1e9 if known else file.stat().st_size if file and file.exists() else 0
+        found[name.casefold()] = Model(
+            name=str(known["model"]) if known else embedder.model,
+            languages="English" if embedder.shipped else offered.get(name, ""),
+            megabytes=round(size / 1e6) or None,
+            dimensions=known["dim"] if known else embedder.dimensions or used.get(name),
+            in_use=embedder.name == ws.embedder.name,
+            downloaded=is_downloaded(known, cache) if known else size > 0,
+            ships=embedder.shipped,
+        )
+    return tuple(found.values())
+
+
+def use(
+    ws: Workspace, model: str, *, agree: Callable[[Switch], bool] = lambda _: True, progress: Progress | None = None
+) -> Switch:
+    """Uses this model from now on, if `agree` says so, which is told how the two compare.
+
+    Steps: load (and download) it, embed the journal into the model's own index, ask 100 questions of both, name it in
+    config.toml. The way back to a model that was used before is quick: its index is still there, and nothing is asked.
+    Raises ModelError where it cannot be loaded; nothing has changed then.
+    """
+    config = replace(ws.config, model=_spelled(model))
+    embedder = FastEmbedder(config.model, cache=config.state / "models", threads=config.threads, shows=True)
+    try:
+        embedder.load()
+    except ModelError as error:
+        hint = "Nothing was changed. A folder with model.onnx and tokenizer.json can be given instead: "
+        raise ModelError(error.message, valid=error.valid, hint=f"{hint}`synaptic model use FOLDER`.") from error
+    done = Switch(config.model, ws.config.model)
+    with open_workspace(config, embedder=embedder, clock=ws.clock) as other:
+        if not other.index.file.path.exists():
+            ws.index.file.copy_to(other.index.file.path)  # it says how often entries were read
+        if not _knows(other):
+            other.index.file.set_meta("trial", 1)  # until it was agreed to: the run may be stopped
+        embed_pending(other, budget_s=None, progress=progress)
+        if other.index.meta("trial"):
+            if _knows(ws):
+                before, after = (evaluate(one, questions=QUESTIONS, progress=progress) for one in (ws, other))
+                done = replace(done, with_before=before, with_model=after)
+            if not agree(done):
+                return done
+        write_setting(config.home, "model", config.model)
+        other.index.file.set_meta("trial", 0)
+    wins = ("SYNAPTIC_MODEL is set, and it wins over config.toml.",) if os.environ.get("SYNAPTIC_MODEL") else ()
+    return replace(done, kept=True, notices=wins)
+
+
+def _knows(ws: Workspace) -> bool:
+    """Whether half of the notes or more have a vector by this model."""
+    counts = in_step(ws, lambda _: ws.index.counts())
+    return ws.index.meta("model") == ws.embedder.name and 2 * counts.pending_passages <= counts.chunks
+
+
+def _spelled(model: str) -> str:
+    """The name as fastembed spells it, or the whole path of a folder."""
+    if model.startswith(("/", "~", ".")) or Path(model).is_dir():
+        return str(Path(model).expanduser().resolve())
+    listed = listed_models() | {DEFAULT_MODEL.casefold(): {"model": DEFAULT_MODEL}}
+    return str(listed.get(model.casefold(), {"model": model})["model"])

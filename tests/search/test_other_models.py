@@ -1,0 +1,68 @@
+"""No rule of the search is tied to the cosines of one model."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from homes import Clock, open_home
+
+from synaptic import SearchResult, rebuild, search
+from synaptic.index.embedding import USUAL, Embedder, FastEmbedder, usual_cosine
+from synaptic.models import Vector
+
+PANEL = Path(__file__).parents[1] / "data" / "panel"
+
+
+class Shifted:
+    """The shipped model with a constant part in each vector; of 3 all cosines lie between .7 and 1, like E5's."""
+
+    dimensions, ready = 384 + 32, True
+
+    def __init__(self, read: Callable[[str], Vector], constant: float) -> None:
+        self.name, self._read, self._constant = f"shifted by {constant}", read, constant
+
+    def load(self) -> None:
+        pass
+
+    def embed_query(self, text: str) -> Vector:
+        return self.embed_passage(text)
+
+    def embed_passage(self, text: str) -> Vector:
+        constant = np.full(32, (self._constant / 32) ** 0.5, np.float32)
+        return np.concatenate([self._read(text), constant]) / np.float32((1 + self._constant) ** 0.5)
+
+
+def answers(home: Path, embedder: Embedder) -> list[SearchResult]:
+    data = json.loads((PANEL / "german.json").read_text(encoding="utf-8"))
+    other = json.loads((PANEL / "unanswered.json").read_text(encoding="utf-8"))["german"]
+    with open_home(home, embedder=embedder, clock=Clock()) as ws:
+        for entry in data["entries"]:
+            with (ws.config.journal / f"{entry['at'][:10]}.md").open("a", encoding="utf-8") as file:
+                file.write(f"## {entry['at'][11:16]} {entry['title']}\n\n{entry['text']}\n\n")
+        rebuild(ws)
+        asked = [*(one["question"] for one in data["questions"][:30]), *(one["question"] for one in other)]
+        return [search(ws, question) for question in asked]
+
+
+def test_a_model_that_finds_all_texts_near_ranks_and_doubts_as_the_shipped_one(
+    tmp_path: Path, model: FastEmbedder
+) -> None:
+    read = functools.cache(model.embed_passage)
+    plain, shifted = Shifted(read, 0), Shifted(read, 3)
+    usual = usual_cosine(plain), usual_cosine(shifted)
+    assert usual[0] == pytest.approx(USUAL, abs=0.01) and usual[1] is not None and usual[1] > 0.7
+    assert usual_cosine(model) is None, "it is USUAL"
+    ours, theirs = answers(tmp_path / "a", plain), answers(tmp_path / "b", shifted)
+    pairs = list(zip(ours, theirs, strict=True))
+    doubts = [["no close match" in str(one.notices) for one in pair] for pair in pairs]
+    assert sum(one for one, _ in doubts) >= 10 and sum(one != other for one, other in doubts) <= 1
+    places = [[hit.entry.place for hit in one.hits] for pair in pairs for one in pair]
+    same = [ours[:1] == theirs[:1] for ours, theirs in zip(places[::2], places[1::2], strict=True)]
+    assert sum(same) >= 0.97 * len(same)
+    firsts = [(a.hits[0].score, b.hits[0].score) for a, b in pairs if a.hits and b.hits]
+    assert np.mean([abs(one - other) for one, other in firsts]) == pytest.approx(0, abs=0.02)

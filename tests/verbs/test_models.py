@@ -1,0 +1,131 @@
+"""Other models: the list, the way to one and back, what cannot be used, and the language of a journal."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from forks import ForkedHome
+
+from synaptic.config import DEFAULT_MODEL
+from synaptic.index.embedding import MODEL_DIR
+
+PANEL = Path(__file__).parents[1] / "data" / "panel"
+OFFLINE = {"HF_ENDPOINT": "http://127.0.0.1:9"}
+NUMBERS = "one two three four five six seven eight nine ten eleven twelve".split()
+FOREIGN = "Most of these notes are not English"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The shipped model as somebody's own folder."""
+    return Path(shutil.copytree(MODEL_DIR, tmp_path / "mine"))
+
+
+def notes(home: ForkedHome) -> None:
+    home.journal.mkdir(parents=True)
+    text = "The harbour was quiet in the early morning, and we counted boats before breakfast was served"
+    blocks = [f"## 09:{n:02d} The zebra{word} plan\n\n{text}, {word} of them.\n" for n, word in enumerate(NUMBERS)]
+    (home.journal / "2026-11-20.md").write_text("\n".join(blocks))
+
+
+def panel(home: ForkedHome, name: str) -> None:
+    home.journal.mkdir(parents=True)
+    for entry in json.loads((PANEL / f"{name}.json").read_text(encoding="utf-8"))["entries"]:
+        with (home.journal / f"{entry['at'][:10]}.md").open("a", encoding="utf-8") as file:
+            file.write(f"## {entry['at'][11:16]} {entry['title']}\n\n{entry['text']}\n\n")
+
+
+def names(home: ForkedHome, mark: str) -> list[str]:
+    return [model["name"] for model in home.run("model", "--json").json["models"] if model[mark]]
+
+
+def test_another_model_is_compared_taken_and_left_again(home: ForkedHome, folder: Path) -> None:
+    notes(home)
+    home.path.joinpath("config.toml").write_text("# mine\nthreads = 1  # of two\n")
+    home.run("rebuild-index")
+    assert names(home, "in_use") == names(home, "ships") == [DEFAULT_MODEL]
+
+    used = home.run("model", "use", str(folder), "--yes")
+    assert used.out == f"In use: {folder}. `synaptic model use {DEFAULT_MODEL}` goes back at once.\n"
+    assert used.err.count("mean reciprocal rank") == 2 and "12 of 12 found" in used.err
+    assert f"{folder} finds your notes about as well" in used.err
+    config = home.path.joinpath("config.toml").read_text()
+    assert f'model = "{folder}"' in config and "# mine\nthreads = 1  # of two\n" in config
+    assert names(home, "in_use") == [str(folder)]
+    status = home.run("status", "--json").json
+    assert status["model"].startswith(f"{folder}@") and status["pending_vectors"] == 0
+    assert home.run("search", "counting ships", "--explain", "--json").json["mode"] == "hybrid"
+
+    back = home.run("model", "use", DEFAULT_MODEL.upper(), "--yes")
+    assert back.code == 0 and "embedding" not in back.err and "rank" not in back.err
+    assert names(home, "in_use") == [DEFAULT_MODEL] and str(folder) in names(home, "downloaded")
+    again = home.run("model", "use", str(folder), "--yes", "--json").json
+    assert again["kept"] and again["with_model"] is None, "its index is still there"
+
+
+def test_a_folder_whose_model_changed_is_another_model(home: ForkedHome, folder: Path) -> None:
+    notes(home)
+    home.run("model", "use", str(folder), "--yes")
+    before = home.run("status", "--json").json["model"]
+    os.utime(folder / "model.onnx", (1, 1))
+    home.run("rebuild-index")
+    status = home.run("status", "--json").json
+    assert status["model"] != before and status["pending_vectors"] == 0
+
+
+def test_what_is_purged_stays_in_no_index(home: ForkedHome, folder: Path) -> None:
+    notes(home)
+    home.run("model", "use", str(folder), "--yes")
+    id = home.run("save", "The zucchini is ripe.", "--json").json["id"]
+    home.run("model", "use", DEFAULT_MODEL, "--yes")
+    assert any(b"ucchini" in path.read_bytes() for path in home.state.glob("index-*"))
+    home.run("delete", id, "--yes", "--purge")
+    assert not [path for path in home.state.glob("index*.db*") if b"ucchini" in path.read_bytes()]
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [("none", "holds no model: model.onnx and tokenizer.json"), ("half", "cannot be started"), ("json", "JSON")],
+)
+def test_a_folder_that_cannot_be_used_changes_nothing(home: ForkedHome, folder: Path, damage: str, says: str) -> None:
+    if damage == "none":
+        folder = folder.parent / "nowhere"
+    elif damage == "half":
+        os.truncate(folder / "model.onnx", 1_000_000)
+    else:
+        (folder / "tokenizer_config.json").write_text("{")
+    answer = home.run("model", "use", str(folder), "--yes")
+    assert answer.code == 1 and says in answer.err and "Nothing was changed. A folder with model.onnx" in answer.err
+    assert not home.path.joinpath("config.toml").exists() and not list(home.state.glob("index-*"))
+
+
+def test_offline_nothing_changes_and_a_folder_is_named(home: ForkedHome) -> None:
+    notes(home)
+    answer = home.run("model", "use", "baai/BGE-small-en-v1.5", "--yes", **OFFLINE)
+    assert answer.code == 1 and "BAAI/bge-small-en-v1.5 is not on this machine" in answer.err
+    assert "`synaptic model use FOLDER`" in answer.err and not home.path.joinpath("config.toml").exists()
+    assert "BAAI/bge-small-en-v1.5" in home.run("model", "use", "bge-smal", "--yes").err
+    assert home.run("model", "use", DEFAULT_MODEL).code == 2, "it asks, and here is nobody"
+    assert home.run("model", "take", DEFAULT_MODEL).code == 2
+
+
+@pytest.mark.parametrize("name", ["german", "chinese"])
+def test_a_journal_that_the_model_reads_badly_is_told_of_once(home: ForkedHome, name: str) -> None:
+    panel(home, name)
+    first = home.run("search", "Garten", "--strategy", "lexical")
+    assert first.err.count(FOREIGN) == 1 and "`synaptic model`" in first.err
+    assert FOREIGN not in home.run("search", "Garten").text + home.run("status").text + home.run("init").text
+    shutil.rmtree(home.state)
+    assert any(FOREIGN in notice for notice in home.run("status", "--json").json["notices"])
+    shutil.rmtree(home.state)
+    assert FOREIGN in home.run("init").err
+
+
+def test_an_english_journal_with_some_foreign_words_is_not(home: ForkedHome) -> None:
+    panel(home, "project")
+    (home.journal / "2026-11-20.md").write_text("## 09:00 Zitat\n\nDas Leben ist eine Reise, und nicht für alle.\n")
+    assert FOREIGN not in home.run("status").text + home.run("search", "release").text + home.run("init").text
