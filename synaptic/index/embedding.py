@@ -221,7 +221,8 @@ class FastEmbedder:
                 hint=f"Search goes on by words. Put model.onnx and tokenizer.json there, {_BACK}",
             )
         try:
-            self._family = family_of(f"{folder.name} {_json(folder / 'config.json').get('_name_or_path', '')}")
+            if not self.shipped:
+                self._family = family_of(f"{folder.name} {_json(folder / 'config.json').get('_name_or_path', '')}")
             loaded = FolderModel(folder, threads=self._threads, pooling=self._family.get("pooling", "mean"))
             self.dimensions = self.dimensions or len(next(loaded.passage_embed(["a"])))
         except ImportError:

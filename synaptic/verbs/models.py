@@ -15,7 +15,7 @@ from ..workspace.embed import Progress, embed_pending
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace, open_workspace
 from .adopt import write_setting
-from .evaluate import Evaluation, evaluate
+from .evaluate import TOO_FEW, Evaluation, evaluate
 
 QUESTIONS = 100
 """Questions that compare two models: half a minute with a large one."""
@@ -37,7 +37,7 @@ class Model:
 @dataclass(frozen=True, slots=True)
 class Switch:
     """A change of the model `before` to another. `with_before` and `with_model` compare them on this journal; None
-    where this is a way back, or where `before` knows less than half of the notes."""
+    where this is a way back, where `before` has read less than half of the notes, or where there is little to ask."""
 
     model: str
     before: str
@@ -97,7 +97,8 @@ def use(
         if other.index.meta("trial"):
             if _knows(ws):
                 before, after = (evaluate(one, questions=QUESTIONS, progress=progress) for one in (ws, other))
-                done = replace(done, with_before=before, with_model=after)
+                if after.questions >= TOO_FEW and "default" in before.mrr:
+                    done = replace(done, with_before=before, with_model=after)
             if not agree(done):
                 return done
         write_setting(config.home, "model", config.model)

@@ -51,7 +51,7 @@ def test_another_model_is_compared_taken_and_left_again(home: ForkedHome, folder
 
     used = home.run("model", "use", str(folder), "--yes")
     assert used.out == f"In use: {folder}. `synaptic model use {DEFAULT_MODEL}` goes back at once.\n"
-    assert used.err.count("mean reciprocal rank") == 2 and "12 of 12 found" in used.err
+    assert used.err.count("mean reciprocal rank") == 2 and "12 of 12 among the first 20" in used.err
     assert f"{folder} finds your notes about as well" in used.err
     config = home.path.joinpath("config.toml").read_text()
     assert f'model = "{folder}"' in config and "# mine\nthreads = 1  # of two\n" in config
@@ -65,6 +65,14 @@ def test_another_model_is_compared_taken_and_left_again(home: ForkedHome, folder
     assert names(home, "in_use") == [DEFAULT_MODEL] and str(folder) in names(home, "downloaded")
     again = home.run("model", "use", str(folder), "--yes", "--json").json
     assert again["kept"] and again["with_model"] is None, "its index is still there"
+
+
+def test_few_notes_are_no_comparison(home: ForkedHome, folder: Path) -> None:
+    home.run("save", "The zucchini is ripe, and the beans are not, said the neighbour over the fence.")
+    used = home.run("model", "use", str(folder), "--yes")
+    assert (
+        used.code == 0 and f"Not compared with {DEFAULT_MODEL}" in used.err and names(home, "in_use") == [str(folder)]
+    )
 
 
 def test_a_folder_whose_model_changed_is_another_model(home: ForkedHome, folder: Path) -> None:

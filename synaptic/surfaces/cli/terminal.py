@@ -383,14 +383,14 @@ def models_text(found: Sequence[Model]) -> str:
 def comparison_text(tried: Switch) -> str:
     """Two lines, what the default search does with each model, and a sentence of which is better."""
     old, new = tried.with_before, tried.with_model
-    if not (old and new and old.mrr and new.mrr):
-        return f"{tried.model} cannot be compared with {tried.before} on this journal."
+    if not (old and new):
+        return f"Not compared with {tried.before}: it has read too little of this journal, or too little can be asked."
     rows = [
         f"{one_line(name):60} mean reciprocal rank {one.mrr['default']:.2f}, "
-        f"{one.questions - len(one.missed):,} of {one.questions:,} found"
+        f"{one.questions - len(one.missed):,} of {one.questions:,} among the first 20"
         for name, one in ((tried.before, old), (tried.model, new))
     ]
-    gain, margin = new.mrr["default"] - old.mrr["default"], math.hypot(old.margin, new.margin)
+    gain, margin = round(new.mrr["default"] - old.mrr["default"], 2) + 0.0, math.hypot(old.margin, new.margin)
     how = "about as well" if abs(gain) <= margin else "better" if gain > 0 else "worse"
     return "\n".join((*rows, f"{tried.model} finds your notes {how} ({gain:+.2f}, ± {margin:.2f})."))
 
