@@ -85,9 +85,8 @@ class FolderModel:
     """Text in, vectors out, by `model.onnx` and `tokenizer.json` of a folder. Has the methods of fastembed's models.
 
     The vector of a text is the mean over its tokens, the first (`cls`) or the last, as `1_Pooling/config.json` says,
-    else by `pooling`. The window is that of `tokenizer_config.json` or
-    `config.json`, at most 512 tokens. onnxruntime runs it, for importing fastembed would cost a one-shot search 0.5 s
-    of CPU.
+    else `pooling`. The window is that of `tokenizer_config.json` or `config.json`, at most 512 tokens. onnxruntime runs
+    it, for importing fastembed would cost a one-shot search 0.5 s of CPU.
     """
 
     def __init__(self, folder: Path, *, threads: int, pooling: str = "mean") -> None:
@@ -342,7 +341,7 @@ def is_downloaded(known: Mapping[str, Any], cache: Path) -> bool:
     """Whether the files of a listed model are in `cache`."""
     from huggingface_hub import try_to_load_from_cache
 
-    files, repository = [known["model_file"], *known["additional_files"]], known["sources"]["hf"]
+    files, repository = [known["model_file"], *known["additional_files"], "tokenizer.json"], known["sources"]["hf"]
     return all(isinstance(try_to_load_from_cache(repository, file, cache_dir=cache), str) for file in files)
 
 
