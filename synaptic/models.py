@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
@@ -178,12 +178,16 @@ class Filters:
     """Hard filters: joined by AND, any of the values within one. Dates are local, `YYYY-MM-DD`, inclusive.
 
     An undated entry passes neither `since` nor `until`.
+    `paths` are folders and files of the journal, also as globs. `words` are words, phrases and beginnings (`plug*`).
+    An entry that any filter of `without` lets through is left out.
     """
 
     types: tuple[EntryType, ...] = ()
     tags: tuple[str, ...] = ()
     projects: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
     since: str | None = None
     until: str | None = None
     min_importance: int | None = None
@@ -191,7 +195,20 @@ class Filters:
     parent: str | None = None
     has_body: bool | None = None
     has_files: bool | None = None
+    has_tasks: bool | None = None
     include_superseded: bool = False
+    without: Filters | None = None
+
+    def each(self) -> dict[str, Filters]:
+        """Each filter that is set as a filter of its own; the two ends of a range are one, `time`."""
+        found = {
+            f.name: replace(Filters(), **{f.name: value})
+            for f in fields(self)
+            if f.name not in ("since", "until") and (value := getattr(self, f.name)) not in (None, (), False)
+        }
+        if self.since or self.until:
+            found["time"] = Filters(since=self.since, until=self.until)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
+from ..language.words import match
 from ..models import Filters
 
 OWN = "own"
@@ -56,6 +57,10 @@ def conditions(filters: Filters, *, singly: bool = False, rowid: str = "e.rowid"
         ends = [(path, f"/{path.lstrip('/')}", f"{path.rstrip('/')}/") for path in filters.files]
         ways = [(path, tail, len(tail), head, len(head)) for path, tail, head in ends]
         add(f"{rowid} IN ({_ENTRIES_OF_FILES})", json.dumps(ways))
+    if filters.paths:
+        add(f"e.source IN ({_SOURCES_OF_PATHS})", json.dumps([glob for path in filters.paths for glob in _globs(path)]))
+    if filters.words:
+        add(f"{rowid} IN ({_ENTRIES_WITH_PHRASE})", f"{OWN}: ({' OR '.join(map(match, filters.words))})")
     if filters.since or filters.until:
         add("e.dated = 1")
     if filters.since:
@@ -72,7 +77,17 @@ def conditions(filters: Filters, *, singly: bool = False, rowid: str = "e.rowid"
         add(f"e.body_end {'>' if filters.has_body else '='} e.body_start")
     if filters.has_files is not None:
         add(f"{'' if filters.has_files else 'NOT '}EXISTS (SELECT 1 FROM file WHERE entry = e.rowid)")
+    for unwanted in (filters.without or Filters()).each().values():
+        condition, bound = conditions(unwanted, singly=singly, rowid=rowid)
+        add(f"(1{condition}) IS NOT TRUE", *bound)
     return "".join(parts), tuple(values)
+
+
+def _globs(path: str) -> tuple[str, ...]:
+    """Patterns for a path: a folder (`en/`), a file with or without its ending, the last parts of either; or a glob."""
+    glob = path.strip("/").replace("[", "[[]")
+    ends = ("/*",) if path.endswith("/") else ("", ".md", "/*")
+    return tuple(f"{before}{glob}{end}" for before in ("", "*/") for end in ends)
 
 
 def shown(filters: Filters) -> tuple[str, tuple[Any, ...]]:
@@ -122,7 +137,8 @@ def gate(filters: Filters, within: Sequence[int] | None, phrases: Sequence[str])
     else:
         wanted, of = passing(singly=False, rowid="a.entry")
         listing = f"SELECT a.rowid FROM chunk a WHERE 1{wanted}"
-    return Gate((listing, of), (check, values), not wanted, within is not None, bool(phrases))
+    seeks_words = bool(phrases or filters.words or (filters.without and filters.without.words))
+    return Gate((listing, of), (check, values), not wanted, within is not None, seeks_words)
 
 
 def _midnight(day: str, later: int) -> int:
@@ -139,6 +155,7 @@ _ENTRIES_OF_TAGS = (
     "SELECT t.entry FROM json_each(?) j CROSS JOIN tag t ON t.name = j.value UNION ALL "
     "SELECT t.entry FROM json_each(?) j CROSS JOIN tag t ON t.name >= j.value || '/' AND t.name < j.value || '0'"
 )
+_SOURCES_OF_PATHS = "SELECT s.id FROM source s JOIN json_each(?) j ON lower(s.path) GLOB lower(j.value)"
 _ENTRIES_OF_FILES = (
     "WITH wanted (path, tail, tail_length, head, head_length) AS MATERIALIZED "  # length() ends at a zero byte
     "(SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(?)) "

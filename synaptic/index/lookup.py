@@ -425,13 +425,15 @@ class Index:
         return self._stems[word]
 
     def stems_like(self, stem: str) -> list[tuple[str, int]]:
-        """Indexed stems with the same first letter and about the same length, with their document counts."""
+        """Indexed stems of the same first letter and about the same length, or its beginnings; with document counts."""
         rows = self.file.rows(
-            "SELECT term, doc FROM chunk_word WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?",
+            "SELECT term, doc FROM chunk_word WHERE term >= ? AND term < ? "
+            "AND (length(term) BETWEEN ? AND ? OR (length(term) > 4 AND instr(?, term) = 1))",
             stem[0],
             chr(ord(stem[0]) + 1),
             len(stem) - 2,
             len(stem) + 2,
+            stem,
         )
         return cast("list[tuple[str, int]]", rows)
 
@@ -456,8 +458,9 @@ class Index:
         return self.file.keep("vocabulary", asked)
 
     def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
-        """Chunks that hold a word of this stem."""
-        return [row[0] for row in self.file.rows("SELECT doc FROM chunk_place WHERE term = ? LIMIT ?", stem, limit)]
+        """Chunks whose own text, title or tags hold a word of this stem."""
+        sql = "SELECT doc FROM chunk_place WHERE term = ? AND col = ? LIMIT ?"
+        return [row[0] for row in self.file.rows(sql, stem, OWN, limit)]
 
     def passages(self, chunk_rowids: Sequence[int]) -> dict[int, Passage]:
         sql = f'SELECT rowid, entry, start, "end", hash FROM chunk WHERE rowid IN {THESE}'

@@ -9,12 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from typing import Any
 
 from ..errors import InvalidArgument
 from ..models import Filters
 from ..notes.blocks import check_tag, project_key
 from ..notes.header import check_type, unique
-from .lexicon import STOP_WORDS
+from .lexicon import STOP_WORDS, compiled
+from .tongues import fold
 from .words import words
 
 MAX_TERMS = 64
@@ -32,13 +34,27 @@ MAX_DATES = 8
 
 MAX_NOTICES = 8
 MAX_LIMIT = 100
+NEAR_STEMS = 5
+"""Stems near a word that nothing holds, of which the words are read. By eye."""
 MAX_SHOWN = 60
 """Characters of a time that an error repeats."""
 
-_FILTER = re.compile(r"""(?<![\w"/])([A-Za-z_]+):(?:"([^"]*)"|([^\s"/:][^\s"]*))""")
+_FILTER = re.compile(r"""(?<![\w"/])((?<!\S)-)?([A-Za-z_]+):(?:"([^"]*)"|((?:(?<=path:)/)?[^\s"/:][^\s"]*))""")
+_LEFT_OUT = re.compile(r"""(?<!\S)-(?:"([^"]+)"|([^\W\d_][\w'’.-]*\w\*?)(?=[,;.?!]?(?:\s|\Z)))""")
+_BEGINNING = re.compile(r"(?<!\S)(\w{2,})\*(?![^\s,;.?!])")
 _PHRASE = re.compile(r'"([^"]+)"')
 _UNBROKEN = re.compile(r"\S+")
-_KEYS = ("type", "tag", "file", "project", "since", "until")
+_HAS = {"has:task": "has_tasks", "has:body": "has_body", "has:files": "has_files"}
+_KEYS = ("type", "tag", "file", "project", "path", "since", "until", *_HAS)
+_NO_OPERATORS = (
+    (r"(?<!\S)([^\W\d_]\w*\*\w+|\*[^\W\d_]\w+|[^\W\d_]\*)(?!\S)",
+     "`{}` was searched as words; `*` stands behind two or more letters: `plug*`."),
+    (r'(?:^|[a-z"]\S*\s+)(AND|OR|NOT)\s+(?=\S*[a-z])',
+     '{} is no operator: what holds more of the words comes first. `-word` leaves out, "a phrase" must occur.'),
+    (rf"""(?i)(?<![\w"/])((?:{"|".join(_KEYS[:7])}|has):)(?=\s|\Z)""",
+     "`{}` names nothing, so it was searched as a word; a value follows without a blank."),
+)  # fmt: skip
+"""What looks like an operator and is none, and what is said of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +74,9 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
     | typed                         | read as                                     |
     |-------------------------------|---------------------------------------------|
     | `type:decision tag:db redis`  | two filters and the word redis              |
+    | `redis -kafka -tag:old`       | a word, without entries of that word or tag |
     | `"connection pool" size`      | a phrase that must occur, and three words   |
+    | `plug* well-known --flag`     | a beginning of words, and three words       |
     | `status:open`                 | words, with a notice that names the filters |
     | `http://host:80 std::vector`  | words                                       |
 
@@ -71,30 +89,57 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
         read, inline, bounds, notices = _inline_filters(read, now)
         given = {name: value for name in inline.__slots__ if (value := getattr(inline, name))}
         filters = replace(filters, **{name: value for name, value in given.items() if not getattr(filters, name)})
+    read, beginnings, filters, remarks = _operators(read, filters)
     text = unicodedata.normalize("NFC", " ".join(read.split()))
     phrases = tuple(dict.fromkeys(p for p in (m.strip() for m in _PHRASE.findall(text)) if words(p)))
     text = text.replace('"', " ").strip()
-    terms = _words_of(text, stop_words)
+    terms = tuple(dict.fromkeys(beginnings.get(term, term) for term in _words_of(text, stop_words)))
     if len(raw) > MAX_QUERY:
         bounds.append(f"Only the first {MAX_QUERY:,} characters of the query were read.")
     if len(phrases) > MAX_PHRASES:
         bounds.append(f"Only the first {MAX_PHRASES} phrases must occur; the words of the others were searched.")
     if len(terms) > MAX_TERMS:
         bounds.append(f"Only the first {MAX_TERMS} words of the query were looked up.")
-    return ParsedQuery(text, terms[:MAX_TERMS], phrases[:MAX_PHRASES], filters, (*bounds, *notices))
+    return ParsedQuery(text, terms[:MAX_TERMS], phrases[:MAX_PHRASES], filters, (*bounds, *notices, *remarks))
+
+
+def _operators(text: str, filters: Filters) -> tuple[str, dict[str, str], Filters, list[str]]:
+    """(the text without the words that are left out, beginnings of words, the filters with these, notices).
+
+    A pasted text of several lines leaves nothing out.
+    """
+    notices = []
+    left_out = list(_LEFT_OUT.finditer(text)) if "-" in text and "\n" not in text.strip() else []
+    rest = _LEFT_OUT.sub(" ", text) if left_out else text
+    if left_out and (words(rest) or filters != Filters(include_superseded=filters.include_superseded)):
+        unwanted = unique(found[1] or found[2] for found in left_out)[:MAX_PHRASES]
+        without = filters.without or Filters()
+        text, filters = rest, replace(filters, without=replace(without, words=(*without.words, *unwanted)))
+        named = ", ".join(f"`{one}`" for one in unwanted)
+        notices.append(f'Left out: entries with {named}. In quotes a word with a dash is searched: "-{unwanted[0]}".')
+    elif left_out:
+        notices.append(f"`{left_out[0][0]}` leaves a word out of something else, which is missing; it was searched.")
+    for pattern, said in _NO_OPERATORS:
+        if found := compiled(pattern).search(text):
+            notices.append(said.format(found[1]))
+    beginnings = {found.lower(): f"{found.lower()}*" for found in _BEGINNING.findall(text)}
+    return _BEGINNING.sub(r"\1", text), beginnings, filters, notices
 
 
 def _inline_filters(text: str, now: datetime) -> tuple[str, Filters, list[str], tuple[str, ...]]:
     """(the text without its filters, these, notices of bounds, notices of words that are no filters)."""
     notices: dict[str, None] = {}
     found: dict[str, list[str]] = {}
+    unwanted: dict[str, list[str]] = {}
     tried: Counter[str] = Counter()
     bounds: dict[str, str] = {}
 
     def take(match: re.Match[str]) -> str:
-        key, value = match[1].lower(), match[2] if match[2] is not None else match[3]
-        if key not in _KEYS:
-            notices[f"`{match[1]}:` is no filter, so it was searched as a word. Filters: {', '.join(_KEYS)}."] = None
+        key, value = match[2].lower(), match[3] if match[3] is not None else match[4]
+        key = f"has:{value}".lower().replace("tasks", "task") if key == "has" else key
+        if key not in _KEYS or (match[1] and key in ("since", "until")):
+            said = f"`{match[1] or ''}{key if key[:4] == 'has:' else match[2] + ':'}` is no filter, so it was searched"
+            notices[f"{said} as a word. Filters: {', '.join(_KEYS)}."] = None
             return match[0]
         tried[key] += 1
         most = MAX_DATES if key in ("since", "until") else MAX_VALUES
@@ -102,23 +147,29 @@ def _inline_filters(text: str, now: datetime) -> tuple[str, Filters, list[str], 
             bounds[key] = f"Only the first {most} `{key}:` were read; the others were left out."
             return " "
         other = {"since": "until", "until": "since"}.get(key)
-        with_it = {other: found[other][-1]} if other in found else {}
+        with_it = {other: found[other]} if other in found else {}
         try:
-            build_filters(now=now, **{key: value}, **with_it)  # type: ignore[arg-type]
+            _built({key: [value], **with_it}, now)
         except InvalidArgument as error:
             quoted = f' Quotes hold words together: {key}:"last week".' if key in ("since", "until") else ""
             notices[f"{error} It was searched as words.{quoted}"] = None
             return match[0]
-        found.setdefault(key, []).append(value)
+        (unwanted if match[1] else found).setdefault(key, []).append(value)
         return " "
 
     rest = _FILTER.sub(take, text)
-    single = {key: found.pop(key)[-1] for key in ("since", "until") if key in found}
-    filters = build_filters(now=now, **found, **single)  # type: ignore[arg-type]
+    filters = replace(_built(found, now), without=_built(unwanted, now) if unwanted else None)
     said = list(notices)[:MAX_NOTICES]
     if len(notices) > MAX_NOTICES:
         said.append(f"{len(notices) - MAX_NOTICES:,} more notices of this kind are left out.")
     return rest, filters, list(bounds.values()), tuple(said)
+
+
+def _built(found: Mapping[str, Sequence[str]], now: datetime) -> Filters:
+    """The filters of these values; of a date the last counts."""
+    given: dict[str, Any] = {_HAS.get(key, key): True if key in _HAS else values for key, values in found.items()}
+    single = {key: given[key][-1] for key in ("since", "until") if key in given}
+    return build_filters(now=now, **given | single)
 
 
 def terms_of(text: str, *, stop_words: bool = True) -> tuple[str, ...]:
@@ -139,6 +190,7 @@ def build_filters(
     tag: str | Sequence[str] = (),
     project: str | Sequence[str] = (),
     file: str | Sequence[str] = (),
+    path: str | Sequence[str] = (),
     days: int | None = None,
     since: str | None = None,
     until: str | None = None,
@@ -147,6 +199,7 @@ def build_filters(
     parent: str | None = None,
     has_body: bool | None = None,
     has_files: bool | None = None,
+    has_tasks: bool | None = None,
     include_superseded: bool = False,
 ) -> Filters:
     """Checked filters from what a user gave. Raises InvalidArgument that names the valid values."""
@@ -168,6 +221,7 @@ def build_filters(
         tags=unique(map(check_tag, _values("tags", tag))),
         projects=unique(map(project_key, _values("project", project))),
         files=_values("file", file),
+        paths=_values("path", path),
         since=first,
         until=last or (now.date().isoformat() if days is not None else None),
         min_importance=low,
@@ -175,6 +229,7 @@ def build_filters(
         parent=parent,
         has_body=has_body,
         has_files=has_files,
+        has_tasks=has_tasks,
         include_superseded=include_superseded,
     )
 
@@ -275,18 +330,35 @@ def _importance(value: int | None, name: str) -> int | None:
     return value
 
 
-def nearest_word(stem: str, indexed: Iterable[tuple[str, int]]) -> str | None:
-    """The indexed stem nearest to this one: one typing error for up to seven letters, two for more.
+def nearest_words(stem: str, indexed: Iterable[tuple[str, int]]) -> list[str]:
+    """Up to NEAR_STEMS indexed stems that a typing error may have changed, the nearest and the most frequent first.
 
-    Of equally near ones the most frequent. `indexed` holds (stem, number of documents).
+    `indexed` holds (stem, number of documents). A beginning counts: an error in its ending keeps `configuraton` whole.
     """
-    allowed = 1 if len(stem) <= 7 else 2
-    best: tuple[int, int, str] | None = None
-    for other, documents in indexed:
-        distance = typing_distance(stem, other, allowed)
-        if distance <= allowed and (best is None or (distance, -documents, other) < best):
-            best = (distance, -documents, other)
-    return best[2] if best else None
+    allowed = typing_errors(stem)
+    near = [
+        (typing_distance(stem[: len(one)] if stem.startswith(one) else stem, one, allowed), -n, one)
+        for one, n in indexed
+    ]
+    return [one for distance, _, one in sorted(near)[:NEAR_STEMS] if distance <= allowed]
+
+
+def typing_errors(word: str) -> int:
+    """Typing errors that a word may hold: one in up to seven letters, two in more."""
+    return 1 if len(word) <= 7 else 2
+
+
+def ending_aside(typed: str, word: str) -> int:
+    """The typing distance of what was typed to a word, whose ending may be another.
+
+    Accents do not count. In up to seven letters the ending is a plural's, and in up to six no letter is replaced:
+    `regen` is not `regex`.
+    """
+    typed, word, count = fold(typed), fold(word), len(typed)
+    forms = {word, word.removesuffix("s")} if count <= 7 else {word[: count + more] for more in (-1, 0, 1)}
+    if count <= 6:
+        forms = {form for form in forms if len(form) != count or sorted(form) == sorted(typed)}
+    return min((typing_distance(typed, form, count) for form in forms), default=count)
 
 
 def typing_distance(a: str, b: str, most: int) -> int:

@@ -70,10 +70,10 @@ def spell(text: str) -> str:
 def match(text: str) -> str:
     """An FTS5 expression for a word or a phrase, safe whatever it holds: `a"b` becomes `"a""b"`.
 
-    A single character of a script without blanks also fits where a pair begins with it.
+    A single character of a script without blanks also fits where a pair begins with it, `plug*` where a word does.
     """
-    spelled, is_prefix = sought(text)
-    return '"' + spelled.replace('"', '""') + '"' + ("*" if is_prefix else "")
+    spelled, is_prefix = sought(text.removesuffix("*"))
+    return '"' + spelled.replace('"', '""') + '"' + ("*" if is_prefix or text.endswith("*") else "")
 
 
 def sought(text: str) -> tuple[str, bool]:

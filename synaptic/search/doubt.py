@@ -14,7 +14,7 @@ from ..workspace.embed import DEFAULT_RATE
 from ..workspace.sync import SyncReport
 from ..workspace.workspace import Workspace
 from .calibration import BY_MEANING, BY_WORDS, LOOKED_AT, MOST, NONE_FIT, SHARED, Signs, chances, closeness, fitting
-from .evidence import Evidence, Request, given
+from .evidence import Evidence, Request
 from .ranking import Ranked
 
 
@@ -95,13 +95,15 @@ def _why_nothing(ws: Workspace, request: Request, ranked: Sequence[Ranked]) -> s
 
 def _culprit(ws: Workspace, filters: Filters) -> str:
     """A notice where the filters leave no entry, with the one filter to leave out if there is one; else empty."""
-    names = given(filters)
+    names = filters.each()
     if not names or ws.index.listing(filters, order="newest", limit=1)[0]:
         return ""
     for name in names:
         gone = {"since": None, "until": None} if name == "time" else {name: getattr(Filters(), name)}
         left = ws.index.listing(replace(filters, **gone), order="newest", limit=1)[0]
         if left:
-            said = "since and until" if name == "time" else name
-            return f"No entry passes these filters; without {said} there are {left:,}."
+            said = {"time": "without since and until", "without": "with what `-` leaves out"}.get(
+                name, f"without {name}"
+            )
+            return f"No entry passes these filters; {said} there are {left:,}."
     return "No entry passes these filters, nor all but one of them; leave some out."

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
 from ..index import Candidate, Standing, units
 from ..language.analysis import Plan
-from ..language.query import ParsedQuery, nearest_word
+from ..language.query import ParsedQuery, ending_aside, nearest_words, typing_errors
 from ..language.words import match, stems, words
 from ..models import Entry, Filters, Order, Strategy, Vector
 from ..workspace.readback import read_hits, read_passages
@@ -19,6 +19,9 @@ from ..workspace.workspace import Stopwatch, Workspace
 USUAL, PRIOR = (0.1, 0.1), 20
 """Mean and deviation of the cosines of questions with notes of other matters, about, and how many passages they
 count for. By eye."""
+
+LISTED_MOST = 20
+"""Entries of a list without a limit."""
 
 DEPTH, LEAST_ENTRIES = 80, 20
 """Chunks, and entries, taken from each list before fusion, at least. By eye."""
@@ -84,8 +87,10 @@ class Evidence:
         self.watch, self.trouble = watch or Stopwatch(), trouble
         self.lists = Lists({}, {})
         self.vector: Vector | None = None
-        self.stem, self.document_counts = ws.index.stem, ws.index.document_counts
-        self._preferred = given(request.prefer)
+        self.document_counts = ws.index.document_counts
+        self._beginnings = tuple(term[:-1] for term in request.parsed.terms if term.endswith("*"))
+        self.stem = self._stem if self._beginnings else ws.index.stem
+        self._preferred = request.prefer.each()
         self.preferences = len(self._preferred)
         self._standings: dict[int, Standing] = {}
         self.superseded_by: dict[str, str] = {}
@@ -133,11 +138,16 @@ class Evidence:
 
     def frequencies(self, terms: Sequence[str]) -> tuple[int, dict[str, int]]:
         """(passages in all, how many hold each word of these terms)."""
-        return self.document_counts({word for term in terms for _, word in words(term)})
+        whole = {term for term in terms if term.endswith("*")}
+        return self.document_counts(whole | {word for term in {*terms} - whole for _, word in words(term)})
 
     def has_word(self, term: str) -> bool:
         """Whether an entry holds this word in any of its forms."""
         return self.document_counts([term])[1][term] > 0
+
+    def _stem(self, word: str) -> str | None:
+        """The stem of a word; of one with a sought beginning, that beginning: `plug*`."""
+        return next((f"{one}*" for one in self._beginnings if word.startswith(one)), None) or self.ws.index.stem(word)
 
     def stems(self, text: str) -> set[str]:
         """The stems of a text's words."""
@@ -210,19 +220,19 @@ class Evidence:
         return self._passages.get(chunk, (entry.content, entry.place.body_line if entry.place else 1))
 
     def nearest_word(self, term: str) -> str | None:
-        """A word of the journal that differs from this by a typing error."""
-        stem = self.stem(term)
-        nearest = nearest_word(stem, self.ws.index.stems_like(stem)) if stem else None
-        if nearest is None:
-            return None
-        # stems are no words, and stemming them again breaks them
-        for rowid in self.ws.index.chunks_with_stem(nearest, limit=3):
-            text, _ = read_passages(self.ws, [rowid]).get(rowid, ("", 0))
-            for word in text.lower().split():
-                bare = word.strip(".,;:!?()[]{}<>\"'`*_#")
-                if bare.isalpha() and self.stem(bare) == nearest:
-                    return bare
-        return None
+        """A word of the journal that differs from this by a typing error, before its ending."""
+        stem, index = self.stem(term), self.ws.index
+        near = nearest_words(stem, index.stems_like(stem)) if stem else []
+        best: dict[str, int] = {}
+        for one in near:  # stems are no words, and stemming them again breaks them
+            for rowid in index.chunks_with_stem(one, limit=3):
+                owners = index.entries([passage.entry_rowid for passage in index.passages([rowid]).values()])
+                marks = [" ".join((owner.entry.title, *owner.entry.tags)) for owner in owners.values()]
+                texts = [text for text, _ in read_passages(self.ws, [rowid]).values()]
+                written = {word for text in texts + marks for _, word in words(text) if self.stem(word) == one}
+                best |= {word: ending_aside(term, word) for word in sorted(written - best.keys())}
+        fitting = [word for word, distance in best.items() if distance <= typing_errors(term)]
+        return min(fitting, key=lambda word: best[word], default=None)
 
 
 def _best_chunks(fetch: Callable[..., Sequence[Candidate]], limit: int) -> dict[int, Candidate]:
@@ -236,15 +246,3 @@ def _best_chunks(fetch: Callable[..., Sequence[Candidate]], limit: int) -> dict[
         if len(candidates) < depth or len(best) >= limit:
             return best
         depth *= 4
-
-
-def given(filters: Filters) -> dict[str, Filters]:
-    """Each filter that is set as a filter of its own; the two ends of a range are one, `time`."""
-    found = {
-        f.name: replace(Filters(), **{f.name: value})
-        for f in fields(filters)
-        if f.name not in ("since", "until") and (value := getattr(filters, f.name)) not in (None, (), False)
-    }
-    if filters.since or filters.until:
-        found["time"] = Filters(since=filters.since, until=filters.until)
-    return found

@@ -43,7 +43,7 @@ from .adjust import (
 from .budget import Budget, choice
 from .calibration import MOST
 from .doubt import notices_of, surety
-from .evidence import Evidence, Lists, Query, Request
+from .evidence import LISTED_MOST, Evidence, Lists, Query, Request
 from .fuse import fusion_weights, mode_of, ranked_for, weighed_up
 from .ranking import Ranked
 from .smart import think
@@ -67,9 +67,6 @@ ALONE = replace(FUSED, each=(faded, best_first))
 WEIGHTED = Steps((weighed, best_first), None, (near_enough,))
 BOUNDED = Steps((within_dates,), None, (near_enough,))
 LISTED = Steps()
-
-LISTED_MOST = 20
-"""Entries of a list without a limit."""
 
 
 class Found(NamedTuple):
@@ -181,9 +178,12 @@ def is_cut(request: Request, steps: Steps) -> bool:
 def listed(evidence: Evidence) -> list[Ranked]:
     """Entries in order, for a query that is nothing but filters, or nothing."""
     request = evidence.request
-    rowids = request.within
+    index, rowids = evidence.ws.index, request.within
     if rowids is None:
-        rowids = evidence.ws.index.listing(request.filters, order=request.order, limit=MAX_LIMIT)[1]
+        rowids = index.listing(request.filters, order=request.order, limit=MAX_LIMIT)[1]
+    else:
+        passing = index.passing(request.filters, rowids)
+        rowids = [rowid for rowid in rowids if rowid in passing]
     return weighed_up(evidence, Lists({}, {}), dict.fromkeys(rowids, 0.0))
 
 

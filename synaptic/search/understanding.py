@@ -23,14 +23,14 @@ from ..language.analysis import (
 )
 from ..language.analysis.asked import NO_NAMES, READ_CHARACTERS
 from ..language.lexicon import SHARED, STOP_WORDS, TYPE_WORDS
-from ..language.query import parse_query, terms_of
+from ..language.query import MAX_LIMIT, parse_query, terms_of
 from ..language.words import words
 from ..models import Filters
 from ..notes.privacy import without_private
 from ..workspace.readback import read_passages
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
-from .evidence import Evidence, Request
+from .evidence import LISTED_MOST, Evidence, Request
 from .tagging import suggest_tags
 
 BOUNDED_DAYS = 90
@@ -43,6 +43,8 @@ NAMES_SOUGHT = 8
 PASSAGES_READ = 4
 """Passages for each such word; enough to see how the journal writes it, few enough for each question."""
 _ISO = re.compile(r"\d{4}-\d{2}")
+_DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
+"""A date alone, which notes of other days may name: it is searched."""
 
 
 # -- for every search ---------------------------------------------------------------------------------
@@ -51,8 +53,8 @@ _ISO = re.compile(r"\d{4}-\d{2}")
 def understand(ws: Workspace, request: Request) -> Request:
     """The search with what its words ask for besides themselves, and with its plan.
 
-    A time is preferred, not required, unless it stands alone or with "only", or a list is asked for: "decisions of
-    January". What was given wins.
+    A time is preferred, not required, unless it stands with "only" or a list is asked for: "decisions of January",
+    "what did I do yesterday". What was given wins.
     """
     listed, filters = None, request.filters
     if request.strategy == "bounded" and not filters.since:
@@ -94,26 +96,41 @@ def _preferring(ws: Workspace, request: Request, asked: Asked) -> Request:
 
 
 def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
-    """The search as a list of what is of a type or a time, newest first; None where words are left to search for."""
-    types = types_alone(terms_of(asked.text))
-    if types is None or request.strategy not in ("hybrid", "smart"):
+    """The search as a list of a time, the oldest first, or of a type, the newest first.
+
+    None where words are left to search for, and where nothing is of that type.
+    """
+    given, text, order = request.filters, request.parsed.text, request.order
+    types = types_alone(asked.text, asked.tongue)
+    is_timed = bool(asked.time_range or given.since or given.until) and text != "" and request.strategy != "bounded"
+    if types is None or request.parsed.phrases or (not types and _DATE.fullmatch(text)):
         return None
-    if request.parsed.phrases or request.within is not None:
+    if not is_timed and (not types or request.strategy not in ("hybrid", "smart") or request.within is not None):
         return None
-    filters = replace(request.filters, types=request.filters.types or types)
-    if asked.time_range and not (filters.since or filters.until):
-        if not types and _may_be_named(asked):
-            return None
+    filters = replace(given, types=given.types or types)
+    if not (given.since or given.until):
         since, until = _days(asked)
         filters = replace(filters, since=since, until=until)
-    if filters == request.filters or not ws.index.listing(filters, order="newest", limit=1)[1]:
+    total = ws.index.listing(filters, order="newest", limit=1)[0]
+    if types and not total:
         return None
-    what = " and ".join(f"type {kind}" for kind in filters.types) or "all entries"
-    when = " to ".join(day for day in (filters.since, filters.until) if day)
-    said = f"Read as a list, newest first: {what}{f', {when}' if when else ''}."
-    parsed = replace(request.parsed, text="", terms=(), notices=(*request.parsed.notices, said))
-    order = "newest" if request.order == "relevance" else request.order
+    if order == "relevance":
+        order = "newest" if types or asked.recent else "oldest"
+    notices = (*request.parsed.notices, _told(request, filters, order, total))
+    parsed = replace(request.parsed, text="", terms=(), notices=notices)
     return replace(request, parsed=parsed, filters=filters, order=order)
+
+
+def _told(request: Request, filters: Filters, order: str, total: int) -> str:
+    """A notice of what is listed, and how much of it."""
+    what = " and ".join(f"type {kind}" for kind in filters.types) or "all entries"
+    when = " to ".join(dict.fromkeys(day for day in (filters.since, filters.until) if day))
+    said = f"Read as a list, {order} first: {what}{f', {when}' if when else ''}"
+    shown = request.limit or LISTED_MOST
+    if request.within is None and total > shown:
+        most = min(total, MAX_LIMIT)
+        said += f"; {shown} of {total:,} are shown, a limit of {most} shows {'all' if most == total else 'more'}"
+    return f"{said}."
 
 
 def _may_be_named(asked: Asked) -> bool:
@@ -131,11 +148,11 @@ def spelled(evidence: Evidence) -> tuple[tuple[str, ...], tuple[str, ...]]:
     terms: list[str] = []
     notices: list[str] = []
     for term in evidence.request.parsed.terms:
-        unknown = len(term) >= 4 and term.isalpha() and term not in TYPE_WORDS and not evidence.has_word(term)
+        unknown = len(term) >= 5 and term.isalpha() and term not in TYPE_WORDS and not evidence.has_word(term)
         word = evidence.nearest_word(term) if unknown else None
         terms.append(word or term)
         if word:
-            notices.append(f"No entry holds the word {term!r}; {word!r} was searched as well.")
+            notices.append(f"Nothing holds `{term}`; searched for `{word}`.")
     return tuple(dict.fromkeys(terms)), tuple(notices)
 
 

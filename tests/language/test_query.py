@@ -13,11 +13,13 @@ from synaptic.errors import InvalidArgument
 from synaptic.language.query import (
     build_filters,
     build_preference,
-    nearest_word,
+    ending_aside,
+    nearest_words,
     parse_query,
     read_date,
     snippet,
     typing_distance,
+    typing_errors,
 )
 from synaptic.language.words import words as words_in
 from synaptic.models import Filters
@@ -46,6 +48,13 @@ def test_any_text_is_a_valid_query(text: str) -> None:
         ("http://host:80/x std::vector", ("http", "host", "80", "x", "std", "vector"), (), Filters()),
         ("what did we do", ("what", "did", "we", "do"), (), Filters()),
         ("what is the plan", ("plan",), (), Filters()),
+        ("path:en/ x", ("x",), (), Filters(paths=("en/",))),
+        ("has:task -has:files x", ("x",), (), Filters(has_tasks=True, without=Filters(has_files=True))),
+        ("x -tag:old -type:note", ("x",), (), Filters(without=Filters(tags=("old",), types=("note",)))),
+        ("plug* Über*", ("plug*", "über*"), (), Filters()),
+        ("sqlite-vec - well-known -5 --flag -x", ("sqlite", "vec", "well", "known", "5", "flag", "x"), (), Filters()),
+        ("a list\n-item", ("list", "item"), (), Filters()),
+        ("value NOT NULL", ("value", "null"), (), Filters()),
     ],
 )
 def test_inline_filters_and_phrases(
@@ -54,6 +63,40 @@ def test_inline_filters_and_phrases(
     parsed = parse_query(typed, Filters(), now=NOW)
     assert (parsed.terms, parsed.phrases, parsed.filters) == (terms, phrases, filters)
     assert parsed.notices == ()
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("redis -kafka", ("kafka",)),
+        ('redis -"connection pool" -Kafka', ("connection pool", "Kafka")),
+        ("type:note -kafka", ("kafka",)),
+        ("-kafka redis -plug*", ("kafka", "plug*")),
+    ],
+)
+def test_a_dash_before_a_word_leaves_it_out_and_says_so(typed: str, words: tuple[str, ...]) -> None:
+    parsed = parse_query(typed, Filters(), now=NOW)
+    assert parsed.filters.without == Filters(words=words) and "kafka" not in parsed.terms
+    assert parsed.phrases == () and parsed.notices[0].startswith("Left out: ")
+
+
+@pytest.mark.parametrize(
+    ("typed", "named"),
+    [
+        ("-kafka", "leaves a word out of something else"),
+        ("foo*bar", "`plug*`"),
+        ("*foo", "`plug*`"),
+        ("redis OR kafka", "OR is no operator"),
+        ("redis NOT kafka", "`-word`"),
+        ("tag: x", "`tag:` names nothing"),
+        ("has:teeth x", "has:task, has:body, has:files"),
+        ("-since:yesterday x", "`-since:` is no filter"),
+    ],
+)
+def test_what_looks_like_an_operator_and_is_none_says_so(typed: str, named: str) -> None:
+    parsed = parse_query(typed, Filters(), now=NOW)
+    assert parsed.filters == Filters() and parsed.terms
+    assert len(parsed.notices) == 1 and named in parsed.notices[0]
 
 
 @pytest.mark.parametrize("typed", ["status:open bug", "type:plan x", "since:soonish x", "tag:!!! x", "tag:2026 x"])
@@ -84,6 +127,10 @@ def test_what_is_no_filter_is_searched_as_words_with_a_notice(typed: str) -> Non
         ("now", "2026-11-21"),
         ("yesterday at noon", "2026-11-20"),
         ("15 min ago", "2026-11-21"),
+        ("gestern", "2026-11-20"),
+        ("vor 3 Tagen", "2026-11-18"),
+        ("la semaine dernière", "2026-11-09"),
+        ("上个月", "2026-10-01"),
     ],
 )
 def test_dates(text: str, date: str) -> None:
@@ -186,11 +233,30 @@ def test_typing_distance_is_symmetric_and_zero_for_equals(a: str, b: str) -> Non
     assert (typing_distance(a, b, 9) == 0) == (a == b)
 
 
-def test_the_nearest_word_is_near_and_frequent() -> None:
+def test_the_nearest_stems_come_first_and_then_the_frequent() -> None:
     words = [("databas", 3), ("databank", 9), ("datum", 50)]
-    assert nearest_word("datbas", words) == "databas"
-    assert nearest_word("dtaabas", words) == "databas"
-    assert nearest_word("kubernet", words) is None
+    assert nearest_words("datbas", words) == ["databas"]
+    assert nearest_words("dtaabas", words) == ["databas"]
+    assert nearest_words("databats", words) == ["databas", "databank"]
+    assert nearest_words("kubernet", words) == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "word", "is_error"),
+    [
+        ("pluggin", "plugins", True),  # a letter too many, and another ending
+        ("comit", "commits", True),
+        ("dokcer", "docker", True),  # two letters in the wrong order
+        ("grammer", "grammar", True),
+        ("Αθηνα", "Αθήνα", True),
+        ("wand", "want", False),  # another word
+        ("stadt", "started", False),
+        ("comunity", "communicated", False),
+        ("configuraton", "configuration", True),
+    ],
+)
+def test_a_typing_error_is_told_from_another_word(typed: str, word: str, is_error: bool) -> None:
+    assert (ending_aside(typed, word) <= typing_errors(typed)) == is_error
 
 
 def finder(is_sought: Callable[[str], bool]) -> Callable[[str], list[int]]:

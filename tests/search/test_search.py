@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from embedders import HashingEmbedder
@@ -78,7 +79,7 @@ def test_meaning_without_a_word_says_so(meaning: Workspace) -> None:
 def test_a_typing_error_finds_the_nearest_word(meaning: Workspace) -> None:
     result = search(meaning, "conection pol", strategy="lexical")
     assert result.hits[0].entry.title.startswith("Postgres connection pool")
-    assert "'connection'" in result.notices[0]
+    assert "`connection`" in result.notices[0]
 
 
 def test_why(meaning: Workspace) -> None:
@@ -538,6 +539,42 @@ def test_a_query_of_filters_alone_lists_the_newest(ws: Workspace, clock: Clock) 
         assert any("no words to search for" in notice for notice in result.notices)
     result = search(ws, "tag:none")
     assert result.hits == () and "without tags there are 4" in result.notices[0]
+
+
+@pytest.mark.parametrize("strategy", ["hybrid", "lexical", "semantic"])
+def test_what_is_left_out_is_nowhere(tmp_path: Path, strategy: str) -> None:
+    (tmp_path / "notes" / "en").mkdir(parents=True)
+    (tmp_path / "notes" / "Übersicht [1].md").write_text("# Redis\n\nRedis beside kafka [queue]. #db/old\n", "utf-8")
+    (tmp_path / "notes" / "en" / "Second.md").write_text(
+        "# Redis plugins\n\nA queue of plugins in Redis. #db\n", "utf-8"
+    )
+    (tmp_path / "notes" / "third.md").write_text("# Redis pool\n\nThe connection pool of the queue.\n", "utf-8")
+    with open_home(tmp_path / "home", journal=tmp_path / "notes") as ws:
+
+        def found(query: str, **filters: Any) -> set[str]:
+            built = build_filters(now=ws.clock(), **filters)
+            ranked = {hit.entry.title for hit in search(ws, query, filters=built, strategy=strategy, limit=9).hits}
+            assert ranked == {entry.title for entry in find(ws, query, filters=built).entries}
+            assert ranked == {entry.title for entry in recent(ws, query, limit=9).entries} or filters
+            return {title.removeprefix("Redis").strip() for title in ranked}
+
+        assert found("queue") == {"", "plugins", "pool"}
+        assert found("queue -kafka") == found("queue -kaf*") == {"plugins", "pool"}
+        assert found('queue -"connection pool"') == {"", "plugins"}
+        assert found("queue -tag:db") == found("queue -tag:db -type:issue") == found("-tag:db") == {"pool"}
+        assert found("queue -type:note") == found("-type:note") == set()
+        assert found("queue path:en/") == found("queue path:second") == found("path:EN/*.md") == {"plugins"}
+        assert found("queue -path:en") == {"", "pool"} and found('path:"Übersicht [1].md"') == {""}
+        assert found("queue", path=["en", "third.md"]) == {"plugins", "pool"}
+
+
+def test_a_beginning_finds_its_words_without_doubt(tmp_path: Path) -> None:
+    with open_home(tmp_path / "home") as ws:
+        save(ws, "The pluggable plugins came in October.")
+        save(ws, "The connection pool is too small.")
+        found = search(ws, "plug*", strategy="lexical")
+        assert [hit.entry.title for hit in found.hits] == ["The pluggable plugins came in October."]
+        assert found.notices == ()
 
 
 def test_inline_filters_narrow_what_the_parameters_left_open(ws: Workspace) -> None:

@@ -442,11 +442,22 @@ def test_search_filters_and_limits(filled: Run) -> None:
     assert all("milk" not in hit["title"] for hit in filled("search", "cache", "--days", "7", "--json").json["hits"])
 
 
-def test_search_says_one_thing_beside_its_hits(filled: Run) -> None:
+def test_search_says_all_that_changes_what_is_shown(filled: Run) -> None:
     answer = filled("search", "cahce status:open")
     assert answer.code == 0
     assert "Chose redis" in answer.out
-    assert answer.err.count("note: ") == 1
+    notices = filled("search", "cahce status:open", "--json").json["notices"]
+    assert answer.err.splitlines() == [f"note: {notice}" for notice in notices]
+    assert "`status:` is no filter" in notices[0] and "Nothing holds `cahce`; searched for `cache`." in notices
+
+
+def test_what_a_query_leaves_out_needs_no_quotes(filled: Run) -> None:
+    assert "redis" in filled("search", "chose").out
+    left_out = filled("search", "chose", "-redis", "--limit", "5")
+    assert left_out.code == 0 and "redis" not in left_out.out
+    assert "entries with `redis`" in left_out.err
+    wrong = filled("search", "chose", "-limit", "5")
+    assert wrong.code == 2 and "has no flag" in wrong.err
 
 
 # -- what a terminal and a pipe get -------------------------------------------------------------------

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from itertools import pairwise
@@ -17,7 +17,9 @@ from typing import NamedTuple
 from ...models import EntryType
 from ...notes.blocks import project_key, slug_tag
 from ..lexicon import DAY_NAMES, MONTHS, STOP_WORDS, TYPE_WORDS, Words, compiled
-from ..timephrase import TimeRange, find_time, is_recent
+from ..timephrase import TimeRange, find_time, is_recent, without
+from ..tongues import times_in, tongues_of, without_frame
+from ..words import words
 
 QUESTIONS = Words("questions")
 
@@ -47,7 +49,8 @@ class Known:
 class Asked:
     """`read` is the beginning of the query on one line, `text` all of the query without its time phrase.
 
-    `recent`: the newest of the fitting entries is asked for. `only_time`: the range is a hard filter.
+    `recent`: the newest of the fitting entries is asked for. `only_time`: the range is a hard filter. `tongue` is the
+    language of the time, "" for English.
     """
 
     read: str
@@ -55,6 +58,7 @@ class Asked:
     time_range: TimeRange | None
     only_time: bool
     recent: bool
+    tongue: str = ""
 
 
 class Token(NamedTuple):
@@ -76,8 +80,7 @@ class Mention(NamedTuple):
 def asked_of(query: str, *, today: date) -> Asked:
     """What the query asks for. Any text may be given; the empty one asks for nothing."""
     read = " ".join(query[:READ_CHARACTERS].replace("\u2019", "'").replace("\0", " ").split())
-    found = find_time(read, today=today)
-    time_range, text = found if found else (None, read)
+    time_range, text, tongue = _time_in(read, today)
     only_time = time_range is not None and _is_only(read, time_range.phrase)
     if only_time:
         text = _only("left_over").sub("", _only("left").sub("", text, count=1)).strip(" ,")
@@ -87,20 +90,36 @@ def asked_of(query: str, *, today: date) -> Asked:
         time_range=time_range,
         only_time=only_time,
         recent=is_recent(read),
+        tongue=tongue,
     )
 
 
-def types_alone(terms: Iterable[str]) -> tuple[EntryType, ...] | None:
-    """The types that these words ask for, none where they ask for notes of any; None where a word says more.
+def _time_in(read: str, today: date) -> tuple[TimeRange | None, str, str]:
+    """(the time that the text names, the text without it, the language of the time)."""
+    for tongue in tongues_of(read):
+        for first, last, english in times_in(read, tongue):
+            found = find_time(english, today=today)
+            if found and not found[1]:
+                return replace(found[0], phrase=read[first:last]), without(read, first, last), tongue
+    found = find_time(read, today=today)
+    return (*found, "") if found else (None, read, "")
 
-    | terms              | types       |
-    |--------------------|-------------|
-    | show, decisions    | decision    |
-    | decide             | decision    |
-    | happened           |             |
-    | decisions, redis   | None        |
+
+def types_alone(text: str, tongue: str = "") -> tuple[EntryType, ...] | None:
+    """The types that a text asks for, none where it asks for notes of any; None where a word says more.
+
+    | text                           | types       |
+    |--------------------------------|-------------|
+    | `show me the decisions`        | decision    |
+    | `what did we decide`           | decision    |
+    | `what did I work on`           |             |
+    | `was habe ich gemacht` (de)    |             |
+    | `decisions on redis`           | None        |
     """
-    asked = [TYPE_WORDS.get(term) for term in terms if term not in QUESTIONS.listing]
+    framed = compiled(QUESTIONS.pattern("list_frame"), re.IGNORECASE)
+    text = without_frame(text, tongue) if tongue else framed.sub(" ", text)
+    said = (word for _, word in words(text) if word not in STOP_WORDS and word not in QUESTIONS.listing)
+    asked = [TYPE_WORDS.get(word) for word in said]
     if None in asked:
         return None
     return tuple(dict.fromkeys(kind for kind in asked if kind and kind != "note"))

@@ -4,7 +4,7 @@
 `line.py` splits the text into words with their meanings, `periods.py` reads one period, `days.py` does the arithmetic.
 """
 
-from .find import LOOKED_AT, TimeRange, find_time, is_recent, read_time
+from .find import LOOKED_AT, TimeRange, find_time, is_recent, read_time, without
 from .typed import Typed, read_typed
 
-__all__ = ["LOOKED_AT", "TimeRange", "Typed", "find_time", "is_recent", "read_time", "read_typed"]
+__all__ = ["LOOKED_AT", "TimeRange", "Typed", "find_time", "is_recent", "read_time", "read_typed", "without"]

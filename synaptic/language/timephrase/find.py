@@ -68,7 +68,7 @@ def find_time(text: str, *, today: date) -> tuple[TimeRange, str] | None:
         return None
     if found is None or not _is_possible(found[0].start, found[0].end):
         return None
-    return found[0], _without(text, found[1], found[2])
+    return found[0], without(text, found[1], found[2])
 
 
 def read_time(text: str, *, today: date, around: bool = False) -> TimeRange | None:
@@ -213,7 +213,7 @@ def _joined(left: Piece, right: Piece, today: date) -> Span | None:
     return (min(opened[0], closed[0]), max(opened[1], closed[1])) if opened and closed else None
 
 
-def _without(text: str, start: int, end: int) -> str:
+def without(text: str, start: int, end: int) -> str:
     """The text without those characters, single-spaced, without the commas and brackets that held the phrase alone."""
     rest = " ".join(f"{text[:start]} {text[end:]}".split())
     rest = re.sub(r"\( ?\)|\[ ?\]|\" ?\"", "", rest)

@@ -285,7 +285,18 @@ def _rolling(line: Line, i: int, preposition: str) -> Read | None:
     return Read(min(far, line.today), max(far, line.today), amount.at)
 
 
-_WHOLE: tuple[Reader, ...] = (_near, _counted, _rolling, _pointed, _day_of_month, _calendar, _week, _weekday)
+def _day_of_week(line: Line, i: int, preposition: str) -> Read | None:
+    """Wednesday of last week, Wednesday this week, last week Wednesday."""
+    found = line.match("(?P<w>w)O?(?P<d>d)(?P<u>u)", i) or line.match("(?P<d>d)(?P<u>u)(?P<w>w)", i)
+    if not found or found[0]["u"] != "week":
+        return None
+    day = shift(unit_around(line.today, "week", found[0]["d"])[0], found[0]["w"])
+    return Read(day, day, found[1])
+
+
+_WHOLE: tuple[Reader, ...] = (
+    _near, _counted, _day_of_week, _rolling, _pointed, _day_of_month, _calendar, _week, _weekday,
+)  # fmt: skip
 
 
 # --- parts of a period, and what is beside one ---

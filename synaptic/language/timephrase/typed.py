@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, time, timedelta
+from itertools import chain
 from typing import NamedTuple
 
+from ..tongues import in_english
 from .find import read_time
 from .line import Line
 
@@ -40,7 +42,7 @@ def read_typed(text: str, *, now: datetime) -> Typed | None:
     | `yesterday 18:00`             | 2026-11-20 18:00                        |
     | `2 hours ago`, `2h`           | 2026-11-21 07:30                        |
     | `10d`, `10 days ago`          | 2026-11-11 09:30                        |
-    | `last week`                   | 2026-11-09 09:30 to 2026-11-15 09:30    |
+    | `last week`, `letzte Woche`   | 2026-11-09 09:30 to 2026-11-15 09:30    |
     """
     value = _NAMED_CLOCK.sub(lambda word: _CLOCKS[word[0].lower()], " ".join(text.split()))
     if not 0 < len(value) <= MAX_PHRASE or not value.isprintable():
@@ -52,7 +54,10 @@ def read_typed(text: str, *, now: datetime) -> Typed | None:
     except ValueError:
         pass  # 2026-11-03 6pm
     try:
-        return _hours(value, now) or _days(value, now)
+        for said in chain((value,), in_english(value)):
+            if found := _hours(said, now) or _days(said, now):
+                return found
+        return None
     except (ValueError, OverflowError, RecursionError):
         return None
 

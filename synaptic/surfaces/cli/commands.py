@@ -70,15 +70,16 @@ def save(home: str | None, as_json: bool, type: str, text: Words = (), **marks: 
 
 @command(
     "search", f.WORDS, f.IN_TYPES, f.IN_TAGS, f.IN_PROJECTS, f.SINCE, f.UNTIL, f.LIMIT, f.AS_JSON, f.DAYS, f.IN_FILES,
-    f.MIN_IMPORTANCE, f.MAX_IMPORTANCE, f.ORDER, f.SUPERSEDED, f.EXPLAIN, f.STRATEGY, f.BUDGET_MS, f.PRESET, f.WEIGHTS,
-    f.PREFER, f.MIN_SIMILARITY, f.SUB_QUERIES, f.MAX_ROUNDS
+    f.IN_PATHS, f.MIN_IMPORTANCE, f.MAX_IMPORTANCE, f.ORDER, f.SUPERSEDED, f.EXPLAIN, f.STRATEGY, f.BUDGET_MS, f.PRESET,
+    f.WEIGHTS, f.PREFER, f.MIN_SIMILARITY, f.SUB_QUERIES, f.MAX_ROUNDS
 )  # fmt: skip
 def search(
     ws: Workspace, as_json: bool, text: Words = (), weight: Words = (), prefer: Words = (), **given: Any
 ) -> None:
     """Find entries by words and by meaning, best first.
 
-    Filters may stand in the query: type: tag: file: project: since: until:, and "a phrase" must occur.
+    Filters may stand in the query: type: tag: file: project: path: has: since: until:, and "a phrase" must occur.
+    A dash leaves out: -word, -"a phrase", -tag:x; plug* finds what begins so. A time alone lists it: "last week".
 
     Example: synaptic search "why did we leave postgres" --type decision
     """
@@ -124,9 +125,9 @@ def recent(ws: Workspace, as_json: bool, text: Words = (), **given: Any) -> None
 
 
 @command(
-    "find", f.WORDS, f.IN_TYPES, f.IN_TAGS, f.IN_FILES, f.IN_PROJECTS, f.SINCE, f.UNTIL, f.OF_PARENT, f.HAS_BODY,
-    f.HAS_FILES, f.MIN_IMPORTANCE, f.MAX_IMPORTANCE, f.ORDER, f.AROUND, f.FACETS, f.SUPERSEDED, f.LENGTH, f.CURSOR,
-    f.AS_JSON
+    "find", f.WORDS, f.IN_TYPES, f.IN_TAGS, f.IN_FILES, f.IN_PATHS, f.IN_PROJECTS, f.SINCE, f.UNTIL, f.OF_PARENT,
+    f.HAS_BODY, f.HAS_FILES, f.MIN_IMPORTANCE, f.MAX_IMPORTANCE, f.ORDER, f.AROUND, f.FACETS, f.SUPERSEDED, f.LENGTH,
+    f.CURSOR, f.AS_JSON
 )  # fmt: skip
 def find(ws: Workspace, as_json: bool, text: Words = (), **given: Any) -> None:
     """List entries by marks and dates.

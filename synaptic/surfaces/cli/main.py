@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import re
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -23,6 +24,8 @@ from .. import wire
 from . import commands, terminal, upkeep
 from .program import app
 from .terminal import emit, emit_json
+
+_LEFT_OUT = re.compile(r"-[^\W\d_]\w")
 
 __all__ = ["app", "commands", "main", "upkeep"]
 
@@ -45,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
-        code = get_command(app).main(args=args, prog_name=_program(), standalone_mode=False)
+        code = get_command(app).main(args=_with_words_last(args), prog_name=_program(), standalone_mode=False)
         return code if isinstance(code, int) else 0
     except SynapticError as error:
         return _fail(error, as_json)
@@ -58,6 +61,17 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         problem = f"{type(error).__name__}: {error}"
         return _fail(SynapticError(problem, hint="This is a defect; SYNAPTIC_DEBUG=1 shows where."), as_json)
+
+
+def _with_words_last(args: Sequence[str]) -> Sequence[str]:
+    """`search redis -kafka` with the words that it leaves out behind `--`, where they are no flags."""
+    name = next((arg for arg in args if not arg.startswith("-")), "")
+    if "--" in args or name not in ("search", "find", "recent"):
+        return args
+    command = get_command(app).commands[name]  # type: ignore[attr-defined]
+    flags = {flag for param in command.params for flag in param.opts}
+    words = [arg for arg in args if _LEFT_OUT.match(arg) and f"-{arg}" not in flags]
+    return [*(arg for arg in args if arg not in words), *(["--", *words] if words else [])]
 
 
 def _fail(error: SynapticError, as_json: bool) -> int:

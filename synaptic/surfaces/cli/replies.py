@@ -50,9 +50,7 @@ def answer_listing(ws: Workspace, listing: Listing, as_json: bool, *, whole: boo
     if listing.facets:
         parts.append(terminal.facets_text(listing.facets, to))
     text = "\n\n".join(part for part in parts if part)
-    _answer_found(
-        ws, as_json, listing.entries, wire.listing_json(listing), text, listing.notices[: None if whole else 1]
-    )
+    _answer_found(ws, as_json, listing.entries, wire.listing_json(listing), text, listing.notices)
     if listing.cursor and not as_json:
         say(f"{listing.total:,} in all; the next ones: --cursor {listing.cursor}")
 
@@ -60,8 +58,13 @@ def answer_listing(ws: Workspace, listing: Listing, as_json: bool, *, whole: boo
 def answer_search(ws: Workspace, result: SearchResult, as_json: bool) -> None:
     stem = functools.cache(ws.index.stem)
     sought = {stem(term) for term in result.terms} - {None}
-    text = terminal.hits_text(result, lambda word: stem(word) in sought, screen_of(ws)) if result.hits else ""
-    _answer_found(ws, as_json, result.hits, wire.search_json(result), text, result.notices[:1])
+    begun = tuple(term[:-1] for term in result.terms if term.endswith("*"))
+
+    def is_hit(word: str) -> bool:
+        return stem(word) in sought or word.startswith(begun)
+
+    text = terminal.hits_text(result, is_hit, screen_of(ws)) if result.hits else ""
+    _answer_found(ws, as_json, result.hits, wire.search_json(result), text, result.notices)
 
 
 def _answer_found(

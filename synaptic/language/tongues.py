@@ -1,0 +1,124 @@
+"""Questions that are not in English: their language, what they say besides asking, and their times in English. Pure.
+
+`timephrase` has one grammar of times, which is English: `vor drei Tagen` and `3天前` are "3 day ago" to it, `la semaine
+dernière` and `上周` "last week". The words are in `data/words/tongues.toml`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+
+from .lexicon import MONTH_NAMES, STOP_WORDS, Words, compiled
+
+TONGUES = Words("tongues")
+EAST = "east"
+SPACED = ("de", "fr", "es", "it", "pt", "nl")
+
+MOST_PIECES = 8
+"""Words that a time has at most: `zwischen dem 3. und dem 18. November 2025`."""
+LOOKED_AT = 200
+"""Characters of a question in which a time of another language is sought."""
+
+ORDER = (
+    (r"\b(\w+) (last|this)\b", r"\2 \1"),
+    (r"^(?:ago|before) (\w+ (?:hour|day|week|month|year))$", r"\1 ago"),
+    (r"^in (\w+) (early|mid|late)$", r"\2 \1"),
+    (r"\bday (?=\d)", ""),
+    (r"^(\d{4}) (\D.*)$", r"\2 \1"),
+    (r"^(?:on |in )?weekend$", "on the weekend"),
+)
+"""What stands in another order in English, and how it reads there."""
+
+_DAY_FIRST = r"(?P<day>\d{1,2})[./](?P<month>0?[1-9]|1[0-2])(?:[./](?P<year>\d{4})|\.)?(?![\d./])"
+_NUMBER = r"(?P<number>\d{1,4})(?:\.(?!\d)|er\b|[ºª])?"
+_GERMAN_DATE = re.compile(r"\b(?:am|vom|zum) \d{1,2}\.")
+_EAST = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+
+
+def tongues_of(text: str) -> tuple[str, ...]:
+    """The languages that a question is most likely in; none for English and where nothing tells."""
+    if _EAST.search(text):
+        return (EAST,)
+    found = _words(text)
+    english = len(found & STOP_WORDS)
+    if 2 * english > len(found):
+        return ()
+    counts = {tongue: len(found & _known(tongue)) for tongue in SPACED}
+    counts["de"] += bool(_GERMAN_DATE.search(text))
+    most = max(counts.values())
+    return tuple(tongue for tongue in SPACED if counts[tongue] == most > english)
+
+
+def without_frame(text: str, tongue: str) -> str:
+    """The text without the words of that language that say nothing, or only ask for a list."""
+    return _pattern(tongue, f"stop_{tongue}", f"list_{tongue}").sub(" ", fold(text))
+
+
+def times_in(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:
+    """(first character, the one after the last, what it says in English) of what may be a time, the longest first."""
+    runs: list[list[re.Match[str]]] = []
+    end = -1
+    for found in _pattern(tongue, f"times_{tongue}", numbers=True).finditer(fold(text[:LOOKED_AT])):
+        if end < 0 or text[end : found.start()].strip(" ,"):
+            runs.append([])
+        runs[-1].append(found)
+        end = found.end()
+    for run in runs:
+        for size in range(min(len(run), MOST_PIECES), 0, -1):
+            for first in range(len(run) - size + 1):
+                pieces = run[first : first + size]
+                yield pieces[0].start(), pieces[-1].end(), _in_english(pieces, tongue)
+
+
+def in_english(text: str) -> Iterator[str]:
+    """What a text that is nothing but a time may say in English."""
+    for tongue in (EAST,) if _EAST.search(text) else SPACED:
+        yield from (said for first, last, said in times_in(text, tongue) if last - first == len(text))
+
+
+def fold(text: str) -> str:
+    """The text in lower case and without accents, as long as it was."""
+    if text.isascii():
+        return text.lower()
+    return "".join(unicodedata.normalize("NFD", letter)[0].lower()[:1] for letter in text)
+
+
+def _in_english(pieces: list[re.Match[str]], tongue: str) -> str:
+    words = []
+    for found in pieces:
+        if month := found["month"]:
+            words += [found["day"], MONTH_NAMES[int(month) - 1].title(), found["year"] or ""]
+        else:
+            words.append(found["number"] or _times(tongue)[found[0]])
+    english = " ".join(filter(None, words))
+    for pattern, said in ORDER:
+        english = compiled(pattern).sub(said, english)
+    return english
+
+
+@cache
+def _times(tongue: str) -> dict[str, str]:
+    return {word.replace("_", " "): said for word, said in TONGUES.table(f"times_{tongue}").items()}
+
+
+@cache
+def _known(tongue: str) -> frozenset[str]:
+    return frozenset(TONGUES.ordered(f"stop_{tongue}")).union(*map(str.split, _times(tongue)))
+
+
+@cache
+def _pattern(tongue: str, *lists: str, numbers: bool = False) -> re.Pattern[str]:
+    """A pattern of the words of these lists, the longest first, and of numbers and dates."""
+    listed = {re.escape(word.replace("_", " ")) for name in lists for word in TONGUES.ordered(name)}
+    known = sorted(listed, key=len, reverse=True)
+    digits = [_DAY_FIRST, _NUMBER] if numbers else []
+    if tongue == EAST:
+        return re.compile("|".join([*known, *digits]))
+    return re.compile(rf"(?<!\w)(?:{'|'.join([*digits, *known])})(?:(?<=['-])|(?!\w))")
+
+
+def _words(text: str) -> set[str]:
+    return set(compiled(r"[\w'-]+").findall(fold(text)))
