@@ -5,6 +5,7 @@
     python scripts/bench.py quality --freshness tests/data/freshness.json
     python scripts/bench.py panel [--locomo FILE] [--beam FILE] [--notes FILE] [--vaults FILE] [--model NAME]
     python scripts/bench.py sure [the same files]
+    python scripts/bench.py diary [--vaults FILE]
     python scripts/bench.py auto --locomo locomo-dev.json
     python scripts/bench.py speed [--notes notes-til.tar.gz] [--cache DIR]
     python scripts/bench.py scale --data DIR [--cache DIR] [--sizes 10k,100k,500k]
@@ -27,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_automatic import run_automatic
+from bench_diary import run_diary
 from bench_panel import run_panel
 from bench_quality import run_quality
 from bench_scale import PARTS as SCALE_PARTS
@@ -45,6 +47,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace, Path], Rows]] = {
     "quality": run_quality,
     "panel": run_panel,
     "sure": run_sure,
+    "diary": run_diary,
     "auto": run_automatic,
     "speed": run_speed,
     "scale": run_scale,
@@ -90,6 +93,8 @@ def parser() -> argparse.ArgumentParser:
         kinds.add_argument("--notes", type=Path, help="a tar.gz of Markdown notes: each is sought by its title")
         kinds.add_argument("--model", default=DEFAULT_MODEL, type=model, help="a name of fastembed's, or a folder")
         kinds.add_argument("--vaults", type=Path, help="a tar.gz with a Logseq graph and an Obsidian vault")
+    diary = commands.add_parser("diary", help="days and vaults of people: where the entry that answers stands")
+    diary.add_argument("--vaults", type=Path, help="a tar.gz of the two vaults")
     automatic = commands.add_parser("auto", help="the automatic strategy: its budget, and what it loses")
     automatic.add_argument("--locomo", type=Path, required=True, help="LoCoMo conversations, JSON")
     automatic.add_argument("--split", default="1-5", help="conversations by number, like 1-3")
