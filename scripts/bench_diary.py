@@ -1,4 +1,4 @@
-"""People's real notes: days in fourteen styles, and two vaults, with the line on which the answer to each question stands.
+"""People's real notes: days in fourteen styles, and two vaults, with the line on which each answer stands.
 
 An entry is right if it is the one that holds this line, give or take a line.
 """
@@ -17,8 +17,10 @@ from typing import Any
 from bench_corpus import indexed
 
 from synaptic import Workspace, search
+from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import FastEmbedder
 from synaptic.models import Entry
+from synaptic.notes.frontmatter import front_matter_end
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 NOW = datetime(2026, 11, 20, 20)
@@ -27,7 +29,7 @@ NOW = datetime(2026, 11, 20, 20)
 
 def run_diary(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     """A row for each journal and language: the share of questions whose entry, and whose file, comes first or early."""
-    embedder = FastEmbedder()
+    embedder = FastEmbedder(DEFAULT_MODEL, cache=scratch / "models")
     journals = {"diary": (DATA / "diary", _questions("diary_questions.json"))}
     if arguments.vaults:
         with tarfile.open(arguments.vaults) as opened:
@@ -65,7 +67,8 @@ def _holds(workspace: Workspace, entry: Entry, asked: Mapping[str, Any]) -> bool
     if place is None or place.path != asked["file"]:
         return False
     data = workspace.journal.read(place.path)
-    first = 1 if place.end == len(data) and entry.whole_file else data.count(b"\n", 0, place.start) + 1
+    front = front_matter_end(data.decode("latin-1"), 0)
+    first = 1 if front and place.start == front[2] else data.count(b"\n", 0, place.start) + 1
     return first - 1 <= int(asked["line"]) <= data.count(b"\n", 0, place.end) + 2
 
 
