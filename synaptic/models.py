@@ -62,6 +62,8 @@ class Entry:
     `tags` are lower case, in order of appearance, heading first, without `#`. `extra` holds comment keys
     that Synaptic does not know, so that an edit keeps them. `fingerprints` are (path, hash) of those of `files`
     that lay in the repository of the save, `changed_files` those whose hash is another where this process works.
+    `fields` are (name in lower case, value) of front matter and of properties in the text, as far as nothing above
+    says the same; a list gives a pair for each item.
     Two entries are equal when they say the same, wherever they stand.
     """
 
@@ -79,6 +81,7 @@ class Entry:
     supersedes: tuple[str, ...] = ()
     by: str | None = None
     extra: tuple[tuple[str, str], ...] = ()
+    fields: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     heading_tags: tuple[str, ...] = field(default=(), compare=False)
     date_source: DateSource = field(default="file", compare=False)
     derived_id: bool = field(default=False, compare=False)
@@ -180,6 +183,7 @@ class Filters:
     An undated entry passes neither `since` nor `until`.
     `paths` are folders and files of the journal, also as globs. `words` are words, phrases and beginnings (`plug*`).
     An entry that any filter of `without` lets through is left out.
+    `where` are (field in lower case, value), all of which must hold. `links_to` is a name that a link may say.
     """
 
     types: tuple[EntryType, ...] = ()
@@ -196,6 +200,8 @@ class Filters:
     has_body: bool | None = None
     has_files: bool | None = None
     has_tasks: bool | None = None
+    where: tuple[tuple[str, str], ...] = ()
+    links_to: str | None = None
     include_superseded: bool = False
     without: Filters | None = None
 

@@ -457,6 +457,11 @@ class Index:
 
         return self.file.keep("vocabulary", asked)
 
+    def field_names(self) -> frozenset[str]:
+        """The names of fields that some entry has."""
+        names = "SELECT DISTINCT name FROM field"
+        return self.file.keep("fields", lambda: frozenset(row[0] for row in self.file.rows(names)))
+
     def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
         """Chunks whose own text, title or tags hold a word of this stem."""
         sql = "SELECT doc FROM chunk_place WHERE term = ? AND col = ? LIMIT ?"
@@ -476,10 +481,14 @@ class Index:
         tags = self._grouped(f"SELECT entry, name FROM tag WHERE entry IN {THESE} ORDER BY entry, seq", these)
         files = self._grouped(f"SELECT entry, path, hash FROM file WHERE entry IN {THESE} ORDER BY entry, seq", these)
         old = self._grouped(f"SELECT entry, target FROM supersedes WHERE entry IN {THESE}", these)
+        fields = self._grouped(
+            f"SELECT entry, name, value FROM field WHERE entry IN {THESE} ORDER BY entry, seq", these
+        )
         for row in self.file.rows(f"{SELECT_ENTRY} WHERE e.rowid IN {THESE} AND e.id IS NOT NULL", these):
             rowid = row[0]
+            labels = tuple(tags.get(rowid, ())), files.get(rowid, ()), tuple(old.get(rowid, ())), fields.get(rowid, ())
             try:
-                found[rowid] = stored(row, tuple(tags.get(rowid, ())), files.get(rowid, ()), tuple(old.get(rowid, ())))
+                found[rowid] = stored(row, *labels)
             except (OverflowError, TypeError, ValueError) as error:
                 raise apsw.CorruptError(f"a row makes no sense: {error}") from error
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any, NamedTuple, cast
@@ -34,11 +34,24 @@ class ChunkRow:
 
 
 @dataclass(frozen=True, slots=True)
+class MarkRows:
+    """Keys of an entry's links and of its names; True for a name that is the entry's own (see `schema.sql`).
+
+    `open_tasks` is None for an entry without tasks.
+    """
+
+    links: frozenset[int]
+    names: Mapping[int, bool]
+    open_tasks: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class EntryRow:
     """One entry to be indexed. `hash` is that of its bytes, `row_hash` that of its rows without its place.
 
-    `chunks` makes its passages, in order and at least one; that is half of the work, and only needed where
-    `row_hash` is another than the index has. `hides`: a private passage stands in its bytes.
+    `chunks` makes its passages, in order and at least one, and `marks` its links, names and tasks; that is most of the
+    work, and only needed where `row_hash` is another than the index has. `hides`: a private passage stands in its
+    bytes.
     """
 
     entry: Entry
@@ -46,6 +59,7 @@ class EntryRow:
     content_hash: int
     row_hash: int
     chunks: Callable[[], tuple[ChunkRow, ...]]
+    marks: Callable[[], MarkRows]
     hides: bool
 
 
@@ -241,7 +255,11 @@ def place_values(seq: int, row: EntryRow) -> tuple[Any, ...]:
 
 
 def stored(
-    row: Sequence[Any], tags: tuple[str, ...], files: Sequence[tuple[str, str | None]], old: tuple[str, ...]
+    row: Sequence[Any],
+    tags: tuple[str, ...],
+    files: Sequence[tuple[str, str | None]],
+    old: tuple[str, ...],
+    fields: Sequence[tuple[str, str]],
 ) -> Stored:
     (rowid, id_, own_id, at, offset, date_source, type_, title, project, importance, parent, author,
      derived, path, line, start, end, body_start, body_end, body_line, whole_file, hash_) = row  # fmt: skip
@@ -261,6 +279,7 @@ def stored(
         parent=parent,
         supersedes=old,
         by=author,
+        fields=tuple((name, value) for name, value in fields),
         date_source=cast(DateSource, date_source),
         derived_id=bool(derived),
         place=Place(path, line, start, end, body_start, body_end, body_line, bool(whole_file)),

@@ -12,6 +12,7 @@ from ..language.words import spell
 from ..models import Proof, Stamp, Vector
 from ..notes.blocks import project_key
 from ..notes.markdown import derived_id
+from ..notes.marks import field_words
 from .database import Database
 from .rescue import create_vectors, set_aside
 from .rows import (
@@ -110,7 +111,7 @@ class Writer:
         else:
             db.execute("DROP TABLE IF EXISTS temp.kept")
         db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('delete-all')")
-        for table in ("chunk", "supersedes", "file", "tag", "entry", "issue", "source"):
+        for table in ("chunk", *_LABELS, "entry", "issue", "source"):
             db.execute(f"DELETE FROM {table}")
         if dimensions is not None:
             self._empty_vectors(dimensions)
@@ -358,18 +359,30 @@ class Writer:
             self._file.rows(f"PRAGMA incremental_vacuum({min(most, free - pages // FREE_SHARE)})")
 
 
-def _labels(row: EntryRow) -> tuple[list[Any], list[Any], list[Any]]:
-    """The rows of an entry's tags, files and superseded entries, without its rowid."""
-    entry = row.entry
+def _labels(row: EntryRow) -> tuple[list[Any], ...]:
+    """The rows of an entry in each table of _LABELS, without its rowid."""
+    entry, marks = row.entry, row.marks()
     known = dict(entry.fingerprints)
     return (
         list(enumerate(entry.tags)),
         [(seq, path, known.get(path)) for seq, path in enumerate(entry.files)],
         [(old,) for old in sorted(set(entry.supersedes))],
+        [(seq, name, value, field_words(value)) for seq, (name, value) in enumerate(entry.fields)],
+        [(key,) for key in sorted(marks.links)],
+        sorted(marks.names.items()),
+        [] if marks.open_tasks is None else [(marks.open_tasks,)],
     )
 
 
-_LABELS = {"tag": "seq, name", "file": "seq, path, hash", "supersedes": "target"}
+_LABELS = {
+    "tag": "seq, name",
+    "file": "seq, path, hash",
+    "supersedes": "target",
+    "field": "seq, name, value, words",
+    "link": "key",
+    "name": "key, own",
+    "task": "open",
+}
 _TOUCH = "UPDATE source SET mtime_ns = ?1, ctime_ns = nullif(?2, ?1), size = ?3, inode = ?4, settled = 1 WHERE id = ?5"
 _KNOWN_ENTRIES = f"SELECT own_id, rowid, row_hash, {', '.join(PLACE_COLUMNS)} FROM entry WHERE source = ?"
 _CHUNKS_OF_ENTRY = 'SELECT seq, rowid, hash, words_hash, start, "end", vector FROM chunk WHERE entry = ?'

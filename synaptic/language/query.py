@@ -15,6 +15,7 @@ from ..errors import InvalidArgument
 from ..models import Filters
 from ..notes.blocks import check_tag, project_key
 from ..notes.header import check_type, unique
+from ..notes.marks import field_name
 from .lexicon import STOP_WORDS, compiled
 from .tongues import fold
 from .words import words
@@ -200,6 +201,8 @@ def build_filters(
     has_body: bool | None = None,
     has_files: bool | None = None,
     has_tasks: bool | None = None,
+    where: str | Sequence[str] = (),
+    links_to: str | None = None,
     include_superseded: bool = False,
 ) -> Filters:
     """Checked filters from what a user gave. Raises InvalidArgument that names the valid values."""
@@ -230,8 +233,17 @@ def build_filters(
         has_body=has_body,
         has_files=has_files,
         has_tasks=has_tasks,
+        where=tuple(map(_field, _values("where", where))),
+        links_to=links_to,
         include_superseded=include_superseded,
     )
+
+
+def _field(text: str) -> tuple[str, str]:
+    name, sign, value = (part.strip() for part in text.partition("="))
+    if not (sign and name and value):
+        raise InvalidArgument(f"where is {text!r}.", valid=("NAME=VALUE",), hint="As in author=Zelazny.")
+    return field_name(name), value
 
 
 def build_preference(values: Mapping[str, object]) -> Filters:

@@ -7,11 +7,12 @@ from dataclasses import fields
 from functools import partial
 from operator import attrgetter
 
-from ..index import ChunkRow, EntryRow, FileRows
+from ..index import ChunkRow, EntryRow, FileRows, MarkRows
 from ..index.chunking import cut
 from ..models import Entry, ParsedFile, Place, Stamp
-from ..notes.blocks import MASK
+from ..notes.blocks import MASK, newlines
 from ..notes.markdown import body_text, plain_text
+from ..notes.marks import links_of, names_of, tasks_of
 from ..notes.privacy import mask
 from ..notes.reading import is_saved
 
@@ -27,10 +28,11 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> F
     before = ["", *(text[-CONTEXT_CHARS:] for text in texts[:-1])]
     after = [*(text[:CONTEXT_CHARS] for text in texts[1:]), ""]
     rows = []
-    for entry, previous, following in zip(parsed.entries, before, after, strict=False):  # none in an empty file
-        place = place_of(entry)
+    entries = zip(parsed.entries, before, after, strict=False)  # none in an empty file
+    for number, (entry, previous, following) in enumerate(entries):
+        place, first = place_of(entry), number == 0
         block, body = data[place.start : place.end], masked[place.body_start : place.body_end]
-        made_of = repr((previous, following, _ROW(entry))).encode("utf-8", "surrogatepass")
+        made_of = repr((previous, following, first, _ROW(entry))).encode("utf-8", "surrogatepass")
         rows.append(
             EntryRow(
                 entry=entry,
@@ -38,10 +40,23 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> F
                 content_hash=hash_of(entry.content),
                 row_hash=hash_of(made_of + block),
                 chunks=partial(_chunk_rows, entry, body, is_typed(masked, place), previous, following),
+                marks=partial(_mark_rows, entry, body, first),
                 hides=masked[place.start : place.end] != block,
             )
         )
     return FileRows(stamp, hash_of(data), settled, tuple(rows), parsed.issues, hides=masked != data)
+
+
+def _mark_rows(entry: Entry, body: bytes, first: bool) -> MarkRows:
+    text = lines_of(body)
+    tasks = tasks_of(text)
+    links = frozenset(key for link in links_of(entry, text) for key in link.keys)
+    return MarkRows(links, names_of(entry, first=first), sum(not task.done for task in tasks) if tasks else None)
+
+
+def lines_of(masked: bytes) -> str:
+    """A masked body as text in which each line has its number; private passages are blank."""
+    return newlines(masked.replace(MASK, b" ").decode("utf-8", "replace"))
 
 
 _ROW = attrgetter(*(field.name for field in fields(Entry) if field.name not in ("content", "place", "changed_files")))
@@ -94,7 +109,8 @@ def _repeated(label: str) -> str:
 
 def _labels(entry: Entry) -> str:
     aliases = [value for key, value in entry.extra if key == "aliases"]
-    return " ".join((*entry.tags, entry.project or "", *entry.files, *aliases)).strip()
+    fields = plain_text(" ".join(text for pair in entry.fields if pair[1] not in entry.content for text in pair))
+    return " ".join((*entry.tags, entry.project or "", *entry.files, *aliases, fields)).strip()
 
 
 def _whole_text(entry: Entry, masked: bytes) -> str:
