@@ -200,6 +200,7 @@ class Filters:
     has_body: bool | None = None
     has_files: bool | None = None
     has_tasks: bool | None = None
+    is_dated: bool = False
     where: tuple[tuple[str, str], ...] = ()
     links_to: str | None = None
     include_superseded: bool = False
@@ -357,16 +358,68 @@ class Facets:
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """A link that stands in `path:line`, `text` being its target as written.
+
+    `id` and `title` are those of the entry at the other end; None where there is none.
+    """
+
+    text: str
+    path: str
+    line: int
+    id: str | None = None
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """The links of an entry or page, in order, and the links of others to it."""
+
+    links: tuple[Link, ...] = ()
+    backlinks: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A task that stands in `path:line` of an entry; `date`, the entry's, and `due` are `YYYY-MM-DD` or None."""
+
+    text: str
+    done: bool
+    due: str | None
+    path: str
+    line: int
+    id: str
+    title: str
+    date: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Listing:
     """Entries in order, `total` before `limit`; `superseded_by` leads from a superseded id to the id that replaces
-    it."""
+    it. `links` are by id."""
 
     total: int
     entries: tuple[Entry, ...]
     cursor: str | None = None
     superseded_by: dict[str, str] = field(default_factory=dict)
+    links: dict[str, Links] = field(default_factory=dict)
     facets: Facets | None = None
     notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """The entries of the days from `since` to `until`, oldest first; dates are `YYYY-MM-DD`.
+
+    `before` and `after` are the nearest other days with entries. `on_this_day` are entries of other years.
+    """
+
+    since: str
+    until: str
+    found: Listing
+    before: str | None
+    after: str | None
+    on_this_day: Listing
 
 
 @dataclass(frozen=True, slots=True)

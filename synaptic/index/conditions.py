@@ -80,6 +80,8 @@ def conditions(filters: Filters, *, singly: bool = False, rowid: str = "e.rowid"
         add(f"{'' if filters.has_files else 'NOT '}EXISTS (SELECT 1 FROM file WHERE entry = e.rowid)")
     if filters.has_tasks is not None:
         add(f"{'' if filters.has_tasks else 'NOT '}EXISTS (SELECT 1 FROM task WHERE entry = e.rowid)")
+    if filters.is_dated:
+        add("e.date_source <> 'mtime'")
     for name, value in filters.where:
         add("e.rowid IN (SELECT entry FROM field WHERE name = ? AND instr(words, ?))", name, field_words(value))
     if filters.links_to is not None:
@@ -173,7 +175,7 @@ _ENTRIES_OF_FILES = (
 
 _ENTRIES_THAT_LINK = (  # to this name, or to another name of the entry that it names
     "SELECT entry FROM link WHERE key = ? UNION SELECT l.entry FROM name n JOIN name o ON o.entry = n.entry AND o.own "
-    "JOIN link l ON l.key = o.key WHERE n.key = ? AND n.own"
+    "JOIN link l ON l.key = o.key AND l.entry <> n.entry WHERE n.key = ? AND n.own"
 )
 
 _LOCAL = "e.at + 1000000 * e.utc_offset"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any, NamedTuple, cast
@@ -34,24 +34,12 @@ class ChunkRow:
 
 
 @dataclass(frozen=True, slots=True)
-class MarkRows:
-    """Keys of an entry's links and of its names; True for a name that is the entry's own (see `schema.sql`).
-
-    `open_tasks` is None for an entry without tasks.
-    """
-
-    links: frozenset[int]
-    names: Mapping[int, bool]
-    open_tasks: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class EntryRow:
     """One entry to be indexed. `hash` is that of its bytes, `row_hash` that of its rows without its place.
 
-    `chunks` makes its passages, in order and at least one, and `marks` its links, names and tasks; that is most of the
-    work, and only needed where `row_hash` is another than the index has. `hides`: a private passage stands in its
-    bytes.
+    `chunks` makes its passages, in order and at least one, and `marks` its rows of the tables link, name and task, each
+    sorted; that is most of the work, and only needed where `row_hash` is another than the index has. `hides`: a private
+    passage stands in its bytes.
     """
 
     entry: Entry
@@ -59,7 +47,7 @@ class EntryRow:
     content_hash: int
     row_hash: int
     chunks: Callable[[], tuple[ChunkRow, ...]]
-    marks: Callable[[], MarkRows]
+    marks: Callable[[], tuple[list[Any], list[Any], list[Any]]]
     hides: bool
 
 

@@ -361,16 +361,14 @@ class Writer:
 
 def _labels(row: EntryRow) -> tuple[list[Any], ...]:
     """The rows of an entry in each table of _LABELS, without its rowid."""
-    entry, marks = row.entry, row.marks()
+    entry = row.entry
     known = dict(entry.fingerprints)
     return (
         list(enumerate(entry.tags)),
         [(seq, path, known.get(path)) for seq, path in enumerate(entry.files)],
         [(old,) for old in sorted(set(entry.supersedes))],
         [(seq, name, value, field_words(value)) for seq, (name, value) in enumerate(entry.fields)],
-        [(key,) for key in sorted(marks.links)],
-        sorted(marks.names.items()),
-        [] if marks.open_tasks is None else [(marks.open_tasks,)],
+        *row.marks(),
     )
 
 

@@ -18,10 +18,9 @@ import posixpath
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 from urllib.parse import unquote
 
-from ..models import Entry
+from ..models import Entry, Link, Task
 from .blocks import LINK, LOGSEQ_OWN, WIKI_LINK, without_code
 
 MAX_FIELDS, MAX_FIELD = 100, 500
@@ -61,29 +60,18 @@ _DUE = re.compile(rf"(?:\bdue::?|[📅📆🗓]\ufe0f?|\bDEADLINE:[ ]*<){_ON}")
 _SCHEDULED = re.compile(rf"(?:[⏳⌛]\ufe0f?|\bSCHEDULED:[ ]*<){_ON}")
 
 
-class LinkText(NamedTuple):
-    """A link as it is written: `line` counts from 0 within the text; any of `keys` may be a name it leads to."""
-
-    line: int
-    target: str
-    keys: tuple[int, ...]
-
-
-class TaskText(NamedTuple):
-    """A task as it is written: `line` counts from 0 within the text; `due` is `YYYY-MM-DD`."""
-
-    line: int
-    text: str
-    done: bool
-    due: str | None
-
-
 def fields_of(front_matter: Iterable[tuple[str, str]], text: str) -> tuple[tuple[str, str], ...]:
     """(name, value) of each field: of the front matter, then of the properties in `text`; what says the title,
     the tags, the date or the state of an editor is none."""
     pairs = [(field_name(name), value) for name, value in (*front_matter, *_properties(text))]
     kept = ((name, " ".join(value.replace("\0", " ").split())[:MAX_FIELD]) for name, value in pairs if _is_field(name))
     return tuple(dict.fromkeys(pair for pair in kept if pair[1]))[:MAX_FIELDS]
+
+
+def front_fields(entry: Entry) -> list[tuple[str, str]]:
+    """The fields that its text does not show: those of front matter."""
+    text = entry.content.lower() if entry.fields else ""
+    return [(name, value) for name, value in entry.fields if f"{name}::" not in text]
 
 
 def page_properties(text: str) -> tuple[str | None, tuple[str, ...]]:
@@ -159,22 +147,22 @@ def names_of(entry: Entry, *, first: bool) -> dict[int, bool]:
     return dict.fromkeys(map(link_key, shared), False) | dict.fromkeys(map(link_key, own + paths * of_file), True)
 
 
-def links_of(entry: Entry, text: str) -> list[LinkText]:
-    """The links of an entry in `text`, its body, then in its fields; last what it supersedes."""
+def links_of(entry: Entry, text: str) -> dict[tuple[int, ...], Link]:
+    """The links of an entry, each target once: in `text`, its body line for line, then in its title and fields; last
+    what it supersedes. Any of the keys may be a name that the link leads to.
+    """
     assert entry.place is not None
-    head = entry.place.line - entry.place.body_line
-    found = list(_links(text, entry.place.path))
-    known = {link.target for link in found}
-    in_fields = (link for _, value in entry.fields for link in _links(value, entry.place.path))
-    found += (link._replace(line=head) for link in in_fields if link.target not in known)
-    return [*found, *(LinkText(head, id, (link_key(id),)) for id in entry.supersedes)]
+    path, line = entry.place.path, entry.place.line
+    found = _links(text, path, entry.place.body_line)
+    for value in (entry.title, *(value for _, value in entry.fields)):
+        found |= {ways: link for ways, link in _links(value, path, line).items() if ways not in found}
+    return found | {(link_key(id),): Link(id, path, line) for id in entry.supersedes}
 
 
-def _links(text: str, path: str) -> Iterator[LinkText]:
-    if "[[" not in text and "](" not in text:
-        return
-    plain = without_code(text)
-    at = line = 0
+def _links(text: str, path: str, line: int) -> dict[tuple[int, ...], Link]:
+    found: dict[tuple[int, ...], Link] = {}
+    plain = without_code(text) if "[[" in text or "](" in text else ""
+    at = 0
     for match in sorted((*WIKI_LINK.finditer(plain), *LINK.finditer(plain)), key=re.Match.start):
         line += plain.count("\n", at, match.start())
         at = match.start()
@@ -187,14 +175,17 @@ def _links(text: str, path: str) -> Iterator[LinkText]:
             ways = [posixpath.normpath(posixpath.join(posixpath.dirname(path), target)), target]
             is_note = target.endswith(".md") and "://" not in target
         if is_note and ways[-1] and not _ATTACHMENT.search(ways[-1]):
-            yield LinkText(line, target, tuple(dict.fromkeys(map(link_key, ways))))
+            found.setdefault(tuple(dict.fromkeys(map(link_key, ways))), Link(target, path, line))
+    return found
 
 
-def tasks_of(text: str) -> list[TaskText]:
-    """The tasks of a text, in order."""
-    found: list[TaskText] = []
-    plain = without_code(text)
-    at = line = 0
+def tasks_of(entry: Entry, text: str) -> list[Task]:
+    """The tasks of an entry, in order; `text` is its body line for line."""
+    assert entry.place is not None
+    place, day = entry.place, None if entry.date_source == "mtime" else entry.date
+    found: list[Task] = []
+    plain = without_code(text) if _TASK.search(text) else ""
+    at, line = 0, place.body_line
     for match in _TASK.finditer(plain):
         line += plain.count("\n", at, match.start())
         at = match.start()
@@ -202,5 +193,6 @@ def tasks_of(text: str) -> list[TaskText]:
         block = plain[at : following.start() if following else len(plain)]
         due = _DUE.search(block) or _SCHEDULED.search(block)
         done = bool(match["done"]) or (match["box"] or " ") in "xX-"
-        found.append(TaskText(line, text[slice(*match.span("text"))].strip(), done, due and due[1]))
+        said = text[slice(*match.span("text"))].strip()
+        found.append(Task(said, done, due and due[1], place.path, line, entry.id, entry.title, day))
     return found

@@ -6,13 +6,14 @@ import hashlib
 from dataclasses import fields
 from functools import partial
 from operator import attrgetter
+from typing import Any
 
-from ..index import ChunkRow, EntryRow, FileRows, MarkRows
+from ..index import ChunkRow, EntryRow, FileRows
 from ..index.chunking import cut
 from ..models import Entry, ParsedFile, Place, Stamp
 from ..notes.blocks import MASK, newlines
 from ..notes.markdown import body_text, plain_text
-from ..notes.marks import links_of, names_of, tasks_of
+from ..notes.marks import front_fields, links_of, names_of, tasks_of
 from ..notes.privacy import mask
 from ..notes.reading import is_saved
 
@@ -47,11 +48,11 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> F
     return FileRows(stamp, hash_of(data), settled, tuple(rows), parsed.issues, hides=masked != data)
 
 
-def _mark_rows(entry: Entry, body: bytes, first: bool) -> MarkRows:
+def _mark_rows(entry: Entry, body: bytes, first: bool) -> tuple[list[Any], list[Any], list[Any]]:
     text = lines_of(body)
-    tasks = tasks_of(text)
-    links = frozenset(key for link in links_of(entry, text) for key in link.keys)
-    return MarkRows(links, names_of(entry, first=first), sum(not task.done for task in tasks) if tasks else None)
+    links = {(key,) for keys in links_of(entry, text) for key in keys}
+    tasks = [not task.done for task in tasks_of(entry, text)]
+    return sorted(links), sorted(names_of(entry, first=first).items()), [(sum(tasks),)] if tasks else []
 
 
 def lines_of(masked: bytes) -> str:
@@ -109,7 +110,7 @@ def _repeated(label: str) -> str:
 
 def _labels(entry: Entry) -> str:
     aliases = [value for key, value in entry.extra if key == "aliases"]
-    fields = plain_text(" ".join(text for pair in entry.fields if pair[1] not in entry.content for text in pair))
+    fields = plain_text(" ".join(text for pair in front_fields(entry) for text in pair))
     return " ".join((*entry.tags, entry.project or "", *entry.files, *aliases, fields)).strip()
 
 
