@@ -177,8 +177,7 @@ class Writer:
         self._put_passages(
             [(0, entry, number, chunk) for entry, _, row in new for number, chunk in enumerate(row.chunks())]
         )
-        for entry, _, row in new:
-            self._insert_labels(entry, row)
+        self._insert_labels([(entry, _labels(row)) for entry, _, row in new])
         if "vocabulary" in self._file.kept:
             tags, projects, files = cast(Vocabulary, self._file.kept["vocabulary"])
             for tag in (tag for _, _, row in new for tag in row.entry.tags):
@@ -187,24 +186,23 @@ class Writer:
             files |= {path.lower() for _, _, row in new for path in row.entry.files}
             self._file.kept["vocabulary"] = Vocabulary(tags, projects, files)
 
-    def _insert_labels(self, rowid: int, row: EntryRow) -> None:
-        for table, labels in zip(_LABELS, _labels(row), strict=True):
-            if labels:
-                places = ", ".join("?" * (1 + len(labels[0])))
-                self._file.db.executemany(
-                    f"INSERT INTO {table} VALUES ({places})", [(rowid, *label) for label in labels]
-                )
+    def _insert_labels(self, labelled: Sequence[tuple[int, tuple[list[Any], ...]]]) -> None:
+        """Writes the labels of entries, given by rowid; in few statements, too."""
+        for place, (table, columns) in enumerate(_LABELS.items()):
+            if rows := [(entry, *label) for entry, labels in labelled for label in labels[place]]:
+                self._file.db.executemany(f"INSERT INTO {table} VALUES (?{', ?' * len(columns.split(','))})", rows)
 
     def _replace_entry(self, rowid: int, source: int, seq: int, row: EntryRow) -> None:
         """Writes what differs: an entry is written again also where only one beside it changed."""
-        labels = [
+        labels = _labels(row)
+        stored = [
             self._file.rows(f"SELECT {columns} FROM {table} WHERE entry = ? ORDER BY 1", rowid)
             for table, columns in _LABELS.items()
         ]
-        if labels != list(_labels(row)):
+        if stored != list(labels):
             for table in _LABELS:
                 self._file.db.execute(f"DELETE FROM {table} WHERE entry = ?", (rowid,))
-            self._insert_labels(rowid, row)
+            self._insert_labels([(rowid, labels)])
             self._file.kept.pop("vocabulary", None)
         key = row.entry.project and project_key(row.entry.project)
         if not self._file.value("SELECT project_key IS ? FROM entry WHERE rowid = ?", key, rowid):

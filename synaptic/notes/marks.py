@@ -18,6 +18,7 @@ import posixpath
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from urllib.parse import unquote
 
 from ..models import Entry, Link, Task
@@ -106,6 +107,7 @@ def field_words(value: str) -> str:
     return f" {' '.join(_WORDS.findall(folded))} "
 
 
+@lru_cache(4096)  # pages are linked to many times
 def link_key(name: str) -> int:
     """The number by which links and names are compared; signed, 64 bit.
 
@@ -161,9 +163,10 @@ def links_of(entry: Entry, text: str) -> dict[tuple[int, ...], Link]:
 
 def _links(text: str, path: str, line: int) -> dict[tuple[int, ...], Link]:
     found: dict[tuple[int, ...], Link] = {}
-    plain = without_code(text) if "[[" in text or "](" in text else ""
+    kinds = [kind for kind, sign in ((WIKI_LINK, "[["), (LINK, "](")) if sign in text]
+    plain = without_code(text) if kinds else ""
     at = 0
-    for match in sorted((*WIKI_LINK.finditer(plain), *LINK.finditer(plain)), key=re.Match.start):
+    for match in sorted((match for kind in kinds for match in kind.finditer(plain)), key=re.Match.start):
         line += plain.count("\n", at, match.start())
         at = match.start()
         if match.re is WIKI_LINK:
