@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..errors import NotFound
 from ..language.query import read_date
 from ..models import Entry, Filters, Link, Links, Task
 from ..notes.marks import link_key, links_of, tasks_of
@@ -24,7 +25,11 @@ def links(ws: Workspace, name: str) -> Links:
         key = link_key(name)
         rowids = ws.index.named([key]).get(key, [])
         if not rowids and not ws.index.linking([], [key]):
-            rowids = [ws.index.resolve(name.strip()).rowid]
+            try:
+                rowids = [ws.index.resolve(name.strip()).rowid]
+            except NotFound as error:
+                message = f"Nothing is called {name[:40]!r}, and nothing links to it."
+                raise NotFound(message, hint="Give an id, a title, an alias or a path; search finds them.") from error
         return linked(ws, rowids, [key])
 
     return in_step(ws, run)
