@@ -129,11 +129,11 @@ def link_key(name: str) -> int:
     return int.from_bytes(hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).digest(), signed=True)
 
 
-def names_of(entry: Entry, *, first: bool) -> dict[int, bool]:
-    """The keys of an entry's names, True for its own; `first`: it is the first entry of its file.
+def names_of(entry: Entry, *, of_file: bool, first: bool) -> dict[int, bool]:
+    """The keys of an entry's names, True for its own.
 
-    Its own are id, title and aliases, and of a note of a file its path, whole or from any folder on. The others are
-    the path of a file with several entries, and the day.
+    Its own are id, title and aliases, and for the note `of_file` the path, whole or from any folder on. The others are
+    the day, and the path of a file of several entries, which its `first` one keeps.
     """
     assert entry.place is not None
     parts = entry.place.path.split("/")
@@ -143,7 +143,6 @@ def names_of(entry: Entry, *, first: bool) -> dict[int, bool]:
         entry.title,
         *(alias for key, text in entry.extra if key == "aliases" for alias in text.split(", ")),
     ]
-    of_file = first and entry.place.whole_file
     shared = [] if entry.date_source == "mtime" else [entry.date]
     shared += paths if first and not of_file else []
     return dict.fromkeys(map(link_key, shared), False) | dict.fromkeys(map(link_key, own + paths * of_file), True)

@@ -251,9 +251,10 @@ class _Reader:
 
     def _with_fields(self, entries: Sequence[Entry]) -> Iterator[Entry]:
         """The entries with their fields; front matter tells of the note of the file, or else of all entries."""
-        note = next((entry for entry in entries[:1] if entry.place and entry.place.whole_file), None)
+        note = self._derive("", 1)
+        for_all = note not in {entry.id for entry in entries}
         for entry in entries:
-            front = self.front.fields if note in (None, entry) else ()
+            front = self.front.fields if for_all or entry.id == note else ()
             fields = fields_of(front, entry.content) if front or "::" in entry.content else ()
             yield replace(entry, fields=fields) if fields else entry
 

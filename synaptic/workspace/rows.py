@@ -15,7 +15,7 @@ from ..notes.blocks import MASK, newlines
 from ..notes.markdown import body_text, plain_text
 from ..notes.marks import front_fields, links_of, names_of, tasks_of
 from ..notes.privacy import mask
-from ..notes.reading import is_saved
+from ..notes.reading import composed, derived_id, is_saved
 
 CONTEXT_CHARS = 100
 """Of each neighbour. With 900 long neighbours drown a short note's own words: recall@10 of words alone on BEAM is .38
@@ -49,10 +49,11 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> F
 
 
 def _mark_rows(entry: Entry, body: bytes, first: bool) -> tuple[list[Any], list[Any], list[Any]]:
-    text = lines_of(body)
+    text, day = lines_of(body), None if entry.date_source == "mtime" else entry.at.date()
+    names = names_of(entry, of_file=entry.id == derived_id(day, composed(place_of(entry).path), "", 1), first=first)
     links = {(key,) for keys in links_of(entry, text) for key in keys}
     tasks = [not task.done for task in tasks_of(entry, text)]
-    return sorted(links), sorted(names_of(entry, first=first).items()), [(sum(tasks),)] if tasks else []
+    return sorted(links), sorted(names.items()), [(sum(tasks),)] if tasks else []
 
 
 def lines_of(masked: bytes) -> str:
