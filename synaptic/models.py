@@ -200,7 +200,6 @@ class Filters:
     has_body: bool | None = None
     has_files: bool | None = None
     has_tasks: bool | None = None
-    is_dated: bool = False
     where: tuple[tuple[str, str], ...] = ()
     links_to: str | None = None
     include_superseded: bool = False

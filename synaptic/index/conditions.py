@@ -80,8 +80,6 @@ def conditions(filters: Filters, *, singly: bool = False, rowid: str = "e.rowid"
         add(f"{'' if filters.has_files else 'NOT '}EXISTS (SELECT 1 FROM file WHERE entry = e.rowid)")
     if filters.has_tasks is not None:
         add(f"{'' if filters.has_tasks else 'NOT '}EXISTS (SELECT 1 FROM task WHERE entry = e.rowid)")
-    if filters.is_dated:
-        add("e.date_source <> 'mtime'")
     for name, value in filters.where:
         add("e.rowid IN (SELECT entry FROM field WHERE name = ? AND instr(words, ?))", name, field_words(value))
     if filters.links_to is not None:

@@ -611,7 +611,7 @@ class Index:
     def calendar(self, since: str, until: str, *, limit: int) -> tuple[str | None, str | None, list[int]]:
         """(the last day with entries before `since`, the first after `until`, entries on the day of the year `since`
         in other years, newest first). Undated entries do not count."""
-        dated = "FROM entry WHERE id IS NOT NULL AND date_source <> 'mtime'"
+        dated = "FROM entry WHERE id IS NOT NULL AND dated = 1"
         [(before, after)] = self.file.rows(
             f"SELECT max(date) FILTER (WHERE date < ?), min(date) FILTER (WHERE date > ?) {dated}", since, until
         )

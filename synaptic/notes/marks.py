@@ -143,7 +143,7 @@ def names_of(entry: Entry, *, of_file: bool, first: bool) -> dict[int, bool]:
         entry.title,
         *(alias for key, text in entry.extra if key == "aliases" for alias in text.split(", ")),
     ]
-    shared = [] if entry.date_source == "mtime" else [entry.date]
+    shared = [entry.date] if entry.dated else []
     shared += paths if first and not of_file else []
     return dict.fromkeys(map(link_key, shared), False) | dict.fromkeys(map(link_key, own + paths * of_file), True)
 
@@ -184,7 +184,7 @@ def _links(text: str, path: str, line: int) -> dict[tuple[int, ...], Link]:
 def tasks_of(entry: Entry, text: str) -> list[Task]:
     """The tasks of an entry, in order; `text` is its body line for line."""
     assert entry.place is not None
-    place, day = entry.place, None if entry.date_source == "mtime" else entry.date
+    place, day = entry.place, entry.date if entry.dated else None
     found: list[Task] = []
     plain = without_code(text) if _TASK.search(text) else ""
     at, line = 0, place.body_line

@@ -130,7 +130,7 @@ def days(ws: Workspace, date: str = "today", *, week: bool = False) -> Days:
     day = calendar_day.fromisoformat(read_date(date, now=ws.clock(), name="date"))
     first = day - timedelta(day.weekday()) if week else day
     since, until = first.isoformat(), (first + timedelta(6 if week else 0)).isoformat()
-    wanted = Filters(since=since, until=until, is_dated=True, include_superseded=True)
+    wanted = Filters(since=since, until=until, include_superseded=True)
 
     def run(report: SyncReport) -> Days:
         total, rowids = ws.index.listing(wanted, order="oldest", limit=-1)

@@ -86,7 +86,6 @@ def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple
         rowids = ws.index.listing(Filters(has_tasks=True), order="newest", limit=-1)[1]
         texts = read_lines(ws, rowids)
         found = (task for row in rowids for task in tasks_of(*texts[row]) if task.done == done)
-        wanted = (task for task in found if not last or (task.due and task.due <= last))
-        return tuple(sorted(wanted, key=lambda task: task.date is None))
+        return tuple(task for task in found if not last or (task.due and task.due <= last))
 
     return in_step(ws, run)

@@ -49,8 +49,8 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> F
 
 
 def _mark_rows(entry: Entry, body: bytes, first: bool) -> tuple[list[Any], list[Any], list[Any]]:
-    text, day = lines_of(body), None if entry.date_source == "mtime" else entry.at.date()
-    names = names_of(entry, of_file=entry.id == derived_id(day, composed(place_of(entry).path), "", 1), first=first)
+    text, of_path = lines_of(body), derived_id(None, composed(place_of(entry).path), "", 1)
+    names = names_of(entry, of_file=of_path.endswith(entry.short_id), first=first)
     links = {(key,) for keys in links_of(entry, text) for key in keys}
     tasks = [not task.done for task in tasks_of(entry, text)]
     return sorted(links), sorted(names.items()), [(sum(tasks),)] if tasks else []
