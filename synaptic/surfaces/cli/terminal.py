@@ -205,7 +205,7 @@ def days_text(days: Days, to: Screen) -> str:
         for entry in group:
             text, title = clean(entry.content), one_line(entry.title)
             marks = " · ".join(["" if entry.type == "note" else entry.type, short(entry.id)]).strip(" ·")
-            heading = marks if text.startswith(title.rstrip(".…")) else f"{title} · {marks}"
+            heading = marks if title.rstrip(".…") in one_line(text[:400]) else f"{title} · {marks}"
             time = "" if entry.time == "00:00" else f"{entry.time} "  # most likely a note without a time
             parts += [f"## {time}{heading}", text if entry.content != entry.title else title]
     if not days.found.entries:
