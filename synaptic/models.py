@@ -62,6 +62,8 @@ class Entry:
     `tags` are lower case, in order of appearance, heading first, without `#`. `extra` holds comment keys
     that Synaptic does not know, so that an edit keeps them. `fingerprints` are (path, hash) of those of `files`
     that lay in the repository of the save, `changed_files` those whose hash is another where this process works.
+    `fields` are (name in lower case, value) of front matter and of properties in the text, as far as nothing above
+    says the same; a list gives a pair for each item.
     Two entries are equal when they say the same, wherever they stand.
     """
 
@@ -79,6 +81,7 @@ class Entry:
     supersedes: tuple[str, ...] = ()
     by: str | None = None
     extra: tuple[tuple[str, str], ...] = ()
+    fields: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     heading_tags: tuple[str, ...] = field(default=(), compare=False)
     date_source: DateSource = field(default="file", compare=False)
     derived_id: bool = field(default=False, compare=False)
@@ -180,6 +183,7 @@ class Filters:
     An undated entry passes neither `since` nor `until`.
     `paths` are folders and files of the journal, also as globs. `words` are words, phrases and beginnings (`plug*`).
     An entry that any filter of `without` lets through is left out.
+    `where` are (field in lower case, value), all of which must hold. `links_to` is a name that a link may say.
     """
 
     types: tuple[EntryType, ...] = ()
@@ -196,6 +200,8 @@ class Filters:
     has_body: bool | None = None
     has_files: bool | None = None
     has_tasks: bool | None = None
+    where: tuple[tuple[str, str], ...] = ()
+    links_to: str | None = None
     include_superseded: bool = False
     without: Filters | None = None
 
@@ -351,16 +357,68 @@ class Facets:
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """A link that stands in `path:line`, `text` being its target as written.
+
+    `id` and `title` are those of the entry at the other end; None where there is none.
+    """
+
+    text: str
+    path: str
+    line: int
+    id: str | None = None
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """The links of an entry or page, in order, and the links of others to it."""
+
+    links: tuple[Link, ...] = ()
+    backlinks: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A task that stands in `path:line` of an entry; `date`, the entry's, and `due` are `YYYY-MM-DD` or None."""
+
+    text: str
+    done: bool
+    due: str | None
+    path: str
+    line: int
+    id: str
+    title: str
+    date: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Listing:
     """Entries in order, `total` before `limit`; `superseded_by` leads from a superseded id to the id that replaces
-    it."""
+    it. `links` are by id."""
 
     total: int
     entries: tuple[Entry, ...]
     cursor: str | None = None
     superseded_by: dict[str, str] = field(default_factory=dict)
+    links: dict[str, Links] = field(default_factory=dict)
     facets: Facets | None = None
     notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """The entries of the days from `since` to `until`, oldest first; dates are `YYYY-MM-DD`.
+
+    `before` and `after` are the nearest other days with entries. `on_this_day` are entries of other years.
+    """
+
+    since: str
+    until: str
+    found: Listing
+    before: str | None
+    after: str | None
+    on_this_day: Listing
 
 
 @dataclass(frozen=True, slots=True)

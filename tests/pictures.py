@@ -27,7 +27,16 @@ def picture(index: Index) -> dict[str, Any]:
         names[columns.pop("rowid")] = key
         columns.pop("source")
         entries[key] = columns
-    for table, order in (("tag", "seq"), ("file", "seq"), ("supersedes", "target")):
+    marks = {
+        "tag": "seq",
+        "file": "seq",
+        "supersedes": "target",
+        "field": "seq",
+        "link": "key",
+        "name": "key",
+        "task": "open",
+    }
+    for table, order in marks.items():
         for entry, *values in db.execute(f"SELECT * FROM {table} ORDER BY entry, {order}"):
             entries[names[entry]].setdefault(table, []).append(values)
     passages: dict[tuple[Key, int], dict[str, Any]] = {}

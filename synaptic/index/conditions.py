@@ -10,6 +10,7 @@ from typing import Any
 
 from ..language.words import match
 from ..models import Filters
+from ..notes.marks import field_words, link_key
 
 OWN = "own"
 """The column that holds an entry's own words, not its neighbours'."""
@@ -77,6 +78,13 @@ def conditions(filters: Filters, *, singly: bool = False, rowid: str = "e.rowid"
         add(f"e.body_end {'>' if filters.has_body else '='} e.body_start")
     if filters.has_files is not None:
         add(f"{'' if filters.has_files else 'NOT '}EXISTS (SELECT 1 FROM file WHERE entry = e.rowid)")
+    if filters.has_tasks is not None:
+        add(f"{'' if filters.has_tasks else 'NOT '}EXISTS (SELECT 1 FROM task WHERE entry = e.rowid)")
+    for name, value in filters.where:
+        add("e.rowid IN (SELECT entry FROM field WHERE name = ? AND instr(words, ?))", name, field_words(value))
+    if filters.links_to is not None:
+        key = link_key(filters.links_to)
+        add(f"e.rowid IN ({_ENTRIES_THAT_LINK})", key, key)
     for unwanted in (filters.without or Filters()).each().values():
         condition, bound = conditions(unwanted, singly=singly, rowid=rowid)
         add(f"(1{condition}) IS NOT TRUE", *bound)
@@ -161,6 +169,11 @@ _ENTRIES_OF_FILES = (
     "(SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(?)) "
     "SELECT f.entry FROM file f CROSS JOIN wanted w ON f.path = w.path "
     "OR substr(f.path, -w.tail_length) = w.tail OR substr(f.path, 1, w.head_length) = w.head"
+)
+
+_ENTRIES_THAT_LINK = (  # to this name, or to another name of the entry that it names
+    "SELECT entry FROM link WHERE key = ? UNION SELECT l.entry FROM name n JOIN name o ON o.entry = n.entry AND o.own "
+    "JOIN link l ON l.key = o.key AND l.entry <> n.entry WHERE n.key = ? AND n.own"
 )
 
 _LOCAL = "e.at + 1000000 * e.utc_offset"

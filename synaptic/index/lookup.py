@@ -457,6 +457,11 @@ class Index:
 
         return self.file.keep("vocabulary", asked)
 
+    def field_names(self) -> frozenset[str]:
+        """The names of fields that some entry has."""
+        names = "SELECT DISTINCT name FROM field"
+        return self.file.keep("fields", lambda: frozenset(row[0] for row in self.file.rows(names)))
+
     def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
         """Chunks whose own text, title or tags hold a word of this stem."""
         sql = "SELECT doc FROM chunk_place WHERE term = ? AND col = ? LIMIT ?"
@@ -476,10 +481,14 @@ class Index:
         tags = self._grouped(f"SELECT entry, name FROM tag WHERE entry IN {THESE} ORDER BY entry, seq", these)
         files = self._grouped(f"SELECT entry, path, hash FROM file WHERE entry IN {THESE} ORDER BY entry, seq", these)
         old = self._grouped(f"SELECT entry, target FROM supersedes WHERE entry IN {THESE}", these)
+        fields = self._grouped(
+            f"SELECT entry, name, value FROM field WHERE entry IN {THESE} ORDER BY entry, seq", these
+        )
         for row in self.file.rows(f"{SELECT_ENTRY} WHERE e.rowid IN {THESE} AND e.id IS NOT NULL", these):
             rowid = row[0]
+            labels = tuple(tags.get(rowid, ())), files.get(rowid, ()), tuple(old.get(rowid, ())), fields.get(rowid, ())
             try:
-                found[rowid] = stored(row, tuple(tags.get(rowid, ())), files.get(rowid, ()), tuple(old.get(rowid, ())))
+                found[rowid] = stored(row, *labels)
             except (OverflowError, TypeError, ValueError) as error:
                 raise apsw.CorruptError(f"a row makes no sense: {error}") from error
         return found
@@ -571,6 +580,43 @@ class Index:
             json.dumps(ids),
         )
         return dict(rows)
+
+    def named(self, keys: Collection[int]) -> dict[int, list[int]]:
+        """For each of these keys that is a name: the entries whose own name it is, else all that share it."""
+        return self._grouped(
+            "SELECT n.key, n.entry FROM name n JOIN entry e ON e.rowid = n.entry "
+            f"WHERE n.key IN {THESE} AND e.id IS NOT NULL AND n.own = (SELECT max(own) FROM name WHERE key = n.key) "
+            "ORDER BY e.at, e.seq",
+            json.dumps(list(keys)),
+        )
+
+    def linking(self, rowids: Sequence[int], keys: Sequence[int] = ()) -> list[tuple[int, int]]:
+        """(entry, key) of each link from other entries to an own name of one of these, or to these keys."""
+        sql = (
+            f"SELECT l.entry, l.key FROM link l JOIN entry e ON e.rowid = l.entry WHERE l.entry NOT IN {THESE} "
+            f"AND l.key IN (SELECT key FROM name WHERE own AND entry IN {THESE} UNION SELECT value FROM json_each(?)) "
+            "AND e.id IS NOT NULL ORDER BY e.at DESC"
+        )
+        these = json.dumps(list(rowids))
+        return cast("list[tuple[int, int]]", self.file.rows(sql, these, these, json.dumps(list(keys))))
+
+    def unnamed(self) -> list[tuple[int, int]]:
+        """(entry, key) of each link whose key is no name."""
+        sql = (
+            "SELECT l.entry, l.key FROM link l JOIN entry e ON e.rowid = l.entry "
+            "WHERE e.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM name n WHERE n.key = l.key)"
+        )
+        return cast("list[tuple[int, int]]", self.file.rows(sql))
+
+    def calendar(self, since: str, until: str, *, limit: int) -> tuple[str | None, str | None, list[int]]:
+        """(the last day with entries before `since`, the first after `until`, entries on the day of the year `since`
+        in other years, newest first). Undated entries do not count."""
+        dated = "FROM entry WHERE id IS NOT NULL AND dated = 1"
+        [(before, after)] = self.file.rows(
+            f"SELECT max(date) FILTER (WHERE date < ?), min(date) FILTER (WHERE date > ?) {dated}", since, until
+        )
+        same_day = f"SELECT rowid {dated} AND substr(date, 5) = ? AND date <> ? ORDER BY at DESC LIMIT ?"
+        return before, after, [row[0] for row in self.file.rows(same_day, since[4:], since, limit)]
 
     def same_content(self, content_hash: int, at: datetime, window: timedelta) -> list[int]:
         """The rowids of the entries with this content, no older at `at` than `window`, oldest first."""

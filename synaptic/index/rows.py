@@ -37,8 +37,9 @@ class ChunkRow:
 class EntryRow:
     """One entry to be indexed. `hash` is that of its bytes, `row_hash` that of its rows without its place.
 
-    `chunks` makes its passages, in order and at least one; that is half of the work, and only needed where
-    `row_hash` is another than the index has. `hides`: a private passage stands in its bytes.
+    `chunks` makes its passages, in order and at least one, and `marks` its rows of the tables link, name and task, each
+    sorted; that is most of the work, and only needed where `row_hash` is another than the index has. `hides`: a private
+    passage stands in its bytes.
     """
 
     entry: Entry
@@ -46,6 +47,7 @@ class EntryRow:
     content_hash: int
     row_hash: int
     chunks: Callable[[], tuple[ChunkRow, ...]]
+    marks: Callable[[], tuple[list[Any], list[Any], list[Any]]]
     hides: bool
 
 
@@ -241,7 +243,11 @@ def place_values(seq: int, row: EntryRow) -> tuple[Any, ...]:
 
 
 def stored(
-    row: Sequence[Any], tags: tuple[str, ...], files: Sequence[tuple[str, str | None]], old: tuple[str, ...]
+    row: Sequence[Any],
+    tags: tuple[str, ...],
+    files: Sequence[tuple[str, str | None]],
+    old: tuple[str, ...],
+    fields: Sequence[tuple[str, str]],
 ) -> Stored:
     (rowid, id_, own_id, at, offset, date_source, type_, title, project, importance, parent, author,
      derived, path, line, start, end, body_start, body_end, body_line, whole_file, hash_) = row  # fmt: skip
@@ -261,6 +267,7 @@ def stored(
         parent=parent,
         supersedes=old,
         by=author,
+        fields=tuple((name, value) for name, value in fields),
         date_source=cast(DateSource, date_source),
         derived_id=bool(derived),
         place=Place(path, line, start, end, body_start, body_end, body_line, bool(whole_file)),

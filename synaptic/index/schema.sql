@@ -90,6 +90,38 @@ CREATE TABLE supersedes (
 ) WITHOUT ROWID;
 CREATE INDEX supersedes_target ON supersedes (target);
 
+-- What front matter and properties say, beside title, tags, aliases and date.
+CREATE TABLE field (
+    entry INTEGER NOT NULL REFERENCES entry (rowid) ON DELETE CASCADE,
+    seq   INTEGER NOT NULL,
+    name  TEXT NOT NULL,
+    value TEXT NOT NULL,
+    words TEXT NOT NULL,             -- `marks.field_words` of the value
+    PRIMARY KEY (entry, seq)
+) WITHOUT ROWID;
+CREATE INDEX field_name ON field (name);
+
+-- Links and the names they lead to, as numbers (`marks.link_key`); the text of a link stands in the journal.
+CREATE TABLE link (
+    entry INTEGER NOT NULL REFERENCES entry (rowid) ON DELETE CASCADE,
+    key   INTEGER NOT NULL,
+    PRIMARY KEY (entry, key)
+) WITHOUT ROWID;
+CREATE INDEX link_key ON link (key);
+
+CREATE TABLE name (
+    entry INTEGER NOT NULL REFERENCES entry (rowid) ON DELETE CASCADE,
+    key   INTEGER NOT NULL,
+    own   INTEGER NOT NULL,          -- 0: of a file or a day that may hold other entries too
+    PRIMARY KEY (entry, key)
+) WITHOUT ROWID;
+CREATE INDEX name_key ON name (key);
+
+CREATE TABLE task (
+    entry INTEGER PRIMARY KEY REFERENCES entry (rowid) ON DELETE CASCADE,
+    open  INTEGER NOT NULL           -- how many of the entry's tasks
+);
+
 -- What no file says: how often an entry was read, and how long calls took. It outlives a rebuild.
 CREATE TABLE access (
     id    TEXT PRIMARY KEY,

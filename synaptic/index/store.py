@@ -12,6 +12,7 @@ from ..language.words import spell
 from ..models import Proof, Stamp, Vector
 from ..notes.blocks import project_key
 from ..notes.markdown import derived_id
+from ..notes.marks import field_words
 from .database import Database
 from .rescue import create_vectors, set_aside
 from .rows import (
@@ -110,7 +111,7 @@ class Writer:
         else:
             db.execute("DROP TABLE IF EXISTS temp.kept")
         db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('delete-all')")
-        for table in ("chunk", "supersedes", "file", "tag", "entry", "issue", "source"):
+        for table in ("chunk", *_LABELS, "entry", "issue", "source"):
             db.execute(f"DELETE FROM {table}")
         if dimensions is not None:
             self._empty_vectors(dimensions)
@@ -176,8 +177,7 @@ class Writer:
         self._put_passages(
             [(0, entry, number, chunk) for entry, _, row in new for number, chunk in enumerate(row.chunks())]
         )
-        for entry, _, row in new:
-            self._insert_labels(entry, row)
+        self._insert_labels([(entry, _labels(row)) for entry, _, row in new])
         if "vocabulary" in self._file.kept:
             tags, projects, files = cast(Vocabulary, self._file.kept["vocabulary"])
             for tag in (tag for _, _, row in new for tag in row.entry.tags):
@@ -186,24 +186,23 @@ class Writer:
             files |= {path.lower() for _, _, row in new for path in row.entry.files}
             self._file.kept["vocabulary"] = Vocabulary(tags, projects, files)
 
-    def _insert_labels(self, rowid: int, row: EntryRow) -> None:
-        for table, labels in zip(_LABELS, _labels(row), strict=True):
-            if labels:
-                places = ", ".join("?" * (1 + len(labels[0])))
-                self._file.db.executemany(
-                    f"INSERT INTO {table} VALUES ({places})", [(rowid, *label) for label in labels]
-                )
+    def _insert_labels(self, labelled: Sequence[tuple[int, tuple[list[Any], ...]]]) -> None:
+        """Writes the labels of entries, given by rowid; in few statements, too."""
+        for place, (table, columns) in enumerate(_LABELS.items()):
+            if rows := [(entry, *label) for entry, labels in labelled for label in labels[place]]:
+                self._file.db.executemany(f"INSERT INTO {table} VALUES (?{', ?' * len(columns.split(','))})", rows)
 
     def _replace_entry(self, rowid: int, source: int, seq: int, row: EntryRow) -> None:
         """Writes what differs: an entry is written again also where only one beside it changed."""
-        labels = [
+        labels = _labels(row)
+        stored = [
             self._file.rows(f"SELECT {columns} FROM {table} WHERE entry = ? ORDER BY 1", rowid)
             for table, columns in _LABELS.items()
         ]
-        if labels != list(_labels(row)):
+        if stored != list(labels):
             for table in _LABELS:
                 self._file.db.execute(f"DELETE FROM {table} WHERE entry = ?", (rowid,))
-            self._insert_labels(rowid, row)
+            self._insert_labels([(rowid, labels)])
             self._file.kept.pop("vocabulary", None)
         key = row.entry.project and project_key(row.entry.project)
         if not self._file.value("SELECT project_key IS ? FROM entry WHERE rowid = ?", key, rowid):
@@ -358,18 +357,28 @@ class Writer:
             self._file.rows(f"PRAGMA incremental_vacuum({min(most, free - pages // FREE_SHARE)})")
 
 
-def _labels(row: EntryRow) -> tuple[list[Any], list[Any], list[Any]]:
-    """The rows of an entry's tags, files and superseded entries, without its rowid."""
+def _labels(row: EntryRow) -> tuple[list[Any], ...]:
+    """The rows of an entry in each table of _LABELS, without its rowid."""
     entry = row.entry
     known = dict(entry.fingerprints)
     return (
         list(enumerate(entry.tags)),
         [(seq, path, known.get(path)) for seq, path in enumerate(entry.files)],
         [(old,) for old in sorted(set(entry.supersedes))],
+        [(seq, name, value, field_words(value)) for seq, (name, value) in enumerate(entry.fields)],
+        *row.marks(),
     )
 
 
-_LABELS = {"tag": "seq, name", "file": "seq, path, hash", "supersedes": "target"}
+_LABELS = {
+    "tag": "seq, name",
+    "file": "seq, path, hash",
+    "supersedes": "target",
+    "field": "seq, name, value, words",
+    "link": "key",
+    "name": "key, own",
+    "task": "open",
+}
 _TOUCH = "UPDATE source SET mtime_ns = ?1, ctime_ns = nullif(?2, ?1), size = ?3, inode = ?4, settled = 1 WHERE id = ?5"
 _KNOWN_ENTRIES = f"SELECT own_id, rowid, row_hash, {', '.join(PLACE_COLUMNS)} FROM entry WHERE source = ?"
 _CHUNKS_OF_ENTRY = 'SELECT seq, rowid, hash, words_hash, start, "end", vector FROM chunk WHERE entry = ?'

@@ -293,16 +293,17 @@ def carry_over(old: int, known: bytes, path: Path) -> None:
         os.close(fd)
 
 
-def overwrite(path: Path, data: bytes) -> None:
+def overwrite(path: Path, data: bytes, *, sync: bool = True) -> None:
     """Replaces the contents of the private file `path`, which nobody else edits, by `data`."""
     temp = _temp(path)
     temp.unlink(missing_ok=True)
-    write_new(temp, data, private=True, step="overwrite-torn")
+    write_new(temp, data, private=True, step="overwrite-torn", sync=sync)
     try:
         rename_over(temp, path)
     finally:
         unlink(temp)
-    sync_dir(path.parent)
+    if sync:
+        sync_dir(path.parent)
 
 
 def clear_temp(path: Path) -> bool:

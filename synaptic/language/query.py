@@ -6,15 +6,16 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
 from ..errors import InvalidArgument
-from ..models import Filters
+from ..models import TYPES, Filters
 from ..notes.blocks import check_tag, project_key
 from ..notes.header import check_type, unique
+from ..notes.marks import field_name
 from .lexicon import STOP_WORDS, compiled
 from .tongues import fold
 from .words import words
@@ -68,7 +69,9 @@ class ParsedQuery:
     notices: tuple[str, ...] = ()
 
 
-def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool = True) -> ParsedQuery:
+def parse_query(
+    raw: str, filters: Filters, *, now: datetime, stop_words: bool = True, fields: Collection[str] = ()
+) -> ParsedQuery:
     """The query without its inline filters, which are joined to `filters`.
 
     | typed                         | read as                                     |
@@ -77,6 +80,7 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
     | `redis -kafka -tag:old`       | a word, without entries of that word or tag |
     | `"connection pool" size`      | a phrase that must occur, and three words   |
     | `plug* well-known --flag`     | a beginning of words, and three words       |
+    | `author:Zelazny`              | a filter, if `author` is one of `fields`    |
     | `status:open`                 | words, with a notice that names the filters |
     | `http://host:80 std::vector`  | words                                       |
 
@@ -86,7 +90,7 @@ def parse_query(raw: str, filters: Filters, *, now: datetime, stop_words: bool =
     bounds: list[str] = []
     notices: tuple[str, ...] = ()
     if ":" in read:
-        read, inline, bounds, notices = _inline_filters(read, now)
+        read, inline, bounds, notices = _inline_filters(read, now, fields)
         given = {name: value for name in inline.__slots__ if (value := getattr(inline, name))}
         filters = replace(filters, **{name: value for name, value in given.items() if not getattr(filters, name)})
     read, beginnings, filters, remarks = _operators(read, filters)
@@ -126,7 +130,9 @@ def _operators(text: str, filters: Filters) -> tuple[str, dict[str, str], Filter
     return _BEGINNING.sub(r"\1", text), beginnings, filters, notices
 
 
-def _inline_filters(text: str, now: datetime) -> tuple[str, Filters, list[str], tuple[str, ...]]:
+def _inline_filters(
+    text: str, now: datetime, fields: Collection[str] = ()
+) -> tuple[str, Filters, list[str], tuple[str, ...]]:
     """(the text without its filters, these, notices of bounds, notices of words that are no filters)."""
     notices: dict[str, None] = {}
     found: dict[str, list[str]] = {}
@@ -137,7 +143,9 @@ def _inline_filters(text: str, now: datetime) -> tuple[str, Filters, list[str], 
     def take(match: re.Match[str]) -> str:
         key, value = match[2].lower(), match[3] if match[3] is not None else match[4]
         key = f"has:{value}".lower().replace("tasks", "task") if key == "has" else key
-        if key not in _KEYS or (match[1] and key in ("since", "until")):
+        if key in fields and (key not in _KEYS or (key == "type" and value.lower() not in TYPES)):
+            key, value = "where", f"{key}={value}"
+        if key not in (*_KEYS, "where") or (match[1] and key in ("since", "until")):
             said = f"`{match[1] or ''}{key if key[:4] == 'has:' else match[2] + ':'}` is no filter, so it was searched"
             notices[f"{said} as a word. Filters: {', '.join(_KEYS)}."] = None
             return match[0]
@@ -200,6 +208,8 @@ def build_filters(
     has_body: bool | None = None,
     has_files: bool | None = None,
     has_tasks: bool | None = None,
+    where: str | Sequence[str] = (),
+    links_to: str | None = None,
     include_superseded: bool = False,
 ) -> Filters:
     """Checked filters from what a user gave. Raises InvalidArgument that names the valid values."""
@@ -230,8 +240,17 @@ def build_filters(
         has_body=has_body,
         has_files=has_files,
         has_tasks=has_tasks,
+        where=tuple(map(_field, _values("where", where))),
+        links_to=links_to,
         include_superseded=include_superseded,
     )
+
+
+def _field(text: str) -> tuple[str, str]:
+    name, sign, value = (part.strip() for part in text.partition("="))
+    if not (sign and name and value):
+        raise InvalidArgument(f"where is {text!r}.", valid=("NAME=VALUE",), hint="As in author=Zelazny.")
+    return field_name(name), value
 
 
 def build_preference(values: Mapping[str, object]) -> Filters:

@@ -60,12 +60,23 @@ _TAG_CHARS = (
     r"\u0900-\u0963\u0966-\u0e4e\u0e50-\u0f00\u1000-\u1049\u1050-\u109f\u1780-\u17d3"
 )
 _TAG = re.compile(rf"(?<![^ \t\n])#([{_TAG_CHARS}]+)")
+_WIKI_TAG = re.compile(r"(?<![^ \t\n])#\[\[([^\[\]\n]+)\]\]")
 _NOT_TAG = re.compile(rf"[^{_TAG_CHARS}]+")
 _INLINE = re.compile(
-    rf"(?P<ticks>`+)|(?P<comment><!--)|\[\[[^\[\]\n]*\]\]|\[[^\[\]\n]*\](?:\([^()\n]*\)|\[[^\[\]\n]*\])|{_TAG.pattern}"
+    rf"(?P<ticks>`+)|(?P<comment><!--)|{_WIKI_TAG.pattern}|\[\[[^\[\]\n]*\]\]"
+    rf"|\[[^\[\]\n]*\](?:\([^()\n]*\)|\[[^\[\]\n]*\])|{_TAG.pattern}"
 )
+_TAG_PROPERTY = re.compile(r"^[ \t>]*(?:[-*+][ \t]+)?tags?::[ \t]+([^\n]+)", re.IGNORECASE | re.MULTILINE)
+_TAG_VALUE = re.compile(r"\[\[([^\[\]|]+)[^\[\]]*\]\]|([^,\[\]]+)")
+LOGSEQ_OWN = (
+    r"(?:id|collapsed|heading|custom-id|filters|background[-_]color|(?:created|updated|last[-_]modified)[-_]at"
+    r"|exclude-from-graph-view|ls-type|(?:logseq\.|hl-|query-|card-)[^ :\n]*)"
+)
+"""The properties in which Logseq keeps the state of its editor (`built-in properties` of its documentation)."""
+_LOGSEQ_LINE = re.compile(rf"^[ \t]*(?:[-*][ \t]+)?{LOGSEQ_OWN}:: [^\n]*\n?", re.MULTILINE)
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
 _TICKS = re.compile("`+")
+_WITHIN_LINE = re.compile(r"[^\n]")
 _CODE_SPAN_REACH = 10_000
 
 WIKI_LINK = re.compile(r"!?\[\[([^\[\]|\n]*)\|?([^\[\]\n]*)\]\]")
@@ -366,7 +377,7 @@ def project_key(project: str) -> str:
 
 def find_tags(text: str) -> tuple[str, ...]:
     """The slugs of the tags in `text`, each once, in order. Tags in code, links, URLs and comments do not count."""
-    if "#" not in text or not _TAG.search(text):
+    if not any(sign in text and kind.search(text) for sign, kind in _TAG_KINDS):
         return ()
     tags: dict[str, None] = {}
     at = judged = 0
@@ -380,8 +391,15 @@ def find_tags(text: str) -> tuple[str, ...]:
             judged = at + tag_at
             if not code:
                 tags[tag] = None
+        for listed in _TAG_PROPERTY.findall(text, at, start):
+            values = (page or ("" if "#" in word else word) for page, word in _TAG_VALUE.findall(listed))
+            tags |= dict.fromkeys(filter(None, map(slug_tag, values)))
         at = end
     return tuple(tags)
+
+
+_TAG_KINDS = (("#", _TAG), ("#[[", _WIKI_TAG), ("::", _TAG_PROPERTY))
+"""Signs without which a text has no tag of a kind, and the kind."""
 
 
 def inline_tags(text: str) -> list[tuple[int, int, str]]:
@@ -396,7 +414,7 @@ def inline_tags(text: str) -> list[tuple[int, int, str]]:
         elif match["comment"]:
             if at - 2 <= last_comment_end:
                 at = text.index("-->", at - 2) + 3
-        elif (typed := match[3]) and (tag := slug_tag(typed)):
+        elif (typed := match[3] or match[4]) and (tag := slug_tag(typed)):
             found.append((match.start(), at, tag))
     return found
 
@@ -409,13 +427,31 @@ def _code_span_end(text: str, at: int, ticks: int) -> int:
     return at
 
 
+def without_code(text: str) -> str:
+    """`text` with blanks in the place of fences, comments and code spans; lines and offsets stay."""
+    if not any(sign in text for sign in ("`", "~~~", "<!--")):
+        return text
+    pieces, at = [], 0
+    for start, end in [*scan(text).opaque, (len(text), len(text))]:
+        while ticks := _TICKS.search(text, at, start):
+            stop = min(_code_span_end(text, ticks.end(), len(ticks[0])), start)
+            pieces += [text[at : ticks.start()], _WITHIN_LINE.sub(" ", text[ticks.start() : stop])]
+            at = stop
+        pieces += [text[at:start], _WITHIN_LINE.sub(" ", text[start:end])]
+        at = end
+    return "".join(pieces)
+
+
 def plain_text(text: str) -> str:
-    """The words of `text` for the index: links become their words, HTML comments are dropped. Lengths may differ.
+    """The words of `text` for the index: links become their words; HTML comments and the state of Logseq's editor are
+    dropped. Lengths may differ.
 
     `[[Page|alias]]` -> `Page alias`, `[text](url)` -> `text url`.
     """
     if "<!--" in text:
         text = _drop_comments(text)
+    if "::" in text:
+        text = _LOGSEQ_LINE.sub("", text)
     if "[" in text:
         text = LINK.sub(r"\1 \2", WIKI_LINK.sub(r"\1 \2", text))
     return text

@@ -46,13 +46,14 @@ _DATE_IN_TEXT = re.compile(r"(?<![0-9])([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The keys that Synaptic reads. `created_at` may be naive."""
+    """The keys that Synaptic reads. `created_at` may be naive. `fields` are all (key, value), those keys included."""
 
     title: str | None = None
     tags: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     created_at: datetime | None = None
     excluded: bool = False
+    fields: tuple[tuple[str, str], ...] = ()
 
 
 def front_matter_end(text: str, start: int) -> tuple[int, int, int] | None:
@@ -78,6 +79,7 @@ def read_front_matter(text: str) -> FrontMatter | None:
         aliases=tuple(_values(fields, "aliases", "alias")),
         created_at=next(filter(None, map(_moment, _values(fields, "date", "created"))), None),
         excluded=next(iter(_values(fields, "synaptic")), "").lower() in ("false", "no", "off"),
+        fields=tuple((key, value) for key in fields for value in _values(fields, key)),
     )
 
 

@@ -6,7 +6,7 @@ import hashlib
 import re
 import unicodedata
 from calendar import day_abbr, day_name, month_abbr, month_name
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, tzinfo
 from functools import lru_cache
@@ -20,6 +20,7 @@ from ..models import DateSource, Entry, ParsedFile, ParseIssue, Place
 from .blocks import LONE_CR, MASK, TIME_HEADING, Mark, body_text, find_tags, newlines, scan, shown, slug_tag
 from .frontmatter import FrontMatter, date_in_path, front_matter_end, read_front_matter
 from .header import COMMENT_START, NO_COMMENT, Comment, derive_title, read_comment, read_heading, read_title, unique
+from .marks import PAGE_PROPERTIES, fields_of, page_properties
 from .privacy import mask, unclosed_tags
 
 GRAMMAR = 4
@@ -219,6 +220,10 @@ class _Reader:
             return ParsedFile((), tuple(self.issues))
         self._check_encoding()
         self._read_front_matter()
+        if properties := PAGE_PROPERTIES.match(self.text, self.start):
+            title, aliases = page_properties(newlines(self._decode(*properties.span())))
+            known = self.front
+            self.front = replace(known, title=known.title or title, aliases=unique((*known.aliases, *aliases)))
         if self.front.excluded:
             return ParsedFile((), ())
         found = scan(self.text, self.start)
@@ -241,7 +246,17 @@ class _Reader:
             entries = blocks
         else:
             entries = [self._whole(marks)]
-        return ParsedFile(self._without_duplicates([e for e in entries if e]), tuple(self.issues))
+        kept = self._without_duplicates([e for e in entries if e])
+        return ParsedFile(tuple(self._with_fields(kept)), tuple(self.issues))
+
+    def _with_fields(self, entries: Sequence[Entry]) -> Iterator[Entry]:
+        """The entries with their fields; front matter tells of the note of the file, or else of all entries."""
+        note = self._derive("", 1)
+        for_all = note not in {entry.id for entry in entries}
+        for entry in entries:
+            front = self.front.fields if for_all or entry.id == note else ()
+            fields = fields_of(front, entry.content) if front or "::" in entry.content else ()
+            yield replace(entry, fields=fields) if fields else entry
 
     def _check_encoding(self) -> None:
         try:

@@ -68,7 +68,8 @@ def search(
 
     now, asked = ws.clock(), _one_of(STRATEGIES, strategy, "strategy")
     _check(limit, min_similarity, max_rounds, sub_queries, budget_ms, asked)
-    parsed = parse_query(query, filters or Filters(), now=now, stop_words=ws.config.search.stop_words)
+    fields = in_step(ws, lambda _: ws.index.field_names()) if ":" in query else ()
+    parsed = parse_query(query, filters or Filters(), now=now, stop_words=ws.config.search.stop_words, fields=fields)
     request = Request(
         parsed=parsed,
         now=now,

@@ -168,7 +168,8 @@ def analysis_of(ws: Workspace, query: str) -> Analysis:
 
     def run(_: SyncReport) -> Analysis:
         now = ws.clock()
-        parsed = parse_query(query, Filters(), now=now, stop_words=ws.config.search.stop_words)
+        fields = ws.index.field_names()
+        parsed = parse_query(query, Filters(), now=now, stop_words=ws.config.search.stop_words, fields=fields)
         plan = understand(ws, Request(parsed=parsed, now=now, strategy=form_of(parsed))).plan
         tags, projects, files = ws.index.vocabulary()
         names = _names_used(ws, query[:READ_CHARACTERS])

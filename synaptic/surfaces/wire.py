@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SynapticError
-from ..models import Entry, Facets, Hit, Listing, Receipt, SearchResult, Status, Why
+from ..models import Days, Entry, Facets, Hit, Listing, Receipt, SearchResult, Status, Why
 
 if TYPE_CHECKING:
     from ..language.analysis import Analysis, NoteReading
@@ -19,7 +19,7 @@ WHOLE_CONTENT = 2_000
 
 OF_AN_ENTRY = (
     "id at date time date_source type title tags project importance files changed_files parent supersedes "
-    "superseded_by by content truncated path line"
+    "superseded_by by fields content truncated path line"
 ).split()
 _OF_AN_ANALYSIS = (
     "query text intent target temporal_reference time_range entities question_type complexity confidence info_types "
@@ -44,6 +44,7 @@ def entry_json(entry: Entry, superseded_by: str | None = None) -> Json:
     place = entry.place
     beside = {
         "superseded_by": superseded_by,
+        "fields": {name: [value for other, value in entry.fields if other == name] for name, _ in entry.fields},
         "truncated": False,
         "path": place.path if place else None,
         "line": place.line if place else None,
@@ -115,11 +116,18 @@ def listing_json(listing: Listing) -> Json:
         "entries": [entry_json(entry, listing.superseded_by.get(entry.id)) for entry in listing.entries],
         "notices": list(listing.notices),
     }
+    for data in result["entries"] if listing.links else ():
+        data |= as_json(listing.links[data["id"]])
     if listing.cursor:
         result["cursor"] = listing.cursor
     if listing.facets:
         result["facets"] = facets_json(listing.facets)
     return result
+
+
+def days_json(days: Days) -> Json:
+    beside = {name: getattr(days, name) for name in ("since", "until", "before", "after")}
+    return beside | listing_json(days.found) | {"on_this_day": listing_json(days.on_this_day)["entries"]}
 
 
 def facets_json(facets: Facets) -> Json:

@@ -5,22 +5,29 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from datetime import date as calendar_day
+from datetime import timedelta
 
 from ..errors import InvalidArgument, NotFound, SynapticError
 from ..index import Position, instant
-from ..language.query import check_limit
-from ..models import Facets, Figures, Filters, Latency, Listing, Order, SearchResult, Status
+from ..language.query import check_limit, read_date
+from ..models import Days, Facets, Figures, Filters, Latency, Listing, Order, SearchResult, Status
 from ..notes.blocks import project_key
+from ..notes.marks import link_key
 from ..search.search import check_order, known_costs, search
 from ..workspace.changes import marked
 from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
+from .mentions import linked
 
 NEWEST = 10
 """Entries of `recent` without a limit and without a query."""
 RECENT_POOL = 50
+OTHER_YEARS = 5
+"""Entries that a day shows from the same day of other years."""
 
 
 def get(ws: Workspace, ids: Sequence[str]) -> Listing:
@@ -44,7 +51,8 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
             raise missing[0]
         if report.behind and (absent := [error for error in missing if isinstance(error, NotFound)]):
             raise absent[0]  # the entry may be in the part that is being written
-        return _listing(ws, report, len(found), found, missing)
+        listing = _listing(ws, report, len(found), found, missing)
+        return replace(listing, links={e.id: linked(ws, [row]) for e, row in zip(listing.entries, found, strict=False)})
 
     listing = in_step(ws, run)
     if ws.config.track_access:
@@ -101,7 +109,7 @@ def find(
         return _ranked(ws, query, filters, chosen, limit, facets, load_model)
 
     def run(report: SyncReport) -> Listing:
-        wanted = _resolved_parent(ws, filters)
+        wanted = _resolved(ws, filters)
         counts = ws.index.facets(wanted) if facets else None
         if around:
             total, rowids = _around(ws, wanted, around, limit)
@@ -113,6 +121,22 @@ def find(
         paged = chosen not in ("importance", "access")
         following = _write_cursor(ws, rowids[-1], chosen) if more and paged else None
         return _listing(ws, report, total, rowids, cursor=following, facets=counts)
+
+    return in_step(ws, run)
+
+
+def days(ws: Workspace, date: str = "today", *, week: bool = False) -> Days:
+    """The entries of a day, or of the week that holds it, from Monday on. Raises InvalidArgument for no date."""
+    day = calendar_day.fromisoformat(read_date(date, now=ws.clock(), name="date"))
+    first = day - timedelta(day.weekday()) if week else day
+    since, until = first.isoformat(), (first + timedelta(6 if week else 0)).isoformat()
+    wanted = Filters(since=since, until=until, include_superseded=True)
+
+    def run(report: SyncReport) -> Days:
+        total, rowids = ws.index.listing(wanted, order="oldest", limit=-1)
+        before, after, other_years = ws.index.calendar(since, until, limit=OTHER_YEARS)
+        found, then = _listing(ws, report, total, rowids), _listing(ws, report, len(other_years), other_years)
+        return Days(since, until, found, before, after, then)
 
     return in_step(ws, run)
 
@@ -183,7 +207,7 @@ def _listing(
 def _ranked(
     ws: Workspace, query: str, filters: Filters, order: Order, limit: int, facets: bool, load_model: bool
 ) -> Listing:
-    wanted = in_step(ws, lambda _: _resolved_parent(ws, filters))
+    wanted = in_step(ws, lambda _: _resolved(ws, filters))
     found = search(ws, query, filters=wanted, limit=limit, order=order, load_model=load_model)
     return _of_search(found, in_step(ws, lambda _: ws.index.facets(wanted)) if facets else None)
 
@@ -194,8 +218,14 @@ def _of_search(found: SearchResult, facets: Facets | None = None) -> Listing:
     return Listing(found.total, entries, superseded_by=superseded, facets=facets, notices=found.notices)
 
 
-def _resolved_parent(ws: Workspace, filters: Filters) -> Filters:
-    return replace(filters, parent=ws.index.resolve(filters.parent).entry.id) if filters.parent else filters
+def _resolved(ws: Workspace, filters: Filters) -> Filters:
+    """The filters with the whole ids of entries that are given by a part of it; a page need not exist."""
+    if filters.parent:
+        filters = replace(filters, parent=ws.index.resolve(filters.parent).entry.id)
+    if filters.links_to and not ws.index.named([link_key(filters.links_to)]):
+        with suppress(NotFound):
+            filters = replace(filters, links_to=ws.index.resolve(filters.links_to).entry.id)
+    return filters
 
 
 def _around(ws: Workspace, filters: Filters, id: str, limit: int) -> tuple[int, list[int]]:

@@ -11,7 +11,7 @@ from ..index import Passage
 from ..models import Entry
 from ..notes.markdown import body_text, plain_text
 from ..notes.privacy import mask
-from .rows import embedded_text, hash_of, is_typed, place_of
+from .rows import embedded_text, hash_of, is_typed, lines_of, place_of
 from .workspace import Workspace
 
 
@@ -46,6 +46,11 @@ def read_hits(
             line = place_of(entry).body_line + body[: chunk.start].count(b"\n")
             passages[rowid] = (body_text(body[chunk.start : chunk.end], typed=typed) or entry.title, line)
     return entries, passages
+
+
+def read_lines(ws: Workspace, rowids: Sequence[int]) -> dict[int, tuple[Entry, str]]:
+    """Entries without content, and their bodies line for line as in the file."""
+    return {rowid: (entry, lines_of(body)) for rowid, (entry, body, _) in _bodies(ws, rowids).items()}
 
 
 def texts_of(ws: Workspace, passages: Sequence[Passage]) -> Iterator[tuple[int, int, str]]:

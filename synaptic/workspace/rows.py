@@ -6,14 +6,16 @@ import hashlib
 from dataclasses import fields
 from functools import partial
 from operator import attrgetter
+from typing import Any
 
 from ..index import ChunkRow, EntryRow, FileRows
 from ..index.chunking import cut
 from ..models import Entry, ParsedFile, Place, Stamp
-from ..notes.blocks import MASK
+from ..notes.blocks import MASK, newlines
 from ..notes.markdown import body_text, plain_text
+from ..notes.marks import front_fields, links_of, names_of, tasks_of
 from ..notes.privacy import mask
-from ..notes.reading import is_saved
+from ..notes.reading import composed, derived_id, is_saved
 
 CONTEXT_CHARS = 100
 """Of each neighbour. With 900 long neighbours drown a short note's own words: recall@10 of words alone on BEAM is .38
@@ -27,10 +29,11 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> F
     before = ["", *(text[-CONTEXT_CHARS:] for text in texts[:-1])]
     after = [*(text[:CONTEXT_CHARS] for text in texts[1:]), ""]
     rows = []
-    for entry, previous, following in zip(parsed.entries, before, after, strict=False):  # none in an empty file
-        place = place_of(entry)
+    entries = zip(parsed.entries, before, after, strict=False)  # none in an empty file
+    for number, (entry, previous, following) in enumerate(entries):
+        place, first = place_of(entry), number == 0
         block, body = data[place.start : place.end], masked[place.body_start : place.body_end]
-        made_of = repr((previous, following, _ROW(entry))).encode("utf-8", "surrogatepass")
+        made_of = repr((previous, following, first, _ROW(entry))).encode("utf-8", "surrogatepass")
         rows.append(
             EntryRow(
                 entry=entry,
@@ -38,10 +41,24 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> F
                 content_hash=hash_of(entry.content),
                 row_hash=hash_of(made_of + block),
                 chunks=partial(_chunk_rows, entry, body, is_typed(masked, place), previous, following),
+                marks=partial(_mark_rows, entry, body, first),
                 hides=masked[place.start : place.end] != block,
             )
         )
     return FileRows(stamp, hash_of(data), settled, tuple(rows), parsed.issues, hides=masked != data)
+
+
+def _mark_rows(entry: Entry, body: bytes, first: bool) -> tuple[list[Any], list[Any], list[Any]]:
+    text, of_path = lines_of(body), derived_id(None, composed(place_of(entry).path), "", 1)
+    names = names_of(entry, of_file=of_path.endswith(entry.short_id), first=first)
+    links = {(key,) for keys in links_of(entry, text) for key in keys}
+    tasks = [not task.done for task in tasks_of(entry, text)]
+    return sorted(links), sorted(names.items()), [(sum(tasks),)] if tasks else []
+
+
+def lines_of(masked: bytes) -> str:
+    """A masked body as text in which each line has its number; private passages are blank."""
+    return newlines(masked.replace(MASK, b" ").decode("utf-8", "replace"))
 
 
 _ROW = attrgetter(*(field.name for field in fields(Entry) if field.name not in ("content", "place", "changed_files")))
@@ -94,7 +111,8 @@ def _repeated(label: str) -> str:
 
 def _labels(entry: Entry) -> str:
     aliases = [value for key, value in entry.extra if key == "aliases"]
-    return " ".join((*entry.tags, entry.project or "", *entry.files, *aliases)).strip()
+    fields = plain_text(" ".join(text for pair in front_fields(entry) for text in pair))
+    return " ".join((*entry.tags, entry.project or "", *entry.files, *aliases, fields)).strip()
 
 
 def _whole_text(entry: Entry, masked: bytes) -> str:

@@ -169,7 +169,7 @@ def open_index(index: Path) -> apsw.Connection:
     return db
 
 
-TABLES = ("meta", "source", "issue", "entry", "tag", "file", "supersedes", "chunk", "chunk_fts", "chunk_vec",
+TABLES = ("meta", "source", "issue", "entry", "tag", "file", "supersedes", "link", "chunk", "chunk_fts", "chunk_vec",
           "chunk_word", "chunk_place", "chunk_fts_data", "chunk_fts_docsize", "chunk_vec_chunks", "chunk_vec_rowids",
           "chunk_vec_vector_chunks00")  # fmt: skip
 

@@ -467,7 +467,9 @@ EVIL = "Innocent\x1b[2J\x1b]0;owned\x07 \u202egnp.exe\u200b\x9b31m \x1b[31mred"
 
 def test_nothing_in_an_entry_steers_the_terminal(home: Path, run: Run, on_terminal: Terminal) -> None:
     run("init")
-    today(home).write_text(f"# 2026-11-21\n\n## 09:00 {EVIL} #t\u200bag\n{EVIL} body\n\n~~~\n{EVIL}\n", "utf-8")
+    today(home).write_text(
+        f"# 2026-11-21\n\n## 09:00 {EVIL} #t\u200bag\n{EVIL} body [[{EVIL}]]\n- [ ] {EVIL}\n\n~~~\n{EVIL}\n", "utf-8"
+    )
     id = run("recent", "--json").json["entries"][0]["id"]
     for command in (
         ["recent"],
@@ -477,8 +479,13 @@ def test_nothing_in_an_entry_steers_the_terminal(home: Path, run: Run, on_termin
         ["status"],
         ["tags"],
         ["get", id, "--json"],
+        ["links", id],
+        ["tasks"],
+        ["day"],
     ):
         shown = on_terminal(*command).out
+        for ours in (f"\x1b]8;;{today(home).as_uri()}\x1b\\", "\x1b]8;;\x1b\\"):  # a hyperlink to the file
+            shown = shown.replace(ours, "")
         assert "\x07" not in shown, command
         assert not re.search("[\u200b\u202e\x9b]", shown), command
         assert not re.sub(r"\x1b\[[0-9;]*m", "", shown).count("\x1b"), command
@@ -1019,3 +1026,143 @@ def test_home_can_be_named_for_one_call(home: Path, run: Run, tmp_path: Path) ->
     assert run("--home", str(other), "save", "Elsewhere").code == 0
     assert (other / "journal" / "2026-11-21.md").exists()
     assert not home.exists()
+
+
+# -- other people's notes -----------------------------------------------------------------------------
+
+VAULT = {
+    "Lord of Light.md": "---\nauthor: '[[Roger Zelazny]]'\nrating: 5\ngenre: [myth, novel]\nid: 7\ncover: a.png\n---\n"
+    "Gods on another world. See [him](people/Roger%20Zelazny.md) and [[2026-11-20]], [[Nowhere#there|x]].\n\n"
+    "```\n[[in code]] - [ ] no task\n- [ ] no task\n```\nAlso `[[in a span]]` and ![[a.png]].\n",
+    "people/Roger Zelazny.md": "title:: Roger Joseph Zelazny\nalias:: RZ, [[The Poet]]\ncollapsed:: true\n\n- Amber.\n",
+    "journals/2026_11_20.md": "- TODO Call [[rz]] back\n  DEADLINE: <2026-11-24 Tue>\n- DONE Read [[lord of light]]\n",
+    "pages/Review.md": "- mood:: calm and bright\n- tags:: reading, [[two words]]\n"
+    "- read on #[[other words]] [publisher:: Doubleday]\n",
+    "2026-11-21.md": "---\nweather: rain\n---\n# 2026-11-21\n\n## 09:00 Second\nBy now.\n\n## 08:00 First\n"
+    "- [ ] Buy milk due:2026-11-20\n* [x] Sleep\n- [ ] \n",
+    "2024-11-21.md": "## 10:00 Two years ago\n",
+}
+
+
+@pytest.fixture
+def notes(tmp_path: Path, run: Run) -> Path:
+    for name, text in VAULT.items():
+        path = tmp_path / "vault" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        os.utime(path, (1_790_000_000, 1_790_000_000))  # in September: the date of notes without one
+    assert run("init", "--journal", str(tmp_path / "vault")).code == 0
+    return tmp_path / "vault"
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        (("find", "--where", "author=zelazny"), ["Lord of Light"]),
+        (("find", "--where", "Author=ROGER ZELAZNY", "--where", "rating=5"), ["Lord of Light"]),
+        (("find", "--where", "author=zel"), []),
+        (("find", "--where", "rating=4", "--where", "author=zelazny"), []),
+        (("find", "--where", "genre=novel"), ["Lord of Light"]),
+        (("find", "--where", "mood=bright"), ["Review"]),
+        (("find", "--where", "publisher=doubleday"), ["Review"]),
+        (("find", "--where", "weather=rain"), ["Second", "First"]),
+        (("search", "author:Zelazny"), ["Lord of Light"]),
+        (("search", "novel", "--limit", "1"), ["Lord of Light"]),  # a word that only its front matter holds
+        (("find", "--tag", "two-words"), ["Review"]),
+        (("find", "--tag", "other-words"), ["Review"]),
+        (("find", "--tag", "reading"), ["Review"]),
+        (("find", "--links-to", "RZ"), ["TODO Call [[rz]] back", "Lord of Light"]),
+        (("find", "--links-to", "people/roger zelazny.md"), ["TODO Call [[rz]] back", "Lord of Light"]),
+        (("find", "--links-to", "Nov 20th, 2026"), ["Lord of Light"]),
+        (("find", "--links-to", "nowhere"), ["Lord of Light"]),
+        (("find", "--has-tasks"), ["First", "DONE Read [[lord of light]]", "TODO Call [[rz]] back"]),
+        (("day",), ["First", "Second"]),
+        (("week", "2026-11-17"), ["TODO Call [[rz]] back", "DONE Read [[lord of light]]", "First", "Second"]),
+    ],
+)
+def test_notes_are_found_by_what_they_are_marked_with(
+    run: Run, notes: Path, command: tuple[str, ...], found: list[str]
+) -> None:
+    answer = run(*command, "--json")
+    assert answer.code == 0, answer.err
+    assert [entry["title"] for entry in answer.json.get("entries", answer.json.get("hits"))] == found
+
+
+def test_the_state_of_an_editor_is_no_field(run: Run, notes: Path) -> None:
+    entries = {entry["title"]: entry["fields"] for entry in run("find", "--json").json["entries"]}
+    assert entries["Roger Joseph Zelazny"] == {}
+    author = ["[[Roger Zelazny]]"]
+    assert entries["Lord of Light"] == {
+        "author": author,
+        "rating": ["5"],
+        "genre": ["myth", "novel"],
+        "cover": ["a.png"],
+    }
+
+
+def test_links_both_ways_and_those_that_lead_nowhere(run: Run, notes: Path) -> None:
+    found = run("links", "lord of light", "--json").json
+    ends = [(link["text"], link["title"], link["line"]) for link in found["links"]]
+    assert ends == [
+        ("people/Roger Zelazny.md", "Roger Joseph Zelazny", 8),
+        ("2026-11-20", "TODO Call [[rz]] back", 8),
+        ("Nowhere#there", None, 8),
+        ("Roger Zelazny", "Roger Joseph Zelazny", 8),
+    ]
+    assert [(link["title"], link["line"]) for link in found["backlinks"]] == [("DONE Read [[lord of light]]", 3)]
+    broken = run("links", "--broken", "--json").json["links"]
+    assert [(link["text"], link["line"]) for link in broken] == [("Nowhere#there", 8), ("two words", 2)]
+    [shown] = run("get", found["backlinks"][0]["id"], "--json").json["entries"]
+    assert [link["text"] for link in shown["links"]] == ["lord of light"]
+    assert "Lord of Light" in run("get", shown["id"]).out.splitlines()[-1]
+
+
+def test_superseding_is_a_link_and_goes_when_the_file_goes(run: Run, home: Path) -> None:
+    old = run("save", "The old way.", "--json").id
+    new = run("save", "The new way, as in [[Somewhere]].", "--supersedes", old, "--json").id
+    assert [link["id"] for link in run("links", old[-8:], "--json").json["backlinks"]] == [new]
+    assert [link["text"] for link in run("links", "--broken", "--json").json["links"]] == ["Somewhere"]
+    (home / "journal" / "Somewhere.md").write_text("Here.\n")
+    assert run("links", "--broken").out == "No links.\n"
+    today(home).unlink()
+    assert run("links", "--broken").out == "No links.\n"
+    assert run("find", "--links-to", "Somewhere", "--json").json["total"] == 0
+
+
+def test_tasks_stand_with_their_line_and_day(run: Run, notes: Path) -> None:
+    tasks = [(task["text"], task["date"], task["line"], task["due"]) for task in run("tasks", "--json").json["tasks"]]
+    assert tasks == [
+        ("Buy milk due:2026-11-20", "2026-11-21", 10, "2026-11-20"),
+        ("Call [[rz]] back", "2026-11-20", 1, "2026-11-24"),
+    ]
+    assert [task["text"] for task in run("tasks", "--done", "--json").json["tasks"]] == [
+        "Sleep",
+        "Read [[lord of light]]",
+    ]
+    assert [task["text"] for task in run("tasks", "--due", "today", "--json").json["tasks"]] == [tasks[0][0]]
+    assert f"{notes}/2026-11-21.md:10" in run("tasks").out
+    assert run("tasks", "--due", "whenever").code == 2
+
+
+def test_a_day_is_read_with_its_years(run: Run, notes: Path, on_terminal: Terminal) -> None:
+    piped = run("day").out
+    assert piped.startswith("# Saturday, 2026-11-21\n\n## 08:00 First") and "- [ ] Buy milk" in piped
+    assert piped.splitlines()[-1].startswith("- 2024-11-21 Two years ago")
+    assert run("day", "last", "monday").out == (
+        "No entries on 2026-11-16. The nearest days with entries: 2024-11-21 and 2026-11-20.\n"
+    )
+    rendered = on_terminal("day").out
+    assert "•" in rendered and "## " not in rendered and "\x1b[" in rendered
+    assert "\x1b[" not in on_terminal("day", NO_COLOR="1").out
+    assert run("day", "whenever").code == 2
+
+
+def test_open_takes_the_number_of_the_last_list(run: Run, notes: Path, home: Path, on_terminal: Terminal) -> None:
+    assert run("open", "1").code == 2
+    shown = on_terminal("find", "--has-tasks").out
+    assert re.search(r"2\. .*lord of light", shown)
+    assert f"\x1b]8;;{(notes / '2026-11-21.md').as_uri()}\x1b\\First" in shown
+    for command in ("open", "edit"):
+        assert run(command, "2").out == f"{notes}/journals/2026_11_20.md:3\n"
+    assert "1 to 3" in run("open", "4").err
+    assert (home / ".state" / "last-list.json").stat().st_mode & 0o777 == 0o600

@@ -35,9 +35,11 @@ LINES = [
     "Restarted the billing worker.", "see #ops and #db/postgres", "## Why", "# Part two", "## 11:45 lunch", "```",
     "## 12:05 decision: Keep redis #db", "", "---", "<!-- a remark -->", "naïve café 東京", LONG,
     "<!-- syn:20261121-abcdefgh importance=7 files=a.py,src/b.py -->", "## 9:15 issue: Printer jams",
+    "- [ ] Cut the [[Plan]] of [[2026-11-19]]", "mood:: calm [with:: Ada]", "tags:: [[two words]], b", "title:: A page",
 ]  # fmt: skip
 FRONT_MATTER = [
-    "---\ntags: [home, plans]\naliases: [Plan B]\n---\n", "---\ndate: 2026-10-03\n---\n", "---\ntitle: Other\n---\n",
+    "---\ntags: [home, plans]\naliases: [Plan B]\n---\n", "---\ndate: 2026-10-03\n---\n",
+    "---\ntitle: Other\nauthor: '[[Ada]]'\n---\n",
     "---\nsynaptic: false\n---\n", "---\ndate: [\n---\n", "---\ntags: garden\ndate: 2026-10-05\n---\n", "",
 ]  # fmt: skip
 texts = st.lists(st.sampled_from(LINES), min_size=1, max_size=4).map("\n".join)
@@ -213,7 +215,7 @@ class Journaling(RuleBasedStateMachine):
 def kept(ws: Workspace) -> list[object]:
     """What an open index keeps in memory, beside what it must equal in the file."""
     index = ws.index
-    return [dict(index.proofs()), index.vocabulary(), index.document_counts(["redi", "hedg"])]
+    return [dict(index.proofs()), index.vocabulary(), index.field_names(), index.document_counts(["redi", "hedg"])]
 
 
 Journaling.TestCase.settings = settings(max_examples=60, stateful_step_count=12, deadline=None)

@@ -13,8 +13,9 @@ from ...config import load_config, make_clock
 from ...errors import InvalidArgument
 from ...journal.journal import Journal
 from ...language.query import build_preference
+from ...models import Links
 from ...search.search import search as search_journal
-from ...verbs import browse, writing
+from ...verbs import browse, mentions, writing
 from ...verbs.adopt import adopt
 from ...workspace.workspace import Workspace
 from .. import wire
@@ -22,7 +23,17 @@ from ..arguments import take_filters
 from . import editor, terminal
 from . import flags as f
 from .program import command, open_home
-from .replies import answer, answer_listing, answer_place, answer_receipt, answer_search, screen_of, when_empty
+from .replies import (
+    answer,
+    answer_days,
+    answer_listing,
+    answer_place,
+    answer_receipt,
+    answer_search,
+    listed_id,
+    screen_of,
+    when_empty,
+)
 from .terminal import say
 
 EMBED_MS = 300
@@ -70,8 +81,8 @@ def save(home: str | None, as_json: bool, type: str, text: Words = (), **marks: 
 
 @command(
     "search", f.WORDS, f.IN_TYPES, f.IN_TAGS, f.IN_PROJECTS, f.SINCE, f.UNTIL, f.LIMIT, f.AS_JSON, f.DAYS, f.IN_FILES,
-    f.IN_PATHS, f.MIN_IMPORTANCE, f.MAX_IMPORTANCE, f.ORDER, f.SUPERSEDED, f.EXPLAIN, f.STRATEGY, f.BUDGET_MS, f.PRESET,
-    f.WEIGHTS, f.PREFER, f.MIN_SIMILARITY, f.SUB_QUERIES, f.MAX_ROUNDS
+    f.IN_PATHS, f.WHERE, f.MIN_IMPORTANCE, f.MAX_IMPORTANCE, f.ORDER, f.SUPERSEDED, f.EXPLAIN, f.STRATEGY, f.BUDGET_MS,
+    f.PRESET, f.WEIGHTS, f.PREFER, f.MIN_SIMILARITY, f.SUB_QUERIES, f.MAX_ROUNDS
 )  # fmt: skip
 def search(
     ws: Workspace, as_json: bool, text: Words = (), weight: Words = (), prefer: Words = (), **given: Any
@@ -126,8 +137,8 @@ def recent(ws: Workspace, as_json: bool, text: Words = (), **given: Any) -> None
 
 @command(
     "find", f.WORDS, f.IN_TYPES, f.IN_TAGS, f.IN_FILES, f.IN_PATHS, f.IN_PROJECTS, f.SINCE, f.UNTIL, f.OF_PARENT,
-    f.HAS_BODY, f.HAS_FILES, f.MIN_IMPORTANCE, f.MAX_IMPORTANCE, f.ORDER, f.AROUND, f.FACETS, f.SUPERSEDED, f.LENGTH,
-    f.CURSOR, f.AS_JSON
+    f.HAS_BODY, f.HAS_FILES, f.HAS_TASKS, f.WHERE, f.LINKS_TO, f.MIN_IMPORTANCE, f.MAX_IMPORTANCE, f.ORDER, f.AROUND,
+    f.FACETS, f.SUPERSEDED, f.LENGTH, f.CURSOR, f.AS_JSON
 )  # fmt: skip
 def find(ws: Workspace, as_json: bool, text: Words = (), **given: Any) -> None:
     """List entries by marks and dates.
@@ -193,14 +204,55 @@ def restore(ws: Workspace, as_json: bool, id: str) -> None:
     answer_receipt(ws, "Restored", writing.restore(ws, id), as_json)
 
 
-@command("edit", f.ID, f.AS_JSON, opens=False)
+@command("links", f.NAME, f.BROKEN, f.AS_JSON)
+def links(ws: Workspace, as_json: bool, broken: bool, name: Words = ()) -> None:
+    """Show the links from and to an entry or page.
+
+    Example: synaptic links "Roger Zelazny"
+    """
+    if broken == bool(name):
+        raise InvalidArgument("links takes a name, or --broken.", valid=("NAME", "--broken"))
+    found = Links(mentions.broken_links(ws)) if broken else mentions.links(ws, " ".join(name))
+    answer(as_json, wire.as_json(found), terminal.links_text(found, screen_of(ws)) or "No links.")
+
+
+@command("tasks", f.DONE, f.DUE, f.AS_JSON)
+def tasks(ws: Workspace, as_json: bool, **given: Any) -> None:
+    """List the open tasks of all notes, by day.
+
+    Example: synaptic tasks --due friday
+    """
+    found = mentions.tasks(ws, **given)
+    answer(as_json, {"tasks": wire.as_json(found)}, terminal.tasks_text(found, screen_of(ws)) or "No such tasks.")
+
+
+@command("day", f.DATE, f.AS_JSON)
+def day(ws: Workspace, as_json: bool, date: Words = ("today",)) -> None:
+    """Read what you wrote on a day.
+
+    Example: synaptic day last tuesday
+    """
+    answer_days(ws, browse.days(ws, " ".join(date)), as_json)
+
+
+@command("week", f.DATE, f.AS_JSON)
+def week(ws: Workspace, as_json: bool, date: Words = ("today",)) -> None:
+    """Read what you wrote in a week.
+
+    Example: synaptic week 2026-11-17
+    """
+    answer_days(ws, browse.days(ws, " ".join(date), week=True), as_json)
+
+
+@command("open", f.ID_OR_NUMBER, f.AS_JSON, opens=False)
+@command("edit", f.ID_OR_NUMBER, f.AS_JSON, opens=False)
 def edit(home: str | None, as_json: bool, id: str) -> None:
     """Open an entry in your editor, or say where it is.
 
-    Example: synaptic edit 7k3m9q2x
+    Example: synaptic open 3, synaptic edit 7k3m9q2x
     """
     with open_home(home) as ws:
-        place = browse.get(ws, [id]).entries[0].place
+        place = browse.get(ws, [listed_id(ws, id)]).entries[0].place
     assert place is not None
     answer_place(ws.config.journal / place.path, place.line, as_json)
 

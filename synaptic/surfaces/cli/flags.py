@@ -77,6 +77,9 @@ _A_TAG, _A_PROJECT, _AN_ID = ({"autocompletion": _starting(partial(_known, kind)
 WORDS = _argument(list[str] | None, "text", "TEXT", "Its words need no quotes.")
 ID = _argument(str, "id", "ID", "Whole, or four or more characters of it.", **_AN_ID)
 IDS = _argument(list[str], "ids", "ID", "Whole ids, or four or more characters of each.", **_AN_ID)
+ID_OR_NUMBER = _argument(str, "id", "ID", "Or N, the Nth of the last search, find or recent.", **_AN_ID)
+NAME = _argument(list[str] | None, "name", "NAME", "An id, title, page, alias or path.")
+DATE = _argument(list[str] | None, "date", "DATE", "2026-11-17, yesterday, last tuesday; else today.")
 AS_JSON = _switch("as_json", "Answer in JSON, errors too.", "--json")
 
 # what an entry is marked with
@@ -110,6 +113,9 @@ HAS_BODY = _parameter(
     bool | None, "has_body", typer.Option("--has-body/--no-body", help="With or without text below its heading.")
 )
 HAS_FILES = _parameter(bool | None, "has_files", typer.Option("--has-files/--no-files", help="With or without files."))
+HAS_TASKS = _parameter(bool | None, "has_tasks", typer.Option("--has-tasks/--no-tasks", help="With or without tasks."))
+WHERE = _texts("where", "NAME=VALUE", "Has this in its front matter or properties; all must hold. Repeatable.")
+LINKS_TO = _text("links_to", "NAME", "Links to this entry or page: an id, title, alias or path.")
 MIN_IMPORTANCE = _option(int | None, "min_importance", "N", "0 to 10; without one an entry counts as 5.")
 MAX_IMPORTANCE = _option(int | None, "max_importance", "N", "0 to 10.")
 SUPERSEDED = _switch("include_superseded", "Also what a later entry replaces.")
@@ -136,6 +142,11 @@ FACETS = _switch("facets", "Also count types, tags and projects.")
 CURSOR = _text("cursor", "TEXT", "Go on after the answer that gave this cursor.")
 
 # what a command does
+BROKEN = _switch("broken", "All links that lead nowhere.")
+DONE = _parameter(
+    bool, "done", typer.Option("--done/--open", help="Those that are done, or, the default, open."), False
+)
+DUE = _text("due", "WHEN", "Due by then: today, friday, 'next week'.")
 EVENT = _argument(str, "event", "EVENT", "session-start or user-prompt.")
 JOURNAL = _text("journal", "DIR", "The folder of Markdown to use as journal.")
 CONTENT = _text("content", "TEXT", "The new text; - reads standard input.")

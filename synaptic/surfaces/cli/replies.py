@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...models import Listing, Receipt, SearchResult
+from ...errors import InvalidArgument
+from ...journal.disk import overwrite
+from ...models import Days, Entry, Listing, Receipt, SearchResult
 from ...workspace.workspace import Workspace
 from .. import wire
 from ..present import clean, done_text, short
@@ -14,6 +18,7 @@ from . import editor, terminal
 from .terminal import Screen, emit, emit_json, say
 
 EXAMPLE = 'synaptic save "Chose SQLite over Postgres: one file, no server." --type decision --tag db'
+_LAST_LIST = "last-list.json"
 
 
 def screen_of(ws: Workspace) -> Screen:
@@ -44,18 +49,34 @@ def answer_receipt(ws: Workspace, done: str, receipt: Receipt, as_json: bool) ->
     answer(as_json, wire.receipt_json(receipt), f"{done} {short(receipt.id)} {place}", notices)
 
 
+def listed_id(ws: Workspace, name: str) -> str:
+    """The id with this number in the last list; any other name as it is. Raises InvalidArgument for a wrong number."""
+    if not (name.isascii() and name.isdigit() and len(name) < 4):
+        return name
+    ids: list[str] = []
+    with contextlib.suppress(OSError, ValueError):
+        ids = json.loads((ws.config.state / _LAST_LIST).read_bytes())
+    if not 0 < int(name) <= len(ids):
+        valid = (f"1 to {len(ids)}",) if ids else ()
+        raise InvalidArgument(f"The last list has no number {name}.", valid=valid, hint="search, find and recent list.")
+    return ids[int(name) - 1]
+
+
 def answer_listing(ws: Workspace, listing: Listing, as_json: bool, *, whole: bool = False) -> None:
     to = screen_of(ws)
     parts = [(terminal.entries_text if whole else terminal.listing_text)(listing, to)]
     if listing.facets:
         parts.append(terminal.facets_text(listing.facets, to))
     text = "\n\n".join(part for part in parts if part)
+    if not whole:
+        _keep_list(ws, listing.entries)
     _answer_found(ws, as_json, listing.entries, wire.listing_json(listing), text, listing.notices)
     if listing.cursor and not as_json:
         say(f"{listing.total:,} in all; the next ones: --cursor {listing.cursor}")
 
 
 def answer_search(ws: Workspace, result: SearchResult, as_json: bool) -> None:
+    _keep_list(ws, [hit.entry for hit in result.hits])
     stem = functools.cache(ws.index.stem)
     sought = {stem(term) for term in result.terms} - {None}
     begun = tuple(term[:-1] for term in result.terms if term.endswith("*"))
@@ -65,6 +86,15 @@ def answer_search(ws: Workspace, result: SearchResult, as_json: bool) -> None:
 
     text = terminal.hits_text(result, is_hit, screen_of(ws)) if result.hits else ""
     _answer_found(ws, as_json, result.hits, wire.search_json(result), text, result.notices)
+
+
+def answer_days(ws: Workspace, days: Days, as_json: bool) -> None:
+    answer(as_json, wire.days_json(days), terminal.days_text(days, screen_of(ws)), days.found.notices)
+
+
+def _keep_list(ws: Workspace, entries: Sequence[Entry]) -> None:
+    with contextlib.suppress(OSError):  # a home that cannot be written can be read
+        overwrite(ws.config.state / _LAST_LIST, json.dumps([entry.id for entry in entries]).encode(), sync=False)
 
 
 def _answer_found(

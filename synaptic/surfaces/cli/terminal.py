@@ -18,6 +18,7 @@ import textwrap
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,18 +26,21 @@ from ...errors import JournalError, SynapticError
 from ...models import (
     Checkup,
     Choice,
+    Days,
     Entry,
     Facets,
     Figures,
     Hit,
+    Links,
     Listing,
     ParseIssue,
     RebuildReport,
     SearchResult,
     Status,
+    Task,
 )
 from ...verbs.adopt import Adopted
-from ..present import changed_text, clean, details, one_line, short, why_text
+from ..present import LINKS_SHOWN, changed_text, clean, details, link_lines, one_line, short, why_text
 from ..wire import Json
 
 if TYPE_CHECKING:
@@ -74,6 +78,11 @@ class Screen:
         if self.width is not None and home not in ("", "/") and full.startswith(home + "/"):
             full = "~" + full[len(home) :]
         return one_line(full)
+
+    def at(self, path: str, line: int, text: str = "") -> str:
+        """The text, or else `path:line`; on a terminal a hyperlink (OSC 8) to the file."""
+        shown = text or self.paint(f"{self.path(path)}:{line}", "dim")
+        return f"\x1b]8;;{(self.journal / path).as_uri()}\x1b\\{shown}\x1b]8;;\x1b\\" if self.colour else shown
 
 
 def screen(journal: Path) -> Screen:
@@ -140,17 +149,82 @@ def _discard_output() -> None:
 
 
 def listing_text(listing: Listing, to: Screen) -> str:
-    """One line for each entry: id, time, type, title, marks."""
-    return "\n".join(
-        f"{_stamp(entry, to)}  {one_line(entry.title)}{_marks(entry, listing.superseded_by.get(entry.id), to)}"
-        + (f"  {to.paint(changed_text(entry), 'warning')}" if entry.changed_files else "")
-        for entry in listing.entries
-    )
+    """One line for each entry: id, time, type, title, marks; on a terminal numbered."""
+    lines = []
+    for number, entry in enumerate(listing.entries, start=1):
+        count = "" if to.width is None else to.paint(f"{number:>3}. ", "dim")
+        marks = _marks(entry, listing.superseded_by.get(entry.id), to)
+        changed = f"  {to.paint(changed_text(entry), 'warning')}" if entry.changed_files else ""
+        title = _where(entry, to, text=one_line(entry.title))
+        lines.append(f"{count}{_stamp(entry, to)}  {title}{marks}{changed}")
+    return "\n".join(lines)
 
 
 def entries_text(listing: Listing, to: Screen) -> str:
     """Entries whole: a header, where they stand, and their Markdown."""
-    return "\n\n".join(_whole(entry, listing.superseded_by.get(entry.id), to) for entry in listing.entries)
+    blocks: list[str] = []
+    for entry in listing.entries:
+        links = "\n".join(to.paint(line, "dim") for line in link_lines(listing.links.get(entry.id)))
+        blocks += filter(None, [_whole(entry, listing.superseded_by.get(entry.id), to), links])
+    return "\n\n".join(blocks)
+
+
+def links_text(found: Links, to: Screen) -> str:
+    """A line for each link and each backlink: the entry at the other end, the link, and where it stands."""
+    blocks = []
+    for name, links in (("links", found.links), ("backlinks", found.backlinks)):
+        lines = [to.paint(name, "bold")]
+        for link in links[:LINKS_SHOWN]:
+            end = to.paint(short(link.id), "dim") if link.id else to.paint("no entry", "warning")
+            title = f"  {one_line(link.title)}" if link.title not in (None, link.text) else ""
+            lines.append(f"  {end}  [[{one_line(link.text)}]]{title}  {to.at(link.path, link.line)}")
+        if len(links) > LINKS_SHOWN:
+            lines.append(f"  and {len(links) - LINKS_SHOWN:,} more: --json")
+        blocks += ["\n".join(lines)] if links else []
+    return "\n\n".join(blocks)
+
+
+def tasks_text(tasks: Sequence[Task], to: Screen) -> str:
+    """The tasks of each day, each with its due date and where it stands."""
+    blocks = []
+    for day, group in groupby(tasks, key=lambda task: task.date):
+        lines = [
+            f"  [{'x' if task.done else ' '}] {one_line(task.text)}{f'  due {task.due}' if task.due else ''}"
+            f"  {to.at(task.path, task.line)}"
+            for task in group
+        ]
+        blocks.append("\n".join([to.paint(day or "undated", "bold"), *lines]))
+    return "\n\n".join(blocks)
+
+
+def days_text(days: Days, to: Screen) -> str:
+    """The entries of the days as Markdown, rendered on a terminal; then the titles of the same day in other years."""
+    parts = []
+    for day, group in groupby(days.found.entries, key=lambda entry: entry.at.date()):
+        parts.append(f"# {day:%A}, {day}")
+        for entry in group:
+            text, title = clean(entry.content), one_line(entry.title)
+            marks = " · ".join(["" if entry.type == "note" else entry.type, short(entry.id)]).strip(" ·")
+            heading = marks if title.rstrip(".…") in one_line(text[:400]) else f"{title} · {marks}"
+            time = "" if entry.time == "00:00" else f"{entry.time} "  # most likely a note without a time
+            parts += [f"## {time}{heading}", text if entry.content != entry.title else title]
+    if not days.found.entries:
+        beside = " and ".join(day for day in (days.before, days.after) if day)
+        when = days.since if days.since == days.until else f"{days.since} to {days.until}"
+        parts.append(f"No entries on {when}." + (f" The nearest days with entries: {beside}." if beside else ""))
+    if days.on_this_day.entries:
+        then = (f"- {entry.date} {one_line(entry.title)} · {short(entry.id)}" for entry in days.on_this_day.entries)
+        parts += ["---", "On this day", "\n".join(then)]
+    text = "\n\n".join(parts)
+    if to.width is None:
+        return text
+    from rich.console import Console  # slow to import
+    from rich.markdown import Markdown
+
+    console = Console(width=to.width, force_terminal=to.colour, no_color=not to.colour)
+    with console.capture() as shown:
+        console.print(Markdown(text, hyperlinks=False))
+    return shown.get().rstrip()
 
 
 def hits_text(result: SearchResult, is_hit: IsHit, to: Screen) -> str:
@@ -181,8 +255,8 @@ def facets_text(facets: Facets, to: Screen) -> str:
 def _whole(entry: Entry, superseded_by: str | None, to: Screen) -> str:
     title = to.paint(one_line(entry.title), "bold")
     lines = [f"{_stamp(entry, to)}  {title}{_marks(entry, superseded_by, to)}"]
-    marks = [_where(entry, to), *details(entry, project=False)]
-    lines.append(to.paint(" · ".join(one_line(mark) for mark in marks if mark), "dim"))
+    marks = (to.paint(one_line(mark), "dim") for mark in details(entry, project=False))
+    lines.append(" · ".join([_where(entry, to), *marks]))
     if entry.content != entry.title:
         lines += ["", clean(entry.content)]
     return "\n".join(lines)
@@ -193,7 +267,7 @@ def _hit(number: int, hit: Hit, is_hit: IsHit, to: Screen, *, both: bool) -> str
     lines = [
         f"{number}. {_lit(one_line(entry.title), is_hit, to, 'bold')}",
         f"   {_stamp(entry, to)}{_marks(entry, hit.superseded_by, to)}",
-        f"   {to.paint(_where(entry, to, hit.snippet_line), 'dim')}",
+        f"   {_where(entry, to, hit.snippet_line)}",
     ]
     if entry.changed_files:
         lines.append(f"   {to.paint(changed_text(entry), 'warning')}")
@@ -218,8 +292,8 @@ def _marks(entry: Entry, superseded_by: str | None, to: Screen) -> str:
     return "".join(f"  {mark}" for mark in marks if mark)
 
 
-def _where(entry: Entry, to: Screen, line: int | None = None) -> str:
-    return f"{to.path(entry.place.path)}:{line or entry.place.line}" if entry.place else ""
+def _where(entry: Entry, to: Screen, line: int | None = None, text: str = "") -> str:
+    return to.at(entry.place.path, line or entry.place.line, text) if entry.place else text
 
 
 def _wrapped(text: str, to: Screen) -> list[str]:

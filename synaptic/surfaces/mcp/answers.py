@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import InvalidArgument
-from ...language.query import build_filters, build_preference, read_date
+from ...language.query import build_preference
 from ...models import Listing, Receipt
 from ...search.search import search
-from ...verbs.browse import find, get, recent
+from ...verbs.browse import days, find, get, recent
 from ...verbs.writing import delete, save, update
 from ...workspace.workspace import Workspace
 from ..arguments import take_filters
@@ -129,16 +129,11 @@ def _without_blanks(args: dict[str, Any]) -> dict[str, Any]:
 
 def day_text(ws: Workspace, date: str) -> str:
     """All entries of a local date, oldest first, as fenced Markdown."""
-    day = read_date(date, now=ws.clock(), name="date")
-    filters = build_filters(now=ws.clock(), since=day, until=day, include_superseded=True)
-    page = find(ws, filters=filters, order="oldest", limit=100)
-    items = entry_items(page, whole=True)
-    while page.cursor:
-        page = find(ws, filters=filters, order="oldest", limit=100, cursor=page.cursor)
-        items += entry_items(page, whole=True)
+    found = days(ws, date)
+    items = entry_items(found.found, whole=True)
     if not items:
-        return f"No entries on {day}."
-    return f"{len(items)} entries of {day}. {DATA_FOLLOWS}\n\n{_whole(items)}"
+        return f"No entries on {found.since}."
+    return f"{len(items)} entries of {found.since}. {DATA_FOLLOWS}\n\n{_whole(items)}"
 
 
 def entry_text(ws: Workspace, id: str) -> str:

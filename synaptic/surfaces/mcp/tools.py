@@ -141,6 +141,7 @@ _ENTRY_FIELDS: Json = dict.fromkeys(OF_AN_ENTRY, _TEXT) | {
     **dict.fromkeys(("tags", "files", "supersedes"), _LIST),
     **dict.fromkeys(("project", "parent", "superseded_by", "by", "path"), _MAYBE_TEXT),
     **dict.fromkeys(("importance", "line"), _MAYBE_NUMBER),
+    "fields": _say(_OBJECT, "front matter and properties"),
     "changed_files": _say(_LIST, "those of files that differ now from when it was saved, or are gone"),
     "truncated": _say(_SWITCH, "content is a part; context_get gives it whole"),
 }

@@ -1,0 +1,200 @@
+"""Finds what a text is marked with beside its tags: fields, links and tasks. This module knows no files.
+
+| written                                        | is                                       |
+|------------------------------------------------|------------------------------------------|
+| `author:: Zelazny`, also behind `- `           | the field `author` (Logseq, Dataview)    |
+| `read [author:: Zelazny] again`                | the same                                 |
+| `[[Zelazny]]`, `[[Zelazny#Amber\\|him]]`        | a link to the page `Zelazny`             |
+| `[him](../people/Roger%20Zelazny.md)`          | a link to that file                      |
+| `- [ ] call`, `- [x] call`, `- TODO call`      | a task; `[-]` and `CANCELED` are done    |
+
+Within fences, code spans and comments nothing counts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from urllib.parse import unquote
+
+from ..models import Entry, Link, Task
+from .blocks import LINK, LOGSEQ_OWN, WIKI_LINK, without_code
+
+MAX_FIELDS, MAX_FIELD = 100, 500
+"""Fields of an entry, and characters of a value, that are kept."""
+
+_NAME = r"[^\W\d_][\w./-]{0,40}(?: [\w./-]{1,40}){0,2}"
+_PROPERTY = re.compile(rf"^[ \t>]*(?:[-*+][ \t]+)?\**({_NAME})\**::\**[ \t]+(\S[^\n]*)", re.MULTILINE)
+_INLINE_FIELD = re.compile(rf"\[({_NAME})::[ \t]*((?:\[\[[^\[\]\n]*\]\]|[^\[\]\n])*)\]")
+PAGE_PROPERTIES = re.compile(r"(?:[ \t]*(?:-[ \t]+)?[^\n:]{1,60}::(?:[ \t][^\n]*)?(?:\n|\Z))+")
+"""The lines of properties that open a page, which tell of the page itself."""
+_REFERENCE = re.compile(r"\[\[([^\[\]\n|]+)[^\[\]\n]*\]\]|([^,\[\]\n]+)")
+_SAID_ELSEWHERE = frozenset(
+    "title tag tags alias aliases date created synaptic template template-including-parent".split()
+)
+_LOGSEQ_OWN = re.compile(LOGSEQ_OWN)
+_WORDS = re.compile(r"\w+|[^\w\s]+")
+
+_ATTACHMENT = re.compile(
+    r"\.(?:avif|bmp|gif|jpe?g|png|svg|webp|flac|m4a|mp3|og[agv]|wav|webm|3gp|mkv|mov|mp4|pdf|base|canvas|edn)\Z", re.I
+)
+_ID = re.compile(r"[0-9]{8}-([0-9a-z]{8})")
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_DAY = re.compile(
+    rf"([0-9]{{4}})[-_]([0-9]{{2}})[-_]([0-9]{{2}})"
+    rf"|({'|'.join(_MONTHS)})[a-z]* ([0-9]{{1,2}})(?:st|nd|rd|th)?,? ([0-9]{{4}})"
+)
+
+_OPEN, _DONE = "TODO|DOING|NOW|LATER|WAITING|WAIT|IN-PROGRESS", "DONE|CANCELL?ED"
+_TASK = re.compile(
+    rf"^[ \t>]*(?:[-*+]|[0-9]{{1,9}}[.)])[ \t]+(?:#{{1,6}}[ \t]+)?"
+    rf"(?:\[(?P<box>[ xX/-])\]|(?P<open>{_OPEN})|(?P<done>{_DONE}))[ \t]+(?P<text>\S[^\n]*)",
+    re.MULTILINE,
+)
+_NEXT_BLOCK = re.compile(r"^[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]|#|$)", re.MULTILINE)
+_ON = r"[ ]?(?:\[\[)?([0-9]{4}-[0-9]{2}-[0-9]{2})"
+_DUE = re.compile(rf"(?:\bdue::?|[📅📆🗓]\ufe0f?|\bDEADLINE:[ ]*<){_ON}")
+_SCHEDULED = re.compile(rf"(?:[⏳⌛]\ufe0f?|\bSCHEDULED:[ ]*<){_ON}")
+
+
+def fields_of(front_matter: Iterable[tuple[str, str]], text: str) -> tuple[tuple[str, str], ...]:
+    """(name, value) of each field: of the front matter, then of the properties in `text`; what says the title,
+    the tags, the date or the state of an editor is none."""
+    pairs = [(field_name(name), value) for name, value in (*front_matter, *_properties(text))]
+    kept = ((name, " ".join(value.replace("\0", " ").split())[:MAX_FIELD]) for name, value in pairs if _is_field(name))
+    return tuple(dict.fromkeys(pair for pair in kept if pair[1]))[:MAX_FIELDS]
+
+
+def front_fields(entry: Entry) -> list[tuple[str, str]]:
+    """The fields that its text does not show: those of front matter."""
+    text = entry.content.lower() if entry.fields else ""
+    return [(name, value) for name, value in entry.fields if f"{name}::" not in text]
+
+
+def page_properties(text: str) -> tuple[str | None, tuple[str, ...]]:
+    """Title and aliases that the lines of properties at the beginning of a page say."""
+    pairs = [(field_name(name), value.strip()) for name, value in _properties(text)]
+    title = next((value for name, value in pairs if name == "title"), None)
+    aliases = [value for name, value in pairs if name in ("alias", "aliases")]
+    found = (one.strip() for value in aliases for pair in _REFERENCE.findall(value) for one in pair)
+    return title, tuple(filter(None, found))
+
+
+def _properties(text: str) -> Iterator[tuple[str, str]]:
+    if "::" in text:
+        plain = without_code(text)
+        for pattern in (_PROPERTY, _INLINE_FIELD):
+            for match in pattern.finditer(plain):
+                yield match[1], text[slice(*match.span(2))]
+
+
+def _is_field(name: str) -> bool:
+    return bool(name) and name not in _SAID_ELSEWHERE and not _LOGSEQ_OWN.fullmatch(name)
+
+
+def field_name(name: str) -> str:
+    """The form in which names of fields are stored and compared."""
+    return unicodedata.normalize("NFC", " ".join(name.replace("\0", " ").split())).lower()[:MAX_FIELD]
+
+
+def field_words(value: str) -> str:
+    """The words of a value, folded, with blanks around each: one value is within another where its words are."""
+    folded = unicodedata.normalize("NFC", value.replace("[[", " ").replace("]]", " ").casefold())
+    return f" {' '.join(_WORDS.findall(folded))} "
+
+
+@lru_cache(4096)  # pages are linked to many times
+def link_key(name: str) -> int:
+    """The number by which links and names are compared; signed, 64 bit.
+
+    | alike                                             |
+    |---------------------------------------------------|
+    | `Roger Zelazny`, `roger  zelazny.md`              |
+    | `tools/Knife`, `tools___Knife`, `tools%2FKnife`   |
+    | `2026-11-20`, `2026_11_20`, `Nov 20th, 2026`      |
+    | `20261120-7k3m9q2x`, `7k3m9q2x`                   |
+    """
+    plain = unquote(name) if "%" in name else name
+    plain = unicodedata.normalize("NFC", " ".join(plain.replace("___", "/").split())).casefold()
+    plain = plain.removesuffix(".md").strip("/ ")
+    if match := _ID.fullmatch(plain):
+        plain = match[1]
+    elif match := _DAY.fullmatch(plain):
+        year, month, day, letters, number, of_year = match.groups()
+        plain = f"{year}-{month}-{day}" if year else f"{of_year}-{_MONTHS.index(letters) + 1:02}-{number:0>2}"
+    return int.from_bytes(hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).digest(), signed=True)
+
+
+def names_of(entry: Entry, *, of_file: bool, first: bool) -> dict[int, bool]:
+    """The keys of an entry's names, True for its own.
+
+    Its own are id, title and aliases, and for the note `of_file` the path, whole or from any folder on. The others are
+    the day, and the path of a file of several entries, which its `first` one keeps.
+    """
+    assert entry.place is not None
+    parts = entry.place.path.split("/")
+    paths = ["/".join(parts[start:]) for start in range(len(parts))]
+    own = [
+        entry.id,
+        entry.title,
+        *(alias for key, text in entry.extra if key == "aliases" for alias in text.split(", ")),
+    ]
+    shared = [entry.date] if entry.dated else []
+    shared += paths if first and not of_file else []
+    return dict.fromkeys(map(link_key, shared), False) | dict.fromkeys(map(link_key, own + paths * of_file), True)
+
+
+def links_of(entry: Entry, text: str) -> dict[tuple[int, ...], Link]:
+    """The links of an entry, each target once: in `text`, its body line for line, then in its title and fields; last
+    what it supersedes. Any of the keys may be a name that the link leads to.
+    """
+    assert entry.place is not None
+    path, line = entry.place.path, entry.place.line
+    found = _links(text, path, entry.place.body_line)
+    for value in (entry.title, *(value for _, value in entry.fields)):
+        found |= {ways: link for ways, link in _links(value, path, line).items() if ways not in found}
+    return found | {(link_key(id),): Link(id, path, line) for id in entry.supersedes}
+
+
+def _links(text: str, path: str, line: int) -> dict[tuple[int, ...], Link]:
+    found: dict[tuple[int, ...], Link] = {}
+    kinds = [kind for kind, sign in ((WIKI_LINK, "[["), (LINK, "](")) if sign in text]
+    plain = without_code(text) if kinds else ""
+    at = 0
+    for match in sorted((match for kind in kinds for match in kind.finditer(plain)), key=re.Match.start):
+        line += plain.count("\n", at, match.start())
+        at = match.start()
+        if match.re is WIKI_LINK:
+            target = match[1].rstrip("\\").strip()
+            ways = [target, target.partition("#")[0]]
+            is_note = plain[at - 1 : at] != "#" and "{{" not in target
+        else:
+            target = unquote(match[2].partition(' "')[0].strip("<> ").partition("#")[0])
+            ways = [posixpath.normpath(posixpath.join(posixpath.dirname(path), target)), target]
+            is_note = target.endswith(".md") and "://" not in target
+        if is_note and ways[-1] and not _ATTACHMENT.search(ways[-1]):
+            found.setdefault(tuple(dict.fromkeys(map(link_key, ways))), Link(target, path, line))
+    return found
+
+
+def tasks_of(entry: Entry, text: str) -> list[Task]:
+    """The tasks of an entry, in order; `text` is its body line for line."""
+    assert entry.place is not None
+    place, day = entry.place, entry.date if entry.dated else None
+    found: list[Task] = []
+    plain = without_code(text) if _TASK.search(text) else ""
+    at, line = 0, place.body_line
+    for match in _TASK.finditer(plain):
+        line += plain.count("\n", at, match.start())
+        at = match.start()
+        following = _NEXT_BLOCK.search(plain, match.end() + 1)
+        block = plain[at : following.start() if following else len(plain)]
+        due = _DUE.search(block) or _SCHEDULED.search(block)
+        done = bool(match["done"]) or (match["box"] or " ") in "xX-"
+        said = text[slice(*match.span("text"))].strip()
+        found.append(Task(said, done, due and due[1], place.path, line, entry.id, entry.title, day))
+    return found
