@@ -116,7 +116,7 @@ def parser() -> argparse.ArgumentParser:
     size.add_argument("--locomo", type=Path, help="LoCoMo conversations, JSON: an entry for each turn")
     shapes = commands.add_parser("shapes", help="processor time of each function over texts that make patterns slow")
     shapes.add_argument("--size", type=int, default=1_000_000, help="characters of a text; default a million")
-    for command in (quality, panel, sure, automatic, speed, scale, start, size, shapes):
+    for command in (quality, panel, sure, diary, automatic, speed, scale, start, size, shapes):
         command.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return top
 
