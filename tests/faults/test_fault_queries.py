@@ -173,7 +173,8 @@ def test_what_is_no_character_is_searched_as_one(ws: Workspace, text: str) -> No
     assert search(ws, f"{WORDS} {text} tag:t0").total == 1
     for query in (f'{WORDS} "{text}"', f"{WORDS} tag:{text}", f"{WORDS} file:{text}x"):
         search(ws, query)
-    assert find(ws, filters=build_filters(now=ws.clock(), tag=f"{text}x", file=text, project=text)).total in (0, 1)
+    tags = () if text == "\0" else f"{text}x"  # a tag with a NUL is refused
+    assert find(ws, filters=build_filters(now=ws.clock(), tag=tags, file=text, project=text)).total in (0, 1)
 
 
 @pytest.mark.parametrize(

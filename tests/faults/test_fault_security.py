@@ -410,7 +410,7 @@ def test_a_query_is_its_words(corpus: Workspace, parts: list[str], in_quotes: bo
 def test_a_column_filter_or_an_operator_is_a_word(corpus: Workspace) -> None:
     found = len(ranking(corpus, "fox"))
     assert 18 <= found < corpus.index.counts()[1] and len(ranking(corpus, "fox NOT fox")) == found
-    assert {entry for entry, _ in ranking(corpus, "fo*")} == {entry for entry, _ in ranking(corpus, "fo")}
+    assert {entry for entry, _ in ranking(corpus, "fox")} <= {entry for entry, _ in ranking(corpus, "fo*")}
     assert ranking(corpus, "title: zebra") == ranking(corpus, "title zebra")
     assert ranking(corpus, "context : zebra") == ranking(corpus, "context zebra")
 
@@ -718,7 +718,9 @@ def on_terminal(home: ForkedHome, *args: str, typed: str = "", **env: str) -> st
 
 
 ID = "20261120-p0150n00"
-OUR_OWN = re.compile(r"\x1b\[(?:0|1|2|1;33|33|36|32)m|\x1b\[\?25[hl]|\x1b\[2K|\x1b\[1A|\r")
+OUR_OWN = re.compile(
+    r"\x1b\[(?:0|1|2|1;33|33|36|32)m|\x1b\[\?25[hl]|\x1b\[2K|\x1b\[1A|\r|\x1b]8;;(?:file:///[\w./%-]*)?\x1b\\"
+)
 """Colours, and how a progress bar is drawn again and again."""
 
 
