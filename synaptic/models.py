@@ -99,6 +99,11 @@ class Entry:
         return self.at.date().isoformat()
 
     @property
+    def timed(self) -> bool:
+        """Whether it names a time: an H2 without one is a microsecond behind the entry above it, a note at 0:00."""
+        return self.dated and not (self.at.microsecond or (self.whole_file and self.time == "00:00"))
+
+    @property
     def time(self) -> str:
         """Local time of the entry, `HH:MM`."""
         return f"{self.at.hour:02d}:{self.at.minute:02d}"

@@ -149,7 +149,7 @@ class Delivery:
 
     def ours(self, record: Record) -> bool:
         # several journals may share a home; a moved home keeps its saves
-        return record.journal == str(self._root) or not Path(record.journal).is_dir()
+        return record.journal == str(self._root) or not os.path.isdir(record.journal)  # noqa: PTH112, never raises
 
     def _settle(self, record: Record, *, fresh: bool = False) -> str | None:
         """The path of the file that holds the whole block now; None when an editor changed the file each time.

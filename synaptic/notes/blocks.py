@@ -25,7 +25,7 @@ TIME_HEADING = rf"##[ \t]+{_CLOCK}(?:{_DASH}{_CLOCK})?(?=[ \t\r\n]|\Z)"
 """A heading with a time as the first release knew it, which begins an entry everywhere."""
 _HOUR = r"(?:[01]?[0-9]|2[0-3])"
 _AS_TYPED = (
-    rf"(?:{_HOUR}(?:[.:][0-5][0-9])?[ \t]?[Uu]hr(?:[ \t][0-5][0-9])?|{_HOUR}[hH][0-5][0-9]"
+    rf"(?:{_HOUR}(?:[.:][0-5][0-9])?[ \t]?[Uu]hr(?:[ \t][0-5][0-9])?|{_HOUR}[hH](?:[0-5][0-9])?"
     rf"|(?:0?[1-9]|1[0-2])(?::[0-5][0-9])?[ \t]?[AaPp](?:[Mm]|\.[Mm]\.)|{_CLOCK})"
 )
 _SPAN = rf"{_AS_TYPED}(?:[ \t]?{_DASH}[ \t]?{_AS_TYPED})?"

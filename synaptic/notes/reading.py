@@ -64,11 +64,12 @@ def borders(text: str, marks: Sequence[Mark], *, of_day: bool) -> list[Mark]:
     | H2                                   | begins an entry                                                       |
     |--------------------------------------|-----------------------------------------------------------------------|
     | `## 09:31 x`, any above a `syn:` line| everywhere                                                            |
-    | `## 6pm x`, `## [18:31] x`           | but for those that the saved entry above counts as its own            |
+    | `## 6pm x`                           | but below an entry of the first release                               |
+    | `## [18:31] x`                       | but for those that the saved entry above counts as its own            |
     | `## x`                               | likewise, in a day's file (`of_day`) and in one with such an H2       |
 
     A saved entry says `h2=2`. One with `at=` and without `h2=`, as the first release wrote it, owns all but the first
-    kind.
+    kind. In a saved text no line begins like the first two: it has a backslash.
     """
     if not of_day and not any(
         mark.kind == "h2" and (mark.time[0] < mark.time[1] or mark.comment_at >= 0) for mark in marks
@@ -77,12 +78,18 @@ def borders(text: str, marks: Sequence[Mark], *, of_day: bool) -> list[Mark]:
     found = []
     own: float = 0
     for mark in marks:
-        if mark.kind == "h2" and mark.comment_at < 0 and own > 0 and not _FIRST_TIME.match(text, mark.start):
+        if mark.kind == "h2" and mark.comment_at < 0 and own > 0 and not _ends(text, mark, own):
             own -= 1
             continue
         found.append(mark)
         own = _own_h2s(text, mark)
     return found
+
+
+def _ends(text: str, mark: Mark, own: float) -> bool:
+    """Whether an H2 ends an entry that owns more of them."""
+    is_time = mark.time[0] < mark.time[1] and text[mark.time[0]].isdigit()
+    return is_time and (own < float("inf") or _FIRST_TIME.match(text, mark.start) is not None)
 
 
 def _own_h2s(text: str, mark: Mark) -> float:
@@ -201,6 +208,7 @@ class _Reader:
         self.of_day = block or is_day_file(self.name, composed(day_file))
         self.heading_counts: dict[str, int] = {}
         self.own_day: date | None = None
+        self.above: datetime | None = None  # of the entry before this one
         self.moments: dict[time, datetime] = {}  # of the entries without `at=`: all are of one day
         text = self.data.replace(MASK, b" ").decode("latin-1")
         if "\r" in text:
@@ -250,9 +258,9 @@ class _Reader:
         return ParsedFile(tuple(self._with_fields(kept)), tuple(self.issues))
 
     def _with_fields(self, entries: Sequence[Entry]) -> Iterator[Entry]:
-        """The entries with their fields; front matter tells of the note of the file, or else of all entries."""
+        """The entries with their fields; front matter tells of all entries of a day, else of the note of the file."""
         note = self._derive("", 1)
-        for_all = note not in {entry.id for entry in entries}
+        for_all = self.of_day or note not in {entry.id for entry in entries}
         for entry in entries:
             front = self.front.fields if for_all or entry.id == note else ()
             fields = fields_of(front, entry.content) if front or "::" in entry.content else ()
@@ -334,6 +342,7 @@ class _Reader:
         content = body_text(self.data[block.body_start : block.body_end], typed=typed) or heading.title
         clock = self.text[slice(*block.time)]
         at, source = self._moment(_clock(clock) if clock else None, comment, block)
+        self.above = at
         text = self._decode(mark.start, block.line_end).strip(" \t")
         occurrence = self._count(text)
         return Entry(
@@ -399,8 +408,10 @@ class _Reader:
         if at is not None and at.tzinfo is None:
             at = aware(at, self.tz)
         day, source = self._day()
-        if clock is None:
-            clock = at.time() if at else time()
+        if clock is None and at is None:  # it stands behind the entry above it
+            before = self.above or aware(datetime.combine(day, time()), self.tz)
+            return before + datetime.resolution, source
+        clock = clock or (at.time() if at else time())
         if at is None:
             if clock not in self.moments:
                 self.moments[clock] = aware(datetime.combine(day, clock), self.tz)

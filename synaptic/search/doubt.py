@@ -69,7 +69,8 @@ def notices_of(
             f"`synaptic rebuild-index` finishes them in about {max(1, round(passages / rate))} s."
         )
     notices += report.notices
-    if not request.parsed.terms and kept and request.order == "relevance":
+    no_words = not request.parsed.terms and request.filters.each().keys() <= {"include_superseded"}
+    if no_words and kept and request.order == "relevance":
         notices.append("The query holds no words to search for; these are the newest entries.")
     if request.min_similarity is not None and any(r.similarity is None for r in kept):
         notices.append("Some of these have no vector to compare yet; min_similarity let them pass.")

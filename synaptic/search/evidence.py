@@ -114,15 +114,23 @@ class Evidence:
         lexical: dict[int, Candidate] = {}
         semantic: dict[int, Candidate] = {}
         index, context = self.ws.index, self.config.context
+        wheres = [where | {"filters": filters} for filters in self._also(query.filters)]
         with self.watch.stage("lexical"):
-            if query.terms:
+            for one in wheres if query.terms else ():
                 quoted = [match(term) for term in query.terms]
-                lexical = _best_chunks(partial(index.lexical, quoted, context_weight=context, **where), limit)  # type: ignore[arg-type]
+                lexical |= _best_chunks(partial(index.lexical, quoted, context_weight=context, **one), limit)  # type: ignore[arg-type]
         with self.watch.stage("semantic"):
-            if query.vector is not None:
-                semantic = _best_chunks(partial(index.semantic, query.vector, **where), limit)  # type: ignore[arg-type]
+            for one in wheres if query.vector is not None else ():
+                semantic |= _best_chunks(partial(index.semantic, query.vector, **one), limit)  # type: ignore[arg-type]
         self.lists = Lists({**lexical, **self.lists.lexical}, {**semantic, **self.lists.semantic})
         return Lists(lexical, semantic)
+
+    def _also(self, filters: Filters) -> tuple[Filters, ...]:
+        """The filters, and those of the time that is preferred: in a large journal its entries may be among no best."""
+        wanted = self.request.prefer
+        if filters.since or filters.until or not (wanted.since or wanted.until):
+            return (filters,)
+        return filters, replace(filters, since=wanted.since, until=wanted.until)
 
     def look_up(self, terms: tuple[str, ...]) -> None:
         """Begins again with these words; the vector of the question stays."""

@@ -225,7 +225,7 @@ def _nothing(_: str) -> tuple[int, ...]:
 
 def _stamp(entry: Entry) -> str:
     """Id, date and type: `7k3m9q2x 2026-11-21 09:31 decision`."""
-    when = f"{entry.date} {entry.time}" if entry.dated else "undated"
+    when = " ".join([entry.date, *([entry.time] if entry.timed else [])]) if entry.dated else "undated"
     return f"{entry.short_id} {when} {entry.type}"
 
 

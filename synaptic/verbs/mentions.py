@@ -86,6 +86,8 @@ def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple
         rowids = ws.index.listing(Filters(has_tasks=True), order="newest", limit=-1)[1]
         texts = read_lines(ws, rowids)
         found = (task for row in rowids for task in tasks_of(*texts[row]) if task.done == done)
-        return tuple(task for task in found if not last or (task.due and task.due <= last))
+        kept = [task for task in found if not last or (task.due and task.due <= last)]
+        kept.sort(key=lambda task: (task.path, task.line))
+        return tuple(sorted(kept, key=lambda task: task.date or "", reverse=True))
 
     return in_step(ws, run)

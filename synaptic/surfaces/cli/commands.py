@@ -284,7 +284,7 @@ def _said(text: Words) -> str:
 
 
 def _read_stdin() -> str:
-    return sys.stdin.buffer.read().decode("utf-8", "replace")
+    return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")  # a save says what it replaced
 
 
 def _pairs(flag: str, given: Words) -> list[tuple[str, str]]:

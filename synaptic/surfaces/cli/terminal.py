@@ -206,8 +206,12 @@ def days_text(days: Days, to: Screen) -> str:
             text, title = clean(entry.content), one_line(entry.title)
             marks = " · ".join(["" if entry.type == "note" else entry.type, short(entry.id)]).strip(" ·")
             heading = marks if title.rstrip(".…") in one_line(text[:400]) else f"{title} · {marks}"
-            time = "" if entry.time == "00:00" else f"{entry.time} "  # most likely a note without a time
-            parts += [f"## {time}{heading}", text if entry.content != entry.title else title]
+            time = f"{entry.time} " if entry.timed else ""
+            parts.append(f"## {time}{heading}")
+            if (
+                entry.date_source == "file" or not entry.whole_file
+            ):  # a page that only says when it was made is not shown
+                parts.append(text if entry.content != entry.title else title)
     if not days.found.entries:
         beside = " and ".join(day for day in (days.before, days.after) if day)
         when = days.since if days.since == days.until else f"{days.since} to {days.until}"
@@ -279,7 +283,7 @@ def _hit(number: int, hit: Hit, is_hit: IsHit, to: Screen, *, both: bool) -> str
 
 
 def _stamp(entry: Entry, to: Screen) -> str:
-    when = f"{entry.date} {entry.time}" if entry.dated else "undated         "
+    when = f"{entry.date} {entry.time if entry.timed else '':5}" if entry.dated else "undated         "
     return f"{to.paint(f'{one_line(entry.short_id):8}', 'dim')}  {when}  {to.paint(f'{entry.type:9}', 'info')}"
 
 
