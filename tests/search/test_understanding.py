@@ -37,6 +37,19 @@ def test_a_time_in_the_question_raises_what_lies_in_it_and_hides_nothing(weeks: 
     assert why is not None and "prefer time" in why.matched_filters and "symbolic" in why.matched_layers
 
 
+def test_what_lies_in_the_time_is_found_among_hundreds(ws: Workspace, clock: Clock) -> None:
+    clock.forward(days=-300)
+    for number in range(300):
+        save(ws, f"Walked with Bjorn along the harbour, and he talked of boat {number}.", force=True)
+        clock.forward(days=1)
+    clock.forward(days=-1)
+    save(ws, "A long day at the yard. " * 30 + "In the evening Bjorn called about the keel, and we agreed to wait.")
+    clock.forward(days=1)
+    yesterday = (clock() - timedelta(days=1)).date().isoformat()
+    found = dates(ws, "what about Bjorn yesterday")
+    assert found[0] == yesterday and found.count(yesterday) == 2
+
+
 @pytest.mark.parametrize("query", ["cable only from last week", "cable since:2026-11-09 until:2026-11-15"])
 def test_a_time_that_is_named_as_a_filter_is_one(weeks: Workspace, query: str) -> None:
     found = dates(weeks, query)

@@ -65,6 +65,22 @@ def test_every_style_of_day_is_read(diary: Home) -> None:
     assert {"18:30", "18:00", "08:00", "14:00", "08:15"} <= times
 
 
+def test_a_day_is_shown_in_the_order_of_its_file(diary: Home) -> None:
+    shown = diary.run("day", "2026-11-06").out
+    heads = [f"## {time}" for time in ("08:00", "11:00", "15:00", "18:00")]
+    assert [shown.index(head) for head in [*heads, "## Notes to self"]] == sorted(
+        shown.index(head) for head in [*heads, "## Notes to self"]
+    )
+    notes = next(one for one in diary.ask("day", "2026-11-06")["entries"] if one["title"] == "Notes to self")
+    assert notes["at"] > "2026-11-06T18:00:00" and "2026-11-06 18:00  note       Notes" not in diary.run("find").out
+
+
+def test_front_matter_of_a_day_tells_of_all_its_entries(diary: Home) -> None:
+    hits = diary.ask("search", "roofer author:Callum")["hits"]
+    assert [hit["title"] for hit in hits][:1] == ["The roofer"]
+    assert {hit["path"] for hit in hits} == {"2026-11-06.md"}
+
+
 def test_requests_for_a_list_are_told_from_questions(tmp_path: Path) -> None:
     """24 requests for the days that are meant, and 24 questions that only sound so; today is a Friday."""
     wrong = []
