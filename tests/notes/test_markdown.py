@@ -173,7 +173,14 @@ def test_headings(heading: str, type_: str, title: str, tags: tuple[str, ...], c
     ("heading", "clock"),
     [
         *(("6pm", "18:00"), ("6 pm", "18:00"), ("6 p.m.", "18:00"), ("12am", "00:00"), ("18h30", "18:30")),
-        *(("9h30", "09:30"), ("14 Uhr", "14:00"), ("18.30 Uhr", "18:30"), ("18:30 Uhr", "18:30"), ("18:34:", "18:34")),
+        *(
+            ("9h30", "09:30"),
+            ("10h", "10:00"),
+            ("14 Uhr", "14:00"),
+            ("18.30 Uhr", "18:30"),
+            ("18:30 Uhr", "18:30"),
+            ("18:34:", "18:34"),
+        ),
         ("7 Uhr 45", "07:45"),
         *(("[18:31]", "18:31"), ("**18:32**", "18:32"), ("**18:32:**", "18:32"), ("[6pm]", "18:00")),
         *(("18:30 -", "18:30"), ("18:30 –", "18:30"), ("[18:30] —", "18:30"), ("18:30 - 19:00", "18:30")),
@@ -194,7 +201,18 @@ def test_what_is_no_h2_is_body(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["## Why", "## 24:00 x", "## 10:00x", "## 9.31 x", "## 7 things", "## [18:31](a.md)", "## 6pms", "## 24h"]
+    "line",
+    [
+        "## Why",
+        "## 24:00 x",
+        "## 10:00x",
+        "## 9.31 x",
+        "## 7 things",
+        "## [18:31](a.md)",
+        "## 6pms",
+        "## 24h",
+        "## 10hours",
+    ],
 )
 def test_an_h2_without_a_time_is_a_note_of_its_own(line: str) -> None:
     [above, entry] = read(f"## 08:00 First\ntext\n{line}\nmore\n").entries
@@ -265,6 +283,8 @@ def test_a_saved_entry_owns_the_h2s_it_counts() -> None:
     assert [e.title for e in read(saved.replace("## Why\n", "") + below).entries] == [
         "Intro"
     ]  # what it counts, it owns
+    typed = saved.replace("## Why\n", "") + "\n## 6pm dinner\n"  # but no time that a person types
+    assert [e.title for e in read(typed).entries] == ["Intro", "dinner"]
     first_release = saved.replace(" h2=2", "")
     assert read(first_release + below).entries[0].content == f"{body}{below}".strip()
     assert [e.title for e in read(f"{first_release}## 23:00 x\n").entries] == ["Intro", "x"]
