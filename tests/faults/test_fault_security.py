@@ -719,7 +719,7 @@ def on_terminal(home: ForkedHome, *args: str, typed: str = "", **env: str) -> st
 
 ID = "20261120-p0150n00"
 OUR_OWN = re.compile(
-    r"\x1b\[(?:0|1|2|1;33|33|36|32)m|\x1b\[\?25[hl]|\x1b\[2K|\x1b\[1A|\r|\x1b]8;;(?:file:///[\w./%-]*)?\x1b\\"
+    r"\x1b\[(?:0|1|2|1;33|33|36|32)m|\x1b\[\?25[hl]|\x1b\[2K|\x1b\[1A|\r|\x1b]8;;(?:file:[\w./%-]*)?\x1b\\"
 )
 """Colours, and how a progress bar is drawn again and again."""
 
