@@ -7,11 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import NamedTuple
 
 import apsw
 
 from ..errors import InvalidArgument, NotFound, Refused, SynapticError
 from ..index import Stored
+from ..journal.trash import Piece
 from ..language.query import check_values, read_moment
 from ..models import Entry, Receipt
 from ..notes.blocks import check_tag, newlines, project_key, slug_tag
@@ -287,6 +289,34 @@ def _also(copies: Sequence[str], do: Callable[[str], object], done: str) -> list
         except SynapticError as error:
             notices.append(f"The same entry stands in {copy} too, and could not be {done} there: {error}")
     return notices
+
+
+class Deleted(NamedTuple):
+    """An entry in the trash: `date` is the day on which it was deleted, `path` its file."""
+
+    id: str
+    date: str
+    title: str
+    path: str
+
+
+def deleted(ws: Workspace) -> list[Deleted]:
+    """The entries that were deleted and stand nowhere any more, the latest first."""
+    latest: dict[str, Piece] = {}
+    for piece in reversed(ws.journal.trashed()):
+        latest.setdefault(piece.id, piece)
+
+    def run(_: object) -> list[Deleted]:
+        gone = [piece for piece in latest.values() if piece.why == "delete" and not _stands(ws, piece.id)]
+        return [Deleted(piece.id, f"{piece.at:%Y-%m-%d}", piece.title, piece.path) for piece in gone]
+
+    return in_step(ws, run)
+
+
+def _stands(ws: Workspace, id: str) -> bool:
+    with suppress(NotFound):
+        return bool(ws.index.resolve(id))
+    return False
 
 
 def restore(ws: Workspace, id: str, *, vanished: bool = False) -> Receipt:

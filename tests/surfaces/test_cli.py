@@ -1166,3 +1166,13 @@ def test_open_takes_the_number_of_the_last_list(run: Run, notes: Path, home: Pat
         assert run(command, "2").out == f"{notes}/journals/2026_11_20.md:3\n"
     assert "1 to 3" in run("open", "4").err
     assert (home / ".state" / "last-list.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_restore_without_an_id_lists_what_was_deleted(run: Run) -> None:
+    first, second = (run("save", text, "--json").json["id"] for text in ("The old lamp", "The new lamp"))
+    assert run("restore").out.strip() == "Nothing is deleted."
+    for id in (first, second):
+        run("delete", id, "--yes")
+    assert [line.split("  ")[2] for line in run("restore").out.splitlines()] == ["The new lamp", "The old lamp"]
+    run("restore", second)
+    assert [one["id"] for one in run("restore", "--json").json["deleted"]] == [first]

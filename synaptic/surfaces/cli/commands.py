@@ -195,12 +195,18 @@ def delete(home: str | None, as_json: bool, id: str, yes: bool, purge: bool) -> 
         answer_receipt(ws, "Deleted", writing.delete(ws, id, purge=purge), as_json)
 
 
-@command("restore", f.ID, f.AS_JSON)
-def restore(ws: Workspace, as_json: bool, id: str) -> None:
-    """Bring a deleted entry back, or undo an update.
+@command("restore", f.DELETED, f.AS_JSON)
+def restore(ws: Workspace, as_json: bool, id: str = "") -> None:
+    """Bring a deleted entry back, or undo an update; without an ID, list what was deleted.
 
     Example: synaptic restore 7k3m9q2x
     """
+    if not id:
+        deleted = writing.deleted(ws)
+        answer(
+            as_json, {"deleted": [piece._asdict() for piece in deleted]}, terminal.deleted_text(deleted, screen_of(ws))
+        )
+        return
     answer_receipt(ws, "Restored", writing.restore(ws, id), as_json)
 
 

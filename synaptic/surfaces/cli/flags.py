@@ -23,7 +23,7 @@ def _parameter(kind: Any, name: str, about: Any, default: Any = None) -> Paramet
 
 
 def _argument(kind: Any, name: str, metavar: str, help: str, **more: Any) -> Parameter:
-    default = None if kind == list[str] | None else Parameter.empty
+    default = None if kind in (list[str] | None, str | None) else Parameter.empty
     return _parameter(kind, name, typer.Argument(metavar=metavar, help=help, **more), default)
 
 
@@ -76,6 +76,7 @@ _A_TAG, _A_PROJECT, _AN_ID = ({"autocompletion": _starting(partial(_known, kind)
 
 WORDS = _argument(list[str] | None, "text", "TEXT", "Its words need no quotes.")
 ID = _argument(str, "id", "ID", "Whole, or four or more characters of it.", **_AN_ID)
+DELETED = _argument(str | None, "id", "ID", "Left out, the deleted entries are listed.", **_AN_ID)
 IDS = _argument(list[str], "ids", "ID", "Whole ids, or four or more characters of each.", **_AN_ID)
 ID_OR_NUMBER = _argument(str, "id", "ID", "Or N, the Nth of the last search, find or recent.", **_AN_ID)
 NAME = _argument(list[str] | None, "name", "NAME", "An id, title, page, alias or path.")

@@ -58,7 +58,9 @@ def listed_id(ws: Workspace, name: str) -> str:
         ids = json.loads((ws.config.state / _LAST_LIST).read_bytes())
     if not 0 < int(name) <= len(ids):
         valid = (f"1 to {len(ids)}",) if ids else ()
-        raise InvalidArgument(f"The last list has no number {name}.", valid=valid, hint="search, find and recent list.")
+        raise InvalidArgument(
+            f"The last list has no number {name}.", valid=valid, hint="search, find and recent make that list."
+        )
     return ids[int(name) - 1]
 
 

@@ -46,6 +46,7 @@ from ..wire import Json
 if TYPE_CHECKING:
     from ...verbs.evaluate import Evaluation
     from ...verbs.models import Model, Switch
+    from ...verbs.writing import Deleted
 
 IsHit = Callable[[str], bool]
 
@@ -169,6 +170,14 @@ def entries_text(listing: Listing, to: Screen) -> str:
     return "\n\n".join(blocks)
 
 
+def deleted_text(found: Sequence[Deleted], to: Screen) -> str:
+    """A line for each entry in the trash: id, the day it was deleted, title and file."""
+    lines = (
+        f"{short(one.id)}  {one.date}  {one_line(one.title)}  {to.paint(one_line(one.path), 'dim')}" for one in found
+    )
+    return "\n".join(lines) or "Nothing is deleted."
+
+
 def links_text(found: Links, to: Screen) -> str:
     """A line for each link and each backlink: the entry at the other end, the link, and where it stands."""
     blocks = []
@@ -188,11 +197,11 @@ def tasks_text(tasks: Sequence[Task], to: Screen) -> str:
     """The tasks of each day, each with its due date and where it stands."""
     blocks = []
     for day, group in groupby(tasks, key=lambda task: task.date):
-        lines = [
-            f"  [{'x' if task.done else ' '}] {one_line(task.text)}{f'  due {task.due}' if task.due else ''}"
-            f"  {to.at(task.path, task.line)}"
-            for task in group
-        ]
+        lines = []
+        for task in group:
+            due = f"  due {task.due}" if task.due and task.due not in task.text else ""
+            text = f"{one_line(task.text)}{due}"
+            lines.append(f"  [{'x' if task.done else ' '}] {text}  {to.at(task.path, task.line)}")
         blocks.append("\n".join([to.paint(day or "undated", "bold"), *lines]))
     return "\n\n".join(blocks)
 
