@@ -19,6 +19,9 @@ They become answers at the edge: in `surfaces/cli/main.py` and `surfaces/mcp`.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeVar
+
+Name = TypeVar("Name", bound=str)
 
 
 class SynapticError(Exception):
@@ -80,3 +83,17 @@ class IndexUnusable(SynapticError):
 
 class ModelError(SynapticError):
     code = "model-error"
+
+
+def one_of(known: Iterable[Name], value: str, what: str) -> Name:
+    """The one of these names, in lower case, that `value` says in any case. Raises InvalidArgument that lists them."""
+    for name in known:
+        if name == value.strip().lower():
+            return name
+    raise InvalidArgument(f"{what} {value!r} is unknown.", valid=known)
+
+
+def check_range(name: str, value: float | None, low: float, high: float) -> None:
+    """Raises InvalidArgument for a value that is not from `low` to `high`; None passes."""
+    if value is not None and not low <= value <= high:
+        raise InvalidArgument(f"{name} is {value}.", valid=(f"{low} to {high}",))

@@ -8,10 +8,10 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, check_range
 from ..models import TYPES, Filters
 from ..notes.blocks import check_tag, project_key
 from ..notes.header import check_type, unique
@@ -216,16 +216,19 @@ def build_filters(
     if days is not None:
         if since is not None:
             raise InvalidArgument("days and since exclude each other.", hint="Give one of them.")
-        if not 0 <= days <= 400_000:
-            raise InvalidArgument(f"days is {days}.", valid=("0 to 400000",))
-        since = _shift(now.date(), -days).isoformat()
+        check_range("days", days, 0, 400_000)
+        from .timephrase.days import shift  # most saves and searches need none of its words
+
+        since = shift(now.date(), -days).isoformat()
     first = read_date(since, now=now, name="since") if since is not None else None
     last = read_date(until, now=now, name="until") if until is not None else None
     if first and last and first > last:
         raise InvalidArgument(f"since ({first}) is later than until ({last}).", hint="Swap them.")
-    low, high = _importance(min_importance, "min_importance"), _importance(max_importance, "max_importance")
-    if low is not None and high is not None and low > high:
-        raise InvalidArgument(f"min_importance ({low}) is above max_importance ({high}).", hint="Swap them.")
+    check_range("min_importance", min_importance, 0, 10)
+    check_range("max_importance", max_importance, 0, 10)
+    if min_importance is not None and max_importance is not None and min_importance > max_importance:
+        said = f"min_importance ({min_importance}) is above max_importance ({max_importance})."
+        raise InvalidArgument(said, hint="Swap them.")
     return Filters(
         types=unique(map(check_type, _values("type", type))),
         tags=unique(map(check_tag, _values("tags", tag))),
@@ -234,8 +237,8 @@ def build_filters(
         paths=_values("path", path),
         since=first,
         until=last or (now.date().isoformat() if days is not None else None),
-        min_importance=low,
-        max_importance=high,
+        min_importance=min_importance,
+        max_importance=max_importance,
         parent=parent,
         has_body=has_body,
         has_files=has_files,
@@ -269,13 +272,6 @@ def build_preference(values: Mapping[str, object]) -> Filters:
         tags=unique(map(check_tag, _values("prefer: tags", given.get("tags", ())))),
         projects=unique(map(project_key, _values("prefer: projects", given.get("projects", ())))),
     )
-
-
-def check_limit(limit: int) -> int:
-    """The limit, if it is within 1 to 100. Raises InvalidArgument."""
-    if not 1 <= limit <= MAX_LIMIT:
-        raise InvalidArgument(f"limit is {limit}.", valid=(f"1 to {MAX_LIMIT}",))
-    return limit
 
 
 def read_date(text: str, *, now: datetime, name: str) -> str:
@@ -319,13 +315,6 @@ def _no_time(name: str, text: str) -> InvalidArgument:
     return InvalidArgument(f"{name} is {shown!r}, which is no {'time' if name == 'at' else 'date'}.", valid=valid)
 
 
-def _shift(day: date, days: int) -> date:
-    try:
-        return day + timedelta(days=days)
-    except OverflowError:
-        return date.min if days < 0 else date.max
-
-
 def _values(name: str, value: str | Sequence[str]) -> tuple[str, ...]:
     """The values of a filter, each once, without empty ones. Raises InvalidArgument that names the bound."""
     values = check_values(name, (value,) if isinstance(value, str) else value)
@@ -341,12 +330,6 @@ def check_values(name: str, values: Sequence[str]) -> Sequence[str]:
             f"{name} has a value of {max(map(len, values)):,} characters.", valid=(f"up to {MAX_VALUE:,} characters",)
         )
     return values
-
-
-def _importance(value: int | None, name: str) -> int | None:
-    if value is not None and not 0 <= value <= 10:
-        raise InvalidArgument(f"{name} is {value}.", valid=("0 to 10",))
-    return value
 
 
 def nearest_words(stem: str, indexed: Iterable[tuple[str, int]]) -> list[str]:

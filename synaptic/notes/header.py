@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import NamedTuple, TypeVar
 from urllib.parse import unquote
 
-from ..errors import InvalidArgument
+from ..errors import one_of
 from ..models import TYPES, Entry, EntryType
 from .blocks import TIME, inline_tags, insert_backslashes, unescape_tags
 
@@ -67,10 +67,7 @@ def read_heading(raw: str) -> Heading:
 
 def check_type(name: str) -> EntryType:
     """The type of this name in any case. Raises InvalidArgument, which names the valid types."""
-    for known in TYPES:
-        if known == name.strip().lower():
-            return known
-    raise InvalidArgument(f"type {name!r} is unknown.", valid=TYPES)
+    return one_of(TYPES, name, "type")
 
 
 def read_title(raw: str) -> tuple[str, tuple[str, ...]]:

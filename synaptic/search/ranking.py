@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, one_of
 from ..index import Standing
 from ..models import DEFAULT_IMPORTANCE, Signals
 
@@ -111,9 +111,7 @@ def choose_weights(preset: str | None, weights: Mapping[str, Any] | None) -> dic
     """
     if not preset and not weights:
         return None
-    name = (preset or "layers").strip().lower()
-    if name not in PRESETS:
-        raise InvalidArgument(f"preset {preset!r} is unknown.", valid=PRESETS)
+    name = one_of(PRESETS, preset or "layers", "preset")
     chosen = {signal: PRESETS[name].get(signal, 0.0) for signal in SIGNALS}
     for signal, value in (weights or {}).items():
         if signal not in SIGNALS:

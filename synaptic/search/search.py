@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from ..errors import InvalidArgument, ModelError
+from ..errors import InvalidArgument, ModelError, check_range, one_of
 from ..index import instant
-from ..language.query import check_limit, parse_query
-from ..models import ORDERS, STRATEGIES, Filters, Order, SearchResult, Strategy
+from ..language.query import MAX_LIMIT, parse_query
+from ..models import ORDERS, STRATEGIES, Filters, SearchResult, Strategy
 from ..workspace.embed import language_notice
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Stopwatch, Workspace
@@ -19,8 +19,6 @@ from .ranking import choose_weights
 
 if TYPE_CHECKING:
     from .evidence import Request
-
-Name = TypeVar("Name", bound=str)
 
 MOST_MS = 60_000
 RUNS_READ = 200
@@ -66,7 +64,7 @@ def search(
     from ..language.analysis import form_of  # here and below: 30 ms, for searches only
     from .evidence import Request
 
-    now, asked = ws.clock(), _one_of(STRATEGIES, strategy, "strategy")
+    now, asked = ws.clock(), one_of(STRATEGIES, strategy, "strategy")
     _check(limit, min_similarity, max_rounds, sub_queries, budget_ms, asked)
     fields = in_step(ws, lambda _: ws.index.field_names()) if ":" in query else ()
     parsed = parse_query(query, filters or Filters(), now=now, stop_words=ws.config.search.stop_words, fields=fields)
@@ -79,7 +77,7 @@ def search(
         strategy=("smart" if sub_queries else form_of(parsed)) if asked == "auto" else asked,
         weights=choose_weights(preset, weights),
         min_similarity=min_similarity,
-        order=_one_of(ORDERS, order, "order"),
+        order=one_of(ORDERS, order, "order"),
         within=within,
         explain=explain,
         parts=tuple(sub_queries),
@@ -132,30 +130,15 @@ def _check(
     budget_ms: float | None,
     strategy: Strategy,
 ) -> None:
-    if limit is not None:
-        check_limit(limit)
-    if min_similarity is not None and not 0 <= min_similarity <= 1:
-        raise InvalidArgument(f"min_similarity is {min_similarity}.", valid=("0 to 1",))
-    if not 0 <= max_rounds <= MAX_ROUNDS:
-        raise InvalidArgument(f"max_rounds is {max_rounds}.", valid=(f"0 to {MAX_ROUNDS}",))
+    check_range("limit", limit, 1, MAX_LIMIT)
+    check_range("min_similarity", min_similarity, 0, 1)
+    check_range("max_rounds", max_rounds, 0, MAX_ROUNDS)
     if len(parts) > MAX_PARTS:
         raise InvalidArgument(f"sub_queries has {len(parts):,} values.", valid=(f"up to {MAX_PARTS} values",))
     if budget_ms is not None and strategy != "auto":
         raise InvalidArgument(f"budget_ms does not go with strategy {strategy!r}.", valid=("auto",))
     if budget_ms is not None and not 0 < budget_ms <= MOST_MS:
         raise InvalidArgument(f"budget_ms is {budget_ms}.", valid=(f"above 0, up to {MOST_MS}",))
-
-
-def check_order(value: str) -> Order:
-    """The order of this name, whatever its case. Raises InvalidArgument."""
-    return _one_of(ORDERS, value, "order")
-
-
-def _one_of(known: Sequence[Name], value: str, what: str) -> Name:
-    for name in known:
-        if name == value.strip().lower():
-            return name
-    raise InvalidArgument(f"{what} {value!r} is unknown.", valid=known)
 
 
 def _load(ws: Workspace, *, wait: bool) -> str:

@@ -10,13 +10,13 @@ from dataclasses import replace
 from datetime import date as calendar_day
 from datetime import timedelta
 
-from ..errors import InvalidArgument, NotFound, SynapticError
+from ..errors import InvalidArgument, NotFound, SynapticError, check_range, one_of
 from ..index import Position, instant
-from ..language.query import check_limit, read_date
-from ..models import Days, Facets, Figures, Filters, Latency, Listing, Order, SearchResult, Status
+from ..language.query import MAX_LIMIT, read_date
+from ..models import ORDERS, Days, Facets, Figures, Filters, Latency, Listing, Order, SearchResult, Status
 from ..notes.blocks import project_key
 from ..notes.marks import link_key
-from ..search.search import check_order, known_costs, search
+from ..search.search import known_costs, search
 from ..workspace.changes import marked
 from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport, in_step
@@ -100,8 +100,8 @@ def find(
     after that entry, oldest first. `cursor` comes from the previous answer and stays right while entries arrive.
     `facets` adds the counts of types, tags and projects. Undated entries come last, and no date filter lets them pass.
     """
-    check_limit(limit)
-    chosen = check_order(order or ("relevance" if query else "newest"))
+    check_range("limit", limit, 1, MAX_LIMIT)
+    chosen = one_of(ORDERS, order or ("relevance" if query else "newest"), "order")
     filters = filters or Filters()
     if query and query.strip():
         if cursor or around:

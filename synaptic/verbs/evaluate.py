@@ -23,7 +23,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from ..config import Config
-from ..errors import InvalidArgument, ModelError, NotFound
+from ..errors import ModelError, NotFound, check_range
 from ..index import Index
 from ..journal.disk import disk_errors, overwrite
 from ..journal.journal import Journal
@@ -118,8 +118,7 @@ def evaluate(
     Steps: read the journal into memory, draw questions and take their words out, bring a copy of the index in step
     with that, ask. Without a model only words are asked. The copy is deleted; journal and index stay as they are.
     """
-    if not 1 <= questions <= MOST:
-        raise InvalidArgument(f"questions is {questions}.", valid=(f"1 to {MOST}",))
+    check_range("questions", questions, 1, MOST)
     begun, kept = time.perf_counter(), ws.config.state / "evaluation.json"
     ways, notices = tuple(WAYS), []
     try:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import apsw
 
-from ..errors import InvalidArgument, NotFound, Refused, SynapticError
+from ..errors import InvalidArgument, NotFound, Refused, SynapticError, check_range
 from ..index import Stored
 from ..journal.trash import Piece
 from ..language.query import check_values, read_moment
@@ -68,6 +68,7 @@ def save(
     watch, moment = Stopwatch(), _moment(at, ws.clock())
     here = working_checkout()
     project = (project or ws.config.project or (here.project if here else "")).strip() or None
+    check_range("importance", importance, 0, 10)
     screen = Screen(ws.config.secrets)
     title = screen.text("title", title) if title else None
     compose = partial(
@@ -77,7 +78,7 @@ def save(
         at=moment,
         type=check_type(type),
         tags=screen.texts("tag", check_values("tags", tags)),
-        importance=_importance(importance),
+        importance=importance,
         files=screen.texts("file", files),
         project=screen.text("project", project) if project else None,
         parent=_fixed(ws, parent) if parent else None,
@@ -135,6 +136,7 @@ def update(
     )
     if parts == _Parts():
         raise InvalidArgument("Nothing to update.", valid=_Parts.__slots__)
+    check_range("importance", importance, 0, 10)
     found = _find(ws, id)
     if supersedes is not None:
         parts = replace(parts, supersedes=tuple(dict.fromkeys(_fixed(ws, old) for old in supersedes)))
@@ -202,7 +204,7 @@ def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, 
         at=old.at,
         type=old.type if parts.type is None else check_type(parts.type),
         tags=[tag for tag in tags if slug_tag(tag) not in dropped],
-        importance=old.importance if parts.importance is None else _importance(parts.importance),
+        importance=old.importance if parts.importance is None else parts.importance,
         files=old.files if parts.files is None else screen.texts("file", parts.files),
         project=old.project if parts.project is None else screen.text("project", parts.project) or None,
         parent=old.parent,
@@ -409,12 +411,6 @@ def _path(entry: Entry) -> str:
 
 def receipt_of(entry: Entry, *, path: str | None = None, notices: Sequence[str] = ()) -> Receipt:
     return Receipt(entry.id, entry.date, entry.time, path or _path(entry), False, tuple(notices))
-
-
-def _importance(value: int | None) -> int | None:
-    if value is not None and not 0 <= value <= 10:
-        raise InvalidArgument(f"importance is {value}.", valid=("0 to 10",))
-    return value
 
 
 def _moment(at: str | datetime | None, now: datetime) -> datetime:

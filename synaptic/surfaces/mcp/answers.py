@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...errors import InvalidArgument
+from ...errors import check_range, one_of
 from ...language.query import build_preference
 from ...models import Listing, Receipt
 from ...search.search import search
@@ -67,9 +67,8 @@ def _delete(ws: Workspace, call: Call) -> Answer:
 def _search(ws: Workspace, call: Call) -> Answer:
     args = _without_blanks(call.args)
     max_tokens = args.pop("max_tokens", MAX_TOKENS)
-    if not LEAST_TOKENS <= max_tokens <= MOST_TOKENS:
-        raise InvalidArgument(f"max_tokens is {max_tokens}.", valid=(f"{LEAST_TOKENS} to {MOST_TOKENS}",))
-    detailed = _choice("format", args.pop("format", "concise"), ("concise", "detailed")) == "detailed"
+    check_range("max_tokens", max_tokens, LEAST_TOKENS, MOST_TOKENS)
+    detailed = one_of(("concise", "detailed"), args.pop("format", "concise"), "format") == "detailed"
     filters = take_filters(args, ws.clock())
     query = args.pop("query", "")
     prefer = build_preference(args.pop("prefer", {}))
@@ -96,7 +95,7 @@ def _get(ws: Workspace, call: Call) -> Answer:
 
 
 def _analyze(ws: Workspace, call: Call) -> Answer:
-    mode = _choice("mode", call.args.get("mode", "query"), ("query", "note"))
+    mode = one_of(("query", "note"), call.args.get("mode", "query"), "mode")
     from ...search.understanding import analysis_of, read_note  # slow to import
 
     text = call.args["text"]
@@ -114,12 +113,6 @@ ANSWERS: Mapping[str, Callable[[Workspace, Call], Answer]] = {
     "context_delete": _delete,
     "context_analyze": _analyze,
 }
-
-
-def _choice(name: str, value: str, valid: Sequence[str]) -> str:
-    if value not in valid:
-        raise InvalidArgument(f"{name} {value!r} is unknown.", valid=valid)
-    return value
 
 
 def _without_blanks(args: dict[str, Any]) -> dict[str, Any]:
