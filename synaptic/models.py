@@ -119,6 +119,12 @@ class Entry:
         return self.place is not None and self.place.body_end > self.place.body_start
 
     @property
+    def there(self) -> Place:
+        """The place of an entry that stands in a file."""
+        assert self.place is not None
+        return self.place
+
+    @property
     def short_id(self) -> str:
         """The eight characters after the date: what people are shown and may type."""
         return self.id.partition("-")[2] or self.id

@@ -224,8 +224,7 @@ SELECT_ENTRY = """
 
 
 def entry_values(source: int, seq: int, row: EntryRow) -> tuple[Any, ...]:
-    entry, place = row.entry, row.entry.place
-    assert place is not None
+    entry, place = row.entry, row.entry.there
     offset = entry.at.utcoffset() or timedelta()
     key = entry.project and project_key(entry.project)
     return (
@@ -237,8 +236,7 @@ def entry_values(source: int, seq: int, row: EntryRow) -> tuple[Any, ...]:
 
 
 def place_values(seq: int, row: EntryRow) -> tuple[Any, ...]:
-    place = row.entry.place
-    assert place is not None
+    place = row.entry.there
     return (seq, place.line, place.start, place.end, place.body_start, place.body_end, place.body_line)
 
 

@@ -135,8 +135,7 @@ def names_of(entry: Entry, *, of_file: bool, first: bool) -> dict[int, bool]:
     Its own are id, title and aliases, and for the note `of_file` the path, whole or from any folder on. The others are
     the day, and the path of a file of several entries, which its `first` one keeps.
     """
-    assert entry.place is not None
-    parts = entry.place.path.split("/")
+    parts = entry.there.path.split("/")
     paths = ["/".join(parts[start:]) for start in range(len(parts))]
     own = [
         entry.id,
@@ -152,9 +151,8 @@ def links_of(entry: Entry, text: str) -> dict[tuple[int, ...], Link]:
     """The links of an entry, each target once: in `text`, its body line for line, then in its title and fields; last
     what it supersedes. Any of the keys may be a name that the link leads to.
     """
-    assert entry.place is not None
-    path, line = entry.place.path, entry.place.line
-    found = _links(text, path, entry.place.body_line)
+    path, line = entry.there.path, entry.there.line
+    found = _links(text, path, entry.there.body_line)
     for value in (entry.title, *(value for _, value in entry.fields)):
         found |= {ways: link for ways, link in _links(value, path, line).items() if ways not in found}
     return found | {(link_key(id),): Link(id, path, line) for id in entry.supersedes}
@@ -183,8 +181,7 @@ def _links(text: str, path: str, line: int) -> dict[tuple[int, ...], Link]:
 
 def tasks_of(entry: Entry, text: str) -> list[Task]:
     """The tasks of an entry, in order; `text` is its body line for line."""
-    assert entry.place is not None
-    place, day = entry.place, entry.date if entry.dated else None
+    place, day = entry.there, entry.date if entry.dated else None
     found: list[Task] = []
     plain = without_code(text) if _TASK.search(text) else ""
     at, line = 0, place.body_line

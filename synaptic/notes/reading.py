@@ -573,8 +573,7 @@ class _Reader:
         return tuple(kept.values())
 
     def _renamed(self, entry: Entry, taken: dict[str, Entry]) -> Entry:
-        place = entry.place
-        assert place is not None
+        place = entry.there
         if not entry.derived_id:
             message = f"the id {entry.id} stands above another text too; the first entry keeps it"
             self.issues.append(ParseIssue(self.path, place.line, "duplicate-id", message))

@@ -33,7 +33,6 @@ from ..models import Entry, Proof, Stamp
 from ..notes.blocks import LINK, WIKI_LINK, scan
 from ..search.search import search
 from ..workspace.embed import Progress, embed_pending
-from ..workspace.rows import place_of
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 
@@ -221,11 +220,11 @@ class _Altered(Journal):
         said = rb"\s+".join(re.escape(word.encode()) for word in spelled.split()) + rb"(?:\xe2\x80\xa6)?"
         ends = rb"(?:\]\([^()\n]*\)|(?=[ \t\"'*_.:]*(?:[#|\]\r\n]|\Z)))"
         label = rb"((?im:^(?:#{1,6}[ \t]|title:)[^\n]*?|[\[|]))(?i:%b)%b" % (said, ends)
-        body = place_of(block.entries[0]).body_start
+        body = block.entries[0].there.body_start
         text = re.sub(rb"(?i)(\A\W*)%b" % said, rb"\1", block.data[body:], count=1)
         block = self._page(stamp, re.sub(label, rb"\1", block.data[:body] + text))
         if block.entries and _key(block.entries[0].title) == _key(spelled):
-            start = place_of(block.entries[0]).start
+            start = block.entries[0].there.start
             block = self._page(stamp, block.data[:start] + b"# Untitled\n\n" + block.data[start:])
         blocks[at] = block
         aliases = (alias for entry in block.entries for _, value in entry.extra for alias in value.split(", "))
@@ -234,7 +233,7 @@ class _Altered(Journal):
 
     def _span(self, at: At) -> slice:
         """Where the entry stands in its file; the front matter is the first entry's."""
-        place = place_of(self.entry(at))
+        place = self.entry(at).there
         return slice(place.start if at[1] else 0, place.end)
 
     def _altered(self, path: str, blocks: Mapping[At, _Page]) -> _Page:
@@ -299,7 +298,7 @@ def _scores(
 ) -> Iterator[float]:
     """For each question the reciprocal rank of its entry; 0 where that is not among the first hits."""
     for done, question in enumerate(asked, start=1):
-        place = place_of(journal.entry(question.about))
+        place = journal.entry(question.about).place
         hits = search(ws, question.text, limit=DEPTH, strategy=WAYS[way]).hits
         yield next((1 / rank for rank, hit in enumerate(hits, start=1) if hit.entry.place == place), 0.0)
         if progress:
@@ -307,8 +306,8 @@ def _scores(
 
 
 def _missed(question: _Question, entry: Entry) -> Missed:
-    day, place = entry.date if entry.dated else None, place_of(entry)
-    return Missed(question.text, entry.title, day, place.path, place.line)
+    day = entry.date if entry.dated else None
+    return Missed(question.text, entry.title, day, entry.there.path, entry.there.line)
 
 
 def _read(kept: Path) -> Kept | None:

@@ -149,7 +149,7 @@ def update(
         said[:] = ["nothing changed", *notices] if new == old else notices
         return new
 
-    path, copies = _path(found.entry), found.copies
+    path, copies = found.entry.there.path, found.copies
     told: list[str] = []
     new = ws.journal.edit(path, found.own_id, change, told)
     also = _also(copies, lambda copy: ws.journal.edit(copy, found.own_id, change), "changed")
@@ -254,7 +254,7 @@ def delete(ws: Workspace, id: str, *, purge: bool = False, whole_files: bool = T
         path, entry = ws.journal.copy_of(id)
         ws.journal.purge(path, entry.id)
         return receipt_of(entry, path=path, notices=index_now(ws, path, scrub=True))
-    path, copies = _path(found.entry), found.copies
+    path, copies = found.entry.there.path, found.copies
     if found.entry.whole_file and not whole_files:
         raise Refused(
             f"{path} is a person's file: only a person deletes it.", hint=f"`synaptic delete {found.entry.short_id}`"
@@ -276,7 +276,7 @@ def delete(ws: Workspace, id: str, *, purge: bool = False, whole_files: bool = T
     notices += index_now(ws, path, *copies, scrub=purge)
     with suppress(SynapticError, apsw.Error):  # no entry has this id any more, or a notice says that it is not indexed
         left = ws.index.resolve(found.own_id).entry
-        at = f"{_path(left)}:{left.place.line}" if left.place else ""
+        at = f"{left.there.path}:{left.there.line}"
         notices.append(f"Another text with this id remains in {at}; `synaptic delete {left.id}` removes it too.")
     return receipt_of(found.entry, notices=notices)
 
@@ -398,19 +398,14 @@ def _fixed(ws: Workspace, id: str) -> str:
     if found.entry.derived_id:
         with suppress(Refused):  # the id of a whole-file note depends on its path alone
             ws.journal.edit(
-                _path(found.entry), found.own_id, lambda old: replace(old, id=found.entry.id, derived_id=False)
+                found.entry.there.path, found.own_id, lambda old: replace(old, id=found.entry.id, derived_id=False)
             )
-        index_now(ws, _path(found.entry))
+        index_now(ws, found.entry.there.path)
     return found.entry.id
 
 
-def _path(entry: Entry) -> str:
-    assert entry.place is not None
-    return entry.place.path
-
-
 def receipt_of(entry: Entry, *, path: str | None = None, notices: Sequence[str] = ()) -> Receipt:
-    return Receipt(entry.id, entry.date, entry.time, path or _path(entry), False, tuple(notices))
+    return Receipt(entry.id, entry.date, entry.time, path or entry.there.path, False, tuple(notices))
 
 
 def _moment(at: str | datetime | None, now: datetime) -> datetime:

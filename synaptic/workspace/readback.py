@@ -11,7 +11,7 @@ from ..index import Passage
 from ..models import Entry
 from ..notes.markdown import body_text, plain_text
 from ..notes.privacy import mask
-from .rows import embedded_text, hash_of, is_typed, lines_of, place_of
+from .rows import embedded_text, hash_of, is_typed, lines_of
 from .workspace import Workspace
 
 
@@ -43,7 +43,7 @@ def read_hits(
     for rowid, chunk in chunks.items():
         if chunk.entry_rowid in bodies:
             entry, body, typed = bodies[chunk.entry_rowid]
-            line = place_of(entry).body_line + body[: chunk.start].count(b"\n")
+            line = entry.there.body_line + body[: chunk.start].count(b"\n")
             passages[rowid] = (body_text(body[chunk.start : chunk.end], typed=typed) or entry.title, line)
     return entries, passages
 
@@ -71,7 +71,7 @@ def _bodies(ws: Workspace, rowids: Sequence[int], *, strict: bool = True) -> dic
     files: dict[str, tuple[bytes, bytes]] = {}
     found: dict[int, tuple[Entry, bytes, bool]] = {}
     for rowid, stored in ws.index.entries(rowids).items():
-        place = place_of(stored.entry)
+        place = stored.entry.there
         if place.path not in files:
             data = b""
             with suppress(NotFound):

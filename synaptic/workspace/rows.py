@@ -31,7 +31,7 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> F
     rows = []
     entries = zip(parsed.entries, before, after, strict=False)  # none in an empty file
     for number, (entry, previous, following) in enumerate(entries):
-        place, first = place_of(entry), number == 0
+        place, first = entry.there, number == 0
         block, body = data[place.start : place.end], masked[place.body_start : place.body_end]
         made_of = repr((previous, following, first, _ROW(entry))).encode("utf-8", "surrogatepass")
         rows.append(
@@ -49,7 +49,7 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> F
 
 
 def _mark_rows(entry: Entry, body: bytes, first: bool) -> tuple[list[Any], list[Any], list[Any]]:
-    text, of_path = lines_of(body), derived_id(None, composed(place_of(entry).path), "", 1)
+    text, of_path = lines_of(body), derived_id(None, composed(entry.there.path), "", 1)
     names = names_of(entry, of_file=of_path.endswith(entry.short_id), first=first)
     links = {(key,) for keys in links_of(entry, text) for key in keys}
     tasks = [not task.done for task in tasks_of(entry, text)]
@@ -117,7 +117,7 @@ def _labels(entry: Entry) -> str:
 
 def _whole_text(entry: Entry, masked: bytes) -> str:
     """Title and text, as the neighbours' context; only its two ends are ever used."""
-    place = place_of(entry)
+    place = entry.there
     body = masked[place.body_start : place.body_end]
     if len(body) > 8 * CONTEXT_CHARS:
         body = body[: 4 * CONTEXT_CHARS] + b"\n" + body[-4 * CONTEXT_CHARS :]
@@ -133,8 +133,3 @@ def hash_of(value: str | bytes) -> int:
 def is_typed(masked: bytes, place: Place) -> bool:
     """Whether an entry's text is that of a person: it reads `body_text` otherwise. Asked of its masked file."""
     return place.whole_file or not is_saved(masked[place.start : place.body_start].decode("latin-1"))
-
-
-def place_of(entry: Entry) -> Place:
-    assert entry.place is not None, "entries from files have a place"
-    return entry.place

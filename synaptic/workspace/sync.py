@@ -19,7 +19,7 @@ from ..notes.reading import GRAMMAR, aware
 from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing
 from .git import added_days, head_of
 from .readback import Stale
-from .rows import file_rows, hash_of, place_of
+from .rows import file_rows, hash_of
 from .workspace import Workspace
 
 Result = TypeVar("Result")
@@ -277,7 +277,7 @@ def _by_git(entry: Entry, day: date | None) -> Entry:
     """The entry with the day of the commit that added its file, if nothing in the file dates it."""
     if entry.dated or day is None:
         return entry
-    clock = clock_time() if place_of(entry).whole_file else entry.at.time()
+    clock = clock_time() if entry.whole_file else entry.at.time()
     return replace(entry, at=aware(datetime.combine(day, clock), None), date_source="git")
 
 

@@ -258,8 +258,7 @@ def edit(home: str | None, as_json: bool, id: str) -> None:
     Example: synaptic open 3, synaptic edit 7k3m9q2x
     """
     with open_home(home) as ws:
-        place = browse.get(ws, [listed_id(ws, id)]).entries[0].place
-    assert place is not None
+        place = browse.get(ws, [listed_id(ws, id)]).entries[0].there
     answer_place(ws.config.journal / place.path, place.line, as_json)
 
 
