@@ -27,15 +27,14 @@ from typing import TypeVar
 
 from .blocks import LONE_CR, MASK, escape, scan
 from .frontmatter import front_matter_end
-from .privacy import mask, unclosed_tags
-from .reading import body_span, borders, is_day_file, measure, parse_entries
+from .privacy import mask, mentions, unclosed_tags
+from .reading import body_span, borders, end_of_line, is_day_file, measure, parse_entries
 
 ByLines = Callable[[bytes, bytes, bytes], tuple[bytes, int]]
 """(base, ours, theirs) to (merged text with conflict markers, number of conflicts)."""
 
 _T = TypeVar("_T")
 
-_SIGN = re.compile(rb"<private", re.IGNORECASE)
 _BOM = b"\xef\xbb\xbf"
 _LF, _CRLF = b"\n", b"\r\n"
 _LINE_END = re.compile(rb"\r?\n|\r")
@@ -177,14 +176,14 @@ def _read(data: bytes, path: str, day_file: str, doubtful: Sequence[str] = _DOUB
     if [mark.start for mark in marks if mark.kind == "h2"] != sorted(entries):
         return None
     bounds = [*(mark.start for mark in marks), len(text)]
-    cores = [_core_end(text, a, b) for a, b in pairwise([0, *bounds])]
+    cores = [body_span(text, a, b)[1] for a, b in pairwise([0, *bounds])]  # where blank lines begin
     gaps = [data[core:bound] for core, bound in zip(cores, bounds, strict=True)]
     pieces = []
     for mark, core, end, gap in zip(marks, cores[1:], bounds[1:], [*gaps[1:-1], None], strict=False):
         entry = entries.get(mark.start)
-        line_end = _line_end_at(text, mark.start, core)
+        line_end = end_of_line(text, mark.start, core)
         block = measure(text, mark, end) if mark.comment_at >= 0 else None
-        above = _line_end_at(text, block.comment_end, core) if block else line_end
+        above = end_of_line(text, block.comment_end, core) if block else line_end
         pieces.append(
             _Piece(
                 data[mark.start : line_end],
@@ -197,16 +196,6 @@ def _read(data: bytes, path: str, day_file: str, doubtful: Sequence[str] = _DOUB
         )
     head = _Piece(b"", b"", data[: cores[0]], gaps[0] if pieces else None)
     return _Version(head, pieces, gaps[-1])
-
-
-def _core_end(text: str, start: int, end: int) -> int:
-    """The end of the last line of `start:end` that is not blank; `start` if all lines are blank."""
-    return body_span(text, start, end)[1]
-
-
-def _line_end_at(text: str, start: int, end: int) -> int:
-    eol = text.find("\n", start, end)
-    return end if eol < 0 else eol - 1 if text[eol - 1] == "\r" else eol
 
 
 # -- which pieces are one entry -----------------------------------------------------------------------
@@ -351,7 +340,7 @@ def _merged_lines(by_lines: ByLines, base: bytes, ours: bytes, theirs: bytes) ->
 
 def _shows_private(merged: bytes, *versions: bytes) -> bool:
     """Whether a merge shows a part of a line that is private in every version which has this line."""
-    if not any(_SIGN.search(data) for data in versions):
+    if not any(map(mentions, versions)):
         return False
     seen: dict[bytes, list[bool]] = {}
     for data in versions:

@@ -42,18 +42,18 @@ _PASSAGE = re.compile(rb"%b(?:[%b\r\n]*%b)?" % (MASK, MASK, MASK))
 def mask(data: bytes) -> bytes:
     """`data` with each private byte replaced by MASK. The length stays, and MASK stands nowhere else."""
     data = data.replace(MASK, b"\xfe")  # neither is UTF-8
-    return _masked(data, _read(data).private) if _SIGN.search(data) else data
+    return _masked(data, _read(data).private) if mentions(data) else data
 
 
 def unclosed_tags(data: bytes) -> list[int]:
     """The offset of each `<private>` that is never closed."""
-    return _read(data).unclosed if _SIGN.search(data) else []
+    return _read(data).unclosed if mentions(data) else []
 
 
 def without_private(text: str) -> str:
     """`text` without its private passages. A tag without its other half is text."""
     data = text.encode("utf-8", "surrogatepass")
-    if not _SIGN.search(data):
+    if not mentions(data):
         return text
     return shown(_masked(data, _joined(_read(data).pairs))).decode("utf-8", "surrogatepass")
 
@@ -76,7 +76,7 @@ def mentions(data: bytes) -> bool:
 
 def reveals(copy: bytes, now: bytes) -> bool:
     """Whether `copy` shows, as whole words, a line or part of a line that is private in `now`, its later state."""
-    if not _SIGN.search(now):
+    if not mentions(now):
         return False
     hidden = (now[start:end] for start, end in passages(mask(now)))
     lines = {line.strip() for passage in hidden for line in _TAGS.sub(b"", passage).splitlines()} - {b""}

@@ -123,9 +123,15 @@ def _fits(path: str, day_file: str) -> bool:
         return False
 
 
-def _eol(text: str, at: int) -> int:
-    eol = text.find("\n", at)
-    return len(text) if eol < 0 else eol
+def _eol(text: str, at: int, end: int | None = None) -> int:
+    eol = text.find("\n", at, end)
+    return eol if eol >= 0 else len(text) if end is None else end
+
+
+def end_of_line(text: str, at: int, end: int) -> int:
+    """Where the line that holds `at` ends, before its line end; at most `end`."""
+    eol = _eol(text, at, end)
+    return eol - 1 if text[eol - 1] == "\r" else eol
 
 
 def mistyped_times(data: bytes) -> list[tuple[int, str]]:
@@ -156,18 +162,15 @@ class Block(NamedTuple):
 def measure(text: str, mark: Mark, end: int) -> Block:
     """The parts of the block from `mark` to `end`. The first release knew fewer times: in what it saved they hold."""
     time = mark.time
-    eol = text.find("\n", mark.start, end)
-    eol = end if eol < 0 else eol
-    line_end = eol - 1 if text[eol - 1] == "\r" else eol
+    eol, line_end = _eol(text, mark.start, end), end_of_line(text, mark.start, end)
     comment_at = comment_end = -1
     closed = True
     if mark.comment_at >= 0:
         comment_at = mark.comment_at
-        eol = text.find("\n", comment_at, end)
-        eol = end if eol < 0 else eol
+        eol = _eol(text, comment_at, end)
         close = text.find("-->", comment_at, eol)
         closed = close >= 0
-        comment_end = close + 3 if closed else eol - 1 if text[eol - 1] == "\r" else eol
+        comment_end = close + 3 if closed else end_of_line(text, comment_at, end)
         if text[comment_end:eol].strip(" \t\r"):
             eol = comment_end - 1
         if _own_h2s(text, mark) == float("inf") and (first := _FIRST_TIME.match(text, mark.start)):
@@ -182,13 +185,7 @@ def body_span(text: str, start: int, end: int) -> tuple[int, int]:
     while blank := _BLANK_LINE.match(text, first, end):
         first = blank.end()
     rest = text[first:end].rstrip(" \t\r\n")
-    if not rest:
-        return start, start
-    last = first + len(rest)
-    eol = text.find("\n", last, end)
-    if eol < 0:
-        return first, end
-    return first, eol - 1 if text[eol - 1] == "\r" else eol
+    return (first, end_of_line(text, first + len(rest), end)) if rest else (start, start)
 
 
 class _Reader:
@@ -317,13 +314,8 @@ class _Reader:
                 self.front, self.start, self.has_front = front, end, True
 
     def _pieces(self, marks: list[Mark]) -> list[Entry | None]:
-        entries: list[Entry | None] = []
-        first = marks[0]
-        if first.kind == "h2" or self.text[self.start : first.start].strip(" \t\r\n"):
-            entries.append(self._note(self.start, first.start, None, of_file=True))
-            leading = None
-        else:
-            leading = first
+        leading = self._leading(marks)
+        entries = [] if leading else [self._note(self.start, marks[0].start, None, of_file=True)]
         ends = [*(mark.start for mark in marks[1:]), len(self.text)]
         for mark, end in zip(marks, ends, strict=True):
             if mark.kind == "h2":
@@ -451,11 +443,13 @@ class _Reader:
         return derived_id(None if source == "mtime" else day, self.name, heading, occurrence)
 
     def _whole(self, marks: list[Mark]) -> Entry | None:
-        leading = None
-        if marks and not self.text[self.start : marks[0].start].strip(" \t\r\n"):
-            leading = marks[0]
         sole = marks[0] if len(marks) == 1 else None
-        return self._note(self.start, len(self.text), leading, of_file=True, whole=True, sole=sole)
+        return self._note(self.start, len(self.text), self._leading(marks), of_file=True, whole=True, sole=sole)
+
+    def _leading(self, marks: list[Mark]) -> Mark | None:
+        """The H1 with which the text of the file begins."""
+        is_first = bool(marks) and not self.text[self.start : marks[0].start].strip(" \t\r\n")
+        return marks[0] if is_first and marks[0].kind == "h1" else None
 
     def _note(
         self,
@@ -466,19 +460,20 @@ class _Reader:
         of_file: bool,
         whole: bool = False,
         sole: Mark | None = None,
+        name: str = "",
     ) -> Entry | None:
         """The note in `start:end`; None without text.
 
-        `h1` is the heading that opens it. `of_file` makes it the note of the file, with front matter and an id that
-        depends on the path alone. A file without text is a note because of its title, unless that is a date.
+        `h1` is the heading that opens it, `name` the line that its id comes from, if not that heading. `of_file` makes
+        it the note of the file, with front matter and an id that depends on the path alone. A file without text is a
+        note because of its title, unless that is a date.
         """
         head_end = start
         title, heading = "", ""
         tags: tuple[str, ...] = ()
         if h1 is not None:
-            eol = self.text.find("\n", h1.start, end)
-            head_end = end if eol < 0 else eol + 1
-            heading = self._h1(h1, end)
+            head_end = min(_eol(self.text, h1.start, end) + 1, end)
+            heading = self._line_at(h1.start + 1, end)
             title, tags = read_title(heading)
         body_start, body_end = body_span(self.text, head_end, end)
         has_body = body_end > body_start
@@ -486,10 +481,11 @@ class _Reader:
         if not has_body and not says_more and (not whole or self.named_day or (h1 is None and not self.has_front)):
             return None
         if of_file:
-            title = title or self.front.title or (sole and read_title(self._h1(sole, end))[0]) or self._stem()
+            of_h1 = read_title(self._line_at(sole.start + 1, end))[0] if sole else ""
+            title = title or self.front.title or of_h1 or self._stem()
             tags = unique((*tags, *filter(None, map(slug_tag, self.front.tags))))
         content = body_text(self.data[body_start:body_end], typed=True) if has_body else title
-        name = "" if of_file else f"# {heading}"
+        name = "" if of_file else name or f"# {heading}"
         at, source = self._note_moment()
         line = self._line(start if h1 is None else h1.start)
         body_line = self._line(body_start) if has_body else line
@@ -526,27 +522,12 @@ class _Reader:
         return above + [self._block(start, end) for start, end in pairwise([*starts, len(self.text)])]
 
     def _block(self, start: int, end: int) -> Entry | None:
-        body_start, body_end = body_span(self.text, start, end)
-        content = body_text(self.data[body_start:body_end], typed=True)
-        if not content.strip(" \t\n-"):
+        if not self._decode(start, end).strip(" \t\r\n-"):
             return None
-        heading = self._decode(start, _eol(self.text, start)).strip(" \t\r")
-        at, source = self._note_moment()
-        line = self._line(start)
-        return Entry(
-            id=self._derive(heading, self._count(heading)),
-            at=at,
-            title=derive_title(content),
-            content=content,
-            tags=find_tags(content),
-            date_source=source,
-            derived_id=True,
-            place=Place(self.path, line, start, end, body_start, body_end, line, whole_file=True),
-        )
+        return self._note(start, end, None, of_file=False, name=self._line_at(start))
 
-    def _h1(self, mark: Mark, end: int) -> str:
-        eol = self.text.find("\n", mark.start, end)
-        return self._decode(mark.start + 1, end if eol < 0 else eol).strip(" \t\r")
+    def _line_at(self, start: int, end: int | None = None) -> str:
+        return self._decode(start, _eol(self.text, start, end)).strip(" \t\r")
 
     def _stem(self) -> str:
         stem = PurePosixPath(self.name).stem.replace("___", "/")
@@ -577,7 +558,7 @@ class _Reader:
         if not entry.derived_id:
             message = f"the id {entry.id} stands above another text too; the first entry keeps it"
             self.issues.append(ParseIssue(self.path, place.line, "duplicate-id", message))
-        heading = self._decode(place.start, _eol(self.text, place.start)).strip(" \t\r")
+        heading = self._line_at(place.start)
         id = self._derive(heading, self._count(heading))
         while id in taken:
             id = self._derive(heading, self._count(heading))
