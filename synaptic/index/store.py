@@ -11,8 +11,8 @@ from typing import Any, cast
 from ..language.words import spell
 from ..models import Proof, Stamp, Vector
 from ..notes.blocks import project_key
-from ..notes.markdown import derived_id
 from ..notes.marks import field_words
+from ..notes.reading import derived_id
 from .database import Database
 from .rescue import create_vectors, set_aside
 from .rows import (

@@ -19,9 +19,9 @@ from pathlib import Path, PurePosixPath
 from ..config import Config, make_clock
 from ..errors import Ambiguous, Busy, Changed, JournalError, NotFound, Refused
 from ..models import Entry, ParsedFile, Proof, Stamp
-from ..notes.markdown import extend_note, parse_entries, proven_block, rewrite_block
+from ..notes.markdown import extend_note, proven_block, rewrite_block
 from ..notes.privacy import mask, mentions, reveals, unclosed_tags
-from ..notes.reading import in_logseq
+from ..notes.reading import in_logseq, parse_entries
 from . import folder, recovery
 from .delivery import ATTEMPTS, Delivery, joined
 from .disk import disk_errors, fault

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
 from itertools import takewhile
+from operator import attrgetter
 
 from ..errors import InvalidArgument, Refused
 from ..models import Entry
@@ -28,10 +29,8 @@ from .blocks import (
     find_tags,
     inline_tags,
     newlines,
-    plain_text,
     scan,
     shown,
-    slug_tag,
 )
 from .frontmatter import add_tags
 from .header import (
@@ -56,7 +55,6 @@ from .reading import (
     Block,
     aware,
     body_span,
-    derived_id,
     id_date,
     is_saved,
     measure,
@@ -64,22 +62,11 @@ from .reading import (
     without_surrogates,
 )
 
-__all__ = [
-    "body_text",
-    "compose_entry",
-    "derived_id",
-    "extend_note",
-    "find_tags",
-    "new_id",
-    "parse_entries",
-    "plain_text",
-    "proven_block",
-    "render_entry",
-    "rewrite_block",
-    "slug_tag",
-]
-
 _HEADING_ONLY = 100
+_metadata = attrgetter(
+    "id", "at", "project", "importance", "files", "fingerprints", "parent", "supersedes", "by", "extra"
+)
+"""What a comment says of an entry."""
 _SAID = ("title", "content", "type", "tags", "project", "files", "parent", "supersedes", "by")
 _ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -401,21 +388,6 @@ def _edit_comment(block: bytes, parts: Block, old: Entry, new: Entry, eol: bytes
         return rest
     comment = write_comment(new, stood.get("at"), counted).encode()
     return before + comment + after if parts.comment_at >= 0 else eol + comment + rest
-
-
-def _metadata(entry: Entry) -> tuple[object, ...]:
-    return (
-        entry.id,
-        entry.at,
-        entry.project,
-        entry.importance,
-        entry.files,
-        entry.fingerprints,
-        entry.parent,
-        entry.supersedes,
-        entry.by,
-        entry.extra,
-    )
 
 
 def _edit_body(block: bytes, parts: Block, body: bytes, head: bytes, eol: bytes) -> bytes:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from ..errors import NotFound
 from ..index import Passage
 from ..models import Entry
-from ..notes.markdown import body_text, plain_text
+from ..notes.blocks import body_text, plain_text
 from ..notes.privacy import mask
 from .rows import embedded_text, hash_of, is_typed, lines_of
 from .workspace import Workspace

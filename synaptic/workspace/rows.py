@@ -11,8 +11,7 @@ from typing import Any
 from ..index import ChunkRow, EntryRow, FileRows
 from ..index.chunking import cut
 from ..models import Entry, ParsedFile, Place, Stamp
-from ..notes.blocks import MASK, newlines
-from ..notes.markdown import body_text, plain_text
+from ..notes.blocks import MASK, body_text, newlines, plain_text
 from ..notes.marks import front_fields, links_of, names_of, tasks_of
 from ..notes.privacy import mask
 from ..notes.reading import composed, derived_id, is_saved

@@ -14,17 +14,9 @@ from hypothesis import strategies as st
 
 from synaptic.errors import InvalidArgument, Refused
 from synaptic.models import TYPES, Entry, ParsedFile
-from synaptic.notes.markdown import (
-    compose_entry,
-    derived_id,
-    find_tags,
-    new_id,
-    parse_entries,
-    plain_text,
-    render_entry,
-    rewrite_block,
-    slug_tag,
-)
+from synaptic.notes.blocks import find_tags, plain_text, slug_tag
+from synaptic.notes.markdown import compose_entry, new_id, render_entry, rewrite_block
+from synaptic.notes.reading import derived_id, parse_entries
 
 BERLIN = timezone(timedelta(hours=1))
 AT = datetime(2026, 11, 21, 9, 31, 5, tzinfo=BERLIN)
