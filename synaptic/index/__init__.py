@@ -7,10 +7,8 @@ Begin in `lookup.py`: `Index` answers; its `file` (`database.py`) opens and heal
 from .database import BUSY_TIMEOUT_MS, versions
 from .lookup import Index, known
 from .rows import (
-    Call,
     Candidate,
     ChunkRow,
-    Counts,
     EntryRow,
     FileRows,
     Passage,
@@ -18,7 +16,6 @@ from .rows import (
     Source,
     Standing,
     Stored,
-    Vocabulary,
     instant,
     moment,
     units,
@@ -27,10 +24,8 @@ from .store import Writer
 
 __all__ = [
     "BUSY_TIMEOUT_MS",
-    "Call",
     "Candidate",
     "ChunkRow",
-    "Counts",
     "EntryRow",
     "FileRows",
     "Index",
@@ -39,7 +34,6 @@ __all__ = [
     "Source",
     "Standing",
     "Stored",
-    "Vocabulary",
     "Writer",
     "instant",
     "known",

@@ -6,18 +6,16 @@
 
 from .asked import Asked, Known, asked_of, types_alone
 from .plan import Plan, SubQuery, form_of, is_name, plan_of
-from .shapes import Analysis, EntityMention, Keyword, NoteReading, Target
+from .shapes import Analysis, Keyword, NoteReading
 
 __all__ = [
     "Analysis",
     "Asked",
-    "EntityMention",
     "Keyword",
     "Known",
     "NoteReading",
     "Plan",
     "SubQuery",
-    "Target",
     "asked_of",
     "form_of",
     "is_name",
