@@ -24,7 +24,7 @@ from ..index import moment
 from ..language.query import MAX_LIMIT, snippet
 from ..language.words import places
 from ..models import Entry, Hit, Round, SearchResult, Why
-from ..notes.blocks import scan
+from ..notes.blocks import without_code
 from ..notes.header import read_title
 from ..workspace.changes import marked
 from ..workspace.sync import SyncReport
@@ -50,7 +50,7 @@ from .smart import think
 from .topic import later_first
 from .understanding import spelled
 
-_SECTION = re.compile(r"^ {0,3}#{1,6}[ \t]+([^\n]+)", re.MULTILINE)
+_SECTION = re.compile(r"^ {0,3}#{1,6}[ \t]([^\n]+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,11 +229,9 @@ def _section(entry: Entry, passage: str, line: int, above: int) -> Entry:
         return entry
     lines = passage.split("\n")
     end = at + sum(len(one) + 1 for one in lines[:above]) + len(lines[above])
-    opaque = scan(entry.content).opaque
-    headings = [
-        one for one in _SECTION.finditer(entry.content, 0, end) if not any(a <= one.start() < b for a, b in opaque)
-    ]
-    if not headings or not (title := read_title(headings[-1][1])[0]) or title == entry.title:
+    headings = list(_SECTION.finditer(without_code(entry.content), 0, end))
+    title = read_title(entry.content[slice(*headings[-1].span(1))])[0] if headings else ""
+    if title in ("", entry.title):
         return entry
     below = entry.content[:at].count("\n") - entry.content[: headings[-1].start()].count("\n")
     return replace(entry, title=f"{entry.title} > {title}", place=replace(place, line=line - below))
