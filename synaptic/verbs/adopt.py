@@ -155,25 +155,20 @@ def write_setting(home: Path, key: str, value: str, *, new: str = "") -> dict[st
 
     `new` is what a file that was not there says besides. Raises ConfigError where that is not safe, and JournalError.
     """
+    import tomlkit
+
     path, line = home / "config.toml", *_lines({key: value})
     with disk_errors(path, "changed"):
         make_dirs(home, private=True)
         old = path.read_bytes().decode("utf-8-sig") if path.exists() else new
-        changed = _with_key(old, key, value) or f"{line}\n{old}"
+        document = tomlkit.parse(old)
+        changed = f"{line}\n{old}"
+        if key in document:
+            document[key] = value
+            changed = tomlkit.dumps(document)
         said = tomllib.loads(old)
         if tomllib.loads(changed) != said | {key: value}:
             raise ConfigError(f"{path} cannot be changed safely.", hint=f"Put this line at its top: {line}")
         if changed != old:
             overwrite(path.resolve(), changed.encode())
     return said
-
-
-def _with_key(toml: str, key: str, value: str) -> str:
-    """The file with another value of this key and every other character unchanged; "" if it has no such key."""
-    import tomlkit
-
-    document = tomlkit.parse(toml)
-    if key not in document:
-        return ""
-    document[key] = value
-    return tomlkit.dumps(document)
