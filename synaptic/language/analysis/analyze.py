@@ -41,15 +41,11 @@ def analyze(query: str, *, asked: Asked, plan: Plan, known: Known) -> Analysis:
     return Analysis(
         query=query,
         asked=asked,
-        intent=decision.intent,
         target=_target(question, decision.intent),
         entities=entities,
-        question_type=decision.question_type,
-        complexity=decision.complexity,
-        confidence=decision.confidence,
-        info_types=decision.info_types,
         keywords=_keywords(asked.text, entities),
         plan=plan,
+        **decision._asdict(),
     )
 
 

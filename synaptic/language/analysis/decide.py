@@ -94,8 +94,8 @@ def _complexity(question: Question, question_type: str) -> str:
     clauses = question.count("second_clause")
     conditions = question.count("condition", rest) + (question.has_range and question_type != "temporal")
     match question_type:
-        case "multi-hop":
-            return "medium" if _is_noun_phrase(question) else "high"
+        case "multi-hop":  # a short description without a verb of asking: "job of the friend who lent us the tent"
+            return "medium" if not question.shows("asks") and question.line.count(" ") < 10 else "high"
         case "comparative":
             many = clauses or question.has_range or conditions > 1 or question.shows("three_things")
             return "high" if many else "medium"
@@ -111,11 +111,6 @@ def _complexity(question: Question, question_type: str) -> str:
             conditions += question.shows("orders") + _fits(question, HAPPENED)
     conditions += question.shows("long")
     return "high" if clauses > 1 else "medium" if clauses or conditions else "low"
-
-
-def _is_noun_phrase(question: Question) -> bool:
-    """Whether it is a short description without a verb of asking: "job of the friend who lent us the tent"."""
-    return not question.shows("asks") and question.line.count(" ") < 10
 
 
 def _intent(question: Question, question_type: str, complexity: str) -> str:
