@@ -76,10 +76,9 @@ def conditions(filters: Filters, *, singly: bool = False, rowid: str = "e.rowid"
         add("e.parent = ?", filters.parent)
     if filters.has_body is not None:
         add(f"e.body_end {'>' if filters.has_body else '='} e.body_start")
-    if filters.has_files is not None:
-        add(f"{'' if filters.has_files else 'NOT '}EXISTS (SELECT 1 FROM file WHERE entry = e.rowid)")
-    if filters.has_tasks is not None:
-        add(f"{'' if filters.has_tasks else 'NOT '}EXISTS (SELECT 1 FROM task WHERE entry = e.rowid)")
+    for has, table in ((filters.has_files, "file"), (filters.has_tasks, "task")):
+        if has is not None:
+            add(f"{'' if has else 'NOT '}EXISTS (SELECT 1 FROM {table} WHERE entry = e.rowid)")
     for name, value in filters.where:
         add("e.rowid IN (SELECT entry FROM field WHERE name = ? AND instr(words, ?))", name, field_words(value))
     if filters.links_to is not None:

@@ -206,17 +206,13 @@ def date_in_path(path: str, day_file: str) -> date | None:
         matches.append(of_folders)
     for match in matches:
         found = match.groupdict()
-        month = found.get("month") or _month(found["name"])
+        month = found.get("month") or 1 + [name[:3] for name in _MONTHS].index(found["name"][:3].lower())
         if day := _day(found["year"], month, found["day"]):
             return day
     return None
 
 
-def _month(name: str) -> str:
-    return str(next(number for number, month in enumerate(_MONTHS, 1) if month.startswith(name.lower())))
-
-
-def _day(year: str, month: str, day: str) -> date | None:
+def _day(year: str, month: str | int, day: str) -> date | None:
     try:
         return date(int(year), int(month), int(day))
     except ValueError:

@@ -266,7 +266,7 @@ def write_comment(entry: Entry, at: str | None, h2: int | str | None = None) -> 
         ("importance", None if entry.importance is None else str(entry.importance)),
         ("project", entry.project and encode(entry.project)),
         ("parent", entry.parent and encode(entry.parent)),
-        ("supersedes", _encode_list(entry.supersedes)),
+        ("supersedes", ",".join(encode(id, _ENCODED_IN_LIST) for id in entry.supersedes)),
         ("files", _encode_files(entry)),
         ("by", entry.by and encode(entry.by)),
     ]
@@ -278,10 +278,6 @@ def write_comment(entry: Entry, at: str | None, h2: int | str | None = None) -> 
 def encode(value: str, pattern: re.Pattern[str] = _ENCODED) -> str:
     """`value` as one word of an HTML comment: characters that could end the word or the comment are percent-encoded."""
     return pattern.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), value)
-
-
-def _encode_list(values: Sequence[str]) -> str:
-    return ",".join(encode(value, _ENCODED_IN_LIST) for value in values)
 
 
 def _encode_files(entry: Entry) -> str:

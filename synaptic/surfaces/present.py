@@ -78,8 +78,8 @@ def entry_items(listing: Listing, *, whole: bool = False) -> list[Item]:
         items.append(
             Item(
                 entry=entry,
-                text=snippet(entry.content, _nothing, length=WHOLE_CONTENT)[0] if partial else entry.content,
-                snippet=snippet(entry.content, _nothing)[0],
+                text=snippet(entry.content, lambda _: (), length=WHOLE_CONTENT)[0] if partial else entry.content,
+                snippet=snippet(entry.content, lambda _: ())[0],
                 partial=partial,
                 superseded_by=listing.superseded_by.get(entry.id),
                 detailed=whole,
@@ -217,10 +217,6 @@ def link_lines(found: Links | None) -> list[str]:
 
 def _files(entry: Entry, files: Sequence[str]) -> str:
     return ", ".join(f"{path} (changed since)" if path in entry.changed_files else path for path in files)
-
-
-def _nothing(_: str) -> tuple[int, ...]:
-    return ()
 
 
 def _stamp(entry: Entry) -> str:

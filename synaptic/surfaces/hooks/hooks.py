@@ -141,8 +141,5 @@ def _log(state: Path | None, problem: str) -> None:
     with suppress(OSError):
         if path.exists() and path.stat().st_size + len(line) > LOG_BYTES:
             overwrite(path, path.read_bytes()[-LOG_BYTES // 2 :].partition(b"\n")[2])
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        try:
-            os.write(fd, line)
-        finally:
-            os.close(fd)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as log:
+            log.write(line)
