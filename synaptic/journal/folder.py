@@ -175,16 +175,9 @@ def _open_plain(root: Path, path: str) -> int | None:
     steps = path.split("/")
     if os.open not in os.supports_dir_fd or "\0" in path or "\\" in path or not {"", ".", ".."}.isdisjoint(steps):
         return None
-    folder = os.open(root, _FOLDER)
-    try:
-        for step in steps[:-1]:
-            above, folder = folder, os.open(step, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
-            os.close(above)
-        return os.open(steps[-1], _FILE | os.O_NOFOLLOW, dir_fd=folder)
-    except OSError:
-        return None
-    finally:
-        os.close(folder)
+    with contextlib.suppress(OSError):
+        return _open(root, root / path)
+    return None
 
 
 def _open(root: Path, real: Path) -> int:
