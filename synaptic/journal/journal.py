@@ -48,17 +48,11 @@ class Journal:
         self._lock_timeout_s = lock_timeout_s
         self._clock = make_clock()
         self._delivery = Delivery(config)
+        self.prepare = self._delivery.prepare
         self._spool = self._delivery.spool
         self._trash = Trash(config.state)
 
     # -- folders ----------------------------------------------------------------------------------
-
-    def prepare(self) -> None:
-        """Creates the home and its state, and the default journal `<home>/journal` if there is no index yet.
-
-        Raises JournalError if the journal is missing otherwise, or if the home cannot be made.
-        """
-        self._delivery.prepare()
 
     def scan(self) -> list[Stamp]:
         """A stamp of every Markdown file, sorted by path (see `folder.scan`). Raises JournalError without a root."""
@@ -288,11 +282,8 @@ class Journal:
             return False
         trashed = [_as_block(piece.text) for piece in self.trashed() if piece.id == id]
         vanished = now is None or self._undone(now, record.block, trashed)
-        if vanished or record.block not in trashed:
-            entries = self.parse(record.path, record.block, block=True).entries
-            if entries:
-                entry = replace(entries[0], id=id)
-                self._discard(record.path, entry, record.block, "vanished" if vanished else "edited")
+        if (vanished or record.block not in trashed) and (entry := self._alone(record.path, record.block)):
+            self._discard(record.path, replace(entry, id=id), record.block, "vanished" if vanished else "edited")
         return vanished
 
     def _discard(self, path: str, entry: Entry, block: bytes, why: Why, mode: int | None = None) -> None:
@@ -389,10 +380,7 @@ class Journal:
         id = _resolve(id, iter(ids), "Neither the journal nor the trash")
         record = self._spool.get(id, done=True)
         path, text = pieces[id] if id in pieces or record is None else (record.path, record.block)
-        entries = self.parse(path, text, block=True).entries
-        if not entries:
-            raise NotFound(f"The copy of {id} holds no entry.", hint=f"Look at {self._trash.path}.")
-        return path, replace(entries[0], id=id)
+        return path, replace(self._copied(id, path, text), id=id)
 
     def vanished(self) -> tuple[Vanished, ...]:
         """Recent saves and updates whose text an old buffer, a person or a checkout removed.
@@ -401,7 +389,8 @@ class Journal:
         an update, if only a beginning of it is left that ends inside a line or before the first paragraph, or if its
         comment is torn. Updates that had vanished when the next update came are named too.
         """
-        return tuple(Vanished(lost.id, lost.path, self._title(lost)) for lost in self._vanished())
+        found = ((lost, self._alone(lost.path, lost.block)) for lost in self._vanished())
+        return tuple(Vanished(lost.id, lost.path, entry.title if entry else "") for lost, entry in found)
 
     def _vanished(self) -> list[Record]:
         """The vanished texts, each with the path where it is missing; of one id the latest text first."""
@@ -440,10 +429,6 @@ class Journal:
         """Whether the comment of a block is torn."""
         return any(issue.code == "comment" for issue in self.parse("", block, block=True).issues)
 
-    def _title(self, record: Record) -> str:
-        entries = self.parse(record.path, record.block, block=True).entries
-        return entries[0].title if entries else ""
-
     def restore_done(self, id: str) -> tuple[str, Entry]:
         """Path and entry of a vanished save, after it was put back. Raises NotFound when it has not vanished."""
         with self._writing():
@@ -464,12 +449,8 @@ class Journal:
                     self._spool.forget(record.id)
             if any(piece.id == record.id and piece.why == "vanished" for piece in self.trashed()):
                 with disk_errors(self._trash.path):
-                    self._trash.rewrite(lambda piece: _settled(piece) if piece.id == record.id else piece)
-
-    def expire_done(self) -> int:
-        """The number of saves dropped from `done/` because they arrived more than seven days ago."""
-        with self._writing(), disk_errors(self._spool.done):
-            return self._spool.expire_done(force=True)
+                    lost = (record.id, "vanished")
+                    self._trash.rewrite(lambda p: replace(p, why="edited") if (p.id, p.why) == lost else p)
 
     def _vanished_record(self, id: str) -> Record:
         lost = self._vanished()
@@ -482,9 +463,7 @@ class Journal:
         return next(record for record in lost if record.id == id)
 
     def _put_back(self, record: Record) -> tuple[str, Entry]:
-        entries = self.parse(record.path, record.block, block=True).entries
-        if not entries:
-            raise NotFound(f"The copy of {record.id} holds no entry.", hint=f"Look at {self._trash.path}.")
+        entry = self._copied(record.id, record.path, record.block)
         self._set_aside(record.id, record.block, None)
         with disk_errors(self._spool.waiting):
             self._spool.put(record)
@@ -505,7 +484,7 @@ class Journal:
         with contextlib.suppress(JournalError, NotFound):  # the entry is back: the call has succeeded
             if found := self._present(path, record.id):
                 return path, found[1]
-        return path, replace(entries[0], id=record.id)
+        return path, replace(entry, id=record.id)
 
     def _put_in_order(self, record: Record) -> bool:
         """Whether the block stands before the first later entry of its file now. Without one it is to be appended."""
@@ -538,18 +517,27 @@ class Journal:
         return self._exchange(path, entry.id, swap, "restore")
 
     def _record(self, piece: Piece) -> Record:
-        entries = self.parse(piece.path, piece.text, block=True).entries
-        h1 = self._h1(piece.path, entries[0]) if entries else PurePosixPath(piece.path).stem
+        entry = self._alone(piece.path, piece.text)
+        h1 = self._h1(piece.path, entry) if entry else PurePosixPath(piece.path).stem
         return Record(piece.id, piece.path, h1, str(self.root), _as_block(self._with_id(piece)))
 
     def _with_id(self, piece: Piece) -> bytes:
         """The piece's text. A hand-typed text gets its derived id in a comment, so that it can be found again."""
-        entries = self.parse(piece.path, piece.text, block=True).entries
-        if not entries or piece.id in recovery.ids_in(piece.text):
+        entry = self._alone(piece.path, piece.text)
+        if not entry or piece.id in recovery.ids_in(piece.text):
             return piece.text
-        return rewrite_block(piece.text, entries[0], replace(entries[0], id=piece.id, derived_id=False))
+        return rewrite_block(piece.text, entry, replace(entry, id=piece.id, derived_id=False))
 
     # -- looking ----------------------------------------------------------------------------------
+
+    def _alone(self, path: str, block: bytes) -> Entry | None:
+        """The entry of a block that is a copy from this file."""
+        return next(iter(self.parse(path, block, block=True).entries), None)
+
+    def _copied(self, id: str, path: str, block: bytes) -> Entry:
+        if entry := self._alone(path, block):
+            return entry
+        raise NotFound(f"The copy of {id} holds no entry.", hint=f"Look at {self._trash.path}.")
 
     def _h1(self, path: str, entry: Entry) -> str:
         return entry.date if path == self.day_path(entry.at) else PurePosixPath(path).stem
@@ -620,10 +608,6 @@ def _unsettled(pieces: Iterable[Piece], here: Container[str]) -> list[Piece]:
         elif piece.why == "vanished":
             found.append(piece)
     return found
-
-
-def _settled(piece: Piece) -> Piece:
-    return replace(piece, why="edited") if piece.why == "vanished" else piece
 
 
 def _entry(file: ParsedFile, path: str, id: str) -> tuple[Entry, int, int]:

@@ -180,22 +180,17 @@ class Spool:
         """Whether `done/` held a copy of this id. The copy is removed durably."""
         return _removed(self.done, id)
 
-    def expire_done(self, *, force: bool = False) -> int:
-        """The number of removed records older than KEEP_DAYS. Looks once in six hours unless forced."""
+    def expire_done(self) -> None:
+        """Removes records older than KEEP_DAYS. Looks once in six hours."""
         now, stamp = time.time(), self.done / ".swept"
-        try:
-            due = force or now - stamp.stat().st_mtime > _SWEEP_EVERY_S
-        except FileNotFoundError:
-            due = True
-        if not due:
-            return 0
+        if stamp.exists() and now - stamp.stat().st_mtime <= _SWEEP_EVERY_S:
+            return
         stamp.touch()
         stamp.chmod(0o600)
         kept = [file for file in self.done.iterdir() if file != stamp]  # hidden files belong to killed writers
-        old = [file for file in kept if now - file.stat().st_mtime > KEEP_DAYS * 86400]
-        for file in old:
-            file.unlink(missing_ok=True)
-        return len(old)
+        for file in kept:
+            if now - file.stat().st_mtime > KEEP_DAYS * 86400:
+                file.unlink(missing_ok=True)
 
 
 def _removed(folder: Path, id: str) -> bool:
