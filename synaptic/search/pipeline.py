@@ -203,10 +203,12 @@ def read(evidence: Evidence, winners: Sequence[Ranked]) -> tuple[Hit, ...]:
         entry = entries[ranked.rowid]
         passage, line = evidence.passage(ranked.rowid, chunks[ranked.rowid])
         shown, offset = snippet(passage, find)
-        above = offset + shown[: next(iter(find(shown)), 0)].count("\n")
+        if entry.whole_file and _SECTION.search(entry.content):
+            first = next(iter(find(shown)), 0)
+            entry = _section(entry, passage, line, offset + shown[:first].count("\n"))
         hits.append(
             Hit(
-                entry=_section(entry, passage, line, above),
+                entry=entry,
                 score=round(ranked.score, 6),
                 passage=passage,
                 snippet=shown,
@@ -219,13 +221,12 @@ def read(evidence: Evidence, winners: Sequence[Ranked]) -> tuple[Hit, ...]:
 
 
 def _section(entry: Entry, passage: str, line: int, above: int) -> Entry:
-    """A note of a whole file, entitled and placed as the section in which the hit stands; any other entry as it is.
+    """A note of a whole file, entitled and placed as the section in which the hit stands, if it is in one.
 
     `line` is that of the passage, `above` the lines of it above the first word that was sought.
     """
-    place = entry.place
-    at = entry.content.find(passage)
-    if place is None or not place.whole_file or at < 0:
+    place, at = entry.place, entry.content.find(passage)
+    if place is None or at < 0:
         return entry
     lines = passage.split("\n")
     end = at + sum(len(one) + 1 for one in lines[:above]) + len(lines[above])
