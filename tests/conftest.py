@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
 if TYPE_CHECKING:  # the process that only hands tests out imports no more than it needs
@@ -20,6 +21,9 @@ if TYPE_CHECKING:  # the process that only hands tests out imports no more than 
     from synaptic.index.embedding import FastEmbedder
 
 Rounds = Callable[[int, int], Iterator[int]]
+
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 if threading.current_thread() is threading.main_thread():
     # a job in the background ignores Control-C, and so would its children
