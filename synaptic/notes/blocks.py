@@ -177,11 +177,9 @@ def scan(text: str, start: int = 0) -> Scan:
         elif at != own_comment:
             if comment_end < at:
                 # `<!-->` is a whole comment, so the end may overlap the start.
-                comment_end = _or_never(text.find("-->", match.end() - 2))
-            limit = comment_end if comment_end == _NEVER else _or_never(text.find("\n", int(comment_end)))
-            if limit == _NEVER and comment_end != _NEVER:
-                limit = len(text)
-            inside = _Open("comment", at, limit)
+                found_at = text.find("-->", match.end() - 2)
+                comment_end = _NEVER if found_at < 0 else eol_at(text, found_at)
+            inside = _Open("comment", at, comment_end)
     if inside is not None:
         found.opaque.append((inside.start, int(min(inside.limit, len(text)))))
         if inside.limit == _NEVER:
@@ -189,8 +187,10 @@ def scan(text: str, start: int = 0) -> Scan:
     return found
 
 
-def _or_never(position: int) -> float:
-    return _NEVER if position < 0 else position
+def eol_at(text: str, at: int, end: int | None = None) -> int:
+    """Where the line feed stands that ends the line of `at`; without one the end of the text, or `end`."""
+    eol = text.find("\n", at, end)
+    return eol if eol >= 0 else len(text) if end is None else end
 
 
 def _columns(prefix: str) -> int:

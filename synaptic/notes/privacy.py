@@ -27,7 +27,7 @@ from bisect import bisect
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .blocks import LONE_CR, MASK, PRIVATE_TAG, TIME_HEADING, Scan, insert_backslashes, scan, shown
+from .blocks import LONE_CR, MASK, PRIVATE_TAG, TIME_HEADING, Scan, eol_at, insert_backslashes, scan, shown
 
 _TAG = re.compile(rf"(?<!\\){PRIVATE_TAG}")
 _FIRST_ESCAPE = re.compile(rf"(?<!\\)(?=\\+{PRIVATE_TAG})")
@@ -138,8 +138,7 @@ def _code_spans(text: str, tags: Sequence[re.Match[str]]) -> Iterator[tuple[int,
         if tag.start() < end:
             continue
         start = text.rfind("\n", 0, tag.start()) + 1
-        end = text.find("\n", tag.end())
-        end = len(text) if end < 0 else end
+        end = eol_at(text, tag.end())
         runs = [run.span() for run in _TICKS.finditer(text, start, end)]
         closing: dict[int, int] = {}
         ends: dict[int, int] = {}  # of the span that a run opens
