@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import timedelta
 
 from ..language.analysis import (
     Analysis,
@@ -85,7 +85,7 @@ def _preferring(ws: Workspace, request: Request, asked: Asked) -> Request:
     if asked.time_range and not (filters.since or filters.until):
         terms = terms_of(asked.text, stop_words=ws.config.search.stop_words) if asked.text else ()
         since, until = _days(asked)
-        if _may_be_named(asked):
+        if not asked.only_time and _ISO.search(asked.time_range.phrase):  # notes of other days may name it
             return replace(request, prefer=replace(prefer, since=since, until=until))
         if asked.only_time or not terms:
             filters = replace(filters, since=since, until=until)
@@ -131,11 +131,6 @@ def _told(request: Request, filters: Filters, order: str, total: int) -> str:
         most = min(total, MAX_LIMIT)
         said += f"; {shown} of {total:,} are shown, a limit of {most} shows {'all' if most == total else 'more'}"
     return f"{said}."
-
-
-def _may_be_named(asked: Asked) -> bool:
-    """Whether notes of other days may name the time, which is a date in digits."""
-    return asked.time_range is not None and not asked.only_time and bool(_ISO.search(asked.time_range.phrase))
 
 
 def _days(asked: Asked) -> tuple[str | None, str | None]:
@@ -211,12 +206,12 @@ def _names_used(ws: Workspace, question: str) -> frozenset[str]:
     return frozenset(names)
 
 
-def read_note(ws: Workspace, text: str, *, on: date | None = None) -> NoteReading:
-    """A note before it is saved, without what is private in it. `on` is the day it is of; without it today."""
+def read_note(ws: Workspace, text: str) -> NoteReading:
+    """A note of today before it is saved, without what is private in it."""
     from ..language.normalize import normalize  # a search needs none of its words
 
     text = without_private(text)
-    reading = normalize(text, on=on or ws.clock().date())
+    reading = normalize(text, on=ws.clock().date())
 
     def run(_: SyncReport) -> NoteReading:
         keywords = _keywords(ws, reading.text)
