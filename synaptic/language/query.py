@@ -280,7 +280,7 @@ def read_date(text: str, *, now: datetime, name: str) -> str:
     Of a longer time its last day where `name` is until, else its first: `last week`, `Q2`, `early October`.
     `timephrase.read_typed` says what is read.
     """
-    moment = _typed(text, now, name)
+    moment = read_moment(text, now=now, name=name)
     try:
         return (moment.astimezone(now.tzinfo) if moment.tzinfo else moment).date().isoformat()
     except OverflowError:
@@ -292,10 +292,6 @@ def read_moment(text: str, *, now: datetime, name: str) -> datetime:
 
     A time without a clock means the time of the day that it is now; of a longer time its first day counts.
     """
-    return _typed(text, now, name)
-
-
-def _typed(text: str, now: datetime, name: str) -> datetime:
     from .timephrase import read_typed  # most saves and searches need none of its words
 
     found = read_typed(text, now=now)

@@ -348,17 +348,8 @@ def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
 
 def _marks(entry: Entry) -> tuple[object, ...]:
     """The marks that two saves of one text must share to count as one save."""
-    return (
-        entry.title,
-        entry.type,
-        frozenset(entry.tags),
-        entry.importance,
-        project_key(entry.project or ""),
-        frozenset(entry.files),
-        entry.parent,
-        frozenset(entry.supersedes),
-        entry.by,
-    )
+    sets = map(frozenset, (entry.tags, entry.files, entry.supersedes))
+    return entry.title, entry.type, entry.importance, project_key(entry.project or ""), entry.parent, entry.by, *sets
 
 
 def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") -> tuple[str, ...]:

@@ -283,8 +283,7 @@ def _by_git(entry: Entry, day: date | None) -> Entry:
 
 def _reading(ws: Workspace) -> str:
     """What the meaning of a file depends on besides its bytes: another zone or day_file reads other dates."""
-    config = ws.config
-    return f"{GRAMMAR} {config.day_file} {time.timezone} {time.altzone} {time.tzname}"
+    return f"{GRAMMAR} {ws.config.day_file} {time.timezone} {time.altzone} {time.tzname}"
 
 
 def _rebuild_text(ws: Workspace, *, fresh: bool, progress: Progress | None) -> int:
