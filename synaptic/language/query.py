@@ -292,7 +292,7 @@ def read_moment(text: str, *, now: datetime, name: str) -> datetime:
 
     A time without a clock means the time of the day that it is now; of a longer time its first day counts.
     """
-    from .timephrase import read_typed  # most saves and searches need none of its words
+    from .timephrase.typed import read_typed  # most saves and searches need none of its words
 
     found = read_typed(text, now=now)
     moment = found and (found.last if name == "until" else found.first)

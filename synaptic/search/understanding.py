@@ -8,20 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from ..language.analysis import (
-    Analysis,
-    Asked,
-    Keyword,
-    Known,
-    NoteReading,
-    Plan,
-    SubQuery,
-    asked_of,
-    form_of,
-    plan_of,
-    types_alone,
-)
-from ..language.analysis.asked import NO_NAMES, READ_CHARACTERS
+from ..language.analysis.asked import NO_NAMES, READ_CHARACTERS, Asked, Known, asked_of, types_alone
+from ..language.analysis.plan import Plan, SubQuery, form_of, plan_of
+from ..language.analysis.shapes import Analysis, Keyword, NoteReading
 from ..language.lexicon import SHARED, STOP_WORDS, TYPE_WORDS
 from ..language.query import MAX_LIMIT, parse_query, terms_of
 from ..language.words import words
@@ -208,7 +197,7 @@ def _names_used(ws: Workspace, question: str) -> frozenset[str]:
 
 def read_note(ws: Workspace, text: str) -> NoteReading:
     """A note of today before it is saved, without what is private in it."""
-    from ..language.normalize import normalize  # a search needs none of its words
+    from ..language.normalize.rewrite import normalize  # a search needs none of its words
 
     text = without_private(text)
     reading = normalize(text, on=ws.clock().date())

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..errors import ModelError, NotFound, SynapticError
-from ..index import versions
+from ..index.database import versions
 from ..journal import registry
 from ..models import Checkup, Finding
 from ..notes.reading import mistyped_times

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import apsw
 
 from ..errors import InvalidArgument, NotFound, Refused, SynapticError, check_range
-from ..index import Stored
+from ..index.rows import Stored
 from ..journal.trash import Piece
 from ..language.query import check_values, read_moment
 from ..models import Entry, Receipt

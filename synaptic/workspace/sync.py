@@ -13,7 +13,9 @@ from typing import TypeVar
 import apsw
 
 from ..errors import IndexUnusable, JournalError, ModelError, NotFound
-from ..index import BUSY_TIMEOUT_MS, FileRows, Writer
+from ..index.database import BUSY_TIMEOUT_MS
+from ..index.rows import FileRows
+from ..index.store import Writer
 from ..models import Entry, RebuildReport, Stamp
 from ..notes.reading import GRAMMAR, aware
 from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing

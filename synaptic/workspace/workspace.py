@@ -11,8 +11,8 @@ from hashlib import blake2b
 
 from ..config import DEFAULT_MODEL, Config, make_clock
 from ..errors import JournalError
-from ..index import Index
 from ..index.embedding import Embedder, FastEmbedder
+from ..index.lookup import Index
 from ..journal import registry
 from ..journal.journal import Journal
 

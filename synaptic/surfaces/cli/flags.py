@@ -13,7 +13,7 @@ import typer
 
 from ...config import load_config
 from ...errors import SynapticError
-from ...index import known
+from ...index.lookup import known
 from ...models import ORDERS, STRATEGIES, TYPES
 from ...search.ranking import PRESETS, SIGNALS
 
@@ -61,7 +61,7 @@ def _starting(values: Callable[[typer.Context], Iterable[tuple[str, str]]]) -> C
 
 
 def _clients(_: typer.Context) -> list[tuple[str, str]]:
-    from ..clients import CLIENTS  # only one command needs it
+    from ..clients.clients import CLIENTS  # only one command needs it
 
     return [(client.name, "") for client in CLIENTS]
 
