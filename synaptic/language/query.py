@@ -303,12 +303,11 @@ def read_moment(text: str, *, now: datetime, name: str) -> datetime:
 
 def _no_time(name: str, text: str) -> InvalidArgument:
     shown = text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
-    valid: tuple[str, ...]
     if name == "at":
-        valid = ("2026-11-03T14:00", "18:00", "yesterday 18:00", "2 hours ago", "last tuesday")
-    else:
-        valid = ("2026-11-03", "yesterday", "10 days ago", "last tuesday", "last week", "Q2", "early October")
-    return InvalidArgument(f"{name} is {shown!r}, which is no {'time' if name == 'at' else 'date'}.", valid=valid)
+        moments = ("2026-11-03T14:00", "18:00", "yesterday 18:00", "2 hours ago", "last tuesday")
+        return InvalidArgument(f"at is {shown!r}, which is no time.", valid=moments)
+    days = ("2026-11-03", "yesterday", "10 days ago", "last tuesday", "last week", "Q2", "early October")
+    return InvalidArgument(f"{name} is {shown!r}, which is no date.", valid=days)
 
 
 def _values(name: str, value: str | Sequence[str]) -> tuple[str, ...]:

@@ -59,9 +59,7 @@ def read_heading(raw: str) -> Heading:
     if match := _TYPE.match(title_raw):
         kind = check_type(match[1])
         type_raw, title_raw = match[0], title_raw[match.end() :]
-    inline: tuple[str, ...] = ()
-    if "#" in title_raw:
-        inline = unique(tag for _, _, tag in inline_tags(title_raw))
+    inline = unique(tag for _, _, tag in inline_tags(title_raw))
     return Heading(kind, unescape_title(title_raw), unique((*inline, *trailing)), inline, type_raw, title_raw, words)
 
 

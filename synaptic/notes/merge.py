@@ -369,16 +369,8 @@ def _side_by_side(ours: bytes, theirs: bytes) -> bytes:
     """Two files in one conflict, each as private as alone. An open tag or fence of ours ends before theirs."""
     left_open = scan(LONE_CR.sub("\n", ours.decode("latin-1"))).unclosed
     ends = [(piece.closing or "-->").encode("latin-1") for piece in left_open if piece.at_end]
-    sides = [
-        b"<<<<<<< ours",
-        ours.removesuffix(_LF),
-        b"=======",
-        *ends,
-        theirs.removesuffix(_LF),
-        b">>>>>>> theirs",
-        b"",
-    ]
-    return _LF.join(sides)
+    sides = [ours.removesuffix(_LF), b"=======", *ends, theirs.removesuffix(_LF)]
+    return _LF.join([b"<<<<<<< ours", *sides, b">>>>>>> theirs", b""])
 
 
 def _one_whole(text: bytes) -> bool:

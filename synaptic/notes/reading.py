@@ -332,6 +332,7 @@ class _Reader:
         self.above = at
         text = self._decode(mark.start, block.line_end).strip(" \t")
         occurrence = self._count(text)
+        body_line = self._line(block.body_start) if has_body else line
         return Entry(
             id=comment.id or self._derive(text, occurrence),
             at=at,
@@ -343,15 +344,7 @@ class _Reader:
             heading_tags=heading.tags,
             date_source=source,
             derived_id=comment.id is None,
-            place=Place(
-                self.path,
-                line,
-                mark.start,
-                end,
-                block.body_start,
-                block.body_end,
-                self._line(block.body_start) if has_body else line,
-            ),
+            place=Place(self.path, line, mark.start, end, block.body_start, block.body_end, body_line),
         )
 
     def _comment(self, block: Block) -> Comment:

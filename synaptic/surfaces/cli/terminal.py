@@ -421,15 +421,11 @@ def adopted_text(home: Adopted) -> str:
 
 def rebuild_text(report: RebuildReport) -> str:
     """What a rebuild did, in one line."""
-    issues = (
-        f" {_count(len(report.issues), 'piece')} could not be read as meant: `synaptic status`."
-        if report.issues
-        else ""
-    )
-    return (
-        f"{_count(report.entries, 'entry')} in {_count(report.chunks, 'passage')}: {report.embedded:,} embedded, "
-        f"{report.reused:,} reused, in {report.seconds:.1f} s.{issues}"
-    )
+    text = f"{_count(report.entries, 'entry')} in {_count(report.chunks, 'passage')}: {report.embedded:,} embedded, "
+    text += f"{report.reused:,} reused, in {report.seconds:.1f} s."
+    if report.issues:
+        text += f" {_count(len(report.issues), 'piece')} could not be read as meant: `synaptic status`."
+    return text
 
 
 def evaluation_text(found: Evaluation, to: Screen) -> str:
