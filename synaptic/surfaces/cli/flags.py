@@ -31,12 +31,7 @@ def _option(kind: Any, name: str, metavar: str, help: str, *flags: str, default:
     return _parameter(kind, name, typer.Option(*flags, metavar=metavar, help=help, **more), default)
 
 
-def _text(name: str, metavar: str, help: str, *flags: str, **more: Any) -> Parameter:
-    return _option(str | None, name, metavar, help, *flags, **more)
-
-
-def _texts(name: str, metavar: str, help: str, *flags: str, **more: Any) -> Parameter:
-    return _option(list[str] | None, name, metavar, help, *flags, **more)
+_text, _texts = partial(_option, str | None), partial(_option, list[str] | None)
 
 
 def _switch(name: str, help: str, *flags: str) -> Parameter:
