@@ -309,16 +309,10 @@ def deleted(ws: Workspace) -> list[Deleted]:
         latest.setdefault(piece.id, piece)
 
     def run(_: object) -> list[Deleted]:
-        gone = [piece for piece in latest.values() if piece.why == "delete" and not _stands(ws, piece.id)]
+        gone = [piece for piece in latest.values() if piece.why == "delete" and not _is_indexed(ws, piece.id)]
         return [Deleted(piece.id, f"{piece.at:%Y-%m-%d}", piece.title, piece.path) for piece in gone]
 
     return in_step(ws, run)
-
-
-def _stands(ws: Workspace, id: str) -> bool:
-    with suppress(NotFound):
-        return bool(ws.index.resolve(id))
-    return False
 
 
 def restore(ws: Workspace, id: str, *, vanished: bool = False) -> Receipt:
