@@ -75,7 +75,7 @@ LOGSEQ_OWN = (
 """The properties in which Logseq keeps the state of its editor (`built-in properties` of its documentation)."""
 _LOGSEQ_LINE = re.compile(rf"^[ \t]*(?:[-*][ \t]+)?{LOGSEQ_OWN}:: [^\n]*\n?", re.MULTILINE)
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
-_TICKS = re.compile("`+")
+TICKS = re.compile("`+")
 _WITHIN_LINE = re.compile(r"[^\n]")
 _CODE_SPAN_REACH = 10_000
 
@@ -421,7 +421,7 @@ def inline_tags(text: str) -> list[tuple[int, int, str]]:
 
 def _code_span_end(text: str, at: int, ticks: int) -> int:
     """The end of the code span whose opening backticks end at `at`; `at` itself if nothing closes the span."""
-    for run in _TICKS.finditer(text, at, at + _CODE_SPAN_REACH):
+    for run in TICKS.finditer(text, at, at + _CODE_SPAN_REACH):
         if len(run[0]) == ticks:
             return at if _PARAGRAPH_END.search(text, at, run.start()) else run.end()
     return at
@@ -433,7 +433,7 @@ def without_code(text: str) -> str:
         return text
     pieces, at = [], 0
     for start, end in [*scan(text).opaque, (len(text), len(text))]:
-        while ticks := _TICKS.search(text, at, start):
+        while ticks := TICKS.search(text, at, start):
             stop = min(_code_span_end(text, ticks.end(), len(ticks[0])), start)
             pieces += [text[at : ticks.start()], _WITHIN_LINE.sub(" ", text[ticks.start() : stop])]
             at = stop

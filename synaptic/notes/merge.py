@@ -116,7 +116,8 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str, day_file: str, by_
     if None not in ends:
         texts = [text.replace(_CRLF, _LF) for text in texts]
     done = _by_entries(path, day_file, by_lines, *texts) or Merged(*by_lines(*texts))
-    if _shows_private(done.data, *texts) or _tears_passage(done.data, *texts):
+    tears_passage = unclosed_tags(done.data) and not any(map(unclosed_tags, texts))  # a part of it would be lost
+    if tears_passage or _shows_private(done.data, *texts):
         done = Merged(_side_by_side(*texts[1:]), 1)
     data = done.data.replace(_LF, _CRLF) if crlf else done.data
     return Merged(_BOM + data if marked else data, done.conflicts)
@@ -350,11 +351,6 @@ def _shows_private(merged: bytes, *versions: bytes) -> bool:
     return any(
         now and not then for line, shown in _lines(merged) for now, then in zip(shown, seen.get(line, ()), strict=False)
     )
-
-
-def _tears_passage(merged: bytes, *versions: bytes) -> bool:
-    """Whether a merge leaves a `<private>` open that every version closes: a part of its passage would be lost."""
-    return bool(unclosed_tags(merged)) and not any(map(unclosed_tags, versions))
 
 
 def _lines(data: bytes) -> Iterator[tuple[bytes, list[bool]]]:
