@@ -200,11 +200,10 @@ def read_note(ws: Workspace, text: str) -> NoteReading:
     from ..language.normalize.rewrite import normalize  # a search needs none of its words
 
     text = without_private(text)
-    reading = normalize(text, on=ws.clock().date())
+    plain, changes = normalize(text, on=ws.clock().date())
 
     def run(_: SyncReport) -> NoteReading:
-        keywords = _keywords(ws, reading.text)
-        return NoteReading(text, reading.text, reading.changes, keywords, suggest_tags(ws, text))
+        return NoteReading(text, plain, changes, _keywords(ws, plain), suggest_tags(ws, text))
 
     return in_step(ws, run)
 
