@@ -30,10 +30,10 @@ from bench_speed import asking_server, rss_anon_mb
 
 from synaptic import Filters, Workspace, rebuild, save, search
 from synaptic.config import DEFAULT_MODEL
-from synaptic.index import Candidate, Index
 from synaptic.index.conditions import gate
 from synaptic.index.embedding import FastEmbedder
-from synaptic.index.rows import quantise
+from synaptic.index.lookup import Index
+from synaptic.index.rows import Candidate, quantise
 from synaptic.language.query import parse_query
 from synaptic.language.words import match
 from synaptic.models import Vector

@@ -23,7 +23,7 @@ from bench_corpus import LAST_DAY, MINUTES_APART, NOW, PER_DAY, queries, sentenc
 from synaptic import Config, Workspace, open_workspace
 from synaptic.config import DEFAULT_MODEL, make_clock
 from synaptic.index.embedding import FastEmbedder
-from synaptic.language.analysis import asked_of
+from synaptic.language.analysis.asked import asked_of
 from synaptic.notes.markdown import compose_entry, new_id, render_entry
 from synaptic.workspace.sync import sync
 

@@ -20,13 +20,15 @@ from typing import Any
 from synaptic import Filters
 from synaptic.index.chunking import cut, estimate_tokens
 from synaptic.journal.recovery import ids_in, mend
-from synaptic.language.analysis import Known, asked_of, plan_of
 from synaptic.language.analysis.analyze import analyze
+from synaptic.language.analysis.asked import Known, asked_of
+from synaptic.language.analysis.plan import plan_of
 from synaptic.language.lexicon import sentence_ends
-from synaptic.language.normalize import anchor_times, normalize
 from synaptic.language.normalize.pronouns import resolve_pronouns
+from synaptic.language.normalize.rewrite import normalize
+from synaptic.language.normalize.times import anchor_times
 from synaptic.language.query import parse_query, terms_of
-from synaptic.language.timephrase import find_time, is_recent, read_time
+from synaptic.language.timephrase.find import find_time, is_recent, read_time
 from synaptic.language.words import match, sought, spell, words, words_like
 from synaptic.models import Entry
 from synaptic.notes.blocks import escape, find_tags, inline_tags, plain_text, scan, unescape

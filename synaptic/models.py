@@ -262,9 +262,7 @@ class Signals(NamedTuple):
 class Why:
     """How a hit got its place. Ranks count from 1; `similarity` is the best chunk's cosine; `age_days` a fraction.
 
-    `combined` is its score in the ranking.
-
-    `decay` is 1 with a preset or weights: there `recency` is a signal of its own.
+    `combined` is its score in the ranking. `decay` is 1 with a preset or weights: there `recency` is a signal.
     """
 
     signals: Signals

@@ -271,10 +271,18 @@ def family_of(name: str) -> Mapping[str, str]:
 
 
 def listed_models() -> dict[str, dict[str, Any]]:
-    """What fastembed says of each model that it lists, by its name in lower case. Takes half a second."""
-    _import_quietly()
-    from fastembed import TextEmbedding
+    """What fastembed says of each model that it lists, by its name in lower case. Takes half a second.
 
+    From then on fastembed and the hub keep their remarks off stderr; what matters becomes a ModelError.
+    """
+    from fastembed import TextEmbedding
+    from loguru import logger
+
+    logger.disable("fastembed")
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
+    # fastembed remarks on changes between its versions, in its own name or (stacklevel) in ours.
+    for module in (r"fastembed\.", r"huggingface_hub\.", r"synaptic\.embedding$"):
+        warnings.filterwarnings("ignore", category=UserWarning, module=module)
     return {str(known["model"]).casefold(): known for known in TextEmbedding.list_supported_models()}
 
 
@@ -311,18 +319,6 @@ def _check_shipped_files() -> None:
                 f"not with {expected[:12]}.",
                 hint=_REINSTALL,
             )
-
-
-def _import_quietly() -> None:
-    """Import fastembed and keep its and the hub's remarks off stderr; what matters becomes a ModelError."""
-    import fastembed  # noqa: F401
-    from loguru import logger
-
-    logger.disable("fastembed")
-    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
-    # fastembed remarks on changes between its versions, in its own name or (stacklevel) in ours.
-    for module in (r"fastembed\.", r"huggingface_hub\.", r"synaptic\.embedding$"):
-        warnings.filterwarnings("ignore", category=UserWarning, module=module)
 
 
 def _unknown_model(model: str, names: list[str]) -> ModelError:

@@ -280,7 +280,7 @@ def read_date(text: str, *, now: datetime, name: str) -> str:
     Of a longer time its last day where `name` is until, else its first: `last week`, `Q2`, `early October`.
     `timephrase.read_typed` says what is read.
     """
-    moment = _typed(text, now, name)
+    moment = read_moment(text, now=now, name=name)
     try:
         return (moment.astimezone(now.tzinfo) if moment.tzinfo else moment).date().isoformat()
     except OverflowError:
@@ -292,11 +292,7 @@ def read_moment(text: str, *, now: datetime, name: str) -> datetime:
 
     A time without a clock means the time of the day that it is now; of a longer time its first day counts.
     """
-    return _typed(text, now, name)
-
-
-def _typed(text: str, now: datetime, name: str) -> datetime:
-    from .timephrase import read_typed  # most saves and searches need none of its words
+    from .timephrase.typed import read_typed  # most saves and searches need none of its words
 
     found = read_typed(text, now=now)
     moment = found and (found.last if name == "until" else found.first)
@@ -307,12 +303,11 @@ def _typed(text: str, now: datetime, name: str) -> datetime:
 
 def _no_time(name: str, text: str) -> InvalidArgument:
     shown = text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
-    valid: tuple[str, ...]
     if name == "at":
-        valid = ("2026-11-03T14:00", "18:00", "yesterday 18:00", "2 hours ago", "last tuesday")
-    else:
-        valid = ("2026-11-03", "yesterday", "10 days ago", "last tuesday", "last week", "Q2", "early October")
-    return InvalidArgument(f"{name} is {shown!r}, which is no {'time' if name == 'at' else 'date'}.", valid=valid)
+        moments = ("2026-11-03T14:00", "18:00", "yesterday 18:00", "2 hours ago", "last tuesday")
+        return InvalidArgument(f"at is {shown!r}, which is no time.", valid=moments)
+    days = ("2026-11-03", "yesterday", "10 days ago", "last tuesday", "last week", "Q2", "early October")
+    return InvalidArgument(f"{name} is {shown!r}, which is no date.", valid=days)
 
 
 def _values(name: str, value: str | Sequence[str]) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ def tongues_of(text: str) -> tuple[str, ...]:
     """The languages that a question is most likely in; none for English and where nothing tells."""
     if _EAST.search(text):
         return (EAST,)
-    found = _words(text)
+    found = set(compiled(r"[\w'-]+").findall(fold(text)))
     english = len(found & STOP_WORDS)
     if 2 * english > len(found):
         return ()
@@ -118,7 +118,3 @@ def _pattern(tongue: str, *lists: str, numbers: bool = False) -> re.Pattern[str]
     if tongue == EAST:
         return re.compile("|".join([*known, *digits]))
     return re.compile(rf"(?<!\w)(?:{'|'.join([*digits, *known])})(?:(?<=['-])|(?!\w))")
-
-
-def _words(text: str) -> set[str]:
-    return set(compiled(r"[\w'-]+").findall(fold(text)))

@@ -75,7 +75,7 @@ LOGSEQ_OWN = (
 """The properties in which Logseq keeps the state of its editor (`built-in properties` of its documentation)."""
 _LOGSEQ_LINE = re.compile(rf"^[ \t]*(?:[-*][ \t]+)?{LOGSEQ_OWN}:: [^\n]*\n?", re.MULTILINE)
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
-_TICKS = re.compile("`+")
+TICKS = re.compile("`+")
 _WITHIN_LINE = re.compile(r"[^\n]")
 _CODE_SPAN_REACH = 10_000
 
@@ -177,11 +177,9 @@ def scan(text: str, start: int = 0) -> Scan:
         elif at != own_comment:
             if comment_end < at:
                 # `<!-->` is a whole comment, so the end may overlap the start.
-                comment_end = _or_never(text.find("-->", match.end() - 2))
-            limit = comment_end if comment_end == _NEVER else _or_never(text.find("\n", int(comment_end)))
-            if limit == _NEVER and comment_end != _NEVER:
-                limit = len(text)
-            inside = _Open("comment", at, limit)
+                found_at = text.find("-->", match.end() - 2)
+                comment_end = _NEVER if found_at < 0 else eol_at(text, found_at)
+            inside = _Open("comment", at, comment_end)
     if inside is not None:
         found.opaque.append((inside.start, int(min(inside.limit, len(text)))))
         if inside.limit == _NEVER:
@@ -189,8 +187,10 @@ def scan(text: str, start: int = 0) -> Scan:
     return found
 
 
-def _or_never(position: int) -> float:
-    return _NEVER if position < 0 else position
+def eol_at(text: str, at: int, end: int | None = None) -> int:
+    """Where the line feed stands that ends the line of `at`; without one the end of the text, or `end`."""
+    eol = text.find("\n", at, end)
+    return eol if eol >= 0 else len(text) if end is None else end
 
 
 def _columns(prefix: str) -> int:
@@ -421,7 +421,7 @@ def inline_tags(text: str) -> list[tuple[int, int, str]]:
 
 def _code_span_end(text: str, at: int, ticks: int) -> int:
     """The end of the code span whose opening backticks end at `at`; `at` itself if nothing closes the span."""
-    for run in _TICKS.finditer(text, at, at + _CODE_SPAN_REACH):
+    for run in TICKS.finditer(text, at, at + _CODE_SPAN_REACH):
         if len(run[0]) == ticks:
             return at if _PARAGRAPH_END.search(text, at, run.start()) else run.end()
     return at
@@ -433,7 +433,7 @@ def without_code(text: str) -> str:
         return text
     pieces, at = [], 0
     for start, end in [*scan(text).opaque, (len(text), len(text))]:
-        while ticks := _TICKS.search(text, at, start):
+        while ticks := TICKS.search(text, at, start):
             stop = min(_code_span_end(text, ticks.end(), len(ticks[0])), start)
             pieces += [text[at : ticks.start()], _WITHIN_LINE.sub(" ", text[ticks.start() : stop])]
             at = stop

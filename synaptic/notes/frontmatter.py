@@ -72,10 +72,12 @@ def read_front_matter(text: str) -> FrontMatter | None:
     fields = _top_level(text)
     if fields is None:
         return None
-    title = next(iter(_values(fields, "title")), None)
+    title, tags = next(iter(_values(fields, "title")), None), list(_values(fields, "tags", "tag"))
+    if not any(isinstance(fields.get(key), list) for key in ("tags", "tag")):  # plain text may name several
+        tags = [tag for value in tags for tag in re.split(r"[,\s]+", value)]
     return FrontMatter(
         title=title and (" ".join(title.split()) or None),
-        tags=tuple(tag for value in _values(fields, "tags", "tag") for tag in _tag_words(fields, value)),
+        tags=tuple(tags),
         aliases=tuple(_values(fields, "aliases", "alias")),
         created_at=next(filter(None, map(_moment, _values(fields, "date", "created"))), None),
         excluded=next(iter(_values(fields, "synaptic")), "").lower() in ("false", "no", "off"),
@@ -114,12 +116,6 @@ def _depth(text: str) -> int:
     """The greatest number of brackets open at one place of `text`. Brackets in quotes count too."""
     steps = (1 if found[0] in "[{" else -1 for found in _NESTS.finditer(text))
     return max(accumulate(steps), default=0)
-
-
-def _tag_words(fields: dict[str, str | list[str]], value: str) -> list[str]:
-    """The tags in a value. An item of a list is one tag, even with blanks in it; plain text may name several tags."""
-    listed = any(isinstance(fields.get(key), list) for key in ("tags", "tag"))
-    return [value] if listed else re.split(r"[,\s]+", value)
 
 
 def _values(fields: dict[str, str | list[str]], *keys: str) -> Iterator[str]:

@@ -28,9 +28,9 @@ _ENCODED_IN_LIST = re.compile(rf"{_ENCODED.pattern}|,")
 _FINGERPRINT = rf"@(?=[0-9a-f]{{{FINGERPRINT_DIGITS}}}\Z)"
 _ENCODED_PATH = re.compile(rf"{_ENCODED_IN_LIST.pattern}|{_FINGERPRINT}")
 
-_TITLE_LENGTH = 72
+_TITLE_LENGTH, _HEADING_ONLY = 72, 100
 _MARKUP = re.compile(r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)*(?:#{1,6}(?:[ \t]+|$))?")
-NOT_PROSE = re.compile(r"[ \t]*(?:`{3}|~{3}|<!--|\|)|[-*_= \t]+$")
+_NOT_PROSE = re.compile(r"[ \t]*(?:`{3}|~{3}|<!--|\|)|[-*_= \t]+$")
 _SENTENCE_END = re.compile(r"[.!?…]+(?=\s+[^\sa-z])|[。！？]")
 
 Text = TypeVar("Text", bound=str)
@@ -59,9 +59,7 @@ def read_heading(raw: str) -> Heading:
     if match := _TYPE.match(title_raw):
         kind = check_type(match[1])
         type_raw, title_raw = match[0], title_raw[match.end() :]
-    inline: tuple[str, ...] = ()
-    if "#" in title_raw:
-        inline = unique(tag for _, _, tag in inline_tags(title_raw))
+    inline = unique(tag for _, _, tag in inline_tags(title_raw))
     return Heading(kind, unescape_title(title_raw), unique((*inline, *trailing)), inline, type_raw, title_raw, words)
 
 
@@ -159,11 +157,19 @@ def heading_words(entry: Entry, inline: tuple[str, ...], body_tags: tuple[str, .
     return entry.tags[len(inline) : size]
 
 
+def title_for(content: str) -> str:
+    """The title of a text without one: the whole text if it is one short plain line, else its first sentence."""
+    plain = len(content) <= _HEADING_ONLY and "\n" not in content and content == content.strip()
+    if plain and not _NOT_PROSE.match(content) and not markup(content) and clean_title(content)[0] == content:
+        return content
+    return derive_title(content)
+
+
 def derive_title(content: str) -> str:
     """The first sentence of the first paragraph, without markup and tags at its end, cut to 72 characters."""
     lines = content[:20_000].split("\n")
     filled = [i for i, line in enumerate(lines) if line.strip()][:50]
-    prose = [i for i in filled if not NOT_PROSE.match(lines[i])]
+    prose = [i for i in filled if not _NOT_PROSE.match(lines[i])]
     for start in [*prose, *filled]:
         title = _first_sentence(list(takewhile(str.strip, lines[start : start + 5])))
         if title:
@@ -179,7 +185,7 @@ def _first_sentence(lines: list[str]) -> str:
         for line in lines[1:]:
             if _SENTENCE_END.search(text) or text.endswith((".", "!", "?", ":")) or len(text) > _TITLE_LENGTH:
                 break
-            if markup(line).strip() or NOT_PROSE.match(line):
+            if markup(line).strip() or _NOT_PROSE.match(line):
                 break
             text = f"{text} {line}"
     text = " ".join(text[:1000].replace("**", "").split())

@@ -35,17 +35,15 @@ from .blocks import (
 from .frontmatter import add_tags
 from .header import (
     COMMENT_START,
-    NOT_PROSE,
     Heading,
     check_type,
     clean_title,
-    derive_title,
     escape_title,
     heading_words,
     join_heading,
-    markup,
     read_comment,
     read_heading,
+    title_for,
     unique,
     write_comment,
 )
@@ -62,7 +60,6 @@ from .reading import (
     without_surrogates,
 )
 
-_HEADING_ONLY = 100
 _metadata = attrgetter(
     "id", "at", "project", "importance", "files", "fingerprints", "parent", "supersedes", "by", "extra"
 )
@@ -106,7 +103,7 @@ def compose_entry(
     given = _given_tags(tags, notices)
     name, from_title = clean_title(" ".join(without_surrogates(title or "").split()))
     if not name:
-        name = _title_for(text)
+        name = title_for(text)
     inline = unique(tag for _, _, tag in inline_tags(name))
     heading_tags = unique((*inline, *given, *from_title))
     entry = Entry(
@@ -158,14 +155,6 @@ def _whole_seconds(at: datetime) -> datetime:
     """`at` in whole seconds and at a fixed offset, which is all that `at=` can express."""
     fixed = (at if at.utcoffset() is not None else aware(at.replace(tzinfo=None), None)).replace(microsecond=0)
     return fixed.replace(tzinfo=timezone(fixed.utcoffset() or timedelta()), fold=0)
-
-
-def _title_for(content: str) -> str:
-    """The title of a text without one: the whole text if it is one short plain line, else its first sentence."""
-    plain = len(content) <= _HEADING_ONLY and "\n" not in content and content == content.strip()
-    if plain and not NOT_PROSE.match(content) and not markup(content) and clean_title(content)[0] == content:
-        return content
-    return derive_title(content)
 
 
 def render_entry(entry: Entry) -> str:

@@ -65,8 +65,9 @@ def fields_of(front_matter: Iterable[tuple[str, str]], text: str) -> tuple[tuple
     """(name, value) of each field: of the front matter, then of the properties in `text`; what says the title,
     the tags, the date or the state of an editor is none."""
     pairs = [(field_name(name), value) for name, value in (*front_matter, *_properties(text))]
-    kept = ((name, " ".join(value.replace("\0", " ").split())[:MAX_FIELD]) for name, value in pairs if _is_field(name))
-    return tuple(dict.fromkeys(pair for pair in kept if pair[1]))[:MAX_FIELDS]
+    kept = ((name, " ".join(value.replace("\0", " ").split())[:MAX_FIELD]) for name, value in pairs if name)
+    said = (pair for pair in kept if pair[1] and pair[0] not in _SAID_ELSEWHERE and not _LOGSEQ_OWN.fullmatch(pair[0]))
+    return tuple(dict.fromkeys(said))[:MAX_FIELDS]
 
 
 def front_fields(entry: Entry) -> list[tuple[str, str]]:
@@ -90,10 +91,6 @@ def _properties(text: str) -> Iterator[tuple[str, str]]:
         for pattern in (_PROPERTY, _INLINE_FIELD):
             for match in pattern.finditer(plain):
                 yield match[1], text[slice(*match.span(2))]
-
-
-def _is_field(name: str) -> bool:
-    return bool(name) and name not in _SAID_ELSEWHERE and not _LOGSEQ_OWN.fullmatch(name)
 
 
 def field_name(name: str) -> str:

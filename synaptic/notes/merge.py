@@ -116,7 +116,8 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str, day_file: str, by_
     if None not in ends:
         texts = [text.replace(_CRLF, _LF) for text in texts]
     done = _by_entries(path, day_file, by_lines, *texts) or Merged(*by_lines(*texts))
-    if _shows_private(done.data, *texts) or _tears_passage(done.data, *texts):
+    tears_passage = unclosed_tags(done.data) and not any(map(unclosed_tags, texts))  # a part of it would be lost
+    if tears_passage or _shows_private(done.data, *texts):
         done = Merged(_side_by_side(*texts[1:]), 1)
     data = done.data.replace(_LF, _CRLF) if crlf else done.data
     return Merged(_BOM + data if marked else data, done.conflicts)
@@ -352,11 +353,6 @@ def _shows_private(merged: bytes, *versions: bytes) -> bool:
     )
 
 
-def _tears_passage(merged: bytes, *versions: bytes) -> bool:
-    """Whether a merge leaves a `<private>` open that every version closes: a part of its passage would be lost."""
-    return bool(unclosed_tags(merged)) and not any(map(unclosed_tags, versions))
-
-
 def _lines(data: bytes) -> Iterator[tuple[bytes, list[bool]]]:
     """Each line without its leading blanks and backslashes, and for each of its bytes whether it is shown."""
     masked = mask(data).split(_LF)
@@ -369,16 +365,8 @@ def _side_by_side(ours: bytes, theirs: bytes) -> bytes:
     """Two files in one conflict, each as private as alone. An open tag or fence of ours ends before theirs."""
     left_open = scan(LONE_CR.sub("\n", ours.decode("latin-1"))).unclosed
     ends = [(piece.closing or "-->").encode("latin-1") for piece in left_open if piece.at_end]
-    sides = [
-        b"<<<<<<< ours",
-        ours.removesuffix(_LF),
-        b"=======",
-        *ends,
-        theirs.removesuffix(_LF),
-        b">>>>>>> theirs",
-        b"",
-    ]
-    return _LF.join(sides)
+    sides = [ours.removesuffix(_LF), b"=======", *ends, theirs.removesuffix(_LF)]
+    return _LF.join([b"<<<<<<< ours", *sides, b">>>>>>> theirs", b""])
 
 
 def _one_whole(text: bytes) -> bool:

@@ -27,12 +27,11 @@ from bisect import bisect
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .blocks import LONE_CR, MASK, PRIVATE_TAG, TIME_HEADING, Scan, insert_backslashes, scan, shown
+from .blocks import LONE_CR, MASK, PRIVATE_TAG, TICKS, TIME_HEADING, Scan, eol_at, insert_backslashes, scan, shown
 
 _TAG = re.compile(rf"(?<!\\){PRIVATE_TAG}")
 _FIRST_ESCAPE = re.compile(rf"(?<!\\)(?=\\+{PRIVATE_TAG})")
 _NOT_IN_CODE = re.compile(rf"^(?:{TIME_HEADING}|<{{7}} |={{7}}\r?$|>{{7}} )", re.MULTILINE)
-_TICKS = re.compile("`+")
 _TAGS = re.compile(rb"</?private[^<>]*>", re.IGNORECASE)
 _KEPT = re.compile(rb"[^\r\n]+")
 _SIGN = re.compile(rb"<private", re.IGNORECASE)
@@ -138,9 +137,8 @@ def _code_spans(text: str, tags: Sequence[re.Match[str]]) -> Iterator[tuple[int,
         if tag.start() < end:
             continue
         start = text.rfind("\n", 0, tag.start()) + 1
-        end = text.find("\n", tag.end())
-        end = len(text) if end < 0 else end
-        runs = [run.span() for run in _TICKS.finditer(text, start, end)]
+        end = eol_at(text, tag.end())
+        runs = [run.span() for run in TICKS.finditer(text, start, end)]
         closing: dict[int, int] = {}
         ends: dict[int, int] = {}  # of the span that a run opens
         for a, b in reversed(runs):

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from ..models import DateSource, Entry, ParsedFile, ParseIssue, Place
-from .blocks import LONE_CR, MASK, TIME_HEADING, Mark, body_text, find_tags, newlines, scan, shown, slug_tag
+from .blocks import LONE_CR, MASK, TIME_HEADING, Mark, body_text, eol_at, find_tags, newlines, scan, shown, slug_tag
 from .frontmatter import FrontMatter, date_in_path, front_matter_end, read_front_matter
 from .header import COMMENT_START, NO_COMMENT, Comment, derive_title, read_comment, read_heading, read_title, unique
 from .marks import PAGE_PROPERTIES, fields_of, page_properties
@@ -93,7 +93,7 @@ def _ends(text: str, mark: Mark, own: float) -> bool:
 
 
 def _own_h2s(text: str, mark: Mark) -> float:
-    comment = text[mark.comment_at : _eol(text, mark.comment_at)] if mark.comment_at >= 0 else ""
+    comment = text[mark.comment_at : eol_at(text, mark.comment_at)] if mark.comment_at >= 0 else ""
     counted = _OWN_H2S.search(comment)
     return int(counted[1]) if counted else float("inf") if is_saved(comment) else 0
 
@@ -123,14 +123,9 @@ def _fits(path: str, day_file: str) -> bool:
         return False
 
 
-def _eol(text: str, at: int, end: int | None = None) -> int:
-    eol = text.find("\n", at, end)
-    return eol if eol >= 0 else len(text) if end is None else end
-
-
 def end_of_line(text: str, at: int, end: int) -> int:
     """Where the line that holds `at` ends, before its line end; at most `end`."""
-    eol = _eol(text, at, end)
+    eol = eol_at(text, at, end)
     return eol - 1 if text[eol - 1] == "\r" else eol
 
 
@@ -162,12 +157,12 @@ class Block(NamedTuple):
 def measure(text: str, mark: Mark, end: int) -> Block:
     """The parts of the block from `mark` to `end`. The first release knew fewer times: in what it saved they hold."""
     time = mark.time
-    eol, line_end = _eol(text, mark.start, end), end_of_line(text, mark.start, end)
+    eol, line_end = eol_at(text, mark.start, end), end_of_line(text, mark.start, end)
     comment_at = comment_end = -1
     closed = True
     if mark.comment_at >= 0:
         comment_at = mark.comment_at
-        eol = _eol(text, comment_at, end)
+        eol = eol_at(text, comment_at, end)
         close = text.find("-->", comment_at, eol)
         closed = close >= 0
         comment_end = close + 3 if closed else end_of_line(text, comment_at, end)
@@ -337,6 +332,7 @@ class _Reader:
         self.above = at
         text = self._decode(mark.start, block.line_end).strip(" \t")
         occurrence = self._count(text)
+        body_line = self._line(block.body_start) if has_body else line
         return Entry(
             id=comment.id or self._derive(text, occurrence),
             at=at,
@@ -348,15 +344,7 @@ class _Reader:
             heading_tags=heading.tags,
             date_source=source,
             derived_id=comment.id is None,
-            place=Place(
-                self.path,
-                line,
-                mark.start,
-                end,
-                block.body_start,
-                block.body_end,
-                self._line(block.body_start) if has_body else line,
-            ),
+            place=Place(self.path, line, mark.start, end, block.body_start, block.body_end, body_line),
         )
 
     def _comment(self, block: Block) -> Comment:
@@ -472,7 +460,7 @@ class _Reader:
         title, heading = "", ""
         tags: tuple[str, ...] = ()
         if h1 is not None:
-            head_end = min(_eol(self.text, h1.start, end) + 1, end)
+            head_end = min(eol_at(self.text, h1.start, end) + 1, end)
             heading = self._line_at(h1.start + 1, end)
             title, tags = read_title(heading)
         body_start, body_end = body_span(self.text, head_end, end)
@@ -527,7 +515,7 @@ class _Reader:
         return self._note(start, end, None, of_file=False, name=self._line_at(start))
 
     def _line_at(self, start: int, end: int | None = None) -> str:
-        return self._decode(start, _eol(self.text, start, end)).strip(" \t\r")
+        return self._decode(start, eol_at(self.text, start, end)).strip(" \t\r")
 
     def _stem(self) -> str:
         stem = PurePosixPath(self.name).stem.replace("___", "/")

@@ -18,7 +18,7 @@ import base64
 import re
 import tomllib
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
@@ -519,11 +519,6 @@ def _is_mixed(value: str) -> bool:
     return _compiled(_DIGIT).search(value) is not None and _compiled(_LETTER).search(value) is not None
 
 
-def _is_basic(value: str) -> bool:
-    """Whether this is base64 of `user:password`, or looks random."""
-    return _is_pair(value) or _looks_random(value)
-
-
 def _is_pair(value: str) -> bool:
     """Whether this is base64 of `user:password`."""
     try:
@@ -534,16 +529,13 @@ def _is_pair(value: str) -> bool:
     return bool(colon and user and password) and read.isprintable() and not _placeholder(password)
 
 
-def _is_given(value: str) -> bool:
-    """Whether this may be a password, given that a command uses it as one."""
-    return not _placeholder(value)
-
-
-def _is_bearer(value: str) -> bool:
-    return _is_mixed(value) and not _placeholder(value) and not _compiled(_NAME).match(value)
-
-
-_CHECKS = {"given": _is_given, "random": _looks_random, "mixed": _is_bearer, "basic": _is_basic, "pair": _is_pair}
+_CHECKS: dict[str, Callable[[str], bool]] = {
+    "given": lambda value: not _placeholder(value),  # a command uses it as a password
+    "random": _looks_random,
+    "mixed": lambda value: _is_mixed(value) and not _placeholder(value) and not _compiled(_NAME).match(value),
+    "basic": lambda value: _is_pair(value) or _looks_random(value),
+    "pair": _is_pair,
+}
 
 
 def _is_secret(value: str, kind: str, *, literal: bool, quoted: bool, prose: bool) -> bool:

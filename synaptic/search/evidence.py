@@ -8,8 +8,8 @@ from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
-from ..index import Candidate, Standing, units
-from ..language.analysis import Plan
+from ..index.rows import Candidate, Standing, units
+from ..language.analysis.plan import Plan
 from ..language.query import ParsedQuery, ending_aside, nearest_words, typing_errors
 from ..language.words import match, stems, words
 from ..models import Entry, Filters, Order, Strategy, Vector

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..index import Standing, instant
+from ..index.rows import Standing, instant
 from ..models import Filters, Mode, Vector
 from .adjust import BOUNDED_BEST, Adjustment
 from .evidence import LEAST_ENTRIES, Evidence, Lists, Query

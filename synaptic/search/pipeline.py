@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
-from ..index import moment
+from ..index.rows import moment
 from ..language.query import MAX_LIMIT, snippet
 from ..language.words import places
 from ..models import Entry, Hit, Round, SearchResult, Why

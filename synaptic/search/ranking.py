@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from ..errors import InvalidArgument, one_of
-from ..index import Standing
+from ..index.rows import Standing
 from ..models import DEFAULT_IMPORTANCE, Signals
 
 Key = TypeVar("Key", bound=Hashable)

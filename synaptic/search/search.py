@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidArgument, ModelError, check_range, one_of
-from ..index import instant
+from ..index.rows import instant
 from ..language.query import MAX_LIMIT, parse_query
 from ..models import ORDERS, STRATEGIES, Filters, SearchResult, Strategy
 from ..workspace.embed import language_notice
@@ -61,7 +61,7 @@ def search(
     `budget_ms`, which goes with no other. Of a smart search `sub_queries` replace the parts, and `max_rounds` (0 to 3)
     are its rounds.
     """
-    from ..language.analysis import form_of  # here and below: 30 ms, for searches only
+    from ..language.analysis.plan import form_of  # here and below: 30 ms, for searches only
     from .evidence import Request
 
     now, asked = ws.clock(), one_of(STRATEGIES, strategy, "strategy")

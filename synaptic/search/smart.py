@@ -13,8 +13,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..index import moment, units
-from ..language import analysis
+from ..index.rows import moment, units
+from ..language.analysis import plan
 from ..language.lexicon import STOP_WORDS
 from ..language.query import terms_of
 from ..models import Filters, Round, SubQuery, Vector
@@ -76,7 +76,7 @@ def think(
             if not before:
                 break
             question = whole.query if number == 1 else " ".join(runs.missing())
-            if not runs.ask(analysis.SubQuery("", question, "hybrid"), runs.ranked() if number == 1 else ()):
+            if not runs.ask(plan.SubQuery("", question, "hybrid"), runs.ranked() if number == 1 else ()):
                 break
             rounds.append(runs.close())
             if runs.best() == before:
@@ -95,7 +95,7 @@ class _Runs:
         self._seen = 0
         self._fused: tuple[int, Sequence[Ranked]] = (0, ())
 
-    def ask(self, part: analysis.SubQuery, answers: Sequence[Ranked] = ()) -> bool:
+    def ask(self, part: plan.SubQuery, answers: Sequence[Ranked] = ()) -> bool:
         """Runs a sub-query, extended by the text of the best `answers`; False where it has no words or was run before.
 
         One that depends on another is asked with its answers, or within the time that its best answer sets.
@@ -123,7 +123,7 @@ class _Runs:
         self._queries.append(SubQuery(id, text, weight))
         self._found[id] = ranked_for(self._evidence, self._each, query)
 
-    def _in_time(self, part: analysis.SubQuery) -> Filters | None:
+    def _in_time(self, part: plan.SubQuery) -> Filters | None:
         """The filters of a part that is asked of the time before or after the best answer of another."""
         filters = self._evidence.request.filters
         for end, id in part.filters:

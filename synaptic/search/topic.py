@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from ..index import units
+from ..index.rows import units
 from .evidence import Evidence
 from .ranking import Ranked, newest_of_a_topic_first
 

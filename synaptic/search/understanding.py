@@ -6,22 +6,11 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import timedelta
 
-from ..language.analysis import (
-    Analysis,
-    Asked,
-    Keyword,
-    Known,
-    NoteReading,
-    Plan,
-    SubQuery,
-    asked_of,
-    form_of,
-    plan_of,
-    types_alone,
-)
-from ..language.analysis.asked import NO_NAMES, READ_CHARACTERS
+from ..language.analysis.asked import NO_NAMES, READ_CHARACTERS, Asked, Known, asked_of, types_alone
+from ..language.analysis.plan import Plan, SubQuery, form_of, plan_of
+from ..language.analysis.shapes import Analysis, Keyword, NoteReading
 from ..language.lexicon import SHARED, STOP_WORDS, TYPE_WORDS
 from ..language.query import MAX_LIMIT, parse_query, terms_of
 from ..language.words import words
@@ -85,7 +74,7 @@ def _preferring(ws: Workspace, request: Request, asked: Asked) -> Request:
     if asked.time_range and not (filters.since or filters.until):
         terms = terms_of(asked.text, stop_words=ws.config.search.stop_words) if asked.text else ()
         since, until = _days(asked)
-        if _may_be_named(asked):
+        if not asked.only_time and _ISO.search(asked.time_range.phrase):  # notes of other days may name it
             return replace(request, prefer=replace(prefer, since=since, until=until))
         if asked.only_time or not terms:
             filters = replace(filters, since=since, until=until)
@@ -131,11 +120,6 @@ def _told(request: Request, filters: Filters, order: str, total: int) -> str:
         most = min(total, MAX_LIMIT)
         said += f"; {shown} of {total:,} are shown, a limit of {most} shows {'all' if most == total else 'more'}"
     return f"{said}."
-
-
-def _may_be_named(asked: Asked) -> bool:
-    """Whether notes of other days may name the time, which is a date in digits."""
-    return asked.time_range is not None and not asked.only_time and bool(_ISO.search(asked.time_range.phrase))
 
 
 def _days(asked: Asked) -> tuple[str | None, str | None]:
@@ -211,16 +195,15 @@ def _names_used(ws: Workspace, question: str) -> frozenset[str]:
     return frozenset(names)
 
 
-def read_note(ws: Workspace, text: str, *, on: date | None = None) -> NoteReading:
-    """A note before it is saved, without what is private in it. `on` is the day it is of; without it today."""
-    from ..language.normalize import normalize  # a search needs none of its words
+def read_note(ws: Workspace, text: str) -> NoteReading:
+    """A note of today before it is saved, without what is private in it."""
+    from ..language.normalize.rewrite import normalize  # a search needs none of its words
 
     text = without_private(text)
-    reading = normalize(text, on=on or ws.clock().date())
+    plain, changes = normalize(text, on=ws.clock().date())
 
     def run(_: SyncReport) -> NoteReading:
-        keywords = _keywords(ws, reading.text)
-        return NoteReading(text, reading.text, reading.changes, keywords, suggest_tags(ws, text))
+        return NoteReading(text, plain, changes, _keywords(ws, plain), suggest_tags(ws, text))
 
     return in_step(ws, run)
 

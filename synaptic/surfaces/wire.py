@@ -11,7 +11,7 @@ from ..errors import SynapticError
 from ..models import Days, Entry, Facets, Hit, Listing, Receipt, SearchResult, Status, Why
 
 if TYPE_CHECKING:
-    from ..language.analysis import Analysis, NoteReading
+    from ..language.analysis.shapes import Analysis, NoteReading
 
 Json = dict[str, Any]
 WHOLE_CONTENT = 2_000

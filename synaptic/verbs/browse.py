@@ -11,7 +11,7 @@ from datetime import date as calendar_day
 from datetime import timedelta
 
 from ..errors import InvalidArgument, NotFound, SynapticError, check_range, one_of
-from ..index import Position, instant
+from ..index.rows import Position, instant
 from ..language.query import MAX_LIMIT, read_date
 from ..models import ORDERS, Days, Facets, Figures, Filters, Latency, Listing, Order, SearchResult, Status
 from ..notes.blocks import project_key

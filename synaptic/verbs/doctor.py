@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..errors import ModelError, NotFound, SynapticError
-from ..index import versions
+from ..index.database import versions
 from ..journal import registry
 from ..models import Checkup, Finding
 from ..notes.reading import mistyped_times
@@ -69,11 +69,9 @@ def unread_times(ws: Workspace) -> str:
     for stamp in ws.journal.scan():
         with suppress(NotFound):
             found += [f"{stamp.path}:{line} {told}" for line, told in mistyped_times(ws.journal.read(stamp.path))]
-    return (
-        f"Headings that look like a time, but begin no entry: {len(found):,}, as {'; '.join(found[:2])}."
-        if found
-        else ""
-    )
+    if not found:
+        return ""
+    return f"Headings that look like a time, but begin no entry: {len(found):,}, as {'; '.join(found[:2])}."
 
 
 def _texts(ws: Workspace) -> Iterator[tuple[str, bytes, str]]:

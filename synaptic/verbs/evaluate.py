@@ -24,7 +24,7 @@ from urllib.parse import unquote
 
 from ..config import Config
 from ..errors import ModelError, NotFound, check_range
-from ..index import Index
+from ..index.lookup import Index
 from ..journal.disk import disk_errors, overwrite
 from ..journal.journal import Journal
 from ..language.lexicon import MONTHS, STOP_WORDS, WEEKDAYS

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from ..config import DEFAULT_MODEL
 from ..errors import ModelError
-from ..index import Index
 from ..index.embedding import FastEmbedder, about_models, is_downloaded, listed_models
+from ..index.lookup import Index
 from ..workspace.embed import Progress, embed_pending
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace, open_workspace

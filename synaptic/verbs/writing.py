@@ -12,7 +12,7 @@ from typing import NamedTuple
 import apsw
 
 from ..errors import InvalidArgument, NotFound, Refused, SynapticError, check_range
-from ..index import Stored
+from ..index.rows import Stored
 from ..journal.trash import Piece
 from ..language.query import check_values, read_moment
 from ..models import Entry, Receipt
@@ -309,16 +309,10 @@ def deleted(ws: Workspace) -> list[Deleted]:
         latest.setdefault(piece.id, piece)
 
     def run(_: object) -> list[Deleted]:
-        gone = [piece for piece in latest.values() if piece.why == "delete" and not _stands(ws, piece.id)]
+        gone = [piece for piece in latest.values() if piece.why == "delete" and not _is_indexed(ws, piece.id)]
         return [Deleted(piece.id, f"{piece.at:%Y-%m-%d}", piece.title, piece.path) for piece in gone]
 
     return in_step(ws, run)
-
-
-def _stands(ws: Workspace, id: str) -> bool:
-    with suppress(NotFound):
-        return bool(ws.index.resolve(id))
-    return False
 
 
 def restore(ws: Workspace, id: str, *, vanished: bool = False) -> Receipt:
@@ -348,17 +342,8 @@ def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
 
 def _marks(entry: Entry) -> tuple[object, ...]:
     """The marks that two saves of one text must share to count as one save."""
-    return (
-        entry.title,
-        entry.type,
-        frozenset(entry.tags),
-        entry.importance,
-        project_key(entry.project or ""),
-        frozenset(entry.files),
-        entry.parent,
-        frozenset(entry.supersedes),
-        entry.by,
-    )
+    sets = map(frozenset, (entry.tags, entry.files, entry.supersedes))
+    return entry.title, entry.type, entry.importance, project_key(entry.project or ""), entry.parent, entry.by, *sets
 
 
 def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") -> tuple[str, ...]:

@@ -15,7 +15,7 @@ import apsw
 
 from ..config import DEFAULT_MODEL
 from ..errors import Busy, ModelError
-from ..index import BUSY_TIMEOUT_MS
+from ..index.database import BUSY_TIMEOUT_MS
 from ..index.embedding import usual_cosine
 from ..journal.disk import overwrite
 from ..language.lexicon import is_foreign

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from ..errors import NotFound
-from ..index import Passage
+from ..index.rows import Passage
 from ..models import Entry
 from ..notes.blocks import body_text, plain_text
 from ..notes.privacy import mask

@@ -8,8 +8,8 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from ..index import ChunkRow, EntryRow, FileRows
 from ..index.chunking import cut
+from ..index.rows import ChunkRow, EntryRow, FileRows
 from ..models import Entry, ParsedFile, Place, Stamp
 from ..notes.blocks import MASK, body_text, newlines, plain_text
 from ..notes.marks import front_fields, links_of, names_of, tasks_of

@@ -13,7 +13,9 @@ from typing import TypeVar
 import apsw
 
 from ..errors import IndexUnusable, JournalError, ModelError, NotFound
-from ..index import BUSY_TIMEOUT_MS, FileRows, Writer
+from ..index.database import BUSY_TIMEOUT_MS
+from ..index.rows import FileRows
+from ..index.store import Writer
 from ..models import Entry, RebuildReport, Stamp
 from ..notes.reading import GRAMMAR, aware
 from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing
@@ -283,8 +285,7 @@ def _by_git(entry: Entry, day: date | None) -> Entry:
 
 def _reading(ws: Workspace) -> str:
     """What the meaning of a file depends on besides its bytes: another zone or day_file reads other dates."""
-    config = ws.config
-    return f"{GRAMMAR} {config.day_file} {time.timezone} {time.altzone} {time.tzname}"
+    return f"{GRAMMAR} {ws.config.day_file} {time.timezone} {time.altzone} {time.tzname}"
 
 
 def _rebuild_text(ws: Workspace, *, fresh: bool, progress: Progress | None) -> int:

@@ -8,12 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
-from types import TracebackType
 
 from ..config import DEFAULT_MODEL, Config, make_clock
 from ..errors import JournalError
-from ..index import Index
 from ..index.embedding import Embedder, FastEmbedder
+from ..index.lookup import Index
 from ..journal import registry
 from ..journal.journal import Journal
 
@@ -35,9 +34,7 @@ class Workspace:
     def __enter__(self) -> Workspace:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

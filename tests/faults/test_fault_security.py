@@ -36,7 +36,7 @@ from outside import SYNAPTIC, Home, Refusal
 from synaptic import Workspace
 from synaptic.config import load_config
 from synaptic.errors import InvalidArgument, NotFound, SynapticError
-from synaptic.index import Index
+from synaptic.index.lookup import Index
 from synaptic.journal import folder
 from synaptic.language.query import build_filters
 from synaptic.models import Entry

@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synaptic.language.analysis import Analysis, Known, asked_of, decide, plan_of
+from synaptic.language.analysis import decide
 from synaptic.language.analysis.analyze import analyze
-from synaptic.language.analysis.asked import QUESTIONS
+from synaptic.language.analysis.asked import QUESTIONS, Known, asked_of
+from synaptic.language.analysis.plan import plan_of
+from synaptic.language.analysis.shapes import Analysis
 from synaptic.language.words import words
 
 TODAY = date(2026, 11, 21)  # a Saturday

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synaptic.language.timephrase import TimeRange, find_time, is_recent, read_time
+from synaptic.language.timephrase.find import TimeRange, find_time, is_recent, read_time
 
 DATA = Path(__file__).parents[1] / "data"
 TODAY = date(2026, 11, 21)  # a Saturday

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import synaptic
 from synaptic import Workspace, save, search
-from synaptic.index import Index
+from synaptic.index.lookup import Index
 from synaptic.language.words import TOKENIZER, match, spell, stems, words, words_like
 
 NOTES = {

@@ -14,7 +14,7 @@ from outside import Home
 
 from synaptic import Filters, Workspace, save, search
 from synaptic.errors import InvalidArgument
-from synaptic.language.analysis import form_of
+from synaptic.language.analysis.plan import form_of
 from synaptic.language.query import parse_query
 from synaptic.search.budget import Budget, Costs, costs
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synaptic.index import instant
+from synaptic.index.rows import instant
 from synaptic.search.ranking import age_in_days, decay, newest_of_a_topic_first, score_aware_rrf
 
 ranking = st.lists(st.integers(0, 30), unique=True, max_size=15)

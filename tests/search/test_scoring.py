@@ -16,8 +16,8 @@ from outside import Home
 
 from synaptic import Filters, Workspace, find, get, open_workspace, rebuild, save, search
 from synaptic.errors import InvalidArgument
-from synaptic.index import Standing
 from synaptic.index.embedding import FastEmbedder
+from synaptic.index.rows import Standing
 from synaptic.models import Signals
 from synaptic.search.ranking import PRESETS, SIGNALS, Ranked, choose_weights, weighted
 

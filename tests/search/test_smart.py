@@ -12,7 +12,7 @@ from outside import Home
 from synaptic import Workspace, open_workspace, save, search
 from synaptic.errors import InvalidArgument
 from synaptic.index.embedding import FastEmbedder
-from synaptic.language.analysis import plan_of
+from synaptic.language.analysis.plan import plan_of
 from synaptic.models import Filters
 from synaptic.search.understanding import analysis_of
 

@@ -22,8 +22,8 @@ from mcp import Client as McpClient
 from mcp import StdioServerParameters
 from outside import SYNAPTIC, TIMEOUT_S, Answer
 
-from synaptic.surfaces.clients import CLIENTS, jsonc, toml
-from synaptic.surfaces.clients.clients import folders
+from synaptic.surfaces.clients import jsonc, toml
+from synaptic.surfaces.clients.clients import CLIENTS, folders
 
 GOLDEN = Path(__file__).parents[1] / "data" / "setup"
 NAMES = [client.name for client in CLIENTS]

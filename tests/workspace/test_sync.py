@@ -22,7 +22,7 @@ from pictures import picture
 
 from synaptic import Filters, Workspace, delete, find, get, rebuild, recent, restore, save, search, update
 from synaptic.errors import JournalError, ModelError, NotFound, Refused
-from synaptic.index import Source
+from synaptic.index.rows import Source
 from synaptic.models import Entry, Stamp, Vector
 from synaptic.workspace.embed import embed_pending
 from synaptic.workspace.readback import read_entries

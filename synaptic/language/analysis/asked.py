@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ...models import EntryType
 from ...notes.blocks import project_key, slug_tag
 from ..lexicon import DAY_NAMES, MONTHS, STOP_WORDS, TYPE_WORDS, Words, compiled
-from ..timephrase import TimeRange, find_time, is_recent, without
+from ..timephrase.find import TimeRange, find_time, is_recent, without
 from ..tongues import times_in, tongues_of, without_frame
 from ..words import words
 

@@ -3,9 +3,3 @@
 `rewrite.py` is where to begin: it runs `times` and then `pronouns`, and says what they changed.
 Word lists are in `data/words/notes.toml` and `times.toml`.
 """
-
-from .rewrite import Normalized, normalize
-from .shown import MAX_LENGTH, Change
-from .times import anchor_times
-
-__all__ = ["MAX_LENGTH", "Change", "Normalized", "anchor_times", "normalize"]

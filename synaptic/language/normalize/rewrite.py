@@ -14,25 +14,16 @@ comments and quotations are never touched (`shown`). Every pattern is bounded, s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 
 from .shown import Change
 from .times import anchor_times
 
 
-@dataclass(frozen=True, slots=True)
-class Normalized:
-    """The text with all `changes` made; their offsets are those of the text as it was."""
+def normalize(text: str, *, on: date) -> tuple[str, tuple[Change, ...]]:
+    """The text with its relative times as dates and its unmistakable pronouns as names, and these changes of it.
 
-    text: str
-    changes: tuple[Change, ...]
-
-
-def normalize(text: str, *, on: date) -> Normalized:
-    """The text with its relative times as dates and its unmistakable pronouns as names. Never raises.
-
-    `on` is the day on which the note was written.
+    `on` is the day on which the note was written. Never raises.
     """
     from .pronouns import resolve_pronouns  # a save that only anchors times needs none of its words
 
@@ -42,4 +33,4 @@ def normalize(text: str, *, on: date) -> Normalized:
     for change in changes:
         pieces += text[at : change.start], change.now
         at = change.start + len(change.was)
-    return Normalized("".join([*pieces, text[at:]]), changes)
+    return "".join([*pieces, text[at:]]), changes

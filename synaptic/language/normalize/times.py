@@ -9,8 +9,8 @@ import re
 from datetime import date
 
 from ..lexicon import compiled
-from ..timephrase import read_time
 from ..timephrase.days import months_from
+from ..timephrase.find import read_time
 from ..timephrase.line import TIMES
 from .shown import MAX_LENGTH, Change, shown
 

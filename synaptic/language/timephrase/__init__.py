@@ -3,8 +3,3 @@
 `find.py` is where to begin: it looks for the first time in a text, or reads a text as one time.
 `line.py` splits the text into words with their meanings, `periods.py` reads one period, `days.py` does the arithmetic.
 """
-
-from .find import LOOKED_AT, TimeRange, find_time, is_recent, read_time, without
-from .typed import Typed, read_typed
-
-__all__ = ["LOOKED_AT", "TimeRange", "Typed", "find_time", "is_recent", "read_time", "read_typed", "without"]

@@ -13,7 +13,7 @@ import typer
 
 from ...config import load_config
 from ...errors import SynapticError
-from ...index import known
+from ...index.lookup import known
 from ...models import ORDERS, STRATEGIES, TYPES
 from ...search.ranking import PRESETS, SIGNALS
 
@@ -31,12 +31,7 @@ def _option(kind: Any, name: str, metavar: str, help: str, *flags: str, default:
     return _parameter(kind, name, typer.Option(*flags, metavar=metavar, help=help, **more), default)
 
 
-def _text(name: str, metavar: str, help: str, *flags: str, **more: Any) -> Parameter:
-    return _option(str | None, name, metavar, help, *flags, **more)
-
-
-def _texts(name: str, metavar: str, help: str, *flags: str, **more: Any) -> Parameter:
-    return _option(list[str] | None, name, metavar, help, *flags, **more)
+_text, _texts = partial(_option, str | None), partial(_option, list[str] | None)
 
 
 def _switch(name: str, help: str, *flags: str) -> Parameter:
@@ -61,7 +56,7 @@ def _starting(values: Callable[[typer.Context], Iterable[tuple[str, str]]]) -> C
 
 
 def _clients(_: typer.Context) -> list[tuple[str, str]]:
-    from ..clients import CLIENTS  # only one command needs it
+    from ..clients.clients import CLIENTS  # only one command needs it
 
     return [(client.name, "") for client in CLIENTS]
 

@@ -156,7 +156,7 @@ def listing_text(listing: Listing, to: Screen) -> str:
         count = "" if to.width is None else to.paint(f"{number:>3}. ", "dim")
         marks = _marks(entry, listing.superseded_by.get(entry.id), to)
         changed = f"  {to.paint(changed_text(entry), 'warning')}" if entry.changed_files else ""
-        title = _where(entry, to, text=one_line(entry.title))
+        title = to.at(entry.there.path, entry.there.line, one_line(entry.title))
         lines.append(f"{count}{_stamp(entry, to)}  {title}{marks}{changed}")
     return "\n".join(lines)
 
@@ -269,7 +269,7 @@ def _whole(entry: Entry, superseded_by: str | None, to: Screen) -> str:
     title = to.paint(one_line(entry.title), "bold")
     lines = [f"{_stamp(entry, to)}  {title}{_marks(entry, superseded_by, to)}"]
     marks = (to.paint(one_line(mark), "dim") for mark in details(entry, project=False))
-    lines.append(" · ".join([_where(entry, to), *marks]))
+    lines.append(" · ".join([to.at(entry.there.path, entry.there.line), *marks]))
     if entry.content != entry.title:
         lines += ["", clean(entry.content)]
     return "\n".join(lines)
@@ -280,7 +280,7 @@ def _hit(number: int, hit: Hit, is_hit: IsHit, to: Screen, *, both: bool) -> str
     lines = [
         f"{number}. {_lit(one_line(entry.title), is_hit, to, 'bold')}",
         f"   {_stamp(entry, to)}{_marks(entry, hit.superseded_by, to)}",
-        f"   {_where(entry, to, hit.snippet_line)}",
+        f"   {to.at(entry.there.path, hit.snippet_line)}",
     ]
     if entry.changed_files:
         lines.append(f"   {to.paint(changed_text(entry), 'warning')}")
@@ -303,10 +303,6 @@ def _marks(entry: Entry, superseded_by: str | None, to: Screen) -> str:
     if superseded_by:
         marks.append(to.paint(f"superseded by {short(superseded_by)}", "warning"))
     return "".join(f"  {mark}" for mark in marks if mark)
-
-
-def _where(entry: Entry, to: Screen, line: int | None = None, text: str = "") -> str:
-    return to.at(entry.place.path, line or entry.place.line, text) if entry.place else text
 
 
 def _wrapped(text: str, to: Screen) -> list[str]:
@@ -421,15 +417,11 @@ def adopted_text(home: Adopted) -> str:
 
 def rebuild_text(report: RebuildReport) -> str:
     """What a rebuild did, in one line."""
-    issues = (
-        f" {_count(len(report.issues), 'piece')} could not be read as meant: `synaptic status`."
-        if report.issues
-        else ""
-    )
-    return (
-        f"{_count(report.entries, 'entry')} in {_count(report.chunks, 'passage')}: {report.embedded:,} embedded, "
-        f"{report.reused:,} reused, in {report.seconds:.1f} s.{issues}"
-    )
+    text = f"{_count(report.entries, 'entry')} in {_count(report.chunks, 'passage')}: {report.embedded:,} embedded, "
+    text += f"{report.reused:,} reused, in {report.seconds:.1f} s."
+    if report.issues:
+        text += f" {_count(len(report.issues), 'piece')} could not be read as meant: `synaptic status`."
+    return text
 
 
 def evaluation_text(found: Evaluation, to: Screen) -> str:

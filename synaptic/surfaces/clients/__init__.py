@@ -3,8 +3,3 @@
 `register.py` is where to begin: `plan` says what would be done and `carry_out` does it.
 `clients.py` is the table of clients; `jsonc`, `toml` and `files` edit their settings in place.
 """
-
-from .clients import CLIENTS, Client
-from .server import Server
-
-__all__ = ["CLIENTS", "Client", "Server"]

@@ -77,11 +77,6 @@ def without_entry(file: Path, data: bytes, path: Sequence[str], backup: bytes | 
     return (bom + new).encode()
 
 
-def render(file: Path, path: Sequence[str], value: Any) -> str:
-    """What a new file of this kind would hold."""
-    return str(_form(file).put("", path, value))
-
-
 def write(file: Path, old: bytes | None, new: bytes | None, within: Path | None = None) -> Path | None:
     """Replaces `old` by `new` in one step (None: no file), and returns the path of the backup if one was made.
 

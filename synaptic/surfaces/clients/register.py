@@ -73,7 +73,7 @@ def named(names: Iterable[str], scope: str | None) -> tuple[Client, ...]:
 def plan(client: Client, scope: str, wanted: Server, where: Mapping[str, Path], *, remove: bool = False) -> Step:
     """The step for this client. It reads, and changes nothing."""
     file = client.file(scope, where)
-    snippet = files.render(file, client.path, client.shape(wanted))
+    snippet = files.with_value(file, None, client.path, client.shape(wanted)).decode()
     within = where["project"] if scope == "project" else None
     step = Step(client, scope, file, client.found(where), Judgement("unreadable"), wanted, snippet, within=within)
     try:

@@ -6,7 +6,6 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,12 +37,12 @@ class Server:
         return shlex.join([*assignment, self.command, *self.args])
 
 
-def this_server(home: str | None = None, *, environ: Mapping[str, str] = os.environ) -> Server:
+def this_server(home: str | None = None) -> Server:
     """This very program, by an absolute path: a desktop program has no PATH that would find it.
 
     A home that was chosen, by --home or SYNAPTIC_HOME, is part of it.
     """
-    chosen = str(resolve_home(home, environ=environ)) if home or environ.get("SYNAPTIC_HOME") else None
+    chosen = str(resolve_home(home)) if home or os.environ.get("SYNAPTIC_HOME") else None
     command, args = _program()
     try:
         f"{command}{chosen}".encode()

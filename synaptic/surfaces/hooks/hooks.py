@@ -44,8 +44,8 @@ _TYPED = ("user", "sdk", None)
 
 def answer(event: str, home: str | None) -> str:
     """The hook's answer as JSON, or nothing. Raises InvalidArgument for an unknown event, and nothing else."""
-    if event not in _EVENTS:
-        raise InvalidArgument(f"The hook {event!r} is unknown.", valid=_EVENTS)
+    if event not in EVENTS:
+        raise InvalidArgument(f"The hook {event!r} is unknown.", valid=EVENTS)
     state: Path | None = None
     try:
         state = resolve_home(home) / ".state"
@@ -55,7 +55,7 @@ def answer(event: str, home: str | None) -> str:
             return ""
         with _limited(state, event, config.hooks.timeout_s):
             call = _read_call(sys.stdin.buffer.read() if not sys.stdin.isatty() else b"{}")
-            name, tell = _EVENTS[event]
+            name, tell = EVENTS[event]
             # hooks are no reader: what they show is not counted as read, nor their time as a search's
             with open_workspace(replace(config, track_access=False, metrics=False)) as ws:
                 text = tell(ws, call)
@@ -82,11 +82,10 @@ def user_prompt(ws: Workspace, call: Call) -> str:
     return f"{head}\n{titles('near this prompt', [title_line(entry) for entry in close])}"
 
 
-_EVENTS: Mapping[str, tuple[str, Callable[[Workspace, Call], str]]] = {
+EVENTS: Mapping[str, tuple[str, Callable[[Workspace, Call], str]]] = {
     "session-start": ("SessionStart", brief_session),
     "user-prompt": ("UserPromptSubmit", user_prompt),
 }
-EVENTS = tuple(_EVENTS)
 
 
 def _read_call(data: bytes) -> Call:

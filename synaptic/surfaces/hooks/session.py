@@ -84,16 +84,11 @@ def _gather(
         kinds = tuple(type for type in TYPES if type not in ("handoff", "issue") and (project or type != "note"))
         lately, more_new = _newest(ws, project, kinds, since=since.date().isoformat())
         new = {rowid: entry for rowid, entry in lately.items() if entry.at >= since}
+    unsettled = {rowid: entry for rowid, entry in issues.items() if not _SETTLED.intersection(entry.tags)}
     lists = {
-        "open issues": (
-            {rowid: entry for rowid, entry in issues.items() if not _SETTLED.intersection(entry.tags)},
-            more_issues,
-        ),
+        "open issues": (unsettled, more_issues),
         f"new since the last session, {since:%Y-%m-%d %H:%M}" if since else "": (new, more_new),
-        "decisions and progress": (
-            {rowid: entry for rowid, entry in decided.items() if rowid not in new},
-            more_decided,
-        ),
+        "decisions and progress": ({row: decided[row] for row in decided if row not in new}, more_decided),
     }
     fitting = _by_words(ws, terms, [rowid for entries, _ in lists.values() for rowid in entries])
     shelves = [
@@ -122,9 +117,7 @@ def _newest(
         for rowid, stored in found.items()
         if not stored.entry.project or project_key(stored.entry.project) == key
     ]
-    belonging.sort(
-        key=lambda pair: (pair[1].dated, pair[1].at, pair[1].place.line if pair[1].place else 0), reverse=True
-    )
+    belonging.sort(key=lambda pair: (pair[1].dated, pair[1].at, pair[1].there.line), reverse=True)
     return dict(belonging), any(total > len(rowids) for total, rowids in pools)
 
 

@@ -52,18 +52,6 @@ class Call:
     loading: bool = False
 
 
-def _save(ws: Workspace, call: Call) -> Answer:
-    return _receipt(save(ws, **_without_blanks(call.args), by=call.client), "Saved")
-
-
-def _update(ws: Workspace, call: Call) -> Answer:
-    return _receipt(update(ws, **call.args), "Updated")
-
-
-def _delete(ws: Workspace, call: Call) -> Answer:
-    return _receipt(delete(ws, call.args["id"], whole_files=False), "Deleted")
-
-
 def _search(ws: Workspace, call: Call) -> Answer:
     args = _without_blanks(call.args)
     max_tokens = args.pop("max_tokens", MAX_TOKENS)
@@ -76,10 +64,6 @@ def _search(ws: Workspace, call: Call) -> Answer:
     how = {"hybrid": "words and meaning", "lexical": "words", "semantic": "meaning"}[found.mode]
     data, items = search_json(found), hit_items(found, detailed=detailed)
     return _found(ws, data, data["hits"], items, max_tokens, how=f" by {how}", cure="raise max_tokens")
-
-
-def _recent(ws: Workspace, call: Call) -> Answer:
-    return _listed(ws, recent(ws, **_without_blanks(call.args), load_model=not call.loading))
 
 
 def _find(ws: Workspace, call: Call) -> Answer:
@@ -104,13 +88,15 @@ def _analyze(ws: Workspace, call: Call) -> Answer:
 
 
 ANSWERS: Mapping[str, Callable[[Workspace, Call], Answer]] = {
-    "context_save": _save,
+    "context_save": lambda ws, call: _receipt(save(ws, **_without_blanks(call.args), by=call.client), "Saved"),
     "context_search": _search,
-    "context_recent": _recent,
+    "context_recent": lambda ws, call: _listed(
+        ws, recent(ws, **_without_blanks(call.args), load_model=not call.loading)
+    ),
     "context_find": _find,
     "context_get": _get,
-    "context_update": _update,
-    "context_delete": _delete,
+    "context_update": lambda ws, call: _receipt(update(ws, **call.args), "Updated"),
+    "context_delete": lambda ws, call: _receipt(delete(ws, call.args["id"], whole_files=False), "Deleted"),
     "context_analyze": _analyze,
 }
 

@@ -124,7 +124,8 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
         if params.name not in BY_NAME:
             raise InvalidArgument(f"There is no tool {params.name!r}.", valid=BY_NAME)
         args = check_arguments(BY_NAME[params.name], params.arguments or {})
-        answer_to, client = ANSWERS[params.name], _client_name(ctx)
+        answer_to, known = ANSWERS[params.name], ctx.session.client_params
+        client = one_line(known.client_info.name)[:60] or None if known else None
         future = worker.submit(lambda ws: answer_to(ws, Call(args, client, worker.loading)))
         answer = await asyncio.wrap_future(future)
     except SynapticError as error:
@@ -143,11 +144,6 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
 
 def _failed(text: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=without_surrogates(text))], is_error=True)
-
-
-def _client_name(ctx: Context) -> str | None:
-    known = ctx.session.client_params
-    return one_line(known.client_info.name)[:60] or None if known else None
 
 
 # -- resources and the prompt ---------------------------------------------------------------------------
