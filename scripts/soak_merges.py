@@ -19,9 +19,9 @@ from pathlib import Path
 from soak_trials import Broken, attack, check
 
 from synaptic import Config
-from synaptic.notes.markdown import parse_entries
 from synaptic.notes.merge import merge
 from synaptic.notes.privacy import mask
+from synaptic.notes.reading import parse_entries
 from synaptic.verbs.gitdriver import by_lines, set_up
 
 DAY = "2026-11-21.md"
