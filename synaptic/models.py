@@ -338,9 +338,8 @@ class Choice:
 class SearchResult:
     """`mode` is what ran, `total` the ranked candidates before `limit`, or without one those that fit.
 
-    `terms` are the words to highlight.
-
-    `rounds` are those of a smart search that was asked to explain itself; `choice` is that of an automatic one.
+    `terms` are the words to highlight. `rounds` are those of a smart search that was asked to explain itself; `choice`
+    is that of an automatic one.
     """
 
     query: str

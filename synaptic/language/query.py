@@ -258,20 +258,17 @@ def _field(text: str) -> tuple[str, str]:
 
 def build_preference(values: Mapping[str, object]) -> Filters:
     """What a user prefers, as filters that need not be met. Raises InvalidArgument."""
-    valid = ("types", "tags", "projects")
+    checks: dict[str, Callable[[str], Any]] = {"types": check_type, "tags": check_tag, "projects": project_key}
     given: dict[str, list[str]] = {}
     for name, value in values.items():
         key = name if name.endswith("s") else f"{name}s"
-        if key not in valid:
-            raise InvalidArgument(f"prefer has no {name!r}.", valid=valid)
+        if key not in checks:
+            raise InvalidArgument(f"prefer has no {name!r}.", valid=checks)
         if not isinstance(value, str | list | tuple) or not all(isinstance(one, str) for one in value):
             raise InvalidArgument(f"prefer: {name} is {value!r}.", valid=("a text", "a list of texts"))
         given.setdefault(key, []).extend([value] if isinstance(value, str) else value)
-    return Filters(
-        types=unique(map(check_type, _values("prefer: types", given.get("types", ())))),
-        tags=unique(map(check_tag, _values("prefer: tags", given.get("tags", ())))),
-        projects=unique(map(project_key, _values("prefer: projects", given.get("projects", ())))),
-    )
+    found: dict[str, Any] = {key: unique(map(checks[key], _values(f"prefer: {key}", given[key]))) for key in given}
+    return Filters(**found)
 
 
 def read_date(text: str, *, now: datetime, name: str) -> str:
