@@ -81,12 +81,12 @@ _KNOWN = {
 }
 
 
-def known(state: Path, kind: str) -> list[tuple[str, str]]:
+def known(index: Path, kind: str) -> list[tuple[str, str]]:
     """The tags or projects, most frequent first, or the short ids and titles, newest first. Raises apsw.Error.
 
     The index is opened to be read, and not brought in step: a shell that completes a word has no time.
     """
-    with closing(apsw.Connection(str(state / "index.db"), flags=apsw.SQLITE_OPEN_READONLY)) as db:
+    with closing(apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)) as db:
         return list(db.execute(_KNOWN[kind]))
 
 

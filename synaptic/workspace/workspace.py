@@ -56,13 +56,13 @@ def open_workspace(
     return Workspace(
         config=config,
         journal=journal,
-        index=Index(config.state / _index_of(config.model), stemming=config.search.stemming),
+        index=Index(config.state / index_of(config.model), stemming=config.search.stemming),
         embedder=embedder or FastEmbedder(config.model, cache=config.state / "models", threads=config.threads),
         clock=clock or make_clock(),
     )
 
 
-def _index_of(model: str) -> str:
+def index_of(model: str) -> str:
     """The file of the index: each model has its own, so that the way back to another is short."""
     key = blake2b(model.casefold().encode(), digest_size=4).hexdigest()
     return "index.db" if model.casefold() == DEFAULT_MODEL.casefold() else f"index-{key}.db"

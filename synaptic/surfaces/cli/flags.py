@@ -16,6 +16,7 @@ from ...errors import SynapticError
 from ...index.lookup import known
 from ...models import ORDERS, STRATEGIES, TYPES
 from ...search.ranking import PRESETS, SIGNALS
+from ...workspace.workspace import index_of
 
 
 def _parameter(kind: Any, name: str, about: Any, default: Any = None) -> Parameter:
@@ -63,7 +64,8 @@ def _clients(_: typer.Context) -> list[tuple[str, str]]:
 
 def _known(kind: str, ctx: typer.Context) -> list[tuple[str, str]]:
     with suppress(SynapticError, apsw.Error, OSError):  # without an index there is nothing to complete
-        return known(load_config(ctx.find_root().params.get("home")).state, kind)
+        config = load_config(ctx.find_root().params.get("home"))
+        return known(config.state / index_of(config.model), kind)
     return []
 
 
