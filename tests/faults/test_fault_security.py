@@ -16,6 +16,7 @@ import subprocess
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -789,7 +790,11 @@ LONG = "Qzw " + " ".join(f"{UNIQUE}{number} {chr(97 + number % 20)}xwvzh{number}
 def copies(place: Path, *needles: bytes) -> list[str]:
     """The files with any of these bytes in them."""
     files = [path for path in place.rglob("*") if path.is_file() and path.suffix != ".pid"]
-    return [str(path) for path in files if any(needle in path.read_bytes().lower() for needle in needles)]
+    found = []
+    for path in files:
+        with suppress(FileNotFoundError):  # SQLite takes its log away when it is done with it
+            found += [str(path)] if any(needle in path.read_bytes().lower() for needle in needles) else []
+    return found
 
 
 def pieces(vectors: list[bytes]) -> list[bytes]:
