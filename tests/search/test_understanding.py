@@ -38,13 +38,12 @@ def test_a_time_in_the_question_raises_what_lies_in_it_and_hides_nothing(weeks: 
 
 
 def test_what_lies_in_the_time_is_found_among_hundreds(ws: Workspace, clock: Clock) -> None:
-    clock.forward(days=-300)
-    for number in range(300):
-        save(ws, f"Walked with Bjorn along the harbour, and he talked of boat {number}.", force=True)
-        clock.forward(days=1)
-    clock.forward(days=-1)
-    save(ws, "A long day at the yard. " * 30 + "In the evening Bjorn called about the keel, and we agreed to wait.")
-    clock.forward(days=1)
+    for number in range(1, 301):
+        day = (clock() - timedelta(days=number)).date()
+        text = f"## 10:00\nWalked with Bjorn along the harbour, and he talked of boat {number}.\n"
+        if number == 1:
+            text += f"## 20:00\n{'A long day at the yard. ' * 30}In the evening Bjorn called about the keel, we wait.\n"
+        (ws.config.journal / f"{day}.md").write_text(text)
     yesterday = (clock() - timedelta(days=1)).date().isoformat()
     found = dates(ws, "what about Bjorn yesterday")
     assert found[0] == yesterday and found.count(yesterday) == 2
