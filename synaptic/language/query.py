@@ -57,6 +57,9 @@ _NO_OPERATORS = (
 )  # fmt: skip
 """What looks like an operator and is none, and what is said of it."""
 
+Fields = Callable[[], Collection[str]]
+"""The names of fields that some entry has; asked for only where a query may name one."""
+
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
@@ -70,7 +73,7 @@ class ParsedQuery:
 
 
 def parse_query(
-    raw: str, filters: Filters, *, now: datetime, stop_words: bool = True, fields: Collection[str] = ()
+    raw: str, filters: Filters, *, now: datetime, stop_words: bool = True, fields: Fields = frozenset
 ) -> ParsedQuery:
     """The query without its inline filters, which are joined to `filters`.
 
@@ -130,9 +133,7 @@ def _operators(text: str, filters: Filters) -> tuple[str, dict[str, str], Filter
     return _BEGINNING.sub(r"\1", text), beginnings, filters, notices
 
 
-def _inline_filters(
-    text: str, now: datetime, fields: Collection[str] = ()
-) -> tuple[str, Filters, list[str], tuple[str, ...]]:
+def _inline_filters(text: str, now: datetime, fields: Fields) -> tuple[str, Filters, list[str], tuple[str, ...]]:
     """(the text without its filters, these, notices of bounds, notices of words that are no filters)."""
     notices: dict[str, None] = {}
     found: dict[str, list[str]] = {}
@@ -143,7 +144,7 @@ def _inline_filters(
     def take(match: re.Match[str]) -> str:
         key, value = match[2].lower(), match[3] if match[3] is not None else match[4]
         key = f"has:{value}".lower().replace("tasks", "task") if key == "has" else key
-        if key in fields and (key not in _KEYS or (key == "type" and value.lower() not in TYPES)):
+        if (key not in _KEYS or (key == "type" and value.lower() not in TYPES)) and key in fields():
             key, value = "where", f"{key}={value}"
         if key not in (*_KEYS, "where") or (match[1] and key in ("since", "until")):
             said = f"`{match[1] or ''}{key if key[:4] == 'has:' else match[2] + ':'}` is no filter, so it was searched"

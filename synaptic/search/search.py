@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidArgument, ModelError, check_range, one_of
@@ -66,7 +67,7 @@ def search(
 
     now, asked = ws.clock(), one_of(STRATEGIES, strategy, "strategy")
     _check(limit, min_similarity, max_rounds, sub_queries, budget_ms, asked)
-    fields = in_step(ws, lambda _: ws.index.field_names()) if ":" in query else ()
+    fields = cache(lambda: in_step(ws, lambda _: ws.index.field_names()))  # most queries name no field
     parsed = parse_query(query, filters or Filters(), now=now, stop_words=ws.config.search.stop_words, fields=fields)
     request = Request(
         parsed=parsed,

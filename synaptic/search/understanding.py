@@ -152,8 +152,8 @@ def analysis_of(ws: Workspace, query: str) -> Analysis:
 
     def run(_: SyncReport) -> Analysis:
         now = ws.clock()
-        fields = ws.index.field_names()
-        parsed = parse_query(query, Filters(), now=now, stop_words=ws.config.search.stop_words, fields=fields)
+        stop_words, fields = ws.config.search.stop_words, ws.index.field_names
+        parsed = parse_query(query, Filters(), now=now, stop_words=stop_words, fields=fields)
         plan = understand(ws, Request(parsed=parsed, now=now, strategy=form_of(parsed))).plan
         tags, projects, files = ws.index.vocabulary()
         names = _names_used(ws, query[:READ_CHARACTERS])
