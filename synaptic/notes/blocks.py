@@ -67,7 +67,8 @@ _INLINE = re.compile(
     rf"|\[[^\[\]\n]*\](?:\([^()\n]*\)|\[[^\[\]\n]*\])|{_TAG.pattern}"
 )
 _TAG_PROPERTY = re.compile(r"^[ \t>]*(?:[-*+][ \t]+)?tags?::[ \t]+([^\n]+)", re.IGNORECASE | re.MULTILINE)
-_TAG_VALUE = re.compile(r"\[\[([^\[\]|]+)[^\[\]]*\]\]|([^,\[\]]+)")
+LISTED = re.compile(r"\[\[([^\[\]|]+)[^\[\]]*\]\]|([^,\[\]]+)")
+"""A page or a text in the value of a property, which may list several."""
 LOGSEQ_OWN = (
     r"(?:id|collapsed|heading|custom-id|filters|background[-_]color|(?:created|updated|last[-_]modified)[-_]at"
     r"|exclude-from-graph-view|ls-type|(?:logseq\.|hl-|query-|card-)[^ :\n]*)"
@@ -392,7 +393,7 @@ def find_tags(text: str) -> tuple[str, ...]:
             if not code:
                 tags[tag] = None
         for listed in _TAG_PROPERTY.findall(text, at, start):
-            values = (page or ("" if "#" in word else word) for page, word in _TAG_VALUE.findall(listed))
+            values = (page or ("" if "#" in word else word) for page, word in LISTED.findall(listed))
             tags |= dict.fromkeys(filter(None, map(slug_tag, values)))
         at = end
     return tuple(tags)

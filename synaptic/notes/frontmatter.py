@@ -25,9 +25,9 @@ _TAGS = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 """The line of `tags`: a list, or words, or nothing and items in the lines below; `items` is None for anything else."""
-_MONTHS = "january february march april may june july august september october november december".split()
+MONTHS = "january february march april may june july august september october november december".split()
 _CENTURY = "(?P<year>19[0-9]{2}|20[0-9]{2}|2100)"
-_MONTH = "(?P<name>(?i:" + "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS) + r"|sept))\.?"
+_MONTH = "(?P<name>(?i:" + "|".join(f"{name[:3]}(?:{name[3:]})?" for name in MONTHS) + r"|sept))\.?"
 _DAY = "(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
 _ALONE = r"(?<![^\W_])(?<!\.)%s(?!\.?[^\W_])"
 _DATES_IN_NAME = tuple(
@@ -202,7 +202,7 @@ def date_in_path(path: str, day_file: str) -> date | None:
         matches.append(of_folders)
     for match in matches:
         found = match.groupdict()
-        month = found.get("month") or 1 + [name[:3] for name in _MONTHS].index(found["name"][:3].lower())
+        month = found.get("month") or 1 + [name[:3] for name in MONTHS].index(found["name"][:3].lower())
         if day := _day(found["year"], month, found["day"]):
             return day
     return None

@@ -22,7 +22,8 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 from ..models import Entry, Link, Task
-from .blocks import LINK, LOGSEQ_OWN, WIKI_LINK, without_code
+from .blocks import LINK, LISTED, LOGSEQ_OWN, WIKI_LINK, without_code
+from .frontmatter import MONTHS
 
 MAX_FIELDS, MAX_FIELD = 100, 500
 """Fields of an entry, and characters of a value, that are kept."""
@@ -32,7 +33,6 @@ _PROPERTY = re.compile(rf"^[ \t>]*(?:[-*+][ \t]+)?\**({_NAME})\**::\**[ \t]+(\S[
 _INLINE_FIELD = re.compile(rf"\[({_NAME})::[ \t]*((?:\[\[[^\[\]\n]*\]\]|[^\[\]\n])*)\]")
 PAGE_PROPERTIES = re.compile(r"(?:[ \t]*(?:-[ \t]+)?[^\n:]{1,60}::(?:[ \t][^\n]*)?(?:\n|\Z))+")
 """The lines of properties that open a page, which tell of the page itself."""
-_REFERENCE = re.compile(r"\[\[([^\[\]\n|]+)[^\[\]\n]*\]\]|([^,\[\]\n]+)")
 _SAID_ELSEWHERE = frozenset(
     "title tag tags alias aliases date created synaptic template template-including-parent".split()
 )
@@ -43,7 +43,7 @@ _ATTACHMENT = re.compile(
     r"\.(?:avif|bmp|gif|jpe?g|png|svg|webp|flac|m4a|mp3|og[agv]|wav|webm|3gp|mkv|mov|mp4|pdf|base|canvas|edn)\Z", re.I
 )
 _ID = re.compile(r"[0-9]{8}-([0-9a-z]{8})")
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_MONTHS = [name[:3] for name in MONTHS]
 _DAY = re.compile(
     rf"([0-9]{{4}})[-_]([0-9]{{2}})[-_]([0-9]{{2}})"
     rf"|({'|'.join(_MONTHS)})[a-z]* ([0-9]{{1,2}})(?:st|nd|rd|th)?,? ([0-9]{{4}})"
@@ -81,7 +81,7 @@ def page_properties(text: str) -> tuple[str | None, tuple[str, ...]]:
     pairs = [(field_name(name), value.strip()) for name, value in _properties(text)]
     title = next((value for name, value in pairs if name == "title"), None)
     aliases = [value for name, value in pairs if name in ("alias", "aliases")]
-    found = (one.strip() for value in aliases for pair in _REFERENCE.findall(value) for one in pair)
+    found = (one.strip() for value in aliases for pair in LISTED.findall(value) for one in pair)
     return title, tuple(filter(None, found))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from calendar import day_abbr, day_name, month_abbr, month_name
+from calendar import day_abbr, day_name
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, tzinfo
@@ -18,7 +18,7 @@ import yaml
 
 from ..models import DateSource, Entry, ParsedFile, ParseIssue, Place
 from .blocks import LONE_CR, MASK, TIME_HEADING, Mark, body_text, eol_at, find_tags, newlines, scan, shown, slug_tag
-from .frontmatter import FrontMatter, date_in_path, front_matter_end, read_front_matter
+from .frontmatter import MONTHS, FrontMatter, date_in_path, front_matter_end, read_front_matter
 from .header import COMMENT_START, NO_COMMENT, Comment, derive_title, read_comment, read_heading, read_title, unique
 from .marks import PAGE_PROPERTIES, fields_of, page_properties
 from .privacy import mask, unclosed_tags
@@ -35,7 +35,7 @@ _FIRST_TIME = re.compile(TIME_HEADING)
 _SAVED = re.compile(r"<!--[ \t]*syn:[^\n]*?[ \t]at=")
 _OWN_H2S = re.compile(r"[ \t]h2=([0-9]{1,6})(?=[ \t]|-->)")
 _LETTERS = re.compile(r"[^\W\d_]+")
-_DAY_WORDS = frozenset(map(str.lower, [*day_name, *day_abbr, *month_name, *month_abbr]))
+_DAY_WORDS = frozenset({*map(str.lower, (*day_name, *day_abbr)), *MONTHS, *(name[:3] for name in MONTHS)})
 _BLOCK = re.compile(r"^-(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _LIKE_A_TIME = re.compile(r"##[ \t]+[0-9]{1,2}(?:[:h][0-9]|\.[0-9]{2}(?![0-9.]))[^\r\n]*")
 _PAIRS = [one + other for one in BASE32 for other in BASE32]
