@@ -211,15 +211,16 @@ def moment(at: int, zone: tzinfo | None) -> datetime:
 
 ENTRY_COLUMNS = (
     "source", "seq", "own_id", "at", "utc_offset", "date_source", "type", "title",
-    "project", "project_key", "importance", "parent", "author", "derived", "line", "start", '"end"',
-    "body_start", "body_end", "body_line", "whole_file", "hash", "content_hash", "row_hash",
+    "project", "project_key", "importance", "parent", "author", "via", "branch", "expires", "pin",
+    "derived", "line", "start", '"end"', "body_start", "body_end", "body_line", "whole_file", "hash",
+    "content_hash", "row_hash",
 )  # fmt: skip
 PLACE_COLUMNS = ("seq", "line", "start", '"end"', "body_start", "body_end", "body_line")
 
 SELECT_ENTRY = """
     SELECT e.rowid, e.id, e.own_id, e.at, e.utc_offset, e.date_source, e.type, e.title, e.project,
-        e.importance, e.parent, e.author, e.derived, s.path, e.line, e.start, e."end", e.body_start,
-        e.body_end, e.body_line, e.whole_file, e.hash
+        e.importance, e.parent, e.author, e.via, e.branch, e.expires, e.pin, e.derived, s.path, e.line, e.start,
+        e."end", e.body_start, e.body_end, e.body_line, e.whole_file, e.hash
     FROM entry e JOIN source s ON s.id = e.source"""
 
 
@@ -230,8 +231,9 @@ def entry_values(source: int, seq: int, row: EntryRow) -> tuple[Any, ...]:
     return (
         source, seq, entry.id, instant(entry.at), round(offset.total_seconds()),
         entry.date_source, entry.type, entry.title, entry.project, key, entry.importance,
-        entry.parent, entry.by, entry.derived_id, place.line, place.start, place.end, place.body_start,
-        place.body_end, place.body_line, place.whole_file, row.hash, row.content_hash, row.row_hash,
+        entry.parent, entry.by, entry.via, entry.branch, entry.expires, entry.pin, entry.derived_id, place.line,
+        place.start, place.end, place.body_start, place.body_end, place.body_line, place.whole_file,
+        row.hash, row.content_hash, row.row_hash,
     )  # fmt: skip
 
 
@@ -247,8 +249,9 @@ def stored(
     old: tuple[str, ...],
     fields: Sequence[tuple[str, str]],
 ) -> Stored:
-    (rowid, id_, own_id, at, offset, date_source, type_, title, project, importance, parent, author,
-     derived, path, line, start, end, body_start, body_end, body_line, whole_file, hash_) = row  # fmt: skip
+    (rowid, id_, own_id, at, offset, date_source, type_, title, project, importance, parent, author, via,
+     branch, expires, pin, derived, path, line, start, end, body_start, body_end, body_line,
+     whole_file, hash_) = row  # fmt: skip
     zone = timezone(timedelta(seconds=offset))
     moment = (_EPOCH.replace(tzinfo=None) + timedelta(microseconds=at, seconds=offset)).replace(tzinfo=zone)
     entry = Entry(
@@ -265,6 +268,10 @@ def stored(
         parent=parent,
         supersedes=old,
         by=author,
+        via=via,
+        branch=branch,
+        expires=expires,
+        pin=bool(pin),
         fields=tuple((name, value) for name, value in fields),
         date_source=cast(DateSource, date_source),
         derived_id=bool(derived),

@@ -47,6 +47,10 @@ CREATE TABLE entry (
     importance   INTEGER,
     parent       TEXT,
     author       TEXT,
+    via          TEXT,
+    branch       TEXT,
+    expires      TEXT,               -- the last day on which it comes first
+    pin          INTEGER NOT NULL,
     derived      INTEGER NOT NULL,
     line         INTEGER NOT NULL,
     start        INTEGER NOT NULL,   -- byte offsets into the file
@@ -66,6 +70,7 @@ CREATE INDEX entry_at ON entry (dated, at);
 CREATE INDEX entry_by_file ON entry (source) WHERE date_source IN ('git', 'mtime');
 CREATE INDEX entry_type ON entry (type) WHERE type <> 'note';
 CREATE INDEX entry_project ON entry (project_key) WHERE project_key IS NOT NULL;
+CREATE INDEX entry_pin ON entry (project_key) WHERE pin;
 
 CREATE TABLE tag (
     entry INTEGER NOT NULL REFERENCES entry (rowid) ON DELETE CASCADE,

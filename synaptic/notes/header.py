@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from itertools import takewhile
 from typing import NamedTuple, TypeVar
 from urllib.parse import unquote
@@ -15,7 +15,9 @@ from ..models import TYPES, Entry, EntryType
 from .blocks import TIME, inline_tags, insert_backslashes, unescape_tags
 
 ID = re.compile(r"[0-9]{8}-[0-9a-z]{8}\Z")
-COMMENT_KEYS = ("at", "h2", "importance", "project", "parent", "supersedes", "files", "by")
+COMMENT_KEYS = (
+    "at", "h2", "importance", "project", "branch", "parent", "supersedes", "files", "expires", "by", "via", "pin"
+)  # fmt: skip
 FINGERPRINT_DIGITS = 12
 COMMENT_START = re.compile(r"<!--[ \t]*syn:")
 
@@ -228,6 +230,11 @@ class Comment:
         parts = (re.split(_FINGERPRINT, part, maxsplit=1) for part in self.raw.get("files", "").split(",") if part)
         return tuple((unquote(path), "".join(found)) for path, *found in parts if path)
 
+    def expires(self) -> str | None:
+        """The date in `expires=`, `YYYY-MM-DD`. Raises ValueError."""
+        text = self.text("expires")
+        return date.fromisoformat(text).isoformat() if text else None
+
     def moment(self) -> datetime | None:
         """The moment in `at=`, naive if it was written without an offset. Raises ValueError."""
         at = self.text("at")
@@ -271,12 +278,15 @@ def write_comment(entry: Entry, at: str | None, h2: int | str | None = None) -> 
         ("h2", None if h2 is None else str(h2)),
         ("importance", None if entry.importance is None else str(entry.importance)),
         ("project", entry.project and encode(entry.project)),
+        ("branch", entry.branch and encode(entry.branch)),
         ("parent", entry.parent and encode(entry.parent)),
         ("supersedes", ",".join(encode(id, _ENCODED_IN_LIST) for id in entry.supersedes)),
         ("files", _encode_files(entry)),
+        ("expires", entry.expires),
         ("by", entry.by and encode(entry.by)),
+        ("via", entry.via and encode(entry.via)),
     ]
-    words = [f"syn:{entry.id}", *(f"{key}={value}" for key, value in pairs if value)]
+    words = [f"syn:{entry.id}", *(f"{key}={value}" for key, value in pairs if value), *(["pin"] if entry.pin else [])]
     words += [f"{key}={encode(value)}" if value or "<" in key else key for key, value in entry.extra]
     return f"<!-- {' '.join(words)} -->"
 

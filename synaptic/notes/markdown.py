@@ -61,10 +61,14 @@ from .reading import (
 )
 
 _metadata = attrgetter(
-    "id", "at", "project", "importance", "files", "fingerprints", "parent", "supersedes", "by", "extra"
-)
+    "id", "at", "project", "importance", "files", "fingerprints", "parent", "supersedes", "by", "via", "branch",
+    "expires", "pin", "extra",
+)  # fmt: skip
 """What a comment says of an entry."""
-_SAID = ("title", "content", "type", "tags", "project", "files", "parent", "supersedes", "by")
+_SAID = (
+    "title", "content", "type", "tags", "project", "files", "parent", "supersedes", "by", "via", "branch", "expires",
+    "pin",
+)  # fmt: skip
 _ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 
 

@@ -6,13 +6,13 @@ import hashlib
 import re
 import unicodedata
 from calendar import day_abbr, day_name
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, tzinfo
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import yaml
 
@@ -23,8 +23,10 @@ from .header import COMMENT_START, NO_COMMENT, Comment, derive_title, read_comme
 from .marks import PAGE_PROPERTIES, fields_of, page_properties
 from .privacy import mask, unclosed_tags
 
-GRAMMAR = 4
-"""The version of this reader. An index made by another version is made anew. 4: a title ends with its paragraph."""
+Value = TypeVar("Value")
+
+GRAMMAR = 5
+"""The version of this reader. An index made by another version is made anew. 5: an entry may be pinned."""
 BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 _BOM = b"\xef\xbb\xbf"
 _OF_AN_ENTRY = re.compile(rf"^ {{0,3}}{COMMENT_START.pattern}[0-9]{{8}}-[{BASE32}]{{8}}(?=[ \t])", re.MULTILINE)
@@ -362,20 +364,24 @@ class _Reader:
         files = comment.files()
         return {
             "project": comment.text("project"),
-            "importance": self._importance(comment, block),
+            "importance": self._read(comment.importance, block, "importance={} is no whole number from 0 to 10"),
             "files": tuple(path for path, _ in files),
             "fingerprints": tuple((path, known) for path, known in files if known),
             "parent": comment.text("parent"),
             "supersedes": comment.values("supersedes"),
             "by": comment.text("by"),
+            "via": comment.text("via"),
+            "branch": comment.text("branch"),
+            "expires": self._read(comment.expires, block, "expires= is no date like 2026-11-21 ({})"),
+            "pin": "pin" in comment.raw,
             "extra": comment.extra,
         }
 
-    def _importance(self, comment: Comment, block: Block) -> int | None:
+    def _read(self, value: Callable[[], Value | None], block: Block, problem: str) -> Value | None:
         try:
-            return comment.importance()
+            return value()
         except ValueError as error:
-            self._issue(block.comment_at, "comment", f"importance={error} is no whole number from 0 to 10")
+            self._issue(block.comment_at, "comment", problem.format(error))
             return None
 
     def _moment(self, clock: time | None, comment: Comment, block: Block) -> tuple[datetime, DateSource]:

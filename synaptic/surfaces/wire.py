@@ -19,7 +19,7 @@ WHOLE_CONTENT = 2_000
 
 OF_AN_ENTRY = (
     "id at date time date_source type title tags project importance files changed_files parent supersedes "
-    "superseded_by by fields content truncated path line"
+    "superseded_by by via branch expires pin fields content truncated path line"
 ).split()
 _OF_AN_ANALYSIS = (
     "query text intent target temporal_reference time_range entities question_type complexity confidence info_types "

@@ -224,7 +224,8 @@ def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, 
         text = old.content if parts.content is parts.append is None else new.content
         new = replace(new, at=old.at, title=title or old.title, content=text)
     known = old.fingerprints if parts.files is None else fingerprints(new, working_checkout())
-    return replace(new, fingerprints=known, extra=old.extra, date_source=old.date_source, place=old.place), said
+    kept = {name: getattr(old, name) for name in ("via", "branch", "expires", "pin", "extra", "date_source", "place")}
+    return replace(new, fingerprints=known, **kept), said
 
 
 def _with_clean_title(

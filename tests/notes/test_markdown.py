@@ -56,7 +56,13 @@ def composed(draw: st.DrawFn) -> Entry:
         supersedes=draw(st.sampled_from([(), ("20260101-aaaaaaaa", "20260102-bbbbbbbb")])),
         by="claude",
     )
-    return entry
+    return replace(
+        entry,
+        via=draw(st.sampled_from([None, "cli", "import:jrnl"])),
+        branch=draw(st.sampled_from([None, "fix/a b,c", "-->"])),
+        expires=draw(st.sampled_from([None, "2027-01-01"])),
+        pin=draw(st.booleans()),
+    )
 
 
 def read(text: str | bytes, path: str = "2026-11-21.md") -> ParsedFile:

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from synaptic import Entry, Workspace, build_filters, find, get, recent, save, search, status
 from synaptic.errors import Ambiguous, InvalidArgument, NotFound
 from synaptic.models import ORDERS, Filters
+from synaptic.workspace.embed import embed_pending
+from synaptic.workspace.sync import sync
 
 TYPES = ("decision", "note", "issue", "note", "reference")
 
@@ -38,6 +40,8 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
             )
         day = "".join(f"## 1{number}:00 Typed {number} #hand\n\n" for number in range(10))
         (ws.config.journal / "2026-11-01.md").write_text(f"# 2026-11-01\n\n{day}")
+        sync(ws)
+        embed_pending(ws, budget_s=None)
         yield ws
 
 
