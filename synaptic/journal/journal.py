@@ -385,9 +385,10 @@ class Journal:
     def vanished(self) -> tuple[Vanished, ...]:
         """Recent saves and updates whose text an old buffer, a person or a checkout removed.
 
-        A text has vanished if no comment in the journal carries its id, if the present text comes from the text before
-        an update, if only a beginning of it is left that ends inside a line or before the first paragraph, or if its
-        comment is torn. Updates that had vanished when the next update came are named too.
+        A text has vanished if no comment in the journal carries its id, if that comment has lost its heading, if the
+        present text comes from the text before an update, if only a beginning of it is left that ends inside a line or
+        before the first paragraph, or if its comment is torn. Updates that had vanished when the next update
+        came are named too.
         """
         found = ((lost, self._alone(lost.path, lost.block)) for lost in self._vanished())
         return tuple(Vanished(lost.id, lost.path, entry.title if entry else "") for lost, entry in found)
@@ -407,7 +408,7 @@ class Journal:
             if (
                 record
                 and self._delivery.ours(record)
-                and (not path or (now and self._undone(now, record.block, texts)))
+                and (not path or (self._undone(now, record.block, texts) if now else self._beheaded(path, id)))
             ):
                 lost.append(replace(record, path=path or record.path))
             elif path is None:  # it may belong to another journal of this home
@@ -425,6 +426,15 @@ class Journal:
     def _undone(self, now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
         return now != saved and (_comes_from(now, saved, older) or (self._torn(now) and not self._torn(saved)))
 
+    def _beheaded(self, path: str, id: str) -> bool:
+        """Whether the comment with this id has lost its heading, so that its text is part of the entry above."""
+        with contextlib.suppress(NotFound):
+            data, status = folder.read(self.root, path)
+            line = data.count(b"\n", 0, recovery.find_comment(data, id)) + 1
+            issues = self.parse(path, data, status.st_mtime_ns).issues
+            return any((issue.code, issue.line) == ("stray-comment", line) for issue in issues)
+        return False
+
     def _torn(self, block: bytes) -> bool:
         """Whether the comment of a block is torn."""
         return any(issue.code == "comment" for issue in self.parse("", block, block=True).issues)
@@ -433,7 +443,7 @@ class Journal:
         """Path and entry of a vanished save, after it was put back. Raises NotFound when it has not vanished."""
         with self._writing():
             record = self._vanished_record(id)
-            if path := self._delivery.place_of(record.id):
+            if (path := self._delivery.place_of(record.id)) and self._present(path, record.id):
                 return path, self._exchange(
                     path, record.id, lambda now, present: (now, _in_place_of(present, record.block)), "restore"
                 )
@@ -470,7 +480,9 @@ class Journal:
         why = f"{record.path} changed while it was put back."
         try:
             with disk_errors(record.path):
-                if self._put_in_order(record):
+                if begun := self._delivery.place_of(record.id):
+                    self._spool.mark(record.id, "at 0")  # its text stands there without a heading, to be completed
+                if not begun and self._put_in_order(record):
                     self._delivery.finish(record.id)
                     path, queued = record.path, False
                 else:

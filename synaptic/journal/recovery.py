@@ -6,6 +6,7 @@
 | the block, edited by a person                      | the file as it is                          |
 | the block's beginning, then the end of the file    | the rest is added                          |
 | the block's beginning, then text of a person       | the rest is put between them               |
+| the block without its heading                      | the heading is put above it                |
 | no part of the block                               | None: the caller appends the block         |
 """
 
@@ -15,6 +16,7 @@ import re
 
 _OPENING = re.compile(rb"(?:\A|(?<=[\r\n]))[ \t]*(<!--[ \t]*)\Z")
 _HEADING = re.compile(rb"^##? ", re.M)
+_HEADED = re.compile(rb"(?:\A(?:\xef\xbb\xbf)?|[\r\n]) {0,3}##[ \t][^\r\n]*\s*\Z")
 _TIME = re.compile(rb"## [0-9]{2}:[0-9]{2} ?")
 _ID = re.compile(rb"syn:([0-9]{8}-[0-9a-z]{8})(?=\s|-->)")
 
@@ -60,6 +62,9 @@ def mend(
 
 
 def _complete(data: bytes, block: bytes, comment: int, own: int, *, written: bool) -> bytes:
+    if not written and not _HEADED.search(data, 0, comment):
+        heading = _in_its_line_ends(data, comment, block[:own])
+        data, comment = data[:comment] + heading + data[comment:], comment + len(heading)
     end = data.find(b"-->", comment)
     line_end = re.compile(rb"[\r\n]|\Z").search(data, comment)
     assert line_end is not None
