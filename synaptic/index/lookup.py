@@ -569,6 +569,13 @@ class Index:
                 found += (row[0] for row in self.file.rows(ordered, *bound, limit - len(found)))
         return total, found
 
+    def pinned(self, project: str | None) -> list[int]:
+        """The entries that a person pinned for the project of this key and for all, oldest first.
+
+        They stay until a person unpins them, also where a later entry supersedes them.
+        """
+        return [row[0] for row in self.file.rows(_PINNED, project)]
+
     def dated_by_file(self) -> dict[str, str | None]:
         """By path of each file with entries that it does not date itself: their date by git, or None."""
         return dict(self.file.rows(_DATED_BY_FILE))
@@ -754,3 +761,7 @@ _ORDERS: dict[str, str] = {
     "e.seq DESC",
     "relevance": "e.at DESC, s.path DESC, e.seq DESC",
 }
+_PINNED = (
+    "SELECT e.rowid FROM entry e INDEXED BY entry_pin JOIN source s ON s.id = e.source WHERE e.pin "
+    f"AND e.id IS NOT NULL AND coalesce(e.project_key = ?, e.project_key IS NULL) ORDER BY {_ORDERS['oldest']}"
+)
