@@ -62,7 +62,7 @@ class HooksConfig:
 
     session_start: bool = True
     user_prompt: bool = False
-    max_tokens: int = 1200
+    max_tokens: int = 1000
     timeout_s: float = 3.0
 
 

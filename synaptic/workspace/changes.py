@@ -44,9 +44,9 @@ def fingerprints(entry: Entry, here: Checkout | None) -> tuple[tuple[str, str], 
     return tuple((path, known) for path, known in found if known and known != GONE)
 
 
-def marked(entries: Mapping[int, Entry]) -> dict[int, Entry]:
-    """The entries, with those of their files that differ in the checkout this process works in, or are gone."""
-    here = working_checkout() if any(entry.fingerprints for entry in entries.values()) else None
+def marked(entries: Mapping[int, Entry], here: Checkout | None = None) -> dict[int, Entry]:
+    """The entries, with those of their files that differ, or are gone, here or where this process works."""
+    here = (here or working_checkout()) if any(entry.fingerprints for entry in entries.values()) else None
     if here is None:
         return dict(entries)
     return {

@@ -1,43 +1,99 @@
-"""What an agent is told of a project in few words: the last hand-off, then title lines. Pure."""
+"""What an agent is told of a project in few words: what is pinned, the last hand-off, then title lines. Pure."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import date
+from itertools import islice
 
 from ...models import Entry
-from ..present import CHARS_PER_TOKEN, DATA_FOLLOWS, Item, Level, fenced, one_line, render
+from ..present import DATA_FOLLOWS, Item, Level, fenced, one_line, render
 
-TITLE_CHARS = 160
-LEAST_CHARS = 80
+TITLE_CHARS = 120
+PIN_CHARS = 300
+"""A pinned entry up to this length is shown whole, while the pinned ones take at most half of the budget."""
+
+LEAST_TOKENS = 20
 """Less of a hand-off than this says nothing."""
+
+OLD_DAYS, OLD_LINES = 30, 4
+"""Of a hand-off older than this only the first lines are shown."""
+
+TOP = 10
+"""Entries of this importance, the highest, come before all others."""
+
+_PIECE = re.compile(r"[a-zA-Z]{1,6}|[0-9]{1,3}|[\u00c0-\u1fff]{1,3}|\s(?=[0-9])|\n|\S")
+"""About a token: briefings of ten journals (English, German, Chinese, Russian, code, terse titles, ...) have 0.80 to
+0.99 o200k tokens a piece, but up to 3 to each four characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """Entries of one kind, the most relevant first. `more`: there are older ones that nobody looked at."""
+    """Entries of one kind, the most relevant first. `more`: there are others that nobody looked at."""
 
     name: str
     entries: tuple[Entry, ...]
     more: bool = False
 
 
-def compose(head: str, handoff: Entry | None, shelves: Sequence[Shelf], *, max_tokens: int) -> str:
+def compose(
+    head: str, pinned: Sequence[Entry], handoff: Item | None, shelves: Sequence[Shelf], *, find: str, max_tokens: int
+) -> str:
     """The briefing within the budget, as fenced Markdown; empty where there is nothing to tell.
 
-    The hand-off comes first, whole where it fits; then the best of each shelf in turn. What finds no room is
-    counted by shelf. About four characters are taken for a token.
+    1. What is pinned, whole where it is short.
+    2. The hand-off: whole where it takes at most half of the room, or where the lists leave more.
+    3. The best of each shelf in turn, those of importance 10 before, with which a shelf begins.
+
+    What finds no room is counted by shelf; `find` says how to list it.
     """
-    budget = max_tokens * CHARS_PER_TOKEN
+    pins: list[str] = []
     shown: list[list[str]] = [[] for _ in shelves]
-    block = _handoff(handoff, budget - len(_joined(head, "", shelves, shown))) if handoff else ""
-    for depth in range(max((len(shelf.entries) for shelf in shelves), default=0)):
-        for shelf, lines in zip(shelves, shown, strict=True):
-            if depth == len(lines) < len(shelf.entries):
-                lines.append(title_line(shelf.entries[depth]))
-                if len(_joined(head, block, shelves, shown)) > budget:
-                    lines.pop()
-    return _joined(head, block, shelves, shown) if block or any(shown) else ""
+    block = ""
+
+    def text() -> str:
+        lists = [titles(shelf.name, lines) for shelf, lines in zip(shelves, shown, strict=True) if lines]
+        first = [f"{head} {DATA_FOLLOWS}", titles("pinned", pins) if pins else "", block]
+        return "\n".join(part for part in (*first, *lists, _left_out(shelves, shown, find)) if part)
+
+    def put(lines: list[str], line: str, room: float) -> bool:
+        lines.append(line)
+        fits = tokens(text()) <= room
+        if not fits:
+            lines.pop()
+        return fits
+
+    for entry in pinned:
+        if len(entry.content) > PIN_CHARS or not put(pins, title_line(entry, whole=True), max_tokens / 2):
+            put(pins, title_line(entry), max_tokens)
+    block = half = _handoff(handoff, (max_tokens - tokens(text())) / 2)
+    places = [
+        (entry.importance != TOP, depth, n) for n, s in enumerate(shelves) for depth, entry in enumerate(s.entries)
+    ]
+    for _, depth, n in sorted(places):
+        if depth == len(shown[n]):  # else one of this shelf found no room
+            put(shown[n], title_line(shelves[n].entries[depth]), max_tokens)
+    block = ""
+    block = _handoff(handoff, max_tokens - tokens(text())) or half
+    return text() if pins or block or any(shown) else ""
+
+
+def handoff_item(entry: Entry, *, today: date, later: str) -> Item:
+    """A hand-off with its age; `later` is the number of the entries since then. Of an old one the first lines."""
+    days = (today - entry.at.date()).days
+    age = {0: "today", 1: "yesterday"}.get(days, f"{days:,} days ago") if entry.dated else ""
+    since = f"since then {later} {'entry' if later == '1' else 'entries'}" if later != "0" else ""
+    lines = [line for line in entry.content.split("\n") if line.strip()]
+    short = days > OLD_DAYS and len(lines) > OLD_LINES
+    text = "\n".join(lines[:OLD_LINES]) if short else entry.content
+    return Item(entry=entry, text=text, snippet="", partial=short, remark="; ".join(filter(None, (age, since))))
+
+
+def tokens(text: str) -> int:
+    """About the tokens of a text; see `_PIECE`."""
+    return sum(1 for _ in _PIECE.finditer(text))
 
 
 def titles(info: str, lines: Sequence[str]) -> str:
@@ -45,38 +101,37 @@ def titles(info: str, lines: Sequence[str]) -> str:
     return fenced(f"entries: {info}", "\n".join(lines))
 
 
-def title_line(entry: Entry) -> str:
-    """Id, date, type and title of an entry; of a long title its beginning."""
-    title = one_line(entry.title)
-    short = title if len(title) <= TITLE_CHARS else f"{title[:TITLE_CHARS]}…"
-    return render(Item(entry=replace(entry, title=short), text="", snippet=""), Level.TITLE)
+def title_line(entry: Entry, *, whole: bool = False) -> str:
+    """Id, date, type and title of an entry, of a long title its beginning; `whole`: its text where that says more."""
+    title, text = one_line(entry.title), one_line(entry.content) if whole else ""
+    said = title if whole or len(title) <= TITLE_CHARS else f"{title[:TITLE_CHARS]}…"
+    said = text if text.startswith(title.rstrip(".… ")) else f"{said}: {text}".removesuffix(": ")
+    return render(Item(entry=replace(entry, title=said), text="", snippet=""), Level.TITLE)
 
 
-def _joined(head: str, block: str, shelves: Sequence[Shelf], shown: Sequence[Sequence[str]]) -> str:
-    listed = [titles(shelf.name, lines) for shelf, lines in zip(shelves, shown, strict=True) if lines]
-    return "\n".join(part for part in (f"{head} {DATA_FOLLOWS}", block, *listed, _left_out(shelves, shown)) if part)
-
-
-def _left_out(shelves: Sequence[Shelf], shown: Sequence[Sequence[str]]) -> str:
+def _left_out(shelves: Sequence[Shelf], shown: Sequence[Sequence[str]], find: str) -> str:
     """What the budget left no room for, by shelf."""
     counts = [
         f"{len(shelf.entries) - len(lines)}{'+' if shelf.more else ''} {shelf.name}"
         for shelf, lines in zip(shelves, shown, strict=True)
         if len(shelf.entries) > len(lines) or shelf.more
     ]
-    return f"Left out: {', '.join(counts)}; context_find lists them." if counts else ""
+    return f"Left out: {', '.join(counts)}; {find}" if counts else ""
 
 
-def _handoff(entry: Entry, room: int) -> str:
+def _handoff(item: Item | None, room: float) -> str:
     """The hand-off whole, else as much of its beginning as there is room for; nothing where that is too little."""
-    item = Item(entry=entry, text=entry.content, snippet="")
-    whole = render(item, Level.WHOLE)
-    if len(whole) < room:
-        return whole
-    left = room - (len(whole) - len(entry.content)) - len(", a part of it") - 1
-    if left < LEAST_CHARS:
+    if item is None:
         return ""
-    return render(replace(item, text=_beginning(entry.content, left), partial=True), Level.WHOLE)
+    whole = render(item, Level.WHOLE)
+    if tokens(whole) < room:
+        return whole
+    left = int(room - tokens(render(replace(item, text="…", partial=True), Level.WHOLE)))
+    if left < LEAST_TOKENS:
+        return ""
+    end = next(islice(_PIECE.finditer(item.text), left, None), None)
+    beginning = _beginning(item.text, end.start() if end else len(item.text))
+    return render(replace(item, text=beginning, partial=True), Level.WHOLE)
 
 
 def _beginning(text: str, length: int) -> str:

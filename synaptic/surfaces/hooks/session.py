@@ -1,9 +1,12 @@
-"""What a new session should know of its project: the last hand-off, open issues, what is new, what was decided."""
+"""What a new session should know of its project: what is pinned, was handed off, is open, is new, was decided."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import math
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -13,28 +16,26 @@ from typing import Any
 from ...journal.disk import overwrite
 from ...language.query import terms_of
 from ...language.words import match
-from ...models import TYPES, Entry, EntryType, Filters
+from ...models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Filters, Order
 from ...notes.blocks import project_key, slug_tag
 from ...search.ranking import score_aware_rrf
-from ...workspace.checkout import detect_project, work_at_hand
+from ...workspace.changes import marked
+from ...workspace.checkout import Checkout, checkout_around, work_at_hand
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from ..present import one_line
-from .briefing import Shelf, compose
+from ..present import Item, one_line
+from .briefing import TOP, Shelf, compose, handoff_item
 
 POOL = 200
-"""So many of the newest entries of a kind are looked at."""
-
-WORDS = 2.0
-"""The weight of the words of the work at hand, beside that of age."""
+"""So many of the newest entries of a kind are looked at, and so many of the most important."""
 
 TELLING_WORDS, TELLING_SHARE = 8, 0.1
 """The number of words that are looked up, the rarest first, and the share of all passages above which a word is left
 out. A word in at most TELLING_WORDS passages is never too common."""
 
 _ANY_BRANCH = frozenset(("main", "master", "trunk", "develop", "head"))
-_SETTLED = frozenset(("done", "closed", "fixed", "resolved", "solved", "wontfix"))
+_SETTLED = frozenset(("done", "closed", "fixed", "resolved", "solved", "wontfix", "superseded"))
 """Tags of an issue that is open no more."""
 
 _PROJECTS = 200
@@ -56,91 +57,118 @@ class Call:
 def brief_session(ws: Workspace, call: Call) -> str:
     """What a session in this folder should know, as fenced Markdown; empty where the journal knows nothing of it.
 
-    Superseded entries are left out. Each list is ordered by age and by the words of the work at hand.
+    Superseded and expired entries are left out. Each list is ordered by age and by the words of the work at hand.
     """
-    project = ws.config.project or detect_project(call.folder)
+    here = checkout_around(call.folder)
+    project = ws.config.project or (here.project if here else None)
     now = ws.clock().replace(microsecond=0)  # entries know whole seconds
     before = _last_session(ws.config.state / "sessions.json", project_key(project or ""), call.session, now)
     since = now - call.quiet if call.quiet is not None else before
-    work = terms_of(f"{project or ''}\n{work_at_hand(call.folder)}")
-    terms = [term for term in work if len(term) > 1 and term not in _ANY_BRANCH]
-    handoff, shelves = in_step(ws, lambda _: _gather(ws, project, since, terms))
-    about = f"on the project {one_line(project)[:60]}" if project else "without a project"
+    own = _ANY_BRANCH.union(terms_of(project or ""))  # every entry holds its project's name
+    terms = [term for term in terms_of(work_at_hand(call.folder)) if len(term) > 1 and term not in own]
+    pinned, handoff, shelves = in_step(ws, lambda _: _gather(ws, project, here, since, terms))
+    name = one_line(project or "")[:60]
+    if sys.stdin.isatty():  # a person looks at what an agent would be told
+        find = f"synaptic find --type TYPE{f' --project {shlex.quote(name)}' if name else ''}"
+    else:
+        find = f"context_find(type=...{f', project={json.dumps(name, ensure_ascii=False)}' if name else ''})"
+    about = f"on the project {name}" if name else "without a project"
     head = f"From Synaptic, the journal that you share with the user: entries {about}. context_get gives them whole."
-    return compose(head, handoff, shelves, max_tokens=ws.config.hooks.max_tokens)
+    return compose(head, pinned, handoff, shelves, find=find, max_tokens=ws.config.hooks.max_tokens)
 
 
 def _gather(
-    ws: Workspace, project: str | None, since: datetime | None, terms: Sequence[str]
-) -> tuple[Entry | None, list[Shelf]]:
-    """The last hand-off, whole, and the shelves. An entry stands on the first shelf that it belongs to."""
-    handoffs, _ = _newest(ws, project, ("handoff",))
-    issues, more_issues = _newest(ws, project, ("issue",))
-    decided, more_decided = _newest(ws, project, ("decision", "progress"))
-    new: dict[int, Entry] = {}
-    more_new = False
-    if since is not None:
-        # a note of no project may be anybody's diary
-        kinds = tuple(type for type in TYPES if type not in ("handoff", "issue") and (project or type != "note"))
-        lately, more_new = _newest(ws, project, kinds, since=since.date().isoformat())
-        new = {rowid: entry for rowid, entry in lately.items() if entry.at >= since}
-    unsettled = {rowid: entry for rowid, entry in issues.items() if not _SETTLED.intersection(entry.tags)}
+    ws: Workspace, project: str | None, here: Checkout | None, since: datetime | None, terms: Sequence[str]
+) -> tuple[list[Entry], Item | None, list[Shelf]]:
+    """What is pinned, the last hand-off, and the shelves. An entry stands on the first shelf that it belongs to."""
+    now = ws.clock()
+    last = list(_listed(ws, project, ("handoff",))[0])[:1]
+    pins = [rowid for rowid in ws.index.pinned(project_key(project) if project else None) if rowid not in last]
+    whole = marked(read_entries(ws, [*pins, *last]), here)
+    handoff = whole[last[0]] if last else None
+    left_off = handoff.at + timedelta(microseconds=1) if handoff and handoff.dated else None
+    # a note of no project may be anybody's diary
+    kinds = tuple(type for type in TYPES if type != "handoff" and (project or type != "note"))
+    first = left_off or since
+    later, more = _listed(ws, project, kinds, first) if first else ({}, False)
+    begin = max(filter(None, (left_off, since)), default=now)
+    moment = "hand-off" if begin == left_off else f"last session, {begin:%Y-%m-%d %H:%M}"
     lists = {
-        "open issues": (unsettled, more_issues),
-        f"new since the last session, {since:%Y-%m-%d %H:%M}" if since else "": (new, more_new),
-        "decisions and progress": ({row: decided[row] for row in decided if row not in new}, more_decided),
+        "open issues": _listed(ws, project, ("issue",)),
+        f"new since the {moment}": ({row: entry for row, entry in later.items() if entry.at >= begin}, more),
+        "decisions": _listed(ws, project, ("decision",)),
+        "insights and references": _listed(ws, project, ("insight", "reference")),
+        "progress": _listed(ws, project, ("progress",), left_off),
     }
-    fitting = _by_words(ws, terms, [rowid for entries, _ in lists.values() for rowid in entries])
-    shelves = [
-        Shelf(name, tuple(entries[rowid] for rowid in _in_order(ws, entries, fitting)), more)
-        for name, (entries, more) in lists.items()
-    ]
-    return next(iter(read_entries(ws, list(handoffs)[:1]).values()), None), shelves
+    fitting = _by_words(ws, terms, [row for entries, _ in lists.values() for row in entries])
+    shelves, told = [], set(pins)
+    for name, (entries, others) in lists.items():
+        own = {row: entry for row, entry in entries.items() if row not in told}
+        told.update(own)
+        shelves.append(Shelf(name, _in_order(ws, own, fitting, by_importance=name.startswith("insights")), others))
+    item = handoff_item(handoff, today=now.date(), later=f"{len(later)}{'+' if more else ''}") if handoff else None
+    return [whole[row] for row in pins if not _is_over(ws, whole[row])], item, shelves
 
 
-def _newest(
-    ws: Workspace, project: str | None, types: tuple[EntryType, ...], since: str | None = None
+def _listed(
+    ws: Workspace, project: str | None, types: tuple[EntryType, ...], since: datetime | None = None
 ) -> tuple[dict[int, Entry], bool]:
     """Entries of the project, or tagged with its name and of no other, newest first, and whether there are more.
 
     Without a project those that have none.
     """
     key = project_key(project) if project else None
-    kind = Filters(types=types, since=since)
+    kind = Filters(types=types, since=since.date().isoformat() if since else None)
     ways = [replace(kind, projects=(key,))] if key else [kind]
     if key and (tag := slug_tag(key)):
         ways.append(replace(kind, tags=(tag,)))
-    pools = [ws.index.listing(way, order="newest", limit=POOL) for way in ways]
+    orders: tuple[Order, ...] = ("newest", "importance")
+    pools = [ws.index.listing(way, order=order, limit=POOL) for way in ways for order in orders]
     found = ws.index.entries(list(dict.fromkeys(rowid for _, rowids in pools for rowid in rowids)))
     belonging = [
         (rowid, stored.entry)
         for rowid, stored in found.items()
-        if not stored.entry.project or project_key(stored.entry.project) == key
+        if (not stored.entry.project or project_key(stored.entry.project) == key)
+        and (since is None or stored.entry.at >= since)
+        and not _is_over(ws, stored.entry)
     ]
     belonging.sort(key=lambda pair: (pair[1].dated, pair[1].at, pair[1].there.line), reverse=True)
     return dict(belonging), any(total > len(rowids) for total, rowids in pools)
 
 
-def _by_words(ws: Workspace, terms: Sequence[str], rowids: Sequence[int]) -> list[int]:
-    """Those of these entries that hold words which tell something, best first."""
+def _is_over(ws: Workspace, entry: Entry) -> bool:
+    """Whether the entry expired before today, or is an issue that is open no more."""
+    expired = entry.expires is not None and entry.expires < ws.clock().date().isoformat()
+    return expired or (entry.type == "issue" and not _SETTLED.isdisjoint(entry.tags))
+
+
+def _by_words(ws: Workspace, terms: Sequence[str], rowids: Sequence[int]) -> dict[int, float]:
+    """Those of these entries that hold words which tell something, and their BM25, best first."""
     passages, held = ws.index.document_counts(terms)
     telling = [term for term in terms if 0 < held[term] <= max(TELLING_SHARE * passages, TELLING_WORDS)]
     rarest = [match(term) for term in sorted(telling, key=lambda term: held[term])[:TELLING_WORDS]]
     if not rowids or not rarest:
-        return []
+        return {}
     found = ws.index.lexical(  # by their own words: neighbours of what fits are no nearer to the work
         rarest, filters=Filters(), within=rowids, phrases=(), context_weight=0.0, limit=4 * len(rowids)
     )
-    return list(dict.fromkeys(candidate.entry_rowid for candidate in found))
+    return {candidate.entry_rowid: -candidate.score for candidate in reversed(found)}
 
 
-def _in_order(ws: Workspace, newest: Iterable[int], fitting: Sequence[int]) -> list[int]:
-    """The entries by their ranks by age and by words, fused."""
-    by_age = list(newest)
-    fits = [rowid for rowid in fitting if rowid in set(by_age)]
-    rankings = {"age": dict.fromkeys(by_age, 1.0), "words": dict.fromkeys(fits, 1.0)}
-    fused = score_aware_rrf(rankings, k=ws.config.search.k, weights={"words": WORDS})
-    return sorted(by_age, key=lambda rowid: -fused[rowid])
+def _in_order(
+    ws: Workspace, newest: Mapping[int, Entry], fitting: Mapping[int, float], *, by_importance: bool
+) -> tuple[Entry, ...]:
+    """The entries by their age and by words, fused; before that by importance, or only the highest of it first."""
+    now, half_life = ws.clock(), timedelta(ws.config.search.half_life_days)
+    age = {row: math.exp2((entry.at - now) / half_life) * entry.dated for row, entry in newest.items()}
+    fits = {row: fitting[row] for row in newest if row in fitting}
+    fused = score_aware_rrf({"age": age, "words": fits}, k=ws.config.search.k, weights={})
+
+    def place(row: int) -> tuple[int, float]:
+        importance = DEFAULT_IMPORTANCE if (given := newest[row].importance) is None else given
+        return -importance if by_importance or importance == TOP else 0, -fused[row]
+
+    return tuple(newest[row] for row in sorted(newest, key=place))
 
 
 def _last_session(path: Path, project: str, session: str, now: datetime) -> datetime | None:
