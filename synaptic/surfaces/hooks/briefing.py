@@ -9,7 +9,7 @@ from datetime import date
 from itertools import islice
 
 from ...models import Entry
-from ..present import DATA_FOLLOWS, Item, Level, fenced, one_line, render
+from ..present import DATA_FOLLOWS, Item, Level, clean, fenced, one_line, render
 
 TITLE_CHARS = 120
 PIN_CHARS = 300
@@ -85,15 +85,16 @@ def handoff_item(entry: Entry, *, today: date, later: str) -> Item:
     days = (today - entry.at.date()).days
     age = {0: "today", 1: "yesterday"}.get(days, f"{days:,} days ago") if entry.dated else ""
     since = f"since then {later} {'entry' if later == '1' else 'entries'}" if later != "0" else ""
-    lines = [line for line in entry.content.split("\n") if line.strip()]
+    text = clean(entry.content)
+    lines = [line for line in text.split("\n") if line.strip()]
     short = days > OLD_DAYS and len(lines) > OLD_LINES
-    text = "\n".join(lines[:OLD_LINES]) if short else entry.content
+    text = "\n".join(lines[:OLD_LINES]) if short else text
     return Item(entry=entry, text=text, snippet="", partial=short, remark="; ".join(filter(None, (age, since))))
 
 
 def tokens(text: str) -> int:
     """About the tokens of a text; see `_PIECE`."""
-    return sum(1 for _ in _PIECE.finditer(text))
+    return len(_PIECE.findall(text))
 
 
 def titles(info: str, lines: Sequence[str]) -> str:
@@ -126,7 +127,7 @@ def _handoff(item: Item | None, room: float) -> str:
     whole = render(item, Level.WHOLE)
     if tokens(whole) < room:
         return whole
-    left = int(room - tokens(render(replace(item, text="…", partial=True), Level.WHOLE)))
+    left = int(room) - (tokens(whole) - tokens(item.text)) - tokens(", a part of it…")
     if left < LEAST_TOKENS:
         return ""
     end = next(islice(_PIECE.finditer(item.text), left, None), None)

@@ -7,13 +7,10 @@ import math
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
-from ...journal.disk import overwrite
 from ...language.query import terms_of
 from ...language.words import match
 from ...models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Filters, Order
@@ -27,8 +24,11 @@ from ...workspace.workspace import Workspace
 from ..present import Item, one_line
 from .briefing import TOP, Shelf, compose, handoff_item
 
-POOL = 200
-"""So many of the newest entries of a kind are looked at, and so many of the most important."""
+POOL = 100
+"""So many of the newest entries of a kind are looked at; of insights and references, of the most important."""
+
+WEEK = timedelta(days=7)
+"""What is younger, and younger than the last hand-off, is new to a session that starts."""
 
 TELLING_WORDS, TELLING_SHARE = 8, 0.1
 """The number of words that are looked up, the rarest first, and the share of all passages above which a word is left
@@ -37,9 +37,6 @@ out. A word in at most TELLING_WORDS passages is never too common."""
 _ANY_BRANCH = frozenset(("main", "master", "trunk", "develop", "head"))
 _SETTLED = frozenset(("done", "closed", "fixed", "resolved", "solved", "wontfix", "superseded"))
 """Tags of an issue that is open no more."""
-
-_PROJECTS = 200
-"""So many projects' last sessions are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +58,9 @@ def brief_session(ws: Workspace, call: Call) -> str:
     """
     here = checkout_around(call.folder)
     project = ws.config.project or (here.project if here else None)
-    now = ws.clock().replace(microsecond=0)  # entries know whole seconds
-    before = _last_session(ws.config.state / "sessions.json", project_key(project or ""), call.session, now)
-    since = now - call.quiet if call.quiet is not None else before
     own = _ANY_BRANCH.union(terms_of(project or ""))  # every entry holds its project's name
     terms = [term for term in terms_of(work_at_hand(call.folder)) if len(term) > 1 and term not in own]
-    pinned, handoff, shelves = in_step(ws, lambda _: _gather(ws, project, here, since, terms))
+    pinned, handoff, shelves = in_step(ws, lambda _: _gather(ws, project, here, call.quiet or WEEK, terms))
     name = one_line(project or "")[:60]
     if sys.stdin.isatty():  # a person looks at what an agent would be told
         find = f"synaptic find --type TYPE{f' --project {shlex.quote(name)}' if name else ''}"
@@ -78,26 +72,24 @@ def brief_session(ws: Workspace, call: Call) -> str:
 
 
 def _gather(
-    ws: Workspace, project: str | None, here: Checkout | None, since: datetime | None, terms: Sequence[str]
+    ws: Workspace, project: str | None, here: Checkout | None, recent: timedelta, terms: Sequence[str]
 ) -> tuple[list[Entry], Item | None, list[Shelf]]:
     """What is pinned, the last hand-off, and the shelves. An entry stands on the first shelf that it belongs to."""
-    now = ws.clock()
+    now = ws.clock().replace(microsecond=0)  # entries know whole seconds
     last = list(_listed(ws, project, ("handoff",))[0])[:1]
     pins = [rowid for rowid in ws.index.pinned(project_key(project) if project else None) if rowid not in last]
     whole = marked(read_entries(ws, [*pins, *last]), here)
     handoff = whole[last[0]] if last else None
     left_off = handoff.at + timedelta(microseconds=1) if handoff and handoff.dated else None
+    begin = max(left_off or now - recent, now - recent)
     # a note of no project may be anybody's diary
     kinds = tuple(type for type in TYPES if type != "handoff" and (project or type != "note"))
-    first = left_off or since
-    later, more = _listed(ws, project, kinds, first) if first else ({}, False)
-    begin = max(filter(None, (left_off, since)), default=now)
-    moment = "hand-off" if begin == left_off else f"last session, {begin:%Y-%m-%d %H:%M}"
+    later, more = _listed(ws, project, kinds, left_off or begin)
     lists = {
         "open issues": _listed(ws, project, ("issue",)),
-        f"new since the {moment}": ({row: entry for row, entry in later.items() if entry.at >= begin}, more),
+        f"new since {begin:%Y-%m-%d %H:%M}": ({row: entry for row, entry in later.items() if entry.at >= begin}, more),
         "decisions": _listed(ws, project, ("decision",)),
-        "insights and references": _listed(ws, project, ("insight", "reference")),
+        "insights and references": _listed(ws, project, ("insight", "reference"), order="importance"),
         "progress": _listed(ws, project, ("progress",), left_off),
     }
     fitting = _by_words(ws, terms, [row for entries, _ in lists.values() for row in entries])
@@ -106,12 +98,17 @@ def _gather(
         own = {row: entry for row, entry in entries.items() if row not in told}
         told.update(own)
         shelves.append(Shelf(name, _in_order(ws, own, fitting, by_importance=name.startswith("insights")), others))
-    item = handoff_item(handoff, today=now.date(), later=f"{len(later)}{'+' if more else ''}") if handoff else None
+    count = f"{len(later)}{'+' if more else ''}" if left_off else "0"
+    item = handoff_item(handoff, today=now.date(), later=count) if handoff else None
     return [whole[row] for row in pins if not _is_over(ws, whole[row])], item, shelves
 
 
 def _listed(
-    ws: Workspace, project: str | None, types: tuple[EntryType, ...], since: datetime | None = None
+    ws: Workspace,
+    project: str | None,
+    types: tuple[EntryType, ...],
+    since: datetime | None = None,
+    order: Order = "newest",
 ) -> tuple[dict[int, Entry], bool]:
     """Entries of the project, or tagged with its name and of no other, newest first, and whether there are more.
 
@@ -122,8 +119,7 @@ def _listed(
     ways = [replace(kind, projects=(key,))] if key else [kind]
     if key and (tag := slug_tag(key)):
         ways.append(replace(kind, tags=(tag,)))
-    orders: tuple[Order, ...] = ("newest", "importance")
-    pools = [ws.index.listing(way, order=order, limit=POOL) for way in ways for order in orders]
+    pools = [ws.index.listing(way, order=order, limit=POOL) for way in ways]
     found = ws.index.entries(list(dict.fromkeys(rowid for _, rowids in pools for rowid in rowids)))
     belonging = [
         (rowid, stored.entry)
@@ -169,27 +165,3 @@ def _in_order(
         return -importance if by_importance or importance == TOP else 0, -fused[row]
 
     return tuple(newest[row] for row in sorted(newest, key=place))
-
-
-def _last_session(path: Path, project: str, session: str, now: datetime) -> datetime | None:
-    """When the last session before this one began; None if unknown. This one is noted for the next.
-
-    After a compaction or a resume it is the same session still.
-    """
-    known: dict[str, Any] = {}
-    with suppress(OSError, ValueError):
-        said = json.loads(path.read_bytes())
-        known = said if isinstance(said, dict) else {}
-    was = known.pop(project, None)
-    was = was if isinstance(was, dict) else {}
-    same = bool(session) and was.get("session") == session
-    before = was.get("before") if same else was.get("began")
-    if session and not same:
-        note = {"session": session, "began": now.isoformat(), "before": before}
-        kept = dict(list(known.items())[1 - _PROJECTS :])
-        with suppress(OSError):  # a home that cannot be written can be read
-            overwrite(path, json.dumps(kept | {project: note}).encode())
-    with suppress(TypeError, ValueError):
-        moment = datetime.fromisoformat(before or "")
-        return moment if moment.tzinfo else None
-    return None
