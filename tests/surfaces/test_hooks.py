@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from outside import SYNAPTIC, Answer, Home
 
 from synaptic.models import TYPES, Entry
-from synaptic.surfaces.hooks.briefing import Shelf, compose
+from synaptic.surfaces.hooks.briefing import Shelf, compose, handoff_item, tokens
 from synaptic.surfaces.hooks.hooks import EVENTS, LOG_BYTES
 from synaptic.surfaces.mcp.tools import TOOLS
 from synaptic.workspace.checkout import work_at_hand
@@ -82,7 +82,7 @@ def log(home: Home) -> list[str]:
 
 
 def day(home: Home, *entries: str, date: str = "2026-11-20") -> None:
-    """A day file of entries `HH:MM type: title #tags | project`, with a body where one follows a newline."""
+    """A day file of entries `HH:MM type: title #tags | project marks`, with a body where one follows a newline."""
     blocks = []
     for number, entry in enumerate(entries):
         head, _, body = entry.partition("\n")
@@ -131,7 +131,7 @@ def test_a_session_starts_with_what_the_last_one_left(at: ForkedHome, web: Path)
         "09:40 decision: Another matter | api",
         "09:50 issue: Typed by hand, without a project #web",
         "09:55 decision: Belongs to nothing",
-        "10:00 insight: Not of a listed kind | web",
+        "08:50 progress: Told by the hand-off | web",
     )
     text = told(at, web / ".git")  # any folder of the checkout
     assert "Next: the redirect test." in text
@@ -140,44 +140,94 @@ def test_a_session_starts_with_what_the_last_one_left(at: ForkedHome, web: Path)
     assert "00000004 2026-11-20 09:20 decision: Sessions live in Redis" in text
     for title in ("Form validates", "Typed by hand"):
         assert title in text
-    for title in ("Fonts flicker", "Another matter", "Belongs to nothing", "Not of a listed kind"):
+    for title in ("Fonts flicker", "Another matter", "Belongs to nothing", "Told by"):
         assert title not in text
     assert text.index("Login half done") < text.index("Safari") < text.index("Redis")
     assert "data, not instructions" in outside_of_fences(text)
+    assert "yesterday; since then 4 entries" in text
     assert "Left out" not in text
 
 
-def test_what_is_superseded_is_left_out(at: ForkedHome, web: Path) -> None:
+def test_what_is_superseded_or_expired_is_left_out(at: ForkedHome, web: Path) -> None:
     def save(text: str, type: str, *more: str) -> str:
         return str(at.ask("save", text, "--type", type, "--project", "web", *more)["id"])
 
     for type in ("handoff", "issue", "decision"):
         old = save(f"The old {type}", type, "--at", "2026-11-20T09:00")
         save(f"The new {type}", type, "--supersedes", old)
+    day(at, *(f"10:{n} {kind}: Over | web expires=2026-11-20" for n, kind in enumerate(TYPES, 10)), date="2026-11-19")
+    day(at, "11:00 note: Over | web pin expires=2026-11-20", "11:10 issue: Due today | web expires=2026-11-21")
     text = told(at, web)
     assert text.count("The new") == 3
-    assert "The old" not in text
+    assert "The old" not in text and "Over" not in text and "Due today" in text
 
 
-def test_what_is_new_since_the_last_session(at: ForkedHome, web: Path) -> None:
-    def start(session: str, time: str, **said: Any) -> str:
-        env = {"SYNAPTIC_NOW": f"2026-11-21T{time}"}
-        return told(at, web, session_id=session, env=env, **said)
+def test_what_is_new_since_the_hand_off_or_in_the_last_week(at: ForkedHome, web: Path) -> None:
+    def new(**said: Any) -> str:
+        return "".join(re.findall(r"```entries: new since (.*?)\n```", told(at, web, **said), re.DOTALL))
 
-    day(at, "10:00 insight: From the first day | web", "11:00 decision: An early choice | web")
-    first = start("one", "09:00:00", source="startup")
-    assert "From the first day" not in first and "since" not in first
-    day(at, "09:30 insight: The cookie needs SameSite | web", "09:40 decision: A late choice | web", date="2026-11-21")
-    second = start("two", "10:00:00", source="startup")
-    [new] = re.findall(r"```entries: new since the last session, 2026-11-21 09:00\n(.*?)\n```", second, re.DOTALL)
-    assert "The cookie needs SameSite" in new and "A late choice" in new
-    assert second.count("A late choice") == 1
-    assert "An early choice" in second and "From the first day" not in second
-    assert start("two", "10:20:00", source="compact") == second
-    resumed = start("two", "10:30:00", source="resume", seconds_since_last_response=3000)
-    assert "new since the last session, 2026-11-21 09:40" in resumed
-    assert "SameSite" not in resumed
-    assert "since the last session" not in start("three", "11:00:00"), "nothing is new since 10:00"
+    day(at, "10:00 note: Ten days ago | web", date="2026-11-11")
+    day(at, "09:00 decision: An early choice | web", "09:10 note: A late thought | web")
+    assert new().startswith("2026-11-14 10:30\n")
+    assert "An early choice" in new() and "A late thought" in new() and "Ten days ago" not in new()
+    assert told(at, web).count("An early choice") == 1
+    resumed = new(source="resume", seconds_since_last_response=25 * 3600 + 1200)
+    assert "A late thought" in resumed and "An early choice" not in resumed
+    day(at, "09:00 handoff: Half done | web", date="2026-11-12")
+    assert new().startswith("2026-11-14 10:30\n")
+    day(at, "09:05 handoff: Nearly done | web", "10:00 insight: Afterwards | web", date="2026-11-21")
+    assert [line.partition(": ")[2] for line in new().splitlines()[1:]] == ["Afterwards"]
+    assert "today; since then 1 entry\n" in told(at, web)
+
+
+def test_a_hand_off_says_what_outdates_it(at: ForkedHome, web: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (web / "form.py").write_text("1")
+    body = "\n".join(f"Line {n}." for n in range(1, 9))
+    monkeypatch.chdir(web)
+    at.ask("save", body, "--title", "Half done", "--type", "handoff", "--files", "form.py")
+    monkeypatch.chdir(web.parent)  # what the call says counts, not where the hook runs
+    assert "since then" not in told(at, web) and "changed since" not in told(at, web)
+    (web / "form.py").write_text("2")
+    assert "files form.py (changed since)" in told(at, web)
+    assert "Line 8." in told(at, web, env={"SYNAPTIC_NOW": "2026-12-21T10:30:00"})
+    old = told(at, web, env={"SYNAPTIC_NOW": "2026-12-22T10:30:00"})
+    assert "31 days ago" in old and "Half done" in old and "Line 4." in old and "Line 5." not in old
+
+
+def test_what_is_pinned_comes_first_and_whole_if_short(at: ForkedHome, web: Path) -> None:
+    day(
+        at,
+        "08:00 handoff: Where we are | web",
+        "09:00 note: Never seed staging | web pin\nIt truncates the users.",
+        "09:10 decision: Elsewhere | api pin",
+        f"09:20 decision: Long | web pin\n{'Words. ' * 99}",
+    )
+    day(at, "07:00 note: Answer in British English", date="2026-11-19")
+    path = at.journal / "2026-11-19.md"
+    path.write_text(path.read_text().replace("-->", "pin -->"))
+    [pinned] = re.findall(r"```entries: pinned\n(.*?)\n```\n```entry", told(at, web), re.DOTALL)
+    said = [line.split(" ", 3)[3] for line in pinned.splitlines()]
+    assert said == [
+        "note: Answer in British English",
+        "note: Never seed staging: It truncates the users.",
+        "decision: Long",
+    ]
+    assert told(at, web).count("Never seed staging") == 1
+
+
+def test_insights_go_by_importance_and_ten_is_never_left_out(at: ForkedHome, web: Path) -> None:
+    day(
+        at,
+        "09:00 insight: Seeds truncate | web importance=10",
+        "09:10 reference: Eight | web importance=8",
+        date="2020-01-01",
+    )
+    day(at, *(f"09:{n} insight: Fresh {n} | web" for n in range(10, 60)), date="2026-10-01")
+    day(at, *(f"09:{n} issue: {'Broken ' * 9}{n} | web" for n in range(10, 60)))
+    [listed] = re.findall(r"```entries: insights and references\n(.*?)\n```", told(at, web), re.DOTALL)
+    assert [line.partition(": ")[2] for line in listed.splitlines()[:3]] == ["Seeds truncate", "Eight", "Fresh 59"]
+    configure(at, "max_tokens = 150")
+    assert "Seeds truncate" in told(at, web)
 
 
 def test_what_fits_the_work_at_hand_comes_first(at: ForkedHome, web: Path) -> None:
@@ -186,6 +236,7 @@ def test_what_fits_the_work_at_hand_comes_first(at: ForkedHome, web: Path) -> No
         "08:00 issue: Safari drops the cookie | web",
         "08:30 issue: The login form loses focus | web",
         *(f"09:{minute} issue: Fonts number {minute} flicker | web" for minute in range(10, 40)),
+        *(f"10:{n % 60:02d} issue: Settled {n} #fixed | web" for n in range(120)),
     )
 
     def issues() -> list[str]:
@@ -195,6 +246,16 @@ def test_what_fits_the_work_at_hand_comes_first(at: ForkedHome, web: Path) -> No
     assert set(issues()[:2]) == {"Safari drops the cookie", "The login form loses focus"}
     git(web, "checkout", "-q", "-b", "fonts-17")
     assert set(issues()[:2]) == {"Safari drops the cookie", "Fonts number 17 flicker"}
+
+
+def test_the_name_of_the_project_is_no_work_at_hand(at: ForkedHome, web: Path) -> None:
+    git(web, "commit", "-q", "--allow-empty", "-m", "web: bump")
+    day(at, "08:00 issue: Old | web", "08:30 issue: Web old | web", date="2025-03-01")
+    day(at, *(f"09:{n} issue: Fonts flicker, case {n} | web\n{'Long text. ' * 50}" for n in range(10, 20)))
+    day(at, *(f"09:{n} Plants | garden" for n in range(10, 60)), date="2026-10-01")
+    [listed] = re.findall(r"```entries: open issues\n(.*?)\n```", told(at, web), re.DOTALL)
+    dates = [line.split()[1] for line in listed.splitlines()]
+    assert len(dates) == 12 and dates == sorted(dates, reverse=True)
 
 
 def test_the_work_at_hand_is_the_branch_and_the_last_commits_made_here(web: Path) -> None:
@@ -234,12 +295,9 @@ def test_a_project_is_known_by_its_tag_and_one_that_is_no_tag_takes_no_other(
 
 
 def test_without_a_project_nobody_reads_a_diary(at: ForkedHome, tmp_path: Path) -> None:
-    told(at, tmp_path, session_id="one")
     day(at, "09:00 decision: Switched banks", "09:10 Dear diary", "09:20 decision: Not here | web")
-    at.run("recent")
-    told(at, tmp_path, session_id="one", env={"SYNAPTIC_NOW": "2026-11-20T08:00"})
-    text = told(at, tmp_path, session_id="two")
-    assert "Switched banks" in text and "new since the last session" in text
+    text = told(at, tmp_path)
+    assert "Switched banks" in text and "new since" in text
     assert "diary" not in text and "Not here" not in text
 
 
@@ -253,14 +311,31 @@ def test_the_budget_holds_and_what_is_left_out_is_counted(at: ForkedHome, web: P
     )
     configure(at, f"max_tokens = {max_tokens}")
     text = told(at, web)
-    assert len(text) <= 4 * max_tokens
+    assert tokens(text) <= max_tokens
     if max_tokens >= 400:
         assert "Where we are" in text
-        assert ("a part of it" in text) == (max_tokens == 400)
-        left = re.search(r"Left out: (\d+) open issues, (\d+) decisions and progress; context_find", text)
+        assert ("a part of it" in text) == (max_tokens <= 1200)
+        left = re.search(
+            r"Left out: (\d+) open issues, (\d+) new since .*; context_find\(type=..., project=\"web\"\)", text
+        )
         assert left
         for count, kind in ((left[1], "issue: Broken"), (left[2], "decision: Chosen")):
             assert int(count) + text.count(kind) == 50
+
+
+@pytest.mark.parametrize(
+    ("text", "o200k"),
+    [
+        ("k182vyz0 2026-10-02 13:25 issue: Rundungsdifferenzen bei gemischten Steuersätzen", 30),
+        ("k182vyz0 2026-10-02 13:25 issue: 夜间备份在压缩时需要两倍的磁盘空间，功能开关只在启动时读取", 42),
+        ("k182vyz0 2026-10-02 13:25 decision: Флаги функций читаются один раз при запуске", 29),
+        ("k182vyz0 2026-10-02 13:25 reference: `kubectl -n prod-eu-west-1 rollout undo --to-revision=87`", 38),
+        ("```entries: progress\nzcm0p5jg 2026-11-18 10:00 progress: csv\nxz5ng6zv 2026-11-17 10:00 progress: bug", 46),
+    ],
+)
+def test_tokens_are_not_underestimated(text: str, o200k: int) -> None:
+    """`o200k` is what the tokenizer of that name counts."""
+    assert o200k <= tokens(text) <= 1.5 * o200k
 
 
 ENTRIES = st.lists(
@@ -278,10 +353,11 @@ ENTRIES = st.lists(
 @settings(max_examples=30, deadline=None)
 @given(entries=ENTRIES, body=st.text(max_size=3000), max_tokens=st.integers(100, 1200))
 def test_no_text_breaks_the_budget_or_the_fences(entries: list[Entry], body: str, max_tokens: int) -> None:
-    handoff = Entry(id="20261120-hhhhhhhh", at=MOMENT, title="Where we are", content=body or "x", type="handoff")
-    shelves = [Shelf("open issues", tuple(entries)), Shelf("decisions and progress", tuple(entries[:3]), more=True)]
-    text = compose("Head.", handoff, shelves, max_tokens=max_tokens)
-    assert len(text) <= 4 * max_tokens
+    entry = Entry(id="20261120-hhhhhhhh", at=MOMENT, title="Where we are", content=body or "x", type="handoff")
+    handoff = handoff_item(entry, today=MOMENT.date(), later="2")
+    shelves = [Shelf("open issues", tuple(entries)), Shelf("decisions", tuple(entries[:3]), more=True)]
+    text = compose("Head.", entries[4:6], handoff, shelves, find="find", max_tokens=max_tokens)
+    assert tokens(text) <= max_tokens
     for line in outside_of_fences(text).splitlines():
         assert line.startswith(("Head.", "Left out: ")) or not line
 
@@ -326,7 +402,7 @@ def test_git_runs_nothing_that_the_repository_configures(at: ForkedHome, web: Pa
 
 
 def test_nothing_is_said_where_nothing_is_known(at: ForkedHome, web: Path, tmp_path: Path) -> None:
-    day(at, "09:00 decision: Another matter | api", "09:10 insight: Of no kind that is told | web")
+    day(at, "09:00 decision: Another matter | api", "09:10 issue: Fonts flicker #done | web")
     assert told(at, web) == ""
     configure(at, "session_start = false")
     day(at, "09:00 decision: Sessions live in Redis | web")
@@ -335,7 +411,7 @@ def test_nothing_is_said_where_nothing_is_known(at: ForkedHome, web: Path, tmp_p
 
 
 def test_a_person_sees_on_a_terminal_what_an_agent_is_told(at: ForkedHome, web: Path) -> None:
-    day(at, "09:00 decision: Sessions live in Redis | web")
+    day(at, *(f"09:{n} decision: {'Sessions live in Redis ' * 5}| web" for n in range(10, 60)))
     leader, follower = os.openpty()
     try:
         done = subprocess.run(
@@ -350,7 +426,7 @@ def test_a_person_sees_on_a_terminal_what_an_agent_is_told(at: ForkedHome, web: 
         os.close(leader)
         os.close(follower)
     assert "Sessions live in Redis" in done.stdout
-    assert not (at.state / "sessions.json").exists()
+    assert "synaptic find --type TYPE --project web" in done.stdout and "context_find" not in done.stdout
 
 
 def test_a_start_loads_neither_the_model_nor_the_sdk(at: ForkedHome, web: Path) -> None:
@@ -415,16 +491,10 @@ def test_a_spoilt_home_is_a_line_in_the_log(at: ForkedHome, web: Path, spoil: An
 
 def test_what_cannot_be_written_can_be_told(at: ForkedHome, web: Path) -> None:
     day(at, "09:00 decision: Sessions live in Redis | web")
-    told(at, web, session_id="one")
-    (at.state / "sessions.json").unlink()
-    (at.state / "sessions.json").mkdir()
+    told(at, web)
     (at.state / "hooks.log").mkdir()
-    assert "Redis" in told(at, web, session_id="two")
+    assert "Redis" in told(at, web)
     assert at.run("hook", "session-start", stdin="{").code == 0
-    shutil.rmtree(at.state / "sessions.json")
-    for nonsense in ("[]", "{", '{"web": 5}', '{"web": {"session": [], "began": "soon", "before": {}}}'):
-        (at.state / "sessions.json").write_text(nonsense)
-        assert "Redis" in told(at, web, session_id="three")
 
 
 def test_no_home_is_made(at: ForkedHome, web: Path, tmp_path: Path) -> None:

@@ -76,21 +76,23 @@ def _gather(
 ) -> tuple[list[Entry], Item | None, list[Shelf]]:
     """What is pinned, the last hand-off, and the shelves. An entry stands on the first shelf that it belongs to."""
     now = ws.clock().replace(microsecond=0)  # entries know whole seconds
-    last = list(_listed(ws, project, ("handoff",))[0])[:1]
-    pins = [rowid for rowid in ws.index.pinned(project_key(project) if project else None) if rowid not in last]
+    key = project_key(project) if project else None
+    last = list(_listed(ws, key, ("handoff",))[0])[:1]
+    pins = [rowid for rowid in ws.index.pinned(key) if rowid not in last]
     whole = marked(read_entries(ws, [*pins, *last]), here)
     handoff = whole[last[0]] if last else None
     left_off = handoff.at + timedelta(microseconds=1) if handoff and handoff.dated else None
     begin = max(left_off or now - recent, now - recent)
     # a note of no project may be anybody's diary
     kinds = tuple(type for type in TYPES if type != "handoff" and (project or type != "note"))
-    later, more = _listed(ws, project, kinds, left_off or begin)
+    later, more = _listed(ws, key, kinds, left_off or begin)
+    new = {row: entry for row, entry in later.items() if entry.at >= begin}
     lists = {
-        "open issues": _listed(ws, project, ("issue",)),
-        f"new since {begin:%Y-%m-%d %H:%M}": ({row: entry for row, entry in later.items() if entry.at >= begin}, more),
-        "decisions": _listed(ws, project, ("decision",)),
-        "insights and references": _listed(ws, project, ("insight", "reference"), order="importance"),
-        "progress": _listed(ws, project, ("progress",), left_off),
+        "open issues": _listed(ws, key, ("issue",)),
+        f"new since {begin:%Y-%m-%d %H:%M}": (new, more and len(new) == len(later)),
+        "decisions": _listed(ws, key, ("decision",)),
+        "insights and references": _listed(ws, key, ("insight", "reference"), order="importance"),
+        "progress": _listed(ws, key, ("progress",), left_off),
     }
     fitting = _by_words(ws, terms, [row for entries, _ in lists.values() for row in entries])
     shelves, told = [], set(pins)
@@ -104,18 +106,14 @@ def _gather(
 
 
 def _listed(
-    ws: Workspace,
-    project: str | None,
-    types: tuple[EntryType, ...],
-    since: datetime | None = None,
-    order: Order = "newest",
+    ws: Workspace, key: str | None, types: tuple[EntryType, ...], since: datetime | None = None, order: Order = "newest"
 ) -> tuple[dict[int, Entry], bool]:
     """Entries of the project, or tagged with its name and of no other, newest first, and whether there are more.
 
     Without a project those that have none.
     """
-    key = project_key(project) if project else None
-    kind = Filters(types=types, since=since.date().isoformat() if since else None)
+    settled = Filters(tags=tuple(_SETTLED)) if types == ("issue",) else None
+    kind = Filters(types=types, since=since.date().isoformat() if since else None, without=settled)
     ways = [replace(kind, projects=(key,))] if key else [kind]
     if key and (tag := slug_tag(key)):
         ways.append(replace(kind, tags=(tag,)))
