@@ -252,7 +252,7 @@ def test_the_name_of_the_project_is_no_work_at_hand(at: ForkedHome, web: Path) -
     git(web, "commit", "-q", "--allow-empty", "-m", "web: bump")
     day(at, "08:00 issue: Old | web", "08:30 issue: Web old | web", date="2025-03-01")
     day(at, *(f"09:{n} issue: Fonts flicker, case {n} | web\n{'Long text. ' * 50}" for n in range(10, 20)))
-    day(at, *(f"09:{n} Plants | garden" for n in range(10, 60)), date="2026-10-01")
+    day(at, *(f"{10 + n // 60}:{n % 60:02d} Plants | garden" for n in range(150)), date="2026-10-01")
     [listed] = re.findall(r"```entries: open issues\n(.*?)\n```", told(at, web), re.DOTALL)
     dates = [line.split()[1] for line in listed.splitlines()]
     assert len(dates) == 12 and dates == sorted(dates, reverse=True)
