@@ -1,0 +1,435 @@
+"""What the model behind a real client receives of Synaptic: a Markdown table, in o200k tokens.
+
+python scripts/see_agents.py                        # all clients
+python scripts/see_agents.py claude-code codex      # these alone
+python scripts/see_agents.py --json FILE --log FILE # the texts as well, and every request whole
+python scripts/see_agents.py --keep DIR             # the installed clients stay there for the next time
+
+Each client is installed from the npm registry into a scratch folder. It runs without a terminal, in an empty home, with
+Synaptic registered by `synaptic setup`. Its model is this script: an endpoint on 127.0.0.1 speaks the provider's API,
+calls Synaptic's tools one after another and keeps what it is sent. It is the client's proxy too, and refuses every host.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from accept import Scratch, Unavailable
+from environment import PYTHON, ROOT, SYNAPTIC, clean_environ, prepare
+
+Json = dict[str, Any]
+
+TOKENIZER = "gpt-tokenizer@4.0.0"
+TIMEOUT_S = 180
+THINKS_S = 4.0
+"""The time that a model takes to its first word: meanwhile the server loads its own."""
+
+NAMES = tuple(f"context_{verb}" for verb in "save search recent find get update delete analyze".split())
+PROJECTS = ("harbor", "orchard")
+NOTES, MADE = 8, 50
+"""Entries that are notes of `corrections.json`, and entries made of several: with the two below a journal of 60."""
+HIDDEN = "The pgbouncer pool\u200b of the orders cluster is watched\u2060 by Adaeze.\U000e0041\U000e0042"
+LONG = "Runbook of the tape archive.\n\n" + "\n".join(f"- tape {tape}: label it and verify it." for tape in range(3500))
+ASKED = "what is the pgbouncer pool size on the orders cluster?"
+ABSENT = "how did we tune the sonar of the submarine?"
+GEMINI = '{"security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": false}}'
+"""Settings for which Gemini CLI has no environment variable."""
+
+_DOUBT = re.compile(r"no close match|nothing (?:found|fits)", re.IGNORECASE)
+_FENCE = re.compile(r"\n```+entr")
+_FIELDS = re.compile(r'"(?:hits|entries)": ?\[')
+_HIDDEN = re.compile("[\u200b\u2060\U000e0041\U000e0042]")
+_BRIEFING = re.compile(r"From Synaptic, the journal.*?\n```(?=\W*\n\n|\W*$)", re.DOTALL)
+_LISTED = re.compile(r"^\S*synaptic__context_\w+$", re.MULTILINE)
+_COUNT = """
+const { countTokens } = require("gpt-tokenizer/cjs/encoding/o200k_base");
+const texts = JSON.parse(require("fs").readFileSync(0, "utf8"));
+console.log(JSON.stringify(texts.map((text) => countTokens(text))));
+"""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool call of the model."""
+
+    tool: str
+    args: Json
+
+
+# -- what each provider's API says ----------------------------------------------------------------------
+
+
+class Messages:
+    """Anthropic Messages."""
+
+    path = re.compile(r".*/messages$")
+
+    @staticmethod
+    def tools(body: Json) -> list[Json]:
+        return list(body.get("tools", ()))
+
+    @staticmethod
+    def results(body: Json) -> list[str]:
+        blocks = [block for turn in body["messages"] if isinstance(turn["content"], list) for block in turn["content"]]
+        return [_text(block.get("content", "")) for block in blocks if block.get("type") == "tool_result"]
+
+    @staticmethod
+    def answer(body: Json, call: Call | None, number: int) -> bytes:
+        block: Json = {"type": "text", "text": ""}
+        delta: Json = {"type": "text_delta", "text": "Done."}
+        if call:
+            block = {"type": "tool_use", "id": f"toolu_{number}", "name": call.tool, "input": {}}
+            delta = {"type": "input_json_delta", "partial_json": json.dumps(call.args)}
+        message = {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": body["model"], "content": []}
+        ended = {"stop_reason": "tool_use" if call else "end_turn", "stop_sequence": None}
+        return _events(
+            {"type": "message_start", "message": message | {"usage": {"input_tokens": 1, "output_tokens": 1}}},
+            {"type": "content_block_start", "index": 0, "content_block": block},
+            {"type": "content_block_delta", "index": 0, "delta": delta},
+            {"type": "content_block_stop", "index": 0},
+            {"type": "message_delta", "delta": ended, "usage": {"output_tokens": 1}},
+            {"type": "message_stop"},
+        )
+
+
+class Responses:
+    """OpenAI Responses. Some models call functions, others write a program that calls them."""
+
+    path = re.compile(r".*/responses$")
+
+    @staticmethod
+    def tools(body: Json) -> list[Json]:
+        given = [*body.get("tools", ()), *(tool for item in body["input"] for tool in item.get("tools", ()))]
+        inner = [tool | {"namespace": space["name"]} for space in given for tool in space.get("tools", ())]
+        return [tool for tool in given if "tools" not in tool] + inner
+
+    @staticmethod
+    def results(body: Json) -> list[str]:
+        items = [item for item in body["input"] if str(item.get("type")).endswith(("_call_output", "_search_output"))]
+        return [_text(item.get("output", item.get("tools"))) for item in items]
+
+    @staticmethod
+    def answer(body: Json, call: Call | None, number: int) -> bytes:
+        item: Json = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]}
+        if call:
+            given = next((tool for tool in Responses.tools(body) if tool.get("name") == call.tool), {})
+            kinds: dict[str, Json] = {
+                "exec": {"type": "custom_tool_call", "name": "exec", "input": call.args.get("input")},
+                "tool_search": {"type": "tool_search_call", "execution": "client", "arguments": call.args},
+            }
+            function = {"type": "function_call", "name": call.tool, "arguments": json.dumps(call.args)}
+            space = {"namespace": given["namespace"]} if "namespace" in given else {}
+            item = kinds.get(call.tool, function) | space | {"call_id": f"call_{number}"}
+        usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+        return _events(
+            {"type": "response.created", "response": {"id": f"resp_{number}"}},
+            {"type": "response.output_item.done", "output_index": 0, "item": item},
+            {"type": "response.completed", "response": {"id": f"resp_{number}", "usage": usage}},
+        )
+
+
+class Generate:
+    """Gemini's streamGenerateContent."""
+
+    path = re.compile(r".*:streamGenerateContent$")
+
+    @staticmethod
+    def tools(body: Json) -> list[Json]:
+        return [given for tool in body.get("tools", ()) for given in tool.get("functionDeclarations", ())]
+
+    @staticmethod
+    def results(body: Json) -> list[str]:
+        parts = [part for turn in body["contents"] for part in turn["parts"]]
+        said = [part["functionResponse"]["response"] for part in parts if "functionResponse" in part]
+        return [_text(answer.get("output", answer)) for answer in said]
+
+    @staticmethod
+    def answer(body: Json, call: Call | None, number: int) -> bytes:
+        part: Json = {"functionCall": {"name": call.tool, "args": call.args}} if call else {"text": "Done."}
+        found = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
+        return _events({"candidates": [found], "usageMetadata": {"totalTokenCount": 2}})
+
+
+def _events(*events: Json) -> bytes:
+    kinds = [f"event: {event['type']}\n" if "type" in event else "" for event in events]
+    return "".join(f"{kind}data: {json.dumps(event)}\n\n" for kind, event in zip(kinds, events, strict=True)).encode()
+
+
+def _text(content: Any) -> str:
+    """A tool's answer as the model reads it: the texts of its blocks, anything else as JSON."""
+    if isinstance(content, list):
+        return "\n".join(str(part.get("text") or json.dumps(part, ensure_ascii=False)) for part in content)
+    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+
+
+# -- the model ------------------------------------------------------------------------------------------
+
+
+class Model(ThreadingHTTPServer):
+    """A model that makes these calls, one a turn. `seen` are the requests, `refused` the hosts that were asked for."""
+
+    daemon_threads = True
+
+    def __init__(self, calls: Sequence[Call]) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.calls, self.refused = calls, set[str]()
+        self.seen: list[tuple[Any, Json]] = []
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def reply(self, speaker: Any, body: Json) -> bytes:
+        self.seen.append((speaker, body))
+        tools, done = speaker.tools(body), len(speaker.results(body))
+        if not tools:  # a title is asked for
+            return bytes(speaker.answer(body, None, len(self.seen)))
+        if not done:
+            time.sleep(THINKS_S)
+        return bytes(speaker.answer(body, self._next(tools, done), len(self.seen)))
+
+    def _next(self, tools: Sequence[Json], done: int) -> Call | None:
+        search = _discovery(tools)
+        calls = [search] if search else []
+        for call in self.calls:
+            name = next((tool["name"] for tool in tools if _ours(tool) == call.tool), f"mcp__synaptic__{call.tool}")
+            code = {"input": f"text(await tools.{name}({json.dumps(call.args)}))"}
+            calls.append(Call("exec", code) if search and search.tool == "exec" else Call(name, call.args))
+        return calls[done] if done < len(calls) else None
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that ends cuts its connections."""
+
+
+def _discovery(tools: Sequence[Json]) -> Call | None:
+    """How the model finds tools that are kept from it until it looks for them; None where it is given all."""
+    searches = {
+        "ToolSearch": {"query": "select:" + ",".join(f"mcp__synaptic__{name}" for name in NAMES)},
+        "exec": {"input": "text(ALL_TOOLS.filter((tool) => tool.name.includes('synaptic')))"},
+        "tool_search": {"query": "synaptic context journal memory", "limit": len(NAMES)},
+    }
+    names = [tool.get("name") or tool.get("type") for tool in tools]
+    return next((Call(name, args) for name, args in searches.items() if name in names), None)
+
+
+def _ours(tool: Json) -> str | None:
+    return next((name for name in NAMES if str(tool.get("name")).endswith(name)), None)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Model
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        path = self.path.partition("?")[0]
+        if speaker := next((api for api in (Messages, Responses, Generate) if api.path.match(path)), None):
+            self._send(200, self.server.reply(speaker, json.loads(body)), "text/event-stream")
+        else:
+            self._send(404)
+
+    def do_GET(self) -> None:
+        self._send(404)
+
+    def do_CONNECT(self) -> None:
+        self.server.refused.add(self.path)
+        self._send(403)
+
+    def _send(self, status: int, data: bytes = b"{}", kind: str = "application/json") -> None:
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+# -- the clients ----------------------------------------------------------------------------------------
+
+PACKAGES = {
+    "claude-code": "@anthropic-ai/claude-code@2.1.330",
+    "codex": "@openai/codex@0.169.0",
+    "codex-functions": "@openai/codex@0.169.0",
+    "gemini": "@google/gemini-cli@0.61.0",
+    "opencode": "opencode-ai@1.18.33",
+}
+"""By the name that `synaptic setup` knows. Codex writes programs for its own model, and calls functions for others."""
+
+
+def _started(name: str, url: str) -> tuple[list[str], dict[str, str]]:
+    """The command line of a client whose model is at `url`, and its environment."""
+    if name == "claude-code":
+        off = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"}
+        return ["claude", "-p", ASKED, "--allowedTools", "mcp__synaptic"], {"ANTHROPIC_BASE_URL": url} | off
+    if name == "gemini":
+        trusted = {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+        return ["gemini", "-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-p", ASKED], trusted
+    if name == "opencode":
+        provider = {"npm": "@ai-sdk/anthropic", "options": {"baseURL": f"{url}/v1", "apiKey": "local"}}
+        config = {"provider": {"here": provider | {"models": {"any": {}}}}, "model": "here/any", "autoupdate": False}
+        return ["opencode", "run", ASKED], {
+            "OPENCODE_CONFIG_CONTENT": json.dumps(config),
+            "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        }
+    provider_is = f'name="here", base_url="{url}/v1", env_key="KEY", wire_api="responses", supports_websockets=false'
+    settings = ["model_provider=here", f"model_providers.here={{{provider_is}}}", "analytics.enabled=false"]
+    settings += ["model=gpt-5.5"] if name == "codex-functions" else []
+    flags = [word for setting in settings for word in ("-c", setting)]
+    return ["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", *flags, ASKED], {}
+
+
+def run(name: str, scratch: Scratch, journal: Path, calls: Sequence[Call]) -> Model:
+    """The model after a session of this client. Raises Unavailable."""
+    model = Model(calls)
+    bin, environ = scratch.node(PACKAGES[name])
+    home = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=scratch.homes))
+    project = home / PROJECTS[0]
+    (project / ".git").mkdir(parents=True)
+    (home / ".gemini").mkdir()
+    (home / ".gemini" / "settings.json").write_text(GEMINI)
+    words, own = _started(name, model.url)
+    environ |= {"HOME": str(home), "PWD": str(project), "SYNAPTIC_HOME": str(journal), "NO_PROXY": "127.0.0.1"} | own
+    environ |= dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), model.url)
+    environ |= dict.fromkeys(("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "KEY"), "local")
+    environ["PATH"] = f"{bin}{os.pathsep}{environ['PATH']}"
+    for command in ([str(SYNAPTIC), "setup", name.removesuffix("-functions")], [str(bin / words[0]), *words[1:]]):
+        done = _run(command, cwd=project, env=environ)
+        if done.returncode:
+            raise Unavailable(f"{Path(command[0]).name} ended with {done.returncode}: {done.stderr.strip()[-300:]}")
+    return model
+
+
+def _run(command: Sequence[str], cwd: Path, env: Mapping[str, str], given: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, cwd=cwd, env=env, input=given, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+    )
+
+
+def make_journal(home: Path) -> str:
+    """The id of the oldest and longest note in a journal of 60 entries of two projects, made in this home."""
+    import synaptic
+    from bench_corpus import entry_texts
+    from synaptic.config import Config
+
+    pairs = json.loads((ROOT / "tests" / "data" / "corrections.json").read_text(encoding="utf-8"))
+    notes = [text for pair in pairs if pair["kind"] == "correction" for text in (pair["older"], pair["newer"])]
+    texts = [LONG, HIDDEN, *notes[:NOTES], *entry_texts(notes[NOTES:], MADE)]
+    types = ("decision", "insight", "issue", "progress", "note", "handoff")
+    saved = []
+    with synaptic.open_workspace(Config(home=home, journal=home / "journal")) as workspace:
+        for number, text in enumerate(texts):
+            at = (datetime(2026, 11, 1, 9) + timedelta(hours=7 * number)).isoformat()
+            type, project = types[number % len(types)], PROJECTS[number // 2 % 2]
+            saved.append(synaptic.save(workspace, text, type=type, project=project, at=at))
+    return saved[0].id
+
+
+# -- what reached it ------------------------------------------------------------------------------------
+
+
+def received(model: Model) -> list[Json]:
+    """What the model was told, by what it is, and what can be said of it."""
+    from synaptic.surfaces.mcp.tools import INSTRUCTIONS
+
+    talk = [(speaker, body) for speaker, body in model.seen if speaker.tools(body)]
+    (speaker, first), (_, last) = talk[0], max(talk, key=lambda seen: len(seen[0].results(seen[1])))
+    results, start = speaker.results(last), _plain(first)
+    given, later = ([json.dumps(tool) for tool in speaker.tools(body) if _ours(tool)] for body in (first, last))
+    flat = " ".join(start.split())
+    told = [part for part in INSTRUCTIONS.split("\n\n") if " ".join(part.split()) in flat]
+    briefing = _BRIEFING.search(start)
+    looked_for = results[0] if len(results) > len(model.calls) and not later else "\n".join(later)
+    rows = [
+        {"what": "tools at the start", "text": "\n".join(given or _LISTED.findall(start))},
+        {"what": "tools, looked for", "text": "" if given else looked_for},
+        {"what": "instructions at the start", "text": "\n\n".join(told)},
+        {"what": "briefing of the hook", "text": briefing[0] if briefing else ""},
+    ]
+    for call, result in zip(model.calls, results[-len(model.calls) :], strict=True):
+        text = _plain(result)
+        doubt, entry = _DOUBT.search(text), _FENCE.search(text) or re.search(r'"id": ?"', text)
+        forms = {"text": _FENCE.search(text), "JSON": _FIELDS.search(text)}
+        row = {"what": f"{call.tool} {' '.join(map(str, call.args))}", "text": result, "fenced": bool(forms["text"])}
+        row["form"] = " and ".join(form for form, found in forms.items() if found) or "neither"
+        row["doubt"] = "" if not doubt else "last" if entry and entry.start() < doubt.start() else "first"
+        row["hidden"] = len(_HIDDEN.findall(text))
+        rows.append(row)
+    return rows
+
+
+def _plain(value: Any) -> str:
+    """A text, or JSON, with its line ends and quotes as they were."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text.replace("\\\\", "\\").replace("\\n", "\n").replace('\\"', '"')
+
+
+def count(texts: Sequence[str], scratch: Scratch) -> list[int]:
+    """The length of each text in o200k tokens. Raises Unavailable."""
+    bin, environ = scratch.node(TOKENIZER)
+    done = _run(["node", "-e", _COUNT], cwd=bin.parent.parent, env=environ, given=json.dumps(texts))
+    if done.returncode:
+        raise Unavailable(f"{TOKENIZER} ended with {done.returncode}: {done.stderr[-300:]}")
+    return list(json.loads(done.stdout))
+
+
+def main() -> int:
+    """0 when every client was seen."""
+    parser = argparse.ArgumentParser(description="What the model behind a real client receives of Synaptic.")
+    parser.add_argument("clients", nargs="*", metavar="CLIENT", help=f"of {', '.join(PACKAGES)}; all without")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="where the figures and the texts are written")
+    parser.add_argument("--log", type=Path, metavar="FILE", help="where every request is written, a line each")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="where the installed clients stay")
+    given = parser.parse_args()
+    if unknown := [name for name in given.clients if name not in PACKAGES]:
+        parser.error(f"there is no client {unknown[0]!r}. Valid: {', '.join(PACKAGES)}.")
+    prepare()
+    if Path(sys.prefix) != PYTHON.parent.parent:
+        os.execve(PYTHON, [str(PYTHON), *sys.argv], clean_environ())
+    found: dict[str, Json] = {}
+    requests: list[str] = []
+    failed = 0
+    columns = ("what", "tokens", "form", "fenced", "doubt", "hidden")
+    print(f"| client | {' | '.join(columns)} |\n|{'---|' * (len(columns) + 1)}")
+    with tempfile.TemporaryDirectory(prefix="synaptic-see-") as temporary:
+        scratch = Scratch((given.keep or Path(temporary)).resolve(), Path(temporary))
+        scratch.folder.mkdir(parents=True, exist_ok=True)
+        journal = Path(temporary) / "journal"
+        searches = [Call("context_search", {"query": query}) for query in (ASKED, ABSENT)]
+        long = Call("context_get", {"ids": [make_journal(journal)]})
+        for name in given.clients or PACKAGES:
+            try:
+                model = run(name, scratch, journal, [*searches, Call("context_recent", {"limit": 10}), long])
+                rows = received(model)
+                for row, tokens in zip(rows, count([row["text"] for row in rows], scratch), strict=True):
+                    row["tokens"] = tokens
+                    print(f"| {name} |", " | ".join(str(row.get(column, "")) for column in columns), "|", flush=True)
+            except (Unavailable, subprocess.TimeoutExpired, IndexError, ValueError) as error:
+                print(f"| {name} | not seen: {' '.join(str(error).split())} |{' |' * (len(columns) - 1)}")
+                failed = 1
+                continue
+            found[name] = {"rows": rows, "refused": sorted(model.refused)}
+            requests += [json.dumps({"client": name, "body": body}) + "\n" for _, body in model.seen]
+    if given.json:
+        given.json.write_text(json.dumps(found, ensure_ascii=False, indent=1), encoding="utf-8")
+    if given.log:
+        given.log.write_text("".join(requests), encoding="utf-8")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
