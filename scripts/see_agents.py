@@ -46,15 +46,17 @@ NOTES, MADE = 8, 50
 HIDDEN = "The pgbouncer pool\u200b of the orders cluster is watched\u2060 by Adaeze.\U000e0041\U000e0042"
 LONG = "Runbook of the tape archive.\n\n" + "\n".join(f"- tape {tape}: label it and verify it." for tape in range(3500))
 ASKED = "what is the pgbouncer pool size on the orders cluster?"
-ABSENT = "how did we tune the sonar of the submarine?"
 GEMINI = '{"security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": false}}'
 """Settings for which Gemini CLI has no environment variable."""
+
+_OWN = ("ANTHROPIC", "CLAUDE", "CODEX", "GEMINI", "GOOGLE", "MCP", "OPENAI", "OPENCODE", "XDG")
+"""Beginnings of variables that would lead a client to its user's own settings."""
 
 _DOUBT = re.compile(r"no close match|nothing (?:found|fits)", re.IGNORECASE)
 _FENCE = re.compile(r"\n```+entr")
 _FIELDS = re.compile(r'"(?:hits|entries)": ?\[')
 _HIDDEN = re.compile("[\u200b\u2060\U000e0041\U000e0042]")
-_BRIEFING = re.compile(r"From Synaptic, the journal.*?\n```(?=\W*\n\n|\W*$)", re.DOTALL)
+_BRIEFING = re.compile(r"From Synaptic, the journal.*?(?=\n\n# Environment|</hook_context>|\Z)", re.DOTALL)
 _LISTED = re.compile(r"^\S*synaptic__context_\w+$", re.MULTILINE)
 _COUNT = """
 const { countTokens } = require("gpt-tokenizer/cjs/encoding/o200k_base");
@@ -235,50 +237,53 @@ class _Handler(BaseHTTPRequestHandler):
 
 # -- the clients ----------------------------------------------------------------------------------------
 
-PACKAGES = {
-    "claude-code": "@anthropic-ai/claude-code@2.1.330",
-    "codex": "@openai/codex@0.169.0",
-    "codex-functions": "@openai/codex@0.169.0",
-    "gemini": "@google/gemini-cli@0.61.0",
-    "opencode": "opencode-ai@1.18.33",
-}
-"""By the name that `synaptic setup` knows. Codex writes programs for its own model, and calls functions for others."""
 
+def clients(url: str) -> dict[str, tuple[str, list[str], dict[str, str]]]:
+    """The package, the command line and the environment of each client, where its model is at `url`.
 
-def _started(name: str, url: str) -> tuple[list[str], dict[str, str]]:
-    """The command line of a client whose model is at `url`, and its environment."""
-    if name == "claude-code":
-        off = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"}
-        return ["claude", "-p", ASKED, "--allowedTools", "mcp__synaptic"], {"ANTHROPIC_BASE_URL": url} | off
-    if name == "gemini":
-        trusted = {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
-        return ["gemini", "-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-p", ASKED], trusted
-    if name == "opencode":
-        provider = {"npm": "@ai-sdk/anthropic", "options": {"baseURL": f"{url}/v1", "apiKey": "local"}}
-        config = {"provider": {"here": provider | {"models": {"any": {}}}}, "model": "here/any", "autoupdate": False}
-        return ["opencode", "run", ASKED], {
-            "OPENCODE_CONFIG_CONTENT": json.dumps(config),
-            "OPENCODE_DISABLE_MODELS_FETCH": "1",
-            "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
-        }
-    # required: else it begins without the server, if that is not there at once
-    provider_is = f'name="here", base_url="{url}/v1", env_key="KEY", wire_api="responses", supports_websockets=false'
-    settings = ["model_provider=here", f"model_providers.here={{{provider_is}}}", "mcp_servers.synaptic.required=true"]
-    settings += ["model=gpt-5.5"] if name == "codex-functions" else []
-    flags = [word for setting in settings for word in ("-c", setting)]
-    return ["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", *flags, ASKED], {}
+    By the name that `synaptic setup` knows. Codex writes programs for its own model, and calls functions for others.
+    """
+    provider = f'{{name="here", base_url="{url}/v1", env_key="KEY", wire_api="responses", supports_websockets=false}}'
+    # required, and NONBLOCKING: else these begin without the server where that is not there at once
+    settings = ["model_provider=here", f"model_providers.here={provider}", "mcp_servers.synaptic.required=true"]
+    codex = ["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", ASKED]
+    codex += [word for setting in settings for word in ("-c", setting)]
+    options = {"baseURL": f"{url}/v1", "apiKey": "local"}
+    served = {"here": {"npm": "@ai-sdk/anthropic", "options": options, "models": {"any": {}}}}
+    opencode = json.dumps({"provider": served, "model": "here/any", "autoupdate": False})
+    quiet = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"}
+    return {
+        "claude-code": (
+            "@anthropic-ai/claude-code@2.1.330",
+            ["claude", "-p", ASKED, "--allowedTools", "mcp__synaptic"],
+            {"ANTHROPIC_BASE_URL": url, "MCP_CONNECTION_NONBLOCKING": "0"} | quiet,
+        ),
+        "codex": ("@openai/codex@0.169.0", codex, {}),
+        "codex-functions": ("@openai/codex@0.169.0", [*codex, "-m", "gpt-5.5"], {}),
+        "gemini": (
+            "@google/gemini-cli@0.61.0",
+            ["gemini", "-m", "gemini-2.5-pro", "--approval-mode", "yolo", "-p", ASKED],
+            {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_CLI_TRUST_WORKSPACE": "true"},
+        ),
+        "opencode": (
+            "opencode-ai@1.18.33",
+            ["opencode", "run", ASKED],
+            {"OPENCODE_CONFIG_CONTENT": opencode, "OPENCODE_DISABLE_MODELS_FETCH": "1"},
+        ),
+    }
 
 
 def run(name: str, scratch: Scratch, journal: Path, calls: Mapping[str, Call]) -> Model:
     """The model after a session of this client. Raises Unavailable."""
     model = Model(calls)
-    bin, environ = scratch.node(PACKAGES[name])
+    package, words, own = clients(model.url)[name]
+    bin, environ = scratch.node(package)
+    environ = {key: value for key, value in environ.items() if not key.startswith(_OWN)}
     home = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=scratch.homes))
     project = home / PROJECTS[0]
     (project / ".git").mkdir(parents=True)
     (home / ".gemini").mkdir()
     (home / ".gemini" / "settings.json").write_text(GEMINI)
-    words, own = _started(name, model.url)
     environ |= {"HOME": str(home), "PWD": str(project), "SYNAPTIC_HOME": str(journal), "NO_PROXY": "127.0.0.1"} | own
     environ |= dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), model.url)
     environ |= dict.fromkeys(("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "KEY"), "local")
@@ -334,7 +339,8 @@ def received(model: Model) -> list[Json]:
     given, later = ([json.dumps(tool) for tool in _tools(body) if _ours(tool)] for body in (first, last))
     flat = " ".join(start.split())
     told = [part for part in INSTRUCTIONS.split("\n\n") if " ".join(part.split()) in flat]
-    briefing = _BRIEFING.search(start)
+    texts = [value for each in _dicts(first) for value in each.values() if isinstance(value, str)]
+    briefing = next(filter(None, map(_BRIEFING.search, texts)), None)
     looked_for = results[0] if len(results) > len(model.calls) and not later else "\n".join(later)
     rows = [
         {"what": "tools at the start", "text": "\n".join(given or _LISTED.findall(start))},
@@ -368,13 +374,15 @@ def count(texts: Sequence[str], scratch: Scratch) -> list[int]:
 
 def main() -> int:
     """0 when every client was seen."""
+    known = clients("")
     parser = argparse.ArgumentParser(description="What the model behind a real client receives of Synaptic.")
-    parser.add_argument("clients", nargs="*", metavar="CLIENT", help=f"of {', '.join(PACKAGES)}; all without")
+    parser.add_argument("clients", nargs="*", metavar="CLIENT", help=f"of {', '.join(known)}; all without")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where figures, texts and requests are written")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where the installed clients stay")
     given = parser.parse_args()
-    if unknown := [name for name in given.clients if name not in PACKAGES]:
-        parser.error(f"there is no client {unknown[0]!r}. Valid: {', '.join(PACKAGES)}.")
+    names = given.clients or list(known)
+    if unknown := [name for name in names if name not in known]:
+        parser.error(f"there is no client {unknown[0]!r}. Valid: {', '.join(known)}.")
     prepare()
     if Path(sys.prefix) != PYTHON.parent.parent:
         os.execve(PYTHON, [str(PYTHON), *sys.argv], clean_environ())
@@ -387,11 +395,11 @@ def main() -> int:
         journal = Path(temporary) / "journal"
         calls: dict[str, Call] = {
             "search, an answer": ("context_search", {"query": ASKED}),
-            "search, nothing": ("context_search", {"query": ABSENT}),
+            "search, nothing": ("context_search", {"query": "how did we tune the sonar of the submarine?"}),
             "recent 10": ("context_recent", {"limit": 10}),
             f"get, {len(LONG) // 1000} KB": ("context_get", {"ids": [make_journal(journal)]}),
         }
-        for name in given.clients or PACKAGES:
+        for name in names:
             try:
                 model = run(name, scratch, journal, calls)
                 rows = received(model)
@@ -404,7 +412,7 @@ def main() -> int:
                 found[name] = {"rows": rows, "refused": sorted(model.refused), "requests": model.seen}
     if given.json:
         given.json.write_text(json.dumps(found, ensure_ascii=False, indent=1), encoding="utf-8")
-    return len(found) < len(given.clients or PACKAGES)
+    return len(found) < len(names)
 
 
 if __name__ == "__main__":
