@@ -247,6 +247,7 @@ def clients(url: str) -> dict[str, tuple[str, list[str], dict[str, str]]]:
     # required, and NONBLOCKING: else these begin without the server where that is not there at once
     settings = ["model_provider=here", f"model_providers.here={provider}", "mcp_servers.synaptic.required=true"]
     codex = ["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", ASKED]
+    settings += ["analytics.enabled=false", "check_for_update_on_startup=false"]
     codex += [word for setting in settings for word in ("-c", setting)]
     options = {"baseURL": f"{url}/v1", "apiKey": "local"}
     served = {"here": {"npm": "@ai-sdk/anthropic", "options": options, "models": {"any": {}}}}
