@@ -59,7 +59,7 @@ def notices_of(
 ) -> tuple[str, ...]:
     """What the user should know, most important first."""
     request, index = evidence.request, evidence.ws.index
-    notices = [*request.parsed.notices, *([evidence.trouble] if evidence.trouble else []), *remarks]
+    notices = [*remarks, *request.parsed.notices, *([evidence.trouble] if evidence.trouble else [])]
     entries = index.counts().entries if report.pending_entries or not kept else len(kept)
     if not evidence.trouble and report.pending_entries:
         passages = index.counts().pending_passages

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.metadata
+import json
 import logging
 import os
 import signal
@@ -20,22 +21,33 @@ from typing import Any, TypeVar, cast
 import anyio
 from mcp import types
 from mcp.server import Server, ServerRequestContext
+from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from ...errors import InvalidArgument, SynapticError
 from ...index.embedding import Embedder
-from ..present import brief, one_line
-from .answers import ANSWERS, Call, day_text, entry_text
+from ..present import brief, cleaned, one_line
+from ..wire import error_json
+from .answers import ANSWERS, Call, day_text, entry_text, for_agents, starting
 from .tools import BY_NAME, INSTRUCTIONS, TOOLS, check_arguments
-from .transport import Lines, sendable, without_surrogates
+from .transport import Lines, without_surrogates
 from .worker import Worker
 
 log = logging.getLogger(__name__)
 
 WARM_UP_AFTER_S = 0.02
 """The answer that starts the warm-up is written first."""
+
+_LISTS: tuple[CacheableMethod, ...] = (
+    "server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list"
+)  # fmt: skip
+_CACHE: dict[CacheableMethod, CacheHint] = {
+    **dict.fromkeys(_LISTS, CacheHint(3_600_000, "public")),
+    "resources/read": CacheHint(0, "private"),
+}
+"""Lists are the same for everybody while a version runs; notes are a person's, and change at any moment."""
 
 Context = ServerRequestContext[Worker, Any]
 Result = TypeVar("Result")
@@ -60,6 +72,7 @@ def run(home: str | Path | None = None) -> None:
 async def _serve(home: str | Path | None, lines: Lines) -> None:
     server = build_server(home)
     async with stdio_server(cast("anyio.AsyncFile[str]", lines)) as (reading, writing):
+        lines.send = writing.send
         await server.run(reading, writing, server.create_initialization_options())
 
 
@@ -91,6 +104,8 @@ def build_server(home: str | Path | None = None, *, embedder: Embedder | None = 
         on_read_resource=_read_resource,
         on_list_prompts=_always(_PROMPTS),
         on_get_prompt=_get_prompt,
+        on_completion=_complete,
+        cache_hints=_CACHE,
     )
     server.middleware.append(_warm_up)
     return server
@@ -119,31 +134,36 @@ def _always(result: Result) -> Callable[[Context, Any], Awaitable[Result]]:
 
 async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
     """The answer of a tool; whatever goes wrong is an answer too, and never a traceback."""
-    worker = ctx.lifespan_context
+    worker, given = ctx.lifespan_context, params.arguments or {}
+    as_json = str(given.get("format")).strip().lower() == "json"
     try:
         if params.name not in BY_NAME:
             raise InvalidArgument(f"There is no tool {params.name!r}.", valid=BY_NAME)
-        args = check_arguments(BY_NAME[params.name], params.arguments or {})
+        args = check_arguments(BY_NAME[params.name], given)
         answer_to, known = ANSWERS[params.name], ctx.session.client_params
         client = one_line(known.client_info.name)[:60] or None if known else None
-        future = worker.submit(lambda ws: answer_to(ws, Call(args, client, worker.loading)))
-        answer = await asyncio.wrap_future(future)
+        if "query" in args and args.get("strategy") != "lexical" and worker.loading:
+            await worker.model_tried()
+        text, failed = (
+            await asyncio.wrap_future(worker.submit(lambda ws: answer_to(ws, Call(args, client, worker.loading)))),
+            False,
+        )
     except SynapticError as error:
-        return _failed(brief(str(error)))
+        text, failed = _error_text(error, as_json), True
     except Exception as error:
         log.exception("%s failed", one_line(params.name))
-        return _failed(
-            f"{params.name} failed inside Synaptic ({type(error).__name__}); the server's log has the details. "
-            "`synaptic doctor` looks for the cause."
-        )
-    return types.CallToolResult(
-        content=[types.TextContent(type="text", text=without_surrogates(answer.text))],
-        structured_content=sendable(answer.data),
-    )
+        problem = f"{params.name} failed inside Synaptic ({type(error).__name__}); the server's log has the details."
+        text, failed = _error_text(SynapticError(problem, hint="`synaptic doctor` looks for the cause."), as_json), True
+    content = types.TextContent(type="text", text=without_surrogates(text))
+    return types.CallToolResult(content=[content], is_error=failed)
 
 
-def _failed(text: str) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(type="text", text=without_surrogates(text))], is_error=True)
+def _error_text(error: SynapticError, as_json: bool) -> str:
+    if not as_json:
+        return brief(for_agents(str(error)))
+    said = SynapticError(for_agents(error.message), valid=error.valid, hint=for_agents(error.hint))
+    said.code = error.code
+    return json.dumps(cleaned(error_json(said)), ensure_ascii=False)
 
 
 # -- resources and the prompt ---------------------------------------------------------------------------
@@ -176,13 +196,24 @@ async def _read_resource(ctx: Context, params: types.ReadResourceRequestParams) 
             raise InvalidArgument(f"There is no resource {uri}.", valid=(f"{_JOURNAL}{{date}}", f"{_ENTRY}{{id}}"))
         text = await asyncio.wrap_future(ctx.lifespan_context.submit(lambda ws: read(ws, uri.removeprefix(place))))
     except SynapticError as error:
-        raise MCPError(code=types.INVALID_PARAMS, message=brief(str(error)), data={"uri": uri}) from error
+        raise MCPError(code=types.INVALID_PARAMS, message=_error_text(error, False), data={"uri": uri}) from error
     except Exception as error:
         log.exception("%s failed", one_line(uri))
         raise MCPError(code=types.INTERNAL_ERROR, message=f"Reading it failed ({type(error).__name__}).") from error
     return types.ReadResourceResult(
         contents=[types.TextResourceContents(uri=params.uri, mime_type=_MARKDOWN, text=text)]
     )
+
+
+async def _complete(ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+    """The dates or ids of a template that begin as typed, newest first; nothing for the prompt."""
+    place, typed = getattr(params.ref, "uri", ""), params.argument.value
+    values: list[str] = []
+    if params.argument.name in ("date", "id") and place.endswith(f"{{{params.argument.name}}}"):
+        verb = ctx.lifespan_context.submit(lambda ws: starting(ws, params.argument.name, typed))
+        values = await asyncio.wrap_future(verb)
+    most = 100  # what the protocol allows
+    return types.CompleteResult(completion=types.Completion(values=values[:most], has_more=len(values) > most))
 
 
 HANDOFF = """\
