@@ -13,7 +13,7 @@ from typing import Any
 from ...errors import InvalidArgument, check_range, one_of
 from ...index.lookup import known
 from ...language.query import build_preference
-from ...models import Entry, Listing, Receipt
+from ...models import Listing, Receipt
 from ...search.search import search
 from ...verbs.browse import days, find, get, recent
 from ...verbs.writing import delete, restore, save, update
@@ -39,7 +39,7 @@ from ..present import (
     render_items,
     short,
 )
-from ..wire import WHOLE_CONTENT, Json, analysis_json, listing_json, note_json, search_json
+from ..wire import WHOLE_CONTENT, Json, analysis_json, listing_json, note_json, receipt_json, search_json
 from .tools import FORMATS, LEAST_TOKENS, MOST_TOKENS
 
 MAX_TOKENS = 4_000
@@ -48,8 +48,8 @@ EACH_TOKENS = 45
 """What an entry of a longer list may take."""
 
 _FOR_AGENTS = (
-    (r"`synaptic restore (\S+)`", r"`context_update` with id \1 and restore: true"),
-    (r"`synaptic delete (\S+)`", r"`context_delete` with id \1"),
+    (r"`synaptic restore ([^`\s]+)`", r"`context_update` with id \1 and restore: true"),
+    (r"`synaptic delete ([^`\s]+)`", r"`context_delete` with id \1"),
     (r"`synaptic (recent|search|find|get)[^`]*`", r"`context_\1`"),
     (r"`--(\w+)`", r"`\1: true`"),
     (r"`(synaptic [^`]+)`", r"`\1` (the user's to run)"),
@@ -64,6 +64,33 @@ class Call:
     args: dict[str, Any]
     client: str | None = None
     loading: bool = False
+    layout: str = "concise"
+    max_tokens: int | None = None
+
+    def room(self, entries: int) -> int:
+        """How many characters an answer of so many entries may take."""
+        concise = max(CONCISE_TOKENS, EACH_TOKENS * entries)
+        usual = {"concise": concise, "detailed": MAX_TOKENS, "json": MOST_TOKENS}[self.layout]
+        return (self.max_tokens or usual) * CHARS_PER_TOKEN
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a tool says: a text for the model, JSON for programs; `entries` is how many that holds."""
+
+    text: str
+    data: Json
+    entries: int = 0
+
+
+def answer(ws: Workspace, name: str, call: Call) -> str:
+    """The answer of this tool in the format that was asked for."""
+    args = {name: value for name, value in call.args.items() if value != "" or name in ("content", "project")}
+    layout, max_tokens = one_of(FORMATS, args.pop("format", "concise"), "format"), args.pop("max_tokens", None)
+    check_range("max_tokens", max_tokens, LEAST_TOKENS, MOST_TOKENS)
+    call = replace(call, args=args, layout=layout, max_tokens=max_tokens)
+    said = ANSWERS[name](ws, call)
+    return json_text(said.data, call.room(said.entries)) if layout == "json" else said.text
 
 
 def for_agents(text: str) -> str:
@@ -73,59 +100,56 @@ def for_agents(text: str) -> str:
     return text
 
 
-def _search(ws: Workspace, call: Call) -> str:
-    args = _without_blanks(call.args)
-    layout, max_tokens = _form(args)
-    filters = take_filters(args, ws.clock())
-    query = args.pop("query", "")
-    prefer = build_preference(args.pop("prefer", {}))
-    found = search(ws, query, filters=filters, prefer=prefer, load_model=not call.loading, **args)
-    room = (max_tokens or _tokens(layout, len(found.hits))) * CHARS_PER_TOKEN
-    if layout == "json":
-        return json_text(search_json(found), room)
-    items = hit_items(found, room=room if layout == "concise" else None)
-    return _found(ws, search_json(found), items, layout, room, cure="raise max_tokens")
+def json_text(data: Json, room: int = MOST_TOKENS * CHARS_PER_TOKEN) -> str:
+    """The JSON as a text of about `room` characters: whole entries that do not fit are counted in `omitted`."""
+    data = cleaned(data)
+    for name in {"hits", "entries"} & data.keys():
+        left = room - len(json.dumps(data | {name: []}, ensure_ascii=False))
+        sizes = accumulate(len(json.dumps(one, ensure_ascii=False)) + 2 for one in data[name])
+        fitting = bisect_right(list(sizes), left)
+        if omitted := len(data[name]) - fitting:
+            data |= {name: data[name][:fitting], "omitted": omitted}
+    return json.dumps(data, ensure_ascii=False)
 
 
-def _find(ws: Workspace, call: Call) -> str:
-    args = _without_blanks(call.args)
-    layout, _ = _form(args)
-    filters = take_filters(args, ws.clock())
-    return _listed(ws, find(ws, filters=filters, load_model=not call.loading, **args), layout)
-
-
-def _recent(ws: Workspace, call: Call) -> str:
-    args = _without_blanks(call.args)
-    layout, _ = _form(args)
-    return _listed(ws, recent(ws, **args, load_model=not call.loading), layout)
-
-
-def _get(ws: Workspace, call: Call) -> str:
-    """The entries whole, as far as they fit: long ones share what short ones leave of `max_tokens`."""
+def _search(ws: Workspace, call: Call) -> Answer:
     args = dict(call.args)
-    layout, max_tokens = _form(args)
-    offset, listing = args.get("offset", 0), get(ws, args["ids"])
+    filters = take_filters(args, ws.clock())
+    query, prefer = args.pop("query", ""), build_preference(args.pop("prefer", {}))
+    found = search(ws, query, filters=filters, prefer=prefer, load_model=not call.loading, **args)
+    room = call.room(len(found.hits))
+    items = hit_items(found, room=room if call.layout == "concise" else None)
+    return _found(ws, search_json(found), items, call, room, cure="raise max_tokens")
+
+
+def _find(ws: Workspace, call: Call) -> Answer:
+    args = dict(call.args)
+    filters = take_filters(args, ws.clock())
+    return _listed(ws, find(ws, filters=filters, load_model=not call.loading, **args), call)
+
+
+def _get(ws: Workspace, call: Call) -> Answer:
+    """The entries whole, as far as they fit: long ones share what short ones leave of `max_tokens`."""
+    offset, listing = call.args.get("offset", 0), get(ws, call.args["ids"])
     if offset and len(listing.entries) > 1:
         raise InvalidArgument("offset goes with one id.", hint="Call it for each id.")
-    longest = max(len(entry.content) for entry in listing.entries)
-    check_range("offset", offset, 0, longest - 1)
-    left, ends = (max_tokens or MAX_TOKENS) * CHARS_PER_TOKEN, {}
-    by_size = sorted(listing.entries, key=lambda entry: len(entry.content))
-    for number, entry in enumerate(by_size):
-        ends[entry.id] = _end(entry.content, offset, left // (len(by_size) - number))
-        left -= ends[entry.id] - offset
-    cut = {entry.id: end for entry in by_size if (end := ends[entry.id]) < len(entry.content)}
+    sizes = sorted(len(entry.content) for entry in listing.entries)
+    check_range("offset", offset, 0, sizes[-1] - 1)
+    share = left = (call.max_tokens or MAX_TOKENS) * CHARS_PER_TOKEN
+    for number, size in enumerate(sizes):
+        share = left // (len(sizes) - number)
+        left -= min(size, share)
+    ends = {entry.id: _end(entry.content, offset, share) for entry in listing.entries}
     shown = replace(listing, entries=tuple(replace(e, content=e.content[offset : ends[e.id]]) for e in listing.entries))
-    if layout == "json":
-        data = listing_json(shown)
-        for each, entry in zip(data["entries"], listing.entries, strict=True):
-            if entry.id in cut:
-                each |= {"truncated": True, "next_offset": cut[entry.id], "left": len(entry.content) - cut[entry.id]}
-        return json_text(data, MOST_TOKENS * CHARS_PER_TOKEN)
-    items = [replace(item, partial=item.entry.id in cut or offset > 0) for item in entry_items(shown, detailed=True)]
-    parts = [DATA_FOLLOWS, *_first_notice(listing.notices), _whole(items)]
-    parts += [_left(entry, cut[entry.id]) for entry in listing.entries if entry.id in cut]
-    return "\n\n".join(parts)
+    data, items, more = listing_json(shown), [], []
+    for entry, item, each in zip(listing.entries, entry_items(shown, detailed=True), data["entries"], strict=True):
+        if left := len(entry.content) - ends[entry.id]:
+            each |= {"truncated": True, "left": left, "next_offset": ends[entry.id]}
+            said = f"{left:,} of {len(entry.content):,} characters of {entry.short_id} are left"
+            more.append(f"{said}: context_get with this id and offset={ends[entry.id]} goes on.")
+        items.append(replace(item, partial=left > 0 or offset > 0))
+    text = "\n\n".join([DATA_FOLLOWS, *_first_notice(listing.notices), _whole(items), *more])
+    return Answer(text, data | {"notices": list(map(for_agents, listing.notices))})
 
 
 def _end(text: str, start: int, room: int) -> int:
@@ -136,12 +160,7 @@ def _end(text: str, start: int, room: int) -> int:
     return next((cut + 1 for mark in "\n " if (cut := text.rfind(mark, start + room // 2, end)) >= 0), end)
 
 
-def _left(entry: Entry, end: int) -> str:
-    left = f"{len(entry.content) - end:,} of {len(entry.content):,} characters of {entry.short_id} are left"
-    return f"{left}: context_get with this id and offset={end} goes on."
-
-
-def _update(ws: Workspace, call: Call) -> str:
+def _update(ws: Workspace, call: Call) -> Answer:
     args = dict(call.args)
     if not args.pop("restore", False):
         return _receipt(update(ws, **args), "Updated")
@@ -150,62 +169,26 @@ def _update(ws: Workspace, call: Call) -> str:
     return _receipt(restore(ws, args["id"]), "Restored")
 
 
-def _analyze(ws: Workspace, call: Call) -> str:
-    args = dict(call.args)
-    layout, _ = _form(args)
-    mode = one_of(("query", "note"), args.get("mode", "query"), "mode")
+def _analyze(ws: Workspace, call: Call) -> Answer:
+    mode, text = one_of(("query", "note"), call.args.get("mode", "query"), "mode"), call.args["text"]
     from ...search.understanding import analysis_of, read_note  # slow to import
 
-    data = note_json(read_note(ws, args["text"])) if mode == "note" else analysis_json(analysis_of(ws, args["text"]))
-    if layout == "json":
-        return json_text(data)
-    if layout == "detailed":
-        return fenced("json", json.dumps(cleaned(data), ensure_ascii=False, indent=1))
-    return fenced(mode, outline(data))
+    data = note_json(read_note(ws, text)) if mode == "note" else analysis_json(analysis_of(ws, text))
+    if call.layout == "concise":
+        return Answer(fenced(mode, outline(data)), data)
+    return Answer(fenced("json", json.dumps(cleaned(data), ensure_ascii=False, indent=1)), data)
 
 
-ANSWERS: Mapping[str, Callable[[Workspace, Call], str]] = {
-    "context_save": lambda ws, call: _receipt(save(ws, **_without_blanks(call.args), by=call.client), "Saved"),
+ANSWERS: Mapping[str, Callable[[Workspace, Call], Answer]] = {
+    "context_save": lambda ws, call: _receipt(save(ws, **call.args, by=call.client), "Saved"),
     "context_search": _search,
-    "context_recent": _recent,
+    "context_recent": lambda ws, call: _listed(ws, recent(ws, **call.args, load_model=not call.loading), call),
     "context_find": _find,
     "context_get": _get,
     "context_update": _update,
     "context_delete": lambda ws, call: _receipt(delete(ws, call.args["id"], whole_files=False), "Deleted"),
     "context_analyze": _analyze,
 }
-
-
-def _without_blanks(args: dict[str, Any]) -> dict[str, Any]:
-    """Arguments as meant by clients that send an empty text for what they leave out."""
-    return {name: value for name, value in args.items() if value != "" or name == "content"}
-
-
-def _form(args: dict[str, Any]) -> tuple[str, int | None]:
-    """The format and the most tokens that an answer was asked for, which it takes out."""
-    layout, max_tokens = args.pop("format", "") or "concise", args.pop("max_tokens", None)
-    check_range("max_tokens", max_tokens, LEAST_TOKENS, MOST_TOKENS)
-    return one_of(FORMATS, layout, "format"), max_tokens
-
-
-def _tokens(layout: str, entries: int) -> int:
-    """How many tokens an answer takes at most where nobody said."""
-    concise = max(CONCISE_TOKENS, EACH_TOKENS * entries)
-    return {"concise": concise, "detailed": MAX_TOKENS, "json": MOST_TOKENS}[layout]
-
-
-def json_text(data: Json, room: int = MOST_TOKENS * CHARS_PER_TOKEN) -> str:
-    """The JSON as a text of about `room` characters: whole entries that do not fit are counted in `omitted`."""
-    if "notices" in data:
-        data = data | {"notices": [for_agents(notice) for notice in data["notices"]]}
-    data = cleaned(data)
-    for name in {"hits", "entries"} & data.keys():
-        left = room - len(json.dumps(data | {name: []}, ensure_ascii=False))
-        sizes = accumulate(len(json.dumps(one, ensure_ascii=False)) + 2 for one in data[name])
-        fitting = bisect_right(list(sizes), left)
-        if omitted := len(data[name]) - fitting:
-            data |= {name: data[name][:fitting], "omitted": omitted}
-    return json.dumps(data, ensure_ascii=False)
 
 
 def day_text(ws: Workspace, date: str) -> str:
@@ -237,44 +220,43 @@ def _whole(items: Sequence[Item]) -> str:
 # -- answers --------------------------------------------------------------------------------------------
 
 
-def _receipt(receipt: Receipt, done: str) -> str:
+def _receipt(receipt: Receipt, done: str) -> Answer:
     done, notices = done_text(done, receipt.notices)
     line = f"{done} {short(receipt.id)} ({receipt.date} {receipt.time}, {one_line(receipt.path)})."
     tags = ", ".join(map(one_line, receipt.suggested_tags))
     more = _first_notice(notices) or ([f"Tags of the journal that fit: {tags}."] if tags else [])
-    return "\n".join([line, *more])
+    return Answer("\n".join([line, *more]), receipt_json(receipt))
 
 
-def _listed(ws: Workspace, listing: Listing, layout: str) -> str:
-    data, count = listing_json(listing), len(listing.entries)
-    room = _tokens(layout, count) * CHARS_PER_TOKEN
-    if layout == "json":
-        return json_text(data, room)
-    items = entry_items(listing, length=WHOLE_CONTENT, detailed=True)
-    if layout == "concise":  # the titles always stand in it, or a cursor would lead past entries that nobody saw
-        items = entry_items(listing, length=max(80, room // max(1, count) - 60))
+def _listed(ws: Workspace, listing: Listing, call: Call) -> Answer:
+    room = call.room(len(listing.entries))
+    if call.layout != "concise":
+        items = entry_items(listing, length=WHOLE_CONTENT, detailed=True)
+    else:  # no title is left out, or a cursor would lead past entries that nobody saw
+        items = entry_items(listing, length=max(80, room // max(1, len(listing.entries)) - 60))
         room = max(room, sum(len(listed(item, Level.TITLE)) + 1 for item in items) + 200)
-    return _found(ws, data, items, layout, room, cure="lower limit")
+    return _found(ws, listing_json(listing), items, call, room, cure="lower limit")
 
 
-def _found(ws: Workspace, data: Json, items: list[Item], layout: str, room: int, *, cure: str) -> str:
+def _found(ws: Workspace, data: Json, items: list[Item], call: Call, room: int, *, cure: str) -> Answer:
     """As much of the items as fits, what to know of them, and how to get the rest."""
     notices = _first_notice(data["notices"])
+    data |= {"notices": list(map(for_agents, data["notices"]))}
     if not items:
-        if not ws.index.counts().entries:
-            return "The journal is empty: context_save adds its first entry."
-        return f"Nothing found. {notices[0] if notices else 'Try other words, or fewer filters.'}"
+        empty = "The journal is empty: context_save adds its first entry."
+        nothing = f"Nothing found. {notices[0] if notices else 'Try other words, or fewer filters.'}"
+        return Answer(nothing if ws.index.counts().entries else empty, data)
     head = [*notices, f"{len(items)} of {data['total']}. {DATA_FOLLOWS}", *_counts(data)]
-    show = listed if layout == "concise" else render
-    levels = fit(items, room - len("\n".join(head)), show)
-    lines = [show(item, level) for item, level in zip(items, levels, strict=True) if level]
-    body = fenced("entries", "\n".join(lines)) if layout == "concise" else render_items(items, levels)
+    concise = call.layout == "concise"
+    levels = fit(items, room - len("\n".join(head)), listed if concise else render)
+    lines = "\n".join(listed(item, level) for item, level in zip(items, levels, strict=True) if level)
+    body = fenced("entries", lines) if concise else render_items(items, levels)
     more = []
     if dropped := levels.count(Level.NOTHING):
         more.append(f"{dropped} more did not fit: {cure}.")
     if "cursor" in data:
         more.append(f'More: the same call with cursor="{data["cursor"]}".')
-    return "\n".join([*head, body, *more])
+    return Answer("\n".join([*head, body, *more]), data, len(items))
 
 
 def _counts(data: Json) -> list[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib.metadata
-import json
 import logging
 import os
 import signal
@@ -21,16 +20,16 @@ from typing import Any, TypeVar, cast
 import anyio
 from mcp import types
 from mcp.server import Server, ServerRequestContext
-from mcp.server.caching import CacheableMethod, CacheHint
+from mcp.server.caching import CACHEABLE_METHODS, CacheHint
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from ...errors import InvalidArgument, SynapticError
 from ...index.embedding import Embedder
-from ..present import brief, cleaned, one_line
+from ..present import brief, one_line
 from ..wire import error_json
-from .answers import ANSWERS, Call, day_text, entry_text, for_agents, starting
+from .answers import Call, answer, day_text, entry_text, for_agents, json_text, starting
 from .tools import BY_NAME, INSTRUCTIONS, TOOLS, check_arguments
 from .transport import Lines, without_surrogates
 from .worker import Worker
@@ -40,14 +39,8 @@ log = logging.getLogger(__name__)
 WARM_UP_AFTER_S = 0.02
 """The answer that starts the warm-up is written first."""
 
-_LISTS: tuple[CacheableMethod, ...] = (
-    "server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list"
-)  # fmt: skip
-_CACHE: dict[CacheableMethod, CacheHint] = {
-    **dict.fromkeys(_LISTS, CacheHint(3_600_000, "public")),
-    "resources/read": CacheHint(0, "private"),
-}
-"""Lists are the same for everybody while a version runs; notes are a person's, and change at any moment."""
+_CACHE = {name: CacheHint(3_600_000, "public") for name in CACHEABLE_METHODS if name != "resources/read"}
+"""Lists are the same for everybody while a version runs. What is read is a person's, and changes: the SDK's default."""
 
 Context = ServerRequestContext[Worker, Any]
 Result = TypeVar("Result")
@@ -140,30 +133,29 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
         if params.name not in BY_NAME:
             raise InvalidArgument(f"There is no tool {params.name!r}.", valid=BY_NAME)
         args = check_arguments(BY_NAME[params.name], given)
-        answer_to, known = ANSWERS[params.name], ctx.session.client_params
+        known = ctx.session.client_params
         client = one_line(known.client_info.name)[:60] or None if known else None
         if "query" in args and args.get("strategy") != "lexical" and worker.loading:
             await worker.model_tried()
-        text, failed = (
-            await asyncio.wrap_future(worker.submit(lambda ws: answer_to(ws, Call(args, client, worker.loading)))),
-            False,
-        )
+        future = worker.submit(lambda ws: answer(ws, params.name, Call(args, client, worker.loading)))
+        return _result(await asyncio.wrap_future(future))
     except SynapticError as error:
-        text, failed = _error_text(error, as_json), True
+        wrong = error
     except Exception as error:
         log.exception("%s failed", one_line(params.name))
         problem = f"{params.name} failed inside Synaptic ({type(error).__name__}); the server's log has the details."
-        text, failed = _error_text(SynapticError(problem, hint="`synaptic doctor` looks for the cause."), as_json), True
-    content = types.TextContent(type="text", text=without_surrogates(text))
-    return types.CallToolResult(content=[content], is_error=failed)
+        wrong = SynapticError(problem, hint="`synaptic doctor` looks for the cause.")
+    return _result(_error_text(wrong, as_json), failed=True)
 
 
-def _error_text(error: SynapticError, as_json: bool) -> str:
-    if not as_json:
-        return brief(for_agents(str(error)))
-    said = SynapticError(for_agents(error.message), valid=error.valid, hint=for_agents(error.hint))
-    said.code = error.code
-    return json.dumps(cleaned(error_json(said)), ensure_ascii=False)
+def _result(text: str, *, failed: bool = False) -> types.CallToolResult:
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=without_surrogates(text))], is_error=failed
+    )
+
+
+def _error_text(error: SynapticError, as_json: bool = False) -> str:
+    return for_agents(json_text(error_json(error)) if as_json else brief(str(error)))
 
 
 # -- resources and the prompt ---------------------------------------------------------------------------
@@ -196,7 +188,7 @@ async def _read_resource(ctx: Context, params: types.ReadResourceRequestParams) 
             raise InvalidArgument(f"There is no resource {uri}.", valid=(f"{_JOURNAL}{{date}}", f"{_ENTRY}{{id}}"))
         text = await asyncio.wrap_future(ctx.lifespan_context.submit(lambda ws: read(ws, uri.removeprefix(place))))
     except SynapticError as error:
-        raise MCPError(code=types.INVALID_PARAMS, message=_error_text(error, False), data={"uri": uri}) from error
+        raise MCPError(code=types.INVALID_PARAMS, message=_error_text(error), data={"uri": uri}) from error
     except Exception as error:
         log.exception("%s failed", one_line(uri))
         raise MCPError(code=types.INTERNAL_ERROR, message=f"Reading it failed ({type(error).__name__}).") from error

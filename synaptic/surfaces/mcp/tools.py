@@ -54,7 +54,6 @@ _OBJECT = {"type": "object"}
 
 def _tool(
     name: str,
-    title: str,
     description: str,
     parameters: Json,
     required: Sequence[str],
@@ -74,6 +73,7 @@ def _tool(
     if required:
         schema["required"] = list(required)
     meta = {"anthropic/maxResultSizeChars": MOST_TOKENS * CHARS_PER_TOKEN} if "format" in parameters else None
+    title = f"Synaptic: {name.partition('_')[2]}"
     return Tool(name=name, title=title, description=description, input_schema=schema, annotations=hints, _meta=meta)
 
 
@@ -84,14 +84,14 @@ def check_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     Raises InvalidArgument for an unknown, a missing or a wrong one, and names what is valid.
     """
     parameters: Json = tool.input_schema["properties"]
-    given = {name: value for name, value in given.items() if name in _FREE_TEXTS or value not in _NULLS}
+    given = {name: value for name, value in given.items() if not _left_out(name, value)}
     unknown = [name for name in given if name not in parameters]
     if unknown:
         raise InvalidArgument(f"{tool.name} has no argument {_shown(unknown[0])}.", valid=parameters)
-    missing = [name for name in tool.input_schema.get("required", ()) if given.get(name) is None]
+    missing = [name for name in tool.input_schema.get("required", ()) if name not in given]
     if missing:
         raise InvalidArgument(f"{tool.name} needs {missing[0]}.", hint="Call it again with that argument.")
-    return {name: _converted(name, value, parameters[name]) for name, value in given.items() if value is not None}
+    return {name: _converted(name, value, parameters[name]) for name, value in given.items()}
 
 
 def _converted(name: str, value: Any, schema: Json) -> Any:
@@ -113,9 +113,12 @@ def _listed(value: Any) -> Any:
     return [one for one in values if one is not None]
 
 
-_NULLS = (None, "null", "None")
-_FREE_TEXTS = frozenset(("content", "append", "title", "query", "text"))
-"""Where a person may mean the word null."""
+def _left_out(name: str, value: Any) -> bool:
+    """Whether a client means nothing by a value; in a text a person may mean the word null."""
+    texts = ("content", "append", "title", "query", "text")
+    return value is None or (name not in texts and (value in ("null", "None") or (value == "" and name != "project")))
+
+
 _SEPARATED = {
     **dict.fromkeys(("tags", "add_tags", "remove_tags", "project"), ","),
     **dict.fromkeys(("type", "ids", "supersedes"), r"[,\s]"),
@@ -168,7 +171,6 @@ _FILTERS: Json = {
 TOOLS: tuple[Tool, ...] = (
     _tool(
         "context_save",
-        "Save a memory",
         "Save one memory to the user's Markdown journal: a decision and its reason, a finding, an unfinished state, "
         "a handoff. Never secrets.",
         {
@@ -188,7 +190,6 @@ TOOLS: tuple[Tool, ...] = (
     ),
     _tool(
         "context_search",
-        "Search the journal",
         "Search the journal by words and meaning, best first. Use it before you answer about past work, "
         'decisions or preferences: "what did we decide", "like last time", "why is it so".',
         {
@@ -214,7 +215,6 @@ TOOLS: tuple[Tool, ...] = (
     ),
     _tool(
         "context_recent",
-        "Read the newest entries",
         'The newest entries, for the start of a session: "where did we leave off". With a query, the fitting '
         "ones of the last 50.",
         {
@@ -228,7 +228,6 @@ TOOLS: tuple[Tool, ...] = (
     ),
     _tool(
         "context_find",
-        "List entries",
         "List entries by what they are marked with; without a query a timeline, newest first.",
         {
             **_FILTERS,
@@ -248,7 +247,6 @@ TOOLS: tuple[Tool, ...] = (
     ),
     _tool(
         "context_get",
-        "Read entries whole",
         "Entries whole, by id.",
         {
             "ids": _say(_LIST, "long or short"),
@@ -261,7 +259,6 @@ TOOLS: tuple[Tool, ...] = (
     ),
     _tool(
         "context_update",
-        "Correct an entry",
         "Correct an entry in its Markdown file; what you leave out stays.",
         {
             "id": _TEXT,
@@ -282,7 +279,6 @@ TOOLS: tuple[Tool, ...] = (
     ),
     _tool(
         "context_delete",
-        "Delete an entry",
         "Delete an entry from its Markdown file; context_update with restore brings it back.",
         {"id": _TEXT},
         ("id",),
@@ -291,7 +287,6 @@ TOOLS: tuple[Tool, ...] = (
     ),
     _tool(
         "context_analyze",
-        "Read a question or note",
         "What a question asks for and how it would be searched; or a note with its dates and names made plain.",
         {"text": _TEXT, "mode": {"type": "string", "enum": ["query", "note"], "default": "query"}, "format": _TEXT},
         ("text",),
