@@ -39,7 +39,9 @@ log = logging.getLogger(__name__)
 WARM_UP_AFTER_S = 0.02
 """The answer that starts the warm-up is written first."""
 
-_CACHE = {name: CacheHint(3_600_000, "public") for name in CACHEABLE_METHODS if name != "resources/read"}
+_CACHE: dict[Any, CacheHint] = {
+    name: CacheHint(3_600_000, "public") for name in CACHEABLE_METHODS if name != "resources/read"
+}
 """Lists are the same for everybody while a version runs. What is read is a person's, and changes: the SDK's default."""
 
 Context = ServerRequestContext[Worker, Any]
