@@ -136,7 +136,7 @@ def listed(item: Item, level: Level) -> str:
         text = clean(item.text if level is Level.WHOLE else item.snippet)
     title = one_line(entry.title)
     short = title if len(title) <= TITLE_CHARS else f"{title[:TITLE_CHARS]}…"
-    said = text if text.startswith(title.rstrip(".… ")) else f"{short}\n{text}"
+    said = text if text.startswith(title.rstrip(".… ")) else f"{short}\n{text}".rstrip()
     more = item.partial if level is Level.WHOLE else one_line(entry.content) != one_line(said)
     marks = _marks(item, full=False)
     stamp = f"{entry.short_id} {entry.date if entry.dated else 'undated'} {entry.type}{f' ({marks})' if marks else ''}"

@@ -24,6 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters, types
 from mcp.shared.exceptions import MCPError
+from outside import data_of, for_programs
 
 from synaptic.config import DEFAULT_MODEL
 from synaptic.errors import InvalidArgument, ModelError
@@ -74,12 +75,10 @@ def text(result: types.CallToolResult) -> str:
 
 
 async def call(client: Client, name: str, **args: Any) -> dict[str, Any]:
-    """The structured answer of a call that must succeed; the client checks it against the output schema."""
-    result = await client.call_tool(name, args)
-    assert not result.is_error, text(result)
-    data = result.structured_content
-    assert isinstance(data, dict)
-    return data
+    """What a call that must succeed says to a program."""
+    result = await client.call_tool(name, for_programs(name, args))
+    assert not result.is_error and result.structured_content is None, text(result)
+    return data_of(text(result))
 
 
 async def refusal(client: Client, name: str, **args: Any) -> str:
@@ -104,7 +103,7 @@ async def a_session(client: Client) -> None:
         files=["src/store.py"],
         project="shop",
     )
-    assert saved["success"] and not saved["queued"]
+    assert saved["done"] == "Saved" and not saved["notices"]
     found = await call(client, "context_search", query="sqlite-vec lancedb", explain=True)
     hit = found["hits"][0]
     assert hit["id"] == saved["id"] and hit["by"] == "test-client" and hit["why"]["ranks"]["lexical"] == 1
@@ -113,7 +112,7 @@ async def a_session(client: Client) -> None:
     assert entry["tags"] == ["db", "search"] and entry["content"].endswith("Measured on 450 notes.")
     assert (await call(client, "context_find", tags="search", project="shop", facets=True))["total"] == 1
     assert (await call(client, "context_recent"))["entries"][0]["id"] == saved["id"]
-    await call(client, "context_delete", id=saved["id"])
+    await call(client, "context_delete", id=f"syn:{saved['id']}")
     assert saved["id"] in await refusal(client, "context_get", ids=saved["id"])
     gone = await call(client, "context_search", query="sqlite-vec lancedb")
     assert saved["id"] not in {hit["id"] for hit in gone["hits"]}
@@ -151,23 +150,36 @@ def environment(home: Path, **env: str) -> dict[str, str]:
 
 
 @pytest.mark.anyio
-async def test_tools_are_slim(connect: Callable[..., Client]) -> None:
+async def test_tools_are_slim_and_say_what_they_do(connect: Callable[..., Client]) -> None:
     async with connect() as client:
-        listed = (await client.list_tools()).tools
-        whole = sum(len(t.model_dump_json(by_alias=True, exclude_none=True, exclude={"output_schema"})) for t in listed)
-    named = sum(len(json.dumps([t.name, t.description, t.input_schema], separators=(",", ":"))) for t in listed)
-    assert named < 6_000 and whole < 7_000
-    for tool in listed:
-        assert '"title":{"type"' in json.dumps(tool.input_schema).replace(" ", "") or "title" not in tool.input_schema
-        assert "anyOf" not in json.dumps(tool.input_schema) and '"null"' not in json.dumps(tool.input_schema)
-        assert '"type": [' not in json.dumps([tool.input_schema, tool.output_schema])  # some clients know only one
+        answer = await client.list_tools()
+    schemas = [json.dumps(tool.input_schema, separators=(",", ":")) for tool in answer.tools]
+    said = "".join(f"{tool.name}{tool.description}" for tool in answer.tools)
+    assert len(said) + sum(map(len, schemas)) <= 6_600
+    for tool, schema in zip(answer.tools, schemas, strict=True):
+        assert '"title":{"type"' in schema or "title" not in tool.input_schema
+        assert "anyOf" not in schema and '"null"' not in schema and '"type":[' not in schema
         assert tool.input_schema["additionalProperties"] is False
-        assert tool.output_schema and tool.annotations and tool.annotations.open_world_hint is False
-    assert {t.name for t in listed if t.annotations and t.annotations.read_only_hint} == EIGHT - {
-        "context_save",
-        "context_update",
-        "context_delete",
-    }
+        assert tool.output_schema is None and tool.title == f"Synaptic: {tool.name.removeprefix('context_')}"
+        hints = tool.annotations
+        assert hints and hints.open_world_hint is False and hints.read_only_hint == ("format" in schema)
+        assert hints.destructive_hint == (tool.name == "context_delete")
+        assert hints.idempotent_hint == (tool.name not in ("context_save", "context_update"))
+        assert (tool.meta is not None) == hints.read_only_hint
+    assert [tool.name for tool in answer.tools if "format" not in tool.input_schema["properties"]] == [
+        f"context_{verb}" for verb in ("save", "update", "delete")
+    ]
+    for phrase in ("what did we decide", "like last time", "where did we leave off"):
+        assert phrase in said
+
+
+@pytest.mark.anyio
+async def test_lists_may_be_kept_and_what_is_read_is_private(connect: Callable[..., Client]) -> None:
+    async with connect() as client:
+        listed = [await client.list_tools(), await client.list_prompts(), await client.list_resource_templates()]
+        read = await client.read_resource("synaptic://journal/today")
+    assert {(answer.ttl_ms, answer.cache_scope) for answer in listed} == {(3_600_000, "public")}
+    assert (read.ttl_ms, read.cache_scope) == (0, "private")
 
 
 @pytest.mark.anyio
@@ -178,20 +190,6 @@ async def test_instructions_say_when(connect: Callable[..., Client], mode: str) 
     assert told == INSTRUCTIONS and len(told.encode()) < 2_048
     for word in ("context_search", "context_save", "handoff", "supersedes", "secrets", "instructions"):
         assert word in told
-
-
-@pytest.mark.anyio
-async def test_output_schemas_name_every_field(connect: Callable[..., Client]) -> None:
-    async with connect() as client:
-        receipt = await call(client, "context_save", content="One.", tags=["a"])
-        found = await call(client, "context_search", query="which one?", sub_queries=["one"], explain=True)
-        listed = await call(client, "context_find", facets=True)
-    assert set(receipt) == set(BY_NAME["context_save"].output_schema["properties"])
-    search = BY_NAME["context_search"].output_schema["properties"]
-    assert set(found) == set(search) and set(found["hits"][0]) == set(search["hits"]["items"]["properties"])
-    find = BY_NAME["context_find"].output_schema["properties"]
-    assert set(listed) | {"cursor"} == set(find)
-    assert set(listed["entries"][0]) == set(find["entries"]["items"]["properties"])
 
 
 # -- wrong calls ----------------------------------------------------------------------------------------
@@ -226,7 +224,11 @@ async def test_output_schemas_name_every_field(connect: Callable[..., Client]) -
         ("context_get", {"ids": ["zzzzzzzz"]}, ["zzzzzzzz"]),
         ("context_save", {"content": "x", "importance": 11}, ["importance is 11", "0 to 10"]),
         ("context_save", {"content": "x", "at": "soonish"}, ["'soonish'", "yesterday"]),
+        ("context_find", {"format": "long"}, ["'long'", "concise, detailed, json"]),
+        ("context_get", {"ids": "null"}, ["context_get needs ids"]),
         ("context_update", {"id": "zzzzzzzz"}, ["Nothing to update", "add_tags"]),
+        ("context_update", {"id": "zzzzzzzz", "restore": "true", "title": "x"}, ["restore", "id, restore"]),
+        ("context_update", {"id": "zzzzzzzz", "restore": True}, ["The trash has no zzzzzzzz"]),
         ("context_delete", {"id": "zzzzzzzz"}, ["zzzzzzzz"]),
         ("context_analyse", {"text": "x"}, ["no tool", "context_search"]),
         ("context_analyze", {"text": "x", "mode": "poem"}, ["poem", "query, note"]),
@@ -237,9 +239,12 @@ async def test_a_wrong_call_is_told_what_is_valid(
 ) -> None:
     async with connect(mode) as client:
         said = await refusal(client, name, **args)
+        told = json.loads(await refusal(client, name, **args | {"format": "json"})) if "format" not in args else None
     for part in says:
         assert part in said
     assert "\n" not in said and len(said) < 600
+    if told:
+        assert told["success"] is False and told["error"]["code"] in ("invalid-argument", "not-found")
 
 
 @pytest.mark.anyio
@@ -249,8 +254,17 @@ async def test_what_clients_really_send(connect: Callable[..., Client]) -> None:
         saved = await call(client, "context_save", **sent, project="")
         (entry,) = (await call(client, "context_get", ids=[saved["id"].partition("-")[2]]))["entries"]
         assert entry["tags"] == ["style", "editor"] and entry["importance"] == 7
-        for args in ({"tags": "style"}, {"tags": ["nothing", "STYLE"]}, {"since": "", "limit": 5.0}):
+        for args in ({"tags": "style"}, {"tags": ["nothing", "STYLE"]}, {"since": "", "limit": 5.0}, {"days": "null"}):
             assert (await call(client, "context_search", query="tabs", **args))["total"] == 1
+        more = await call(client, "context_save", content="null", tags="a b, c", type="issue", project="web, shop")
+        (entry,) = (await call(client, "context_get", ids=f"syn:{more['id']}"))["entries"]
+        assert (entry["tags"], entry["content"], entry["project"]) == (["a-b", "c"], "null", "web, shop")
+        await call(client, "context_update", id=more["id"], remove_tags="a-b,c", project="web")
+        both = await call(client, "context_get", ids=f"{saved['short']}, syn:{more['id']}", offset="0")
+        assert [entry["id"] for entry in both["entries"]] == [saved["id"], more["id"]]
+        for project, total in (("web", 1), ("web, shop", 1), (["shop"], 0), (["shop", "WEB"], 1)):
+            assert (await call(client, "context_recent", project=project))["total"] == total
+        assert (await call(client, "context_find", type="issue note", tags=None))["total"] == 2
 
 
 NAMES = st.sampled_from([*BY_NAME["context_search"].input_schema["properties"], "x"])
@@ -443,7 +457,7 @@ async def test_a_broken_config_is_every_tools_answer_until_it_is_mended(
         with pytest.raises(MCPError, match="jounal"):
             await client.read_resource("synaptic://journal/today")
         (home / "config.toml").unlink()
-        assert (await call(client, "context_save", content="Mended."))["success"]
+        assert (await call(client, "context_save", content="Mended."))["done"] == "Saved"
 
 
 @pytest.mark.anyio

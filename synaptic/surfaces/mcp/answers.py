@@ -43,9 +43,8 @@ from ..wire import WHOLE_CONTENT, Json, analysis_json, listing_json, note_json, 
 from .tools import FORMATS, LEAST_TOKENS, MOST_TOKENS
 
 MAX_TOKENS = 4_000
-CONCISE_TOKENS = 400
-EACH_TOKENS = 45
-"""What an entry of a longer list may take."""
+CONCISE_CHARS, EACH_CHARS = 1_400, 150
+"""Of a list, and of each entry of a longer one: 400 and 45 tokens (o200k: 3.5 characters each, with ids and code)."""
 
 _FOR_AGENTS = (
     (r"`synaptic restore ([^`\s]+)`", r"`context_update` with id \1 and restore: true"),
@@ -69,9 +68,9 @@ class Call:
 
     def room(self, entries: int) -> int:
         """How many characters an answer of so many entries may take."""
-        concise = max(CONCISE_TOKENS, EACH_TOKENS * entries)
-        usual = {"concise": concise, "detailed": MAX_TOKENS, "json": MOST_TOKENS}[self.layout]
-        return (self.max_tokens or usual) * CHARS_PER_TOKEN
+        if self.layout == "concise" and not self.max_tokens:
+            return max(CONCISE_CHARS, EACH_CHARS * entries)
+        return (self.max_tokens or (MOST_TOKENS if self.layout == "json" else MAX_TOKENS)) * CHARS_PER_TOKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +243,7 @@ def _found(ws: Workspace, data: Json, items: list[Item], call: Call, room: int, 
     data |= {"notices": list(map(for_agents, data["notices"]))}
     if not items:
         empty = "The journal is empty: context_save adds its first entry."
-        nothing = f"Nothing found. {notices[0] if notices else 'Try other words, or fewer filters.'}"
+        nothing = f"Nothing found. {data['notices'][0] if notices else 'Try other words, or fewer filters.'}"
         return Answer(nothing if ws.index.counts().entries else empty, data)
     head = [*notices, f"{len(items)} of {data['total']}. {DATA_FOLLOWS}", *_counts(data)]
     concise = call.layout == "concise"
