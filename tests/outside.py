@@ -20,7 +20,9 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters, types
 from mcp.client._transport import Transport
 
-_RECEIPT = re.compile(r"[\w ]+:? (?P<short>\w{8}) \((?P<date>\S+) (?P<time>\S+), (?P<path>.+)\)\.$", re.MULTILINE)
+_RECEIPT = re.compile(
+    r"(?P<done>[\w ]+?):? (?P<short>\w{8}) \((?P<date>\S+) (?P<time>\S+), (?P<path>.+)\)\.$", re.MULTILINE
+)
 _READING = {"search", "recent", "find", "get", "analyze"}
 SYNAPTIC = str(Path(sys.executable).with_name("synaptic"))
 TIMEOUT_S = 120
