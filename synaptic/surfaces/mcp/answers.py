@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import Any
 
 from ...errors import InvalidArgument, check_range, one_of
@@ -30,16 +28,15 @@ from ..present import (
     done_text,
     entry_items,
     fenced,
-    fit,
+    fitting,
     hit_items,
     listed,
     one_line,
     outline,
     render,
-    render_items,
     short,
 )
-from ..wire import WHOLE_CONTENT, Json, analysis_json, listing_json, note_json, receipt_json, search_json
+from ..wire import WHOLE_CONTENT, Json, analysis_json, listing_json, note_json, search_json
 from .tools import FORMATS, LEAST_TOKENS, MOST_TOKENS
 
 MAX_TOKENS = 4_000
@@ -48,7 +45,7 @@ CONCISE_CHARS, EACH_CHARS = 1_400, 150
 
 _FOR_AGENTS = (
     (r"`synaptic restore ([^`\s]+)`", r"`context_update` with id \1 and restore: true"),
-    (r"`synaptic delete ([^`\s]+)`", r"`context_delete` with id \1"),
+    (r"`synaptic delete ([^`\s]+)` removes", r"`context_delete` with id \1 removes"),
     (r"`synaptic (recent|search|find|get)[^`]*`", r"`context_\1`"),
     (r"`--(\w+)`", r"`\1: true`"),
     (r"`(synaptic [^`]+)`", r"`\1` (the user's to run)"),
@@ -75,21 +72,19 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a tool says: a text for the model, JSON for programs; `entries` is how many that holds."""
+    """What a tool says: a text for the model, and JSON for programs where it reads."""
 
     text: str
     data: Json
-    entries: int = 0
 
 
 def answer(ws: Workspace, name: str, call: Call) -> str:
     """The answer of this tool in the format that was asked for."""
-    args = {name: value for name, value in call.args.items() if value != "" or name in ("content", "project")}
+    args = dict(call.args)
     layout, max_tokens = one_of(FORMATS, args.pop("format", "concise"), "format"), args.pop("max_tokens", None)
     check_range("max_tokens", max_tokens, LEAST_TOKENS, MOST_TOKENS)
-    call = replace(call, args=args, layout=layout, max_tokens=max_tokens)
-    said = ANSWERS[name](ws, call)
-    return json_text(said.data, call.room(said.entries)) if layout == "json" else said.text
+    said = ANSWERS[name](ws, replace(call, args=args, layout=layout, max_tokens=max_tokens))
+    return json_text(said.data) if layout == "json" else said.text
 
 
 def for_agents(text: str) -> str:
@@ -99,16 +94,10 @@ def for_agents(text: str) -> str:
     return text
 
 
-def json_text(data: Json, room: int = MOST_TOKENS * CHARS_PER_TOKEN) -> str:
-    """The JSON as a text of about `room` characters: whole entries that do not fit are counted in `omitted`."""
-    data = cleaned(data)
-    for name in {"hits", "entries"} & data.keys():
-        left = room - len(json.dumps(data | {name: []}, ensure_ascii=False))
-        sizes = accumulate(len(json.dumps(one, ensure_ascii=False)) + 2 for one in data[name])
-        fitting = bisect_right(list(sizes), left)
-        if omitted := len(data[name]) - fitting:
-            data |= {name: data[name][:fitting], "omitted": omitted}
-    return json.dumps(data, ensure_ascii=False)
+def json_text(data: Json) -> str:
+    """The JSON as a text that may be displayed."""
+    notices = {"notices": list(map(for_agents, data["notices"]))} if "notices" in data else {}
+    return json.dumps(cleaned(data | notices), ensure_ascii=False)
 
 
 def _search(ws: Workspace, call: Call) -> Answer:
@@ -116,9 +105,14 @@ def _search(ws: Workspace, call: Call) -> Answer:
     filters = take_filters(args, ws.clock())
     query, prefer = args.pop("query", ""), build_preference(args.pop("prefer", {}))
     found = search(ws, query, filters=filters, prefer=prefer, load_model=not call.loading, **args)
-    room = call.room(len(found.hits))
-    items = hit_items(found, room=room if call.layout == "concise" else None)
-    return _found(ws, search_json(found), items, call, room, cure="raise max_tokens")
+    data, count = search_json(found), len(found.hits)
+    if call.layout == "json" and call.max_tokens:
+        left = call.room(count) - len(json_text(data | {"hits": []}))
+        fits = fitting((len(json_text(hit)) + 2 for hit in data["hits"]), left)
+        return Answer("", data | {"hits": data["hits"][:fits], "omitted": count - fits})
+    length = min(WHOLE_CONTENT, call.room(count) // max(1, count))
+    items = hit_items(found, length=length, detailed=call.layout == "detailed")
+    return _found(ws, data, items, call, cure="raise max_tokens")
 
 
 def _find(ws: Workspace, call: Call) -> Answer:
@@ -141,14 +135,14 @@ def _get(ws: Workspace, call: Call) -> Answer:
     ends = {entry.id: _end(entry.content, offset, share) for entry in listing.entries}
     shown = replace(listing, entries=tuple(replace(e, content=e.content[offset : ends[e.id]]) for e in listing.entries))
     data, items, more = listing_json(shown), [], []
-    for entry, item, each in zip(listing.entries, entry_items(shown, detailed=True), data["entries"], strict=True):
+    for entry, item, each in zip(listing.entries, entry_items(shown), data["entries"], strict=True):
         if left := len(entry.content) - ends[entry.id]:
             each |= {"truncated": True, "left": left, "next_offset": ends[entry.id]}
             said = f"{left:,} of {len(entry.content):,} characters of {entry.short_id} are left"
             more.append(f"{said}: context_get with this id and offset={ends[entry.id]} goes on.")
         items.append(replace(item, partial=left > 0 or offset > 0))
     text = "\n\n".join([DATA_FOLLOWS, *_first_notice(listing.notices), _whole(items), *more])
-    return Answer(text, data | {"notices": list(map(for_agents, listing.notices))})
+    return Answer(text, data)
 
 
 def _end(text: str, start: int, room: int) -> int:
@@ -193,7 +187,7 @@ ANSWERS: Mapping[str, Callable[[Workspace, Call], Answer]] = {
 def day_text(ws: Workspace, date: str) -> str:
     """All entries of a local date, oldest first, as fenced Markdown."""
     found = days(ws, date)
-    items = entry_items(found.found, detailed=True)
+    items = entry_items(found.found)
     if not items:
         return f"No entries on {found.since}."
     return f"{len(items)} entries of {found.since}. {DATA_FOLLOWS}\n\n{_whole(items)}"
@@ -202,7 +196,7 @@ def day_text(ws: Workspace, date: str) -> str:
 def entry_text(ws: Workspace, id: str) -> str:
     """One entry, whole, as fenced Markdown."""
     listing = get(ws, [id])
-    return "\n\n".join([DATA_FOLLOWS, *_first_notice(listing.notices), _whole(entry_items(listing, detailed=True))])
+    return "\n\n".join([DATA_FOLLOWS, *_first_notice(listing.notices), _whole(entry_items(listing))])
 
 
 def starting(ws: Workspace, kind: str, typed: str) -> list[str]:
@@ -213,7 +207,7 @@ def starting(ws: Workspace, kind: str, typed: str) -> list[str]:
 
 
 def _whole(items: Sequence[Item]) -> str:
-    return render_items(items, [Level.WHOLE] * len(items))
+    return "\n\n".join(render(item, Level.WHOLE) for item in items)
 
 
 # -- answers --------------------------------------------------------------------------------------------
@@ -224,38 +218,34 @@ def _receipt(receipt: Receipt, done: str) -> Answer:
     line = f"{done} {short(receipt.id)} ({receipt.date} {receipt.time}, {one_line(receipt.path)})."
     tags = ", ".join(map(one_line, receipt.suggested_tags))
     more = _first_notice(notices) or ([f"Tags of the journal that fit: {tags}."] if tags else [])
-    return Answer("\n".join([line, *more]), receipt_json(receipt))
+    return Answer("\n".join([line, *more]), {})
 
 
 def _listed(ws: Workspace, listing: Listing, call: Call) -> Answer:
-    room = call.room(len(listing.entries))
-    if call.layout != "concise":
-        items = entry_items(listing, length=WHOLE_CONTENT, detailed=True)
-    else:  # no title is left out, or a cursor would lead past entries that nobody saw
-        items = entry_items(listing, length=max(80, room // max(1, len(listing.entries)) - 60))
-        room = max(room, sum(len(listed(item, Level.TITLE)) + 1 for item in items) + 200)
-    return _found(ws, listing_json(listing), items, call, room, cure="lower limit")
+    share = call.room(len(listing.entries)) // max(1, len(listing.entries))
+    length = max(80, share - 60) if call.layout == "concise" else WHOLE_CONTENT
+    return _found(ws, listing_json(listing), entry_items(listing, length=length), call, cure="lower limit")
 
 
-def _found(ws: Workspace, data: Json, items: list[Item], call: Call, room: int, *, cure: str) -> Answer:
+def _found(ws: Workspace, data: Json, items: list[Item], call: Call, *, cure: str) -> Answer:
     """As much of the items as fits, what to know of them, and how to get the rest."""
     notices = _first_notice(data["notices"])
-    data |= {"notices": list(map(for_agents, data["notices"]))}
     if not items:
         empty = "The journal is empty: context_save adds its first entry."
-        nothing = f"Nothing found. {data['notices'][0] if notices else 'Try other words, or fewer filters.'}"
-        return Answer(nothing if ws.index.counts().entries else empty, data)
-    head = [*notices, f"{len(items)} of {data['total']}. {DATA_FOLLOWS}", *_counts(data)]
-    concise = call.layout == "concise"
-    levels = fit(items, room - len("\n".join(head)), listed if concise else render)
-    lines = "\n".join(listed(item, level) for item, level in zip(items, levels, strict=True) if level)
-    body = fenced("entries", lines) if concise else render_items(items, levels)
-    more = []
-    if dropped := levels.count(Level.NOTHING):
-        more.append(f"{dropped} more did not fit: {cure}.")
-    if "cursor" in data:
-        more.append(f'More: the same call with cursor="{data["cursor"]}".')
-    return Answer("\n".join([*head, body, *more]), data, len(items))
+        nothing = notices[0].removeprefix("Note: ") if notices else "Try other words, or fewer filters."
+        return Answer(f"Nothing found. {nothing}" if ws.index.counts().entries else empty, data)
+    head = "\n".join([*notices, f"{len(items)} of {data['total']}. {DATA_FOLLOWS}", *_counts(data)])
+    room = call.room(len(items)) - len(head)
+    if call.layout == "concise":
+        shown = listed(items, room)
+        body = fenced("entries", "\n".join(shown))
+    else:
+        blocks = [render(item, Level.WHOLE) for item in items]
+        shown = blocks[: fitting(map(len, blocks), room)]
+        body = "\n\n".join(shown)
+    more = [f"{len(items) - len(shown)} more did not fit: {cure}."] if len(shown) < len(items) else []
+    more += [f'More: the same call with cursor="{data["cursor"]}".'] if "cursor" in data else []
+    return Answer("\n".join([head, body, *more]), data)
 
 
 def _counts(data: Json) -> list[str]:
