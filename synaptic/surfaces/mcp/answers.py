@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -70,12 +71,8 @@ class Call:
         return (self.max_tokens or (MOST_TOKENS if self.layout == "json" else MAX_TOKENS)) * CHARS_PER_TOKEN
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a tool says: a text for the model, and JSON for programs where it reads."""
-
-    text: str
-    data: Json
+Answer = tuple[str, Json]
+"""What a tool says: a text for the model, and JSON for programs where it reads."""
 
 
 def answer(ws: Workspace, name: str, call: Call) -> str:
@@ -83,8 +80,8 @@ def answer(ws: Workspace, name: str, call: Call) -> str:
     args = dict(call.args)
     layout, max_tokens = one_of(FORMATS, args.pop("format", "concise"), "format"), args.pop("max_tokens", None)
     check_range("max_tokens", max_tokens, LEAST_TOKENS, MOST_TOKENS)
-    said = ANSWERS[name](ws, replace(call, args=args, layout=layout, max_tokens=max_tokens))
-    return json_text(said.data) if layout == "json" else said.text
+    text, data = ANSWERS[name](ws, replace(call, args=args, layout=layout, max_tokens=max_tokens))
+    return json_text(data) if layout == "json" else text
 
 
 def for_agents(text: str) -> str:
@@ -109,7 +106,7 @@ def _search(ws: Workspace, call: Call) -> Answer:
     if call.layout == "json" and call.max_tokens:
         left = call.room(count) - len(json_text(data | {"hits": []}))
         fits = fitting((len(json_text(hit)) + 2 for hit in data["hits"]), left)
-        return Answer("", data | {"hits": data["hits"][:fits], "omitted": count - fits})
+        return "", data | {"hits": data["hits"][:fits], "omitted": count - fits}
     length = min(WHOLE_CONTENT, call.room(count) // max(1, count))
     items = hit_items(found, length=length, detailed=call.layout == "detailed")
     return _found(ws, data, items, call, cure="raise max_tokens")
@@ -142,15 +139,13 @@ def _get(ws: Workspace, call: Call) -> Answer:
             more.append(f"{said}: context_get with this id and offset={ends[entry.id]} goes on.")
         items.append(replace(item, partial=left > 0 or offset > 0))
     text = "\n\n".join([DATA_FOLLOWS, *_first_notice(listing.notices), _whole(items), *more])
-    return Answer(text, data)
+    return text, data
 
 
 def _end(text: str, start: int, room: int) -> int:
-    """Where a part of a text ends that begins at `start`: behind a line, else a word, near the end of its room."""
+    """Where a part of a text ends that begins at `start`: behind a line, in the second half of its room."""
     end = start + room
-    if end >= len(text):
-        return len(text)
-    return next((cut + 1 for mark in "\n " if (cut := text.rfind(mark, start + room // 2, end)) >= 0), end)
+    return len(text) if end >= len(text) else text.rfind("\n", end - room // 2, end) + 1 or end
 
 
 def _update(ws: Workspace, call: Call) -> Answer:
@@ -168,8 +163,8 @@ def _analyze(ws: Workspace, call: Call) -> Answer:
 
     data = note_json(read_note(ws, text)) if mode == "note" else analysis_json(analysis_of(ws, text))
     if call.layout == "concise":
-        return Answer(fenced(mode, outline(data)), data)
-    return Answer(fenced("json", json.dumps(cleaned(data), ensure_ascii=False, indent=1)), data)
+        return fenced(mode, outline(data)), data
+    return fenced("json", json.dumps(cleaned(data), ensure_ascii=False, indent=1)), data
 
 
 ANSWERS: Mapping[str, Callable[[Workspace, Call], Answer]] = {
@@ -195,8 +190,7 @@ def day_text(ws: Workspace, date: str) -> str:
 
 def entry_text(ws: Workspace, id: str) -> str:
     """One entry, whole, as fenced Markdown."""
-    listing = get(ws, [id])
-    return "\n\n".join([DATA_FOLLOWS, *_first_notice(listing.notices), _whole(entry_items(listing))])
+    return _get(ws, Call({"ids": [id]}, max_tokens=sys.maxsize))[0]
 
 
 def starting(ws: Workspace, kind: str, typed: str) -> list[str]:
@@ -218,7 +212,7 @@ def _receipt(receipt: Receipt, done: str) -> Answer:
     line = f"{done} {short(receipt.id)} ({receipt.date} {receipt.time}, {one_line(receipt.path)})."
     tags = ", ".join(map(one_line, receipt.suggested_tags))
     more = _first_notice(notices) or ([f"Tags of the journal that fit: {tags}."] if tags else [])
-    return Answer("\n".join([line, *more]), {})
+    return "\n".join([line, *more]), {}
 
 
 def _listed(ws: Workspace, listing: Listing, call: Call) -> Answer:
@@ -233,7 +227,7 @@ def _found(ws: Workspace, data: Json, items: list[Item], call: Call, *, cure: st
     if not items:
         empty = "The journal is empty: context_save adds its first entry."
         nothing = notices[0].removeprefix("Note: ") if notices else "Try other words, or fewer filters."
-        return Answer(f"Nothing found. {nothing}" if ws.index.counts().entries else empty, data)
+        return f"Nothing found. {nothing}" if ws.index.counts().entries else empty, data
     head = "\n".join([*notices, f"{len(items)} of {data['total']}. {DATA_FOLLOWS}", *_counts(data)])
     room = call.room(len(items)) - len(head)
     if call.layout == "concise":
@@ -245,7 +239,7 @@ def _found(ws: Workspace, data: Json, items: list[Item], call: Call, *, cure: st
         body = "\n\n".join(shown)
     more = [f"{len(items) - len(shown)} more did not fit: {cure}."] if len(shown) < len(items) else []
     more += [f'More: the same call with cursor="{data["cursor"]}".'] if "cursor" in data else []
-    return Answer("\n".join([head, body, *more]), data)
+    return "\n".join([head, body, *more]), data
 
 
 def _counts(data: Json) -> list[str]:

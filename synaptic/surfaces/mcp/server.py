@@ -15,12 +15,12 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_args
 
 import anyio
 from mcp import types
 from mcp.server import Server, ServerRequestContext
-from mcp.server.caching import CACHEABLE_METHODS, CacheHint
+from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
@@ -38,11 +38,7 @@ log = logging.getLogger(__name__)
 
 WARM_UP_AFTER_S = 0.02
 """The answer that starts the warm-up is written first."""
-
-_CACHE: dict[Any, CacheHint] = {
-    name: CacheHint(3_600_000, "public") for name in CACHEABLE_METHODS if name != "resources/read"
-}
-"""Lists are the same for everybody while a version runs. What is read is a person's, and changes: the SDK's default."""
+HOUR_MS = 3_600_000
 
 Context = ServerRequestContext[Worker, Any]
 Result = TypeVar("Result")
@@ -100,7 +96,10 @@ def build_server(home: str | Path | None = None, *, embedder: Embedder | None = 
         on_list_prompts=_always(_PROMPTS),
         on_get_prompt=_get_prompt,
         on_completion=_complete,
-        cache_hints=_CACHE,
+        # what is read is a person's, and changes at any moment: the SDK's default
+        cache_hints={
+            name: CacheHint(HOUR_MS, "public") for name in get_args(CacheableMethod) if name != "resources/read"
+        },
     )
     server.middleware.append(_warm_up)
     return server

@@ -52,27 +52,16 @@ _NUMBER = {"type": "number"}
 _OBJECT = {"type": "object"}
 
 
-def _tool(
-    name: str,
-    description: str,
-    parameters: Json,
-    required: Sequence[str],
-    *,
-    read_only: bool = False,
-    destructive: bool = False,
-    idempotent: bool = False,
-) -> Tool:
-    """A tool with all four hints: a client takes one that is left out for the worst."""
+def _tool(name: str, description: str, parameters: Json, required: Sequence[str] = ()) -> Tool:
+    """A tool with all four hints, as clients take one that is left out for the worst. What reads has a `format`."""
+    reads, deletes = "format" in parameters, name == "context_delete"
     hints = ToolAnnotations(
-        read_only_hint=read_only,
-        destructive_hint=destructive,
-        idempotent_hint=read_only or idempotent,
-        open_world_hint=False,
+        read_only_hint=reads, destructive_hint=deletes, idempotent_hint=reads or deletes, open_world_hint=False
     )
     schema: Json = {"type": "object", "properties": parameters, "additionalProperties": False}
     if required:
         schema["required"] = list(required)
-    meta = {"anthropic/maxResultSizeChars": MOST_TOKENS * CHARS_PER_TOKEN} if "format" in parameters else None
+    meta = {"anthropic/maxResultSizeChars": MOST_TOKENS * CHARS_PER_TOKEN} if reads else None
     title = f"Synaptic: {name.partition('_')[2]}"
     return Tool(name=name, title=title, description=description, input_schema=schema, annotations=hints, _meta=meta)
 
@@ -211,7 +200,6 @@ TOOLS: tuple[Tool, ...] = (
             "explain": _say(_SWITCH, "say why each ranks so"),
         },
         ("query",),
-        read_only=True,
     ),
     _tool(
         "context_recent",
@@ -223,8 +211,6 @@ TOOLS: tuple[Tool, ...] = (
             "limit": _say(_WHOLE_NUMBER, "10; with a query those that fit"),
             "format": _TEXT,
         },
-        (),
-        read_only=True,
     ),
     _tool(
         "context_find",
@@ -242,8 +228,6 @@ TOOLS: tuple[Tool, ...] = (
             "cursor": _say(_TEXT, "from the answer before"),
             "format": _TEXT,
         },
-        (),
-        read_only=True,
     ),
     _tool(
         "context_get",
@@ -255,7 +239,6 @@ TOOLS: tuple[Tool, ...] = (
             "format": _TEXT,
         },
         ("ids",),
-        read_only=True,
     ),
     _tool(
         "context_update",
@@ -282,15 +265,12 @@ TOOLS: tuple[Tool, ...] = (
         "Delete an entry from its Markdown file; context_update with restore brings it back.",
         {"id": _TEXT},
         ("id",),
-        destructive=True,
-        idempotent=True,
     ),
     _tool(
         "context_analyze",
         "What a question asks for and how it would be searched; or a note with its dates and names made plain.",
         {"text": _TEXT, "mode": {"type": "string", "enum": ["query", "note"], "default": "query"}, "format": _TEXT},
         ("text",),
-        read_only=True,
     ),
 )
 
