@@ -31,7 +31,7 @@ TIMEOUT_S = 120
 def for_programs(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a call whose answer a program reads."""
     whole = {"max_tokens": 100_000} if tool == "context_get" else {}
-    return {"format": "json"} | whole | arguments if tool.removeprefix("context_") in _READING else arguments
+    return whole | arguments | {"format": "json"} if tool.removeprefix("context_") in _READING else arguments
 
 
 def data_of(text: str) -> dict[str, Any]:
@@ -44,6 +44,16 @@ def data_of(text: str) -> dict[str, Any]:
     _, _, notice = text.partition("\nNote: ")
     id = f"{found['date'].replace('-', '')}-{found['short']}"
     return {"id": id, "notices": [notice] if notice else [], **found.groupdict()}
+
+
+def _said_in_text(refusal: str) -> str:
+    """An error in the words of the text formats."""
+    if not refusal.startswith("{"):
+        return refusal
+    error = json.loads(refusal)["error"]
+    return " ".join(
+        [error["message"], *([f"Valid: {', '.join(error['valid'])}."] if error["valid"] else []), error["hint"]]
+    )
 
 
 @dataclass(frozen=True)
@@ -80,7 +90,7 @@ class Server:
         name = f"context_{tool}"
         result = self.portal.call(self.client.call_tool, name, for_programs(name, arguments))
         if result.is_error:
-            raise Refusal(self._text(result))
+            raise Refusal(_said_in_text(self._text(result)))
         return data_of(self._text(result))
 
     def up_to_date(self, tool: str, **arguments: Any) -> Any:

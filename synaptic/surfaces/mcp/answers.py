@@ -230,13 +230,12 @@ def _found(ws: Workspace, data: Json, items: list[Item], call: Call, *, cure: st
         return f"Nothing found. {nothing}" if ws.index.counts().entries else empty, data
     head = "\n".join([*notices, f"{len(items)} of {data['total']}. {DATA_FOLLOWS}", *_counts(data)])
     room = call.room(len(items)) - len(head)
-    if call.layout == "concise":
+    blocks = [render(item, Level.WHOLE) for item in items] if call.layout != "concise" else []
+    shown = blocks[: fitting(map(len, blocks), room)]
+    body = "\n\n".join(shown)
+    if not shown:
         shown = listed(items, room)
         body = fenced("entries", "\n".join(shown))
-    else:
-        blocks = [render(item, Level.WHOLE) for item in items]
-        shown = blocks[: fitting(map(len, blocks), room)]
-        body = "\n\n".join(shown)
     more = [f"{len(items) - len(shown)} more did not fit: {cure}."] if len(shown) < len(items) else []
     more += [f'More: the same call with cursor="{data["cursor"]}".'] if "cursor" in data else []
     return "\n".join([head, body, *more]), data
