@@ -43,7 +43,8 @@ from synaptic.language.query import build_filters
 from synaptic.models import Entry
 from synaptic.notes.blocks import slug_tag
 from synaptic.search.search import search
-from synaptic.surfaces.mcp.answers import ANSWERS, Call, answer, day_text
+from synaptic.surfaces.mcp.answers import Call, day_text
+from synaptic.surfaces.mcp.answers import answer as ask
 from synaptic.surfaces.mcp.tools import BY_NAME, TOOLS, check_arguments
 from synaptic.surfaces.present import Item, Level, clean, fenced, listed, one_line, render
 from synaptic.verbs.browse import recent
@@ -183,7 +184,7 @@ def test_no_id_leads_anywhere(home: Home, outside: Path, tmp_path: Path) -> None
             ):
                 spec = BY_NAME[f"context_{tool}"]
                 with pytest.raises(NotFound):
-                    ANSWERS[spec.name](ws, Call(check_arguments(spec, arguments)))
+                    ask(ws, spec.name, Call(check_arguments(spec, arguments)))
             with pytest.raises(NotFound):
                 restore(ws, way)
         assert ws.index.file.path.stat().st_ino == index  # nor did an id make the index look damaged
@@ -493,7 +494,7 @@ def test_no_argument_of_any_tool_is_syntax(tmp_path: Path) -> None:
                     given = check_arguments(
                         tool, {key: required[key] for key in tool.input_schema.get("required", ())} | {name: value}
                     )
-                    ANSWERS[tool.name](ws, Call(given))
+                    ask(ws, tool.name, Call(given))
                 except SynapticError as error:
                     refused += 1
                     assert not ABOUT_SQL.search(str(error)), (tool.name, name, value, str(error))
@@ -631,10 +632,10 @@ def test_an_answer_keeps_other_peoples_text_fenced(tmp_path: Path, rounds: Round
             ("context_find", {"limit": 100, "facets": True}),
             ("context_find", {"type": "note", "limit": 2, "facets": True}),
         ]
-        every = json.loads(answer(ws, "context_find", Call({"limit": 100, "format": "json"})))["entries"]
+        every = json.loads(ask(ws, "context_find", Call({"limit": 100, "format": "json"})))["entries"]
         asked.append(("context_get", {"ids": [entry["id"] for entry in every] + ["zzzz0000"]}))
         asked += [(tool, arguments | {"format": "detailed"}) for tool, arguments in asked]
-        texts = [answer(ws, tool, Call(arguments)) for tool, arguments in asked]
+        texts = [ask(ws, tool, Call(arguments)) for tool, arguments in asked]
         texts += [day_text(ws, day) for day in (DAY, "2026-11-19")]
     for text in texts:
         inside, outside_text = fences(text)

@@ -124,7 +124,7 @@ def _get(ws: Workspace, call: Call) -> Answer:
     if offset and len(listing.entries) > 1:
         raise InvalidArgument("offset goes with one id.", hint="Call it for each id.")
     sizes = sorted(len(entry.content) for entry in listing.entries)
-    check_range("offset", offset, 0, sizes[-1] - 1)
+    check_range("offset", offset, 0, max(0, sizes[-1] - 1))
     share = left = (call.max_tokens or MAX_TOKENS) * CHARS_PER_TOKEN
     for number, size in enumerate(sizes):
         share = left // (len(sizes) - number)
