@@ -406,7 +406,7 @@ async def test_a_small_budget_shortens_and_says_so(connect: Callable[..., Client
             args = {"query": "harbour", "limit": 20, "max_tokens": max_tokens}
             for layout in ("concise", "detailed"):
                 said = text(await client.call_tool("context_search", args | {"format": layout}))
-                assert said.startswith("20 of 20") and len(said) <= max_tokens * CHARS_PER_TOKEN + 400
+                assert "20 of 20" in said and len(said) <= max_tokens * CHARS_PER_TOKEN + 400
                 shown = sum(id in said for id in ids)
                 assert (f"{20 - shown} more did not fit: raise max_tokens" in said) == (shown < 20)
             part = await call(client, "context_search", **args)
