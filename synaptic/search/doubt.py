@@ -75,7 +75,7 @@ def notices_of(
     if request.min_similarity is not None and any(r.similarity is None for r in kept):
         notices.append("Some of these have no vector to compare yet; min_similarity let them pass.")
     if not kept and entries:
-        notices.append(_why_nothing(evidence.ws, request, ranked))
+        notices.append(request.nothing or _why_nothing(evidence.ws, request, ranked))
     return tuple(notices)
 
 

@@ -8,10 +8,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from ..language.analysis.asked import NO_NAMES, READ_CHARACTERS, Asked, Known, asked_of, types_alone
+from ..language.analysis.asked import (
+    NO_NAMES,
+    READ_CHARACTERS,
+    Asked,
+    Known,
+    Listed,
+    asked_of,
+    is_why_chosen,
+    listed_of,
+    without_projects,
+)
 from ..language.analysis.plan import Plan, SubQuery, form_of, plan_of
 from ..language.analysis.shapes import Analysis, Keyword, NoteReading
-from ..language.lexicon import SHARED, STOP_WORDS, TYPE_WORDS
+from ..language.lexicon import SETTLED, SHARED, STOP_WORDS, TYPE_WORDS
 from ..language.query import MAX_LIMIT, parse_query, terms_of
 from ..language.words import words
 from ..models import Filters
@@ -81,45 +91,97 @@ def _preferring(ws: Workspace, request: Request, asked: Asked) -> Request:
         else:
             prefer = replace(prefer, since=since, until=until)
         parsed = replace(parsed, text=asked.text, terms=terms)
+    if is_why_chosen(asked.read) and not (filters.types or prefer.types):
+        prefer = replace(prefer, types=("decision",))
     return replace(request, parsed=parsed, filters=filters, prefer=prefer, recent=asked.recent)
 
 
 def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
-    """The search as a list of a time, the oldest first, or of a type, the newest first.
+    """The search as a list of a time, the oldest first, or of a kind or a state, the newest first.
 
-    None where words are left to search for, and where nothing is of that type.
+    None where words are left to search for, and where the journal has nothing of that kind; that nothing is in that
+    state, or of that project, is said. Words may be sought among what is listed: "open issues about the login".
     """
-    given, text, order = request.filters, request.parsed.text, request.order
-    types = types_alone(asked.text, asked.tongue)
-    is_timed = bool(asked.time_range or given.since or given.until) and text != "" and request.strategy != "bounded"
-    if types is None or request.parsed.phrases or (not types and _DATE.fullmatch(text)):
+    given, parsed = request.filters, request.parsed
+    listed, filters = _list_asked_for(ws, request, asked)
+    if listed is None or parsed.phrases or (not listed.order and _DATE.fullmatch(parsed.text)):
         return None
-    if not is_timed and (not types or request.strategy not in ("hybrid", "smart") or request.within is not None):
+    is_timed = (asked.time_range or given.since or given.until) and parsed.text and request.strategy != "bounded"
+    if not is_timed and (not listed.order or request.strategy not in ("hybrid", "smart")):
         return None
-    filters = replace(given, types=given.types or types)
     if not (given.since or given.until):
         since, until = _days(asked)
         filters = replace(filters, since=since, until=until)
-    total = ws.index.listing(filters, order="newest", limit=1)[0]
-    if types and not total:
-        return None
-    if order == "relevance":
-        order = "newest" if types or asked.recent else "oldest"
-    notices = (*request.parsed.notices, _told(request, filters, order, total))
-    parsed = replace(request.parsed, text="", terms=(), notices=notices)
-    return replace(request, parsed=parsed, filters=filters, order=order)
+    total = _count(ws, request, filters)
+    if listed.types and not total:
+        if not (listed.state or filters.projects) or not _count(ws, request, Filters(types=listed.types)):
+            return None
+        others = _count(ws, request, replace(filters, projects=())) if filters.projects else 0
+        nothing = f"No {_what(filters, listed.state, many=False)}{f'; {others:,} of other projects' if others else ''}."
+        return replace(request, parsed=replace(parsed, text="", terms=()), filters=filters, nothing=nothing)
+    text = listed.rest if listed.among else ""
+    terms = terms_of(text, stop_words=ws.config.search.stop_words) if text else ()
+    limit = min(request.limit or listed.most, listed.most) if listed.most else request.limit
+    order = request.order
+    if order == "relevance" and not text:
+        order = listed.order or ("newest" if asked.recent else "oldest")
+    request = replace(request, filters=filters, order=order, limit=limit)
+    notices = (*parsed.notices, _told(request, listed, total))
+    return replace(request, parsed=replace(parsed, text=text, terms=terms, notices=notices))
 
 
-def _told(request: Request, filters: Filters, order: str, total: int) -> str:
+def _list_asked_for(ws: Workspace, request: Request, asked: Asked) -> tuple[Listed | None, Filters]:
+    """The list, if nothing is said besides but a project, and the filters for it.
+
+    Where no project is named or given, a list of a kind is of the one that is preferred.
+    """
+    given, projects = request.filters, request.prefer.projects
+    listed = listed_of(asked.text, asked.tongue)
+    if listed and listed.order and listed.rest:
+        text, named = without_projects(asked.text, ws.index.vocabulary().projects)
+        listed = listed_of(text, asked.tongue) if named else listed
+        projects = named or projects
+    if listed is None or (listed.rest and not listed.among):
+        return None, given
+    filters = replace(given, types=given.types or listed.types)
+    if listed.order and not listed.everywhere:
+        filters = replace(filters, projects=given.projects or projects)
+    if listed.state == "open":
+        without = given.without or Filters()
+        filters = replace(filters, without=replace(without, tags=(*without.tags, *sorted(SETTLED))))
+    elif listed.state:
+        filters = replace(filters, tags=SHARED.ordered(listed.state))
+    return None if given.tags and filters.tags != given.tags else listed, filters
+
+
+def _count(ws: Workspace, request: Request, filters: Filters) -> int:
+    """How many entries of those that are searched pass these filters."""
+    if request.within is not None:
+        return len(ws.index.passing(filters, request.within))
+    return ws.index.listing(filters, order="newest", limit=1)[0]
+
+
+def _told(request: Request, listed: Listed, total: int) -> str:
     """A notice of what is listed, and how much of it."""
-    what = " and ".join(f"type {kind}" for kind in filters.types) or "all entries"
-    when = " to ".join(dict.fromkeys(day for day in (filters.since, filters.until) if day))
-    said = f"Read as a list, {order} first: {what}{f', {when}' if when else ''}"
+    said = _what(request.filters, listed.state, many=True)
+    if listed.among:
+        return f"Searched among the {said}."
+    said = f"Read as a list, {request.order} first: {said}"
     shown = request.limit or LISTED_MOST
     if request.within is None and total > shown:
         most = min(total, MAX_LIMIT)
-        said += f"; {shown} of {total:,} are shown, a limit of {most} shows {'all' if most == total else 'more'}"
+        said += f"; {shown} of {total:,} are shown"
+        said += "" if listed.most else f", a limit of {most} shows {'all' if most == total else 'more'}"
     return f"{said}."
+
+
+def _what(filters: Filters, state: str, *, many: bool) -> str:
+    """What passes the filters of a list: `open issues and handoffs of harbor, 2026-11-20`."""
+    ending = "s" if many else ""
+    kinds = [kind if kind == "progress" else f"{kind}{ending}" for kind in filters.types]
+    said = f"{state} {(' and ' if many else ' or ').join(kinds) or 'all entries'}".strip()
+    when = " to ".join(dict.fromkeys(day for day in (filters.since, filters.until) if day))
+    return said + (f" of {' and '.join(filters.projects)}" if filters.projects else "") + (f", {when}" if when else "")
 
 
 def _days(asked: Asked) -> tuple[str | None, str | None]:

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from ...models import EntryType
+from ...models import TYPES, EntryType, Order
 from ...notes.blocks import project_key, slug_tag
-from ..lexicon import DAY_NAMES, MONTHS, STOP_WORDS, TYPE_WORDS, Words, compiled
+from ..lexicon import COUNTS, DAY_NAMES, MONTHS, STOP_WORDS, TYPE_NAMES, TYPE_WORDS, Words, compiled
 from ..timephrase.find import TimeRange, find_time, is_recent, without
 from ..tongues import times_in, tongues_of, without_frame
 from ..words import words
@@ -29,8 +29,13 @@ NO_NAMES = STOP_WORDS.union(MONTHS, DAY_NAMES, QUESTIONS.small_talk)
 READ_CHARACTERS = 2_000
 """Of a longer text only the beginning is analysed; a pasted page asks nothing in its middle."""
 
+LONGEST_LIST = 200
+"""Characters of a text that asks for a list. By eye."""
+
 LONGEST_NAME = 4
 """Words that a tag, a project or a file of a question has at most. By eye."""
+
+_TAKEN = "\0"
 
 _TOKEN = r"(?:[#@]|~?\.{0,2}/)?\w[\w'./\\:+&-]*"
 
@@ -61,6 +66,23 @@ class Asked:
     tongue: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What is to be listed: of these types (none: of any) the `most` first, all where None.
+
+    `state` is open, solved or wontfix, the name of a list of tags, or "". `rest` are the words that are left; `among`:
+    they are to be sought in the list. `everywhere`: of all projects.
+    """
+
+    types: tuple[EntryType, ...]
+    state: str = ""
+    order: Order | None = None
+    most: int | None = None
+    everywhere: bool = False
+    rest: str = ""
+    among: bool = False
+
+
 class Token(NamedTuple):
     """A word, path, tag or identifier of a text, and its characters."""
 
@@ -83,7 +105,7 @@ def asked_of(query: str, *, today: date) -> Asked:
     time_range, text, tongue = _time_in(read, today)
     only_time = time_range is not None and _is_only(read, time_range.phrase)
     if only_time:
-        text = _only("left_over").sub("", _only("left").sub("", text, count=1)).strip(" ,")
+        text = _pattern("only_left_over").sub("", _pattern("only_left").sub("", text, count=1)).strip(" ,")
     return Asked(
         read=read,
         text=(text + query[READ_CHARACTERS:]).strip(),
@@ -105,34 +127,78 @@ def _time_in(read: str, today: date) -> tuple[TimeRange | None, str, str]:
     return (*found, "") if found else (None, read, "")
 
 
-def types_alone(text: str, tongue: str = "") -> tuple[EntryType, ...] | None:
-    """The types that a text asks for, none where it asks for notes of any; None where a word says more.
+def listed_of(text: str, tongue: str = "") -> Listed | None:
+    """The list that a text asks for; None where it asks for none.
 
-    | text                           | types       |
-    |--------------------------------|-------------|
-    | `show me the decisions`        | decision    |
-    | `what did we decide`           | decision    |
-    | `what did I work on`           |             |
-    | `was habe ich gemacht` (de)    |             |
-    | `decisions on redis`           | None        |
+    Such a text is made of parts (kinds, a state, an order, a number: `data/words/questions.toml`) and of words that add
+    nothing; what else it says is the `rest`.
+
+    | text                          | types          | state | rest               |
+    |-------------------------------|----------------|-------|--------------------|
+    | `show me the decisions`       | decision       |       |                    |
+    | `what did I work on`          |                |       |                    |
+    | `was habe ich gemacht` (de)   |                |       |                    |
+    | `what is still broken`        | issue          | open  |                    |
+    | `what is left to do`          | issue, handoff | open  |                    |
+    | `open issues about the login` | issue          | open  | the login, `among` |
+    | `decisions on redis`          | decision       |       | redis              |
     """
-    framed = compiled(QUESTIONS.pattern("list_frame"), re.IGNORECASE)
-    text = without_frame(text, tongue) if tongue else framed.sub(" ", text)
-    said = (word for _, word in words(text) if word not in STOP_WORDS and word not in QUESTIONS.listing)
-    asked = [TYPE_WORDS.get(word) for word in said]
-    if None in asked:
+    asked = _pattern("asking_to_be_told").sub("", text[:LONGEST_LIST], count=1) or text[:LONGEST_LIST]
+    asked = _pattern("short_is").sub(r"\1 is", asked).lower().replace("n't", " not")
+    said = without_frame(asked, tongue) if tongue else _pattern("list_frame").sub(" ", asked)
+    means: list[str] = []
+    for meaning, pattern in QUESTIONS.patterns("parts").items():
+        said, count = compiled(pattern).subn(_TAKEN, said)
+        means += meaning.split() if count else ()
+    kinds = [TYPE_WORDS[word] for _, word in words(said) if word in TYPE_WORDS]
+    said = compiled(rf"\b(?:{'|'.join(TYPE_WORDS)})\b").sub(_TAKEN, said)
+    if means and not (_pattern("state_asked").search(asked) or said.count(_TAKEN) > 1):
         return None
-    return tuple(dict.fromkeys(kind for kind in asked if kind and kind != "note"))
+    number = _pattern("state_number").search(said)
+    said = said.replace(number[0], _TAKEN, 1) if number else said
+    found = _list_of(means, kinds, number[0].strip() if number else "")
+    if found is None or (found.state and _pattern("no_state").search(asked)):
+        return None
+    nothing = STOP_WORDS | QUESTIONS.listing | (QUESTIONS.beside_a_state if means or kinds else frozenset())
+    is_named = kinds or any(name in TYPES for name in means)
+    among = _pattern("state_among").search(said) if found.state and is_named else None
+    left = [word for _, word in words(said[: among.start()] if among else said) if word not in nothing]
+    if among and not left:
+        return replace(found, rest=among[1], among=True)
+    rest = " ".join(left) or (among[1] if among else "")
+    return replace(found, rest=rest + text[LONGEST_LIST:])
+
+
+def _list_of(means: Sequence[str], kinds: Sequence[str], number: str) -> Listed | None:
+    """The list that these meanings and types ask for; None where a state does not go with them."""
+    types = list(dict.fromkeys(kind for kind in (*means, *kinds) if kind in TYPES))
+    types = types or list(dict.fromkeys(TYPE_NAMES[name] for name in means if name in TYPE_NAMES))
+    states = {name for name in means if name in ("open", "solved", "wontfix")}
+    types = types or ["issue", "handoff"] * (states == {"open"})
+    if len(states) > 1 or ((states or "still" in means) and not (types and {*types} <= {"issue", "handoff"})):
+        return None
+    return Listed(
+        types=tuple(kind for kind in types if kind != "note"),
+        state="".join(states),
+        order="oldest" if "oldest" in means else "newest" if types or "newest" in means else None,
+        most=1 if "one" in means else (COUNTS.get(number) or int(number)) if number else None,
+        everywhere="everywhere" in means,
+    )
 
 
 def _is_only(text: str, phrase: str) -> bool:
     """Whether the text names the phrase as a filter, and not only as a preference: "only from last week"."""
     before, found, after = text.lower().partition(phrase.lower())
-    return bool(found and (_only("before").search(before[-60:]) or _only("after").search(after)))
+    return bool(found and (_pattern("only_before").search(before[-60:]) or _pattern("only_after").search(after)))
 
 
-def _only(name: str) -> re.Pattern[str]:
-    return compiled(QUESTIONS.pattern(f"only_{name}"), re.IGNORECASE)
+def is_why_chosen(text: str) -> bool:
+    """Whether the reasons of a choice are asked for: "why did we choose Redis", "what spoke against Electron"."""
+    return _pattern("why_chosen").search(text) is not None
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    return compiled(QUESTIONS.pattern(name), re.IGNORECASE)
 
 
 # -- what the journal knows by name -------------------------------------------------------------------
@@ -168,6 +234,15 @@ def known_mentions(text: str, tokens: list[Token], known: Known, opening: Collec
                 found[place] = mention
                 taken.update(range(place, place + count))
     return dict(sorted(found.items()))
+
+
+def without_projects(text: str, projects: frozenset[str]) -> tuple[str, tuple[str, ...]]:
+    """The text without the projects that it names, and these."""
+    tokens = tokens_of(text)
+    found = known_mentions(text, tokens, Known(projects=projects))
+    for place, mention in reversed(found.items()):
+        text = without(text, tokens[place].start, tokens[place + mention.length - 1].end)
+    return text, tuple(mention.name for mention in found.values())
 
 
 def _known(written: str, count: int, is_name: bool, known: Known) -> Mention | None:

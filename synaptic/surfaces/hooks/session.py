@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...journal.disk import overwrite
+from ...language.lexicon import SETTLED
 from ...language.query import terms_of
 from ...language.words import match
 from ...models import TYPES, Entry, EntryType, Filters
@@ -34,9 +35,6 @@ TELLING_WORDS, TELLING_SHARE = 8, 0.1
 out. A word in at most TELLING_WORDS passages is never too common."""
 
 _ANY_BRANCH = frozenset(("main", "master", "trunk", "develop", "head"))
-_SETTLED = frozenset(("done", "closed", "fixed", "resolved", "solved", "wontfix"))
-"""Tags of an issue that is open no more."""
-
 _PROJECTS = 200
 """So many projects' last sessions are remembered."""
 
@@ -84,7 +82,7 @@ def _gather(
         kinds = tuple(type for type in TYPES if type not in ("handoff", "issue") and (project or type != "note"))
         lately, more_new = _newest(ws, project, kinds, since=since.date().isoformat())
         new = {rowid: entry for rowid, entry in lately.items() if entry.at >= since}
-    unsettled = {rowid: entry for rowid, entry in issues.items() if not _SETTLED.intersection(entry.tags)}
+    unsettled = {rowid: entry for rowid, entry in issues.items() if not SETTLED.intersection(entry.tags)}
     lists = {
         "open issues": (unsettled, more_issues),
         f"new since the last session, {since:%Y-%m-%d %H:%M}" if since else "": (new, more_new),
