@@ -17,7 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from synaptic import Config, Filters, Workspace, open_workspace, save, search
+from synaptic import Config, Filters, Workspace, open_workspace, rebuild, save, search
 from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import Embedder, FastEmbedder
 
@@ -66,6 +66,7 @@ def saved(workspace: Workspace) -> dict[str, str]:
     for entry in json.loads((DATA / "state_journal.json").read_text(encoding="utf-8")):
         key, supersedes = entry.pop("key"), [ids[old] for old in entry.pop("supersedes", ())]
         ids[key] = save(workspace, **entry, supersedes=supersedes).id
+    rebuild(workspace)  # all have vectors
     return {id: key for key, id in ids.items()}
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 from ..language.analysis.asked import (
     NO_NAMES,
@@ -17,11 +18,10 @@ from ..language.analysis.asked import (
     asked_of,
     is_why_chosen,
     listed_of,
-    without_projects,
 )
 from ..language.analysis.plan import Plan, SubQuery, form_of, plan_of
 from ..language.analysis.shapes import Analysis, Keyword, NoteReading
-from ..language.lexicon import SETTLED, SHARED, STOP_WORDS, TYPE_WORDS
+from ..language.lexicon import SHARED, STOP_WORDS, TYPE_WORDS
 from ..language.query import MAX_LIMIT, parse_query, terms_of
 from ..language.words import words
 from ..models import Filters
@@ -97,91 +97,72 @@ def _preferring(ws: Workspace, request: Request, asked: Asked) -> Request:
 
 
 def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
-    """The search as a list of a time, the oldest first, or of a kind or a state, the newest first.
+    """The search as a list of a time, the oldest first, or of a kind or a state, the newest first, or among such.
 
-    None where words are left to search for, and where the journal has nothing of that kind; that nothing is in that
-    state, or of that project, is said. Words may be sought among what is listed: "open issues about the login".
+    None where other words are left, and where the journal has nothing of that kind. That nothing is in that state, or
+    of that project, is said.
     """
-    given, parsed = request.filters, request.parsed
-    listed, filters = _list_asked_for(ws, request, asked)
-    if listed is None or parsed.phrases or (not listed.order and _DATE.fullmatch(parsed.text)):
-        return None
+    given, parsed, order = request.filters, request.parsed, request.order
+    listed = listed_of(asked.text, asked.tongue, ws.index.vocabulary().projects)
     is_timed = (asked.time_range or given.since or given.until) and parsed.text and request.strategy != "bounded"
-    if not is_timed and (not listed.order or request.strategy not in ("hybrid", "smart")):
+    if listed is None or parsed.phrases or {"tags", "without"} & given.each().keys() & listed.filters.each().keys():
         return None
-    if not (given.since or given.until):
-        since, until = _days(asked)
-        filters = replace(filters, since=since, until=until)
-    total = _count(ws, request, filters)
-    if listed.types and not total:
-        if not (listed.state or filters.projects) or not _count(ws, request, Filters(types=listed.types)):
+    if not listed.order and (_DATE.fullmatch(parsed.text) or not is_timed):
+        return None
+    if not is_timed and (request.strategy not in ("hybrid", "smart") or request.within is not None):
+        return None
+    filters, said = _filters_of(request, asked, listed), listed.among
+    count = partial(ws.index.listing, order="newest", limit=1)
+    total = count(filters)[0]
+    terms = terms_of(said, stop_words=ws.config.search.stop_words) if said else ()
+    request = replace(request, filters=filters, parsed=replace(parsed, text=said, terms=terms))
+    if listed.filters.types and not total:
+        others = count(replace(filters, projects=()))[0] if filters.projects else 0
+        if not (listed.state or others) or not count(Filters(types=filters.types))[0]:
             return None
-        others = _count(ws, request, replace(filters, projects=())) if filters.projects else 0
         nothing = f"No {_what(filters, listed.state, many=False)}{f'; {others:,} of other projects' if others else ''}."
-        return replace(request, parsed=replace(parsed, text="", terms=()), filters=filters, nothing=nothing)
-    text = listed.rest if listed.among else ""
-    terms = terms_of(text, stop_words=ws.config.search.stop_words) if text else ()
-    limit = min(request.limit or listed.most, listed.most) if listed.most else request.limit
-    order = request.order
-    if order == "relevance" and not text:
+        return replace(request, parsed=replace(parsed, text="", terms=()), nothing=nothing)
+    if order == "relevance" and not said:
         order = listed.order or ("newest" if asked.recent else "oldest")
-    request = replace(request, filters=filters, order=order, limit=limit)
+    limit = min(request.limit or listed.most, listed.most) if listed.most else request.limit
+    request = replace(request, order=order, limit=limit)
     notices = (*parsed.notices, _told(request, listed, total))
-    return replace(request, parsed=replace(parsed, text=text, terms=terms, notices=notices))
+    return replace(request, parsed=replace(request.parsed, notices=notices))
 
 
-def _list_asked_for(ws: Workspace, request: Request, asked: Asked) -> tuple[Listed | None, Filters]:
-    """The list, if nothing is said besides but a project, and the filters for it.
-
-    Where no project is named or given, a list of a kind is of the one that is preferred.
-    """
-    given, projects = request.filters, request.prefer.projects
-    listed = listed_of(asked.text, asked.tongue)
-    if listed and listed.order and listed.rest:
-        text, named = without_projects(asked.text, ws.index.vocabulary().projects)
-        listed = listed_of(text, asked.tongue) if named else listed
-        projects = named or projects
-    if listed is None or (listed.rest and not listed.among):
-        return None, given
-    filters = replace(given, types=given.types or listed.types)
-    if listed.order and not listed.everywhere:
-        filters = replace(filters, projects=given.projects or projects)
-    if listed.state == "open":
-        without = given.without or Filters()
-        filters = replace(filters, without=replace(without, tags=(*without.tags, *sorted(SETTLED))))
-    elif listed.state:
-        filters = replace(filters, tags=SHARED.ordered(listed.state))
-    return None if given.tags and filters.tags != given.tags else listed, filters
-
-
-def _count(ws: Workspace, request: Request, filters: Filters) -> int:
-    """How many entries of those that are searched pass these filters."""
-    if request.within is not None:
-        return len(ws.index.passing(filters, request.within))
-    return ws.index.listing(filters, order="newest", limit=1)[0]
+def _filters_of(request: Request, asked: Asked, listed: Listed) -> Filters:
+    """What was given, and what the list adds; without a named project a list of a kind is of the preferred one."""
+    given, added, (since, until) = request.filters, listed.filters, _days(asked)
+    projects = given.projects or added.projects or (request.prefer.projects if listed.order else ())
+    return replace(
+        given,
+        types=given.types or added.types,
+        projects=() if projects == ("*",) else projects,
+        tags=given.tags or added.tags,
+        without=given.without or added.without,
+        **{} if given.since or given.until else {"since": since, "until": until},
+    )
 
 
 def _told(request: Request, listed: Listed, total: int) -> str:
     """A notice of what is listed, and how much of it."""
-    said = _what(request.filters, listed.state, many=True)
+    what, shown = _what(request.filters, listed.state, many=True), request.limit or LISTED_MOST
     if listed.among:
-        return f"Searched among the {said}."
-    said = f"Read as a list, {request.order} first: {said}"
-    shown = request.limit or LISTED_MOST
+        return f"Searched among: {what}."
+    said = f"Read as a list, {request.order} first: {what}"
     if request.within is None and total > shown:
         most = min(total, MAX_LIMIT)
-        said += f"; {shown} of {total:,} are shown"
-        said += "" if listed.most else f", a limit of {most} shows {'all' if most == total else 'more'}"
+        said += f"; {shown} of {total:,} are shown, a limit of {most} shows {'all' if most == total else 'more'}"
     return f"{said}."
 
 
 def _what(filters: Filters, state: str, *, many: bool) -> str:
     """What passes the filters of a list: `open issues and handoffs of harbor, 2026-11-20`."""
-    ending = "s" if many else ""
-    kinds = [kind if kind == "progress" else f"{kind}{ending}" for kind in filters.types]
-    said = f"{state} {(' and ' if many else ' or ').join(kinds) or 'all entries'}".strip()
+    names = [f"{kind}s" if many and kind != "progress" else kind for kind in filters.types] or ["all entries"]
+    kinds = (" and " if many else " or ").join(names)
+    of = f" of {' and '.join(filters.projects)}" if filters.projects else ""
     when = " to ".join(dict.fromkeys(day for day in (filters.since, filters.until) if day))
-    return said + (f" of {' and '.join(filters.projects)}" if filters.projects else "") + (f", {when}" if when else "")
+    return f"{state} {kinds}".strip() + of + (f", {when}" if when else "")
 
 
 def _days(asked: Asked) -> tuple[str | None, str | None]:

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from ...models import TYPES, EntryType, Order
+from ...models import TYPES, Filters, Order
 from ...notes.blocks import project_key, slug_tag
-from ..lexicon import COUNTS, DAY_NAMES, MONTHS, STOP_WORDS, TYPE_NAMES, TYPE_WORDS, Words, compiled
+from ..lexicon import COUNTS, DAY_NAMES, MONTHS, SHARED, STOP_WORDS, TYPE_NAMES, Words, compiled
 from ..timephrase.find import TimeRange, find_time, is_recent, without
 from ..tongues import times_in, tongues_of, without_frame
 from ..words import words
@@ -66,21 +66,18 @@ class Asked:
     tongue: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """What is to be listed: of these types (none: of any) the `most` first, all where None.
+class Listed(NamedTuple):
+    """A list of what passes `filters`, the `most` first, all where None; project `*`: of all.
 
-    `state` is open, solved or wontfix, the name of a list of tags, or "". `rest` are the words that are left; `among`:
-    they are to be sought in the list. `everywhere`: of all projects.
+    `state` is open, or solved or wontfix, a list of tags, or "". `order` is None where only a time can make a list of
+    it. What `among` says is to be sought among the entries.
     """
 
-    types: tuple[EntryType, ...]
-    state: str = ""
-    order: Order | None = None
-    most: int | None = None
-    everywhere: bool = False
-    rest: str = ""
-    among: bool = False
+    filters: Filters
+    state: str
+    order: Order | None
+    most: int | None
+    among: str
 
 
 class Token(NamedTuple):
@@ -127,63 +124,51 @@ def _time_in(read: str, today: date) -> tuple[TimeRange | None, str, str]:
     return (*found, "") if found else (None, read, "")
 
 
-def listed_of(text: str, tongue: str = "") -> Listed | None:
-    """The list that a text asks for; None where it asks for none.
+def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Listed | None:
+    """The list that a text asks for; None where it says more than the parts of one.
 
-    Such a text is made of parts (kinds, a state, an order, a number: `data/words/questions.toml`) and of words that add
-    nothing; what else it says is the `rest`.
+    The parts (kinds, a state, an order, a number) stand in `data/words/questions.toml`; `projects` may be named too.
 
-    | text                          | types          | state | rest               |
-    |-------------------------------|----------------|-------|--------------------|
-    | `show me the decisions`       | decision       |       |                    |
-    | `what did I work on`          |                |       |                    |
-    | `was habe ich gemacht` (de)   |                |       |                    |
-    | `what is still broken`        | issue          | open  |                    |
-    | `what is left to do`          | issue, handoff | open  |                    |
-    | `open issues about the login` | issue          | open  | the login, `among` |
-    | `decisions on redis`          | decision       |       | redis              |
+    | text                          | types          | state | among     |
+    |-------------------------------|----------------|-------|-----------|
+    | `show me the decisions`       | decision       |       |           |
+    | `was habe ich gemacht` (de)   |                |       |           |
+    | `what is left to do`          | issue, handoff | open  |           |
+    | `open issues about the login` | issue          | open  | the login |
+    | `decisions on redis`          | None           |       |           |
     """
-    asked = _pattern("asking_to_be_told").sub("", text[:LONGEST_LIST], count=1) or text[:LONGEST_LIST]
-    asked = _pattern("short_is").sub(r"\1 is", asked).lower().replace("n't", " not")
-    said = without_frame(asked, tongue) if tongue else _pattern("list_frame").sub(" ", asked)
+    if len(text) > LONGEST_LIST:
+        return None
+    said = _pattern("short_is").sub(r"\1 is", text.lower()).replace("n't", " not")
+    said = without_frame(said, tongue) if tongue else _pattern("list_frame").sub(" ", said)
     means: list[str] = []
     for meaning, pattern in QUESTIONS.patterns("parts").items():
         said, count = compiled(pattern).subn(_TAKEN, said)
         means += meaning.split() if count else ()
-    kinds = [TYPE_WORDS[word] for _, word in words(said) if word in TYPE_WORDS]
-    said = compiled(rf"\b(?:{'|'.join(TYPE_WORDS)})\b").sub(_TAKEN, said)
-    if means and not (_pattern("state_asked").search(asked) or said.count(_TAKEN) > 1):
+    state = "".join({*means} & {"open", "solved", "wontfix"}) or "open" * ("still" in means)
+    kinds = [name for name in means if name in TYPES]
+    types = kinds or [TYPE_NAMES[name] for name in means if name in TYPE_NAMES]
+    types = types or ["issue", "handoff"] * (state == "open")
+    if state and not (types and {*types} <= {"issue", "handoff"} and _pattern("state_asked").search(said)):
         return None
+    names = "|".join(map(re.escape, sorted(projects, key=len, reverse=True))) if means else ""
+    is_named = compiled(rf"(?<![\w-])({names})(?:'s)?(?![\w-])" if names else r"(?!)")
+    named, said = is_named.findall(said), is_named.sub(" ", said)
     number = _pattern("state_number").search(said)
     said = said.replace(number[0], _TAKEN, 1) if number else said
-    found = _list_of(means, kinds, number[0].strip() if number else "")
-    if found is None or (found.state and _pattern("no_state").search(asked)):
+    among = _pattern("state_among").search(said) if state and kinds else None
+    nothing = STOP_WORDS | QUESTIONS.listing | (QUESTIONS.beside_a_state if means else frozenset())
+    if any(word not in nothing for _, word in words(said[: among.start()] if among else said)):
         return None
-    nothing = STOP_WORDS | QUESTIONS.listing | (QUESTIONS.beside_a_state if means or kinds else frozenset())
-    is_named = kinds or any(name in TYPES for name in means)
-    among = _pattern("state_among").search(said) if found.state and is_named else None
-    left = [word for _, word in words(said[: among.start()] if among else said) if word not in nothing]
-    if among and not left:
-        return replace(found, rest=among[1], among=True)
-    rest = " ".join(left) or (among[1] if among else "")
-    return replace(found, rest=rest + text[LONGEST_LIST:])
-
-
-def _list_of(means: Sequence[str], kinds: Sequence[str], number: str) -> Listed | None:
-    """The list that these meanings and types ask for; None where a state does not go with them."""
-    types = list(dict.fromkeys(kind for kind in (*means, *kinds) if kind in TYPES))
-    types = types or list(dict.fromkeys(TYPE_NAMES[name] for name in means if name in TYPE_NAMES))
-    states = {name for name in means if name in ("open", "solved", "wontfix")}
-    types = types or ["issue", "handoff"] * (states == {"open"})
-    if len(states) > 1 or ((states or "still" in means) and not (types and {*types} <= {"issue", "handoff"})):
-        return None
-    return Listed(
-        types=tuple(kind for kind in types if kind != "note"),
-        state="".join(states),
-        order="oldest" if "oldest" in means else "newest" if types or "newest" in means else None,
-        most=1 if "one" in means else (COUNTS.get(number) or int(number)) if number else None,
-        everywhere="everywhere" in means,
+    filters = Filters(
+        types=tuple(kind for kind in dict.fromkeys(types) if kind != "note"),
+        projects=("*",) if "*" in means else tuple(named),
+        tags=SHARED.ordered(state) if state in ("solved", "wontfix") else (),
+        without=Filters(tags=SHARED.ordered("settled")) if state == "open" else None,
     )
+    order: Order | None = "oldest" if "oldest" in means else "newest" if filters.types or "newest" in means else None
+    most = COUNTS.get(number[0].strip()) or int(number[0]) if number else 1 if "one" in means else None
+    return Listed(filters, state, order, most, among[1] if among else "")
 
 
 def _is_only(text: str, phrase: str) -> bool:
@@ -234,15 +219,6 @@ def known_mentions(text: str, tokens: list[Token], known: Known, opening: Collec
                 found[place] = mention
                 taken.update(range(place, place + count))
     return dict(sorted(found.items()))
-
-
-def without_projects(text: str, projects: frozenset[str]) -> tuple[str, tuple[str, ...]]:
-    """The text without the projects that it names, and these."""
-    tokens = tokens_of(text)
-    found = known_mentions(text, tokens, Known(projects=projects))
-    for place, mention in reversed(found.items()):
-        text = without(text, tokens[place].start, tokens[place + mention.length - 1].end)
-    return text, tuple(mention.name for mention in found.values())
 
 
 def _known(written: str, count: int, is_name: bool, known: Known) -> Mention | None:
