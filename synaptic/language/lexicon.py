@@ -95,9 +95,6 @@ COUNTS = {"a": 1, "an": 1, **SHARED.numbers("numbers")}
 STOP_WORDS = SHARED.stop
 """Words that say nothing by themselves."""
 
-SETTLED = SHARED.settled
-"""Tags of what is open no more."""
-
 TYPE_NAMES: dict[str, EntryType] = {
     form: name for name in TYPES for form in ((name,) if name == "progress" else (name, f"{name}s"))
 }

@@ -7,22 +7,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
 
-from ..language.analysis.asked import (
-    NO_NAMES,
-    READ_CHARACTERS,
-    Asked,
-    Known,
-    Listed,
-    asked_of,
-    is_why_chosen,
-    listed_of,
-)
+from ..language.analysis.asked import NO_NAMES, READ_CHARACTERS, Asked, Known, asked_of, listed_of
 from ..language.analysis.plan import Plan, SubQuery, form_of, plan_of
 from ..language.analysis.shapes import Analysis, Keyword, NoteReading
 from ..language.lexicon import SHARED, STOP_WORDS, TYPE_WORDS
-from ..language.query import MAX_LIMIT, parse_query, terms_of
+from ..language.query import MAX_LIMIT, filled, parse_query, terms_of
 from ..language.words import words
 from ..models import Filters
 from ..notes.privacy import without_private
@@ -91,7 +81,7 @@ def _preferring(ws: Workspace, request: Request, asked: Asked) -> Request:
         else:
             prefer = replace(prefer, since=since, until=until)
         parsed = replace(parsed, text=asked.text, terms=terms)
-    if is_why_chosen(asked.read) and not (filters.types or prefer.types):
+    if asked.reasons and not (filters.types or prefer.types):
         prefer = replace(prefer, types=("decision",))
     return replace(request, parsed=parsed, filters=filters, prefer=prefer, recent=asked.recent)
 
@@ -111,58 +101,49 @@ def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
         return None
     if not is_timed and (request.strategy not in ("hybrid", "smart") or request.within is not None):
         return None
-    filters, said = _filters_of(request, asked, listed), listed.among
-    count = partial(ws.index.listing, order="newest", limit=1)
-    total = count(filters)[0]
-    terms = terms_of(said, stop_words=ws.config.search.stop_words) if said else ()
-    request = replace(request, filters=filters, parsed=replace(parsed, text=said, terms=terms))
-    if listed.filters.types and not total:
-        others = count(replace(filters, projects=()))[0] if filters.projects else 0
-        if not (listed.state or others) or not count(Filters(types=filters.types))[0]:
+    added, said = listed.filters, listed.among
+    projects = added.projects or (request.prefer.projects if listed.order else ())
+    added = replace(added, projects=() if projects == ("*",) else projects)
+    if not (given.since or given.until):
+        since, until = _days(asked)
+        added = replace(added, since=since, until=until)
+    filters = filled(given, added)
+    parsed = replace(parsed, text=said, terms=terms_of(said, stop_words=ws.config.search.stop_words))
+    total, what = _count(ws, filters), _what(filters, listed.state)
+    if added.types and not total:
+        others = _count(ws, replace(filters, projects=())) if filters.projects else 0
+        if not (listed.state or others) or not _count(ws, Filters(types=filters.types)):
             return None
-        nothing = f"No {_what(filters, listed.state, many=False)}{f'; {others:,} of other projects' if others else ''}."
-        return replace(request, parsed=replace(parsed, text="", terms=()), nothing=nothing)
+        nothing = f"No {what.replace(' and ', ' or ')}{f'; {others:,} of other projects' if others else ''}."
+        return replace(request, filters=filters, parsed=parsed, nothing=nothing)
     if order == "relevance" and not said:
         order = listed.order or ("newest" if asked.recent else "oldest")
     limit = min(request.limit or listed.most, listed.most) if listed.most else request.limit
-    request = replace(request, order=order, limit=limit)
-    notices = (*parsed.notices, _told(request, listed, total))
-    return replace(request, parsed=replace(request.parsed, notices=notices))
+    request = replace(request, filters=filters, order=order, limit=limit)
+    told = f"Searched among: {what}." if said else _told(request, what, total)
+    return replace(request, parsed=replace(parsed, notices=(*parsed.notices, told)))
 
 
-def _filters_of(request: Request, asked: Asked, listed: Listed) -> Filters:
-    """What was given, and what the list adds; without a named project a list of a kind is of the preferred one."""
-    given, added, (since, until) = request.filters, listed.filters, _days(asked)
-    projects = given.projects or added.projects or (request.prefer.projects if listed.order else ())
-    return replace(
-        given,
-        types=given.types or added.types,
-        projects=() if projects == ("*",) else projects,
-        tags=given.tags or added.tags,
-        without=given.without or added.without,
-        **{} if given.since or given.until else {"since": since, "until": until},
-    )
+def _count(ws: Workspace, filters: Filters) -> int:
+    return ws.index.listing(filters, order="newest", limit=1)[0]
 
 
-def _told(request: Request, listed: Listed, total: int) -> str:
+def _what(filters: Filters, state: str) -> str:
+    """What passes the filters of a list: `open issues and handoffs of harbor, 2026-11-20`."""
+    kinds = [kind if kind == "progress" else f"{kind}s" for kind in filters.types] or ["all entries"]
+    of = f" of {' and '.join(filters.projects)}" if filters.projects else ""
+    when = " to ".join(dict.fromkeys(day for day in (filters.since, filters.until) if day))
+    return f"{state} {' and '.join(kinds)}{of}{f', {when}' if when else ''}".strip()
+
+
+def _told(request: Request, what: str, total: int) -> str:
     """A notice of what is listed, and how much of it."""
-    what, shown = _what(request.filters, listed.state, many=True), request.limit or LISTED_MOST
-    if listed.among:
-        return f"Searched among: {what}."
     said = f"Read as a list, {request.order} first: {what}"
+    shown = request.limit or LISTED_MOST
     if request.within is None and total > shown:
         most = min(total, MAX_LIMIT)
         said += f"; {shown} of {total:,} are shown, a limit of {most} shows {'all' if most == total else 'more'}"
     return f"{said}."
-
-
-def _what(filters: Filters, state: str, *, many: bool) -> str:
-    """What passes the filters of a list: `open issues and handoffs of harbor, 2026-11-20`."""
-    names = [f"{kind}s" if many and kind != "progress" else kind for kind in filters.types] or ["all entries"]
-    kinds = (" and " if many else " or ").join(names)
-    of = f" of {' and '.join(filters.projects)}" if filters.projects else ""
-    when = " to ".join(dict.fromkeys(day for day in (filters.since, filters.until) if day))
-    return f"{state} {kinds}".strip() + of + (f", {when}" if when else "")
 
 
 def _days(asked: Asked) -> tuple[str | None, str | None]:

@@ -29,9 +29,6 @@ NO_NAMES = STOP_WORDS.union(MONTHS, DAY_NAMES, QUESTIONS.small_talk)
 READ_CHARACTERS = 2_000
 """Of a longer text only the beginning is analysed; a pasted page asks nothing in its middle."""
 
-LONGEST_LIST = 200
-"""Characters of a text that asks for a list. By eye."""
-
 LONGEST_NAME = 4
 """Words that a tag, a project or a file of a question has at most. By eye."""
 
@@ -54,8 +51,8 @@ class Known:
 class Asked:
     """`read` is the beginning of the query on one line, `text` all of the query without its time phrase.
 
-    `recent`: the newest of the fitting entries is asked for. `only_time`: the range is a hard filter. `tongue` is the
-    language of the time, "" for English.
+    `recent`: the newest of the fitting entries is asked for. `reasons`: those of a choice are. `only_time`: the range
+    is a hard filter. `tongue` is the language of the time, "" for English.
     """
 
     read: str
@@ -63,6 +60,7 @@ class Asked:
     time_range: TimeRange | None
     only_time: bool
     recent: bool
+    reasons: bool = False
     tongue: str = ""
 
 
@@ -109,6 +107,7 @@ def asked_of(query: str, *, today: date) -> Asked:
         time_range=time_range,
         only_time=only_time,
         recent=is_recent(read),
+        reasons=_pattern("why_chosen").search(read) is not None,
         tongue=tongue,
     )
 
@@ -137,7 +136,7 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
     | `open issues about the login` | issue          | open  | the login |
     | `decisions on redis`          | None           |       |           |
     """
-    if len(text) > LONGEST_LIST:
+    if len(text) > READ_CHARACTERS:
         return None
     said = _pattern("short_is").sub(r"\1 is", text.lower()).replace("n't", " not")
     said = without_frame(said, tongue) if tongue else _pattern("list_frame").sub(" ", said)
@@ -158,7 +157,8 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
     said = said.replace(number[0], _TAKEN, 1) if number else said
     among = _pattern("state_among").search(said) if state and kinds else None
     nothing = STOP_WORDS | QUESTIONS.listing | (QUESTIONS.beside_a_state if means else frozenset())
-    if any(word not in nothing for _, word in words(said[: among.start()] if among else said)):
+    head, tail = (said[: among.start()], among[1]) if among else (said, "")
+    if any(word not in nothing for _, word in words(head)):
         return None
     filters = Filters(
         types=tuple(kind for kind in dict.fromkeys(types) if kind != "note"),
@@ -168,18 +168,13 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
     )
     order: Order | None = "oldest" if "oldest" in means else "newest" if filters.types or "newest" in means else None
     most = COUNTS.get(number[0].strip()) or int(number[0]) if number else 1 if "one" in means else None
-    return Listed(filters, state, order, most, among[1] if among else "")
+    return Listed(filters, state, order, most, tail if any(word not in nothing for _, word in words(tail)) else "")
 
 
 def _is_only(text: str, phrase: str) -> bool:
     """Whether the text names the phrase as a filter, and not only as a preference: "only from last week"."""
     before, found, after = text.lower().partition(phrase.lower())
     return bool(found and (_pattern("only_before").search(before[-60:]) or _pattern("only_after").search(after)))
-
-
-def is_why_chosen(text: str) -> bool:
-    """Whether the reasons of a choice are asked for: "why did we choose Redis", "what spoke against Electron"."""
-    return _pattern("why_chosen").search(text) is not None
 
 
 def _pattern(name: str) -> re.Pattern[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...journal.disk import overwrite
-from ...language.lexicon import SETTLED
+from ...language.lexicon import SHARED
 from ...language.query import terms_of
 from ...language.words import match
 from ...models import TYPES, Entry, EntryType, Filters
@@ -82,7 +82,7 @@ def _gather(
         kinds = tuple(type for type in TYPES if type not in ("handoff", "issue") and (project or type != "note"))
         lately, more_new = _newest(ws, project, kinds, since=since.date().isoformat())
         new = {rowid: entry for rowid, entry in lately.items() if entry.at >= since}
-    unsettled = {rowid: entry for rowid, entry in issues.items() if not SETTLED.intersection(entry.tags)}
+    unsettled = {rowid: entry for rowid, entry in issues.items() if not SHARED.settled.intersection(entry.tags)}
     lists = {
         "open issues": (unsettled, more_issues),
         f"new since the last session, {since:%Y-%m-%d %H:%M}" if since else "": (new, more_new),
