@@ -65,8 +65,9 @@ def _plan(request: Request, *, is_list: bool) -> Plan:
     wanted = filters if is_list or filters.since or filters.until else request.prefer
     if not request.parsed.terms:
         layer = "symbolic" if filters.types or filters.tags or not (filters.since or filters.until) else "temporal"
-    dates = tuple((name, day) for name in ("since", "until") if (day := getattr(wanted, name)))
-    return Plan((SubQuery("q1", text, layer, 1, dates),))
+    names = [(name, getattr(wanted, name)) for name in ("types", "projects", "tags", "since", "until")]
+    shown = tuple((name, value if isinstance(value, str) else ", ".join(value)) for name, value in names if value)
+    return Plan((SubQuery("q1", text, layer, 1, shown),))
 
 
 def _preferring(ws: Workspace, request: Request, asked: Asked) -> Request:
@@ -118,8 +119,7 @@ def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
         return replace(request, filters=filters, parsed=parsed, nothing=nothing)
     if order == "relevance" and not said:
         order = listed.order or ("newest" if asked.recent else "oldest")
-    limit = min(request.limit or listed.most, listed.most) if listed.most else request.limit
-    request = replace(request, filters=filters, order=order, limit=limit)
+    request = replace(request, filters=filters, order=order, limit=request.limit or listed.most)
     told = f"Searched among: {what}." if said else _told(request, what, total)
     return replace(request, parsed=replace(parsed, notices=(*parsed.notices, told)))
 
@@ -178,14 +178,15 @@ def analysis_of(ws: Workspace, query: str) -> Analysis:
         now = ws.clock()
         stop_words, fields = ws.config.search.stop_words, ws.index.field_names
         parsed = parse_query(query, Filters(), now=now, stop_words=stop_words, fields=fields)
-        plan = understand(ws, Request(parsed=parsed, now=now, strategy=form_of(parsed))).plan
+        understood = understand(ws, Request(parsed=parsed, now=now, strategy=form_of(parsed)))
+        told = (understood.nothing,) if understood.nothing else understood.parsed.notices
         tags, projects, files = ws.index.vocabulary()
         names = _names_used(ws, query[:READ_CHARACTERS])
         known = Known(tags=frozenset(tags), projects=projects, files=files, names=names)
-        found = analyze(query, asked=asked_of(query, today=now.date()), plan=plan, known=known)
+        found = analyze(query, asked=asked_of(query, today=now.date()), plan=understood.plan, known=known)
         rarity = _rarity(ws, [keyword.term for keyword in found.keywords])
         weighed = [replace(k, weight=round(k.weight * rarity[k.term], 3)) for k in found.keywords]
-        return replace(found, keywords=tuple(sorted(weighed, key=lambda k: -k.weight)))
+        return replace(found, keywords=tuple(sorted(weighed, key=lambda k: -k.weight)), notices=told)
 
     return in_step(ws, run)
 
