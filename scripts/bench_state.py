@@ -71,10 +71,10 @@ def saved(workspace: Workspace) -> dict[str, str]:
 
 
 def is_right(asked: Mapping[str, Any], got: Sequence[str]) -> bool:
-    wanted = asked["answer"]
+    wanted: list[str] = asked["answer"]
     match asked["kind"]:
         case "list":
-            return list(got) == wanted if asked.get("ordered") else set(got) == set(wanted)
+            return list(got) == wanted if asked.get("ordered") else {*got} == {*wanted}
         case "first":
             return got[:1] == wanted[:1]
-    return not set(wanted).isdisjoint(got[:3])
+    return not {*wanted}.isdisjoint(got[:3])

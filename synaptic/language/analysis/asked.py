@@ -33,6 +33,7 @@ LONGEST_NAME = 4
 """Words that a tag, a project or a file of a question has at most. By eye."""
 
 _TAKEN = "\0"
+STATES = frozenset(("open", "solved", "wontfix"))
 
 _TOKEN = r"(?:[#@]|~?\.{0,2}/)?\w[\w'./\\:+&-]*"
 
@@ -65,10 +66,9 @@ class Asked:
 
 
 class Listed(NamedTuple):
-    """A list of what passes `filters`, the `most` first, all where None; project `*`: of all.
+    """A list of what passes `filters` (project `*`: any), the `most` first, or all.
 
-    `state` is open, or solved or wontfix, a list of tags, or "". `order` is None where only a time can make a list of
-    it. What `among` says is to be sought among the entries.
+    `state` is one of STATES, or "". `order` is None where it needs a time to be one. `among`: words to seek in it.
     """
 
     filters: Filters
@@ -144,11 +144,12 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
     for meaning, pattern in QUESTIONS.patterns("parts").items():
         said, count = compiled(pattern).subn(_TAKEN, said)
         means += meaning.split() if count else ()
-    state = "".join({*means} & {"open", "solved", "wontfix"}) or "open" * ("still" in means)
+    state = "".join(STATES & {*means}) or "open" * ("still" in means)
     kinds = [name for name in means if name in TYPES]
     types = kinds or [TYPE_NAMES[name] for name in means if name in TYPE_NAMES]
     types = types or ["issue", "handoff"] * (state == "open")
-    if state and not (types and {*types} <= {"issue", "handoff"} and _pattern("state_asked").search(said)):
+    is_of_work = types and {*types} <= {"issue", "handoff"}
+    if state and not (state in STATES and is_of_work and _pattern("state_asked").search(said)):
         return None
     names = "|".join(map(re.escape, sorted(projects, key=len, reverse=True))) if means else ""
     is_named = compiled(rf"(?<![\w-])({names})(?:'s)?(?![\w-])" if names else r"(?!)")
@@ -157,8 +158,9 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
     said = said.replace(number[0], _TAKEN, 1) if number else said
     among = _pattern("state_among").search(said) if state and kinds else None
     nothing = STOP_WORDS | QUESTIONS.listing | (QUESTIONS.beside_a_state if means else frozenset())
-    head, tail = (said[: among.start()], among[1]) if among else (said, "")
-    if any(word not in nothing for _, word in words(head)):
+    parts = (said, among[1] if among else "")
+    left, sought = ([word for _, word in words(part) if word not in nothing] for part in parts)
+    if left != sought:
         return None
     filters = Filters(
         types=tuple(kind for kind in dict.fromkeys(types) if kind != "note"),
@@ -168,7 +170,7 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
     )
     order: Order | None = "oldest" if "oldest" in means else "newest" if filters.types or "newest" in means else None
     most = COUNTS.get(number[0].strip()) or int(number[0]) if number else 1 if "one" in means else None
-    return Listed(filters, state, order, most, tail if any(word not in nothing for _, word in words(tail)) else "")
+    return Listed(filters, state, order, most, " ".join(sought))
 
 
 def _is_only(text: str, phrase: str) -> bool:
