@@ -58,12 +58,12 @@ async def main():
                 if answer.is_error:
                     wrong.append(str(answer.content))
                 elif turn % 4 == 0:
-                    saved.add(answer.structured_content["id"])
+                    saved.add(answer.content[0].text.split()[1])
         async with anyio.create_task_group() as group:
             for _ in range(at_once):
                 group.start_soon(work)
-        listed = (await client.call_tool("context_find", {"tags": ["load"], "limit": 100})).structured_content
-    found = {entry["id"] for entry in listed["entries"]}
+        listed = await client.call_tool("context_find", {"tags": ["load"], "limit": 100, "format": "json"})
+    found = {entry["id"].partition("-")[2] for entry in json.loads(listed.content[0].text)["entries"]}
     took.sort()
     print(json.dumps({"calls": len(took), "wrong": wrong[:3], "saved": len(saved), "lost": sorted(saved - found),
                       "p50": took[len(took) // 2], "p95": took[int(0.95 * len(took))]}))
@@ -132,9 +132,9 @@ def inspector(scratch: Scratch) -> list[Outcome]:
     ask = _Inspector(str(bin / "mcp-inspector"), home, environ | {"HOME": str(home.parent)})
     rows = [ask.list_tools()]
     saved = ask.call("context_save", content="Accepted by the inspector.", tags=["accept"])
-    id = str((saved or {}).get("id", ""))
+    id = saved.partition("Saved ")[2].partition(" ")[0]
     ask.call("context_search", query="sqlite-vec", limit=3, tags=["accept"])
-    ask.call("context_recent", limit=5)
+    ask.call("context_recent", limit=5, format="json")
     ask.call("context_find", tags=["accept"], facets=True)
     ask.call("context_get", ids=[id])
     ask.call("context_update", id=id, add_tags=["done"])
@@ -175,13 +175,13 @@ class _Inspector:
         objects = bool(done.returncode or problems) or len(tools) != TOOLS
         return Outcome(INSPECTOR, "--method tools/list --strict", said, objects)
 
-    def call(self, tool: str, **arguments: Any) -> dict[str, Any] | None:
-        """The structured answer; None, and a remark, where there is none."""
+    def call(self, tool: str, **arguments: Any) -> str:
+        """The text of the answer; none, and a remark, where it is an error, no text, or no JSON where that is asked."""
         answer = self._ask(tool, arguments)
-        data = answer.get("structuredContent")
-        good = isinstance(data, dict) and not answer.get("isError")
-        self._count(tool, good)
-        return data if good else None
+        text = "".join(block.get("text", "") for block in answer.get("content", ()))
+        good = bool(text) and not answer.get("isError") and "structuredContent" not in answer
+        self._count(tool, good and (arguments.get("format") != "json" or bool(_json(text))))
+        return text if good else ""
 
     def refused(self, tool: str, **arguments: Any) -> None:
         answer = self._ask(tool, arguments)

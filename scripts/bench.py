@@ -12,6 +12,7 @@
     python scripts/bench.py start
     python scripts/bench.py size --notes notes-til.tar.gz --locomo locomo-dev.json
     python scripts/bench.py shapes
+    python scripts/bench.py state [--wrong]
 
 Run it with the project's `.venv`. The machine is noisy wherever it is: compare rows of one run.
 """
@@ -37,6 +38,7 @@ from bench_shapes import run_shapes
 from bench_size import run_size
 from bench_speed import PARTS, run_speed
 from bench_start import run_start
+from bench_state import DATA, run_state
 from bench_sure import run_sure
 
 from synaptic.config import DEFAULT_MODEL
@@ -54,6 +56,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace, Path], Rows]] = {
     "start": run_start,
     "size": run_size,
     "shapes": run_shapes,
+    "state": run_state,
 }
 
 
@@ -116,7 +119,10 @@ def parser() -> argparse.ArgumentParser:
     size.add_argument("--locomo", type=Path, help="LoCoMo conversations, JSON: an entry for each turn")
     shapes = commands.add_parser("shapes", help="processor time of each function over texts that make patterns slow")
     shapes.add_argument("--size", type=int, default=1_000_000, help="characters of a text; default a million")
-    for command in (quality, panel, sure, diary, automatic, speed, scale, start, size, shapes):
+    state = commands.add_parser("state", help="what is open, was left off, was decided: labelled questions")
+    state.add_argument("--questions", type=Path, default=DATA / "state_questions.json", help="JSON")
+    state.add_argument("--wrong", action="store_true", help="show the questions that are not right")
+    for command in (quality, panel, sure, diary, automatic, speed, scale, start, size, shapes, state):
         command.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return top
 

@@ -85,8 +85,8 @@ async def _session(home: Path, pool: Sequence[str]) -> list[Row]:
 
     async with Client(server) as client:
         while True:
-            first = await client.call_tool("context_search", {"query": pool[0]})
-            if first.structured_content and first.structured_content["mode"] == "hybrid":
+            first = await client.call_tool("context_search", {"query": pool[0], "format": "json"})
+            if json.loads(first.content[0].text)["mode"] == "hybrid":
                 break
             await asyncio.sleep(0.2)
         memory = rss_anon_mb(int(pid_file.read_text()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -19,8 +20,40 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters, types
 from mcp.client._transport import Transport
 
+_RECEIPT = re.compile(
+    r"(?P<done>[\w ]+?):? (?P<short>\w{8}) \((?P<date>\S+) (?P<time>\S+), (?P<path>.+)\)\.$", re.MULTILINE
+)
+_READING = {"search", "recent", "find", "get", "analyze"}
 SYNAPTIC = str(Path(sys.executable).with_name("synaptic"))
 TIMEOUT_S = 120
+
+
+def for_programs(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a call whose answer a program reads."""
+    whole = {"max_tokens": 100_000} if tool == "context_get" else {}
+    return whole | arguments | {"format": "json"} if tool.removeprefix("context_") in _READING else arguments
+
+
+def data_of(text: str) -> dict[str, Any]:
+    """What a tool's text says: the JSON that it is, or the id, date, time, path and notice of a receipt."""
+    if text.startswith("{"):
+        data: dict[str, Any] = json.loads(text)
+        return data
+    found = _RECEIPT.match(text)
+    assert found, text
+    _, _, notice = text.partition("\nNote: ")
+    id = f"{found['date'].replace('-', '')}-{found['short']}"
+    return {"id": id, "notices": [notice] if notice else [], **found.groupdict()}
+
+
+def _said_in_text(refusal: str) -> str:
+    """An error in the words of the text formats."""
+    if not refusal.startswith("{"):
+        return refusal
+    error = json.loads(refusal)["error"]
+    return " ".join(
+        [error["message"], *([f"Valid: {', '.join(error['valid'])}."] if error["valid"] else []), error["hint"]]
+    )
 
 
 @dataclass(frozen=True)
@@ -53,11 +86,12 @@ class Server:
     pid: int
 
     def call(self, tool: str, **arguments: Any) -> Any:
-        """The structured answer. Raises Refusal with the message of a tool that answers with an error."""
-        result = self.portal.call(self.client.call_tool, f"context_{tool}", arguments)
+        """The answer as data. Raises Refusal with the message of a tool that answers with an error."""
+        name = f"context_{tool}"
+        result = self.portal.call(self.client.call_tool, name, for_programs(name, arguments))
         if result.is_error:
-            raise Refusal(self._text(result))
-        return result.structured_content
+            raise Refusal(_said_in_text(self._text(result)))
+        return data_of(self._text(result))
 
     def up_to_date(self, tool: str, **arguments: Any) -> Any:
         """The first answer that does not say that another process is writing the index, within a minute."""

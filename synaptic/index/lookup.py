@@ -78,11 +78,12 @@ _KNOWN = {
     "tag": "SELECT name, '' FROM tag GROUP BY name ORDER BY count(*) DESC",
     "project": "SELECT project, '' FROM entry WHERE project <> '' GROUP BY project_key ORDER BY count(*) DESC",
     "id": "SELECT substr(id, 10), title FROM entry WHERE id <> '' ORDER BY at DESC",
+    "date": "SELECT DISTINCT date, '' FROM entry WHERE id <> '' AND dated = 1 ORDER BY date DESC",
 }
 
 
 def known(index: Path, kind: str) -> list[tuple[str, str]]:
-    """The tags or projects, most frequent first, or the short ids and titles, newest first. Raises apsw.Error.
+    """The tags or projects, most frequent first, or the ids and titles, or dates, newest first. Raises apsw.Error.
 
     The index is opened to be read, and not brought in step: a shell that completes a word has no time.
     """
@@ -522,8 +523,9 @@ class Index:
     def resolve(self, name: str) -> Stored:
         """The entry of a whole id, of its part after the dash, or of four or more of that part's letters.
 
-        Raises NotFound, or Ambiguous with the ids that fit.
+        As in its file it may begin with `syn:`. Raises NotFound, or Ambiguous with the ids that fit.
         """
+        name = name.strip().removeprefix("syn:")
         rows = self.file.rows(_BY_ID, name, name)
         day, _, part = name.lower().rpartition("-")
         if not rows and 4 <= len(part) <= 8 and part.isalnum() and (not day or day.isdigit()):

@@ -654,7 +654,7 @@ def _in_place_of(present: bytes, text: bytes) -> bytes:
 def _resolve(id: str, known: Iterator[str], what: str) -> str:
     """The known id that `id` names: whole, or by the first four or more of its eight characters."""
     ids = list(dict.fromkeys(known))
-    short = id.lower()
+    short = id.lower().removeprefix("syn:")
     fitting = [i for i in ids if i == short or (len(short) >= 4 and i.partition("-")[2].startswith(short))]
     if len(fitting) > 1:
         raise Ambiguous(f"{id} fits {len(fitting)} entries.", valid=fitting[:10], hint="Give the whole id.")

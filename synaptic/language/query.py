@@ -94,8 +94,7 @@ def parse_query(
     notices: tuple[str, ...] = ()
     if ":" in read:
         read, inline, bounds, notices = _inline_filters(read, now, fields)
-        given = {name: value for name in inline.__slots__ if (value := getattr(inline, name))}
-        filters = replace(filters, **{name: value for name, value in given.items() if not getattr(filters, name)})
+        filters = filled(filters, inline)
     read, beginnings, filters, remarks = _operators(read, filters)
     text = unicodedata.normalize("NFC", " ".join(read.split()))
     phrases = tuple(dict.fromkeys(p for p in (m.strip() for m in _PHRASE.findall(text)) if words(p)))
@@ -108,6 +107,12 @@ def parse_query(
     if len(terms) > MAX_TERMS:
         bounds.append(f"Only the first {MAX_TERMS} words of the query were looked up.")
     return ParsedQuery(text, terms[:MAX_TERMS], phrases[:MAX_PHRASES], filters, (*bounds, *notices, *remarks))
+
+
+def filled(filters: Filters, others: Filters) -> Filters:
+    """These filters, and those of the others about which they say nothing."""
+    given = {name: value for name in others.__slots__ if (value := getattr(others, name))}
+    return replace(filters, **{name: value for name, value in given.items() if not getattr(filters, name)})
 
 
 def _operators(text: str, filters: Filters) -> tuple[str, dict[str, str], Filters, list[str]]:

@@ -59,7 +59,7 @@ def notices_of(
 ) -> tuple[str, ...]:
     """What the user should know, most important first."""
     request, index = evidence.request, evidence.ws.index
-    notices = [*request.parsed.notices, *([evidence.trouble] if evidence.trouble else []), *remarks]
+    notices = [*remarks, *request.parsed.notices, *([evidence.trouble] if evidence.trouble else [])]
     entries = index.counts().entries if report.pending_entries or not kept else len(kept)
     if not evidence.trouble and report.pending_entries:
         passages = index.counts().pending_passages
@@ -75,7 +75,7 @@ def notices_of(
     if request.min_similarity is not None and any(r.similarity is None for r in kept):
         notices.append("Some of these have no vector to compare yet; min_similarity let them pass.")
     if not kept and entries:
-        notices.append(_why_nothing(evidence.ws, request, ranked))
+        notices.append(request.nothing or _why_nothing(evidence.ws, request, ranked))
     return tuple(notices)
 
 

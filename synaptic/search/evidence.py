@@ -31,8 +31,8 @@ DEPTH, LEAST_ENTRIES = 80, 20
 class Request:
     """One search. `weights` None: ranks are fused. `within`: only these index rows. `limit` None: as many as fit.
 
-    `parts` and `max_rounds` are those of a smart search. `recent` (of the fitting entries the newest first) and `plan`
-    are what `understanding` finds in the words.
+    `parts` and `max_rounds` are those of a smart search. `recent` (of the fitting entries the newest first), `plan` and
+    `nothing` (what to say where there is nothing) are what `understanding` finds in the words.
     """
 
     parsed: ParsedQuery
@@ -50,6 +50,7 @@ class Request:
     max_rounds: int = 2
     recent: bool = False
     plan: Plan = field(default_factory=Plan)
+    nothing: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ def run(query: str, evidence: Evidence, report: SyncReport, budget: Budget | Non
             evidence.look_up(terms)
             found = sought(evidence, steps, budget)
     hurried = (f"By words only: {forced}, more than budget_ms.",) if forced else ()
-    remarks = (*hurried, *found.doubts, *spelling)
+    remarks = (*found.doubts, *hurried, *spelling)
     return SearchResult(
         query=query,
         mode=mode,

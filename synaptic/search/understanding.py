@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from ..language.analysis.asked import NO_NAMES, READ_CHARACTERS, Asked, Known, asked_of, types_alone
+from ..language.analysis.asked import NO_NAMES, READ_CHARACTERS, Asked, Known, asked_of, listed_of
 from ..language.analysis.plan import Plan, SubQuery, form_of, plan_of
 from ..language.analysis.shapes import Analysis, Keyword, NoteReading
 from ..language.lexicon import SHARED, STOP_WORDS, TYPE_WORDS
-from ..language.query import MAX_LIMIT, parse_query, terms_of
+from ..language.query import MAX_LIMIT, filled, parse_query, terms_of
 from ..language.words import words
 from ..models import Filters
 from ..notes.privacy import without_private
@@ -65,8 +65,9 @@ def _plan(request: Request, *, is_list: bool) -> Plan:
     wanted = filters if is_list or filters.since or filters.until else request.prefer
     if not request.parsed.terms:
         layer = "symbolic" if filters.types or filters.tags or not (filters.since or filters.until) else "temporal"
-    dates = tuple((name, day) for name in ("since", "until") if (day := getattr(wanted, name)))
-    return Plan((SubQuery("q1", text, layer, 1, dates),))
+    names = [(name, getattr(wanted, name)) for name in ("types", "projects", "tags", "since", "until")]
+    shown = tuple((name, value if isinstance(value, str) else ", ".join(value)) for name, value in names if value)
+    return Plan((SubQuery("q1", text, layer, 1, shown),))
 
 
 def _preferring(ws: Workspace, request: Request, asked: Asked) -> Request:
@@ -81,40 +82,63 @@ def _preferring(ws: Workspace, request: Request, asked: Asked) -> Request:
         else:
             prefer = replace(prefer, since=since, until=until)
         parsed = replace(parsed, text=asked.text, terms=terms)
+    if asked.reasons and not (filters.types or prefer.types):
+        prefer = replace(prefer, types=("decision",))
     return replace(request, parsed=parsed, filters=filters, prefer=prefer, recent=asked.recent)
 
 
 def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
-    """The search as a list of a time, the oldest first, or of a type, the newest first.
+    """The search as a list of a time, the oldest first, or of a kind or a state, the newest first, or among such.
 
-    None where words are left to search for, and where nothing is of that type.
+    None where other words are left, and where the journal has nothing of that kind. That nothing is in that state, or
+    of that project, is said.
     """
-    given, text, order = request.filters, request.parsed.text, request.order
-    types = types_alone(asked.text, asked.tongue)
-    is_timed = bool(asked.time_range or given.since or given.until) and text != "" and request.strategy != "bounded"
-    if types is None or request.parsed.phrases or (not types and _DATE.fullmatch(text)):
+    given, parsed, order = request.filters, request.parsed, request.order
+    listed = listed_of(asked.text, asked.tongue, ws.index.vocabulary().projects)
+    is_timed = (asked.time_range or given.since or given.until) and parsed.text and request.strategy != "bounded"
+    if listed is None or parsed.phrases or {"tags", "without"} & given.each().keys() & listed.filters.each().keys():
         return None
-    if not is_timed and (not types or request.strategy not in ("hybrid", "smart") or request.within is not None):
+    if not listed.order and (_DATE.fullmatch(parsed.text) or not is_timed):
         return None
-    filters = replace(given, types=given.types or types)
+    if not is_timed and (request.strategy not in ("hybrid", "smart") or request.within is not None):
+        return None
+    added, said = listed.filters, listed.among
+    projects = added.projects or (request.prefer.projects if listed.order else ())
+    added = replace(added, projects=() if projects == ("*",) else projects)
     if not (given.since or given.until):
         since, until = _days(asked)
-        filters = replace(filters, since=since, until=until)
-    total = ws.index.listing(filters, order="newest", limit=1)[0]
-    if types and not total:
-        return None
-    if order == "relevance":
-        order = "newest" if types or asked.recent else "oldest"
-    notices = (*request.parsed.notices, _told(request, filters, order, total))
-    parsed = replace(request.parsed, text="", terms=(), notices=notices)
-    return replace(request, parsed=parsed, filters=filters, order=order)
+        added = replace(added, since=since, until=until)
+    filters = filled(given, added)
+    parsed = replace(parsed, text=said, terms=terms_of(said, stop_words=ws.config.search.stop_words))
+    total, what = _count(ws, filters), _what(filters, listed.state)
+    if added.types and not total:
+        others = _count(ws, replace(filters, projects=())) if filters.projects else 0
+        if not (listed.state or others) or not _count(ws, Filters(types=filters.types)):
+            return None
+        nothing = f"No {what.replace(' and ', ' or ')}{f'; {others:,} of other projects' if others else ''}."
+        return replace(request, filters=filters, parsed=parsed, nothing=nothing)
+    if order == "relevance" and not said:
+        order = listed.order or ("newest" if asked.recent else "oldest")
+    request = replace(request, filters=filters, order=order, limit=request.limit or listed.most)
+    told = f"Searched among: {what}." if said else _told(request, what, total)
+    return replace(request, parsed=replace(parsed, notices=(*parsed.notices, told)))
 
 
-def _told(request: Request, filters: Filters, order: str, total: int) -> str:
-    """A notice of what is listed, and how much of it."""
-    what = " and ".join(f"type {kind}" for kind in filters.types) or "all entries"
+def _count(ws: Workspace, filters: Filters) -> int:
+    return ws.index.listing(filters, order="newest", limit=1)[0]
+
+
+def _what(filters: Filters, state: str) -> str:
+    """What passes the filters of a list: `open issues and handoffs of harbor, 2026-11-20`."""
+    kinds = [kind if kind == "progress" else f"{kind}s" for kind in filters.types] or ["all entries"]
+    of = f" of {' and '.join(filters.projects)}" if filters.projects else ""
     when = " to ".join(dict.fromkeys(day for day in (filters.since, filters.until) if day))
-    said = f"Read as a list, {order} first: {what}{f', {when}' if when else ''}"
+    return f"{state} {' and '.join(kinds)}{of}{f', {when}' if when else ''}".strip()
+
+
+def _told(request: Request, what: str, total: int) -> str:
+    """A notice of what is listed, and how much of it."""
+    said = f"Read as a list, {request.order} first: {what}"
     shown = request.limit or LISTED_MOST
     if request.within is None and total > shown:
         most = min(total, MAX_LIMIT)
@@ -154,14 +178,15 @@ def analysis_of(ws: Workspace, query: str) -> Analysis:
         now = ws.clock()
         stop_words, fields = ws.config.search.stop_words, ws.index.field_names
         parsed = parse_query(query, Filters(), now=now, stop_words=stop_words, fields=fields)
-        plan = understand(ws, Request(parsed=parsed, now=now, strategy=form_of(parsed))).plan
+        understood = understand(ws, Request(parsed=parsed, now=now, strategy=form_of(parsed)))
+        told = (understood.nothing,) if understood.nothing else understood.parsed.notices
         tags, projects, files = ws.index.vocabulary()
         names = _names_used(ws, query[:READ_CHARACTERS])
         known = Known(tags=frozenset(tags), projects=projects, files=files, names=names)
-        found = analyze(query, asked=asked_of(query, today=now.date()), plan=plan, known=known)
+        found = analyze(query, asked=asked_of(query, today=now.date()), plan=understood.plan, known=known)
         rarity = _rarity(ws, [keyword.term for keyword in found.keywords])
         weighed = [replace(k, weight=round(k.weight * rarity[k.term], 3)) for k in found.keywords]
-        return replace(found, keywords=tuple(sorted(weighed, key=lambda k: -k.weight)))
+        return replace(found, keywords=tuple(sorted(weighed, key=lambda k: -k.weight)), notices=told)
 
     return in_step(ws, run)
 

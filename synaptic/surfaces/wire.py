@@ -23,7 +23,7 @@ OF_AN_ENTRY = (
 ).split()
 _OF_AN_ANALYSIS = (
     "query text intent target temporal_reference time_range entities question_type complexity confidence info_types "
-    "keywords plan"
+    "keywords plan notices"
 ).split()
 
 

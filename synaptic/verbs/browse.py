@@ -12,9 +12,8 @@ from datetime import timedelta
 
 from ..errors import InvalidArgument, NotFound, SynapticError, check_range, one_of
 from ..index.rows import Position, instant
-from ..language.query import MAX_LIMIT, read_date
+from ..language.query import MAX_LIMIT, build_filters, read_date
 from ..models import ORDERS, Days, Facets, Figures, Filters, Latency, Listing, Order, SearchResult, Status
-from ..notes.blocks import project_key
 from ..notes.marks import link_key
 from ..search.search import known_costs, search
 from ..workspace.changes import marked
@@ -64,16 +63,16 @@ def recent(
     ws: Workspace,
     query: str | None = None,
     *,
-    project: str | None = None,
+    project: str | Sequence[str] | None = None,
     limit: int | None = None,
     load_model: bool = True,
 ) -> Listing:
-    """The newest entries first, 10 without a `limit`.
+    """The newest entries first, of any of these projects, 10 without a `limit`.
 
     With a query: of the 50 newest entries the `limit` most relevant, newest first; without a limit those that fit, as
     in a search. Older entries never appear.
     """
-    filters = Filters(projects=(project_key(project),)) if project else Filters()
+    filters = build_filters(now=ws.clock(), project=project or ())
     if not query or not query.strip():
         return replace(find(ws, filters=filters, limit=NEWEST if limit is None else limit), cursor=None)
     pool = in_step(ws, lambda _: ws.index.listing(filters, order="newest", limit=RECENT_POOL)[1])

@@ -120,7 +120,7 @@ def test_a_limit_comes_and_goes_under_a_server(home: ForkedHome) -> None:
         typed.write_bytes(typed.read_bytes() + b"\n## 23:59 Typed into the harbour log\n")
         assert server.call("search", query="harbour", strategy="lexical")["total"] == 2
         resource.prlimit(server.pid, resource.RLIMIT_FSIZE, (soft, hard))
-        assert server.call("save", content=f"After. {BODY}")["success"]
+        assert server.call("save", content=f"After. {BODY}")["done"] == "Saved"
         assert server.call("search", query="harbour", strategy="lexical")["total"] == 3
 
 
@@ -314,7 +314,7 @@ def test_the_root_goes_and_returns_under_a_server(home: ForkedHome) -> None:
         away.rename(home.journal)
         found = server.call("search", query="harbour", strategy="lexical")
         assert [hit["id"] for hit in found["hits"]] == [saved]
-        assert server.call("save", content="late")["success"]
+        assert server.call("save", content="late")["done"] == "Saved"
 
 
 # -- a small disk of its own -----------------------------------------------------------------------------------

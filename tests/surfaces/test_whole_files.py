@@ -295,9 +295,9 @@ async def test_an_agent_adds_and_does_not_delete(notes: Notes, anyio_backend: st
         command=sys.executable, args=["-m", "synaptic", "mcp"], env=dict(os.environ) | {"PYTHONPATH": str(ROOT)}
     )
     async with Client(server) as client:
-        found = await client.call_tool("context_search", {"query": "milk"})
-        assert found.structured_content
-        id = found.structured_content["hits"][0]["id"]
+        found = await client.call_tool("context_search", {"query": "milk", "format": "json"})
+        assert isinstance(found.content[0], types.TextContent)
+        id = json.loads(found.content[0].text)["hits"][0]["id"]
         done = await client.call_tool("context_update", {"id": id, "append": "Salt.", "add_tags": ["shop"]})
         assert not done.is_error
         assert path.read_bytes() == b"---\ntags: [shop]\n---\n# Plan\n\nMilk.\n\nSalt.\n"

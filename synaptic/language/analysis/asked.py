@@ -14,9 +14,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from ...models import EntryType
+from ...models import TYPES, Filters, Order
 from ...notes.blocks import project_key, slug_tag
-from ..lexicon import DAY_NAMES, MONTHS, STOP_WORDS, TYPE_WORDS, Words, compiled
+from ..lexicon import COUNTS, DAY_NAMES, MONTHS, SHARED, STOP_WORDS, TYPE_NAMES, Words, compiled
 from ..timephrase.find import TimeRange, find_time, is_recent, without
 from ..tongues import times_in, tongues_of, without_frame
 from ..words import words
@@ -31,6 +31,9 @@ READ_CHARACTERS = 2_000
 
 LONGEST_NAME = 4
 """Words that a tag, a project or a file of a question has at most. By eye."""
+
+_TAKEN = "\0"
+STATES = frozenset(("open", "solved", "wontfix"))
 
 _TOKEN = r"(?:[#@]|~?\.{0,2}/)?\w[\w'./\\:+&-]*"
 
@@ -49,8 +52,8 @@ class Known:
 class Asked:
     """`read` is the beginning of the query on one line, `text` all of the query without its time phrase.
 
-    `recent`: the newest of the fitting entries is asked for. `only_time`: the range is a hard filter. `tongue` is the
-    language of the time, "" for English.
+    `recent`: the newest of the fitting entries is asked for. `reasons`: those of a choice are. `only_time`: the range
+    is a hard filter. `tongue` is the language of the time, "" for English.
     """
 
     read: str
@@ -58,7 +61,21 @@ class Asked:
     time_range: TimeRange | None
     only_time: bool
     recent: bool
+    reasons: bool = False
     tongue: str = ""
+
+
+class Listed(NamedTuple):
+    """A list of what passes `filters` (project `*`: any), the `most` first, or all.
+
+    `state` is one of STATES, or "". `order` is None where it needs a time to be one. `among`: words to seek in it.
+    """
+
+    filters: Filters
+    state: str
+    order: Order | None
+    most: int | None
+    among: str
 
 
 class Token(NamedTuple):
@@ -83,13 +100,14 @@ def asked_of(query: str, *, today: date) -> Asked:
     time_range, text, tongue = _time_in(read, today)
     only_time = time_range is not None and _is_only(read, time_range.phrase)
     if only_time:
-        text = _only("left_over").sub("", _only("left").sub("", text, count=1)).strip(" ,")
+        text = _pattern("only_left_over").sub("", _pattern("only_left").sub("", text, count=1)).strip(" ,")
     return Asked(
         read=read,
         text=(text + query[READ_CHARACTERS:]).strip(),
         time_range=time_range,
         only_time=only_time,
         recent=is_recent(read),
+        reasons=_pattern("why_chosen").search(read) is not None,
         tongue=tongue,
     )
 
@@ -105,34 +123,64 @@ def _time_in(read: str, today: date) -> tuple[TimeRange | None, str, str]:
     return (*found, "") if found else (None, read, "")
 
 
-def types_alone(text: str, tongue: str = "") -> tuple[EntryType, ...] | None:
-    """The types that a text asks for, none where it asks for notes of any; None where a word says more.
+def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Listed | None:
+    """The list that a text asks for; None where it says more than the parts of one.
 
-    | text                           | types       |
-    |--------------------------------|-------------|
-    | `show me the decisions`        | decision    |
-    | `what did we decide`           | decision    |
-    | `what did I work on`           |             |
-    | `was habe ich gemacht` (de)    |             |
-    | `decisions on redis`           | None        |
+    The parts (kinds, a state, an order, a number) stand in `data/words/questions.toml`; `projects` may be named too.
+
+    | text                          | types          | state | among     |
+    |-------------------------------|----------------|-------|-----------|
+    | `show me the decisions`       | decision       |       |           |
+    | `was habe ich gemacht` (de)   |                |       |           |
+    | `what is left to do`          | issue, handoff | open  |           |
+    | `open issues about the login` | issue          | open  | the login |
+    | `decisions on redis`          | None           |       |           |
     """
-    framed = compiled(QUESTIONS.pattern("list_frame"), re.IGNORECASE)
-    text = without_frame(text, tongue) if tongue else framed.sub(" ", text)
-    said = (word for _, word in words(text) if word not in STOP_WORDS and word not in QUESTIONS.listing)
-    asked = [TYPE_WORDS.get(word) for word in said]
-    if None in asked:
+    if len(text) > READ_CHARACTERS:
         return None
-    return tuple(dict.fromkeys(kind for kind in asked if kind and kind != "note"))
+    said = _pattern("short_is").sub(r"\1 is", text.lower()).replace("n't", " not")
+    said = without_frame(said, tongue) if tongue else _pattern("list_frame").sub(" ", said)
+    means: list[str] = []
+    for meaning, pattern in QUESTIONS.patterns("parts").items():
+        said, count = compiled(pattern).subn(_TAKEN, said)
+        means += meaning.split() if count else ()
+    state = "".join(STATES & {*means}) or "open" * ("still" in means)
+    kinds = [name for name in means if name in TYPES]
+    types = kinds or [TYPE_NAMES[name] for name in means if name in TYPE_NAMES]
+    types = types or ["issue", "handoff"] * (state == "open")
+    is_of_work = types and {*types} <= {"issue", "handoff"}
+    if state and not (state in STATES and is_of_work and _pattern("state_asked").search(said)):
+        return None
+    names = "|".join(map(re.escape, sorted(projects, key=len, reverse=True))) if means else ""
+    is_named = compiled(rf"(?<![\w-])({names})(?:'s)?(?![\w-])" if names else r"(?!)")
+    named, said = is_named.findall(said), is_named.sub(" ", said)
+    number = _pattern("state_number").search(said)
+    said = said.replace(number[0], _TAKEN, 1) if number else said
+    among = _pattern("state_among").search(said) if state and kinds else None
+    nothing = STOP_WORDS | QUESTIONS.listing | (QUESTIONS.beside_a_state if means else frozenset())
+    parts = (said, among[1] if among else "")
+    left, sought = ([word for _, word in words(part) if word not in nothing] for part in parts)
+    if left != sought:
+        return None
+    filters = Filters(
+        types=tuple(kind for kind in dict.fromkeys(types) if kind != "note"),
+        projects=("*",) if "*" in means else tuple(named),
+        tags=SHARED.ordered(state) if state in ("solved", "wontfix") else (),
+        without=Filters(tags=SHARED.ordered("settled")) if state == "open" else None,
+    )
+    order: Order | None = "oldest" if "oldest" in means else "newest" if filters.types or "newest" in means else None
+    most = COUNTS.get(number[0].strip()) or int(number[0]) if number else 1 if "one" in means else None
+    return Listed(filters, state, order, most, " ".join(sought))
 
 
 def _is_only(text: str, phrase: str) -> bool:
     """Whether the text names the phrase as a filter, and not only as a preference: "only from last week"."""
     before, found, after = text.lower().partition(phrase.lower())
-    return bool(found and (_only("before").search(before[-60:]) or _only("after").search(after)))
+    return bool(found and (_pattern("only_before").search(before[-60:]) or _pattern("only_after").search(after)))
 
 
-def _only(name: str) -> re.Pattern[str]:
-    return compiled(QUESTIONS.pattern(f"only_{name}"), re.IGNORECASE)
+def _pattern(name: str) -> re.Pattern[str]:
+    return compiled(QUESTIONS.pattern(name), re.IGNORECASE)
 
 
 # -- what the journal knows by name -------------------------------------------------------------------

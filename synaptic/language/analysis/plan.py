@@ -63,7 +63,8 @@ class SubQuery:
     """One search of a plan; the lowest priority runs first.
 
     `layer`: lexical, semantic, hybrid (both), symbolic (a list of a type), temporal (only entries of a time).
-    `filters` holds (`since` or `until`, ISO date, or the id of the sub-query whose best answer gives the date).
+    `filters` holds (the name of a filter, its value: for `since` and `until` an ISO date, or the id of the sub-query
+    whose best answer gives the date).
     A sub-query that depends on others, and has no such filter, is asked together with their best answers.
     """
 

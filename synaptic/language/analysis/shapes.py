@@ -38,7 +38,7 @@ class Keyword:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """All that the words of a query tell, and the `plan` by which a search without options answers it."""
+    """All that the words of a query tell, and the `plan` and the `notices` of a search without options for it."""
 
     query: str
     asked: Asked
@@ -51,6 +51,7 @@ class Analysis:
     info_types: tuple[str, ...]
     keywords: tuple[Keyword, ...]
     plan: Plan
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

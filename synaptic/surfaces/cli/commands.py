@@ -20,6 +20,7 @@ from ...verbs.adopt import adopt
 from ...workspace.workspace import Workspace
 from .. import wire
 from ..arguments import take_filters
+from ..present import outline
 from . import editor, terminal
 from . import flags as f
 from .program import command, open_home
@@ -121,10 +122,10 @@ def analyze(ws: Workspace, as_json: bool, note: bool, text: Words = ()) -> None:
 
     said = _said(text)
     data = wire.note_json(read_note(ws, said)) if note else wire.analysis_json(analysis_of(ws, said))
-    answer(as_json, data, terminal.outline(data))
+    answer(as_json, data, outline(data))
 
 
-@command("recent", f.WORDS, f.IN_PROJECT, f.NEWEST, f.AS_JSON)
+@command("recent", f.WORDS, f.IN_PROJECTS, f.NEWEST, f.AS_JSON)
 def recent(ws: Workspace, as_json: bool, text: Words = (), **given: Any) -> None:
     """Show the newest entries.
 

@@ -102,7 +102,6 @@ IN_TAGS = _texts("tags", "TAG", "Has any of these; repeatable.", "--tag", "--tag
 IN_FILES = _texts("file", "PATH", "Is about any of these; repeatable.", "--file", "--files")
 IN_PATHS = _texts("path", "PATH", "Stands in any of these folders or files of the journal, en/ or *.md; repeatable.")
 IN_PROJECTS = _texts("project", "NAME", "Belongs to any of these; repeatable.", **_A_PROJECT)
-IN_PROJECT = _text("project", "NAME", "Only this project.", **_A_PROJECT)
 DAYS = _option(int | None, "days", "N", "The last N days, today included.")
 SINCE = _text("since", "DATE", "2026-11-03, yesterday, 'last week', Q2: its first day.")
 UNTIL = _text("until", "DATE", "Likewise: its last day, included.")

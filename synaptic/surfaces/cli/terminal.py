@@ -328,19 +328,6 @@ def _count(number: int, thing: str) -> str:
     return f"{number:,} {thing if number == 1 else many}"
 
 
-def outline(data: Json) -> str:
-    """JSON for people: a line for each field that says something, lists within a line."""
-    return "\n".join(f"{name.replace('_', ' '):18} {_said(value)}" for name, value in data.items() if value)
-
-
-def _said(value: object) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_said(inner)}" for name, inner in value.items() if inner)
-    if isinstance(value, list):
-        return "; ".join(map(_said, value))
-    return one_line(str(value))
-
-
 # -- reports ------------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from ...language.lexicon import SHARED
 from ...language.query import terms_of
 from ...language.words import match
 from ...models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Filters, Order
@@ -35,8 +36,6 @@ TELLING_WORDS, TELLING_SHARE = 8, 0.1
 out. A word in at most TELLING_WORDS passages is never too common."""
 
 _ANY_BRANCH = frozenset(("main", "master", "trunk", "develop", "head"))
-_SETTLED = frozenset(("done", "closed", "fixed", "resolved", "solved", "wontfix", "superseded"))
-"""Tags of an issue that is open no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,7 @@ def _listed(
 
     Without a project those that have none.
     """
-    settled = Filters(tags=tuple(_SETTLED)) if types == ("issue",) else None
+    settled = Filters(tags=tuple(SHARED.settled)) if types == ("issue",) else None
     kind = Filters(types=types, since=since.date().isoformat() if since else None, without=settled)
     ways = [replace(kind, projects=(key,))] if key else [kind]
     if key and (tag := slug_tag(key)):
@@ -133,7 +132,7 @@ def _listed(
 def _is_over(ws: Workspace, entry: Entry) -> bool:
     """Whether the entry expired before today, or is an issue that is open no more."""
     expired = entry.expires is not None and entry.expires < ws.clock().date().isoformat()
-    return expired or (entry.type == "issue" and not _SETTLED.isdisjoint(entry.tags))
+    return expired or (entry.type == "issue" and not SHARED.settled.isdisjoint(entry.tags))
 
 
 def _by_words(ws: Workspace, terms: Sequence[str], rowids: Sequence[int]) -> dict[int, float]:

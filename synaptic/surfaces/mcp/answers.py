@@ -1,46 +1,57 @@
-"""What the tools and resources answer: a verb is called, its result becomes Markdown and JSON."""
+"""What the tools and resources answer: a verb is called, its result becomes text that a model reads."""
 
 from __future__ import annotations
 
 import json
+import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ...errors import check_range, one_of
+from ...errors import InvalidArgument, check_range, one_of
+from ...index.lookup import known
 from ...language.query import build_preference
 from ...models import Listing, Receipt
 from ...search.search import search
 from ...verbs.browse import days, find, get, recent
-from ...verbs.writing import delete, save, update
-from ...workspace.workspace import Workspace
+from ...verbs.writing import delete, restore, save, update
+from ...workspace.sync import in_step
+from ...workspace.workspace import Workspace, index_of
 from ..arguments import take_filters
 from ..present import (
+    CHARS_PER_TOKEN,
     DATA_FOLLOWS,
     Item,
     Level,
     brief,
+    cleaned,
     done_text,
     entry_items,
     fenced,
-    fit,
+    fitting,
     hit_items,
+    listed,
     one_line,
-    render_items,
+    outline,
+    render,
     short,
 )
-from ..wire import Json, analysis_json, listing_json, note_json, receipt_json, search_json
+from ..wire import WHOLE_CONTENT, Json, analysis_json, listing_json, note_json, search_json
+from .tools import FORMATS, LEAST_TOKENS, MOST_TOKENS
 
 MAX_TOKENS = 4_000
-LEAST_TOKENS, MOST_TOKENS = 100, 100_000
+CONCISE_CHARS, EACH_CHARS = 1_400, 150
+"""Of a list, and of each entry of a longer one: 400 and 45 tokens (o200k: 3.5 characters each, with ids and code)."""
 
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a tool says: Markdown for the model, JSON for programs."""
-
-    text: str
-    data: Json
+_FOR_AGENTS = (
+    (r"`synaptic restore ([^`\s]+)`", r"`context_update` with id \1 and restore: true"),
+    (r"`synaptic delete ([^`\s]+)` removes", r"`context_delete` with id \1 removes"),
+    (r"`synaptic (recent|search|find|get)[^`]*`", r"`context_\1`"),
+    (r"`--(\w+)`", r"`\1: true`"),
+    (r"`(synaptic [^`]+)`", r"`\1` (the user's to run)"),
+)
+"""What our messages tell people to type, and what an agent does instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,66 +61,128 @@ class Call:
     args: dict[str, Any]
     client: str | None = None
     loading: bool = False
+    layout: str = "concise"
+    max_tokens: int | None = None
+
+    def room(self, entries: int) -> int:
+        """How many characters an answer of so many entries may take."""
+        if self.layout == "concise" and not self.max_tokens:
+            return max(CONCISE_CHARS, EACH_CHARS * entries)
+        return (self.max_tokens or (MOST_TOKENS if self.layout == "json" else MAX_TOKENS)) * CHARS_PER_TOKEN
+
+
+Answer = tuple[str, Json]
+"""What a tool says: a text for the model, and JSON for programs where it reads."""
+
+
+def answer(ws: Workspace, name: str, call: Call) -> str:
+    """The answer of this tool in the format that was asked for."""
+    args = dict(call.args)
+    layout, max_tokens = one_of(FORMATS, args.pop("format", "concise"), "format"), args.pop("max_tokens", None)
+    check_range("max_tokens", max_tokens, LEAST_TOKENS, MOST_TOKENS)
+    text, data = ANSWERS[name](ws, replace(call, args=args, layout=layout, max_tokens=max_tokens))
+    return json_text(data) if layout == "json" else text
+
+
+def for_agents(text: str) -> str:
+    """A message of ours that names tools instead of commands."""
+    for command, tool in _FOR_AGENTS:
+        text = re.sub(command, tool, text)
+    return text
+
+
+def json_text(data: Json) -> str:
+    """The JSON as a text that may be displayed."""
+    notices = {"notices": list(map(for_agents, data["notices"]))} if "notices" in data else {}
+    return json.dumps(cleaned(data | notices), ensure_ascii=False)
 
 
 def _search(ws: Workspace, call: Call) -> Answer:
-    args = _without_blanks(call.args)
-    max_tokens = args.pop("max_tokens", MAX_TOKENS)
-    check_range("max_tokens", max_tokens, LEAST_TOKENS, MOST_TOKENS)
-    detailed = one_of(("concise", "detailed"), args.pop("format", "concise"), "format") == "detailed"
+    args = dict(call.args)
     filters = take_filters(args, ws.clock())
-    query = args.pop("query", "")
-    prefer = build_preference(args.pop("prefer", {}))
+    query, prefer = args.pop("query", ""), build_preference(args.pop("prefer", {}))
     found = search(ws, query, filters=filters, prefer=prefer, load_model=not call.loading, **args)
-    how = {"hybrid": "words and meaning", "lexical": "words", "semantic": "meaning"}[found.mode]
-    data, items = search_json(found), hit_items(found, detailed=detailed)
-    return _found(ws, data, data["hits"], items, max_tokens, how=f" by {how}", cure="raise max_tokens")
+    data, count = search_json(found), len(found.hits)
+    if call.layout == "json" and call.max_tokens:
+        left = call.room(count) - len(json_text(data | {"hits": []}))
+        fits = fitting((len(json_text(hit)) + 2 for hit in data["hits"]), left)
+        return "", data | {"hits": data["hits"][:fits], "omitted": count - fits}
+    length = min(WHOLE_CONTENT, call.room(count) // max(1, count))
+    items = hit_items(found, length=length, detailed=call.layout == "detailed")
+    return _found(ws, data, items, call, cure="raise max_tokens")
 
 
 def _find(ws: Workspace, call: Call) -> Answer:
-    args = _without_blanks(call.args)
+    args = dict(call.args)
     filters = take_filters(args, ws.clock())
-    return _listed(ws, find(ws, filters=filters, load_model=not call.loading, **args))
+    return _listed(ws, find(ws, filters=filters, load_model=not call.loading, **args), call)
 
 
 def _get(ws: Workspace, call: Call) -> Answer:
-    listing = get(ws, call.args["ids"])
-    parts = [DATA_FOLLOWS, *_first_notice(listing.notices), _whole(entry_items(listing, whole=True))]
-    return Answer("\n\n".join(parts), listing_json(listing))
+    """The entries whole, as far as they fit: long ones share what short ones leave of `max_tokens`."""
+    offset, listing = call.args.get("offset", 0), get(ws, call.args["ids"])
+    if offset and len(listing.entries) > 1:
+        raise InvalidArgument("offset goes with one id.", hint="Call it for each id.")
+    sizes = sorted(len(entry.content) for entry in listing.entries)
+    check_range("offset", offset, 0, max(0, sizes[-1] - 1))
+    share = left = (call.max_tokens or MAX_TOKENS) * CHARS_PER_TOKEN
+    for number, size in enumerate(sizes):
+        share = left // (len(sizes) - number)
+        left -= min(size, share)
+    ends = {entry.id: _end(entry.content, offset, share) for entry in listing.entries}
+    shown = replace(listing, entries=tuple(replace(e, content=e.content[offset : ends[e.id]]) for e in listing.entries))
+    data, items, more = listing_json(shown), [], []
+    for entry, item, each in zip(listing.entries, entry_items(shown), data["entries"], strict=True):
+        if left := len(entry.content) - ends[entry.id]:
+            each |= {"truncated": True, "left": left, "next_offset": ends[entry.id]}
+            said = f"{left:,} of {len(entry.content):,} characters of {entry.short_id} are left"
+            more.append(f"{said}: context_get with this id and offset={ends[entry.id]} goes on.")
+        items.append(replace(item, partial=left > 0 or offset > 0))
+    text = "\n\n".join([DATA_FOLLOWS, *_first_notice(listing.notices), _whole(items), *more])
+    return text, data
+
+
+def _end(text: str, start: int, room: int) -> int:
+    """Where a part of a text ends that begins at `start`: behind a line, in the second half of its room."""
+    end = start + room
+    return len(text) if end >= len(text) else text.rfind("\n", end - room // 2, end) + 1 or end
+
+
+def _update(ws: Workspace, call: Call) -> Answer:
+    args = dict(call.args)
+    if not args.pop("restore", False):
+        return _receipt(update(ws, **args), "Updated")
+    if len(args) > 1:
+        raise InvalidArgument("restore undoes the last change, and changes nothing else.", valid=("id", "restore"))
+    return _receipt(restore(ws, args["id"]), "Restored")
 
 
 def _analyze(ws: Workspace, call: Call) -> Answer:
-    mode = one_of(("query", "note"), call.args.get("mode", "query"), "mode")
+    mode, text = one_of(("query", "note"), call.args.get("mode", "query"), "mode"), call.args["text"]
     from ...search.understanding import analysis_of, read_note  # slow to import
 
-    text = call.args["text"]
     data = note_json(read_note(ws, text)) if mode == "note" else analysis_json(analysis_of(ws, text))
-    return Answer(fenced("json", json.dumps(data, ensure_ascii=False, indent=1)), data)
+    if call.layout == "concise":
+        return fenced(mode, outline(data)), data
+    return fenced("json", json.dumps(cleaned(data), ensure_ascii=False, indent=1)), data
 
 
 ANSWERS: Mapping[str, Callable[[Workspace, Call], Answer]] = {
-    "context_save": lambda ws, call: _receipt(save(ws, **_without_blanks(call.args), by=call.client), "Saved"),
+    "context_save": lambda ws, call: _receipt(save(ws, **call.args, by=call.client), "Saved"),
     "context_search": _search,
-    "context_recent": lambda ws, call: _listed(
-        ws, recent(ws, **_without_blanks(call.args), load_model=not call.loading)
-    ),
+    "context_recent": lambda ws, call: _listed(ws, recent(ws, **call.args, load_model=not call.loading), call),
     "context_find": _find,
     "context_get": _get,
-    "context_update": lambda ws, call: _receipt(update(ws, **call.args), "Updated"),
+    "context_update": _update,
     "context_delete": lambda ws, call: _receipt(delete(ws, call.args["id"], whole_files=False), "Deleted"),
     "context_analyze": _analyze,
 }
 
 
-def _without_blanks(args: dict[str, Any]) -> dict[str, Any]:
-    """Arguments as meant by clients that send an empty text for what they leave out."""
-    return {name: value for name, value in args.items() if value != "" or name == "content"}
-
-
 def day_text(ws: Workspace, date: str) -> str:
     """All entries of a local date, oldest first, as fenced Markdown."""
     found = days(ws, date)
-    items = entry_items(found.found, whole=True)
+    items = entry_items(found.found)
     if not items:
         return f"No entries on {found.since}."
     return f"{len(items)} entries of {found.since}. {DATA_FOLLOWS}\n\n{_whole(items)}"
@@ -117,11 +190,18 @@ def day_text(ws: Workspace, date: str) -> str:
 
 def entry_text(ws: Workspace, id: str) -> str:
     """One entry, whole, as fenced Markdown."""
-    return _get(ws, Call({"ids": [id]})).text
+    return _get(ws, Call({"ids": [id]}, max_tokens=sys.maxsize))[0]
+
+
+def starting(ws: Workspace, kind: str, typed: str) -> list[str]:
+    """The short ids of entries, or the dates, that begin with what was typed, newest first."""
+    found = in_step(ws, lambda _: known(ws.config.state / index_of(ws.config.model), kind))
+    names = [*(["today", "yesterday"] if kind == "date" else []), *(name for name, _ in found)]
+    return [name for name in names if name.startswith(typed)]
 
 
 def _whole(items: Sequence[Item]) -> str:
-    return render_items(items, [Level.WHOLE] * len(items))
+    return "\n\n".join(render(item, Level.WHOLE) for item in items)
 
 
 # -- answers --------------------------------------------------------------------------------------------
@@ -132,43 +212,36 @@ def _receipt(receipt: Receipt, done: str) -> Answer:
     line = f"{done} {short(receipt.id)} ({receipt.date} {receipt.time}, {one_line(receipt.path)})."
     tags = ", ".join(map(one_line, receipt.suggested_tags))
     more = _first_notice(notices) or ([f"Tags of the journal that fit: {tags}."] if tags else [])
-    return Answer("\n".join([line, *more]), receipt_json(receipt))
+    return "\n".join([line, *more]), {}
 
 
-def _listed(ws: Workspace, listing: Listing) -> Answer:
-    data = listing_json(listing)
-    return _found(ws, data, data["entries"], entry_items(listing), MAX_TOKENS, cure="lower limit")
+def _listed(ws: Workspace, listing: Listing, call: Call) -> Answer:
+    share = call.room(len(listing.entries)) // max(1, len(listing.entries))
+    length = max(80, share - 60) if call.layout == "concise" else WHOLE_CONTENT
+    return _found(ws, listing_json(listing), entry_items(listing, length=length), call, cure="lower limit")
 
 
-def _found(
-    ws: Workspace, data: Json, entries: list[Json], items: list[Item], max_tokens: int, *, cure: str, how: str = ""
-) -> Answer:
-    """As much of the items as fits, how many there are, and how to get the rest; `entries` are theirs in `data`."""
-    levels = fit(items, max_tokens)
-    for entry, item, level in zip(entries, items, levels, strict=True):
-        shown = item.text if level is Level.WHOLE else item.snippet
-        if shown != entry["content"]:  # the budget is for the JSON as well
-            entry |= {"content": shown, "truncated": True}
-    if items:
-        head = f"{len(items)} of {data['total']}{how}. {DATA_FOLLOWS}"
-    elif ws.index.counts().entries:
-        head = "Nothing found. Try other words, or fewer filters."
-    else:
-        head = "The journal is empty: context_save adds its first entry."
-    more = []
-    if dropped := levels.count(Level.NOTHING):
-        more.append(f"{dropped} more did not fit: {cure}.")
-    if any(level in (Level.TITLE, Level.SNIPPET) for level in levels):
-        more.append("Shortened ones: context_get with their ids gives them whole.")
-    if "cursor" in data:
-        more.append(f'More: the same call with cursor="{data["cursor"]}".')
-    elif data["total"] > len(items):
-        more.append("A higher limit shows more.")
-    parts = [head, *_first_notice(data["notices"]), _counts(data), render_items(items, levels), " ".join(more)]
-    return Answer("\n\n".join(part for part in parts if part), data)
+def _found(ws: Workspace, data: Json, items: list[Item], call: Call, *, cure: str) -> Answer:
+    """As much of the items as fits, what to know of them, and how to get the rest."""
+    notices = _first_notice(data["notices"])
+    if not items:
+        empty = "The journal is empty: context_save adds its first entry."
+        nothing = notices[0].removeprefix("Note: ") if notices else "Try other words, or fewer filters."
+        return f"Nothing found. {nothing}" if ws.index.counts().entries else empty, data
+    head = "\n".join([*notices, f"{len(items)} of {data['total']}. {DATA_FOLLOWS}", *_counts(data)])
+    room = call.room(len(items)) - len(head)
+    blocks = [render(item, Level.WHOLE) for item in items] if call.layout != "concise" else []
+    shown = blocks[: fitting(map(len, blocks), room)]
+    body = "\n\n".join(shown)
+    if not shown:
+        shown = listed(items, room)
+        body = fenced("entries", "\n".join(shown))
+    more = [f"{len(items) - len(shown)} more did not fit: {cure}."] if len(shown) < len(items) else []
+    more += [f'More: the same call with cursor="{data["cursor"]}".'] if "cursor" in data else []
+    return "\n".join([head, body, *more]), data
 
 
-def _counts(data: Json) -> str:
+def _counts(data: Json) -> list[str]:
     """The facets in a line each, fenced: names are other people's text."""
     facets = data.get("facets", {})
     lines = [
@@ -176,8 +249,8 @@ def _counts(data: Json) -> str:
         for kind, counted in facets.items()
         if counted
     ]
-    return fenced("counts", "\n".join(lines)) if lines else ""
+    return [fenced("counts", "\n".join(lines))] if lines else []
 
 
 def _first_notice(notices: Sequence[str]) -> list[str]:
-    return [f"Note: {brief(notices[0])}"] if notices else []
+    return [f"Note: {brief(for_agents(notices[0]))}"] if notices else []

@@ -15,11 +15,12 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_args
 
 import anyio
 from mcp import types
 from mcp.server import Server, ServerRequestContext
+from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
@@ -27,15 +28,17 @@ from mcp.shared.exceptions import MCPError
 from ...errors import InvalidArgument, SynapticError
 from ...index.embedding import Embedder
 from ..present import brief, one_line
-from .answers import ANSWERS, Call, day_text, entry_text
+from ..wire import error_json
+from .answers import Call, answer, day_text, entry_text, for_agents, json_text, starting
 from .tools import BY_NAME, INSTRUCTIONS, TOOLS, check_arguments
-from .transport import Lines, sendable, without_surrogates
+from .transport import Lines, without_surrogates
 from .worker import Worker
 
 log = logging.getLogger(__name__)
 
 WARM_UP_AFTER_S = 0.02
 """The answer that starts the warm-up is written first."""
+HOUR_MS = 3_600_000
 
 Context = ServerRequestContext[Worker, Any]
 Result = TypeVar("Result")
@@ -60,6 +63,7 @@ def run(home: str | Path | None = None) -> None:
 async def _serve(home: str | Path | None, lines: Lines) -> None:
     server = build_server(home)
     async with stdio_server(cast("anyio.AsyncFile[str]", lines)) as (reading, writing):
+        lines.send = writing.send
         await server.run(reading, writing, server.create_initialization_options())
 
 
@@ -91,6 +95,11 @@ def build_server(home: str | Path | None = None, *, embedder: Embedder | None = 
         on_read_resource=_read_resource,
         on_list_prompts=_always(_PROMPTS),
         on_get_prompt=_get_prompt,
+        on_completion=_complete,
+        # what is read is a person's, and changes at any moment: the SDK's default
+        cache_hints={
+            name: CacheHint(HOUR_MS, "public") for name in get_args(CacheableMethod) if name != "resources/read"
+        },
     )
     server.middleware.append(_warm_up)
     return server
@@ -119,31 +128,35 @@ def _always(result: Result) -> Callable[[Context, Any], Awaitable[Result]]:
 
 async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
     """The answer of a tool; whatever goes wrong is an answer too, and never a traceback."""
-    worker = ctx.lifespan_context
+    worker, given = ctx.lifespan_context, params.arguments or {}
+    as_json = str(given.get("format")).strip().lower() == "json"
     try:
         if params.name not in BY_NAME:
             raise InvalidArgument(f"There is no tool {params.name!r}.", valid=BY_NAME)
-        args = check_arguments(BY_NAME[params.name], params.arguments or {})
-        answer_to, known = ANSWERS[params.name], ctx.session.client_params
+        args = check_arguments(BY_NAME[params.name], given)
+        known = ctx.session.client_params
         client = one_line(known.client_info.name)[:60] or None if known else None
-        future = worker.submit(lambda ws: answer_to(ws, Call(args, client, worker.loading)))
-        answer = await asyncio.wrap_future(future)
+        if "query" in args and args.get("strategy") != "lexical" and worker.loading:
+            await worker.model_tried()
+        future = worker.submit(lambda ws: answer(ws, params.name, Call(args, client, worker.loading)))
+        return _result(await asyncio.wrap_future(future))
     except SynapticError as error:
-        return _failed(brief(str(error)))
+        wrong = error
     except Exception as error:
         log.exception("%s failed", one_line(params.name))
-        return _failed(
-            f"{params.name} failed inside Synaptic ({type(error).__name__}); the server's log has the details. "
-            "`synaptic doctor` looks for the cause."
-        )
+        problem = f"{params.name} failed inside Synaptic ({type(error).__name__}); the server's log has the details."
+        wrong = SynapticError(problem, hint="`synaptic doctor` looks for the cause.")
+    return _result(_error_text(wrong, as_json), failed=True)
+
+
+def _result(text: str, *, failed: bool = False) -> types.CallToolResult:
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=without_surrogates(answer.text))],
-        structured_content=sendable(answer.data),
+        content=[types.TextContent(type="text", text=without_surrogates(text))], is_error=failed
     )
 
 
-def _failed(text: str) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(type="text", text=without_surrogates(text))], is_error=True)
+def _error_text(error: SynapticError, as_json: bool = False) -> str:
+    return for_agents(json_text(error_json(error)) if as_json else brief(str(error)))
 
 
 # -- resources and the prompt ---------------------------------------------------------------------------
@@ -176,13 +189,24 @@ async def _read_resource(ctx: Context, params: types.ReadResourceRequestParams) 
             raise InvalidArgument(f"There is no resource {uri}.", valid=(f"{_JOURNAL}{{date}}", f"{_ENTRY}{{id}}"))
         text = await asyncio.wrap_future(ctx.lifespan_context.submit(lambda ws: read(ws, uri.removeprefix(place))))
     except SynapticError as error:
-        raise MCPError(code=types.INVALID_PARAMS, message=brief(str(error)), data={"uri": uri}) from error
+        raise MCPError(code=types.INVALID_PARAMS, message=_error_text(error), data={"uri": uri}) from error
     except Exception as error:
         log.exception("%s failed", one_line(uri))
         raise MCPError(code=types.INTERNAL_ERROR, message=f"Reading it failed ({type(error).__name__}).") from error
     return types.ReadResourceResult(
         contents=[types.TextResourceContents(uri=params.uri, mime_type=_MARKDOWN, text=text)]
     )
+
+
+async def _complete(ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+    """The dates or ids of a template that begin as typed, newest first; nothing for the prompt."""
+    place, typed = getattr(params.ref, "uri", ""), params.argument.value
+    values: list[str] = []
+    if params.argument.name in ("date", "id") and place.endswith(f"{{{params.argument.name}}}"):
+        verb = ctx.lifespan_context.submit(lambda ws: starting(ws, params.argument.name, typed))
+        values = await asyncio.wrap_future(verb)
+    most = 100  # what the protocol allows
+    return types.CompleteResult(completion=types.Completion(values=values[:most], has_more=len(values) > most))
 
 
 HANDOFF = """\

@@ -1,16 +1,16 @@
-"""What comes in over stdio, line by line, and text that can go out."""
+"""What comes in over stdio, line by line; a line that is no message is answered here."""
 
 from __future__ import annotations
 
 import json
 import os
 import threading
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import cast
 
 import anyio.to_thread
-
-from ..wire import Json
+from mcp import types
+from mcp.shared.message import SessionMessage
 
 GRACE_S = 0.3
 """How long the protocol may take to wind down once the client is gone."""
@@ -19,8 +19,11 @@ GRACE_S = 0.3
 class Lines:
     """The client's messages, read from fd 0, which is empty afterwards.
 
-    When they end, the process does, in GRACE_S at most, even during a call.
+    When they end, the process does, in GRACE_S at most, even during a call. A line that is no JSON is answered by
+    `send`: the SDK would leave it without an answer.
     """
+
+    send: Callable[[SessionMessage], Awaitable[None]]
 
     def __init__(self) -> None:
         self._file = os.fdopen(os.dup(0), encoding="utf-8", errors="replace", newline="\n")
@@ -31,33 +34,28 @@ class Lines:
         return self
 
     async def __anext__(self) -> str:
-        line = await anyio.to_thread.run_sync(self._file.readline)
-        if not line:
-            ending = threading.Timer(GRACE_S, os._exit, (0,))  # a loop that has ended would end nothing
-            ending.daemon = True
-            ending.start()
-            raise StopAsyncIteration
-        return readable(line)
+        while line := await anyio.to_thread.run_sync(self._file.readline):
+            try:
+                return readable(line)
+            except (ValueError, RecursionError) as error:
+                said = types.ErrorData(code=types.PARSE_ERROR, message=f"This line is not JSON: {error}.")
+                await self.send(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=said)))
+        ending = threading.Timer(GRACE_S, os._exit, (0,))  # a loop that has ended would end nothing
+        ending.daemon = True
+        ending.start()
+        raise StopAsyncIteration
 
 
 def readable(line: str) -> str:
     r"""A JSON line without halves of characters (`\ud83d` alone), which become `?`.
 
     JavaScript clients send them where they cut a text within an emoji; the SDK cannot read such a line and
-    would leave the call without an answer.
+    would leave the call without an answer. Raises what `json.loads` does.
     """
+    message = json.loads(line)
     if "\\ud" not in line and "\\uD" not in line:
         return line
-    try:
-        message = json.loads(line)
-    except (ValueError, RecursionError):
-        return line
     return without_surrogates(json.dumps(message, ensure_ascii=False)) + "\n"
-
-
-def sendable(data: Json) -> Json:
-    """The JSON, without lone surrogates: one that cannot be encoded would end the server."""
-    return cast(Json, json.loads(without_surrogates(json.dumps(data, ensure_ascii=False))))
 
 
 def without_surrogates(text: str) -> str:

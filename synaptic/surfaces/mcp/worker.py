@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 import time
@@ -31,6 +32,10 @@ RETRY_AFTER_S = 60.0
 """How long a model that could not be loaded is left alone; the embedder remembers as long why it could not."""
 
 
+FIRST_SEARCH_S = 2.0
+"""How long after the first search of a connection searches wait for the model."""
+
+
 class Worker:
     """Runs verbs on the one Workspace, in the order they come; between them it checks and embeds.
 
@@ -47,6 +52,8 @@ class Worker:
         self._thread = threading.Thread(target=self._run, name="synaptic-worker", daemon=True)
         self._ws: Workspace | None = None
         self._load_at: float | None = 0.0
+        self._tried = threading.Event()
+        self._wait_until = 0.0
         self._checked = False
         self._flush_at = 0.0
 
@@ -61,6 +68,13 @@ class Worker:
         self._jobs.put((verb, future))
         self.start()
         return future
+
+    async def model_tried(self) -> None:
+        """Returns once the model was tried, or FIRST_SEARCH_S after the first call. Raises what opening a home does."""
+        ready = await asyncio.wrap_future(self.submit(lambda ws: ws.embedder.ready))
+        self._wait_until = self._wait_until or time.monotonic() + FIRST_SEARCH_S
+        if not ready and (left := self._wait_until - time.monotonic()) > 0:
+            await asyncio.to_thread(self._tried.wait, left)
 
     def close(self) -> None:
         """End the thread after what it is doing; what waits is dropped."""
@@ -106,6 +120,7 @@ class Worker:
             log.exception("loading the model")
         self._load_at = time.monotonic() + RETRY_AFTER_S
         self.loading = False
+        self._tried.set()
         self._jobs.put((lambda _: None, Future()))  # there may be passages to embed
 
     def _until_flush(self) -> float | None:
