@@ -14,6 +14,7 @@ from ..errors import InvalidArgument, NotFound, SynapticError, check_range, one_
 from ..index.rows import Position, instant
 from ..language.query import MAX_LIMIT, build_filters, read_date
 from ..models import ORDERS, Days, Facets, Figures, Filters, Latency, Listing, Order, SearchResult, Status
+from ..notes.blocks import project_key
 from ..notes.marks import link_key
 from ..search.search import known_costs, of_asker, search
 from ..workspace.changes import marked
