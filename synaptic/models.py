@@ -68,6 +68,7 @@ class Entry:
     `by` is the client or the person who saved it, `via` how: see VIAS. `branch` is the one it was saved on, if that
     is not the repository's default. After `expires` (`YYYY-MM-DD`) it comes first no more. A person pins what each
     session should begin with: of its project, or of all where it has none.
+    `marks` say of which other project or branch it is than that in which this process works: `project ledger`.
     `fields` are (name in lower case, value) of front matter and of properties in the text, as far as nothing above
     says the same; a list gives a pair for each item.
     Two entries are equal when they say the same, wherever they stand.
@@ -97,6 +98,7 @@ class Entry:
     derived_id: bool = field(default=False, compare=False)
     place: Place | None = field(default=None, compare=False)
     changed_files: tuple[str, ...] = field(default=(), compare=False)
+    marks: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def dated(self) -> bool:

@@ -36,8 +36,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """The user's own state folder stays as it is."""
+    """The user's own state folder stays as it is, and whoever runs the tests, their shell is a person's."""
+    from synaptic.surfaces.arguments import AGENTS
+
     with pytest.MonkeyPatch.context() as patch:
+        for name in AGENTS:
+            patch.delenv(name, raising=False)
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
 

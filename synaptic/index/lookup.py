@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
@@ -499,7 +500,7 @@ class Index:
         rows = self.file.rows(
             "SELECT e.rowid, e.id, e.at, s.path, e.seq, e.type, e.date_source, e.importance, "
             "coalesce(a.count, 0), a.at, e.title, "
-            "(SELECT coalesce(max(c.seq), 0) + 1 FROM chunk c WHERE c.entry = e.rowid) "
+            "(SELECT coalesce(max(c.seq), 0) + 1 FROM chunk c WHERE c.entry = e.rowid), e.project_key, e.branch "
             "FROM entry e JOIN source s ON s.id = e.source "
             f"LEFT JOIN access a ON a.id = e.id WHERE e.rowid IN {THESE} AND e.id IS NOT NULL",
             json.dumps(rowids),
@@ -547,28 +548,41 @@ class Index:
         return replace(one, copies=tuple(row[0] for row in self.file.rows(_COPIES, one.rowid)))
 
     def listing(
-        self, filters: Filters, *, order: Order, limit: int, after: Position | None = None
+        self,
+        filters: Filters,
+        *,
+        order: Order,
+        limit: int,
+        after: Position | None = None,
+        first: str | None = None,
+        after_first: bool = False,
     ) -> tuple[int, list[int]]:
         """(total, entry rowids in order), without what is superseded unless the filters ask for it.
 
-        In the orders of time undated entries come last. `after` is where the entry stands that was shown last.
+        In the orders of time undated entries come last. `after` is where the entry stands that was shown last. Entries
+        of the project with the key `first` come before all others; `after_first`: only the others are left.
         """
         condition, values = shown(filters)
         total = self.file.value(f"SELECT count(*) FROM entry e WHERE e.id IS NOT NULL {condition}", *values)
-        # SQLite does not see by itself that few of all have to be read
         by_time = _ORDERS[order].startswith("e.at")
+        # SQLite does not see by itself that few of all have to be read
         way = "INDEXED BY entry_at" if by_time and not conditions(filters)[0] else ""
-        sql = f"SELECT e.rowid FROM entry e {way} JOIN source s ON s.id = e.source WHERE e.id IS NOT NULL {condition}"
+        parts = [(way, condition, values)]
+        if first is not None:
+            own, of = f"{condition} AND e.project_key", (*values, first)
+            parts = [("", f"{own} = ?", of), (way, f"{own} IS NOT ?", of)][after_first:]
         found: list[int] = []
-        for dated in (1, 0) if by_time else (None,):
-            beyond, bound = f" AND e.dated = {dated}" if by_time else "", values
+        for (way, passing, values), dated in product(parts, (1, 0) if by_time else (None,)):
+            where = f"WHERE e.id IS NOT NULL {passing}{f' AND e.dated = {dated}' if by_time else ''}"
             if after is not None and dated == after[0]:
                 sign = ">" if order == "oldest" else "<"
-                beyond += f" AND e.at {sign}= ? AND (e.at, s.path, e.seq) {sign} (?, ?, ?)"
-                bound = (*values, after[1], *after[1:])
+                where += f" AND e.at {sign}= ? AND (e.at, s.path, e.seq) {sign} (?, ?, ?)"
+                values = (*values, after[1], *after[1:])
             if after is None or not dated or after[0]:
-                ordered = f"{sql}{beyond} ORDER BY {_ORDERS[order]} LIMIT ?"
-                found += (row[0] for row in self.file.rows(ordered, *bound, limit - len(found)))
+                sql = f"SELECT e.rowid FROM entry e {way} JOIN source s ON s.id = e.source {where}"
+                rows = self.file.rows(f"{sql} ORDER BY {_ORDERS[order]} LIMIT ?", *values, limit - len(found))
+                found += (row[0] for row in rows)
+            after = None if not dated else after
         return total, found
 
     def pinned(self, project: str | None) -> list[int]:

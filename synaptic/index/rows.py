@@ -88,7 +88,7 @@ Position = tuple[int, int, str, int]
 class Standing(NamedTuple):
     """What ranking wants of an entry; there are hundreds of them in a search. `at` is its instant.
 
-    `passages` is the number of its chunks.
+    `project` is its key, `passages` the number of its chunks.
     """
 
     rowid: int
@@ -103,6 +103,8 @@ class Standing(NamedTuple):
     accessed_at: int | None
     title: str
     passages: int
+    project: str | None = None
+    branch: str | None = None
 
     @property
     def position(self) -> Position:

@@ -7,6 +7,7 @@
 | `weighed`        | the score is the weighted mean of the signals     | weights are given         |                 |
 | `within_dates`   | of the best 100 by meaning those within the dates | strategy `bounded`        |                 |
 | `speakers_first` | what a named person says counts more              | the candidates are a talk | `- who speaks`  |
+| `at_home`        | another project counts less, a branch that is gone | ranks are fused          | projects.json   |
 | `near_enough`    | drops what is less similar than asked             | `min_similarity` is given |                 |
 | `newest_fitting` | the newest of what fits comes first               | the newest is asked for   | by eye          |
 | `later_first`    | of two on one topic the later comes first         | by meaning; see topic.py  | `- later first` |
@@ -28,6 +29,9 @@ from typing import TypeAlias
 from ..language.lexicon import STOP_WORDS
 from ..language.words import words
 from ..models import Order
+from ..workspace.changes import of_project
+from ..workspace.checkout import working_checkout
+from ..workspace.git import fate_of
 from .evidence import Evidence
 from .ranking import Ranked, decay, weighted
 
@@ -42,6 +46,13 @@ characters a label may have. By eye."""
 
 FITTING = 0.8
 """Where the newest is asked for, an entry fits from this share of the best BM25 on. By eye."""
+
+AWAY, GONE = 0.5, 0.9
+"""What an entry counts that is not of the asker's project, and one whose branch is gone.
+
+The first is chosen on half of tests/data/projects.json: .4 and the list of preferences lose what only another project
+knows. The second is by eye.
+"""
 
 UNNAMED = 0.5
 """What an entry counts that is not said by somebody the question names, where others are. Chosen on LoCoMo, 1 to 3."""
@@ -111,6 +122,26 @@ def speakers_first(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ran
 @lru_cache(maxsize=512)
 def _words_of(label: str) -> frozenset[str]:
     return frozenset(word for _, word in words(label))
+
+
+def at_home(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
+    """Entries of other projects than the asker's, or of none, count less, where there are some of it; best first.
+
+    So do entries of this checkout's project whose branch is gone without a merge that can be seen.
+    """
+    own, here = evidence.request.project, working_checkout()
+    if own not in (r.standing.project for r in ranked):
+        own = None
+    branches = {r.standing.branch for r in ranked if here and of_project(r.standing.project, here)}
+    gone = {branch for branch in branches if here and branch and fate_of(branch, here) == "gone"}
+    if own is None and not gone:
+        return ranked
+    found = []
+    for r in ranked:
+        away = own not in (None, r.standing.project)
+        share = AWAY if away else GONE if r.standing.branch in gone else 1.0
+        found.append(r._replace(score=share * r.score))
+    return best_first(found)
 
 
 def near_enough(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:

@@ -32,7 +32,8 @@ class Request:
     """One search. `weights` None: ranks are fused. `within`: only these index rows. `limit` None: as many as fit.
 
     `parts` and `max_rounds` are those of a smart search. `recent` (of the fitting entries the newest first), `plan` and
-    `nothing` (what to say where there is nothing) are what `understanding` finds in the words.
+    `nothing` (what to say where there is nothing) are what `understanding` finds in the words. `project` is the key of
+    the one whose entries count more.
     """
 
     parsed: ParsedQuery
@@ -49,6 +50,7 @@ class Request:
     parts: tuple[str, ...] = ()
     max_rounds: int = 2
     recent: bool = False
+    project: str | None = None
     plan: Plan = field(default_factory=Plan)
     nothing: str = ""
 

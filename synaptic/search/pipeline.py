@@ -2,14 +2,14 @@
 
 A strategy is a list of these steps:
 
-| strategy              | candidates         | of each query     | of all that was found                              |
-|-----------------------|--------------------|-------------------|----------------------------------------------------|
-| lexical, semantic     | words, or meaning  | faded             | speakers, near enough, later first, newest fitting |
-| hybrid                | words and meaning  | beside, faded     | the same                                           |
-| smart                 | of its sub-queries | the same          | the same                                           |
-| any with weights      | the same           | weighed           | near enough                                        |
-| bounded               | 100 by meaning     | within dates      | near enough                                        |
-| any, without words    | all, in order      |                   |                                                    |
+| strategy              | candidates         | of each query     | of all that was found                               |
+|-----------------------|--------------------|-------------------|-----------------------------------------------------|
+| lexical, semantic     | words, or meaning  | faded             | speakers, home, near enough, later, newest fitting  |
+| hybrid                | words and meaning  | beside, faded     | the same                                            |
+| smart                 | of its sub-queries | the same          | the same                                            |
+| any with weights      | the same           | weighed           | near enough                                         |
+| bounded               | 100 by meaning     | within dates      | near enough                                         |
+| any, without words    | all, in order      |                   | home                                                |
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from ..workspace.changes import marked
 from ..workspace.sync import SyncReport
 from .adjust import (
     Adjustment,
+    at_home,
     beside,
     best_first,
     faded,
@@ -62,7 +63,7 @@ class Steps:
     last: tuple[Adjustment, ...] = ()
 
 
-FUSED = Steps((beside, faded, best_first), speakers_first, (near_enough, later_first, newest_fitting))
+FUSED = Steps((beside, faded, best_first), speakers_first, (at_home, near_enough, later_first, newest_fitting))
 ALONE = replace(FUSED, each=(faded, best_first))
 WEIGHTED = Steps((weighed, best_first), None, (near_enough,))
 BOUNDED = Steps((within_dates,), None, (near_enough,))
@@ -158,7 +159,9 @@ def answer(evidence: Evidence, steps: Steps, ranked: Sequence[Ranked]) -> tuple[
     """
     request = evidence.request
     if steps is LISTED:
-        return read(evidence, in_order(ranked[: request.limit or LISTED_MOST], request.order)), ()
+        shown = in_order(ranked[: request.limit or LISTED_MOST], request.order)
+        shown.sort(key=lambda r: request.project not in (None, r.standing.project))
+        return read(evidence, shown), ()
     looked = ranked[: max(request.limit or 0, MOST)]
     hits = read(evidence, looked)
     sure = surety(evidence, ranked, hits)
@@ -180,7 +183,7 @@ def listed(evidence: Evidence) -> list[Ranked]:
     request = evidence.request
     index, rowids = evidence.ws.index, request.within
     if rowids is None:
-        rowids = index.listing(request.filters, order=request.order, limit=MAX_LIMIT)[1]
+        rowids = index.listing(request.filters, order=request.order, limit=MAX_LIMIT, first=request.project)[1]
     else:
         passing = index.passing(request.filters, rowids)
         rowids = [rowid for rowid in rowids if rowid in passing]
@@ -192,7 +195,7 @@ def read(evidence: Evidence, winners: Sequence[Ranked]) -> tuple[Hit, ...]:
     request = evidence.request
     chunks = {r.rowid: evidence.chunk(r.rowid) for r in winners}
     evidence.read(chunks)
-    entries = marked({row: evidence.entries[row] for row in chunks})
+    entries = marked({row: evidence.entries[row] for row in chunks}, evidence.ws.config)
     stems = {stem for term in (*request.parsed.terms, *request.parsed.phrases) for stem in evidence.stems(term)}
 
     def find(text: str) -> list[int]:

@@ -12,6 +12,7 @@ from ..errors import InvalidArgument, ModelError, check_range, one_of
 from ..index.rows import instant
 from ..language.query import MAX_LIMIT, parse_query
 from ..models import ORDERS, STRATEGIES, Filters, SearchResult, Strategy
+from ..workspace.checkout import asking_project, working_checkout
 from ..workspace.embed import language_notice
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Stopwatch, Workspace
@@ -21,6 +22,7 @@ from .ranking import choose_weights
 if TYPE_CHECKING:
     from .evidence import Request
 
+ANY_PROJECT = "*"
 MOST_MS = 60_000
 RUNS_READ = 200
 """Searches that tell what a search costs. By eye."""
@@ -56,7 +58,8 @@ def search(
     Without a `limit` the answer ends where nothing more fits, at 8 hits at most; for a query without words at 20.
     Ranks are fused and decay with age; with `preset` or `weights` the signals are weighted instead. `filters` are hard,
     `prefer` only raises what it fits. `min_similarity` is a cosine, 0 to 1; entries without a vector pass. `order` is
-    how the best `limit` are shown. Without a model or without vectors it answers from words and says so. A query
+    how the best `limit` are shown. Entries of the asker's project count more, unless projects are named; `*` names all.
+    Without a model or without vectors it answers from words and says so. A query
     without words lists entries in order. `within` restricts it to these index rows. `load_model` False leaves a model
     that is still loading alone. `strategy`: see `pipeline`; auto takes what suits the form of the query and
     `budget_ms`, which goes with no other. Of a smart search `sub_queries` replace the parts, and `max_rounds` (0 to 3)
@@ -69,10 +72,12 @@ def search(
     _check(limit, min_similarity, max_rounds, sub_queries, budget_ms, asked)
     fields = cache(lambda: in_step(ws, lambda _: ws.index.field_names()))  # most queries name no field
     parsed = parse_query(query, filters or Filters(), now=now, stop_words=ws.config.search.stop_words, fields=fields)
+    wanted, own = of_asker(ws, parsed.filters)
     request = Request(
         parsed=parsed,
         now=now,
-        filters=parsed.filters,
+        filters=wanted,
+        project=None if prefer and prefer.projects else own,
         prefer=prefer or Filters(),
         limit=limit,
         strategy=("smart" if sub_queries else form_of(parsed)) if asked == "auto" else asked,
@@ -88,6 +93,13 @@ def search(
     spare_ms = embed_ms if budget_ms is None else 0  # what waits for vectors can wait longer
     trouble = "" if request.strategy == "lexical" else _load(ws, wait=load_model)
     return _answer(ws, query, request, trouble, spare_ms, budget_ms, measured)
+
+
+def of_asker(ws: Workspace, filters: Filters) -> tuple[Filters, str | None]:
+    """The filters, and the key of the project to prefer: the asker's, unless projects are named; `*` names all."""
+    if not filters.projects:
+        return filters, asking_project(ws.config, working_checkout())
+    return (replace(filters, projects=()) if ANY_PROJECT in filters.projects else filters), None
 
 
 def _answer(

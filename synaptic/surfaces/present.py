@@ -132,7 +132,7 @@ def render(item: Item, level: Level) -> str:
     """One entry: a line for TITLE, else a block that only its own fence closes."""
     entry = item.entry
     if level is Level.TITLE:
-        return f"{_stamp(entry)}: {one_line(entry.title)}"
+        return f"{_stamp(entry)}: {one_line(' · '.join((entry.title, *entry.marks)))}"
     text = clean(item.text)
     title = one_line(entry.title)
     lines = [] if text.startswith(title.rstrip(".… ")) else [title]
@@ -205,15 +205,18 @@ def why_text(hit: Hit, why: Why, *, both: bool) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def details(entry: Entry, *, project: bool = True) -> list[str]:
+def details(entry: Entry) -> list[str]:
     """What an entry is marked with beside its type, title and tags: `importance 8`, `by claude`."""
     marks = {
+        "pinned": "for all" if entry.pin and not entry.project else "for its project" if entry.pin else None,
         "importance": entry.importance,
-        "project": entry.project if project else None,
+        "project": entry.project,
+        "branch": entry.branch,
         "files": _files(entry, entry.files),
         "parent": entry.parent,
         "supersedes": ", ".join(entry.supersedes),
         "by": entry.by,
+        "via": entry.via,
     }
     pairs = (*marks.items(), *front_fields(entry))
     return [f"{name} {value}" for name, value in pairs if value not in (None, "")]
@@ -250,8 +253,8 @@ def _marks(item: Item, *, full: bool) -> str:
         marks.append(f"superseded by {short(item.superseded_by)}")
     if full:
         marks += [*details(entry), f"{entry.place.path}:{entry.place.line}" if entry.place else ""]
-    elif entry.changed_files:
-        marks.append(f"files {changed_text(entry)}")
+    else:
+        marks += [*entry.marks, f"files {changed_text(entry)}" if entry.changed_files else ""]
     return one_line(" · ".join(mark for mark in marks if mark))
 
 

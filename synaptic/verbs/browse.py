@@ -14,9 +14,11 @@ from ..errors import InvalidArgument, NotFound, SynapticError, check_range, one_
 from ..index.rows import Position, instant
 from ..language.query import MAX_LIMIT, build_filters, read_date
 from ..models import ORDERS, Days, Facets, Figures, Filters, Latency, Listing, Order, SearchResult, Status
+from ..notes.blocks import project_key
 from ..notes.marks import link_key
-from ..search.search import known_costs, search
+from ..search.search import known_costs, of_asker, search
 from ..workspace.changes import marked
+from ..workspace.checkout import project_of, working_checkout
 from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
@@ -75,10 +77,23 @@ def recent(
     filters = build_filters(now=ws.clock(), project=project or ())
     if not query or not query.strip():
         return replace(find(ws, filters=filters, limit=NEWEST if limit is None else limit), cursor=None)
-    pool = in_step(ws, lambda _: ws.index.listing(filters, order="newest", limit=RECENT_POOL)[1])
+    wanted, own = of_asker(ws, filters)
+    pool = in_step(ws, lambda _: ws.index.listing(wanted, order="newest", limit=RECENT_POOL, first=own)[1])
     found = search(ws, query, filters=filters, limit=limit, within=pool, load_model=load_model)
     newest = sorted(found.hits, key=lambda hit: (hit.entry.dated, instant(hit.entry.at)), reverse=True)
+    newest.sort(key=lambda hit: own not in (None, project_key(hit.entry.project or "")))
     return _of_search(replace(found, hits=tuple(newest[: limit or NEWEST])))  # a query without words gives a list
+
+
+def pinned(ws: Workspace) -> Listing:
+    """What sessions here begin with: entries pinned for the project of the working directory and for all."""
+    key = project_key(project_of(ws.config, working_checkout()) or "") or None
+
+    def run(report: SyncReport) -> Listing:
+        rowids = ws.index.pinned(key)
+        return _listing(ws, report, len(rowids), rowids)
+
+    return in_step(ws, run)
 
 
 def find(
@@ -95,9 +110,10 @@ def find(
 ) -> Listing:
     """Entries that pass the filters: ranked by relevance with a query, a timeline without one.
 
-    `order` defaults to relevance with a query and to newest without. `around` (an id) gives the entries before and
-    after that entry, oldest first. `cursor` comes from the previous answer and stays right while entries arrive.
-    `facets` adds the counts of types, tags and projects. Undated entries come last, and no date filter lets them pass.
+    `order` defaults to relevance with a query and to newest without; without, the asker's project comes first. `around`
+    (an id) gives the entries before and after that entry, oldest first. `cursor` comes from the previous answer and
+    stays right while entries arrive. `facets` adds the counts of types, tags and projects. Undated entries come last,
+    and no date filter lets them pass.
     """
     check_range("limit", limit, 1, MAX_LIMIT)
     chosen = one_of(ORDERS, order or ("relevance" if query else "newest"), "order")
@@ -108,17 +124,22 @@ def find(
         return _ranked(ws, query, filters, chosen, limit, facets, load_model)
 
     def run(report: SyncReport) -> Listing:
-        wanted = _resolved(ws, filters)
+        wanted, own = of_asker(ws, _resolved(ws, filters))
+        own = None if order else own
         counts = ws.index.facets(wanted) if facets else None
         if around:
             total, rowids = _around(ws, wanted, around, limit)
             return _listing(ws, report, total, rowids, facets=counts)
-        position = _read_cursor(cursor, chosen) if cursor else None
-        total, rowids = ws.index.listing(wanted, order=chosen, limit=limit + 1, after=position)
+        position, rest = None, False
+        if cursor:
+            own, rest, position = _read_cursor(cursor, chosen)
+        total, rowids = ws.index.listing(
+            wanted, order=chosen, limit=limit + 1, after=position, first=own, after_first=rest
+        )
         more = len(rowids) > limit
         rowids = rowids[:limit]
         paged = chosen not in ("importance", "access")
-        following = _write_cursor(ws, rowids[-1], chosen) if more and paged else None
+        following = _write_cursor(ws, rowids[-1], chosen, own) if more and paged else None
         return _listing(ws, report, total, rowids, cursor=following, facets=counts)
 
     return in_step(ws, run)
@@ -191,7 +212,7 @@ def _listing(
     cursor: str | None = None,
     facets: Facets | None = None,
 ) -> Listing:
-    entries = marked(read_entries(ws, rowids))
+    entries = marked(read_entries(ws, rowids), ws.config)
     ordered = tuple(entries[rowid] for rowid in rowids if rowid in entries)
     return Listing(
         total,
@@ -208,7 +229,7 @@ def _ranked(
 ) -> Listing:
     wanted = in_step(ws, lambda _: _resolved(ws, filters))
     found = search(ws, query, filters=wanted, limit=limit, order=order, load_model=load_model)
-    return _of_search(found, in_step(ws, lambda _: ws.index.facets(wanted)) if facets else None)
+    return _of_search(found, in_step(ws, lambda _: ws.index.facets(of_asker(ws, wanted)[0])) if facets else None)
 
 
 def _of_search(found: SearchResult, facets: Facets | None = None) -> Listing:
@@ -244,19 +265,25 @@ def _around(ws: Workspace, filters: Filters, id: str, limit: int) -> tuple[int, 
     return total, [*reversed(earlier), centre.rowid, *after[: limit - 1 - len(earlier)]]
 
 
-def _write_cursor(ws: Workspace, rowid: int, order: Order) -> str:
-    position = json.dumps([order, *ws.index.standings([rowid])[rowid].position])
+def _write_cursor(ws: Workspace, rowid: int, order: Order, own: str | None) -> str:
+    last = ws.index.standings([rowid])[rowid]
+    position = json.dumps([order, own, last.project != own, *last.position])
     return base64.urlsafe_b64encode(position.encode()).decode().rstrip("=")
 
 
-def _read_cursor(cursor: str, order: Order) -> Position:
+def _read_cursor(cursor: str, order: Order) -> tuple[str | None, bool, Position]:
+    """(the project that comes first, whether all of it was shown, where the last entry stands)."""
     try:
         raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
-        kind, dated, at, path, seq = json.loads(raw)
+        kind, own, rest, dated, at, path, seq = json.loads(raw)
         position = (int(bool(dated)), int(at), str(path), int(seq))
-        position[1].to_bytes(8, signed=True), position[2].encode(), position[3].to_bytes(8, signed=True)  # for SQLite
+        (
+            position[1].to_bytes(8, signed=True),
+            f"{own}{path}".encode(),
+            position[3].to_bytes(8, signed=True),
+        )  # for SQLite
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise InvalidArgument("The cursor is not valid.", hint="Use the cursor of the previous answer.") from error
     if kind != order:
         raise InvalidArgument(f"The cursor belongs to the order {kind!r}, not {order!r}.", hint="Keep the order.")
-    return position
+    return str(own) if own else None, bool(rest), position

@@ -29,9 +29,9 @@ from ..journal.disk import disk_errors, overwrite
 from ..journal.journal import Journal
 from ..language.lexicon import MONTHS, STOP_WORDS, WEEKDAYS
 from ..language.words import words
-from ..models import Entry, Proof, Stamp
+from ..models import Entry, Filters, Proof, Stamp
 from ..notes.blocks import LINK, WIKI_LINK, scan
-from ..search.search import search
+from ..search.search import ANY_PROJECT, search
 from ..workspace.embed import Progress, embed_pending
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -297,9 +297,10 @@ def _scores(
     ws: Workspace, journal: _Altered, asked: Sequence[_Question], way: str, progress: Progress | None
 ) -> Iterator[float]:
     """For each question the reciprocal rank of its entry; 0 where that is not among the first hits."""
+    alike = Filters(projects=(ANY_PROJECT,))  # wherever it is run
     for done, question in enumerate(asked, start=1):
         place = journal.entry(question.about).place
-        hits = search(ws, question.text, limit=DEPTH, strategy=WAYS[way]).hits
+        hits = search(ws, question.text, filters=alike, limit=DEPTH, strategy=WAYS[way]).hits
         yield next((1 / rank for rank, hit in enumerate(hits, start=1) if hit.entry.place == place), 0.0)
         if progress:
             progress(f"asking {way}", done, len(asked))

@@ -21,8 +21,8 @@ from ..notes.header import check_type, unique
 from ..notes.markdown import compose_entry, new_id
 from ..notes.screening import Screen
 from ..search.tagging import suggest_tags
-from ..workspace.changes import fingerprints
-from ..workspace.checkout import working_checkout
+from ..workspace.changes import fingerprints, of_project
+from ..workspace.checkout import LINE_CHARS, project_of, working_checkout
 from ..workspace.embed import embed_pending
 from ..workspace.rows import hash_of
 from ..workspace.sync import UNSCRUBBED, in_step, sync
@@ -37,6 +37,11 @@ INDEX_WAIT_MS = 10
 REPEAT_WINDOW = timedelta(minutes=10)
 """How long an equal save counts as a retry: agents repeat calls that got no answer."""
 
+PERSON = "person"
+"""Who saves in a terminal of their own."""
+MAX_PINS = 10
+"""In a project, and without one: a session should begin with few words."""
+NO_PROJECT = "It has no project: no git repository is around. Give `project`, or `synaptic setup --project NAME`."
 REPEATED = "`{title}` was already saved less than ten minutes ago, with the same text and marks; `--force` keeps both."
 
 
@@ -54,6 +59,8 @@ def save(
     supersedes: Sequence[str] = (),
     at: str | datetime | None = None,
     by: str | None = None,
+    via: str | None = None,
+    pin: bool = False,
     force: bool = False,
 ) -> Receipt:
     """The receipt of a new entry, which is durable when this returns.
@@ -62,12 +69,14 @@ def save(
     the same client saved the same text with the same marks in the last ten minutes (unless `at` or `force` is given);
     write the entry to the journal; index it. A failure to index is a notice, not an error: the next search mends it.
 
-    Raises InvalidArgument for an invalid value, Refused for a secret if the settings say so, NotFound for a parent or
-    a superseded id that no entry has, JournalError when the disk refuses.
+    `by` and `via` say who saves, and how (VIAS). A person may `pin` it: every session of its project begins with it.
+
+    Raises InvalidArgument for an invalid value and for a pin too many, Refused for a secret if the settings say so,
+    NotFound for a parent or a superseded id that no entry has, JournalError when the disk refuses.
     """
     watch, moment = Stopwatch(), _moment(at, ws.clock())
     here = working_checkout()
-    project = (project or ws.config.project or (here.project if here else "")).strip() or None
+    project = (project or project_of(ws.config, here) or "").strip() or None
     check_range("importance", importance, 0, 10)
     screen = Screen(ws.config.secrets)
     title = screen.text("title", title) if title else None
@@ -86,10 +95,15 @@ def save(
         by=screen.text("client's name", by) if by else None,
     )
     entry, composed = _with_clean_title(compose, title, screen)
-    entry = replace(entry, fingerprints=fingerprints(entry, here))
-    notices = [*screen.notices(), *composed]
+    branch = here.branch if here and of_project(project, here) and here.branch not in here.defaults else ""
+    if not branch.isprintable() or len(branch) > LINE_CHARS or screen.redacted("branch", branch) != branch:
+        branch = ""
+    entry = replace(entry, fingerprints=fingerprints(entry, here), via=via, branch=branch or None, pin=pin)
+    notices = [*screen.notices(), *composed, *([NO_PROJECT] if via and by != PERSON and not project else [])]
     if not force and at is None and (first := _already_saved(ws, entry)) is not None:
         return receipt_of(first, notices=("already saved", REPEATED.format(title=first.title), *notices))
+    if pin:
+        _check_pins(ws, project)
     with watch.stage("journal"):
         path, queued = ws.journal.append(entry)
     if queued:
@@ -123,21 +137,29 @@ def update(
     project: str | None = None,
     files: Sequence[str] | None = None,
     supersedes: Sequence[str] | None = None,
+    pin: bool | None = None,
+    by_person: bool = True,
 ) -> Receipt:
     """The receipt of an edit. Parts given as None stay, and the rest of the file stays byte for byte.
 
-    The old text goes to the trash. A whole-file note takes `append` and `add_tags`. Raises InvalidArgument without any
-    change, Refused, Busy and Changed when somebody else is writing.
+    The old text goes to the trash. A whole-file note takes `append` and `add_tags`. With `pin` every session of its
+    project, or without one of all, begins with it; what is pinned only a person changes. Raises InvalidArgument
+    without any change, Refused, Busy and Changed when somebody else is writing.
     """
     if content is not None and append is not None:
         raise InvalidArgument("content and append exclude each other.", hint="Give one of them.")
     parts = _Parts(
-        content, append, title, type, tags, tuple(add_tags), tuple(remove_tags), importance, project, files, supersedes
-    )
+        content, append, title, type, tags, tuple(add_tags), tuple(remove_tags), importance, project, files, supersedes,
+        pin,
+    )  # fmt: skip
     if parts == _Parts():
         raise InvalidArgument("Nothing to update.", valid=_Parts.__slots__)
     check_range("importance", importance, 0, 10)
     found = _find(ws, id)
+    if found.entry.pin and not by_person:
+        raise Refused("A person pinned this entry, and only a person changes it.", hint="Save a new one beside it.")
+    if pin and not found.entry.pin:
+        _check_pins(ws, found.entry.project)
     if supersedes is not None:
         parts = replace(parts, supersedes=tuple(dict.fromkeys(_fixed(ws, old) for old in supersedes)))
         if found.entry.id in (parts.supersedes or ()):
@@ -155,6 +177,17 @@ def update(
     also = _also(copies, lambda copy: ws.journal.edit(copy, found.own_id, change), "changed")
     notices = [*said, *told, *index_now(ws, path, *copies), *also, *_other_texts(ws, new.id)]
     return receipt_of(new, path=path, notices=notices)
+
+
+def _check_pins(ws: Workspace, project: str | None) -> None:
+    """Raises InvalidArgument where this project, or None, has as many pinned entries as it may."""
+    key = project_key(project) if project else None
+    found = in_step(ws, lambda _: ws.index.entries(ws.index.pinned(key)))
+    there = [one.entry for one in found.values() if bool(one.entry.project) == bool(key)]
+    if len(there) >= MAX_PINS:
+        named = "; ".join(f"{entry.short_id} {entry.title}" for entry in there)
+        said = f"{MAX_PINS} entries may be pinned {f'of {project}' if project else 'without a project'}: {named}."
+        raise InvalidArgument(said, hint="`synaptic pin ID --remove` makes room.")
 
 
 def _other_texts(ws: Workspace, id: str) -> list[str]:
@@ -180,6 +213,7 @@ class _Parts:
     project: str | None = None
     files: Sequence[str] | None = None
     supersedes: Sequence[str] | None = None
+    pin: bool | None = None
 
 
 def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, list[str]]:
@@ -224,8 +258,8 @@ def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, 
         text = old.content if parts.content is parts.append is None else new.content
         new = replace(new, at=old.at, title=title or old.title, content=text)
     known = old.fingerprints if parts.files is None else fingerprints(new, working_checkout())
-    kept = {name: getattr(old, name) for name in ("via", "branch", "expires", "pin", "extra", "date_source", "place")}
-    return replace(new, fingerprints=known, **kept), said
+    kept = {name: getattr(old, name) for name in ("via", "branch", "expires", "extra", "date_source", "place")}
+    return replace(new, fingerprints=known, pin=old.pin if parts.pin is None else parts.pin, **kept), said
 
 
 def _with_clean_title(
@@ -244,7 +278,7 @@ def delete(ws: Workspace, id: str, *, purge: bool = False, whole_files: bool = T
     """The receipt of a removal. The text is kept in the trash; with `purge` no copy is left.
 
     A whole-file note goes with its file. An entry that was deleted before can still be purged. Raises Refused for a
-    note that is a part of a file, or without `whole_files` for any whole-file note.
+    note that is a part of a file, or without `whole_files` for any whole-file note and what a person pinned.
     """
     try:
         found = _find(ws, id)
@@ -256,10 +290,9 @@ def delete(ws: Workspace, id: str, *, purge: bool = False, whole_files: bool = T
         ws.journal.purge(path, entry.id)
         return receipt_of(entry, path=path, notices=index_now(ws, path, scrub=True))
     path, copies = found.entry.there.path, found.copies
-    if found.entry.whole_file and not whole_files:
-        raise Refused(
-            f"{path} is a person's file: only a person deletes it.", hint=f"`synaptic delete {found.entry.short_id}`"
-        )
+    if (found.entry.whole_file or found.entry.pin) and not whole_files:
+        what = f"{path} is a person's file" if found.entry.whole_file else "A person pinned this entry"
+        raise Refused(f"{what}: only a person deletes it.", hint=f"`synaptic delete {found.entry.short_id}`")
     notices: list[str] = []
     if purge:
         ws.index.file.owes_scrub = True  # before the text leaves its file: after a kill the next process finishes
@@ -344,7 +377,8 @@ def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
 def _marks(entry: Entry) -> tuple[object, ...]:
     """The marks that two saves of one text must share to count as one save."""
     sets = map(frozenset, (entry.tags, entry.files, entry.supersedes))
-    return entry.title, entry.type, entry.importance, project_key(entry.project or ""), entry.parent, entry.by, *sets
+    said = entry.title, entry.type, entry.importance, entry.parent, entry.by, entry.pin
+    return *said, project_key(entry.project or ""), *sets
 
 
 def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") -> tuple[str, ...]:

@@ -27,10 +27,12 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+from ..config import Config
 from ..models import RACY_NS, Entry, Proof, proof_of
 from ..notes.blocks import project_key
 from ..notes.header import FINGERPRINT_DIGITS
-from .checkout import Checkout, open_regular, working_checkout
+from .checkout import Checkout, asking_project, open_regular, working_checkout
+from .git import fate_of
 
 LIMIT = 256 * 1024
 GONE = "gone"
@@ -38,25 +40,32 @@ GONE = "gone"
 
 def fingerprints(entry: Entry, here: Checkout | None) -> tuple[tuple[str, str], ...]:
     """(path, fingerprint) of those files of an entry that lie in this checkout, where its project is that one."""
-    if here is None or not _of_project(entry, here):
+    if here is None or not of_project(entry.project, here):
         return ()
     found = ((path, _fingerprint(here.root, path)) for path in entry.files if not _doubtful(here.root, path))
     return tuple((path, known) for path, known in found if known and known != GONE)
 
 
-def marked(entries: Mapping[int, Entry], here: Checkout | None = None) -> dict[int, Entry]:
-    """The entries, with those of their files that differ, or are gone, here or where this process works."""
-    here = (here or working_checkout()) if any(entry.fingerprints for entry in entries.values()) else None
-    if here is None:
-        return dict(entries)
-    return {
-        rowid: replace(entry, changed_files=_changed(entry, here.root)) if _of_project(entry, here) else entry
-        for rowid, entry in entries.items()
-    }
+def marked(entries: Mapping[int, Entry], config: Config, here: Checkout | None = None) -> dict[int, Entry]:
+    """The entries as they stand to this checkout, or where this process works: of another project or branch, files."""
+    here = here or working_checkout()
+    own = asking_project(config, here)
+    return {rowid: _marked(entry, here, own) for rowid, entry in entries.items()}
 
 
-def _of_project(entry: Entry, here: Checkout) -> bool:
-    return project_key(entry.project or "") == project_key(here.project)
+def _marked(entry: Entry, here: Checkout | None, own: str | None) -> Entry:
+    if here is None or not of_project(entry.project, here):
+        here = None
+    said = [f"project {entry.project}"] if entry.project and project_key(entry.project) != own else []
+    if here and entry.branch and (fate := fate_of(entry.branch, here)) != "merged":
+        said.append(f"branch {entry.branch}{' gone' if fate == 'gone' else ''}")
+    changed = _changed(entry, here.root) if here else ()
+    return replace(entry, marks=tuple(said), changed_files=changed) if said or changed else entry
+
+
+def of_project(project: str | None, here: Checkout) -> bool:
+    """Whether a project, as typed or as a key, is that of this checkout."""
+    return project_key(project or "") == project_key(here.project)
 
 
 def _changed(entry: Entry, root: Path) -> tuple[str, ...]:

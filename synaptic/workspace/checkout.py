@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from ..config import Config
+from ..notes.blocks import project_key
+
 COMMITS = 5
 LINE_CHARS = 200
 """A longer name of a branch, or subject of a commit, is cut here."""
@@ -27,6 +30,8 @@ SMALL_BYTES = 1_000_000
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 _BRANCH = "ref: refs/heads/"
+_REMOTE = "ref: refs/remotes/origin/"
+_DEFAULT = ("main", "master", "trunk", "develop")
 _COMMIT = re.compile(r"\t(?:commit|cherry-pick|revert|am)(?: \([a-z-]+\))?: (.+)")
 """The end of a line of that log for a commit; others say what was checked out, reset, pulled or rebased."""
 
@@ -44,6 +49,19 @@ class Checkout:
     git: Path
     common: Path
     head: str
+
+    @property
+    def branch(self) -> str:
+        """The branch that is checked out; empty where a commit is."""
+        return self.head.removeprefix(_BRANCH) if self.head.startswith(_BRANCH) else ""
+
+    @property
+    def defaults(self) -> tuple[str, ...]:
+        """The name of the default branch, as the remote `origin` has it; the usual names where that is unknown."""
+        with suppress(OSError):
+            if (said := small_text(self.common / "refs" / "remotes" / "origin" / "HEAD")).startswith(_REMOTE):
+                return (said.removeprefix(_REMOTE),)
+        return _DEFAULT
 
 
 def checkout_around(folder: Path) -> Checkout | None:
@@ -69,6 +87,21 @@ def working_checkout() -> Checkout | None:
         return None
 
 
+def project_of(config: Config, here: Checkout | None) -> str | None:
+    """The project of work in this checkout: the one that is set, else the repository's name."""
+    return config.project or (here.project if here else None)
+
+
+def asking_project(config: Config, here: Checkout | None) -> str | None:
+    """The key of the project that answers prefer: that of work in this checkout.
+
+    None in a repository that holds the journal: all of it belongs there.
+    """
+    if here and not config.project and Path(os.path.realpath(config.journal)).is_relative_to(here.root):
+        return None
+    return project_key(project_of(config, here) or "") or None
+
+
 def work_at_hand(folder: Path) -> str:
     """The branch and the subjects of the last commits made in the checkout around `folder`, newest first, a line each.
 
@@ -77,8 +110,7 @@ def work_at_hand(folder: Path) -> str:
     here = checkout_around(folder)
     if here is None:
         return ""
-    branch = here.head.removeprefix(_BRANCH) if here.head.startswith(_BRANCH) else ""
-    lines = [branch, *_subjects(here.git / "logs" / "HEAD")]
+    lines = [here.branch, *_subjects(here.git / "logs" / "HEAD")]
     return "\n".join(line[:LINE_CHARS] for line in lines if line)
 
 
@@ -87,17 +119,17 @@ def _checkout_at(place: Path) -> Checkout | None:
     git, project = place / ".git", place.name
     main = git
     if not git.is_dir():  # a worktree or a submodule: a file says where its own folder is
-        pointer = _text(git).removeprefix("gitdir:").strip()
+        pointer = small_text(git).removeprefix("gitdir:").strip()
         if not pointer:
             return None
         main = git = Path(os.path.realpath(place / pointer))  # which, unlike resolve(), takes a loop of links
-        if common := _text(git / "commondir"):
+        if common := small_text(git / "commondir"):
             main = Path(os.path.realpath(git / common))
             project = (main.parent if main.name == ".git" else main).name.removesuffix(".git") or project
-    return Checkout(place, project, git, main, _text(git / "HEAD")) if project else None
+    return Checkout(place, project, git, main, small_text(git / "HEAD")) if project else None
 
 
-def _text(path: Path) -> str:
+def small_text(path: Path) -> str:
     """The text of a regular file; empty where there is none. Raises OSError for a file above `SMALL_BYTES`."""
     try:
         with open_regular(path) as file:

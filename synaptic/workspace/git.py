@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import date
@@ -12,7 +14,7 @@ from pathlib import Path
 
 from ..errors import JournalError
 from ..journal.folder import is_note
-from .checkout import checkout_around
+from .checkout import Checkout, checkout_around, small_text
 
 TIMEOUT_S = 60
 LOG_TIMEOUT_S = 3
@@ -20,6 +22,13 @@ LOG_TIMEOUT_S = 3
 
 IMPORTED = 20
 """A commit that adds more notes is an import: it does not say when they were written."""
+
+_REMOTE = re.compile(r"^(?:heads|remotes/[^/]+)/")
+_MERGE = re.compile(
+    r"^Merge (?:remote-tracking )?branch '(?:origin/)?([^']+)'|^Merge pull request \S+ from [^/\s]+/(\S+)"
+    r"|\tmerge (?:origin/)?(\S+): "
+)
+"""What git, GitHub and GitLab write of a merge, and git's log of a branch."""
 
 _HARMLESS = {
     "GIT_ALLOW_PROTOCOL": "none",  # the guarantee: no setting of a repository widens it, so nothing is fetched
@@ -90,6 +99,57 @@ def added_days(folder: Path, head: str) -> Mapping[str, date]:
             for note in notes:
                 days.setdefault(note, author_day if len(notes) <= IMPORTED else None)
     return {path: day for path, day in days.items() if day}
+
+
+def fate_of(branch: str, here: Checkout) -> str:
+    """`merged` into the default branch, or checked out; `open`, or git cannot tell; `gone` and no merge can be seen.
+
+    Git is asked once for each state of the refs: every change of one marks the folder that holds it.
+    """
+    if branch == here.branch:
+        return "merged"
+    folders = [folder for kind in ("heads", "remotes") for folder, _, _ in os.walk(here.common / "refs" / kind)]
+    stamps = map(_stamp, (*map(Path, folders), here.common / "packed-refs", here.common / "reftable" / "tables.list"))
+    known = _fates(here, " ".join(stamps)) if not _stamp(here.common / "shallow") else {}
+    return known.get(branch, "gone") if known else "open"
+
+
+@lru_cache(8)
+def _fates(here: Checkout, _: str) -> Mapping[str, str]:
+    """By name each branch that exists or was seen to be merged; empty if git cannot tell."""
+    deadline = time.monotonic() + LOG_TIMEOUT_S
+
+    def lines(*args: str) -> list[str]:
+        return os.fsdecode(git(here.root, *args, timeout_s=max(0.01, deadline - time.monotonic())).stdout).splitlines()
+
+    refs = ("for-each-ref", "--format=%(refname:lstrip=1)", "refs/heads", "refs/remotes")
+    logs = here.common / "logs" / "refs"
+    try:
+        there = lines(*refs)
+        ends = ({f"heads/{name}", f"remotes/origin/{name}"}.intersection(there) for name in here.defaults)
+        if not (tips := sorted(next(filter(None, ends), ()))):
+            return {}
+        merged = [ref for ref in lines(*refs, *(f"--merged={tip}" for tip in tips)) if not _is_fresh(logs, ref)]
+        said = lines("log", "--merges", "--no-show-signature", "--no-mailmap", "-1000", "--format=%s", *tips, "--")
+    except JournalError:
+        return {}
+    for tip in tips:  # what was merged here, also where no merge commit says so
+        said += _log(logs / tip)
+    named = [found[found.lastindex or 0] for line in said if (found := _MERGE.search(line))]
+    fates = dict.fromkeys(named, "merged") | {_REMOTE.sub("", ref): "open" for ref in there}
+    return fates | {_REMOTE.sub("", ref): "merged" for ref in merged}
+
+
+def _is_fresh(logs: Path, ref: str) -> bool:
+    """Whether git's log of a branch says that it was made here, and nothing committed on it since."""
+    lines = _log(logs / ref) if ref.startswith("heads/") else []
+    return len(lines) == 1 and not lines[0].endswith(ref.removeprefix("heads"))  # that one was fetched
+
+
+def _log(path: Path) -> list[str]:
+    with suppress(OSError):
+        return small_text(path).splitlines()
+    return []
 
 
 def _stamp(path: Path) -> str:

@@ -299,7 +299,7 @@ async def test_detailed_says_all_marks_and_concise_only_the_tags(connect: Callab
             result = await client.call_tool("context_search", {"query": "tabs", "format": layout})
             said[layout] = text(result)
         assert said["concise"] == text(await client.call_tool("context_search", {"query": "tabs"}))
-        for mark in ("importance 7", "files a.py", "project web", f"{saved['date']}.md:3"):
+        for mark in ("importance 7", "files a.py", "by test-client", "via mcp", f"{saved['date']}.md:3"):
             assert mark in said["detailed"] and mark not in said["concise"]
         assert all("#style" in one for one in said.values())
 

@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from ...config import load_config, make_clock
-from ...errors import InvalidArgument
+from ...errors import InvalidArgument, Refused
 from ...journal.journal import Journal
 from ...language.query import build_preference
 from ...models import Links
@@ -19,8 +19,8 @@ from ...verbs import browse, mentions, writing
 from ...verbs.adopt import adopt
 from ...workspace.workspace import Workspace
 from .. import wire
-from ..arguments import take_filters
-from ..present import outline
+from ..arguments import agent, take_filters
+from ..present import outline, short
 from . import editor, terminal
 from . import flags as f
 from .program import command, open_home
@@ -57,9 +57,9 @@ def init(home: str | None, as_json: bool, journal: str | None = None) -> None:
 
 @command(
     "save", f.WORDS, f.TYPE, f.TAGS, f.PROJECT, f.TITLE, f.AT, f.AS_JSON, f.IMPORTANCE, f.FILES, f.PARENT, f.SUPERSEDES,
-    f.FORCE, opens=False
+    f.PIN, f.FORCE, opens=False
 )  # fmt: skip
-def save(home: str | None, as_json: bool, type: str, text: Words = (), **marks: Any) -> None:
+def save(home: str | None, as_json: bool, type: str, pin: bool, text: Words = (), **marks: Any) -> None:
     """Save an entry.
 
     Without TEXT your editor opens; - reads standard input.
@@ -67,9 +67,11 @@ def save(home: str | None, as_json: bool, type: str, text: Words = (), **marks: 
     Example: synaptic save "Chose SQLite: one file, no server." --type decision --tag db
     """
 
+    by = _person("synaptic save --pin") if pin else agent() or writing.PERSON
+
     def keep(content: str) -> None:
         with open_home(home) as ws:
-            receipt = writing.save(ws, content, type=type, **marks)
+            receipt = writing.save(ws, content, type=type, pin=pin, by=by, via="cli", **marks)
             done = f"{'Queued' if receipt.queued else 'Saved'} {type.strip().lower()}"
             answer_receipt(ws, done, receipt, as_json)
 
@@ -175,7 +177,32 @@ def update(home: str | None, as_json: bool, id: str, **changes: Any) -> None:
         raise InvalidArgument("Standard input can be read once.", hint="Give --content or --append.")
     with open_home(home) as ws:
         changes |= {name: _read_stdin() for name in piped}
-        answer_receipt(ws, "Updated", writing.update(ws, id, **changes), as_json)
+        answer_receipt(ws, "Updated", writing.update(ws, id, by_person=not agent(), **changes), as_json)
+
+
+@command("pin", f.SOME_IDS, f.REMOVE, f.AS_JSON)
+def pin(ws: Workspace, as_json: bool, remove: bool, ids: Words = ()) -> None:
+    """Let sessions begin with an entry; without an ID, list those of here.
+
+    Sessions of its project, at most 10 entries; of all, where it has none. Only a person pins.
+
+    Example: synaptic pin 7k3m9q2x
+    """
+    if not ids:
+        return answer_listing(ws, browse.pinned(ws), as_json)
+    _person(f"synaptic pin {' '.join(ids)}{' --remove' if remove else ''}")
+    receipts = [writing.update(ws, id, pin=not remove) for id in ids]
+    text = f"{'Unpinned' if remove else 'Pinned'} {', '.join(short(receipt.id) for receipt in receipts)}"
+    notices = [notice for receipt in receipts for notice in receipt.notices]
+    return answer(as_json, {"success": True, "ids": [one.id for one in receipts], "notices": notices}, text, notices)
+
+
+def _person(command: str) -> str:
+    """`person`. Raises Refused in the shell of an agent: what it has read must not become how sessions begin."""
+    if name := agent():
+        hint = f"Ask them to run `{command}` in a terminal of their own, or propose it by the tag `pin`."
+        raise Refused(f"Only a person pins, and this is the shell of {name}.", hint=hint)
+    return writing.PERSON
 
 
 @command("delete", f.ID, f.YES, f.PURGE, f.AS_JSON, opens=False)

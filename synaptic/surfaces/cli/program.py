@@ -17,7 +17,7 @@ Command = TypeVar("Command", bound=Callable[..., int | None])
 GROUPS = {
     "Write": ["save", "today"],
     "Find": ["search", "recent", "find", "get", "open", "day", "week", "tasks", "links", "tags", "analyze"],
-    "Correct": ["update", "edit", "delete", "restore"],
+    "Correct": ["update", "edit", "delete", "restore", "pin"],
 }
 """What people do with the commands; all others are for upkeep."""
 EXPERT = (

@@ -28,13 +28,14 @@ def run(
     status: bool,
     remove: bool,
     scope: str | None = None,
+    project: str | None = None,
 ) -> int:
     """The exit status of one of the four things that `setup` does: 1 where a client could not be served."""
     if sum((show, status, remove)) > 1 or (dry_run and (show or status)):
         raise InvalidArgument(
             "--print, --status, --remove and --dry-run are different things.", hint="Give one of them."
         )
-    chosen, wanted, to = named(names, scope), this_server(home), screen(Path.cwd())
+    chosen, wanted, to = named(names, scope), this_server(home, project), screen(Path.cwd())
     steps = _plans(chosen, scope, wanted, remove=remove, every_scope=status)
     if show and not as_json:
         for step in steps:

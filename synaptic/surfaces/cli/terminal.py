@@ -268,7 +268,7 @@ def facets_text(facets: Facets, to: Screen) -> str:
 def _whole(entry: Entry, superseded_by: str | None, to: Screen) -> str:
     title = to.paint(one_line(entry.title), "bold")
     lines = [f"{_stamp(entry, to)}  {title}{_marks(entry, superseded_by, to)}"]
-    marks = (to.paint(one_line(mark), "dim") for mark in details(entry, project=False))
+    marks = (to.paint(one_line(mark), "dim") for mark in details(entry))
     lines.append(" · ".join([to.at(entry.there.path, entry.there.line), *marks]))
     if entry.content != entry.title:
         lines += ["", clean(entry.content)]
@@ -298,8 +298,7 @@ def _stamp(entry: Entry, to: Screen) -> str:
 
 def _marks(entry: Entry, superseded_by: str | None, to: Screen) -> str:
     marks = [to.paint(one_line(" ".join(f"#{tag}" for tag in entry.tags)), "ok")]
-    if entry.project:
-        marks.append(to.paint(f"[{one_line(entry.project)}]", "dim"))
+    marks += [to.paint(f"[{one_line(mark)}]", "dim") for mark in entry.marks]
     if superseded_by:
         marks.append(to.paint(f"superseded by {short(superseded_by)}", "warning"))
     return "".join(f"  {mark}" for mark in marks if mark)

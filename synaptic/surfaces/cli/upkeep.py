@@ -145,7 +145,7 @@ def git_setup(home: str | None, as_json: bool, remove: bool) -> None:
     answer(as_json, {"success": True} | wire.as_json(done), text, notices)
 
 
-@command("setup", f.CLIENT, f.SCOPE, f.DRY_RUN, f.SHOW, f.STATUS, f.REMOVE, f.AS_JSON, opens=False)
+@command("setup", f.CLIENT, f.SCOPE, f.OF_PROJECT, f.DRY_RUN, f.SHOW, f.STATUS, f.REMOVE, f.AS_JSON, opens=False)
 def setup(home: str | None, as_json: bool, clients: Sequence[str] = (), **given: Any) -> int:
     """Register Synaptic with the programs that speak MCP.
 

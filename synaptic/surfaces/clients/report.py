@@ -18,10 +18,11 @@ def intent(step: Step, show: Show) -> str:
     """What is going to be done with one client."""
     file, (there, gone) = show(step.file), _there(step)
     again = f"synaptic setup {step.client.name}" + (" --scope project" if step.scope == "project" else "")
+    same = f"{again} --project {shlex.quote(step.wanted.project)}" if step.wanted.project else again
     leaves = (
         f"{file} registers it in another way, which is left as it is: {there}{gone}\n"
         f"  Wanted: {step.wanted.line}\n"
-        f"  To have that: {again} --remove, then {again}"
+        f"  To have that: {again} --remove, then {same}"
     )
     said = {
         "fail": f"{_why(step, file)} It is left as it is.",

@@ -21,23 +21,24 @@ _PROGRAMS = ("synaptic", "synaptic-journal")
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """The command, and the home that it is told of; None stands for the usual one."""
+    """The command, and what it is told: the home and the project; None stands for the usual ones."""
 
     command: str
     args: tuple[str, ...]
     home: str | None = None
+    project: str | None = None
 
     @property
     def env(self) -> dict[str, str]:
-        return {"SYNAPTIC_HOME": self.home} if self.home else {}
+        told = {"SYNAPTIC_HOME": self.home, "SYNAPTIC_PROJECT": self.project}
+        return {name: value for name, value in told.items() if value}
 
     @property
     def line(self) -> str:
-        assignment = [f"SYNAPTIC_HOME={self.home}"] if self.home else []
-        return shlex.join([*assignment, self.command, *self.args])
+        return shlex.join([*(f"{name}={value}" for name, value in self.env.items()), self.command, *self.args])
 
 
-def this_server(home: str | None = None) -> Server:
+def this_server(home: str | None = None, project: str | None = None) -> Server:
     """This very program, by an absolute path: a desktop program has no PATH that would find it.
 
     A home that was chosen, by --home or SYNAPTIC_HOME, is part of it.
@@ -45,10 +46,10 @@ def this_server(home: str | None = None) -> Server:
     chosen = str(resolve_home(home)) if home or os.environ.get("SYNAPTIC_HOME") else None
     command, args = _program()
     try:
-        f"{command}{chosen}".encode()
+        f"{command}{chosen}{project}".encode()
     except UnicodeEncodeError as error:
         raise JournalError("A path that is no UTF-8 cannot stand in a client's configuration.") from error
-    return Server(command, args, chosen)
+    return Server(command, args, chosen, project)
 
 
 def _program() -> tuple[str, tuple[str, ...]]:
@@ -70,7 +71,7 @@ class Judgement:
     | registered     | starts this program                                              | does nothing       |
     | other program  | starts another Synaptic, with the usual arguments                | puts this one in   |
     | gone           | names a command that is not there                                | puts this one in   |
-    | different      | has other arguments or another home, or is something else        | leaves it          |
+    | different      | has other arguments, another home or project, or is another thing | leaves it         |
     """
 
     state: str
@@ -89,7 +90,7 @@ def judge(entry: object, wanted: Server) -> Judgement:
     gone = shutil.which(server.command) is None
     assert isinstance(entry, dict)
     off = entry.get("disabled") is True or entry.get("enabled") is False
-    if not _is_usual(server) or (wanted.home and server.home != wanted.home):
+    if not _is_usual(server) or any(server.env.get(name) != value for name, value in wanted.env.items()):
         return Judgement("different", server, gone, off)
     if gone:
         return Judgement("gone", server, gone, off)
@@ -114,8 +115,8 @@ def _server_of(entry: object) -> Server | None:
     if not words or not all(isinstance(word, str) for word in words):
         return None
     env: Any = entry.get("env", entry.get("environment"))
-    home = env.get("SYNAPTIC_HOME") if isinstance(env, dict) else None
-    return Server(words[0], tuple(words[1:]), str(home) if home else None)
+    told = [env.get(name) for name in ("SYNAPTIC_HOME", "SYNAPTIC_PROJECT")] if isinstance(env, dict) else []
+    return Server(words[0], tuple(words[1:]), *(str(value) if value else None for value in told))
 
 
 def _same_file(one: str, other: str) -> bool:

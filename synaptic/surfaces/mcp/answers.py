@@ -151,7 +151,7 @@ def _end(text: str, start: int, room: int) -> int:
 def _update(ws: Workspace, call: Call) -> Answer:
     args = dict(call.args)
     if not args.pop("restore", False):
-        return _receipt(update(ws, **args), "Updated")
+        return _receipt(update(ws, **args, by_person=False), "Updated")
     if len(args) > 1:
         raise InvalidArgument("restore undoes the last change, and changes nothing else.", valid=("id", "restore"))
     return _receipt(restore(ws, args["id"]), "Restored")
@@ -168,7 +168,7 @@ def _analyze(ws: Workspace, call: Call) -> Answer:
 
 
 ANSWERS: Mapping[str, Callable[[Workspace, Call], Answer]] = {
-    "context_save": lambda ws, call: _receipt(save(ws, **call.args, by=call.client), "Saved"),
+    "context_save": lambda ws, call: _receipt(save(ws, **call.args, by=call.client, via="mcp"), "Saved"),
     "context_search": _search,
     "context_recent": lambda ws, call: _listed(ws, recent(ws, **call.args, load_model=not call.loading), call),
     "context_find": _find,

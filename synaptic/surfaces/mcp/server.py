@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
 
@@ -25,6 +25,7 @@ from mcp.server.context import CallNext, HandlerResult
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
+from ...config import resolve_home
 from ...errors import InvalidArgument, SynapticError
 from ...index.embedding import Embedder
 from ..present import brief, one_line
@@ -47,6 +48,10 @@ Result = TypeVar("Result")
 def run(home: str | Path | None = None) -> None:
     """Serves one client on stdin and stdout, and ends the process when it is gone."""
     lines = Lines()
+    if folder := os.environ.get("CLAUDE_PROJECT_DIR"):  # a client may start its servers anywhere
+        with suppress(OSError, SynapticError):
+            home = resolve_home(home)
+            os.chdir(folder)
     for ending in (signal.SIGTERM, signal.SIGINT):
         signal.signal(ending, signal.SIG_DFL)  # the kernel ends us, whatever any thread is doing; saves survive that
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="synaptic: %(levelname)s: %(message)s")

@@ -148,7 +148,7 @@ _ORDER = {"type": "string", "enum": list(ORDERS)}
 _FILTERS: Json = {
     "type": _LIST,
     "tags": _say(_LIST, "any of"),
-    "project": _LIST,
+    "project": _say(_LIST, "else this one first; *: all alike"),
     "file": _say(_LIST, "path"),
     "since": _say(_TEXT, "2026-11-03, yesterday, last week"),
     "until": _TEXT,
