@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tomllib
 from datetime import datetime
 from pathlib import Path
@@ -21,7 +20,8 @@ from outside import SYNAPTIC, Answer, Home
 
 from synaptic.models import TYPES, Entry
 from synaptic.surfaces.hooks.briefing import Shelf, compose, handoff_item, tokens
-from synaptic.surfaces.hooks.hooks import EVENTS, LOG_BYTES
+from synaptic.surfaces.hooks.hooks import EVENTS
+from synaptic.surfaces.hooks.log import LOG_BYTES
 from synaptic.surfaces.mcp.tools import TOOLS
 from synaptic.workspace.checkout import work_at_hand
 
@@ -523,7 +523,7 @@ sys.stdin.read()
 def test_a_locked_index_or_an_open_pipe_holds_no_session_up(at: ForkedHome, web: Path) -> None:
     day(at, "09:00 decision: Sessions live in Redis | web")
     assert "Redis" in told(at, web)
-    (at.path / "config.toml").write_text("[hooks]\nuser_prompt = true\ntimeout_s = 0.5\n")
+    (at.path / "config.toml").write_text("[hooks]\nuser_prompt = true\nstop = true\ntimeout_s = 0.5\n")
     waiting = [at.start("hook", event) for event in EVENTS]  # whose standard input never ends
     holder = at.python(_HOLD, str(at.index))
     assert holder.stdout and holder.stdout.readline() == b"held\n"
@@ -533,7 +533,9 @@ def test_a_locked_index_or_an_open_pipe_holds_no_session_up(at: ForkedHome, web:
     assert "Redis" in told(at, web)
     holder.communicate(timeout=60)
     assert [process.communicate() for process in waiting] == [(b"", b"")] * len(waiting)
-    assert sorted(re.sub("^[^ ]* ", "", line) for line in log(at)) == [f"{e}: no answer after 0.5 s" for e in EVENTS]
+    assert sorted(re.sub("^[^ ]* ", "", line) for line in log(at)) == [
+        f"{e}: no answer after 0.5 s" for e in sorted(EVENTS)
+    ]
 
 
 def test_the_log_stays_small(at: ForkedHome) -> None:
@@ -603,7 +605,9 @@ def test_the_plugin_belongs_together() -> None:
         assert f"{manifest['name']}@{market['name']}" in (ROOT / page).read_text()
     assert manifest["version"] == _project()["version"]
     [server] = json.loads((PLUGIN / ".mcp.json").read_text())["mcpServers"].values()
-    assert server["command"] in _project()["scripts"] and server["args"] == ["mcp"]
+    assert (server["command"], server["args"]) == ("sh", ["${CLAUDE_PLUGIN_ROOT}/synaptic.sh", "mcp"])
+    [found] = re.findall(r"exec (synaptic\S*)", (PLUGIN / "synaptic.sh").read_text())
+    assert found in _project()["scripts"]
 
 
 def test_the_skill_names_tools_and_types_that_are_there() -> None:
@@ -620,24 +624,28 @@ def test_the_skill_names_tools_and_types_that_are_there() -> None:
     assert named >= {"context_search", "context_save", "handoff", "supersedes"}
 
 
-def test_the_plugins_hooks_answer_and_fail_open(at: ForkedHome, web: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("by", ["PATH", "note", "stale note", "nothing"])
+def test_the_plugins_hooks_answer_and_fail_open(at: ForkedHome, web: Path, tmp_path: Path, by: str) -> None:
+    """The program is found on the PATH, or where `setup` noted it; without one a session goes on."""
     day(at, "09:00 decision: Sessions live in Redis | web")
+    note = tmp_path / "state" / "synaptic" / "command"
+    note.parent.mkdir(parents=True)
+    if "note" in by:
+        note.write_text(f"{'/gone/synaptic' if by == 'stale note' else SYNAPTIC} --home '{at.path}'")
+    path = f"{Path(SYNAPTIC).parent}:/usr/bin:/bin" if by in ("PATH", "stale note") else "/usr/bin:/bin"
     events = json.loads((PLUGIN / "hooks" / "hooks.json").read_text())["hooks"]
-    assert set(events) == {"SessionStart", "UserPromptSubmit"}
-    system = "/usr/bin:/bin"
+    assert set(events) == {"SessionStart", "UserPromptSubmit", "Stop"}
     for name, [group] in events.items():
         [hook] = group["hooks"]
-        said = json.dumps({"cwd": str(web), "hook_event_name": name, "prompt": "where do sessions live"})
-        for path in (f"{Path(sys.executable).parent}:{system}", system):
-            done = subprocess.run(
-                ["sh", "-c", hook["command"]],
-                input=said,
-                env=at.environment(CLAUDE_PLUGIN_ROOT=str(PLUGIN), PATH=path),
-                capture_output=True,
-                text=True,
-            )
-            assert done.returncode == 0 and done.stderr == ""
-            assert ("Sessions live in Redis" in done.stdout) == (name == "SessionStart" and path != system)
+        done = subprocess.run(
+            ["sh", "-c", hook["command"]],
+            input=json.dumps({"cwd": str(web), "hook_event_name": name, "prompt": "where do sessions live"}),
+            env=at.environment(CLAUDE_PLUGIN_ROOT=str(PLUGIN), PATH=path, XDG_STATE_HOME=str(tmp_path / "state")),
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0 and done.stderr == ""
+        assert ("Sessions live in Redis" in done.stdout) == (name == "SessionStart" and by != "nothing")
 
 
 def test_the_registrys_entry_is_that_of_the_package() -> None:

@@ -115,7 +115,7 @@ def test_a_file_with_something_in_it(ada: Machine, name: str) -> None:
     before, after = golden(name, "before"), golden(name, "after")
     file = ada.put(name, before)
     file.chmod(0o640)
-    answer = ada.run(name)
+    answer = ada.run(name, "--no-hooks")
     assert answer.code == 0 and "Done." in answer.out and "Check: " in answer.out, answer.text
     assert file.read_bytes() == after
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
@@ -123,7 +123,7 @@ def test_a_file_with_something_in_it(ada: Machine, name: str) -> None:
     assert backup.read_bytes() == before and stat.S_IMODE(backup.stat().st_mode) == 0o640
 
     stamp = file.stat().st_mtime_ns
-    again = ada.run(name)
+    again = ada.run(name, "--no-hooks")
     assert again.code == 0 and "Done." not in again.out and "registered" in again.out
     assert file.stat().st_mtime_ns == stamp and file.read_bytes() == after
 
@@ -149,9 +149,9 @@ def test_what_was_added_since_stays(ada: Machine, name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_file_yet(ada: Machine, name: str) -> None:
-    shown = ada.run(name, "--print")
+    shown = ada.run(name, "--no-hooks", "--print")
     assert str(ada.file(name)) in shown.err and ada.tree() == {}
-    assert ada.run(name).code == 0
+    assert ada.run(name, "--no-hooks").code == 0
     assert list(ada.tree()) == [FILES[name]]
     assert ada.file(name).read_text().strip() == shown.out.strip()
     assert ada.run(name, "--remove").code == 0
@@ -439,7 +439,7 @@ def test_a_project(ada: Machine) -> None:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    run("--scope", "project", *PROJECT_FILES)
+    run("--scope", "project", "--no-hooks", *PROJECT_FILES)
     assert sorted(ada.tree()) == sorted(f"web/{file}" for file in PROJECT_FILES.values())
     for name, file in PROJECT_FILES.items():
         entry_of(name, (project / file).read_text())

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,16 @@ class Server:
     def line(self) -> str:
         assignment = [f"SYNAPTIC_HOME={self.home}"] if self.home else []
         return shlex.join([*assignment, self.command, *self.args])
+
+    def hook_words(self, client: str) -> list[str]:
+        """The command of this client's hooks, to which the name of an event is added."""
+        home = ["--home", self.home] if self.home else []
+        return [self.command, *self.args[:-1], *home, "hook", "--client", client]
+
+    def hook(self, event: str, client: str) -> str:
+        """The command of a hook as a line for the shell."""
+        words = [*self.hook_words(client), event]
+        return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
 def this_server(home: str | None = None) -> Server:
@@ -95,6 +107,33 @@ def judge(entry: object, wanted: Server) -> Judgement:
         return Judgement("gone", server, gone, off)
     same = server.args == wanted.args and _same_file(server.command, wanted.command)
     return Judgement("registered" if same else "other program", server, gone, off)
+
+
+def judge_commands(found: Sequence[tuple[str, str]], wanted: Mapping[str, str]) -> Judgement:
+    """What these hooks, (event, command), are to those that are wanted."""
+    if not found:
+        return Judgement("not registered")
+    if {event for event, _ in found} == wanted.keys() and all(
+        same_command(line, wanted[event]) for event, line in found
+    ):
+        return Judgement("registered")
+    programs = [_split(line) for _, line in found]
+    lost = next((words for words in programs if shutil.which(words[0]) is None), None)
+    command, *args = lost or programs[0]
+    return Judgement("gone" if lost else "other program", Server(command, tuple(args)), bool(lost))
+
+
+def same_command(one: str, other: str) -> bool:
+    """True for two lines that start the same program with the same arguments."""
+    (program, *args), (wanted, *others) = _split(one), _split(other)
+    return args == others and _same_file(program, wanted)
+
+
+def _split(line: str) -> list[str]:
+    try:
+        return [word.strip('"') for word in shlex.split(line, posix=os.name != "nt")] or [line]
+    except ValueError:
+        return [line]
 
 
 def _is_usual(server: Server) -> bool:
