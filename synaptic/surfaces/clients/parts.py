@@ -27,7 +27,7 @@ class Part:
     """One thing that Synaptic puts into a client's file, as functions of the file's text; they raise Unreadable.
 
     `noun` names it in a sentence, `check` says how its user sees that it works. `holders` are the objects and arrays
-    that were made for it, the innermost first: they go with it. `whole`: the file holds nothing else.
+    that were made for it, the innermost first: they go with it.
     """
 
     name: str
@@ -38,7 +38,6 @@ class Part:
     drop: Callable[[str], str]
     check: str = ""
     holders: Sequence[jsonc.Path] = ()
-    whole: bool = False
 
 
 def parts_of(
@@ -150,7 +149,7 @@ def _program(client: Client, file: Path, server: Server, events: Iterable[str]) 
             return Judgement("different")
         return Judgement("registered" if there == text else "other program" if there else "not registered")
 
-    return Part("hooks", "its plugin", file, judged, lambda _: text, lambda _: "", client.hooks["check"], whole=True)
+    return Part("hooks", "its plugin", file, judged, lambda _: text, lambda _: "", client.hooks["check"])
 
 
 def _guidance(file: Path) -> Part:

@@ -107,7 +107,8 @@ def carry_out(step: Step) -> Step:
         return step
     try:
         if not step.by:
-            backup = files.write(step.file, step.old, step.new, step.within, keep=not step.part.whole)
+            mine = step.action == "update" and files.without_part(step.old or b"", step.part, None) is None
+            backup = files.write(step.file, step.old, step.new, step.within, keep=not mine)
             return replace(step, backup=backup)
         backup = files.keep_copy(step.file, step.old)
         _run(step.by)
