@@ -554,7 +554,9 @@ def test_the_log_stays_small(at: ForkedHome) -> None:
 def test_an_unknown_hook_is_named_and_blocks_nothing(at: ForkedHome) -> None:
     answer = at.run("hook", "sesion-start", stdin="{}")
     assert answer.code == 1  # 2 would block a prompt
-    assert "session-start, user-prompt" in answer.err
+    assert "session-start, user-prompt, stop" in answer.err
+    answer = at.run("hook", "stop", "--client", "emacs", stdin="{}")
+    assert answer.code == 1 and "claude-code, codex, gemini, opencode" in answer.err
 
 
 # -- a prompt -------------------------------------------------------------------------------------------
@@ -588,6 +590,80 @@ def test_a_prompt_brings_what_clearly_fits_it(at: ForkedHome, web: Path) -> None
     assert {hit["why"]["access_count"] for hit in hits} == {0}, "what a hook shows was not read"
     assert told(at, web, "user-prompt", prompt=prompt, env={"SYNAPTIC_MODEL": "no/such-model"}) == ""
     assert log(at) == []
+
+
+# -- an agent stops -------------------------------------------------------------------------------------
+
+
+def asked(home: Home, cwd: Path, client: str = "claude-code", attended: bool = True, **said: Any) -> str:
+    """What an agent is asked when it stops, in a terminal or called by a script, in its client's form of answer."""
+    transcript = home.path.parent / "rollout.jsonl"
+    turn = {"type": "event_msg", "payload": {"turn_attribution": {"turn_trigger": "user" if attended else "exec"}}}
+    transcript.write_text(json.dumps({"type": "session_meta"}) + "\n" + json.dumps(turn, separators=(",", ":")))
+    said = {"session_id": "one", "cwd": str(cwd), "transcript_path": str(transcript), "stop_hook_active": False} | said
+    env = {"CLAUDE_CODE_SESSION_ATTENDED": str(int(attended)), "CLAUDE_CODE_ENTRYPOINT": "cli"}
+    answer = home.run("hook", "stop", "--client", client, stdin=json.dumps(said), **env)
+    assert (answer.code, answer.err) == (0, "") and log(home) == []
+    if not answer.out:
+        return ""
+    told = answer.json
+    if client == "claude-code":
+        assert told["hookSpecificOutput"]["hookEventName"] == "Stop"
+        return str(told["hookSpecificOutput"]["additionalContext"])
+    assert told == {"decision": "block" if client == "codex" else "deny", "reason": told["reason"]}
+    return str(told["reason"])
+
+
+def work(folder: Path) -> None:
+    """A file that is changed after every session here began."""
+    (folder / "form.py").write_text("pass\n")
+    os.utime(folder / "form.py", (MOMENT.timestamp() + 2 * 86_400,) * 2)
+
+
+@pytest.fixture
+def stopping(at: ForkedHome, web: Path) -> ForkedHome:
+    """A home in which agents are asked for a hand-off, and where session `one` began."""
+    day(at, "09:00 decision: Sessions live in Redis | web")
+    configure(at, "stop = true")
+    told(at, web, session_id="one")
+    return at
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex", "gemini"])
+def test_a_session_that_did_something_is_asked_once_for_a_handoff(stopping: ForkedHome, web: Path, client: str) -> None:
+    assert asked(stopping, web, client) == "", "nothing was changed"
+    work(web)
+    assert asked(stopping, web, client, stop_hook_active=True) == ""
+    assert "type handoff" in asked(stopping, web, client)
+    for _ in range(12):
+        assert asked(stopping, web, client) == ""
+    told(stopping, web, session_id="one", source="resume")
+    assert asked(stopping, web, client) == asked(stopping, web, client) == ""
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex", "gemini"])
+def test_no_script_gets_another_answer_than_its_own(stopping: ForkedHome, web: Path, client: str) -> None:
+    """Gemini CLI does not say whether a person reads it; what a script starts has one turn, also where it resumes."""
+    work(web)
+    for _ in range(3):
+        assert asked(stopping, web, client, attended=False) == ""
+        told(stopping, web, session_id="one", source="resume")
+
+
+def test_who_saved_or_only_talked_is_not_asked(stopping: ForkedHome, web: Path) -> None:
+    for _ in range(9):
+        assert asked(stopping, web) == ""
+    assert asked(stopping, web, background_tasks=[{"id": "b1"}]) == "", "it only waits"
+    assert asked(stopping, web) != "", "the tenth turn"
+    told(stopping, web, session_id="two")
+    work(web)
+    stopping.run("save", "Login half done.", "--type", "handoff", "--project", "web")
+    assert asked(stopping, web, session_id="two") == ""
+    for odd in ("", "a b\nc", 7):
+        assert asked(stopping, web, session_id=odd) == ""
+    configure(stopping)
+    told(stopping, web, session_id="three", env={"SYNAPTIC_NOW": "2026-11-21T11:30"})
+    assert asked(stopping, web, session_id="three") == "", "off by default"
 
 
 # -- the plugin -----------------------------------------------------------------------------------------
@@ -658,6 +734,22 @@ def test_the_registrys_entry_is_that_of_the_package() -> None:
     assert {entry["version"], package["version"]} == {project["version"]}
     assert package["identifier"] == project["name"] and package["identifier"] in project["scripts"]
     assert [argument["value"] for argument in package["packageArguments"]] == ["mcp"]
+
+
+def test_the_bundle_says_what_the_server_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    from build_bundle import CONTENT, ENTRY, START, manifest
+
+    said, project = manifest(), _project()
+    assert [tool["name"] for tool in said["tools"]] == [tool.name for tool in TOOLS]
+    assert all(tool["description"] for tool in said["tools"])
+    assert (said["name"], said["version"]) == (project["name"], project["version"])
+    assert said["server"]["type"] == "uv" and said["server"]["entry_point"] == ENTRY
+    assert said["server"]["mcp_config"]["args"][-1] == ENTRY
+    compile(START, ENTRY, "exec")
+    built = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert {*built["packages"], *built["force-include"], "pyproject.toml"} <= set(CONTENT)
+    assert all((ROOT / name).exists() for name in CONTENT)
 
 
 @pytest.mark.skipif(shutil.which("claude") is None, reason="Claude Code is not installed")
