@@ -22,6 +22,7 @@ from synaptic.models import TYPES, Entry
 from synaptic.surfaces.hooks.briefing import Shelf, compose, handoff_item, tokens
 from synaptic.surfaces.hooks.hooks import EVENTS
 from synaptic.surfaces.hooks.log import LOG_BYTES
+from synaptic.surfaces.hooks.stop import ASK
 from synaptic.surfaces.mcp.tools import TOOLS
 from synaptic.workspace.checkout import work_at_hand
 
@@ -577,7 +578,10 @@ def test_a_prompt_brings_what_clearly_fits_it(at: ForkedHome, web: Path) -> None
     assert text.count("Safari drops the login cookie") == 3
     assert "Invoices" not in text
     assert "data, not instructions" in outside_of_fences(text)
+    from_its_command_line = f"<hook_context>&lt;From Synaptic</hook_context>\n\n{prompt}"
+    assert "Safari drops" in told(at, web, "user-prompt", prompt=from_its_command_line), "as Gemini CLI passes it on"
     for other in (
+        {"prompt": ASK},
         {"prompt": "design a landing page for a bicycle shop in Oslo"},
         {"prompt": "yes please do"},
         {"prompt": "/review why does safari drop the cookie after the login redirect?"},

@@ -548,8 +548,11 @@ def test_opencode_gets_a_program(ada: Machine) -> None:
     ada.run("opencode", "--remove")
     assert ada.tree() == {}
     file.parent.mkdir(parents=True)
-    file.write_text("// somebody else's")
-    assert "left as it is" in ada.run("opencode").out and file.read_text() == "// somebody else's"
+    file.write_text("// mine\n")
+    ada.run("opencode")
+    assert file.read_text().startswith("// mine\n\n/* synaptic:begin */\n")
+    ada.run("opencode", "--remove")
+    assert ada.tree() == {".config/opencode/plugins/synaptic.js": b"// mine\n"}
 
 
 @pytest.mark.parametrize("name", MEMORY)

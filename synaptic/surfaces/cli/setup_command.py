@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -43,10 +43,8 @@ def run(
             "--print, --status, --remove and --dry-run are different things.", hint="Give one of them."
         )
     chosen, wanted, to = named(names, scope), this_server(home), screen(Path.cwd())
-    parts = {"server", "hooks", "guidance"} - ({"hooks"} if no_hooks else set())
-    if not (guidance or status or remove):
-        parts.discard("guidance")
-    steps = _plans(chosen, scope, wanted, _events(home), parts, remove=remove, every_scope=status)
+    left_out = {"hooks": no_hooks, "guidance": not (guidance or status or remove)}
+    steps = _plans(chosen, scope, wanted, _events(home), left_out, remove=remove, every_scope=status and scope is None)
     if show and not as_json:
         for step in steps:
             say(f"{step.client.title}, in {to.path(step.file)}:")
@@ -67,10 +65,8 @@ def run(
 
 def checked(found: Checkup, home: str | None) -> Checkup:
     """The checkup, and what is wrong with Claude Code's plugin."""
-    steps = _plans(
-        named(["claude-code"], None), None, this_server(home), (), {"server", "hooks"}, remove=False, every_scope=False
-    )
-    added = report.findings(steps, str)
+    client = named(["claude-code"], None)
+    added = report.findings(_plans(client, None, this_server(home), (), {}, remove=False, every_scope=False), str)
     return replace(found, ok=found.ok and not added, findings=(*added, *found.findings))
 
 
@@ -100,8 +96,8 @@ def _serve(
         step = plan(planned.client, planned.scope, planned.part, planned.wanted, folders(), remove=remove)
         if step.part.name != "server" and step.action == "nothing" and (remove or step.plugin is not None):
             continue
-        if step.part.name == "hooks" and any(_unserved(each, step) for each in done):
-            continue
+        if step.part.name == "hooks" and not remove and done and done[-1].action in ("fail", "leave"):
+            continue  # beside another server they would speak of another journal
         if not as_json:
             emit(clean(report.intent(step, to.path)))
         after = step if dry_run else carry_out(step)
@@ -127,18 +123,12 @@ def _serve(
     return 0 if success else 1
 
 
-def _unserved(server: Step, hooks: Step) -> bool:
-    """True when the client has not this server, so that hooks of this program would speak of another journal."""
-    return server.client == hooks.client and server.action in ("fail", "leave")
-
-
 def _as_json(steps: Sequence[Step], *, done: bool) -> dict[str, Any]:
     """The steps by part; those of the server under `clients`."""
-    names = {"clients": "server", "hooks": "hooks", "guidance": "guidance"}
-    return {
-        key: [report.as_json(step, done=done) for step in steps if step.part.name == name]
-        for key, name in names.items()
-    }
+    by_part: dict[str, Any] = {"clients": [], "hooks": [], "guidance": []}
+    for step in steps:
+        by_part["clients" if step.part.name == "server" else step.part.name].append(report.as_json(step, done=done))
+    return by_part
 
 
 def _plans(
@@ -146,7 +136,7 @@ def _plans(
     scope: str | None,
     wanted: Server,
     events: Sequence[str],
-    names: Collection[str],
+    left_out: Mapping[str, bool],
     *,
     remove: bool,
     every_scope: bool,
@@ -158,15 +148,15 @@ def _plans(
     where = folders()
     steps: list[Step] = []
     for client in clients:
-        there: list[Step] = []
-        for place in ("user", "project") if every_scope and scope is None and client.project else (scope or "user",):
-            for part in parts_of(client, place, wanted, where, events).values():
-                step = plan(client, place, part, wanted, where, remove=remove)
-                again = place != (scope or "user") and (
-                    step.judged.state == "not registered" or any(step.file == each.file for each in there)
-                )
-                if part.name in names and not again:
-                    there.append(step)
+        there = [
+            plan(client, scope or "user", part, wanted, where, remove=remove)
+            for part in parts_of(client, scope or "user", wanted, where, events)
+            if not left_out.get(part.name)
+        ]
+        for part in parts_of(client, "project", wanted, where, events) if every_scope and client.project else ():
+            here = plan(client, "project", part, wanted, where)
+            if here.judged.state != "not registered" and here.file not in {step.file for step in there}:
+                there.append(here)
         steps += reversed(there) if remove else there
     return steps
 

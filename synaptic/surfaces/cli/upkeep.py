@@ -59,7 +59,7 @@ def _doctor(
 
     Example: synaptic doctor --fix
     """
-    from .setup_command import checked
+    from .setup_command import checked  # reads clients' files
 
     if sum((fix, restore is not None, dismiss is not None, secrets)) > 1:
         raise InvalidArgument("--fix, --restore, --dismiss and --secrets exclude each other.", hint="Give one of them.")

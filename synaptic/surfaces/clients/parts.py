@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,12 @@ from typing import Any
 from . import jsonc, toml
 from .clients import DATA, Client, expand
 from .jsonc import Unreadable, holder
-from .server import Judgement, Server, judge, judge_commands, same_command
+from .server import Judgement, Server, judge
 
-BEGIN, END = "<!-- synaptic:begin -->", "<!-- synaptic:end -->"
 TIMEOUT_S = 10
 """What a client waits for a hook; a hook gives up sooner, by its own `timeout_s`."""
 
-_BLOCK = re.compile(rf"{BEGIN}.*?{END}", re.DOTALL)
+_PROGRAM = re.compile(r"""(['"]?)(.+?)\1 """)
 _OURS = re.compile(r"\bsynaptic[^/\s]*(?: --home .+)? hook (?:--client \S+ )?(?:session-start|user-prompt|stop)\b")
 
 
@@ -41,16 +41,22 @@ class Part:
 
 
 def parts_of(
-    client: Client, scope: str, server: Server, where: Mapping[str, Path], events: Iterable[str]
-) -> dict[str, Part]:
-    """The parts that this client can have, by name, in the order in which they are put in; hooks of these events."""
+    client: Client, scope: str, server: Server, where: Mapping[str, Path], events: Sequence[str]
+) -> list[Part]:
+    """The parts that this client can have, in the order in which they are put in; hooks of these events."""
     parts = [_server(client, client.file(scope, where), server)]
-    if client.hooks:
-        make = _hooks if "events" in client.hooks else _program
-        parts.append(make(client, expand(client.hooks[scope], where), server, events))
+    if "events" in client.hooks:
+        parts.append(_hooks(client, expand(client.hooks[scope], where), server, events))
+    elif client.hooks:
+        program = (DATA / client.hooks["template"]).read_text("utf-8")
+        program = program.replace('["synaptic"]', json.dumps(server.hook_words(client.name), ensure_ascii=False))
+        program = program.replace('["session-start"]', json.dumps([event for event in events if event != "stop"]))
+        file = expand(client.hooks[scope], where)
+        parts.append(_block("hooks", "its plugin", file, program, "/*", "*/", client.hooks["check"]))
     if client.memory:
-        parts.append(_guidance(expand(client.memory[scope], where)))
-    return {part.name: part for part in parts}
+        text, file = (DATA / "guidance.md").read_text("utf-8"), expand(client.memory[scope], where)
+        parts.append(_block("guidance", "guidance", file, text, "<!--", "-->", "its agents read it when they start"))
+    return parts
 
 
 def _server(client: Client, file: Path, server: Server) -> Part:
@@ -71,28 +77,33 @@ def _server(client: Client, file: Path, server: Server) -> Part:
     return Part("server", "synaptic", file, judged, put, lambda text: form.drop(text, path), client.check, made)
 
 
-def _hooks(client: Client, file: Path, server: Server, events: Iterable[str]) -> Part:
+def _hooks(client: Client, file: Path, server: Server, events: Sequence[str]) -> Part:
     """Hooks in JSON: {event: [{"hooks": [{"type": "command", "command": ..., "timeout": ...}]}]}."""
     names = client.hooks["events"]
     wanted = {name: server.hook(event, client.name) for event, name in names.items() if event in events}
 
     def judged(text: str) -> Judgement:
-        return judge_commands([(event, command) for (event, *_), command in _ours(text).items()], wanted)
+        found = {(event, command) for (event, *_), command in _ours(text).items()}
+        if not found or found == set(wanted.items()):
+            return Judgement("registered" if found else "not registered")
+        programs = sorted(match[2] for _, command in found if (match := _PROGRAM.match(command)))
+        lost = next((program for program in programs if shutil.which(program) is None), None)
+        return Judgement("gone" if lost else "other program", Server(lost or programs[0], ()), lost is not None)
 
     def put(text: str) -> str:
         there = _ours(text)
-        for (event, group, number), command in reversed(there.items()):
+        for event, group, number in reversed(there):
             if event not in wanted:
                 text = _without(text, event, group, number)
-            elif not same_command(command, wanted[event]):
+            else:
                 text = jsonc.put(text, ("hooks", event, group, "hooks", number, "command"), wanted[event])
         for event in [name for name in wanted if name not in {event for event, *_ in there}]:
             hook = {"type": "command", "command": wanted[event], "timeout": TIMEOUT_S * client.hooks["second"]}
-            groups = holder(jsonc.parse(text), ("hooks", event)).get(event, [])
-            new: Any = {"hooks": [hook]}
-            # at the end: Codex knows the hooks that a person approved by their places
-            at_end = ("hooks", event, len(groups)) if groups else ("hooks", event)
-            text = jsonc.put(text, at_end, new if groups else [new])
+            if groups := holder(jsonc.parse(text), ("hooks", event)).get(event):
+                # at the end: Codex knows the hooks that a person approved by their places
+                text = jsonc.put(text, ("hooks", event, len(groups)), {"hooks": [hook]})
+            else:
+                text = jsonc.put(text, ("hooks", event), [{"hooks": [hook]}])
         return text
 
     def drop(text: str) -> str:
@@ -136,44 +147,29 @@ def unapproved(file: Path, text: str, config: str) -> tuple[str, ...]:
     return tuple(waiting)
 
 
-def _program(client: Client, file: Path, server: Server, events: Iterable[str]) -> Part:
-    """A program of the client's, which calls the hooks itself."""
-    template = (DATA / client.hooks["template"]).read_text("utf-8")
-    words = json.dumps(server.hook_words(client.name), ensure_ascii=False)
-    asked = [event for event in events if event != "stop"]
-    text = template.replace('["synaptic"]', words).replace('["session-start"]', json.dumps(asked))
-    first = template.partition("\n")[0]
+def _block(name: str, noun: str, file: Path, content: str, opening: str, closing: str, check: str) -> Part:
+    """Lines between two markers, which are comments of the file's language."""
+    begin, end = (f"{opening} synaptic:{place} {closing}" for place in ("begin", "end"))
+    pattern = f"{re.escape(begin)}.*?{re.escape(end)}"
+    whole = f"{begin}\n{content}{end}"
 
-    def judged(there: str) -> Judgement:
-        if there and not there.startswith(first):
-            return Judgement("different")
-        return Judgement("registered" if there == text else "other program" if there else "not registered")
-
-    return Part("hooks", "its plugin", file, judged, lambda _: text, lambda _: "", client.hooks["check"])
-
-
-def _guidance(file: Path) -> Part:
-    """Ten lines between markers in what the client's agents read at each start."""
-    block = f"{BEGIN}\n{(DATA / 'guidance.md').read_text('utf-8')}{END}"
-
-    def shown(text: str) -> str:
+    def lines(text: str, block: str) -> str:
         return block.replace("\n", "\r\n") if "\r\n" in text else block
 
     def judged(text: str) -> Judgement:
-        found = _BLOCK.findall(text)
-        if text.count(BEGIN) != len(found):
-            raise Unreadable(text[: text.index(BEGIN)].count("\n") + 1, f"{BEGIN} has no {END}")
-        known = Judgement("registered" if found == [shown(text)] else "other program")
-        return known if found else Judgement("not registered")
+        found = re.findall(pattern, text, re.DOTALL)
+        if text.count(begin) != len(found):
+            raise Unreadable(text[: text.index(begin)].count("\n") + 1, f"{begin} has no {end}")
+        same = found == [lines(text, whole)]
+        return Judgement("registered" if same else "other program" if found else "not registered")
 
     def put(text: str) -> str:
-        if BEGIN in text:
-            return _BLOCK.sub(lambda _: shown(text), text)
-        end = "\r\n" if "\r\n" in text else "\n"
-        gap = "" if not text else end if text.endswith("\n") else 2 * end
-        return f"{text}{gap}{shown(text)}{end}"
+        if begin in text:
+            return re.sub(pattern, lambda _: lines(text, whole), text, flags=re.DOTALL)
+        gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+        return text + lines(text, f"{gap}{whole}\n")
 
     def drop(text: str) -> str:
-        return re.sub(rf"(?:(?<=\n)\r?\n)?{_BLOCK.pattern}(?:\r?\n)?", "", text, flags=re.DOTALL)
+        return re.sub(rf"(?:(?<=\n)\r?\n)?{pattern}(?:\r?\n)?", "", text, flags=re.DOTALL)
 
-    return Part("guidance", "guidance", file, judged, put, drop, "its agents read it when they start")
+    return Part(name, noun, file, judged, put, drop, check)

@@ -30,15 +30,15 @@ def intent(step: Step, show: Show) -> str:
         f"  Wanted: {step.wanted.line}\n"
         f"  To have that: {again} --remove, then {again}"
     )
-    server = step.part.name == "server"
-    of, what = ("", "this program") if server else (f" with {step.part.noun}", step.part.noun)
-    only = "nothing else is in it"
+    noun, only = step.part.noun, "nothing else is in it"
+    what = "this program" if step.part.name == "server" else noun
+    beside = f", in place of {there}" if step.judged.server else ""
     said = {
         "fail": f"{_why(step, file)} It is left as it is.",
         "leave": leaves,
-        "register": f"makes {file}{of}" if step.old is None else f"adds {step.part.noun} to {file}",
-        "update": f"puts {what} into {file}, in place of {there}",
-        "remove": f"takes {step.part.noun} out of {file}" if step.new is not None else f"removes {file}; {only}",
+        "register": f"makes {file}, with {noun}" if step.old is None else f"adds {noun} to {file}",
+        "update": f"puts {what} into {file}{beside}",
+        "remove": f"takes {noun} out of {file}" if step.new is not None else f"removes {file}; {only}",
         "nothing": _state(step, file),
     }[step.action]
     if step.by and step.changes:
@@ -50,9 +50,8 @@ def outcome(step: Step, after: Step, show: Show, *, dry_run: bool, remove: bool)
     """What became of it, and the next thing to do; empty where there is nothing to add."""
     if after.action == "fail":
         failed = "" if step.action == "fail" else f"Failed. {after.why}\n"
-        help = f"Take {after.part.noun} out of it, by hand."
-        if after.part.name == "server":
-            help = f"Take what stands at {'.'.join(after.client.path)} out of it."
+        what = f"what stands at {'.'.join(after.client.path)}" if after.part.name == "server" else after.part.noun
+        help = f"Take {what} out of it."
         if not remove:
             help = f"Paste this into {show(after.file)}:\n{after.snippet.rstrip()}"
         return textwrap.indent(failed + help, "  ")
@@ -62,8 +61,8 @@ def outcome(step: Step, after: Step, show: Show, *, dry_run: bool, remove: bool)
     lines = [f"  Done.{kept}"]
     if after.action != "remove":
         lines.append(f"  Check: {after.part.check}")
-        server = after.part.name == "server" and after.scope == "user"
-        lines += [f"  {after.client.offer}"] if after.client.offer and server else []
+        offered = after.part.name == "server" and after.scope == "user" and after.client.offer
+        lines += [f"  {offered}"] if offered else []
     return "\n".join(lines)
 
 
@@ -75,18 +74,17 @@ def state(step: Step, show: Show) -> str:
 def _state(step: Step, file: str) -> str:
     there, gone = _there(step)
     off = ", but switched off there" if step.judged.off else ""
-    known = "registered" if step.part.name == "server" else step.part.noun
+    server = step.part.name == "server"
+    known, absent = ("registered", "not registered") if server else (step.part.noun, f"no {step.part.name}")
     if step.plugin is not None and step.judged.state == "not registered":
         return _PLUGIN[step.plugin]
-    beside = {None: "", True: _BESIDE, False: f"; {_PLUGIN[False]}"}[step.plugin]
-    if step.waits:
-        off += f", waiting for approval ({', '.join(step.waits)}): approve in /hooks"
-    absent = "not registered" if step.part.name == "server" else f"no {step.part.name}"
+    off += f", waiting for approval ({', '.join(step.waits)}): approve in /hooks" if step.waits else ""
+    off += {None: "", True: _BESIDE, False: f"; {_PLUGIN[False]}"}[step.plugin]
     return {
-        "registered": f"{known} in {file}{off}{beside}",
-        "other program": f"{known} in {file} with another program: {there}{off}{beside}",
-        "gone": f"{known} in {file}, but the command is gone: {there}{beside}",
-        "different": f"{known} in {file} in another way: {there}{gone}{off}{beside}",
+        "registered": f"{known} in {file}{off}",
+        "other program": f"{known} in {file} with another program: {there}{off}",
+        "gone": f"{known} in {file}, but the command is gone: {there}{off}",
+        "different": f"{known} in {file} in another way: {there}{gone}{off}",
         "unreadable": _why(step, file),
     }.get(step.judged.state, absent if step.found else f"{absent}; not found on this machine")
 

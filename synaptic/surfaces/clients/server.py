@@ -7,7 +7,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -107,33 +106,6 @@ def judge(entry: object, wanted: Server) -> Judgement:
         return Judgement("gone", server, gone, off)
     same = server.args == wanted.args and _same_file(server.command, wanted.command)
     return Judgement("registered" if same else "other program", server, gone, off)
-
-
-def judge_commands(found: Sequence[tuple[str, str]], wanted: Mapping[str, str]) -> Judgement:
-    """What these hooks, (event, command), are to those that are wanted."""
-    if not found:
-        return Judgement("not registered")
-    if {event for event, _ in found} == wanted.keys() and all(
-        same_command(line, wanted[event]) for event, line in found
-    ):
-        return Judgement("registered")
-    programs = [_split(line) for _, line in found]
-    lost = next((words for words in programs if shutil.which(words[0]) is None), None)
-    command, *args = lost or programs[0]
-    return Judgement("gone" if lost else "other program", Server(command, tuple(args)), bool(lost))
-
-
-def same_command(one: str, other: str) -> bool:
-    """True for two lines that start the same program with the same arguments."""
-    (program, *args), (wanted, *others) = _split(one), _split(other)
-    return args == others and _same_file(program, wanted)
-
-
-def _split(line: str) -> list[str]:
-    try:
-        return [word.strip('"') for word in shlex.split(line, posix=os.name != "nt")] or [line]
-    except ValueError:
-        return [line]
 
 
 def _is_usual(server: Server) -> bool:

@@ -45,7 +45,6 @@ _BRIEFING = re.compile(r"\A<hook_context>.*?</hook_context>\s*", re.DOTALL)
 _TYPED = ("user", "sdk", None)
 """Sources of a prompt that counts as a person's; None: no source is named. Any other prompt is the agent's own."""
 
-
 CLIENTS = ("claude-code", "codex", "gemini", "opencode")
 
 
@@ -91,13 +90,9 @@ def session_start(ws: Workspace, call: Call) -> str:
 
 def user_prompt(ws: Workspace, call: Call) -> str:
     """The titles of up to three entries that clearly fit the prompt; nothing for a word of consent or a command."""
-    prompt = _BRIEFING.sub("", call.prompt)[:PROMPT_CHARS].replace('"', " ").replace(":", " ")  # it filters nothing
-    if (
-        not call.by_person
-        or call.prompt == ASK
-        or prompt.lstrip().startswith(("/", "<"))
-        or len(terms_of(prompt)) < LEAST_WORDS
-    ):
+    prompt = _BRIEFING.sub("", call.prompt).removeprefix(ASK)[:PROMPT_CHARS]
+    prompt = prompt.replace('"', " ").replace(":", " ")  # a prompt filters nothing
+    if not call.by_person or prompt.lstrip().startswith(("/", "<")) or len(terms_of(prompt)) < LEAST_WORDS:
         return ""
     project = ws.config.project or detect_project(call.folder)
     prefer = Filters(projects=(project_key(project),)) if project else None
