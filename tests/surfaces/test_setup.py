@@ -483,6 +483,7 @@ def test_hooks_come_and_go_and_what_stands_beside_them_stays(ada: Machine, name:
 
     shutil.rmtree(ada.home / "my mind")
     switch_on(ada, "user_prompt", "stop")
+    assert f"not up to date: `synaptic setup {name}`" in ada.run(name, "--status").out
     answer = ada.run(name)
     assert answer.code == 0 and "hooks (session-start, user-prompt, stop)" in answer.out
     assert list(hooks_in(file)) == events

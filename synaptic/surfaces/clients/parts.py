@@ -86,9 +86,9 @@ def _hooks(client: Client, file: Path, server: Server, events: Sequence[str]) ->
         found = {(event, command) for (event, *_), command in _ours(text).items()}
         if not found or found == set(wanted.items()):
             return Judgement("registered" if found else "not registered")
-        programs = sorted(match[2] for _, command in found if (match := _PROGRAM.match(command)))
+        programs = (match[2] for _, command in found if (match := _PROGRAM.match(command)))
         lost = next((program for program in programs if shutil.which(program) is None), None)
-        return Judgement("gone" if lost else "other program", Server(lost or programs[0], ()), lost is not None)
+        return Judgement("gone", Server(lost, ()), gone=True) if lost else Judgement("other program")
 
     def put(text: str) -> str:
         there = _ours(text)

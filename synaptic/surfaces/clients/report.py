@@ -78,11 +78,13 @@ def _state(step: Step, file: str) -> str:
     known, absent = ("registered", "not registered") if server else (step.part.noun, f"no {step.part.name}")
     if step.plugin is not None and step.judged.state == "not registered":
         return _PLUGIN[step.plugin]
+    mend = f"synaptic setup {step.client.name}{' --guidance' if step.part.name == 'guidance' else ''}"
+    other = f" with another program: {there}" if server else f", not up to date: `{mend}` mends that"
     off += f", waiting for approval ({', '.join(step.waits)}): approve in /hooks" if step.waits else ""
     off += {None: "", True: _BESIDE, False: f"; {_PLUGIN[False]}"}[step.plugin]
     return {
         "registered": f"{known} in {file}{off}",
-        "other program": f"{known} in {file} with another program: {there}{off}",
+        "other program": f"{known} in {file}{other}{off}",
         "gone": f"{known} in {file}, but the command is gone: {there}{off}",
         "different": f"{known} in {file} in another way: {there}{gone}{off}",
         "unreadable": _why(step, file),
