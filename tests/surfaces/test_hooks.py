@@ -658,6 +658,7 @@ def test_who_saved_or_only_talked_is_not_asked(stopping: ForkedHome, web: Path) 
     for _ in range(9):
         assert asked(stopping, web) == ""
     assert asked(stopping, web, background_tasks=[{"id": "b1"}]) == "", "it only waits"
+    (stopping.journal / "2026-11-21.md").write_text("## 11:00 Typed by hand\n\nWhich is nobody's hand-off.\n")
     assert asked(stopping, web) != "", "the tenth turn"
     told(stopping, web, session_id="two")
     work(web)

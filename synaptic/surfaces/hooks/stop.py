@@ -43,7 +43,7 @@ def stop(ws: Workspace, call: Call) -> str:
     """What the agent is asked; empty where it should just stop.
 
     It is asked only where a person reads the answer, once in a session, if files of the checkout changed or `TURNS`
-    turns passed, and no agent saved anything since the session began.
+    turns passed, and nothing was saved since the session began.
     """
     if call.said.get("stop_hook_active") or call.said.get("background_tasks"):  # it goes on, or waits for them
         return ""
@@ -85,7 +85,7 @@ def _changed(folder: Path, began: datetime) -> bool:
 
 
 def _saved(ws: Workspace, began: datetime) -> bool:
-    """True when an agent saved an entry since then."""
+    """True when an entry was saved since then, and not typed into a file."""
     _, rowids = ws.index.listing(Filters(since=began.date().isoformat()), order="newest", limit=100)
     entries = (stored.entry for stored in ws.index.entries(rowids).values())
-    return any(entry.at >= began.replace(microsecond=0) and entry.by != "person" for entry in entries)
+    return any(entry.at >= began.replace(microsecond=0) and not entry.derived_id for entry in entries)
