@@ -55,13 +55,14 @@ class SearchConfig:
 
 @dataclass(frozen=True, slots=True)
 class HooksConfig:
-    """What agents are told unasked: at a session's start, in at most `max_tokens`, and on a prompt.
+    """What agents are told unasked: at a session's start, in at most `max_tokens`, on a prompt, and at its end.
 
     What takes longer than `timeout_s` is not told.
     """
 
     session_start: bool = True
     user_prompt: bool = False
+    stop: bool = False
     max_tokens: int = 1000
     timeout_s: float = 3.0
 

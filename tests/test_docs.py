@@ -171,6 +171,10 @@ def test_the_library_example_runs(tmp_path: Path) -> None:
     assert "Chose sqlite-vec over LanceDB" in done.stdout
 
 
+def test_the_text_for_agents_is_what_setup_writes() -> None:
+    assert blocks("docs/CLIENTS.md", "markdown") == [page("synaptic/data/guidance.md")]
+
+
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
 def test_the_clients_configuration_is_what_setup_writes(client: Client) -> None:
     clients = page("docs/CLIENTS.md")

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Runs a hook of Synaptic. Whatever goes wrong, the session goes on without it: the exit status is always 0.
-PATH="$PATH:$HOME/.local/bin"
-command -v synaptic-journal >/dev/null 2>&1 || exit 0
-if [ "$1" = user-prompt ]; then
-    # off unless config.toml says otherwise: then no prompt waits for a program that has nothing to say
-    grep -qs user_prompt "${SYNAPTIC_HOME:-$HOME/.synaptic}/config.toml" || exit 0
+if [ "$1" != session-start ]; then
+    # off unless config.toml says otherwise: then nothing waits for a program that has nothing to say
+    grep -qs "^ *$(echo "$1" | tr - _)" "${SYNAPTIC_HOME:-$HOME/.synaptic}/config.toml" || exit 0
 fi
-synaptic-journal hook "$1" 2>/dev/null || exit 0
+# `synaptic setup` may have registered the hooks, too: then these are silent
+grep -qs 'synaptic.* hook .*session-start' "${CLAUDE_CONFIG_DIR:-$HOME/.claude}/settings.json" && exit 0
+sh "$(dirname "$0")/../synaptic.sh" hook "$1" 2>/dev/null || exit 0

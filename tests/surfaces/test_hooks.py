@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tomllib
 from datetime import datetime
 from pathlib import Path
@@ -21,7 +20,9 @@ from outside import SYNAPTIC, Answer, Home
 
 from synaptic.models import TYPES, Entry
 from synaptic.surfaces.hooks.briefing import Shelf, compose, handoff_item, tokens
-from synaptic.surfaces.hooks.hooks import EVENTS, LOG_BYTES
+from synaptic.surfaces.hooks.hooks import EVENTS
+from synaptic.surfaces.hooks.log import LOG_BYTES
+from synaptic.surfaces.hooks.stop import ASK
 from synaptic.surfaces.mcp.tools import TOOLS
 from synaptic.workspace.checkout import work_at_hand
 
@@ -523,7 +524,7 @@ sys.stdin.read()
 def test_a_locked_index_or_an_open_pipe_holds_no_session_up(at: ForkedHome, web: Path) -> None:
     day(at, "09:00 decision: Sessions live in Redis | web")
     assert "Redis" in told(at, web)
-    (at.path / "config.toml").write_text("[hooks]\nuser_prompt = true\ntimeout_s = 0.5\n")
+    (at.path / "config.toml").write_text("[hooks]\nuser_prompt = true\nstop = true\ntimeout_s = 0.5\n")
     waiting = [at.start("hook", event) for event in EVENTS]  # whose standard input never ends
     holder = at.python(_HOLD, str(at.index))
     assert holder.stdout and holder.stdout.readline() == b"held\n"
@@ -533,7 +534,9 @@ def test_a_locked_index_or_an_open_pipe_holds_no_session_up(at: ForkedHome, web:
     assert "Redis" in told(at, web)
     holder.communicate(timeout=60)
     assert [process.communicate() for process in waiting] == [(b"", b"")] * len(waiting)
-    assert sorted(re.sub("^[^ ]* ", "", line) for line in log(at)) == [f"{e}: no answer after 0.5 s" for e in EVENTS]
+    assert sorted(re.sub("^[^ ]* ", "", line) for line in log(at)) == [
+        f"{e}: no answer after 0.5 s" for e in sorted(EVENTS)
+    ]
 
 
 def test_the_log_stays_small(at: ForkedHome) -> None:
@@ -552,7 +555,9 @@ def test_the_log_stays_small(at: ForkedHome) -> None:
 def test_an_unknown_hook_is_named_and_blocks_nothing(at: ForkedHome) -> None:
     answer = at.run("hook", "sesion-start", stdin="{}")
     assert answer.code == 1  # 2 would block a prompt
-    assert "session-start, user-prompt" in answer.err
+    assert "session-start, user-prompt, stop" in answer.err
+    answer = at.run("hook", "stop", "--client", "emacs", stdin="{}")
+    assert answer.code == 1 and "claude-code, codex, gemini, opencode" in answer.err
 
 
 # -- a prompt -------------------------------------------------------------------------------------------
@@ -573,7 +578,10 @@ def test_a_prompt_brings_what_clearly_fits_it(at: ForkedHome, web: Path) -> None
     assert text.count("Safari drops the login cookie") == 3
     assert "Invoices" not in text
     assert "data, not instructions" in outside_of_fences(text)
+    from_its_command_line = f"<hook_context>&lt;From Synaptic</hook_context>\n\n{prompt}"
+    assert "Safari drops" in told(at, web, "user-prompt", prompt=from_its_command_line), "as Gemini CLI passes it on"
     for other in (
+        {"prompt": ASK},
         {"prompt": "design a landing page for a bicycle shop in Oslo"},
         {"prompt": "yes please do"},
         {"prompt": "/review why does safari drop the cookie after the login redirect?"},
@@ -586,6 +594,81 @@ def test_a_prompt_brings_what_clearly_fits_it(at: ForkedHome, web: Path) -> None
     assert {hit["why"]["access_count"] for hit in hits} == {0}, "what a hook shows was not read"
     assert told(at, web, "user-prompt", prompt=prompt, env={"SYNAPTIC_MODEL": "no/such-model"}) == ""
     assert log(at) == []
+
+
+# -- an agent stops -------------------------------------------------------------------------------------
+
+
+def asked(home: Home, cwd: Path, client: str = "claude-code", attended: bool = True, **said: Any) -> str:
+    """What an agent is asked when it stops, in a terminal or called by a script, in its client's form of answer."""
+    transcript = home.path.parent / "rollout.jsonl"
+    turn = {"type": "event_msg", "payload": {"turn_attribution": {"turn_trigger": "user" if attended else "exec"}}}
+    transcript.write_text(json.dumps({"type": "session_meta"}) + "\n" + json.dumps(turn, separators=(",", ":")))
+    said = {"session_id": "one", "cwd": str(cwd), "transcript_path": str(transcript), "stop_hook_active": False} | said
+    env = {"CLAUDE_CODE_SESSION_ATTENDED": str(int(attended)), "CLAUDE_CODE_ENTRYPOINT": "cli"}
+    answer = home.run("hook", "stop", "--client", client, stdin=json.dumps(said), **env)
+    assert (answer.code, answer.err) == (0, "") and log(home) == []
+    if not answer.out:
+        return ""
+    told = answer.json
+    if client == "claude-code":
+        assert told["hookSpecificOutput"]["hookEventName"] == "Stop"
+        return str(told["hookSpecificOutput"]["additionalContext"])
+    assert told == {"decision": "block" if client == "codex" else "deny", "reason": told["reason"]}
+    return str(told["reason"])
+
+
+def work(folder: Path) -> None:
+    """A file that is changed after every session here began."""
+    (folder / "form.py").write_text("pass\n")
+    os.utime(folder / "form.py", (MOMENT.timestamp() + 2 * 86_400,) * 2)
+
+
+@pytest.fixture
+def stopping(at: ForkedHome, web: Path) -> ForkedHome:
+    """A home in which agents are asked for a hand-off, and where session `one` began."""
+    day(at, "09:00 decision: Sessions live in Redis | web")
+    configure(at, "stop = true")
+    told(at, web, session_id="one")
+    return at
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex", "gemini"])
+def test_a_session_that_did_something_is_asked_once_for_a_handoff(stopping: ForkedHome, web: Path, client: str) -> None:
+    assert asked(stopping, web, client) == "", "nothing was changed"
+    work(web)
+    assert asked(stopping, web, client, stop_hook_active=True) == ""
+    assert "type handoff" in asked(stopping, web, client)
+    for _ in range(12):
+        assert asked(stopping, web, client) == ""
+    told(stopping, web, session_id="one", source="resume")
+    assert asked(stopping, web, client) == asked(stopping, web, client) == ""
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex", "gemini"])
+def test_no_script_gets_another_answer_than_its_own(stopping: ForkedHome, web: Path, client: str) -> None:
+    """Gemini CLI does not say whether a person reads it; what a script starts has one turn, also where it resumes."""
+    work(web)
+    for _ in range(3):
+        assert asked(stopping, web, client, attended=False) == ""
+        told(stopping, web, session_id="one", source="resume")
+
+
+def test_who_saved_or_only_talked_is_not_asked(stopping: ForkedHome, web: Path) -> None:
+    for _ in range(9):
+        assert asked(stopping, web) == ""
+    assert asked(stopping, web, background_tasks=[{"id": "b1"}]) == "", "it only waits"
+    (stopping.journal / "2026-11-21.md").write_text("## 11:00 Typed by hand\n\nWhich is nobody's hand-off.\n")
+    assert asked(stopping, web) != "", "the tenth turn"
+    told(stopping, web, session_id="two")
+    work(web)
+    stopping.run("save", "Login half done.", "--type", "handoff", "--project", "web")
+    assert asked(stopping, web, session_id="two") == ""
+    for odd in ("", "a b\nc", 7):
+        assert asked(stopping, web, session_id=odd) == ""
+    configure(stopping)
+    told(stopping, web, session_id="three", env={"SYNAPTIC_NOW": "2026-11-21T11:30"})
+    assert asked(stopping, web, session_id="three") == "", "off by default"
 
 
 # -- the plugin -----------------------------------------------------------------------------------------
@@ -603,7 +686,9 @@ def test_the_plugin_belongs_together() -> None:
         assert f"{manifest['name']}@{market['name']}" in (ROOT / page).read_text()
     assert manifest["version"] == _project()["version"]
     [server] = json.loads((PLUGIN / ".mcp.json").read_text())["mcpServers"].values()
-    assert server["command"] in _project()["scripts"] and server["args"] == ["mcp"]
+    assert (server["command"], server["args"]) == ("sh", ["${CLAUDE_PLUGIN_ROOT}/synaptic.sh", "mcp"])
+    [found] = re.findall(r"exec (synaptic\S*)", (PLUGIN / "synaptic.sh").read_text())
+    assert found in _project()["scripts"]
 
 
 def test_the_skill_names_tools_and_types_that_are_there() -> None:
@@ -620,24 +705,28 @@ def test_the_skill_names_tools_and_types_that_are_there() -> None:
     assert named >= {"context_search", "context_save", "handoff", "supersedes"}
 
 
-def test_the_plugins_hooks_answer_and_fail_open(at: ForkedHome, web: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("by", ["PATH", "note", "stale note", "nothing"])
+def test_the_plugins_hooks_answer_and_fail_open(at: ForkedHome, web: Path, tmp_path: Path, by: str) -> None:
+    """The program is found on the PATH, or where `setup` noted it; without one a session goes on."""
     day(at, "09:00 decision: Sessions live in Redis | web")
+    note = tmp_path / "state" / "synaptic" / "command"
+    note.parent.mkdir(parents=True)
+    if "note" in by:
+        note.write_text(f"{'/gone/synaptic' if by == 'stale note' else SYNAPTIC} --home '{at.path}'")
+    path = f"{Path(SYNAPTIC).parent}:/usr/bin:/bin" if by in ("PATH", "stale note") else "/usr/bin:/bin"
     events = json.loads((PLUGIN / "hooks" / "hooks.json").read_text())["hooks"]
-    assert set(events) == {"SessionStart", "UserPromptSubmit"}
-    system = "/usr/bin:/bin"
+    assert set(events) == {"SessionStart", "UserPromptSubmit", "Stop"}
     for name, [group] in events.items():
         [hook] = group["hooks"]
-        said = json.dumps({"cwd": str(web), "hook_event_name": name, "prompt": "where do sessions live"})
-        for path in (f"{Path(sys.executable).parent}:{system}", system):
-            done = subprocess.run(
-                ["sh", "-c", hook["command"]],
-                input=said,
-                env=at.environment(CLAUDE_PLUGIN_ROOT=str(PLUGIN), PATH=path),
-                capture_output=True,
-                text=True,
-            )
-            assert done.returncode == 0 and done.stderr == ""
-            assert ("Sessions live in Redis" in done.stdout) == (name == "SessionStart" and path != system)
+        done = subprocess.run(
+            ["sh", "-c", hook["command"]],
+            input=json.dumps({"cwd": str(web), "hook_event_name": name, "prompt": "where do sessions live"}),
+            env=at.environment(CLAUDE_PLUGIN_ROOT=str(PLUGIN), PATH=path, XDG_STATE_HOME=str(tmp_path / "state")),
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0 and done.stderr == ""
+        assert ("Sessions live in Redis" in done.stdout) == (name == "SessionStart" and by != "nothing")
 
 
 def test_the_registrys_entry_is_that_of_the_package() -> None:
@@ -650,6 +739,22 @@ def test_the_registrys_entry_is_that_of_the_package() -> None:
     assert {entry["version"], package["version"]} == {project["version"]}
     assert package["identifier"] == project["name"] and package["identifier"] in project["scripts"]
     assert [argument["value"] for argument in package["packageArguments"]] == ["mcp"]
+
+
+def test_the_bundle_says_what_the_server_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    from build_bundle import CONTENT, ENTRY, START, manifest
+
+    said, project = manifest(), _project()
+    assert [tool["name"] for tool in said["tools"]] == [tool.name for tool in TOOLS]
+    assert all(tool["description"] for tool in said["tools"])
+    assert (said["name"], said["version"]) == (project["name"], project["version"])
+    assert said["server"]["type"] == "uv" and said["server"]["entry_point"] == ENTRY
+    assert said["server"]["mcp_config"]["args"][-1] == ENTRY
+    compile(START, ENTRY, "exec")
+    built = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert {*built["packages"], *built["force-include"], "pyproject.toml"} <= set(CONTENT)
+    assert all((ROOT / name).exists() for name in CONTENT)
 
 
 @pytest.mark.skipif(shutil.which("claude") is None, reason="Claude Code is not installed")

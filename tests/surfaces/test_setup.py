@@ -115,7 +115,7 @@ def test_a_file_with_something_in_it(ada: Machine, name: str) -> None:
     before, after = golden(name, "before"), golden(name, "after")
     file = ada.put(name, before)
     file.chmod(0o640)
-    answer = ada.run(name)
+    answer = ada.run(name, "--no-hooks")
     assert answer.code == 0 and "Done." in answer.out and "Check: " in answer.out, answer.text
     assert file.read_bytes() == after
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
@@ -123,7 +123,7 @@ def test_a_file_with_something_in_it(ada: Machine, name: str) -> None:
     assert backup.read_bytes() == before and stat.S_IMODE(backup.stat().st_mode) == 0o640
 
     stamp = file.stat().st_mtime_ns
-    again = ada.run(name)
+    again = ada.run(name, "--no-hooks")
     assert again.code == 0 and "Done." not in again.out and "registered" in again.out
     assert file.stat().st_mtime_ns == stamp and file.read_bytes() == after
 
@@ -149,9 +149,9 @@ def test_what_was_added_since_stays(ada: Machine, name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_file_yet(ada: Machine, name: str) -> None:
-    shown = ada.run(name, "--print")
+    shown = ada.run(name, "--no-hooks", "--print")
     assert str(ada.file(name)) in shown.err and ada.tree() == {}
-    assert ada.run(name).code == 0
+    assert ada.run(name, "--no-hooks").code == 0
     assert list(ada.tree()) == [FILES[name]]
     assert ada.file(name).read_text().strip() == shown.out.strip()
     assert ada.run(name, "--remove").code == 0
@@ -424,6 +424,205 @@ def test_the_help_names_every_client(ada: Machine) -> None:
     assert all(name in shown for name in NAMES)
 
 
+# -- hooks and guidance ---------------------------------------------------------------------------------
+
+HOOK_FILES = {
+    "claude-code": (".claude/settings.json", ["SessionStart", "UserPromptSubmit", "Stop"], 10),
+    "codex": (".codex/hooks.json", ["SessionStart", "UserPromptSubmit", "Stop"], 10),
+    "gemini": (".gemini/settings.json", ["SessionStart", "BeforeAgent", "AfterAgent"], 10_000),
+}
+MEMORY = {
+    "claude-code": ".claude/CLAUDE.md",
+    "codex": ".codex/AGENTS.md",
+    "gemini": ".gemini/GEMINI.md",
+    "opencode": ".config/opencode/AGENTS.md",
+}
+OTHERS_HOOKS = """{
+    // mine
+    "hooks": {
+        "SessionStart": [
+            {"matcher": "startup", "hooks": [{"type": "command", "command": "date"}]}, // keep
+        ],
+        "Notification": []
+    }
+}
+"""
+
+
+def switch_on(ada: Machine, *events: str) -> None:
+    home = ada.home / ".synaptic"
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text("[hooks]\n" + "".join(f"{event} = true\n" for event in events))
+
+
+def hooks_in(file: Path) -> dict[str, list[dict[str, Any]]]:
+    """Synaptic's hooks by the client's name of the event."""
+    groups = jsonc.parse(file.read_text())["hooks"].items()
+    each = [(event, hook) for event, groups in groups for group in groups for hook in group["hooks"]]
+    return {event: [hook] for event, hook in each if "synaptic" in hook["command"]}
+
+
+@pytest.mark.parametrize("name", HOOK_FILES)
+@pytest.mark.parametrize("before", [None, OTHERS_HOOKS])
+def test_hooks_come_and_go_and_what_stands_beside_them_stays(ada: Machine, name: str, before: str | None) -> None:
+    where, events, timeout = HOOK_FILES[name]
+    file = ada.home / where
+    if before:
+        file.parent.mkdir()
+        file.write_text(before)
+    start = ada.tree()
+    ada.run(name, SYNAPTIC_HOME=str(ada.home / "my mind"))
+    [[hook]] = hooks_in(file).values()
+    assert hook == {"type": "command", "command": hook["command"], "timeout": timeout}
+    mind = {"SYNAPTIC_HOME": str(ada.home / "my mind"), "SYNAPTIC_PROJECT": "web"}
+    ada.synaptic.run("save", "The key is under the mat.", "--type", "decision", **mind)
+    told = subprocess.run(
+        ["sh", "-c", hook["command"]], input="{}", env=os.environ | mind, capture_output=True, text=True
+    )
+    assert "under the mat" in told.stdout and '"SessionStart"' in told.stdout, told
+
+    shutil.rmtree(ada.home / "my mind")
+    switch_on(ada, "user_prompt", "stop")
+    assert f"not up to date: `synaptic setup {name}`" in ada.run(name, "--status").out
+    answer = ada.run(name)
+    assert answer.code == 0 and "hooks (session-start, user-prompt, stop)" in answer.out
+    assert list(hooks_in(file)) == events
+    assert before is None or all(line in file.read_text() for line in ("// mine", '"command": "date"}]}, // keep'))
+    assert "Done." not in ada.run(name).out
+    shutil.rmtree(ada.home / ".synaptic")
+    ada.run(name)
+    assert list(hooks_in(file)) == ["SessionStart"]
+    assert ada.run(name, "--remove").code == 0
+    assert ada.tree() == start
+
+
+def test_hooks_that_a_person_wrote_are_known_and_mended(ada: Machine) -> None:
+    """Here with a matcher, beside another hook, and for a program that is gone."""
+    file = ada.home / ".claude" / "settings.json"
+    file.parent.mkdir()
+    theirs = (
+        '{"hooks": {"SessionStart": [{"matcher": "startup", "hooks": [%s {"type": "command", "command": "date"}]}]}}'
+    )
+    file.write_text(theirs % '{"type": "command", "command": "/gone/synaptic hook session-start"},')
+    assert "hooks (session-start) in" in (said := ada.run("claude-code", "--status").out) and "is gone" in said
+    ada.run("claude-code")
+    [[hook]] = hooks_in(file).values()
+    assert hook["command"].startswith(SYNAPTIC)
+    ada.run("claude-code", "--remove")
+    assert file.read_text() == theirs % ""
+
+
+def test_hooks_are_left_out_on_request_and_where_the_server_is_left_alone(ada: Machine) -> None:
+    ada.run("codex", "--no-hooks")
+    assert ".codex/hooks.json" not in ada.tree()
+    ada.put("codex", '[mcp_servers.synaptic]\ncommand = "docker"\n')
+    assert "left as it is" in ada.run("codex").out
+    assert ".codex/hooks.json" not in ada.tree()
+    broken = ada.home / ".codex" / "hooks.json"
+    broken.write_text("{]")
+    ada.file("codex").unlink()
+    answer = ada.run("codex")
+    assert answer.code == 1 and "Paste this into" in answer.out and broken.read_text() == "{]"
+
+
+def test_what_waits_for_codexs_approval_is_said_and_never_approved(ada: Machine) -> None:
+    assert "approve them in /hooks" in ada.run("codex").out
+    assert "waiting for approval (SessionStart): approve in /hooks" in ada.run("codex", "--status").out
+    assert "trusted_hash" not in ada.file("codex").read_text()
+    key = f"{ada.home / '.codex/hooks.json'}:session_start:0:0"
+    ada.put("codex", ada.file("codex").read_text() + f'\n[hooks.state."{key}"]\ntrusted_hash = "sha256:x"\n')
+    assert "approval" not in ada.run("codex", "--status").out
+    assert ada.ask("codex", "--status")["hooks"][0]["waits"] == []
+
+
+def test_opencode_gets_a_program(ada: Machine) -> None:
+    ada.run("opencode", SYNAPTIC_HOME="/srv/memory")
+    file = ada.home / ".config" / "opencode" / "plugins" / "synaptic.js"
+    command = [SYNAPTIC, "--home", "/srv/memory", "hook", "--client", "opencode"]
+    assert f'const COMMAND = {json.dumps(command)}\nconst EVENTS = ["session-start"]\n' in file.read_text()
+    ada.run("opencode", "--remove")
+    ada.run("opencode")
+    switch_on(ada, "user_prompt")
+    ada.run("opencode")
+    assert 'const EVENTS = ["session-start", "user-prompt"]' in file.read_text()
+    shutil.rmtree(ada.home / ".synaptic")
+    ada.run("opencode", "--remove")
+    assert ada.tree() == {}
+    file.parent.mkdir(parents=True)
+    file.write_text("// mine\n")
+    ada.run("opencode")
+    assert file.read_text().startswith("// mine\n\n/* synaptic:begin */\n")
+    ada.run("opencode", "--remove")
+    assert ada.tree() == {".config/opencode/plugins/synaptic.js": b"// mine\n"}
+
+
+@pytest.mark.parametrize("name", MEMORY)
+@pytest.mark.parametrize("before", [None, "# Mine", "# Mine\n", "# Mine\r\n\r\n- é\r\n", "\ufeff# Mine\n"])
+def test_guidance_comes_and_goes(ada: Machine, name: str, before: str | None) -> None:
+    file = ada.home / MEMORY[name]
+    if before is not None:
+        file.parent.mkdir(parents=True)
+        file.write_bytes(before.encode())
+    start = ada.tree()
+    ada.run(name)
+    assert "context_save" not in (file.read_text() if file.exists() else ""), "only on request"
+    ada.run(name, "--guidance")
+    text = file.read_bytes().decode()
+    assert text.startswith(before or "") and text.count("context_search") == 1
+    assert ("\r\n" in text) == ("\r\n" in (before or "")) == (text.count("\n") == text.count("\r\n"))
+    ada.run(name, "--remove")
+    assert ada.tree() == start
+    ada.run(name, "--guidance")
+    assert file.read_bytes().decode() == text and "Done." not in ada.run(name, "--guidance").out
+    file.write_bytes(text.replace("keys.", "keys, ever.").encode() + b"Later.\n")
+    assert "Done." in ada.run(name, "--guidance").out
+    assert file.read_bytes() == text.encode() + b"Later.\n"
+    assert "guidance in" in ada.run(name, "--status").out
+    ada.run(name, "--remove")
+    lines = f"{before}\n" if before == "# Mine" else before or ""
+    assert file.read_bytes().decode() == lines + "Later.\n"
+
+
+def test_guidance_for_a_project_and_a_marker_without_its_end(ada: Machine) -> None:
+    ada.synaptic.folder = project = ada.home / "web"
+    project.mkdir()
+    ada.run("claude-code", "codex", "--scope", "project", "--guidance")
+    assert {"web/CLAUDE.md", "web/AGENTS.md", "web/.claude/settings.json", "web/.codex/hooks.json"} <= ada.tree().keys()
+    ada.run("--scope", "project", "--remove")
+    assert ada.tree() == {}
+    (project / "AGENTS.md").write_text("# Mine\n<!-- synaptic:begin -->\nmy own words\n")
+    answer = ada.run("codex", "--scope", "project", "--guidance")
+    assert answer.code == 1 and "has no <!-- synaptic:end --> (line 2)" in answer.out
+    assert (project / "AGENTS.md").read_text() == "# Mine\n<!-- synaptic:begin -->\nmy own words\n"
+
+
+def test_the_plugin_is_left_alone_and_said(ada: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Installed as Claude Code 2.1 notes it: beside a registered server, alone, and without a program to start."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    ada.run("claude-code")
+    settings = ada.home / ".claude" / "settings.json"
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"enabledPlugins": {"synaptic@synaptic": True}}))
+    installed = settings.parent / "plugins" / "installed_plugins.json"
+    installed.parent.mkdir()
+    installed.write_text(json.dumps({"version": 2, "plugins": {"synaptic@synaptic": [{"scope": "user"}]}}))
+    assert (
+        ada.run("claude-code", "--status").out.count("the plugin is there, too: `synaptic setup claude-code --remove`")
+        == 2
+    )
+    doctor = ada.synaptic.run("doctor")
+    assert doctor.code == 1 and "plugin" in doctor.out
+    ada.run("claude-code", "--remove")
+    before = ada.tree()
+    answer = ada.run("claude-code")
+    assert answer.code == 0 and "brings the server" in answer.out and ada.tree() == before
+    assert ada.synaptic.run("doctor").code == 0
+    (tmp_path / "state" / "synaptic" / "command").write_text("/gone/synaptic")
+    assert "finds no program" in ada.run("claude-code", "--status").out
+    assert "finds no program" in ada.synaptic.run("doctor").out
+    ada.run("claude-code")
+    assert "brings the server" in ada.run("claude-code", "--status").out, "setup noted this program"
+
+
 # -- projects -----------------------------------------------------------------------------------------
 
 
@@ -439,7 +638,7 @@ def test_a_project(ada: Machine) -> None:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    run("--scope", "project", *PROJECT_FILES)
+    run("--scope", "project", "--no-hooks", *PROJECT_FILES)
     assert sorted(ada.tree()) == sorted(f"web/{file}" for file in PROJECT_FILES.values())
     for name, file in PROJECT_FILES.items():
         entry_of(name, (project / file).read_text())

@@ -59,6 +59,8 @@ def _doctor(
 
     Example: synaptic doctor --fix
     """
+    from .setup_command import checked  # reads clients' files
+
     if sum((fix, restore is not None, dismiss is not None, secrets)) > 1:
         raise InvalidArgument("--fix, --restore, --dismiss and --secrets exclude each other.", hint="Give one of them.")
     with open_home(home) as ws:
@@ -70,7 +72,7 @@ def _doctor(
             answer(as_json, {"success": True, "id": dismiss}, f"Dismissed {dismiss}")
             return 0
         check = doctor.fix if fix else doctor.secrets if secrets else doctor.checkup
-        found = check(ws)
+        found = check(ws) if secrets else checked(check(ws), home)
         answer(as_json, wire.as_json(found), terminal.checkup_text(found, screen_of(ws)))
         return 0 if found.ok else 1
 
@@ -145,9 +147,22 @@ def git_setup(home: str | None, as_json: bool, remove: bool) -> None:
     answer(as_json, {"success": True} | wire.as_json(done), text, notices)
 
 
-@command("setup", f.CLIENT, f.SCOPE, f.OF_PROJECT, f.DRY_RUN, f.SHOW, f.STATUS, f.REMOVE, f.AS_JSON, opens=False)
+@command(
+    "setup",
+    f.CLIENT,
+    f.SCOPE,
+    f.OF_PROJECT,
+    f.NO_HOOKS,
+    f.GUIDANCE,
+    f.DRY_RUN,
+    f.SHOW,
+    f.STATUS,
+    f.REMOVE,
+    f.AS_JSON,
+    opens=False,
+)
 def setup(home: str | None, as_json: bool, clients: Sequence[str] = (), **given: Any) -> int:
-    """Register Synaptic with the programs that speak MCP.
+    """Register Synaptic, and its hooks, with the programs that speak MCP.
 
     CLIENT is claude-code, claude-desktop, codex, gemini, cursor, vscode, windsurf, zed or opencode.
 
@@ -158,8 +173,8 @@ def setup(home: str | None, as_json: bool, clients: Sequence[str] = (), **given:
     return run(home, clients, as_json=as_json, **given)
 
 
-@command("hook", f.EVENT, opens=False)
-def hook(home: str | None, event: str) -> int:
+@command("hook", f.EVENT, f.HOOK_CLIENT, opens=False)
+def hook(home: str | None, event: str, client: str = "claude-code") -> int:
     """Answer a hook of an agent, whose JSON is read from standard input.
 
     On a terminal it shows what an agent would be told here. Exit status 0, whatever goes wrong.
@@ -169,7 +184,7 @@ def hook(home: str | None, event: str) -> int:
     from ..hooks import hooks
 
     try:
-        said = hooks.answer(event, home)
+        said = hooks.answer(event, home, client)
     except InvalidArgument as error:  # status 2 would keep an agent from its work
         terminal.say_error(error)
         return 1

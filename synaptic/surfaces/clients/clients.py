@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ...errors import JournalError
+from ...journal.disk import make_dirs, overwrite
+from . import jsonc
 from .server import NAME, Server
 
 _PACKAGE = Path(__file__).parents[2]
+DATA = _PACKAGE / "data"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +39,8 @@ class Client:
     command: Sequence[str] = ()
     removal: Sequence[str] = ()
     keeps_file: bool = False
+    memory: Mapping[str, str] = field(default_factory=dict)
+    hooks: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def path(self) -> tuple[str, str]:
@@ -50,7 +58,7 @@ class Client:
 
     def file(self, scope: str, where: Mapping[str, Path]) -> Path:
         """The configuration of this scope."""
-        files = [_expand(path, where) for path in (self.user if scope == "user" else self.project)]
+        files = [expand(path, where) for path in (self.user if scope == "user" else self.project)]
         return next((file for file in files if file.exists()), files[0])
 
     def program(self) -> str | None:
@@ -59,7 +67,7 @@ class Client:
 
     def found(self, where: Mapping[str, Path]) -> bool:
         """True when the client seems to be on this machine."""
-        return self.program() is not None or any(_expand(sign, where).exists() for sign in self.signs)
+        return self.program() is not None or any(expand(sign, where).exists() for sign in self.signs)
 
     @property
     def offer(self) -> str:
@@ -68,7 +76,7 @@ class Client:
         if self.name != "claude-code" or not (market / ".claude-plugin").is_dir():
             return ""
         return (
-            f"With hooks and a skill as well, as a plugin: `synaptic setup claude-code --remove`, then `claude plugin "
+            f"With a skill as well, as a plugin: `synaptic setup claude-code --remove`, then `claude plugin "
             f"marketplace add {shlex.quote(str(market))}` and `claude plugin install {NAME}@{NAME}`"
         )
 
@@ -89,16 +97,42 @@ def folders(environ: Mapping[str, str] = os.environ, platform: str = sys.platfor
         "app": app,
         "zed": zed,
         "claude": Path(environ.get("CLAUDE_CONFIG_DIR") or home),
+        "claude_dir": Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude"),
         "codex": Path(environ.get("CODEX_HOME") or home / ".codex"),
         "gemini": Path(environ.get("GEMINI_CLI_HOME") or home) / ".gemini",
         "project": Path.cwd(),
     }
 
 
-def _expand(path: str, where: Mapping[str, Path]) -> Path:
+def note_command(server: Server) -> None:
+    """Notes for the plugin, which is the same on every machine, how Synaptic is started on this one."""
+    with suppress(OSError, JournalError):
+        make_dirs(_note().parent, private=True)
+        overwrite(_note(), shlex.join(server.hook_words("claude-code")[:-3]).encode())
+
+
+def plugin(where: Mapping[str, Path]) -> bool | None:
+    """Whether Claude Code's plugin finds a program to start; None where it is not installed, or switched off."""
+    folder, name = where["claude_dir"], f"{NAME}@{NAME}"
+    with suppress(OSError, ValueError, KeyError, TypeError, jsonc.Unreadable):
+        installed = json.loads((folder / "plugins" / "installed_plugins.json").read_bytes())["plugins"]
+        on = jsonc.parse((folder / "settings.json").read_text("utf-8-sig"))["enabledPlugins"]
+        if installed[name] and on[name] is not False:
+            noted = shlex.split(_note().read_text("utf-8"))[:1] if _note().exists() else []
+            path = os.pathsep.join([os.environ.get("PATH", ""), str(where["home"] / ".local" / "bin")])
+            return any(shutil.which(program, path=path) for program in (*noted, "synaptic-journal"))
+    return None
+
+
+def _note() -> Path:
+    import platformdirs  # for one client only
+
+    return platformdirs.user_state_path(NAME) / "command"
+
+
+def expand(path: str, where: Mapping[str, Path]) -> Path:
+    """The path with its folder in place of the name in braces."""
     return Path(path.format_map(where))
 
 
-CLIENTS = tuple(
-    Client(**client) for client in tomllib.loads((_PACKAGE / "data" / "clients.toml").read_text("utf-8"))["client"]
-)
+CLIENTS = tuple(Client(**client) for client in tomllib.loads((DATA / "clients.toml").read_text("utf-8"))["client"])

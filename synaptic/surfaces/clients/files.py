@@ -1,19 +1,18 @@
-"""A client's configuration file: its entry for Synaptic, put in and taken out without moving anything else."""
+"""A client's files: a part of Synaptic's put in and taken out without moving anything else."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import stat
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from ...errors import Changed, JournalError
 from ...journal import disk
 from ...workspace.checkout import open_regular
-from . import jsonc, toml
+from . import jsonc
 from .jsonc import Unreadable, holder
+from .parts import Part
 
 BACKUP = ".before-synaptic"
 """What the copy of a file as it was before the first change is called, after the file's name."""
@@ -43,45 +42,51 @@ def kept(file: Path) -> bytes | None:
     return None
 
 
-def entry_in(file: Path, data: bytes | None, path: Sequence[str]) -> object:
-    """The entry that stands at `path`; None where there is none. Raises Unreadable."""
-    return holder(_form(file).parse(_text(data)[1]), path).get(path[-1])
+def text_of(data: bytes | None) -> str:
+    """The text of a file, without its byte order mark. Raises Unreadable."""
+    return _text(data)[1]
 
 
-def with_value(file: Path, data: bytes | None, path: Sequence[str], value: Any) -> bytes:
-    """The file's bytes with this value. Raises Unreadable where that would change something else."""
+def with_part(data: bytes | None, part: Part) -> bytes:
+    """The file's bytes with the part. Raises Unreadable where that would change something else."""
     bom, text = _text(data)
-    new: str = _form(file).put(text, path, value)
-    return (bom + new).encode()
+    return (bom + part.put(text)).encode()
 
 
-def without_entry(file: Path, data: bytes, path: Sequence[str], backup: bytes | None) -> bytes | None:
-    """The file's bytes without the entry; None when nothing at all is left of a file that is Synaptic's own.
+def without_part(data: bytes, part: Part, backup: bytes | None) -> bytes | None:
+    """The file's bytes without the part; None when nothing at all is left of a file that is Synaptic's own.
 
-    Where the entry is all that was added since the backup, that is exactly what comes back.
+    Where the part is all that was added since the backup, that is exactly what comes back.
     """
-    had_table = False
+    before = ""
     with contextlib.suppress(Unreadable):
-        had_table = entry_in(file, backup, path[:1]) is not None
-        if backup is not None and entry_in(file, backup, path) is None:
-            entry = entry_in(file, data, path)
-            if with_value(file, backup, path, entry) == data:
-                return backup
+        before = text_of(backup)
+        clean = part.judge(before).state == "not registered"
+        if backup is not None and clean and with_part(backup, part) == data:
+            return backup
     bom, text = _text(data)
-    form = _form(file)
-    new: str = form.drop(text, path)
-    if form is jsonc and not had_table and form.parse(new).get(path[0]) == {}:
-        new = form.drop(new, path[:1])
-    if backup is None and new.strip() in ("", "{}"):
+    text = part.drop(text)
+    for path in part.holders:
+        if _value(text, path) in ({}, []) and _value(before, path) is None:
+            text = jsonc.drop(text, path)
+    if backup is None and text.strip() in ("", "{}"):
         return None
-    return (bom + new).encode()
+    return (bom + text).encode()
 
 
-def write(file: Path, old: bytes | None, new: bytes | None, within: Path | None = None) -> Path | None:
+def _value(text: str, path: jsonc.Path) -> object:
+    with contextlib.suppress(Unreadable):
+        return holder(jsonc.parse(text), path).get(path[-1])
+    return None
+
+
+def write(
+    file: Path, old: bytes | None, new: bytes | None, within: Path | None = None, *, keep: bool = True
+) -> Path | None:
     """Replaces `old` by `new` in one step (None: no file), and returns the path of the backup if one was made.
 
     A link is written through, but for one that leads out of `within`; what a link within it points to is not copied.
-    Mode and owner stay. Raises Changed when somebody else wrote meanwhile.
+    Mode and owner stay. Without `keep` no backup is made. Raises Changed when somebody else wrote meanwhile.
     """
     target = _target(file, within)
     backup = backup_of(file)
@@ -96,7 +101,7 @@ def write(file: Path, old: bytes | None, new: bytes | None, within: Path | None 
             with contextlib.suppress(OSError):
                 target.parent.rmdir()  # a folder that was made for it
             return None
-        made = (within is None or target == file) and _back_up(target, backup, old)
+        made = keep and (within is None or target == file) and _back_up(target, backup, old)
         try:
             if not disk.replace(target, old, target.stat().st_ino, new):
                 raise Changed(f"{file} was changed by another program meanwhile.", hint="Run this again.")
@@ -137,11 +142,6 @@ def _back_up(target: Path, backup: Path, data: bytes) -> bool:
         return False
     backup.chmod(stat.S_IMODE(target.stat().st_mode))
     return True
-
-
-def _form(file: Path) -> Any:
-    """The module that edits such a file: its `parse`, `put` and `drop`."""
-    return toml if file.suffix == ".toml" else jsonc
 
 
 def _text(data: bytes | None) -> tuple[str, str]:

@@ -6,6 +6,7 @@
 | `{"a": 1, /* c */ }`       | put ("b",) 2       | `{"a": 1, "b": 2, /* c */ }`              |
 | `{"a": 1 // c ⏎}`          | put ("a", "b") 2   | Unreadable: a is no object                |
 | `{"a": 1, "b": 2}`         | drop ("b",)        | `{"a": 1}`                                |
+| `{"a": [1]}`               | put ("a", 1) 2     | `{"a": [1, 2]}`                           |
 """
 
 from __future__ import annotations
@@ -13,13 +14,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 _STRING = r'"[^"\\\n\r]*(?:\\.[^"\\\n\r]*)*"?'
 _COMMENT = re.compile(rf"{_STRING}|//[^\n\r]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _LAST_COMMA = re.compile(rf"{_STRING}|[{{\[]\s*,|,(?=\s*[}}\]])", re.DOTALL)
 _BLANK = re.compile(r"\s*")
 _INDENTED = re.compile(r'^([ \t]+)"', re.MULTILINE)
+
+
+Path = Sequence[str | int]
+"""Names of members, and indexes of items; the index after the last item appends."""
 
 
 class Unreadable(Exception):
@@ -32,9 +37,12 @@ class Unreadable(Exception):
 
 
 class Member(NamedTuple):
-    """A name and its value in an object: where the name begins, the value begins and ends, and the comma after it."""
+    """A name and its value in an object: where the name begins, the value begins and ends, and the comma after it.
 
-    name: str
+    An item of an array is named by its index, and begins where its value does.
+    """
+
+    name: str | int
     start: int
     begin: int
     end: int
@@ -42,7 +50,7 @@ class Member(NamedTuple):
 
 
 class Object(NamedTuple):
-    """An object: where its brackets stand, and its members."""
+    """An object or an array: where its brackets stand, and its members."""
 
     start: int
     closing: int
@@ -64,32 +72,39 @@ def parse(text: str) -> Any:
         raise Unreadable(1, "no JSON: a number in it cannot be read") from None
 
 
-def holder(found: Any, path: Sequence[str]) -> dict[str, Any]:
-    """The object that holds the last name of the path; objects on the way are made. Raises Unreadable."""
-    for depth in range(len(path)):
-        if depth:
-            found = found.setdefault(path[depth - 1], {})
-        if not isinstance(found, dict):
-            raise Unreadable(1, f"{'.'.join(path[:depth]) or 'the whole of it'} is no object")
-    return cast("dict[str, Any]", found)
+def holder(top: Any, path: Path) -> Any:
+    """The object, or array, that holds the last name of the path; objects on the way are made. Raises Unreadable."""
+    found: Any = top
+    for depth, name in enumerate(path):
+        kind: Any = list if isinstance(name, int) else dict
+        if not isinstance(found, kind):
+            place = ".".join(map(str, path[:depth])) or "the whole of it"
+            raise Unreadable(1, f"{place} is no {'array' if isinstance(name, int) else 'object'}")
+        if depth + 1 < len(path):
+            found = found[name] if isinstance(name, int) else found.setdefault(name, {})
+    return found
 
 
-def put(text: str, path: Sequence[str], value: Any) -> str:
+def put(text: str, path: Path, value: Any) -> str:
     """The text with `value` at `path`. Objects on the way are made, a value that stands there is exchanged.
 
     Raises Unreadable where that would change something else.
     """
     wanted = parse(text)
-    holder(wanted, path)[path[-1]] = value
+    into, last = holder(wanted, path), path[-1]
+    if isinstance(last, int):
+        into[last : last + 1] = [value]
+    else:
+        into[last] = value
     if not text.strip():
         return render(wanted) + "\n"
     way = _way(text, path)
-    into, member = way[-1]
+    at, member = way[-1]
     if member is None:
         inner = value
         for name in reversed(path[len(way) :]):
             inner = {name: inner}
-        new = _insert(text, into, path[len(way) - 1], inner)
+        new = _insert(text, at, path[len(way) - 1], inner)
     else:
         new = text[: member.begin] + render(value, _indent(text, member.begin), *_style(text)) + text[member.end :]
     if parse(new) != wanted:
@@ -97,11 +112,13 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
     return new
 
 
-def drop(text: str, path: Sequence[str]) -> str:
+def drop(text: str, path: Path) -> str:
     """The text without what stands at `path`, however often; an object that thereby gets empty stays."""
     parse(text)
     while len(way := _way(text, path)) == len(path) and (member := way[-1][1]):
         text = _remove(text, way[-1][0], member)
+        if isinstance(path[-1], int):
+            break  # the next item has that index now
     return text
 
 
@@ -114,8 +131,9 @@ def render(value: Any, indent: str = "", unit: str = "  ", newline: str = "\n") 
     return "{" + newline + f",{newline}".join(members) + newline + indent + "}"
 
 
-def _member(name: str, value: Any, indent: str, unit: str, newline: str) -> str:
-    return f"{json.dumps(name, ensure_ascii=False)}: {render(value, indent, unit, newline)}"
+def _member(name: str | int, value: Any, indent: str, unit: str, newline: str) -> str:
+    shown = render(value, indent, unit, newline)
+    return shown if isinstance(name, int) else f"{json.dumps(name, ensure_ascii=False)}: {shown}"
 
 
 # -- reading ------------------------------------------------------------------------------------------
@@ -135,7 +153,7 @@ def _without_last_commas(bare: str) -> str:
     return _LAST_COMMA.sub(lambda found: " " if found[0] == "," else found[0], bare)
 
 
-def _way(text: str, path: Sequence[str]) -> list[tuple[Object, Member | None]]:
+def _way(text: str, path: Path) -> list[tuple[Object, Member | None]]:
     """The objects on the way, as far as they are there, each with the member that leads on, if it has it.
 
     The text is one that `parse` can read.
@@ -145,7 +163,7 @@ def _way(text: str, path: Sequence[str]) -> list[tuple[Object, Member | None]]:
     way: list[tuple[Object, Member | None]] = []
     at = _skip(plain, 0)
     for name in path:
-        if plain[at] != "{":
+        if plain[at] != ("[" if isinstance(name, int) else "{"):
             break
         into = _object(bare, plain, at)
         member = next((member for member in reversed(into.members) if member.name == name), None)  # the last one counts
@@ -157,13 +175,15 @@ def _way(text: str, path: Sequence[str]) -> list[tuple[Object, Member | None]]:
 
 
 def _object(bare: str, plain: str, start: int) -> Object:
-    """The object that begins there, in a text without comments, and without last commas in `plain`."""
+    """The object or array that begins there, in a text without comments, and without last commas in `plain`."""
     decode = json.JSONDecoder().raw_decode
-    members = []
+    members: list[Member] = []
     at = _skip(plain, start + 1)
-    while plain[at] != "}":
-        name, end_of_name = decode(plain, at)
-        begin = _skip(plain, _skip(plain, end_of_name) + 1)
+    while plain[at] not in "}]":
+        name, begin = len(members), at
+        if plain[start] == "{":
+            name, end_of_name = decode(plain, at)
+            begin = _skip(plain, _skip(plain, end_of_name) + 1)
         end = decode(plain, begin)[1]
         after = _skip(bare, end)
         comma = after if bare[after] == "," else None
@@ -182,7 +202,7 @@ def _skip(text: str, at: int) -> int:
 # -- writing ------------------------------------------------------------------------------------------
 
 
-def _insert(text: str, into: Object, name: str, value: Any) -> str:
+def _insert(text: str, into: Object, name: str | int, value: Any) -> str:
     """The text with a new last member in the object; comments that stand at its end stay in front of it."""
     unit, newline = _style(text)
     tail = len(text[: into.closing].rstrip())
@@ -197,7 +217,8 @@ def _insert(text: str, into: Object, name: str, value: Any) -> str:
     if not _begins_line(text, last.start):
         tight = text[last.begin - 1] == ":"
         after = last.end if last.comma is None else last.comma + 1
-        shown = json.dumps({name: value}, ensure_ascii=False, separators=(",", ":") if tight else None)[1:-1]
+        told = [value] if isinstance(name, int) else {name: value}
+        shown = json.dumps(told, ensure_ascii=False, separators=(",", ":") if tight else None)[1:-1]
         return f"{text[:after]}{comma}{'' if tight else ' '}{shown}{own}{text[after:]}"
     indent = _indent(text, last.start)
     shown = newline + indent + _member(name, value, indent, unit, newline) + own
@@ -209,7 +230,7 @@ def _remove(text: str, of: Object, member: Member) -> str:
     end = member.end if member.comma is None else member.comma + 1
     begin = len(text[: member.start].rstrip())
     rest = text[end:].partition("\n")[0].strip()
-    if rest and not rest.startswith(("}", "//", "/*")) and _begins_line(text, member.start):
+    if rest and not rest.startswith(("}", "]", "//", "/*")) and _begins_line(text, member.start):
         begin = member.start  # another one stands on the same line
     head, tail = text[:begin], text[end:]
     number = of.members.index(member)
@@ -217,7 +238,7 @@ def _remove(text: str, of: Object, member: Member) -> str:
         before = of.members[number - 1].comma
         assert before is not None
         head = head[:before] + head[before + 1 :]
-    if len(of.members) == 1 and not head[of.start + 1 :].strip() and tail.lstrip().startswith("}"):
+    if len(of.members) == 1 and not head[of.start + 1 :].strip() and tail.lstrip()[:1] in ("}", "]"):
         return head[: of.start + 1] + tail.lstrip()
     return head + tail
 

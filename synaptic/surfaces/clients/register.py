@@ -10,9 +10,10 @@ from pathlib import Path
 
 from ...errors import InvalidArgument, JournalError, SynapticError
 from . import files
-from .clients import CLIENTS, Client
+from .clients import CLIENTS, Client, expand, plugin
 from .jsonc import Unreadable
-from .server import Judgement, Server, judge
+from .parts import Part, unapproved
+from .server import Judgement, Server
 
 SCOPES = ("user", "project")
 _TIMEOUT_S = 120
@@ -20,20 +21,20 @@ _TIMEOUT_S = 120
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is with one client, and what is to be done: register, update, remove, nothing, leave, or fail.
+    """What is with a part of one client, and what is to be done: register, update, remove, nothing, leave, or fail.
 
     `by` is the client's own command that does it; without one the file goes from `old` to `new`, None being no
     file. `snippet` is what a person would paste into the file. `backup` was made when it was done. `within` is the
-    project that the file must not lead out of.
+    project that the file must not lead out of. `waits` are the events of hooks that their user has not approved,
+    and `plugin` says whether a plugin works that brings this part as well; None where there is none.
     """
 
     client: Client
     scope: str
-    file: Path
+    part: Part
     found: bool
     judged: Judgement
     wanted: Server
-    snippet: str
     action: str = "nothing"
     why: str = ""
     by: tuple[str, ...] = ()
@@ -41,6 +42,16 @@ class Step:
     new: bytes | None = None
     backup: Path | None = None
     within: Path | None = None
+    waits: tuple[str, ...] = ()
+    plugin: bool | None = None
+
+    @property
+    def file(self) -> Path:
+        return self.part.file
+
+    @property
+    def snippet(self) -> str:
+        return self.part.put("")
 
     @property
     def changes(self) -> bool:
@@ -70,15 +81,21 @@ def named(names: Iterable[str], scope: str | None) -> tuple[Client, ...]:
     return tuple(chosen) or scoped
 
 
-def plan(client: Client, scope: str, wanted: Server, where: Mapping[str, Path], *, remove: bool = False) -> Step:
-    """The step for this client. It reads, and changes nothing."""
-    file = client.file(scope, where)
-    snippet = files.with_value(file, None, client.path, client.shape(wanted)).decode()
+def plan(
+    client: Client, scope: str, part: Part, wanted: Server, where: Mapping[str, Path], *, remove: bool = False
+) -> Step:
+    """The step for this part of the client. It reads, and changes nothing."""
     within = where["project"] if scope == "project" else None
-    step = Step(client, scope, file, client.found(where), Judgement("unreadable"), wanted, snippet, within=within)
+    step = Step(client, scope, part, client.found(where), Judgement("unreadable"), wanted, within=within)
+    if client.name == "claude-code" and part.name != "guidance":
+        step = replace(step, plugin=plugin(where))
     try:
-        step = replace(step, old=files.read(file, within))
-        step = replace(step, judged=judge(files.entry_in(file, step.old, client.path), wanted))
+        step = replace(step, old=files.read(part.file, within))
+        text = files.text_of(step.old)
+        step = replace(step, judged=part.judge(text))
+        if "approved" in client.hooks and part.name == "hooks":
+            config = files.read(expand(client.hooks["approved"], where))
+            step = replace(step, waits=unapproved(part.file, text, files.text_of(config)))
         return _removal(step) if remove else _registration(step)
     except (Unreadable, JournalError) as problem:
         return replace(step, action="fail", why=str(problem))
@@ -90,10 +107,12 @@ def carry_out(step: Step) -> Step:
         return step
     try:
         if not step.by:
-            return replace(step, backup=files.write(step.file, step.old, step.new, step.within))
+            mine = step.action == "update" and files.without_part(step.old or b"", step.part, None) is None
+            backup = files.write(step.file, step.old, step.new, step.within, keep=not mine)
+            return replace(step, backup=backup)
         backup = files.keep_copy(step.file, step.old)
         _run(step.by)
-        state = judge(files.entry_in(step.file, files.read(step.file), step.client.path), step.wanted).state
+        state = step.part.judge(files.text_of(files.read(step.file))).state
         if state != ("not registered" if step.action == "remove" else "registered"):
             raise JournalError(f"It said it did, and {step.file} says: {state}.")
         if step.action == "remove":
@@ -107,36 +126,32 @@ def carry_out(step: Step) -> Step:
 
 
 def _registration(step: Step) -> Step:
-    client, server, judged = step.client, step.wanted, step.judged
-    if judged.state == "registered":
+    if step.plugin is not None or step.judged.state == "registered":
         return step
-    if judged.state == "different":
+    if step.judged.state == "different":
         return replace(step, action="leave")
-    if judged.state == "not registered":
-        new = files.with_value(step.file, step.old, client.path, client.shape(server))
+    new = files.with_part(step.old, step.part)
+    if new == (step.old or b""):
+        return step
+    if step.judged.state == "not registered":
         return replace(step, action="register", new=new, by=_own_command(step))
-    new = step.old or b""
-    for name, value in client.shape(server).items():
-        if name in ("command", "args"):  # whatever else a person wrote into it stays
-            new = files.with_value(step.file, new, (*client.path, name), value)
     return replace(step, action="update", new=new)
 
 
 def _removal(step: Step) -> Step:
     if step.judged.state == "not registered" or step.old is None:
         return step
-    program = step.client.program() if step.client.keeps_file and step.scope == "user" else None
-    if program:
+    own = step.part.name == "server" and step.client.keeps_file and step.scope == "user"
+    if own and (program := step.client.program()):
         return replace(step, action="remove", by=(program, *step.client.removal))
-    new = files.without_entry(step.file, step.old, step.client.path, files.kept(step.file))
-    return replace(step, action="remove", new=new)
+    return replace(step, action="remove", new=files.without_part(step.old, step.part, files.kept(step.file)))
 
 
 def _own_command(step: Step) -> tuple[str, ...]:
     """The client's own command that adds the server; empty where the file is better edited."""
     client, server = step.client, step.wanted
     program = client.program()
-    if not client.command or step.scope != "user" or program is None:
+    if not client.command or step.part.name != "server" or step.scope != "user" or program is None:
         return ()
     if step.old is not None and not client.keeps_file:
         return ()

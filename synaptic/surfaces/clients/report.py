@@ -8,10 +8,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ...models import Finding
 from .clients import Client
 from .register import Step
 
 Show = Callable[[Path], str]
+
+_PLUGIN = {
+    True: "the plugin synaptic@synaptic brings the server, the hooks and a skill",
+    False: "the plugin synaptic@synaptic finds no program; `synaptic setup claude-code` tells it where this one is",
+}
+_BESIDE = "; the plugin is there, too: `synaptic setup claude-code --remove` leaves it alone"
 
 
 def intent(step: Step, show: Show) -> str:
@@ -24,12 +31,15 @@ def intent(step: Step, show: Show) -> str:
         f"  Wanted: {step.wanted.line}\n"
         f"  To have that: {again} --remove, then {same}"
     )
+    noun, only = step.part.noun, "nothing else is in it"
+    what = "this program" if step.part.name == "server" else noun
+    beside = f", in place of {there}" if step.judged.server else ""
     said = {
         "fail": f"{_why(step, file)} It is left as it is.",
         "leave": leaves,
-        "register": f"makes {file}" if step.old is None else f"adds synaptic to {file}",
-        "update": f"puts this program into {file}, in place of {there}",
-        "remove": f"takes synaptic out of {file}" if step.new is not None else f"removes {file}; nothing else is in it",
+        "register": f"makes {file}, with {noun}" if step.old is None else f"adds {noun} to {file}",
+        "update": f"puts {what} into {file}{beside}",
+        "remove": f"takes {noun} out of {file}" if step.new is not None else f"removes {file}; {only}",
         "nothing": _state(step, file),
     }[step.action]
     if step.by and step.changes:
@@ -41,7 +51,8 @@ def outcome(step: Step, after: Step, show: Show, *, dry_run: bool, remove: bool)
     """What became of it, and the next thing to do; empty where there is nothing to add."""
     if after.action == "fail":
         failed = "" if step.action == "fail" else f"Failed. {after.why}\n"
-        help = f"Take what stands at {'.'.join(after.client.path)} out of it."
+        what = f"what stands at {'.'.join(after.client.path)}" if after.part.name == "server" else after.part.noun
+        help = f"Take {what} out of it."
         if not remove:
             help = f"Paste this into {show(after.file)}:\n{after.snippet.rstrip()}"
         return textwrap.indent(failed + help, "  ")
@@ -50,8 +61,9 @@ def outcome(step: Step, after: Step, show: Show, *, dry_run: bool, remove: bool)
     kept = f" As it was before: {show(after.backup)}" if after.backup else ""
     lines = [f"  Done.{kept}"]
     if after.action != "remove":
-        lines.append(f"  Check: {after.client.check}")
-        lines += [f"  {after.client.offer}"] if after.client.offer and after.scope == "user" else []
+        lines.append(f"  Check: {after.part.check}")
+        offered = after.part.name == "server" and after.scope == "user" and after.client.offer
+        lines += [f"  {offered}"] if offered else []
     return "\n".join(lines)
 
 
@@ -63,13 +75,30 @@ def state(step: Step, show: Show) -> str:
 def _state(step: Step, file: str) -> str:
     there, gone = _there(step)
     off = ", but switched off there" if step.judged.off else ""
+    server = step.part.name == "server"
+    known, absent = ("registered", "not registered") if server else (step.part.noun, f"no {step.part.name}")
+    if step.plugin is not None and step.judged.state == "not registered":
+        return _PLUGIN[step.plugin]
+    mend = f"synaptic setup {step.client.name}{' --guidance' if step.part.name == 'guidance' else ''}"
+    other = f" with another program: {there}" if server else f", not up to date: `{mend}` mends that"
+    off += f", waiting for approval ({', '.join(step.waits)}): approve in /hooks" if step.waits else ""
+    off += {None: "", True: _BESIDE, False: f"; {_PLUGIN[False]}"}[step.plugin]
     return {
-        "registered": f"registered in {file}{off}",
-        "other program": f"registered in {file} with another program: {there}{off}",
-        "gone": f"registered in {file}, but the command is gone: {there}",
-        "different": f"registered in {file} in another way: {there}{gone}{off}",
+        "registered": f"{known} in {file}{off}",
+        "other program": f"{known} in {file}{other}{off}",
+        "gone": f"{known} in {file}, but the command is gone: {there}{off}",
+        "different": f"{known} in {file} in another way: {there}{gone}{off}",
         "unreadable": _why(step, file),
-    }.get(step.judged.state, "not registered" if step.found else "not registered; not found on this machine")
+    }.get(step.judged.state, absent if step.found else f"{absent}; not found on this machine")
+
+
+def findings(steps: Sequence[Step], show: Show) -> list[Finding]:
+    """What is wrong with Claude Code's plugin."""
+    return [
+        Finding("warning", "plugin", f"Claude Code: {_state(step, show(step.file))}.")
+        for step in steps
+        if step.plugin is False or (step.plugin and step.judged.state != "not registered")
+    ]
 
 
 def _there(step: Step) -> tuple[str, str]:
@@ -97,7 +126,9 @@ def as_json(step: Step, *, done: bool) -> dict[str, Any]:
         "message": step.why,
         "backup": str(step.backup) if step.backup else None,
         "snippet": step.snippet,
-        "check": step.client.check,
+        "check": step.part.check,
+        "waits": list(step.waits),
+        "plugin": step.plugin,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,16 @@ class Server:
     @property
     def line(self) -> str:
         return shlex.join([*(f"{name}={value}" for name, value in self.env.items()), self.command, *self.args])
+
+    def hook_words(self, client: str) -> list[str]:
+        """The command of this client's hooks, to which the name of an event is added."""
+        home = ["--home", self.home] if self.home else []
+        return [self.command, *self.args[:-1], *home, "hook", "--client", client]
+
+    def hook(self, event: str, client: str) -> str:
+        """The command of a hook as a line for the shell."""
+        words = [*self.hook_words(client), event]
+        return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
 def this_server(home: str | None = None, project: str | None = None) -> Server:

@@ -1,4 +1,4 @@
-"""What an agent is told by itself: when a session starts, and on a prompt that an entry clearly fits.
+"""What an agent is told by itself: when a session starts, on a prompt that an entry clearly fits, and when it stops.
 
 A hook must never stand in the way of a session. Whatever goes wrong, and whatever takes longer than `timeout_s`,
 is a line in `.state/hooks.log`; the answer is then nothing, and the exit status 0. No hook makes a home.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +20,6 @@ from typing import Any
 
 from ...config import load_config, resolve_home
 from ...errors import InvalidArgument
-from ...journal.disk import overwrite
 from ...language.query import terms_of
 from ...models import Filters
 from ...notes.blocks import project_key
@@ -28,9 +28,10 @@ from ...workspace.checkout import detect_project
 from ...workspace.workspace import Workspace, open_workspace
 from ..present import DATA_FOLLOWS, one_line
 from .briefing import title_line, titles
+from .log import append
 from .session import Call, brief_session
+from .stop import ASK, note, stop
 
-LOG_BYTES = 1_000_000
 PROMPT_HITS = 3
 LEAST_WORDS = 3
 CLEARLY = 0.4
@@ -38,36 +39,59 @@ CLEARLY = 0.4
 PROMPT_CHARS = 2_000
 """Of a longer prompt the model would read no more."""
 
+_BRIEFING = re.compile(r"\A<hook_context>.*?</hook_context>\s*", re.DOTALL)
+"""What Gemini CLI puts in front of a prompt that came with its command line."""
+
 _TYPED = ("user", "sdk", None)
 """Sources of a prompt that counts as a person's; None: no source is named. Any other prompt is the agent's own."""
 
+CLIENTS = ("claude-code", "codex", "gemini", "opencode")
 
-def answer(event: str, home: str | None) -> str:
-    """The hook's answer as JSON, or nothing. Raises InvalidArgument for an unknown event, and nothing else."""
+
+def answer(event: str, home: str | None, client: str = "claude-code") -> str:
+    """The hook's answer as JSON, or nothing. Raises InvalidArgument for an unknown event or client, else nothing."""
     if event not in EVENTS:
         raise InvalidArgument(f"The hook {event!r} is unknown.", valid=EVENTS)
+    if client not in CLIENTS:
+        raise InvalidArgument(f"No hooks are known of {client!r}.", valid=CLIENTS)
     state: Path | None = None
     try:
         state = resolve_home(home) / ".state"
         config = load_config(home)
-        wanted = config.hooks.session_start if event == "session-start" else config.hooks.user_prompt
+        wanted = getattr(config.hooks, event.replace("-", "_"))
         if not wanted or not config.home.is_dir() or not (state.is_dir() or config.journal.is_dir()):
             return ""
         with _limited(state, event, config.hooks.timeout_s):
-            call = _read_call(sys.stdin.buffer.read() if not sys.stdin.isatty() else b"{}")
-            name, tell = EVENTS[event]
+            call = _read_call(sys.stdin.buffer.read() if not sys.stdin.isatty() else b"{}", client)
             # hooks are no reader: what they show is not counted as read, nor their time as a search's
             with open_workspace(replace(config, track_access=False, metrics=False)) as ws:
-                text = tell(ws, call)
+                text = EVENTS[event](ws, call)
     except Exception as error:
         _log(state, f"{event}: {type(error).__name__}: {error}")
         return ""
-    return json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}) if text else ""
+    return json.dumps(_reply(event, client, text)) if text else ""
+
+
+def _reply(event: str, client: str, text: str) -> dict[str, object]:
+    """The text as the client takes it."""
+    if event == "stop" and client in ("codex", "gemini"):
+        return {"decision": "block" if client == "codex" else "deny", "reason": text}
+    prompt = "BeforeAgent" if client == "gemini" else "UserPromptSubmit"
+    name = {"session-start": "SessionStart", "user-prompt": prompt, "stop": "Stop"}[event]
+    return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}
+
+
+def session_start(ws: Workspace, call: Call) -> str:
+    """What a session should know of its project."""
+    with suppress(OSError):  # a home that cannot be written can be read
+        note(ws, call, "start")
+    return brief_session(ws, call)
 
 
 def user_prompt(ws: Workspace, call: Call) -> str:
     """The titles of up to three entries that clearly fit the prompt; nothing for a word of consent or a command."""
-    prompt = call.prompt[:PROMPT_CHARS].replace('"', " ").replace(":", " ")  # a prompt filters nothing
+    prompt = _BRIEFING.sub("", call.prompt).removeprefix(ASK)[:PROMPT_CHARS]
+    prompt = prompt.replace('"', " ").replace(":", " ")  # a prompt filters nothing
     if not call.by_person or prompt.lstrip().startswith(("/", "<")) or len(terms_of(prompt)) < LEAST_WORDS:
         return ""
     project = ws.config.project or detect_project(call.folder)
@@ -82,13 +106,14 @@ def user_prompt(ws: Workspace, call: Call) -> str:
     return f"{head}\n{titles('near this prompt', [title_line(entry) for entry in close])}"
 
 
-EVENTS: Mapping[str, tuple[str, Callable[[Workspace, Call], str]]] = {
-    "session-start": ("SessionStart", brief_session),
-    "user-prompt": ("UserPromptSubmit", user_prompt),
+EVENTS: Mapping[str, Callable[[Workspace, Call], str]] = {
+    "session-start": session_start,
+    "user-prompt": user_prompt,
+    "stop": stop,
 }
 
 
-def _read_call(data: bytes) -> Call:
+def _read_call(data: bytes, client: str) -> Call:
     """What stands on standard input. Raises ValueError where that is no JSON object."""
     said = json.loads(data)
     if not isinstance(said, dict):
@@ -105,6 +130,8 @@ def _read_call(data: bytes) -> Call:
         prompt=text("prompt"),
         by_person=said.get("source") in _TYPED,
         quiet=timedelta(seconds=quiet) if isinstance(quiet, int | float) and 0 <= quiet < 1e9 else None,
+        client=client,
+        said=said,
     )
 
 
@@ -132,13 +159,9 @@ def _limited(state: Path, event: str, timeout_s: float) -> Iterator[None]:
 
 
 def _log(state: Path | None, problem: str) -> None:
-    """Appends the problem to the log as one line, and shortens the log to at most `LOG_BYTES`."""
+    """Appends the problem to the log as one line."""
     if state is None or not state.is_dir():
         return
-    line = f"{datetime.now().astimezone().isoformat(timespec='seconds')} {one_line(problem)[:1000]}\n".encode()
-    path = state / "hooks.log"
     with suppress(OSError):
-        if path.exists() and path.stat().st_size + len(line) > LOG_BYTES:
-            overwrite(path, path.read_bytes()[-LOG_BYTES // 2 :].partition(b"\n")[2])
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as log:
-            log.write(line)
+        moment = datetime.now().astimezone().isoformat(timespec="seconds")
+        append(state / "hooks.log", f"{moment} {one_line(problem)[:1000]}")

@@ -7,9 +7,10 @@ import math
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from ...language.lexicon import SHARED
 from ...language.query import terms_of
@@ -41,13 +42,15 @@ _ANY_BRANCH = frozenset(("main", "master", "trunk", "develop", "head"))
 @dataclass(frozen=True, slots=True)
 class Call:
     """What the agent says of itself. `session` is an id by which it is known again; `quiet`: how long ago a session
-    that goes on said something last."""
+    that goes on said something last. `said` is all of it, as this client says it."""
 
     folder: Path
     session: str = ""
     prompt: str = ""
     by_person: bool = True
     quiet: timedelta | None = None
+    client: str = "claude-code"
+    said: Mapping[str, Any] = field(default_factory=dict)
 
 
 def brief_session(ws: Workspace, call: Call) -> str:

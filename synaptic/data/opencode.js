@@ -1,0 +1,51 @@
+// Synaptic's hooks for OpenCode. `synaptic setup` writes this file, and `synaptic setup --remove` removes it.
+import { spawn } from "node:child_process"
+
+const COMMAND = ["synaptic"]
+const EVENTS = ["session-start"]
+const TIMEOUT_MS = 10_000
+
+/** What Synaptic tells of this event; empty where it has nothing to say, or anything goes wrong. */
+function ask(event, said) {
+  return new Promise((resolve) => {
+    let out = ""
+    const hook = spawn(COMMAND[0], [...COMMAND.slice(1), event], { stdio: ["pipe", "pipe", "ignore"], timeout: TIMEOUT_MS })
+    hook.on("error", () => resolve(""))
+    hook.stdin.on("error", () => {})
+    hook.stdout.on("data", (data) => (out += data))
+    hook.on("close", () => {
+      try {
+        resolve(JSON.parse(out).hookSpecificOutput.additionalContext ?? "")
+      } catch {
+        resolve("")
+      }
+    })
+    hook.stdin.end(JSON.stringify(said))
+  })
+}
+
+export const Synaptic = async ({ directory }) => {
+  const told = new Map() // what a session was told of its project
+  const inner = new Set() // sessions of subagents, which their parents tell what they need
+  return {
+    event: async ({ event }) => {
+      const info = event.properties?.info
+      if (event.type === "session.created" && info?.parentID) inner.add(info.id)
+      if (event.type === "session.compacted") told.delete(event.properties?.sessionID)
+    },
+    "experimental.chat.system.transform": async ({ sessionID }, { system }) => {
+      const titles = system[0]?.startsWith("You are a title generator")
+      if (!EVENTS.includes("session-start") || !sessionID || inner.has(sessionID) || titles) return
+      if (!told.has(sessionID)) told.set(sessionID, ask("session-start", { cwd: directory, session_id: sessionID }))
+      const text = await told.get(sessionID)
+      if (text) system.push(text)
+    },
+    "chat.message": async ({ sessionID }, { message, parts }) => {
+      const typed = parts.filter((part) => part.type === "text" && !part.synthetic)
+      if (!EVENTS.includes("user-prompt") || inner.has(sessionID) || !typed.length) return
+      const prompt = typed.map((part) => part.text).join("\n")
+      const text = await ask("user-prompt", { cwd: directory, session_id: sessionID, prompt })
+      if (text) parts.push({ ...typed[0], id: `${typed[0].id}s`, messageID: message.id, text, synthetic: true })
+    },
+  }
+}

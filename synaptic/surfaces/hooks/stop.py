@@ -1,0 +1,91 @@
+"""Asks an agent, once in a session that did something and saved nothing, for a hand-off before it stops."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+
+from ...models import Filters
+from ...workspace.checkout import checkout_around, open_regular
+from ...workspace.sync import in_step
+from ...workspace.workspace import Workspace
+from .log import append
+from .session import Call
+
+ASK = (
+    "Nothing of this session is in Synaptic yet, the journal that you share with the user. If work is left, or "
+    "something was decided, save it now with context_save: one entry of type handoff with the state, the open ends and "
+    "the next step, and one of type decision for each choice, with its reason. If nothing is worth keeping, save "
+    "nothing. Do not repeat your last answer."
+)
+TURNS = 10
+FILES = 20_000
+"""What changed beyond so many files of a checkout is not seen."""
+
+_BUILT = {"node_modules", "target", "build", "dist", "venv", "__pycache__"}
+
+
+def note(ws: Workspace, call: Call, what: str) -> list[tuple[datetime, str]]:
+    """When what happened in this session, `start`, `turn` or `asked`, with this; nothing where it is not known."""
+    if not ws.config.hooks.stop or not re.fullmatch(r"[\w.:-]{1,200}", call.session):
+        return []
+    notes = ws.config.state / "stops.log"
+    append(notes, f"{ws.clock().isoformat()} {call.session} {what}")
+    lines = (line.split() for line in notes.read_text("utf-8").splitlines())
+    return [(datetime.fromisoformat(at), what) for at, session, what in lines if session == call.session]
+
+
+def stop(ws: Workspace, call: Call) -> str:
+    """What the agent is asked; empty where it should just stop.
+
+    It is asked only where a person reads the answer, once in a session, if files of the checkout changed or `TURNS`
+    turns passed, and nothing was saved since the session began.
+    """
+    if call.said.get("stop_hook_active") or call.said.get("background_tasks"):  # it goes on, or waits for them
+        return ""
+    happened = note(ws, call, "turn")
+    events = [what for _, what in happened]
+    if not events or "asked" in events or not _attended(call, events):
+        return ""
+    began = happened[0][0]
+    busy = events.count("turn") >= TURNS or _changed(call.folder, began)
+    if not busy or in_step(ws, lambda _: _saved(ws, began)):
+        return ""
+    note(ws, call, "asked")
+    return ASK
+
+
+def _attended(call: Call, events: list[str]) -> bool:
+    """True when a person reads what the agent says, and no script does. Each client tells that in its own way."""
+    if call.client == "codex":  # the transcript names who began each turn
+        with open_regular(Path(str(call.said.get("transcript_path")))) as transcript:
+            return re.findall(rb'"turn_trigger":"(\w+)"', transcript.read())[-1:] == [b"user"]
+    if call.client == "gemini":  # which does not tell; but what a script starts has one prompt
+        return events[-2:] == ["turn", "turn"]
+    attended = os.environ.get("CLAUDE_CODE_SESSION_ATTENDED")
+    return attended == "1" if attended else os.environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
+
+
+def _changed(folder: Path, began: datetime) -> bool:
+    """True when a file of the checkout was changed since then; hidden folders and built ones are passed over."""
+    here = checkout_around(folder)
+
+    def paths(root: Path) -> Iterator[str]:
+        for place, folders, names in os.walk(root):
+            folders[:] = [name for name in folders if not name.startswith(".") and name not in _BUILT]
+            yield from (f"{place}/{name}" for name in names)
+
+    return here is not None and any(
+        os.lstat(path).st_mtime > began.timestamp() for path in islice(paths(here.root), FILES)
+    )
+
+
+def _saved(ws: Workspace, began: datetime) -> bool:
+    """True when an entry was saved since then, and not typed into a file."""
+    _, rowids = ws.index.listing(Filters(since=began.date().isoformat()), order="newest", limit=100)
+    entries = (stored.entry for stored in ws.index.entries(rowids).values())
+    return any(entry.at >= began.replace(microsecond=0) and not entry.derived_id for entry in entries)
