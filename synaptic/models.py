@@ -37,6 +37,9 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 DEFAULT_IMPORTANCE = 5
 """What an entry without an importance counts as in filters and scores (0 to 10)."""
 
+SETTLED = frozenset(("done", "closed", "fixed", "resolved", "solved", "wontfix", "superseded"))
+"""Tags of what is open no more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -239,10 +242,22 @@ class Filters:
 
 
 @dataclass(frozen=True, slots=True)
+class Near:
+    """An entry that a new one seems to replace or to repeat; an open issue that it seems to settle."""
+
+    id: str
+    date: str
+    type: EntryType
+    title: str
+    settled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """What a write did. `queued`: durable in the spool, not yet in the Markdown file.
 
-    `suggested_tags` of a save are tags of the journal that its text speaks of and that it was not given.
+    `suggested_tags` of a save are tags of the journal that its text speaks of and that it was not given. `near` are
+    up to two entries of its project; none where the model was not at hand.
     """
 
     id: str
@@ -252,6 +267,7 @@ class Receipt:
     queued: bool = False
     notices: tuple[str, ...] = ()
     suggested_tags: tuple[str, ...] = ()
+    near: tuple[Near, ...] = ()
 
 
 class Signals(NamedTuple):

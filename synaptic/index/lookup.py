@@ -397,6 +397,12 @@ class Index:
             return {}
         return dict(self.file.rows(VECTORS_OF_CHUNKS, json.dumps(list(chunk_rowids))))
 
+    def meanings(self, rowids: Sequence[int]) -> dict[int, bytes]:
+        """The int8 vector of the first passage of each of these entries that has one."""
+        first = f"SELECT rowid, entry FROM chunk WHERE seq = 0 AND vector > 0 AND entry IN {THESE}"
+        entries = dict(self.file.rows(first, json.dumps(list(rowids))))
+        return {entries[chunk]: vector for chunk, vector in self.vectors(list(entries)).items()}
+
     def sample(self) -> Matrix:
         """The unit vectors of about SAMPLED passages, spread evenly over the journal; taken anew as it grows."""
         import numpy as np

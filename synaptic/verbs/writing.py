@@ -20,10 +20,12 @@ from ..notes.blocks import check_tag, newlines, project_key, slug_tag
 from ..notes.header import check_type, unique
 from ..notes.markdown import compose_entry, new_id
 from ..notes.screening import Screen
+from ..search.near import near_entries
 from ..search.tagging import suggest_tags
 from ..workspace.changes import fingerprints
 from ..workspace.checkout import working_checkout
 from ..workspace.embed import embed_pending
+from ..workspace.readback import Stale
 from ..workspace.rows import hash_of
 from ..workspace.sync import UNSCRUBBED, in_step, sync
 from ..workspace.workspace import Stopwatch, Workspace
@@ -99,13 +101,11 @@ def save(
             notices += index_now(ws, path, shows=entry.id)
     if ws.config.metrics:
         ws.index.record("save", watch.read())
-    return Receipt(entry.id, entry.date, entry.time, path, queued, tuple(notices), _suggested(ws, entry))
-
-
-def _suggested(ws: Workspace, entry: Entry) -> tuple[str, ...]:
-    with suppress(SynapticError, apsw.Error, OSError):  # an index that fails must not turn a save into an error
-        return suggest_tags(ws, entry.content, given=entry.tags)
-    return ()
+    receipt = Receipt(entry.id, entry.date, entry.time, path, queued, tuple(notices))
+    with suppress(SynapticError, Stale, apsw.Error, OSError):  # what fails here must not turn a save into an error
+        receipt = replace(receipt, suggested_tags=suggest_tags(ws, entry.content, given=entry.tags))
+        receipt = replace(receipt, near=near_entries(ws, entry))
+    return receipt
 
 
 def update(

@@ -212,7 +212,21 @@ def _receipt(receipt: Receipt, done: str) -> Answer:
     line = f"{done} {short(receipt.id)} ({receipt.date} {receipt.time}, {one_line(receipt.path)})."
     tags = ", ".join(map(one_line, receipt.suggested_tags))
     more = _first_notice(notices) or ([f"Tags of the journal that fit: {tags}."] if tags else [])
-    return "\n".join([line, *more]), {}
+    return "\n".join([line, *more, *_near(receipt)]), {}
+
+
+def _near(receipt: Receipt) -> list[str]:
+    """What it may replace or settle, fenced, and for each of these the call that says so."""
+    if not receipt.near:
+        return []
+    lines = [f"{short(near.id)} {near.date} {near.type}: {one_line(near.title)}" for near in receipt.near]
+    calls = [
+        f'Looks settled? context_update id="{short(near.id)}" add_tags=["done"]'
+        if near.settled
+        else f'Looks replaced? context_update id="{short(receipt.id)}" supersedes=["{short(near.id)}"]'
+        for near in receipt.near
+    ]
+    return [fenced("entries near it", "\n".join(lines)), *calls]
 
 
 def _listed(ws: Workspace, listing: Listing, call: Call) -> Answer:

@@ -1,0 +1,69 @@
+"""What a save is told to be near, what `review` lists, and what `status --use` counts, from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from homes import Clock, open_home
+from mcp import Client, types
+
+from synaptic import Workspace, save, update
+from synaptic.index.embedding import FastEmbedder
+from synaptic.surfaces.mcp.server import build_server
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def known(tmp_path: Path, clock: Clock, model: FastEmbedder) -> Iterator[Workspace]:
+    """A journal that is read by the real model."""
+    with open_home(tmp_path / "home", clock=clock, embedder=model) as ws:
+        yield ws
+
+
+async def said(client: Client, tool: str, **arguments: object) -> str:
+    answer = await client.call_tool(f"context_{tool}", arguments)
+    (block,) = answer.content
+    assert isinstance(block, types.TextContent) and not answer.is_error, answer
+    return block.text
+
+
+# -- the receipt ------------------------------------------------------------------------------------------
+
+
+POOL = "The pgbouncer pool of the orders database has 40 connections."
+
+
+def test_a_save_names_what_it_seems_to_replace(known: Workspace) -> None:
+    old = save(known, POOL, type="decision")
+    for other in ("Invoices are numbered by year.", "The logo is blue now.", "Support answers within a day."):
+        assert save(known, other, type="decision").near == ()
+    assert save(known, "The pgbouncer pool of the orders database was raised today.", type="progress").near == ()
+    new = "The pgbouncer pool of the orders database has 25 connections now."
+    assert save(known, new, type="decision", project="elsewhere").near == ()
+    assert [near.id for near in save(known, new, type="decision").near] == [old.id]
+    told = save(known, new + " 40 were too many.", type="decision", supersedes=[old.id])
+    assert told.near == ()
+
+
+def test_a_save_names_the_open_issue_that_it_seems_to_settle(known: Workspace) -> None:
+    issue = save(known, "The nightly backup fails when the disk is full.", type="issue")
+    save(known, "Invoices are numbered by year.", type="issue")
+    (near,) = save(known, "The nightly backup does not fail any more when the disk is full.", type="progress").near
+    assert (near.id, near.settled) == (issue.id, True)
+    update(known, issue.id, add_tags=["done"])
+    assert save(known, "The nightly backup survives it when the disk is full.", type="progress").near == ()
+
+
+@pytest.mark.anyio
+async def test_an_agent_reads_the_call_that_says_so(tmp_path: Path, model: FastEmbedder) -> None:
+    async with Client(build_server(tmp_path / "home", embedder=model)) as client:
+        old = (await said(client, "save", content=POOL, type="decision")).split()[1]
+        new = await said(client, "save", content=POOL.replace("has 40", "now has 25"), type="decision")
+        assert f" decision: {POOL}" in new
+        assert f'Looks replaced? context_update id="{new.split()[1]}" supersedes=["{old}"]' in new
