@@ -68,6 +68,7 @@ class Entry:
     `tags` are lower case, in order of appearance, heading first, without `#`. `extra` holds comment keys
     that Synaptic does not know, so that an edit keeps them. `fingerprints` are (path, hash) of those of `files`
     that lay in the repository of the save, `changed_files` those whose hash is another where this process works.
+    `expired`: the day after `expires` has come; both are marked where an entry is shown.
     `by` is the client or the person who saved it, `via` how: see VIAS. `branch` is the one it was saved on, if that
     is not the repository's default. After `expires` (`YYYY-MM-DD`) it comes first no more. A person pins what each
     session should begin with: of its project, or of all where it has none.
@@ -100,6 +101,7 @@ class Entry:
     derived_id: bool = field(default=False, compare=False)
     place: Place | None = field(default=None, compare=False)
     changed_files: tuple[str, ...] = field(default=(), compare=False)
+    expired: bool = field(default=False, compare=False)
 
     @property
     def dated(self) -> bool:

@@ -505,7 +505,7 @@ class Index:
         rows = self.file.rows(
             "SELECT e.rowid, e.id, e.at, s.path, e.seq, e.type, e.date_source, e.importance, "
             "coalesce(a.count, 0), a.at, e.title, "
-            "(SELECT coalesce(max(c.seq), 0) + 1 FROM chunk c WHERE c.entry = e.rowid) "
+            "(SELECT coalesce(max(c.seq), 0) + 1 FROM chunk c WHERE c.entry = e.rowid), e.expires "
             "FROM entry e JOIN source s ON s.id = e.source "
             f"LEFT JOIN access a ON a.id = e.id WHERE e.rowid IN {THESE} AND e.id IS NOT NULL",
             json.dumps(rowids),

@@ -103,6 +103,7 @@ class Standing(NamedTuple):
     accessed_at: int | None
     title: str
     passages: int
+    expires: str | None = None
 
     @property
     def position(self) -> Position:

@@ -8,6 +8,7 @@
 | `within_dates`   | of the best 100 by meaning those within the dates | strategy `bounded`        |                 |
 | `speakers_first` | what a named person says counts more              | the candidates are a talk | `- who speaks`  |
 | `near_enough`    | drops what is less similar than asked             | `min_similarity` is given |                 |
+| `not_expired`    | what has expired counts half                      | it has a date for it      | by eye          |
 | `newest_fitting` | the newest of what fits comes first               | the newest is asked for   | by eye          |
 | `later_first`    | of two on one topic the later comes first         | by meaning; see topic.py  | `- later first` |
 | `in_order`       | the best, in the order that was asked for         | always, last              |                 |
@@ -42,6 +43,10 @@ characters a label may have. By eye."""
 
 FITTING = 0.8
 """Where the newest is asked for, an entry fits from this share of the best BM25 on. By eye."""
+
+EXPIRED = 0.5
+"""What an entry that has expired counts: it comes behind all that fit half as well; where it alone fits it is found.
+By eye."""
 
 UNNAMED = 0.5
 """What an entry counts that is not said by somebody the question names, where others are. Chosen on LoCoMo, 1 to 3."""
@@ -121,11 +126,24 @@ def near_enough(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked
     return [r for r in ranked if r.similarity is None or r.similarity >= least]
 
 
+def not_expired(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
+    """What has expired counts half, best first."""
+    today = evidence.request.now.date().isoformat()
+    if not any(_has_expired(r, today) for r in ranked):
+        return ranked
+    return best_first([r._replace(score=EXPIRED * r.score) if _has_expired(r, today) else r for r in ranked])
+
+
+def _has_expired(r: Ranked, today: str) -> bool:
+    return r.standing.expires is not None and r.standing.expires < today
+
+
 def newest_fitting(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
     """What holds the words nearly as well as the best, newest first; then the rest."""
     if not evidence.request.recent:
         return ranked
-    fits = [(r.lexical or 0.0) >= FITTING for r in ranked]
+    today = evidence.request.now.date().isoformat()
+    fits = [(r.lexical or 0.0) >= FITTING and not _has_expired(r, today) for r in ranked]
     return [*in_order(list(compress(ranked, fits)), "newest"), *compress(ranked, map(not_, fits))]
 
 

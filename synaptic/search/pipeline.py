@@ -2,14 +2,15 @@
 
 A strategy is a list of these steps:
 
-| strategy              | candidates         | of each query     | of all that was found                              |
-|-----------------------|--------------------|-------------------|----------------------------------------------------|
-| lexical, semantic     | words, or meaning  | faded             | speakers, near enough, later first, newest fitting |
-| hybrid                | words and meaning  | beside, faded     | the same                                           |
-| smart                 | of its sub-queries | the same          | the same                                           |
-| any with weights      | the same           | weighed           | near enough                                        |
-| bounded               | 100 by meaning     | within dates      | near enough                                        |
-| any, without words    | all, in order      |                   |                                                    |
+| strategy              | candidates         | of each query     | of all that was found                      |
+|-----------------------|--------------------|-------------------|--------------------------------------------|
+| lexical, semantic     | words, or meaning  | faded             | speakers, near enough, later first,        |
+|                       |                    |                   | not expired, newest fitting                |
+| hybrid                | words and meaning  | beside, faded     | the same                                   |
+| smart                 | of its sub-queries | the same          | the same                                   |
+| any with weights      | the same           | weighed           | near enough, not expired                   |
+| bounded               | 100 by meaning     | within dates      | near enough                                |
+| any, without words    | all, in order      |                   |                                            |
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from .adjust import (
     in_order,
     near_enough,
     newest_fitting,
+    not_expired,
     speakers_first,
     weighed,
     within_dates,
@@ -62,9 +64,9 @@ class Steps:
     last: tuple[Adjustment, ...] = ()
 
 
-FUSED = Steps((beside, faded, best_first), speakers_first, (near_enough, later_first, newest_fitting))
+FUSED = Steps((beside, faded, best_first), speakers_first, (near_enough, later_first, not_expired, newest_fitting))
 ALONE = replace(FUSED, each=(faded, best_first))
-WEIGHTED = Steps((weighed, best_first), None, (near_enough,))
+WEIGHTED = Steps((weighed, best_first), None, (near_enough, not_expired))
 BOUNDED = Steps((within_dates,), None, (near_enough,))
 LISTED = Steps()
 
@@ -192,7 +194,7 @@ def read(evidence: Evidence, winners: Sequence[Ranked]) -> tuple[Hit, ...]:
     request = evidence.request
     chunks = {r.rowid: evidence.chunk(r.rowid) for r in winners}
     evidence.read(chunks)
-    entries = marked({row: evidence.entries[row] for row in chunks})
+    entries = marked({row: evidence.entries[row] for row in chunks}, request.now.date().isoformat())
     stems = {stem for term in (*request.parsed.terms, *request.parsed.phrases) for stem in evidence.stems(term)}
 
     def find(text: str) -> list[int]:

@@ -213,6 +213,7 @@ def details(entry: Entry, *, project: bool = True) -> list[str]:
         "files": _files(entry, entry.files),
         "parent": entry.parent,
         "supersedes": ", ".join(entry.supersedes),
+        "expires": None if entry.expired else entry.expires,
         "by": entry.by,
     }
     pairs = (*marks.items(), *front_fields(entry))
@@ -239,7 +240,7 @@ def _files(entry: Entry, files: Sequence[str]) -> str:
 def _stamp(entry: Entry) -> str:
     """Id, date and type: `7k3m9q2x 2026-11-21 09:31 decision`."""
     when = " ".join([entry.date, *([entry.time] if entry.timed else [])]) if entry.dated else "undated"
-    return f"{entry.short_id} {when} {entry.type}"
+    return f"{entry.short_id} {when} {entry.type}{f', expired {entry.expires}' if entry.expired else ''}"
 
 
 def _marks(item: Item, *, full: bool) -> str:

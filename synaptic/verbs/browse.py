@@ -191,7 +191,7 @@ def _listing(
     cursor: str | None = None,
     facets: Facets | None = None,
 ) -> Listing:
-    entries = marked(read_entries(ws, rowids))
+    entries = marked(read_entries(ws, rowids), ws.clock().date().isoformat())
     ordered = tuple(entries[rowid] for rowid in rowids if rowid in entries)
     return Listing(
         total,

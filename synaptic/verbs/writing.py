@@ -14,7 +14,7 @@ import apsw
 from ..errors import InvalidArgument, NotFound, Refused, SynapticError, check_range
 from ..index.rows import Stored
 from ..journal.trash import Piece
-from ..language.query import check_values, read_moment
+from ..language.query import check_values, read_date, read_moment
 from ..models import Entry, Receipt
 from ..notes.blocks import check_tag, newlines, project_key, slug_tag
 from ..notes.header import check_type, unique
@@ -55,6 +55,7 @@ def save(
     parent: str | None = None,
     supersedes: Sequence[str] = (),
     at: str | datetime | None = None,
+    expires: str | None = None,
     by: str | None = None,
     force: bool = False,
 ) -> Receipt:
@@ -88,8 +89,9 @@ def save(
         by=screen.text("client's name", by) if by else None,
     )
     entry, composed = _with_clean_title(compose, title, screen)
-    entry = replace(entry, fingerprints=fingerprints(entry, here))
-    notices = [*screen.notices(), *composed]
+    last_day, past = _last_day(ws, expires)
+    entry = replace(entry, fingerprints=fingerprints(entry, here), expires=last_day or None)
+    notices = [*screen.notices(), *composed, *past]
     if not force and at is None and (first := _already_saved(ws, entry)) is not None:
         return receipt_of(first, notices=("already saved", REPEATED.format(title=first.title), *notices))
     with watch.stage("journal"):
@@ -123,17 +125,20 @@ def update(
     project: str | None = None,
     files: Sequence[str] | None = None,
     supersedes: Sequence[str] | None = None,
+    expires: str | None = None,
 ) -> Receipt:
     """The receipt of an edit. Parts given as None stay, and the rest of the file stays byte for byte.
 
-    The old text goes to the trash. A whole-file note takes `append` and `add_tags`. Raises InvalidArgument without any
-    change, Refused, Busy and Changed when somebody else is writing.
+    An empty `expires` takes it away. The old text goes to the trash. A whole-file note takes `append` and `add_tags`.
+    Raises InvalidArgument without any change, Refused, Busy and Changed when somebody else is writing.
     """
     if content is not None and append is not None:
         raise InvalidArgument("content and append exclude each other.", hint="Give one of them.")
+    last_day, past = _last_day(ws, expires)
     parts = _Parts(
-        content, append, title, type, tags, tuple(add_tags), tuple(remove_tags), importance, project, files, supersedes
-    )
+        content, append, title, type, tags, tuple(add_tags), tuple(remove_tags), importance, project, files, supersedes,
+        last_day,
+    )  # fmt: skip
     if parts == _Parts():
         raise InvalidArgument("Nothing to update.", valid=_Parts.__slots__)
     check_range("importance", importance, 0, 10)
@@ -153,7 +158,7 @@ def update(
     told: list[str] = []
     new = ws.journal.edit(path, found.own_id, change, told)
     also = _also(copies, lambda copy: ws.journal.edit(copy, found.own_id, change), "changed")
-    notices = [*said, *told, *index_now(ws, path, *copies), *also, *_other_texts(ws, new.id)]
+    notices = [*said, *past, *told, *index_now(ws, path, *copies), *also, *_other_texts(ws, new.id)]
     return receipt_of(new, path=path, notices=notices)
 
 
@@ -180,6 +185,7 @@ class _Parts:
     project: str | None = None
     files: Sequence[str] | None = None
     supersedes: Sequence[str] | None = None
+    expires: str | None = None
 
 
 def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, list[str]]:
@@ -224,8 +230,9 @@ def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, 
         text = old.content if parts.content is parts.append is None else new.content
         new = replace(new, at=old.at, title=title or old.title, content=text)
     known = old.fingerprints if parts.files is None else fingerprints(new, working_checkout())
-    kept = {name: getattr(old, name) for name in ("via", "branch", "expires", "pin", "extra", "date_source", "place")}
-    return replace(new, fingerprints=known, **kept), said
+    kept = {name: getattr(old, name) for name in ("via", "branch", "pin", "extra", "date_source", "place")}
+    expires = old.expires if parts.expires is None else parts.expires or None
+    return replace(new, fingerprints=known, expires=expires, **kept), said
 
 
 def _with_clean_title(
@@ -344,7 +351,8 @@ def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
 def _marks(entry: Entry) -> tuple[object, ...]:
     """The marks that two saves of one text must share to count as one save."""
     sets = map(frozenset, (entry.tags, entry.files, entry.supersedes))
-    return entry.title, entry.type, entry.importance, project_key(entry.project or ""), entry.parent, entry.by, *sets
+    alike = entry.title, entry.type, entry.importance, entry.parent, entry.by, entry.expires
+    return *alike, project_key(entry.project or ""), *sets
 
 
 def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") -> tuple[str, ...]:
@@ -392,6 +400,12 @@ def _fixed(ws: Workspace, id: str) -> str:
 
 def receipt_of(entry: Entry, *, path: str | None = None, notices: Sequence[str] = ()) -> Receipt:
     return Receipt(entry.id, entry.date, entry.time, path or entry.there.path, False, tuple(notices))
+
+
+def _last_day(ws: Workspace, expires: str | None) -> tuple[str | None, list[str]]:
+    """The date until which an entry comes first, `YYYY-MM-DD`, and a notice where it has passed."""
+    day = read_date(expires, now=ws.clock(), name="expires") if expires else expires
+    return day, [f"It has expired already, on {day}."] if day and day < ws.clock().date().isoformat() else []
 
 
 def _moment(at: str | datetime | None, now: datetime) -> datetime:

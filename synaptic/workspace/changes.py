@@ -44,8 +44,15 @@ def fingerprints(entry: Entry, here: Checkout | None) -> tuple[tuple[str, str], 
     return tuple((path, known) for path, known in found if known and known != GONE)
 
 
-def marked(entries: Mapping[int, Entry], here: Checkout | None = None) -> dict[int, Entry]:
-    """The entries, with those of their files that differ, or are gone, here or where this process works."""
+def marked(entries: Mapping[int, Entry], today: str, here: Checkout | None = None) -> dict[int, Entry]:
+    """The entries, with those of their files that differ, or are gone, here or where this process works.
+
+    Those that expired before `today` (`YYYY-MM-DD`) say so.
+    """
+    entries = {
+        row: replace(entry, expired=True) if entry.expires and entry.expires < today else entry
+        for row, entry in entries.items()
+    }
     here = (here or working_checkout()) if any(entry.fingerprints for entry in entries.values()) else None
     if here is None:
         return dict(entries)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from forks import ForkedHome as Home
 from homes import Clock, open_home
 from mcp import Client, types
 
@@ -67,3 +68,27 @@ async def test_an_agent_reads_the_call_that_says_so(tmp_path: Path, model: FastE
         new = await said(client, "save", content=POOL.replace("has 40", "now has 25"), type="decision")
         assert f" decision: {POOL}" in new
         assert f'Looks replaced? context_update id="{new.split()[1]}" supersedes=["{old}"]' in new
+
+
+# -- entries that expire ------------------------------------------------------------------------------------
+
+
+def test_an_entry_that_has_expired_stands_behind_what_fits_and_is_never_hidden(home: Home) -> None:
+    day = {"SYNAPTIC_NOW": "2026-11-21T10:00:00"}
+    later = {"SYNAPTIC_NOW": "2026-12-05T10:00:00"}
+    text = "The staging deploy freeze holds back the staging release."
+    other = home.ask("save", "A staging deploy takes nine minutes since the release.", **day)["id"]
+    freeze = home.ask("save", text, "--expires", "next friday", **day)["id"]
+    asked = ("search", "what about the staging deploy freeze")
+    assert [hit["id"] for hit in home.ask(*asked, **day)["hits"]] == [freeze, other]
+    found = home.ask(*asked, **later)["hits"]
+    assert [hit["id"] for hit in found] == [other, freeze] and found[1]["expires"] == "2026-11-27"
+    assert home.ask("search", "what holds back freeze", **later)["hits"][0]["id"] == freeze
+    assert "expired 2026-11-27" in home.run("recent", **later).out
+    assert "expired" not in home.run("recent", SYNAPTIC_NOW="2026-11-27T23:00:00").out
+    told = home.run("update", freeze, "--expires", "yesterday", **later)
+    assert told.code == 0 and "It has expired already, on 2026-12-04." in told.err
+    assert home.run("update", freeze, "--expires", "soon", **later).code == 2
+    home.ask("update", freeze, "--expires", "", **later)
+    assert [hit["id"] for hit in home.ask(*asked, **later)["hits"]] == [freeze, other]
+    assert "expires" not in home.run("get", freeze, **later).out

@@ -94,6 +94,9 @@ NEW_PROJECT = _text("project", "NAME", "The project; empty takes it away.", **_A
 PARENT = _text("parent", "ID", "The entry it continues.", **_AN_ID)
 SUPERSEDES = _texts("supersedes", "ID", "An entry it replaces; repeatable.", **_AN_ID)
 AT = _text("at", "TIME", "When it happened: 2026-11-21T09:31, yesterday 18:00, 2 hours ago. Else now.")
+EXPIRES = _text(
+    "expires", "DATE", "The last day on which it comes first: 2026-12-31, next friday. Empty takes it away."
+)
 FORCE = _switch("force", "Save it even if it was saved just so a moment ago.")
 
 # which entries: what `build_filters` calls them

@@ -300,6 +300,8 @@ def _marks(entry: Entry, superseded_by: str | None, to: Screen) -> str:
     marks = [to.paint(one_line(" ".join(f"#{tag}" for tag in entry.tags)), "ok")]
     if entry.project:
         marks.append(to.paint(f"[{one_line(entry.project)}]", "dim"))
+    if entry.expired:
+        marks.append(to.paint(f"expired {entry.expires}", "warning"))
     if superseded_by:
         marks.append(to.paint(f"superseded by {short(superseded_by)}", "warning"))
     return "".join(f"  {mark}" for mark in marks if mark)

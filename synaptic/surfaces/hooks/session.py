@@ -78,7 +78,7 @@ def _gather(
     key = project_key(project) if project else None
     last = list(_listed(ws, key, ("handoff",))[0])[:1]
     pins = [rowid for rowid in ws.index.pinned(key) if rowid not in last]
-    whole = marked(read_entries(ws, [*pins, *last]), here)
+    whole = marked(read_entries(ws, [*pins, *last]), ws.clock().date().isoformat(), here)
     handoff = whole[last[0]] if last else None
     left_off = handoff.at + timedelta(microseconds=1) if handoff and handoff.dated else None
     begin = max(left_off or now - recent, now - recent)
