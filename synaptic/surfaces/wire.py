@@ -12,6 +12,7 @@ from ..models import Days, Entry, Facets, Hit, Listing, Receipt, SearchResult, S
 
 if TYPE_CHECKING:
     from ..language.analysis.shapes import Analysis, NoteReading
+    from ..verbs.review import Matter
 
 Json = dict[str, Any]
 WHOLE_CONTENT = 2_000
@@ -21,6 +22,7 @@ OF_AN_ENTRY = (
     "id at date time date_source type title tags project importance files changed_files parent supersedes "
     "superseded_by by via branch expires pin fields content truncated path line"
 ).split()
+OF_A_FINDING = ("id", "date", "type", "title", "project", "expires")
 _OF_AN_ANALYSIS = (
     "query text intent target temporal_reference time_range entities question_type complexity confidence info_types "
     "keywords plan notices"
@@ -142,6 +144,12 @@ def status_json(status: Status) -> Json:
 def receipt_json(receipt: Receipt) -> Json:
     data: Json = as_json(receipt)
     return {"success": True} | data
+
+
+def matter_json(matter: Matter) -> Json:
+    entries = [{name: getattr(one.entry, name) for name in OF_A_FINDING} for one in matter.about]
+    commands = {said: f"synaptic review {said} {matter.key}" for said in matter.answers}
+    return {"finding": matter.key, "kind": matter.kind, "about": matter.said, "entries": entries, "answers": commands}
 
 
 def error_json(error: SynapticError) -> Json:

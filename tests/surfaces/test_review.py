@@ -10,9 +10,10 @@ from forks import ForkedHome as Home
 from homes import Clock, open_home
 from mcp import Client, types
 
-from synaptic import Workspace, save, update
+from synaptic import Workspace, get, save, update
 from synaptic.index.embedding import FastEmbedder
 from synaptic.surfaces.mcp.server import build_server
+from synaptic.verbs.review import answer, review
 
 
 @pytest.fixture
@@ -92,3 +93,78 @@ def test_an_entry_that_has_expired_stands_behind_what_fits_and_is_never_hidden(h
     home.ask("update", freeze, "--expires", "", **later)
     assert [hit["id"] for hit in home.ask(*asked, **later)["hits"]] == [freeze, other]
     assert "expires" not in home.run("get", freeze, **later).out
+
+
+# -- the review ---------------------------------------------------------------------------------------------
+
+OLD, NEW = "2026-07-01T09:00:00", "2026-11-01T09:00:00"
+
+
+def findings(home: Home, *flags: str) -> list[str]:
+    return [found["finding"] for found in home.ask("review", *flags)["findings"]]
+
+
+def test_a_review_lists_what_time_has_passed_by_and_remembers_what_is_kept(home: Home) -> None:
+    def saved(text: str, at: str, *marks: str) -> str:
+        return str(home.ask("save", text, "--at", at, "--project", "shop", *marks)["id"]).partition("-")[2]
+
+    issue = saved("The nightly backup fails when the disk is full.", OLD, "--type", "issue")
+    saved("The kettle leaks.", NEW, "--type", "issue")
+    first = saved("Login is half done.", OLD, "--type", "handoff")
+    last = saved("Login is done, tests are missing.", NEW, "--type", "handoff")
+    unread = saved("Invoices are numbered by year.", "2025-01-01T09:00:00")
+    freeze = saved("Freeze of the staging machine.", OLD, "--expires", "2026-07-03", "--tag", "pin")
+    both = {f"proposed:{freeze}", f"expired:{freeze}"}
+    others = {f"open:{issue}", f"handed-on:{first}:{last}", f"unread:{unread}"}
+    assert set(findings(home)) == both | others
+    assert findings(home, "--project", "other") == []
+    assert len(findings(home, "--limit", "2")) == 2 and home.ask("review", "--limit", "2")["total"] == 5
+
+    assert f"Kept open:{issue}" in home.run("review", "keep", f"open:{issue}").out
+    assert f"open:{issue}" not in findings(home)
+    home.ask("update", issue, "--append", "It failed again.")
+    assert f"open:{issue}" in findings(home)  # an edit asks again
+    home.ask("review", "close", f"open:{issue}")
+    home.ask("review", "supersede", f"handed-on:{first}:{last}")
+    home.ask("review", "delete", f"expired:{freeze}")
+    assert findings(home) == [f"unread:{unread}"]
+    assert home.ask("get", last)["entries"][0]["supersedes"] == home.ask("get", first)["entries"][0]["id"].split()
+    home.ask("get", unread)
+    assert findings(home) == []
+    assert home.run("review").out == "Nothing to review.\n"
+    for wrong in (("keep",), ("drop", f"open:{issue}"), ("keep", f"nothing:{issue}")):
+        told = home.run("review", *wrong)
+        assert told.code == 2 and "Valid: " in told.err
+    assert home.run("review", "keep", "open:zzzzzzzz").code == 1
+
+
+def test_a_review_finds_what_repeats_and_what_is_replaced_and_merges(known: Workspace) -> None:
+    for other in ("Invoices are numbered by year.", "The logo is blue now.", "Support answers within a day."):
+        save(known, other, type="decision")
+    old = save(known, POOL, type="decision", at="2026-10-01")
+    new = save(known, POOL.replace("has 40", "now has 25"), type="decision", at="2026-10-09")
+    note = save(known, "The heating costs 80 euro a month.", at="2026-10-01")
+    again = save(known, "The heating costs 80 euro a month!", at="2026-10-02")
+    found = review(known)
+    assert [(matter.kind, [one.entry.id for one in matter.about]) for matter in found] == [
+        ("replaced", [old.id, new.id]),
+        ("repeated", [again.id, note.id]),
+    ]
+    answer(known, found[1].key, "merge")
+    (kept,) = get(known, [note.id]).entries
+    assert kept.content == "The heating costs 80 euro a month.\n\nThe heating costs 80 euro a month!"
+    assert [matter.kind for matter in review(known)] == ["replaced"]
+
+
+@pytest.mark.anyio
+async def test_an_agent_is_given_the_findings(tmp_path: Path, model: FastEmbedder) -> None:
+    async with Client(build_server(tmp_path / "home", embedder=model)) as client:
+        old = (await said(client, "save", content="A kettle leaks.", type="issue", at=OLD, project="shop")).split()[1]
+        prompts = {prompt.name for prompt in (await client.list_prompts()).prompts}
+        assert prompts == {"handoff", "review"}
+        (message,) = (await client.get_prompt("review", {"project": "shop"})).messages
+        assert isinstance(message.content, types.TextContent)
+        assert (
+            f"open:{old}: " in message.content.text
+            and f"{old} 2026-07-01 09:00 issue: A kettle" in message.content.text
+        )

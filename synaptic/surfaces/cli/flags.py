@@ -165,6 +165,12 @@ STATUS = _switch("status", "Say where Synaptic is registered.")
 FIX = _switch("fix", "Mend what is safe to mend.")
 RESTORE = _text("restore", "ID", "Put a vanished entry back.")
 DISMISS = _text("dismiss", "ID", "Forget a vanished entry.")
+ANSWER = _argument(
+    list[str] | None,
+    "words",
+    "[ANSWER FINDING]",
+    "supersede, merge, close, delete or keep; and what the list calls it.",
+)
 MODEL = _argument(list[str] | None, "words", "[use NAME|FOLDER]", "Which to use from now on.")
 QUESTIONS = _option(int | None, "questions", "N", "How many at most, 1 to 300; 300 without it.")
 KEEP = _switch("save", "Keep the result; the next run compares itself with it.")

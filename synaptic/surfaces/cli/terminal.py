@@ -46,6 +46,7 @@ from ..wire import Json
 if TYPE_CHECKING:
     from ...verbs.evaluate import Evaluation
     from ...verbs.models import Model, Switch
+    from ...verbs.review import Matter
     from ...verbs.writing import Deleted
 
 IsHit = Callable[[str], bool]
@@ -461,6 +462,15 @@ def comparison_text(tried: Switch) -> str:
     gain, margin = round(new.mrr["default"] - old.mrr["default"], 2) + 0.0, math.hypot(old.margin, new.margin)
     how = "about as well" if abs(gain) <= margin else "better" if gain > 0 else "worse"
     return "\n".join((*rows, f"{tried.model} finds your notes {how} ({gain:+.2f}, ± {margin:.2f})."))
+
+
+def matter_text(matter: Matter, to: Screen) -> str:
+    """A finding of a review: its entries, what is said of them, and how to answer."""
+    entries = [f"{_stamp(one.entry, to)}  {one_line(one.entry.title)}" for one in matter.about]
+    how = f"synaptic review {'|'.join(matter.answers)} {matter.key}"
+    return "\n  ".join(
+        (f"{to.paint(matter.kind, 'bold')}: {'the first' if entries[1:] else 'it'} {matter.said}", *entries, how)
+    )
 
 
 def checkup_text(checkup: Checkup, to: Screen) -> str:

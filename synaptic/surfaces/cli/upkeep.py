@@ -11,8 +11,9 @@ from typing import Any
 import typer
 
 from ...config import load_config
-from ...errors import InvalidArgument
-from ...verbs import browse, doctor, gitdriver, writing
+from ...errors import InvalidArgument, SynapticError, check_range
+from ...language.query import MAX_LIMIT
+from ...verbs import browse, doctor, gitdriver, review, writing
 from ...workspace.embed import DEFAULT_RATE, language_notice
 from ...workspace.sync import rebuild
 from ...workspace.workspace import Workspace
@@ -73,6 +74,47 @@ def _doctor(
         found = check(ws)
         answer(as_json, wire.as_json(found), terminal.checkup_text(found, screen_of(ws)))
         return 0 if found.ok else 1
+
+
+@command("review", f.ANSWER, f.IN_PROJECT, f.LENGTH, f.AS_JSON)
+def _review(ws: Workspace, as_json: bool, limit: int, project: str | None = None, words: Sequence[str] = ()) -> None:
+    """List what repeats, contradicts or outlived other entries, and what to do about it.
+
+    On a terminal it asks, one finding at a time. Nothing is done by itself.
+
+    Example: synaptic review --project billing
+    """
+
+    def act(said: str, key: str) -> None:
+        receipt = review.answer(ws, key, said)
+        if receipt:
+            return answer_receipt(ws, "Deleted" if said in ("delete", "merge") else "Updated", receipt, as_json)
+        return answer(as_json, {"success": True, "kept": key}, f"Kept {key}")
+
+    if words and len(words) != 2:
+        raise InvalidArgument(f"review {' '.join(words)} is unknown.", valid=("review", "review ANSWER FINDING"))
+    if words:
+        return act(*words)
+    check_range("limit", limit, 1, MAX_LIMIT)
+    found = review.review(ws, project=project)
+    shown, more = found[:limit], f"{len(found) - limit:,} more: --limit" if len(found) > limit else ""
+    if as_json or not terminal.is_terminal(sys.stdin, sys.stdout):
+        text = "\n\n".join(terminal.matter_text(matter, screen_of(ws)) for matter in shown)
+        data = {"total": len(found), "findings": [wire.matter_json(matter) for matter in shown]}
+        return answer(as_json, data, text or "Nothing to review.", [more] if more else [])
+    for matter in shown:
+        emit(terminal.matter_text(matter, screen_of(ws)))
+        choices, said = (*matter.answers, "skip", "quit"), ""
+        while said not in choices:
+            said = typer.prompt(f"{', '.join(choices)}?", default="skip", err=True)
+        if said == "quit":
+            return None
+        try:
+            if said != "skip":
+                act(said, matter.key)
+        except SynapticError as error:  # an answer before may have deleted it
+            terminal.say_error(error)
+    return terminal.say(more or "Nothing more to review.")
 
 
 @command("evaluate", f.QUESTIONS, f.KEEP, f.AS_JSON)

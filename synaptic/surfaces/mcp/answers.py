@@ -15,6 +15,7 @@ from ...language.query import build_preference
 from ...models import Listing, Receipt
 from ...search.search import search
 from ...verbs.browse import days, find, get, recent
+from ...verbs.review import review
 from ...verbs.writing import delete, restore, save, update
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace, index_of
@@ -43,6 +44,8 @@ from .tools import FORMATS, LEAST_TOKENS, MOST_TOKENS
 MAX_TOKENS = 4_000
 CONCISE_CHARS, EACH_CHARS = 1_400, 150
 """Of a list, and of each entry of a longer one: 400 and 45 tokens (o200k: 3.5 characters each, with ids and code)."""
+REVIEWED = 20
+"""Findings in the prompt to review."""
 
 _FOR_AGENTS = (
     (r"`synaptic restore ([^`\s]+)`", r"`context_update` with id \1 and restore: true"),
@@ -198,6 +201,16 @@ def starting(ws: Workspace, kind: str, typed: str) -> list[str]:
     found = in_step(ws, lambda _: known(ws.config.state / index_of(ws.config.model), kind))
     names = [*(["today", "yesterday"] if kind == "date" else []), *(name for name, _ in found)]
     return [name for name in names if name.startswith(typed)]
+
+
+def review_text(ws: Workspace, project: str) -> str:
+    """The findings of a review, fenced: titles are other people's text."""
+    lines = []
+    found = review(ws, project=project or None)
+    for matter in found[:REVIEWED]:
+        lines.append(f"{matter.key}: the first {matter.said} ({', '.join(matter.answers)})")
+        lines += [f"  {render(Item(entry=one.entry, text='', snippet=''), Level.TITLE)}" for one in matter.about]
+    return fenced(f"findings, the first {REVIEWED} of {len(found)}", "\n".join(lines))
 
 
 def _whole(items: Sequence[Item]) -> str:
