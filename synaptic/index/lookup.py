@@ -9,7 +9,7 @@ from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -91,6 +91,11 @@ def known(index: Path, kind: str) -> list[tuple[str, str]]:
         return list(db.execute(_KNOWN[kind]))
 
 
+USES = ("searches", "nothing_found", "shown", "opened", "saved", "sessions", "tokens")
+"""What is counted of agents: their searches, those that found nothing close, the entries in their answers, those they
+opened and saved, and the sessions that began with a briefing, with its tokens."""
+
+
 class Index:
     """The whole index; answers show the state of the last sync. `file` is the connection, which opens and heals.
 
@@ -106,6 +111,7 @@ class Index:
         self._accessed: Counter[str] = Counter()
         self._accessed_at = 0
         self._timed: dict[str, deque[Call]] = {}
+        self._used: Counter[tuple[str, str, str]] = Counter()
 
     # -- changing it --------------------------------------------------------------------------------
 
@@ -123,6 +129,7 @@ class Index:
             self.file.kept.clear()
             raise
         self._accessed.clear()
+        self._used.clear()
         for calls in self._timed.values():
             calls.clear()  # that a verb was called before is remembered
 
@@ -149,12 +156,24 @@ class Index:
             self._accessed.update(counted)
             self._accessed_at = at
 
+    def count_use(self, client: str, day: date, **counts: int) -> None:
+        """Adds to what this agent did in the week of this day, by the names of USES; written like a record."""
+        week = day - timedelta(day.weekday())
+        self._used.update({(week.isoformat(), client, what): count for what, count in counts.items()})
+
+    def uses(self) -> dict[tuple[str, str], dict[str, int]]:
+        """What each agent did, by week (its Monday) and client, the latest first."""
+        found: dict[tuple[str, str], dict[str, int]] = {}
+        for week, client, what, count in self.file.rows("SELECT * FROM use ORDER BY week DESC, client"):
+            found.setdefault((week, client), dict.fromkeys(USES, 0))[what] = count
+        return found
+
     def flush(self) -> bool:
         """Writes what was only counted so far, unless another process is writing; True when nothing is left."""
-        if self._accessed or any(self._timed.values()):
+        if self._accessed or self._used or any(self._timed.values()):
             with suppress(apsw.Error, SynapticError), self.writing(0):
                 pass
-        return not (self._accessed or any(self._timed.values()))
+        return not (self._accessed or self._used or any(self._timed.values()))
 
     def _write_counted(self, db: apsw.Connection) -> None:
         db.executemany(
@@ -162,6 +181,10 @@ class Index:
             "(SELECT 1 FROM entry WHERE own_id = ?1 OR (twin = 2 AND other_id = ?1)) "
             "ON CONFLICT (id) DO UPDATE SET count = count + excluded.count, at = max(at, excluded.at)",
             [(id, count, self._accessed_at) for id, count in self._accessed.items()],
+        )
+        db.executemany(
+            "INSERT INTO use VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
+            [(*what, count) for what, count in self._used.items() if count],
         )
         for verb, calls in self._timed.items():
             db.executemany(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,12 +14,19 @@ from mcp import Client, types
 from synaptic import Workspace, get, save, update
 from synaptic.index.embedding import FastEmbedder
 from synaptic.surfaces.mcp.server import build_server
+from synaptic.verbs import writing
 from synaptic.verbs.review import answer, review
 
 
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A save embeds its text however busy the machine is."""
+    monkeypatch.setattr(writing, "EMBED_BUDGET_S", 60.0)
 
 
 @pytest.fixture
@@ -168,3 +176,34 @@ async def test_an_agent_is_given_the_findings(tmp_path: Path, model: FastEmbedde
             f"open:{old}: " in message.content.text
             and f"{old} 2026-07-01 09:00 issue: A kettle" in message.content.text
         )
+
+
+# -- what agents did ----------------------------------------------------------------------------------------
+
+
+def test_status_counts_what_agents_were_shown_and_keeps_no_text(home: Home) -> None:
+    home.path.mkdir()
+    (home.path / "config.toml").write_text('project = "tests"\n')
+    home.ask("save", "Redis has eight gigabytes.", "--type", "decision")
+    assert home.run("status", "--use").out == "No agent has asked yet.\n"
+    now = {"SYNAPTIC_NOW": "2026-11-21T10:00:00"}  # a Saturday
+    with home.server(**now) as server:
+        saved = server.text("save", content="Postgres holds the orders.").split()[1]
+        server.text("search", query="redis cache")
+        server.text("search", query="zanzibar quokka", tags="none")
+        server.text("get", ids=saved)
+    told = home.run("hook", "session-start", stdin=json.dumps({"cwd": str(home.path), "session_id": "1"}), **now)
+    home.run("search", "redis cache", **now)  # by a person
+    assert told.out
+    rows = {row.pop("client"): row for row in home.ask("status", "--use", **now)["use"]}
+    assert len(rows) == 2
+    hook, agent = rows.pop("hook"), rows.popitem()[1]
+    assert agent == {
+        "week": "2026-11-16", "searches": 2, "nothing_found": 1, "shown": agent["shown"], "opened": 1, "saved": 1,
+        "sessions": 0, "tokens": 0,
+    }  # fmt: skip
+    assert agent["shown"] >= 1
+    assert hook["sessions"] == 1 and hook["tokens"] > 20
+    home.run("rebuild-index", "--fresh")
+    assert "2026-11-16  hook" in home.run("status", "--use").out
+    assert b"quokka" not in (home.path / ".state" / "index.db").read_bytes()

@@ -161,6 +161,7 @@ CLIENT = _argument(
 SCOPE = _text("scope", "SCOPE", "user, the default, or project: only in this folder.")
 DRY_RUN = _switch("dry_run", "Say what would be done.")
 SHOW = _switch("show", "Show what to paste where.", "--print")
+USE = _switch("use", "Count what agents were shown, opened and did not find, by week; numbers only.")
 STATUS = _switch("status", "Say where Synaptic is registered.")
 FIX = _switch("fix", "Mend what is safe to mend.")
 RESTORE = _text("restore", "ID", "Put a vanished entry back.")

@@ -380,6 +380,14 @@ def _cost(layers: Mapping[str, float]) -> str:
     return f"within {layers['total']:.0f} ms" + (f" ({parts})" if parts else "")
 
 
+def use_text(rows: Sequence[Json]) -> str:
+    """A line for each week and client, under the names of what is counted."""
+    lines = [[name.replace("_", " ") for name in rows[0]]] if rows else []
+    lines += [[one_line(f"{value:,}" if isinstance(value, int) else value) for value in row.values()] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join("  ".join(f"{value:{width}}" for value, width in zip(line, widths, strict=True)) for line in lines)
+
+
 def adopted_text(home: Adopted) -> str:
     """What `init` found. All paths whole: they are meant to be read and copied."""
     to = Screen(False, None, home.journal)

@@ -15,7 +15,7 @@ from ...errors import InvalidArgument, SynapticError, check_range
 from ...language.query import MAX_LIMIT
 from ...verbs import browse, doctor, gitdriver, review, writing
 from ...workspace.embed import DEFAULT_RATE, language_notice
-from ...workspace.sync import rebuild
+from ...workspace.sync import in_step, rebuild
 from ...workspace.workspace import Workspace
 from .. import wire
 from . import flags as f
@@ -35,19 +35,23 @@ def rebuild_index(ws: Workspace, as_json: bool, fresh: bool) -> None:
     answer(as_json, wire.as_json(report), terminal.rebuild_text(report), report.notices)
 
 
-@command("status", f.AS_JSON)
-def status(ws: Workspace, as_json: bool) -> None:
+@command("status", f.USE, f.AS_JSON)
+def status(ws: Workspace, as_json: bool, use: bool) -> None:
     """Show what there is, and what could not be read.
 
     Example: synaptic status
     """
+    if use:
+        uses = in_step(ws, lambda _: ws.index.uses())
+        rows = [{"week": week, "client": client, **counts} for (week, client), counts in uses.items()]
+        return answer(as_json, {"use": rows}, terminal.use_text(rows) or "No agent has asked yet.")
     now = browse.status(ws)
     now = replace(now, notices=(*now.notices, *language_notice(ws)))
     rate = float(ws.index.meta("embed_rate") or DEFAULT_RATE)
     seconds = max(1, round(now.pending_vectors / rate))
     begin = "" if now.entries else f"\n\n{when_empty(ws)}"
     text = terminal.status_text(now, seconds, screen_of(ws))
-    answer(as_json, wire.status_json(now), text + begin, now.notices)
+    return answer(as_json, wire.status_json(now), text + begin, now.notices)
 
 
 @command("doctor", f.FIX, f.RESTORE, f.DISMISS, f.SECRETS, f.AS_JSON, opens=False)

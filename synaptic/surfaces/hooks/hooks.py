@@ -26,7 +26,7 @@ from ...notes.blocks import project_key
 from ...search.search import search
 from ...workspace.checkout import detect_project
 from ...workspace.workspace import Workspace, open_workspace
-from ..present import DATA_FOLLOWS, one_line
+from ..present import CHARS_PER_TOKEN, DATA_FOLLOWS, one_line
 from .briefing import title_line, titles
 from .session import Call, brief_session
 
@@ -59,6 +59,9 @@ def answer(event: str, home: str | None) -> str:
             # hooks are no reader: what they show is not counted as read, nor their time as a search's
             with open_workspace(replace(config, track_access=False, metrics=False)) as ws:
                 text = tell(ws, call)
+                if text and tell is brief_session and config.metrics:
+                    tokens = len(text) // CHARS_PER_TOKEN
+                    ws.index.count_use("hook", ws.clock().date(), sessions=1, tokens=tokens)
     except Exception as error:
         _log(state, f"{event}: {type(error).__name__}: {error}")
         return ""

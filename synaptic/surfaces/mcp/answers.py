@@ -84,6 +84,7 @@ def answer(ws: Workspace, name: str, call: Call) -> str:
     layout, max_tokens = one_of(FORMATS, args.pop("format", "concise"), "format"), args.pop("max_tokens", None)
     check_range("max_tokens", max_tokens, LEAST_TOKENS, MOST_TOKENS)
     text, data = ANSWERS[name](ws, replace(call, args=args, layout=layout, max_tokens=max_tokens))
+    _count(ws, name, call, data)
     return json_text(data) if layout == "json" else text
 
 
@@ -98,6 +99,18 @@ def json_text(data: Json) -> str:
     """The JSON as a text that may be displayed."""
     notices = {"notices": list(map(for_agents, data["notices"]))} if "notices" in data else {}
     return json.dumps(cleaned(data | notices), ensure_ascii=False)
+
+
+def _count(ws: Workspace, name: str, call: Call, data: Json) -> None:
+    """Keeps the number of what an answer shows, for `status --use`."""
+    shown = len(data.get("hits") or data.get("entries") or ())
+    counts = {"context_get": {"opened": shown}, "context_save": {"saved": 1}}.get(name, {"shown": shown})
+    if name == "context_search":
+        from ...search.doubt import NOTHING_CLOSE  # slow to import, but for a search
+
+        counts |= {"searches": 1, "nothing_found": int(not shown or NOTHING_CLOSE in data["notices"])}
+    if ws.config.metrics:
+        ws.index.count_use(call.client or "unnamed", ws.clock().date(), **counts)
 
 
 def _search(ws: Workspace, call: Call) -> Answer:
