@@ -22,7 +22,6 @@ OF_AN_ENTRY = (
     "id at date time date_source type title tags project importance files changed_files parent supersedes "
     "superseded_by by via branch expires pin fields content truncated path line"
 ).split()
-OF_A_FINDING = ("id", "date", "type", "title", "project", "expires")
 _OF_AN_ANALYSIS = (
     "query text intent target temporal_reference time_range entities question_type complexity confidence info_types "
     "keywords plan notices"
@@ -147,7 +146,9 @@ def receipt_json(receipt: Receipt) -> Json:
 
 
 def matter_json(matter: Matter) -> Json:
-    entries = [{name: getattr(one.entry, name) for name in OF_A_FINDING} for one in matter.about]
+    entries = [
+        {name: getattr(one.entry, name) for name in ("id", "date", "type", "title", "project")} for one in matter.about
+    ]
     commands = {said: f"synaptic review {said} {matter.key}" for said in matter.answers}
     return {"finding": matter.key, "kind": matter.kind, "about": matter.said, "entries": entries, "answers": commands}
 

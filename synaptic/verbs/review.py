@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import zip_longest
 from typing import Any
 
-from ..errors import one_of
+from ..errors import InvalidArgument, one_of
 from ..index.rows import Stored, units
 from ..journal.disk import overwrite
 from ..models import Filters, Receipt
@@ -68,22 +69,20 @@ class Matter:
         return ":".join(str(one.hash) for one in self.about)
 
 
-def review(ws: Workspace, *, project: str | None = None) -> list[Matter]:
+def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[Matter]:
     """The findings that were not answered with keep, the best of each kind in turn."""
 
     def run(_: object) -> list[Matter]:
-        filters = Filters(projects=(project_key(project),)) if project else Filters()
+        filters = Filters(projects=tuple(map(project_key, project)))
         rows = ws.index.listing(filters, order="oldest", limit=-1)[1]
         stored = ws.index.entries(rows)
         known = {row: stored[row] for row in rows}
-        kept, kinds = _kept(ws), list(KINDS)
-        places = dict.fromkeys(kinds, 0)
-        found = []
+        kept = _kept(ws)
+        found: dict[str, list[Matter]] = {kind: [] for kind in KINDS}
         for matter in _matters(ws, known):
             if kept.get(matter.key) != matter.state:
-                found.append((places[matter.kind], kinds.index(matter.kind), matter))
-                places[matter.kind] += 1
-        return [matter for *_, matter in sorted(found, key=lambda one: one[:2])]
+                found[matter.kind].append(matter)
+        return [matter for turn in zip_longest(*found.values()) for matter in turn if matter]
 
     return in_step(ws, run)
 
@@ -91,7 +90,10 @@ def review(ws: Workspace, *, project: str | None = None) -> list[Matter]:
 def answer(ws: Workspace, key: str, said: str) -> Receipt | None:
     """The receipt of what an answer to a finding does; None for keep, which is remembered until an entry is edited."""
     kind, *ids = key.split(":")
-    said = one_of(KINDS[one_of(KINDS, kind, "finding")][1], said, "answer")
+    answers = KINDS[one_of(KINDS, kind, "finding")][1]
+    said = one_of(answers, said, "answer")
+    if len(ids) != 1 + (not {"supersede", "merge"}.isdisjoint(answers)):
+        raise InvalidArgument(f"{key} is no finding.", valid=(f"{kind}:ID",), hint="`synaptic review` lists them.")
     matter = Matter(kind, tuple(in_step(ws, lambda _: [ws.index.resolve(id) for id in ids])))
     first, last = matter.about[0].entry, matter.about[-1].entry
     if said == "keep":

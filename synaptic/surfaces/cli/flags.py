@@ -94,9 +94,7 @@ NEW_PROJECT = _text("project", "NAME", "The project; empty takes it away.", **_A
 PARENT = _text("parent", "ID", "The entry it continues.", **_AN_ID)
 SUPERSEDES = _texts("supersedes", "ID", "An entry it replaces; repeatable.", **_AN_ID)
 AT = _text("at", "TIME", "When it happened: 2026-11-21T09:31, yesterday 18:00, 2 hours ago. Else now.")
-EXPIRES = _text(
-    "expires", "DATE", "The last day on which it comes first: 2026-12-31, next friday. Empty takes it away."
-)
+EXPIRES = _text("expires", "DATE", "Its last day among the first: 2026-12-31, next friday. Empty: it has none.")
 FORCE = _switch("force", "Save it even if it was saved just so a moment ago.")
 
 # which entries: what `build_filters` calls them
@@ -166,12 +164,7 @@ STATUS = _switch("status", "Say where Synaptic is registered.")
 FIX = _switch("fix", "Mend what is safe to mend.")
 RESTORE = _text("restore", "ID", "Put a vanished entry back.")
 DISMISS = _text("dismiss", "ID", "Forget a vanished entry.")
-ANSWER = _argument(
-    list[str] | None,
-    "words",
-    "[ANSWER FINDING]",
-    "supersede, merge, close, delete or keep; and what the list calls it.",
-)
+ANSWER = _argument(list[str] | None, "words", "[ANSWER FINDING]", "As the list says it: keep open:7k3m9q2x.")
 MODEL = _argument(list[str] | None, "words", "[use NAME|FOLDER]", "Which to use from now on.")
 QUESTIONS = _option(int | None, "questions", "N", "How many at most, 1 to 300; 300 without it.")
 KEEP = _switch("save", "Keep the result; the next run compares itself with it.")

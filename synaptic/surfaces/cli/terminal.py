@@ -46,7 +46,6 @@ from ..wire import Json
 if TYPE_CHECKING:
     from ...verbs.evaluate import Evaluation
     from ...verbs.models import Model, Switch
-    from ...verbs.review import Matter
     from ...verbs.writing import Deleted
 
 IsHit = Callable[[str], bool]
@@ -380,14 +379,6 @@ def _cost(layers: Mapping[str, float]) -> str:
     return f"within {layers['total']:.0f} ms" + (f" ({parts})" if parts else "")
 
 
-def use_text(rows: Sequence[Json]) -> str:
-    """A line for each week and client, under the names of what is counted."""
-    lines = [[name.replace("_", " ") for name in rows[0]]] if rows else []
-    lines += [[one_line(f"{value:,}" if isinstance(value, int) else value) for value in row.values()] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join("  ".join(f"{value:{width}}" for value, width in zip(line, widths, strict=True)) for line in lines)
-
-
 def adopted_text(home: Adopted) -> str:
     """What `init` found. All paths whole: they are meant to be read and copied."""
     to = Screen(False, None, home.journal)
@@ -470,15 +461,6 @@ def comparison_text(tried: Switch) -> str:
     gain, margin = round(new.mrr["default"] - old.mrr["default"], 2) + 0.0, math.hypot(old.margin, new.margin)
     how = "about as well" if abs(gain) <= margin else "better" if gain > 0 else "worse"
     return "\n".join((*rows, f"{tried.model} finds your notes {how} ({gain:+.2f}, ± {margin:.2f})."))
-
-
-def matter_text(matter: Matter, to: Screen) -> str:
-    """A finding of a review: its entries, what is said of them, and how to answer."""
-    entries = [f"{_stamp(one.entry, to)}  {one_line(one.entry.title)}" for one in matter.about]
-    how = f"synaptic review {'|'.join(matter.answers)} {matter.key}"
-    return "\n  ".join(
-        (f"{to.paint(matter.kind, 'bold')}: {'the first' if entries[1:] else 'it'} {matter.said}", *entries, how)
-    )
 
 
 def checkup_text(checkup: Checkup, to: Screen) -> str:

@@ -18,6 +18,7 @@ from ...workspace.embed import DEFAULT_RATE, language_notice
 from ...workspace.sync import in_step, rebuild
 from ...workspace.workspace import Workspace
 from .. import wire
+from ..present import matter_text, outline
 from . import flags as f
 from . import terminal
 from .program import app, command, open_home
@@ -44,7 +45,8 @@ def status(ws: Workspace, as_json: bool, use: bool) -> None:
     if use:
         uses = in_step(ws, lambda _: ws.index.uses())
         rows = [{"week": week, "client": client, **counts} for (week, client), counts in uses.items()]
-        return answer(as_json, {"use": rows}, terminal.use_text(rows) or "No agent has asked yet.")
+        text = outline({f"{week} {client}": counts for (week, client), counts in uses.items()})
+        return answer(as_json, {"use": rows}, text or "No agent has asked yet.")
     now = browse.status(ws)
     now = replace(now, notices=(*now.notices, *language_notice(ws)))
     rate = float(ws.index.meta("embed_rate") or DEFAULT_RATE)
@@ -80,8 +82,8 @@ def _doctor(
         return 0 if found.ok else 1
 
 
-@command("review", f.ANSWER, f.IN_PROJECT, f.LENGTH, f.AS_JSON)
-def _review(ws: Workspace, as_json: bool, limit: int, project: str | None = None, words: Sequence[str] = ()) -> None:
+@command("review", f.ANSWER, f.IN_PROJECTS, f.LENGTH, f.AS_JSON)
+def _review(ws: Workspace, as_json: bool, limit: int, project: Sequence[str] = (), words: Sequence[str] = ()) -> None:
     """List what repeats, contradicts or outlived other entries, and what to do about it.
 
     On a terminal it asks, one finding at a time. Nothing is done by itself.
@@ -103,11 +105,11 @@ def _review(ws: Workspace, as_json: bool, limit: int, project: str | None = None
     found = review.review(ws, project=project)
     shown, more = found[:limit], f"{len(found) - limit:,} more: --limit" if len(found) > limit else ""
     if as_json or not terminal.is_terminal(sys.stdin, sys.stdout):
-        text = "\n\n".join(terminal.matter_text(matter, screen_of(ws)) for matter in shown)
+        text = "\n\n".join(matter_text(matter) for matter in shown)
         data = {"total": len(found), "findings": [wire.matter_json(matter) for matter in shown]}
         return answer(as_json, data, text or "Nothing to review.", [more] if more else [])
     for matter in shown:
-        emit(terminal.matter_text(matter, screen_of(ws)))
+        emit(matter_text(matter))
         choices, said = (*matter.answers, "skip", "quit"), ""
         while said not in choices:
             said = typer.prompt(f"{', '.join(choices)}?", default="skip", err=True)

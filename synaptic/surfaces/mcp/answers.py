@@ -33,6 +33,7 @@ from ..present import (
     fitting,
     hit_items,
     listed,
+    matter_text,
     one_line,
     outline,
     render,
@@ -218,12 +219,8 @@ def starting(ws: Workspace, kind: str, typed: str) -> list[str]:
 
 def review_text(ws: Workspace, project: str) -> str:
     """The findings of a review, fenced: titles are other people's text."""
-    lines = []
-    found = review(ws, project=project or None)
-    for matter in found[:REVIEWED]:
-        lines.append(f"{matter.key}: the first {matter.said} ({', '.join(matter.answers)})")
-        lines += [f"  {render(Item(entry=one.entry, text='', snippet=''), Level.TITLE)}" for one in matter.about]
-    return fenced(f"findings, the first {REVIEWED} of {len(found)}", "\n".join(lines))
+    found = review(ws, project=[project] if project else ())
+    return fenced(f"findings, the first {REVIEWED} of {len(found)}", "\n".join(map(matter_text, found[:REVIEWED])))
 
 
 def _whole(items: Sequence[Item]) -> str:
