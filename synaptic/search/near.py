@@ -27,6 +27,8 @@ cases of corrections.json in tests/data."""
 
 SETTLING = ("decision", "progress", "insight")
 """Types of entries that say how an issue ended."""
+DONE = "progress"
+"""The type of which a later entry replaces no earlier one: a step stays what it was."""
 
 
 def near_entries(ws: Workspace, new: Entry) -> tuple[Near, ...]:
@@ -52,7 +54,8 @@ def near_entries(ws: Workspace, new: Entry) -> tuple[Near, ...]:
         if bool(old.project) == bool(key) and old.id not in replaced and old.at <= new.at
     ]
     rows.sort(key=lambda row: -cosines[row])
-    alike = [row for row in rows if found[row].type == new.type and can_be_replaced(new) and not new.supersedes]
+    may = new.type != DONE and not new.supersedes
+    alike = [row for row in rows if may and found[row].type == new.type]
     issues = [row for row in rows if new.type in SETTLING and is_open(found[row])]
     chosen = [row for some in (alike, issues) for row in some[: standing_out([cosines[row] for row in some])]]
     said = read_entries(ws, chosen)
@@ -81,11 +84,6 @@ def lacks_a_name(old: Entry, new: Entry, stem: Callable[[str], str | None]) -> b
     names = [*NAME.findall(text), *(word for _, word in words(text) if word.upper() == word.lower())]
     sought = stems(" ".join(name for name in names if name.isalpha()), stem)
     return not sought <= stems(f"{new.title}\n{new.content}", stem)
-
-
-def can_be_replaced(entry: Entry) -> bool:
-    """Whether a later entry of its type may take its place; a step of progress stays what it was."""
-    return entry.type != "progress"
 
 
 def is_open(entry: Entry) -> bool:

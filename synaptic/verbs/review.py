@@ -18,7 +18,7 @@ from ..index.rows import Stored, units
 from ..journal.disk import overwrite
 from ..models import Filters, Receipt
 from ..notes.blocks import project_key
-from ..search.near import MOST, can_be_replaced, is_open, lacks_a_name, standing_out
+from ..search.near import DONE, MOST, is_open, lacks_a_name, standing_out
 from ..workspace.changes import marked
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
@@ -125,7 +125,8 @@ def _matters(ws: Workspace, known: Mapping[int, Stored]) -> Iterator[Matter]:
     reads = {row: standing.accesses for row, standing in ws.index.standings(list(known)).items()}
     groups: dict[tuple[str, str], list[int]] = {}
     for row, one in marked({row: one.entry for row, one in known.items()}, now.date().isoformat()).items():
-        groups.setdefault((project_key(one.project or ""), one.type), []).append(row)
+        if one.dated:
+            groups.setdefault((project_key(one.project or ""), one.type), []).append(row)
         is_old = {days: one.dated and one.at < then for days, then in ago.items()}
         for kind, holds in (
             ("proposed", "pin" in one.tags and not one.pin),
@@ -150,7 +151,7 @@ def _alike(ws: Workspace, known: Mapping[int, Stored], rows: Sequence[int]) -> I
     for cosine, old, new in pairs:
         if cosine >= SAME:
             yield Matter("repeated", (known[new], known[old]))
-        elif can_be_replaced(texts[new]) and not lacks_a_name(texts[old], texts[new], ws.index.stem):
+        elif texts[new].type != DONE and not lacks_a_name(texts[old], texts[new], ws.index.stem):
             yield Matter("replaced", (known[old], known[new]))
 
 

@@ -204,5 +204,5 @@ def test_status_counts_what_agents_were_shown_and_keeps_no_text(home: Home) -> N
     assert agent["shown"] >= 1 and agent["saved"] >= 1
     assert hook["sessions"] == 1 and hook["tokens"] > 20
     home.run("rebuild-index", "--fresh")
-    assert "2026-11-16 hook  sessions 1, tokens " in home.run("status", "--use").out
+    assert "2026-11-16 hook    sessions 1, tokens " in home.run("status", "--use").out
     assert b"quokka" not in (home.path / ".state" / "index.db").read_bytes()

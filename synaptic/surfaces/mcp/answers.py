@@ -220,7 +220,9 @@ def starting(ws: Workspace, kind: str, typed: str) -> list[str]:
 def review_text(ws: Workspace, project: str) -> str:
     """The findings of a review, fenced: titles are other people's text."""
     found = review(ws, project=[project] if project else ())
-    return fenced(f"findings, the first {REVIEWED} of {len(found)}", "\n".join(map(matter_text, found[:REVIEWED])))
+    return fenced(
+        f"findings, {min(REVIEWED, len(found))} of {len(found)}", "\n".join(map(matter_text, found[:REVIEWED]))
+    )
 
 
 def _whole(items: Sequence[Item]) -> str:
