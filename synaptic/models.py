@@ -37,9 +37,6 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 DEFAULT_IMPORTANCE = 5
 """What an entry without an importance counts as in filters and scores (0 to 10)."""
 
-SETTLED = frozenset(("done", "closed", "fixed", "resolved", "solved", "wontfix", "superseded"))
-"""Tags of what is open no more."""
-
 
 @dataclass(frozen=True, slots=True)
 class Place:

@@ -9,8 +9,9 @@ import re
 from collections.abc import Callable, Sequence
 
 from ..index.rows import units
+from ..language.lexicon import SHARED
 from ..language.words import stems, words
-from ..models import SETTLED, Entry, Filters, Near
+from ..models import Entry, Filters, Near
 from ..notes.blocks import project_key
 from ..workspace.readback import read_entries
 from ..workspace.workspace import Workspace
@@ -88,4 +89,4 @@ def lacks_a_name(old: Entry, new: Entry, stem: Callable[[str], str | None]) -> b
 
 def is_open(entry: Entry) -> bool:
     """Whether it is an issue that no tag calls settled."""
-    return entry.type == "issue" and SETTLED.isdisjoint(entry.tags)
+    return entry.type == "issue" and SHARED.settled.isdisjoint(entry.tags)
