@@ -5,6 +5,7 @@
     python scripts/bench.py quality --freshness tests/data/freshness.json
     python scripts/bench.py panel [--locomo FILE] [--beam FILE] [--notes FILE] [--vaults FILE] [--model NAME]
     python scripts/bench.py sure [the same files]
+    python scripts/bench.py near [the same files]
     python scripts/bench.py diary [--vaults FILE]
     python scripts/bench.py auto --locomo locomo-dev.json
     python scripts/bench.py speed [--notes notes-til.tar.gz] [--cache DIR]
@@ -30,6 +31,7 @@ from typing import Any
 
 from bench_automatic import run_automatic
 from bench_diary import run_diary
+from bench_near import run_near
 from bench_panel import run_panel
 from bench_quality import run_quality
 from bench_scale import PARTS as SCALE_PARTS
@@ -49,6 +51,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace, Path], Rows]] = {
     "quality": run_quality,
     "panel": run_panel,
     "sure": run_sure,
+    "near": run_near,
     "diary": run_diary,
     "auto": run_automatic,
     "speed": run_speed,
@@ -90,7 +93,8 @@ def parser() -> argparse.ArgumentParser:
     quality.add_argument("--sweep", action="store_true", help="try settings around the default")
     panel = commands.add_parser("panel", help="many kinds of journals at once: what each rule of the ranking adds")
     sure = commands.add_parser("sure", help="the same journals: doubts, the cut, and what a score means")
-    for kinds in (panel, sure):
+    near = commands.add_parser("near", help="what a save is told to be near: corrections, and the same journals")
+    for kinds in (panel, sure, near):
         kinds.add_argument("--locomo", type=Path, help="LoCoMo conversations, JSON")
         kinds.add_argument("--beam", type=Path, help="BEAM's chats with an assistant, JSON in gzip")
         kinds.add_argument("--notes", type=Path, help="a tar.gz of Markdown notes: each is sought by its title")
@@ -122,7 +126,7 @@ def parser() -> argparse.ArgumentParser:
     state = commands.add_parser("state", help="what is open, was left off, was decided: labelled questions")
     state.add_argument("--questions", type=Path, default=DATA / "state_questions.json", help="JSON")
     state.add_argument("--wrong", action="store_true", help="show the questions that are not right")
-    for command in (quality, panel, sure, diary, automatic, speed, scale, start, size, shapes, state):
+    for command in (quality, panel, sure, near, diary, automatic, speed, scale, start, size, shapes, state):
         command.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return top
 

@@ -68,7 +68,8 @@ class Entry:
     `by` is the client or the person who saved it, `via` how: see VIAS. `branch` is the one it was saved on, if that
     is not the repository's default. After `expires` (`YYYY-MM-DD`) it comes first no more. A person pins what each
     session should begin with: of its project, or of all where it has none.
-    `marks` say of which other project or branch it is than that in which this process works: `project ledger`.
+    `marks` say of which other project or branch it is than that in which this process works, `project ledger`, and
+    that it has expired.
     `fields` are (name in lower case, value) of front matter and of properties in the text, as far as nothing above
     says the same; a list gives a pair for each item.
     Two entries are equal when they say the same, wherever they stand.
@@ -241,10 +242,22 @@ class Filters:
 
 
 @dataclass(frozen=True, slots=True)
+class Near:
+    """An entry that a new one seems to replace or to repeat; an open issue that it seems to settle."""
+
+    id: str
+    date: str
+    type: EntryType
+    title: str
+    settled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """What a write did. `queued`: durable in the spool, not yet in the Markdown file.
 
-    `suggested_tags` of a save are tags of the journal that its text speaks of and that it was not given.
+    `suggested_tags` of a save are tags of the journal that its text speaks of and that it was not given. `near` are
+    up to two entries of its project; none where the model was not at hand.
     """
 
     id: str
@@ -254,6 +267,7 @@ class Receipt:
     queued: bool = False
     notices: tuple[str, ...] = ()
     suggested_tags: tuple[str, ...] = ()
+    near: tuple[Near, ...] = ()
 
 
 class Signals(NamedTuple):

@@ -9,7 +9,7 @@ from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -92,6 +92,11 @@ def known(index: Path, kind: str) -> list[tuple[str, str]]:
         return list(db.execute(_KNOWN[kind]))
 
 
+USES = ("searches", "nothing_found", "shown", "opened", "saved", "sessions", "tokens")
+"""What is counted of agents: their searches, those that found nothing close, the entries in their answers, those they
+opened and saved, and the sessions that began with a briefing, with its tokens."""
+
+
 class Index:
     """The whole index; answers show the state of the last sync. `file` is the connection, which opens and heals.
 
@@ -107,6 +112,7 @@ class Index:
         self._accessed: Counter[str] = Counter()
         self._accessed_at = 0
         self._timed: dict[str, deque[Call]] = {}
+        self._used: Counter[tuple[str, str, str]] = Counter()
 
     # -- changing it --------------------------------------------------------------------------------
 
@@ -124,6 +130,7 @@ class Index:
             self.file.kept.clear()
             raise
         self._accessed.clear()
+        self._used.clear()
         for calls in self._timed.values():
             calls.clear()  # that a verb was called before is remembered
 
@@ -150,12 +157,24 @@ class Index:
             self._accessed.update(counted)
             self._accessed_at = at
 
+    def count_use(self, client: str, day: date, **counts: int) -> None:
+        """Adds to what this agent did in the week of this day, by the names of USES; written like a record."""
+        week = day - timedelta(day.weekday())
+        self._used.update({(week.isoformat(), client, what): count for what, count in counts.items()})
+
+    def uses(self) -> dict[tuple[str, str], dict[str, int]]:
+        """What each agent did, by week (its Monday) and client, the latest first."""
+        found: dict[tuple[str, str], dict[str, int]] = {}
+        for week, client, what, count in self.file.rows("SELECT * FROM use ORDER BY week DESC, client"):
+            found.setdefault((week, client), dict.fromkeys(USES, 0))[what] = count
+        return found
+
     def flush(self) -> bool:
         """Writes what was only counted so far, unless another process is writing; True when nothing is left."""
-        if self._accessed or any(self._timed.values()):
+        if self._accessed or self._used or any(self._timed.values()):
             with suppress(apsw.Error, SynapticError), self.writing(0):
                 pass
-        return not (self._accessed or any(self._timed.values()))
+        return not (self._accessed or self._used or any(self._timed.values()))
 
     def _write_counted(self, db: apsw.Connection) -> None:
         db.executemany(
@@ -163,6 +182,10 @@ class Index:
             "(SELECT 1 FROM entry WHERE own_id = ?1 OR (twin = 2 AND other_id = ?1)) "
             "ON CONFLICT (id) DO UPDATE SET count = count + excluded.count, at = max(at, excluded.at)",
             [(id, count, self._accessed_at) for id, count in self._accessed.items()],
+        )
+        db.executemany(
+            "INSERT INTO use VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
+            [(*what, count) for what, count in self._used.items() if count],
         )
         for verb, calls in self._timed.items():
             db.executemany(
@@ -398,6 +421,12 @@ class Index:
             return {}
         return dict(self.file.rows(VECTORS_OF_CHUNKS, json.dumps(list(chunk_rowids))))
 
+    def meanings(self, rowids: Sequence[int]) -> dict[int, bytes]:
+        """The int8 vector of the first passage of each of these entries that has one."""
+        first = f"SELECT rowid, entry FROM chunk WHERE seq = 0 AND vector > 0 AND entry IN {THESE}"
+        entries = dict(self.file.rows(first, json.dumps(list(rowids))))
+        return {entries[chunk]: vector for chunk, vector in self.vectors(list(entries)).items()}
+
     def sample(self) -> Matrix:
         """The unit vectors of about SAMPLED passages, spread evenly over the journal; taken anew as it grows."""
         import numpy as np
@@ -500,7 +529,8 @@ class Index:
         rows = self.file.rows(
             "SELECT e.rowid, e.id, e.at, s.path, e.seq, e.type, e.date_source, e.importance, "
             "coalesce(a.count, 0), a.at, e.title, "
-            "(SELECT coalesce(max(c.seq), 0) + 1 FROM chunk c WHERE c.entry = e.rowid), e.project_key, e.branch "
+            "(SELECT coalesce(max(c.seq), 0) + 1 FROM chunk c WHERE c.entry = e.rowid), "
+            "e.project_key, e.branch, e.expires "
             "FROM entry e JOIN source s ON s.id = e.source "
             f"LEFT JOIN access a ON a.id = e.id WHERE e.rowid IN {THESE} AND e.id IS NOT NULL",
             json.dumps(rowids),

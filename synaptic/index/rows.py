@@ -105,6 +105,7 @@ class Standing(NamedTuple):
     passages: int
     project: str | None = None
     branch: str | None = None
+    expires: str | None = None
 
     @property
     def position(self) -> Position:

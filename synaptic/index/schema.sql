@@ -142,6 +142,14 @@ CREATE TABLE timing (
     stages   TEXT NOT NULL           -- JSON: milliseconds by stage, and the total
 );
 
+CREATE TABLE use (
+    week   TEXT NOT NULL,            -- its Monday
+    client TEXT NOT NULL,
+    what   TEXT NOT NULL,            -- of `lookup.USES`
+    count  INTEGER NOT NULL,
+    PRIMARY KEY (week, client, what)
+) WITHOUT ROWID;
+
 CREATE TABLE chunk (
     rowid        INTEGER PRIMARY KEY,
     entry        INTEGER NOT NULL REFERENCES entry (rowid),

@@ -280,7 +280,7 @@ def build_preference(values: Mapping[str, object]) -> Filters:
 def read_date(text: str, *, now: datetime, name: str) -> str:
     """A local date, `YYYY-MM-DD`, of a time as users type it. Raises InvalidArgument.
 
-    Of a longer time its last day where `name` is until, else its first: `last week`, `Q2`, `early October`.
+    Of a longer time its last day where `name` is until or expires, else its first: `last week`, `Q2`, `early October`.
     `timephrase.read_typed` says what is read.
     """
     moment = read_moment(text, now=now, name=name)
@@ -298,7 +298,7 @@ def read_moment(text: str, *, now: datetime, name: str) -> datetime:
     from .timephrase.typed import read_typed  # most saves and searches need none of its words
 
     found = read_typed(text, now=now)
-    moment = found and (found.last if name == "until" else found.first)
+    moment = found and (found.last if name in ("until", "expires") else found.first)
     if moment is None:
         raise _no_time(name, text)
     return moment
@@ -310,6 +310,8 @@ def _no_time(name: str, text: str) -> InvalidArgument:
         moments = ("2026-11-03T14:00", "18:00", "yesterday 18:00", "2 hours ago", "last tuesday")
         return InvalidArgument(f"at is {shown!r}, which is no time.", valid=moments)
     days = ("2026-11-03", "yesterday", "10 days ago", "last tuesday", "last week", "Q2", "early October")
+    if name == "expires":
+        days = ("2026-12-31", "tomorrow", "in 10 days", "next friday", "next week", "Q1 2027", "next month")
     return InvalidArgument(f"{name} is {shown!r}, which is no date.", valid=days)
 
 

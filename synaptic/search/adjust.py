@@ -7,8 +7,8 @@
 | `weighed`        | the score is the weighted mean of the signals     | weights are given         |                 |
 | `within_dates`   | of the best 100 by meaning those within the dates | strategy `bounded`        |                 |
 | `speakers_first` | what a named person says counts more              | the candidates are a talk | `- who speaks`  |
-| `at_home`        | another project counts less, a branch that is gone | ranks are fused          | projects.json   |
 | `near_enough`    | drops what is less similar than asked             | `min_similarity` is given |                 |
+| `set_back`       | other projects, gone branches, what has expired   | always                    | projects.json   |
 | `newest_fitting` | the newest of what fits comes first               | the newest is asked for   | by eye          |
 | `later_first`    | of two on one topic the later comes first         | by meaning; see topic.py  | `- later first` |
 | `in_order`       | the best, in the order that was asked for         | always, last              |                 |
@@ -29,7 +29,7 @@ from typing import TypeAlias
 from ..language.lexicon import STOP_WORDS
 from ..language.words import words
 from ..models import Order
-from ..workspace.changes import of_project
+from ..workspace.changes import has_expired, of_project
 from ..workspace.checkout import working_checkout
 from ..workspace.git import fate_of
 from .evidence import Evidence
@@ -47,11 +47,11 @@ characters a label may have. By eye."""
 FITTING = 0.8
 """Where the newest is asked for, an entry fits from this share of the best BM25 on. By eye."""
 
-AWAY, GONE = 0.5, 0.9
-"""What an entry counts that is not of the asker's project, and one whose branch is gone.
+AWAY, GONE, EXPIRED = 0.5, 0.9, 0.5
+"""What an entry counts that is not of the asker's project, one whose branch is gone, and one that has expired.
 
 The first is chosen on half of tests/data/projects.json: .4 and the list of preferences lose what only another project
-knows. The second is by eye.
+knows. The others are by eye.
 """
 
 UNNAMED = 0.5
@@ -124,26 +124,6 @@ def _words_of(label: str) -> frozenset[str]:
     return frozenset(word for _, word in words(label))
 
 
-def at_home(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
-    """Entries of other projects than the asker's, or of none, count less, where there are some of it; best first.
-
-    So do entries of this checkout's project whose branch is gone without a merge that can be seen.
-    """
-    own, here = evidence.request.project, working_checkout()
-    if own not in (r.standing.project for r in ranked):
-        own = None
-    branches = {r.standing.branch for r in ranked if here and of_project(r.standing.project, here)}
-    gone = {branch for branch in branches if here and branch and fate_of(branch, here) == "gone"}
-    if own is None and not gone:
-        return ranked
-    found = []
-    for r in ranked:
-        away = own not in (None, r.standing.project)
-        share = AWAY if away else GONE if r.standing.branch in gone else 1.0
-        found.append(r._replace(score=share * r.score))
-    return best_first(found)
-
-
 def near_enough(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
     """Without entries that are less similar than asked; an entry without a vector stays."""
     least = evidence.request.min_similarity
@@ -152,11 +132,29 @@ def near_enough(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked
     return [r for r in ranked if r.similarity is None or r.similarity >= least]
 
 
+def set_back(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
+    """What counts less, best first: what has expired, and of this checkout's project what was saved on a branch that is
+    gone without a merge that can be seen. Without weights also what is not of the asker's project, where some is.
+    """
+    request, here, today = evidence.request, working_checkout(), evidence.request.now.date().isoformat()
+    known = {r.standing.project for r in ranked}
+    own = request.project if request.project in known and not request.weights else None
+    branches = {r.standing.branch for r in ranked if here and of_project(r.standing.project, here)}
+    gone = {branch for branch in branches if here and branch and fate_of(branch, here) == "gone"}
+    found = []
+    for r in ranked:
+        share = AWAY if own not in (None, r.standing.project) else GONE if r.standing.branch in gone else 1.0
+        share *= EXPIRED if has_expired(r.standing.expires, today) else 1.0
+        found.append(r._replace(score=share * r.score) if share < 1 else r)
+    return ranked if found == ranked else best_first(found)
+
+
 def newest_fitting(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
     """What holds the words nearly as well as the best, newest first; then the rest."""
     if not evidence.request.recent:
         return ranked
-    fits = [(r.lexical or 0.0) >= FITTING for r in ranked]
+    today = evidence.request.now.date().isoformat()
+    fits = [(r.lexical or 0.0) >= FITTING and not has_expired(r.standing.expires, today) for r in ranked]
     return [*in_order(list(compress(ranked, fits)), "newest"), *compress(ranked, map(not_, fits))]
 
 

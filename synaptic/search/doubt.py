@@ -17,6 +17,8 @@ from .calibration import BY_MEANING, BY_WORDS, LOOKED_AT, MOST, NONE_FIT, SHARED
 from .evidence import Evidence, Request
 from .ranking import Ranked
 
+NOTHING_CLOSE = "There is no close match; this is what comes nearest."
+
 
 class Surety(NamedTuple):
     """How often hits like these were right, how many of them fit, and a notice where nothing is close."""
@@ -42,7 +44,7 @@ def surety(evidence: Evidence, ranked: Sequence[Ranked], hits: Sequence[Hit]) ->
     fit = fitting(found[:MOST], signs)
     if not hits or max(close[:LOOKED_AT]) >= curve.doubt:
         return Surety(found, fit, ())
-    return Surety(found, min(fit, NONE_FIT), ("There is no close match; this is what comes nearest.",))
+    return Surety(found, min(fit, NONE_FIT), (NOTHING_CLOSE,))
 
 
 def _held(evidence: Evidence, hit: Hit, weights: Mapping[str, float]) -> float:

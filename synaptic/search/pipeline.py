@@ -2,14 +2,14 @@
 
 A strategy is a list of these steps:
 
-| strategy              | candidates         | of each query     | of all that was found                               |
-|-----------------------|--------------------|-------------------|-----------------------------------------------------|
-| lexical, semantic     | words, or meaning  | faded             | speakers, home, near enough, later, newest fitting  |
-| hybrid                | words and meaning  | beside, faded     | the same                                            |
-| smart                 | of its sub-queries | the same          | the same                                            |
-| any with weights      | the same           | weighed           | near enough                                         |
-| bounded               | 100 by meaning     | within dates      | near enough                                         |
-| any, without words    | all, in order      |                   | home                                                |
+| strategy              | candidates         | of each query     | of all that was found                              |
+|-----------------------|--------------------|-------------------|----------------------------------------------------|
+| lexical, semantic     | words, or meaning  | faded             | speakers, near enough, later, set back, newest     |
+| hybrid                | words and meaning  | beside, faded     | the same                                           |
+| smart                 | of its sub-queries | the same          | the same                                           |
+| any with weights      | the same           | weighed           | near enough, set back                              |
+| bounded               | 100 by meaning     | within dates      | near enough                                        |
+| any, without words    | all, in order      |                   |                                                    |
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from ..workspace.changes import marked
 from ..workspace.sync import SyncReport
 from .adjust import (
     Adjustment,
-    at_home,
     beside,
     best_first,
     faded,
     in_order,
     near_enough,
     newest_fitting,
+    set_back,
     speakers_first,
     weighed,
     within_dates,
@@ -63,9 +63,9 @@ class Steps:
     last: tuple[Adjustment, ...] = ()
 
 
-FUSED = Steps((beside, faded, best_first), speakers_first, (at_home, near_enough, later_first, newest_fitting))
+FUSED = Steps((beside, faded, best_first), speakers_first, (near_enough, later_first, set_back, newest_fitting))
 ALONE = replace(FUSED, each=(faded, best_first))
-WEIGHTED = Steps((weighed, best_first), None, (near_enough,))
+WEIGHTED = Steps((weighed, best_first), None, (near_enough, set_back))
 BOUNDED = Steps((within_dates,), None, (near_enough,))
 LISTED = Steps()
 
@@ -195,7 +195,7 @@ def read(evidence: Evidence, winners: Sequence[Ranked]) -> tuple[Hit, ...]:
     request = evidence.request
     chunks = {r.rowid: evidence.chunk(r.rowid) for r in winners}
     evidence.read(chunks)
-    entries = marked({row: evidence.entries[row] for row in chunks}, evidence.ws.config)
+    entries = marked(evidence.ws, {row: evidence.entries[row] for row in chunks})
     stems = {stem for term in (*request.parsed.terms, *request.parsed.phrases) for stem in evidence.stems(term)}
 
     def find(text: str) -> list[int]:

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from ..index.rows import units
 from .evidence import Evidence
+from .near import NAME
 from .ranking import Ranked, newest_of_a_topic_first
 
 DEPTH = 10
@@ -22,8 +22,6 @@ ALIKE, NEARER, ENOUGH = 0.4, 2.0, 0.91
 A regression on corrections, on notes that only sound alike (freshness.json and the even cases of corrections.json in
 tests/data) and on half of the questions on LoCoMo, BEAM and a project's log, rounded.
 """
-
-_NAME = re.compile(r"(?<=[\w,;)] )[A-Z]\w*|\b\w*\d\w*")
 
 
 def later_first(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
@@ -95,6 +93,6 @@ def _alike(
 def _lacks_a_name(evidence: Evidence, best: str, later: str) -> bool:
     """Whether the later text lacks a name or number that the question and the best text share: Rome is not Paris."""
     question = evidence.request.parsed.text
-    names = " ".join(_NAME.findall(f"{question}\n{best}"))
+    names = " ".join(NAME.findall(f"{question}\n{best}"))
     shared = evidence.stems(names) & evidence.stems(question) & evidence.stems(best)
     return not shared <= evidence.stems(later)

@@ -8,12 +8,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..language.query import snippet
 from ..models import Entry, Hit, Links, Listing, SearchResult, Why
 from ..notes.marks import front_fields
 from .wire import Json
+
+if TYPE_CHECKING:
+    from ..verbs.review import Matter
 
 CHARS_PER_TOKEN = 4
 BRIEF_CHARS = 600
@@ -141,6 +144,13 @@ def render(item: Item, level: Level) -> str:
     return fenced(info, "\n".join((*lines, text, *link_lines(item.links))))
 
 
+def matter_text(matter: Matter) -> str:
+    """A finding of a review: what is said of its first entry, a title line for each, and how to answer."""
+    lines = [f"{matter.kind}: {'the first' if matter.about[1:] else 'it'} {matter.said}"]
+    lines += [render(Item(entry=one.entry, text="", snippet=""), Level.TITLE) for one in matter.about]
+    return "\n  ".join((*lines, f"synaptic review {'|'.join(matter.answers)} {matter.key}"))
+
+
 def fenced(info: str, body: str) -> str:
     """The body in a code fence longer than any run of backticks in it, so that nothing in it ends it."""
     longest = max((len(run) for run in re.findall("`+", body)), default=0)
@@ -215,6 +225,7 @@ def details(entry: Entry) -> list[str]:
         "files": _files(entry, entry.files),
         "parent": entry.parent,
         "supersedes": ", ".join(entry.supersedes),
+        "expires": entry.expires,
         "by": entry.by,
         "via": entry.via,
     }
@@ -265,7 +276,7 @@ def outline(data: Json) -> str:
 
 def _said(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_said(inner)}" for name, inner in value.items() if inner)
+        return ", ".join(f"{name.replace('_', ' ')} {_said(inner)}" for name, inner in value.items() if inner)
     if isinstance(value, list):
         return "; ".join(map(_said, value))
     return one_line(str(value))

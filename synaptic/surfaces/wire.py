@@ -12,6 +12,7 @@ from ..models import Days, Entry, Facets, Hit, Listing, Receipt, SearchResult, S
 
 if TYPE_CHECKING:
     from ..language.analysis.shapes import Analysis, NoteReading
+    from ..verbs.review import Matter
 
 Json = dict[str, Any]
 WHOLE_CONTENT = 2_000
@@ -142,6 +143,14 @@ def status_json(status: Status) -> Json:
 def receipt_json(receipt: Receipt) -> Json:
     data: Json = as_json(receipt)
     return {"success": True} | data
+
+
+def matter_json(matter: Matter) -> Json:
+    entries = [
+        {name: getattr(one.entry, name) for name in ("id", "date", "type", "title", "project")} for one in matter.about
+    ]
+    commands = {said: f"synaptic review {said} {matter.key}" for said in matter.answers}
+    return {"finding": matter.key, "kind": matter.kind, "about": matter.said, "entries": entries, "answers": commands}
 
 
 def error_json(error: SynapticError) -> Json:

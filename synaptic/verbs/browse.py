@@ -212,7 +212,7 @@ def _listing(
     cursor: str | None = None,
     facets: Facets | None = None,
 ) -> Listing:
-    entries = marked(read_entries(ws, rowids), ws.config)
+    entries = marked(ws, read_entries(ws, rowids))
     ordered = tuple(entries[rowid] for rowid in rowids if rowid in entries)
     return Listing(
         total,

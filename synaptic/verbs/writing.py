@@ -14,16 +14,18 @@ import apsw
 from ..errors import InvalidArgument, NotFound, Refused, SynapticError, check_range
 from ..index.rows import Stored
 from ..journal.trash import Piece
-from ..language.query import check_values, read_moment
+from ..language.query import check_values, read_date, read_moment
 from ..models import Entry, Receipt
 from ..notes.blocks import check_tag, newlines, project_key, slug_tag
 from ..notes.header import check_type, unique
 from ..notes.markdown import compose_entry, new_id
 from ..notes.screening import Screen
+from ..search.near import near_entries
 from ..search.tagging import suggest_tags
 from ..workspace.changes import fingerprints, of_project
 from ..workspace.checkout import LINE_CHARS, project_of, working_checkout
 from ..workspace.embed import embed_pending
+from ..workspace.readback import Stale
 from ..workspace.rows import hash_of
 from ..workspace.sync import UNSCRUBBED, in_step, sync
 from ..workspace.workspace import Stopwatch, Workspace
@@ -58,6 +60,7 @@ def save(
     parent: str | None = None,
     supersedes: Sequence[str] = (),
     at: str | datetime | None = None,
+    expires: str | None = None,
     by: str | None = None,
     via: str | None = None,
     pin: bool = False,
@@ -98,8 +101,11 @@ def save(
     branch = here.branch if here and of_project(project, here) and here.branch not in here.defaults else ""
     if not branch.isprintable() or len(branch) > LINE_CHARS or screen.redacted("branch", branch) != branch:
         branch = ""
-    entry = replace(entry, fingerprints=fingerprints(entry, here), via=via, branch=branch or None, pin=pin)
-    notices = [*screen.notices(), *composed, *([NO_PROJECT] if via and by != PERSON and not project else [])]
+    last_day, past = _last_day(ws, expires)
+    entry = replace(entry, via=via, branch=branch or None, expires=last_day or None, pin=pin)
+    entry = replace(entry, fingerprints=fingerprints(entry, here))
+    lone = [NO_PROJECT] if via and by != PERSON and not project else []
+    notices = [*screen.notices(), *composed, *past, *lone]
     if not force and at is None and (first := _already_saved(ws, entry)) is not None:
         return receipt_of(first, notices=("already saved", REPEATED.format(title=first.title), *notices))
     if pin:
@@ -113,13 +119,11 @@ def save(
             notices += index_now(ws, path, shows=entry.id)
     if ws.config.metrics:
         ws.index.record("save", watch.read())
-    return Receipt(entry.id, entry.date, entry.time, path, queued, tuple(notices), _suggested(ws, entry))
-
-
-def _suggested(ws: Workspace, entry: Entry) -> tuple[str, ...]:
-    with suppress(SynapticError, apsw.Error, OSError):  # an index that fails must not turn a save into an error
-        return suggest_tags(ws, entry.content, given=entry.tags)
-    return ()
+    receipt = Receipt(entry.id, entry.date, entry.time, path, queued, tuple(notices))
+    with suppress(SynapticError, Stale, apsw.Error, OSError):  # what fails here must not turn a save into an error
+        receipt = replace(receipt, suggested_tags=suggest_tags(ws, entry.content, given=entry.tags))
+        receipt = replace(receipt, near=near_entries(ws, entry))
+    return receipt
 
 
 def update(
@@ -139,18 +143,21 @@ def update(
     supersedes: Sequence[str] | None = None,
     pin: bool | None = None,
     by_person: bool = True,
+    expires: str | None = None,
 ) -> Receipt:
     """The receipt of an edit. Parts given as None stay, and the rest of the file stays byte for byte.
 
-    The old text goes to the trash. A whole-file note takes `append` and `add_tags`. With `pin` every session of its
-    project, or without one of all, begins with it; what is pinned only a person changes. Raises InvalidArgument
-    without any change, Refused, Busy and Changed when somebody else is writing.
+    An empty `expires` takes it away. The old text goes to the trash. A whole-file note takes `append` and `add_tags`.
+    With `pin` every session of its project, or without one of all, begins with it; what is pinned only a person
+    changes. Raises InvalidArgument without any change, Refused, Busy and Changed when somebody else is writing.
     """
     if content is not None and append is not None:
         raise InvalidArgument("content and append exclude each other.", hint="Give one of them.")
+    last_day, past = _last_day(ws, expires)
     parts = _Parts(
         content, append, title, type, tags, tuple(add_tags), tuple(remove_tags), importance, project, files, supersedes,
         pin,
+        last_day,
     )  # fmt: skip
     if parts == _Parts():
         raise InvalidArgument("Nothing to update.", valid=_Parts.__slots__)
@@ -175,7 +182,7 @@ def update(
     told: list[str] = []
     new = ws.journal.edit(path, found.own_id, change, told)
     also = _also(copies, lambda copy: ws.journal.edit(copy, found.own_id, change), "changed")
-    notices = [*said, *told, *index_now(ws, path, *copies), *also, *_other_texts(ws, new.id)]
+    notices = [*said, *past, *told, *index_now(ws, path, *copies), *also, *_other_texts(ws, new.id)]
     return receipt_of(new, path=path, notices=notices)
 
 
@@ -214,6 +221,7 @@ class _Parts:
     files: Sequence[str] | None = None
     supersedes: Sequence[str] | None = None
     pin: bool | None = None
+    expires: str | None = None
 
 
 def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, list[str]]:
@@ -258,8 +266,9 @@ def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, 
         text = old.content if parts.content is parts.append is None else new.content
         new = replace(new, at=old.at, title=title or old.title, content=text)
     known = old.fingerprints if parts.files is None else fingerprints(new, working_checkout())
-    kept = {name: getattr(old, name) for name in ("via", "branch", "expires", "extra", "date_source", "place")}
-    return replace(new, fingerprints=known, pin=old.pin if parts.pin is None else parts.pin, **kept), said
+    kept = {name: getattr(old, name) for name in ("via", "branch", "extra", "date_source", "place")}
+    given = {name: getattr(old if getattr(parts, name) is None else parts, name) for name in ("pin", "expires")}
+    return replace(new, fingerprints=known, pin=given["pin"], expires=given["expires"] or None, **kept), said
 
 
 def _with_clean_title(
@@ -377,7 +386,7 @@ def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
 def _marks(entry: Entry) -> tuple[object, ...]:
     """The marks that two saves of one text must share to count as one save."""
     sets = map(frozenset, (entry.tags, entry.files, entry.supersedes))
-    said = entry.title, entry.type, entry.importance, entry.parent, entry.by, entry.pin
+    said = entry.title, entry.type, entry.importance, entry.parent, entry.by, entry.pin, entry.expires
     return *said, project_key(entry.project or ""), *sets
 
 
@@ -426,6 +435,12 @@ def _fixed(ws: Workspace, id: str) -> str:
 
 def receipt_of(entry: Entry, *, path: str | None = None, notices: Sequence[str] = ()) -> Receipt:
     return Receipt(entry.id, entry.date, entry.time, path or entry.there.path, False, tuple(notices))
+
+
+def _last_day(ws: Workspace, expires: str | None) -> tuple[str | None, list[str]]:
+    """The date until which an entry comes first, `YYYY-MM-DD`, and a notice where it has passed."""
+    day = read_date(expires, now=ws.clock(), name="expires") if expires else expires
+    return day, [f"It has expired already, on {day}."] if day and day < ws.clock().date().isoformat() else []
 
 
 def _moment(at: str | datetime | None, now: datetime) -> datetime:

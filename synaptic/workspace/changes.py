@@ -27,12 +27,12 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from ..config import Config
 from ..models import RACY_NS, Entry, Proof, proof_of
 from ..notes.blocks import project_key
 from ..notes.header import FINGERPRINT_DIGITS
 from .checkout import Checkout, asking_project, open_regular, working_checkout
 from .git import fate_of
+from .workspace import Workspace
 
 LIMIT = 256 * 1024
 GONE = "gone"
@@ -46,19 +46,27 @@ def fingerprints(entry: Entry, here: Checkout | None) -> tuple[tuple[str, str], 
     return tuple((path, known) for path, known in found if known and known != GONE)
 
 
-def marked(entries: Mapping[int, Entry], config: Config, here: Checkout | None = None) -> dict[int, Entry]:
-    """The entries as they stand to this checkout, or where this process works: of another project or branch, files."""
+def marked(ws: Workspace, entries: Mapping[int, Entry], here: Checkout | None = None) -> dict[int, Entry]:
+    """The entries as they stand today to this checkout, or where this process works: of another project or branch,
+    expired, with files that differ or are gone."""
     here = here or working_checkout()
-    own = asking_project(config, here)
-    return {rowid: _marked(entry, here, own) for rowid, entry in entries.items()}
+    own, today = asking_project(ws.config, here), ws.clock().date().isoformat()
+    return {rowid: _marked(entry, here, own, today) for rowid, entry in entries.items()}
 
 
-def _marked(entry: Entry, here: Checkout | None, own: str | None) -> Entry:
+def has_expired(expires: str | None, today: str) -> bool:
+    """Whether the last day that an entry comes first lies before today; both are `YYYY-MM-DD`."""
+    return expires is not None and expires < today
+
+
+def _marked(entry: Entry, here: Checkout | None, own: str | None, today: str) -> Entry:
     if here is None or not of_project(entry.project, here):
         here = None
     said = [f"project {entry.project}"] if entry.project and project_key(entry.project) != own else []
     if here and entry.branch and (fate := fate_of(entry.branch, here)) != "merged":
         said.append(f"branch {entry.branch}{' gone' if fate == 'gone' else ''}")
+    if has_expired(entry.expires, today):
+        said.append(f"expired {entry.expires}")
     changed = _changed(entry, here.root) if here else ()
     return replace(entry, marks=tuple(said), changed_files=changed) if said or changed else entry
 

@@ -611,8 +611,7 @@ async def test_a_day_with_many_entries_is_read_whole(connect: Callable[..., Clie
 @pytest.mark.parametrize("mode", ERAS)
 async def test_the_handoff_prompt(connect: Callable[..., Client], mode: str) -> None:
     async with connect(mode) as client:
-        (prompt,) = (await client.list_prompts()).prompts
-        assert prompt.name == "handoff"
+        assert [prompt.name for prompt in (await client.list_prompts()).prompts] == ["handoff", "review"]
         (message,) = (await client.get_prompt("handoff", {"focus": "the billing bug"})).messages
         assert isinstance(message.content, types.TextContent)
         assert 'type "handoff"' in message.content.text and "the billing bug" in message.content.text

@@ -57,7 +57,7 @@ def init(home: str | None, as_json: bool, journal: str | None = None) -> None:
 
 @command(
     "save", f.WORDS, f.TYPE, f.TAGS, f.PROJECT, f.TITLE, f.AT, f.AS_JSON, f.IMPORTANCE, f.FILES, f.PARENT, f.SUPERSEDES,
-    f.PIN, f.FORCE, opens=False
+    f.EXPIRES, f.PIN, f.FORCE, opens=False
 )  # fmt: skip
 def save(home: str | None, as_json: bool, type: str, pin: bool, text: Words = (), **marks: Any) -> None:
     """Save an entry.
@@ -165,7 +165,7 @@ def get(ws: Workspace, as_json: bool, ids: Words) -> None:
 
 @command(
     "update", f.ID, f.CONTENT, f.APPEND, f.TITLE, f.NEW_TYPE, f.TAGS, f.ADD_TAGS, f.REMOVE_TAGS, f.IMPORTANCE,
-    f.NEW_PROJECT, f.FILES, f.SUPERSEDES, f.AS_JSON, opens=False
+    f.NEW_PROJECT, f.FILES, f.SUPERSEDES, f.EXPIRES, f.AS_JSON, opens=False
 )  # fmt: skip
 def update(home: str | None, as_json: bool, id: str, **changes: Any) -> None:
     """Change an entry in its file; what you leave out stays.

@@ -11,12 +11,14 @@ from typing import Any
 import typer
 
 from ...config import load_config
-from ...errors import InvalidArgument
-from ...verbs import browse, doctor, gitdriver, writing
+from ...errors import InvalidArgument, SynapticError, check_range
+from ...language.query import MAX_LIMIT
+from ...verbs import browse, doctor, gitdriver, review, writing
 from ...workspace.embed import DEFAULT_RATE, language_notice
-from ...workspace.sync import rebuild
+from ...workspace.sync import in_step, rebuild
 from ...workspace.workspace import Workspace
 from .. import wire
+from ..present import matter_text, outline
 from . import flags as f
 from . import terminal
 from .program import app, command, open_home
@@ -34,19 +36,24 @@ def rebuild_index(ws: Workspace, as_json: bool, fresh: bool) -> None:
     answer(as_json, wire.as_json(report), terminal.rebuild_text(report), report.notices)
 
 
-@command("status", f.AS_JSON)
-def status(ws: Workspace, as_json: bool) -> None:
+@command("status", f.USE, f.AS_JSON)
+def status(ws: Workspace, as_json: bool, use: bool) -> None:
     """Show what there is, and what could not be read.
 
     Example: synaptic status
     """
+    if use:
+        uses = in_step(ws, lambda _: ws.index.uses())
+        rows = [{"week": week, "client": client, **counts} for (week, client), counts in uses.items()]
+        text = outline({f"{week} {client}": counts for (week, client), counts in uses.items()})
+        return answer(as_json, {"use": rows}, text or "No agent has asked yet.")
     now = browse.status(ws)
     now = replace(now, notices=(*now.notices, *language_notice(ws)))
     rate = float(ws.index.meta("embed_rate") or DEFAULT_RATE)
     seconds = max(1, round(now.pending_vectors / rate))
     begin = "" if now.entries else f"\n\n{when_empty(ws)}"
     text = terminal.status_text(now, seconds, screen_of(ws))
-    answer(as_json, wire.status_json(now), text + begin, now.notices)
+    return answer(as_json, wire.status_json(now), text + begin, now.notices)
 
 
 @command("doctor", f.FIX, f.RESTORE, f.DISMISS, f.SECRETS, f.AS_JSON, opens=False)
@@ -75,6 +82,47 @@ def _doctor(
         found = check(ws) if secrets else checked(check(ws), home)
         answer(as_json, wire.as_json(found), terminal.checkup_text(found, screen_of(ws)))
         return 0 if found.ok else 1
+
+
+@command("review", f.ANSWER, f.IN_PROJECTS, f.LENGTH, f.AS_JSON)
+def _review(ws: Workspace, as_json: bool, limit: int, project: Sequence[str] = (), words: Sequence[str] = ()) -> None:
+    """List what repeats, contradicts or outlived other entries, and what to do about it.
+
+    On a terminal it asks, one finding at a time. Nothing is done by itself.
+
+    Example: synaptic review --project billing
+    """
+
+    def act(said: str, key: str) -> None:
+        receipt = review.answer(ws, key, said)
+        if receipt:
+            return answer_receipt(ws, "Deleted" if said in ("delete", "merge") else "Updated", receipt, as_json)
+        return answer(as_json, {"success": True, "kept": key}, f"Kept {key}")
+
+    if words and len(words) != 2:
+        raise InvalidArgument(f"review {' '.join(words)} is unknown.", valid=("review", "review ANSWER FINDING"))
+    if words:
+        return act(*words)
+    check_range("limit", limit, 1, MAX_LIMIT)
+    found = review.review(ws, project=project)
+    shown, more = found[:limit], f"{len(found) - limit:,} more: --limit" if len(found) > limit else ""
+    if as_json or not terminal.is_terminal(sys.stdin, sys.stdout):
+        text = "\n\n".join(matter_text(matter) for matter in shown)
+        data = {"total": len(found), "findings": [wire.matter_json(matter) for matter in shown]}
+        return answer(as_json, data, text or "Nothing to review.", [more] if more else [])
+    for matter in shown:
+        emit(matter_text(matter))
+        choices, said = (*matter.answers, "skip", "quit"), ""
+        while said not in choices:
+            said = typer.prompt(f"{', '.join(choices)}?", default="skip", err=True)
+        if said == "quit":
+            return None
+        try:
+            if said != "skip":
+                act(said, matter.key)
+        except SynapticError as error:  # an answer before may have deleted it
+            terminal.say_error(error)
+    return terminal.say(more or "Nothing more to review.")
 
 
 @command("evaluate", f.QUESTIONS, f.KEEP, f.AS_JSON)

@@ -27,7 +27,7 @@ from ...search.search import search
 from ...workspace.checkout import detect_project
 from ...workspace.workspace import Workspace, open_workspace
 from ..present import DATA_FOLLOWS, one_line
-from .briefing import title_line, titles
+from .briefing import title_line, titles, tokens
 from .log import append
 from .session import Call, brief_session
 from .stop import ASK, note, stop
@@ -66,6 +66,8 @@ def answer(event: str, home: str | None, client: str = "claude-code") -> str:
             # hooks are no reader: what they show is not counted as read, nor their time as a search's
             with open_workspace(replace(config, track_access=False, metrics=False)) as ws:
                 text = EVENTS[event](ws, call)
+                if text and event == "session-start" and config.metrics:
+                    ws.index.count_use("hook", ws.clock().date(), sessions=1, tokens=tokens(text))
     except Exception as error:
         _log(state, f"{event}: {type(error).__name__}: {error}")
         return ""

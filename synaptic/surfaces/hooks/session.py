@@ -18,7 +18,7 @@ from ...language.words import match
 from ...models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Filters, Order
 from ...notes.blocks import project_key, slug_tag
 from ...search.ranking import score_aware_rrf
-from ...workspace.changes import marked
+from ...workspace.changes import has_expired, marked
 from ...workspace.checkout import Checkout, checkout_around, work_at_hand
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
@@ -81,7 +81,7 @@ def _gather(
     key = project_key(project) if project else None
     last = list(_listed(ws, key, ("handoff",))[0])[:1]
     pins = [rowid for rowid in ws.index.pinned(key) if rowid not in last]
-    whole = marked(read_entries(ws, [*pins, *last]), ws.config, here)
+    whole = marked(ws, read_entries(ws, [*pins, *last]), here)
     handoff = whole[last[0]] if last else None
     left_off = handoff.at + timedelta(microseconds=1) if handoff and handoff.dated else None
     begin = max(left_off or now - recent, now - recent)
@@ -134,7 +134,7 @@ def _listed(
 
 def _is_over(ws: Workspace, entry: Entry) -> bool:
     """Whether the entry expired before today, or is an issue that is open no more."""
-    expired = entry.expires is not None and entry.expires < ws.clock().date().isoformat()
+    expired = has_expired(entry.expires, ws.clock().date().isoformat())
     return expired or (entry.type == "issue" and not SHARED.settled.isdisjoint(entry.tags))
 
 

@@ -15,6 +15,7 @@ from ...language.query import build_preference
 from ...models import Listing, Receipt
 from ...search.search import search
 from ...verbs.browse import days, find, get, recent
+from ...verbs.review import review
 from ...verbs.writing import delete, restore, save, update
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace, index_of
@@ -32,6 +33,7 @@ from ..present import (
     fitting,
     hit_items,
     listed,
+    matter_text,
     one_line,
     outline,
     render,
@@ -43,6 +45,8 @@ from .tools import FORMATS, LEAST_TOKENS, MOST_TOKENS
 MAX_TOKENS = 4_000
 CONCISE_CHARS, EACH_CHARS = 1_400, 150
 """Of a list, and of each entry of a longer one: 400 and 45 tokens (o200k: 3.5 characters each, with ids and code)."""
+REVIEWED = 20
+"""Findings in the prompt to review."""
 
 _FOR_AGENTS = (
     (r"`synaptic restore ([^`\s]+)`", r"`context_update` with id \1 and restore: true"),
@@ -81,6 +85,7 @@ def answer(ws: Workspace, name: str, call: Call) -> str:
     layout, max_tokens = one_of(FORMATS, args.pop("format", "concise"), "format"), args.pop("max_tokens", None)
     check_range("max_tokens", max_tokens, LEAST_TOKENS, MOST_TOKENS)
     text, data = ANSWERS[name](ws, replace(call, args=args, layout=layout, max_tokens=max_tokens))
+    _count(ws, name, call, data)
     return json_text(data) if layout == "json" else text
 
 
@@ -95,6 +100,18 @@ def json_text(data: Json) -> str:
     """The JSON as a text that may be displayed."""
     notices = {"notices": list(map(for_agents, data["notices"]))} if "notices" in data else {}
     return json.dumps(cleaned(data | notices), ensure_ascii=False)
+
+
+def _count(ws: Workspace, name: str, call: Call, data: Json) -> None:
+    """Keeps the number of what an answer shows, for `status --use`."""
+    shown = len(data.get("hits") or data.get("entries") or ())
+    counts = {"context_get": {"opened": shown}, "context_save": {"saved": 1}}.get(name, {"shown": shown})
+    if name == "context_search":
+        from ...search.doubt import NOTHING_CLOSE  # slow to import, but for a search
+
+        counts |= {"searches": 1, "nothing_found": int(not shown or NOTHING_CLOSE in data["notices"])}
+    if ws.config.metrics:
+        ws.index.count_use(call.client or "unnamed", ws.clock().date(), **counts)
 
 
 def _search(ws: Workspace, call: Call) -> Answer:
@@ -200,6 +217,14 @@ def starting(ws: Workspace, kind: str, typed: str) -> list[str]:
     return [name for name in names if name.startswith(typed)]
 
 
+def review_text(ws: Workspace, project: str) -> str:
+    """The findings of a review, fenced: titles are other people's text."""
+    found = review(ws, project=[project] if project else ())
+    return fenced(
+        f"findings, {min(REVIEWED, len(found))} of {len(found)}", "\n".join(map(matter_text, found[:REVIEWED]))
+    )
+
+
 def _whole(items: Sequence[Item]) -> str:
     return "\n\n".join(render(item, Level.WHOLE) for item in items)
 
@@ -212,7 +237,21 @@ def _receipt(receipt: Receipt, done: str) -> Answer:
     line = f"{done} {short(receipt.id)} ({receipt.date} {receipt.time}, {one_line(receipt.path)})."
     tags = ", ".join(map(one_line, receipt.suggested_tags))
     more = _first_notice(notices) or ([f"Tags of the journal that fit: {tags}."] if tags else [])
-    return "\n".join([line, *more]), {}
+    return "\n".join([line, *more, *_near(receipt)]), {}
+
+
+def _near(receipt: Receipt) -> list[str]:
+    """What it may replace or settle, fenced, and for each of these the call that says so."""
+    if not receipt.near:
+        return []
+    lines = [f"{short(near.id)} {near.date} {near.type}: {one_line(near.title)}" for near in receipt.near]
+    calls = [
+        f'Looks settled? context_update id="{short(near.id)}" add_tags=["done"]'
+        if near.settled
+        else f'Looks replaced? context_update id="{short(receipt.id)}" supersedes=["{short(near.id)}"]'
+        for near in receipt.near
+    ]
+    return [fenced("entries near it", "\n".join(lines)), *calls]
 
 
 def _listed(ws: Workspace, listing: Listing, call: Call) -> Answer:

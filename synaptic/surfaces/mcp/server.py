@@ -30,7 +30,7 @@ from ...errors import InvalidArgument, SynapticError
 from ...index.embedding import Embedder
 from ..present import brief, one_line
 from ..wire import error_json
-from .answers import Call, answer, day_text, entry_text, for_agents, json_text, starting
+from .answers import Call, answer, day_text, entry_text, for_agents, json_text, review_text, starting
 from .tools import BY_NAME, INSTRUCTIONS, TOOLS, check_arguments
 from .transport import Lines, without_surrogates
 from .worker import Worker
@@ -225,27 +225,50 @@ step, the files in play. Put the last handoff's id in supersedes, if this one re
 No secrets. Then show me the hand-off in a few lines."""
 
 
+REVIEW = """\
+Review the journal with me{focus}: look at both entries of each finding with context_get, say what you would do and \
+why, and do it only when I agree.
+
+- supersede: context_update of the second, with the first's id in supersedes, beside those that it has
+- merge: context_update of the second, with append, then context_delete of the first
+- close: context_update with add_tags ["done"]
+- delete: context_delete of the first
+- keep: nothing; I can run `synaptic review keep FINDING`, so that it is not listed again
+
+{findings}"""
+
+_ARGUMENTS = {
+    "handoff": ("End a session: save where things stand.", "focus", "What it is about, if not all of the session."),
+    "review": ("Tidy the journal: what repeats, contradicts or outlived other entries.", "project", "Only this one."),
+}
+"""By prompt: what it is for, the name of its argument, and what that is for."""
+
 _PROMPTS = types.ListPromptsResult(
     prompts=[
-        types.Prompt(
-            name="handoff",
-            description="End a session: save where things stand.",
-            arguments=[types.PromptArgument(name="focus", description="What it is about, if not all of the session.")],
-        )
+        types.Prompt(name=name, description=said, arguments=[types.PromptArgument(name=argument, description=about)])
+        for name, (said, argument, about) in _ARGUMENTS.items()
     ]
 )
 
 
-async def _get_prompt(_: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-    if params.name != "handoff":
-        raise MCPError(code=types.INVALID_PARAMS, message=f"There is no prompt {params.name!r}. Valid: handoff.")
+async def _get_prompt(ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+    if params.name not in _ARGUMENTS:
+        valid = ", ".join(_ARGUMENTS)
+        raise MCPError(code=types.INVALID_PARAMS, message=f"There is no prompt {params.name!r}. Valid: {valid}.")
+    said, argument, _ = _ARGUMENTS[params.name]
     given = dict(params.arguments or {})
-    focus = one_line(given.pop("focus", ""))
+    focus = one_line(given.pop(argument, ""))
     for unknown in given:
-        raise MCPError(code=types.INVALID_PARAMS, message=f"handoff has no argument {unknown!r}. Valid: focus.")
-    text = HANDOFF.format(focus=f": {focus}" if focus else "")
+        wrong = f"{params.name} has no argument {unknown!r}. Valid: {argument}."
+        raise MCPError(code=types.INVALID_PARAMS, message=wrong)
+    about = f": {focus}" if focus else ""
+    if params.name == "handoff":
+        text = HANDOFF.format(focus=about)
+    else:
+        found = await asyncio.wrap_future(ctx.lifespan_context.submit(lambda ws: review_text(ws, focus)))
+        text = REVIEW.format(focus=about, findings=found)
     message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
-    return types.GetPromptResult(description="A session hand-off.", messages=[message])
+    return types.GetPromptResult(description=said, messages=[message])
 
 
 def _version() -> str:

@@ -1,0 +1,92 @@
+"""Entries that a later one seems to replace or to repeat, and open issues that it seems to settle.
+
+`scripts/bench.py near` measures it. Words alone tell nothing: they find none of the held corrections.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from ..index.rows import units
+from ..language.lexicon import SHARED
+from ..language.words import stems, words
+from ..models import Entry, Filters, Near
+from ..notes.blocks import project_key
+from ..workspace.readback import read_entries
+from ..workspace.workspace import Workspace
+
+NAME = re.compile(r"(?<=[\w,;)] )[A-Z]\w*|\b\w*\d\w*")
+"""A word with a capital within a sentence, or with a digit."""
+
+COMPARED, MOST = 40, 2
+"""The nearest passages that are looked at, and the entries that are named."""
+
+ALIKE, APART = 0.5, 0.2
+"""The least cosine, and how much nearer than all others an entry must be. Chosen on freshness.json and on the even
+cases of corrections.json in tests/data."""
+
+SETTLING = ("decision", "progress", "insight")
+"""Types of entries that say how an issue ended."""
+DONE = "progress"
+"""The type of which a later entry replaces no earlier one: a step stays what it was."""
+
+
+def near_entries(ws: Workspace, new: Entry) -> tuple[Near, ...]:
+    """Up to MOST entries of its project that stand out; none where the entry has no vector yet.
+
+    Of those that it could replace, which have its type, and of open issues, where its type can settle one. One that
+    supersedes is not asked which else it replaces. Raises Stale and apsw.Error.
+    """
+    own = ws.index.resolve(new.id).rowid
+    if not (vectors := ws.index.meanings([own])):
+        return ()
+    key = new.project and project_key(new.project)
+    filters = Filters(projects=(key,)) if key else Filters()
+    nearest = ws.index.semantic(units([*vectors.values()])[0], filters=filters, within=None, phrases=(), limit=COMPARED)
+    cosines: dict[int, float] = {}
+    for candidate in nearest:
+        cosines.setdefault(candidate.entry_rowid, candidate.score)
+    found = {row: one.entry for row, one in ws.index.entries(list(cosines)).items() if row != own}
+    replaced = ws.index.superseded_by([old.id for old in found.values()])
+    rows = [
+        row
+        for row, old in found.items()
+        if bool(old.project) == bool(key) and old.id not in replaced and old.at <= new.at
+    ]
+    rows.sort(key=lambda row: -cosines[row])
+    may = new.type != DONE and not new.supersedes
+    alike = [row for row in rows if may and found[row].type == new.type]
+    issues = [row for row in rows if new.type in SETTLING and is_open(found[row])]
+    chosen = [row for some in (alike, issues) for row in some[: standing_out([cosines[row] for row in some])]]
+    said = read_entries(ws, chosen)
+    return tuple(
+        Near(old.id, old.date, old.type, old.title, settled=old.type != new.type)
+        for old in (said[row] for row in chosen)
+        if not lacks_a_name(old, new, ws.index.stem)
+    )[:MOST]
+
+
+def standing_out(cosines: Sequence[float]) -> int:
+    """How many of these, highest first, are alike and nearer than all that follow; at most MOST."""
+    for count in range(1, 1 + min(MOST, len(cosines))):
+        following = cosines[count] if count < len(cosines) else 0.0
+        if cosines[count - 1] > max(ALIKE, following + APART):
+            return count
+    return 0
+
+
+def lacks_a_name(old: Entry, new: Entry, stem: Callable[[str], str | None]) -> bool:
+    """Whether the new entry lacks a name that the old one has: Rome is not Paris. Numbers are what changes.
+
+    In a script without capitals every word may be a name.
+    """
+    text = f"{old.title}\n{old.content}"
+    names = [*NAME.findall(text), *(word for _, word in words(text) if word.upper() == word.lower())]
+    sought = stems(" ".join(name for name in names if name.isalpha()), stem)
+    return not sought <= stems(f"{new.title}\n{new.content}", stem)
+
+
+def is_open(entry: Entry) -> bool:
+    """Whether it is an issue that no tag calls settled."""
+    return entry.type == "issue" and SHARED.settled.isdisjoint(entry.tags)
