@@ -22,11 +22,11 @@ LEAST_TOKENS, MOST_TOKENS = 100, 100_000
 FORMATS = ("concise", "detailed", "json")
 
 INSTRUCTIONS = """\
-Synaptic is the memory that the user and their agents share: a journal of Markdown files on this machine.
+Synaptic is the memory that the user and their agents share, a journal of Markdown files. Search it before you answer \
+or decide what may have come up before ("like last time", "why did we"); save decisions, findings and unfinished work.
 
-Search before you answer or decide anything that may have come up before: `context_search` for earlier work, \
-decisions, preferences, names, causes of bugs; `context_recent` at the start of a session; `context_find` to list \
-by type, tag, file, project or date.
+Search with `context_search` for earlier work, decisions, preferences, names, causes of bugs; `context_recent` at the \
+start of a session; `context_find` to list by type, tag, file, project or date.
 
 Save with `context_save`, in a few sentences that stand alone, while it is fresh:
 - type decision: what was chosen, why, and what was rejected
