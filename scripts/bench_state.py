@@ -17,7 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from synaptic import Config, Filters, Workspace, open_workspace, rebuild, save, search
+from synaptic import Config, Workspace, open_workspace, rebuild, save, search
 from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import Embedder, FastEmbedder
 
@@ -50,14 +50,15 @@ def answers(home: Path, embedder: Embedder, questions: Sequence[Mapping[str, Any
         keys = saved(workspace)
         shown = []
         for asked in questions:
-            prefer = Filters(projects=(asked["project"],)) if asked["project"] else None
-            hits = search(workspace, asked["question"], prefer=prefer, limit=MOST).hits
-            shown.append([keys[hit.entry.id] for hit in hits])
+            with opened(home, embedder, asked["project"]) as of_asker:
+                hits = search(of_asker, asked["question"]).hits
+            shown.append([keys[hit.entry.id] for hit in hits[:MOST]])
     return shown
 
 
-def opened(home: Path, embedder: Embedder) -> Workspace:
-    return open_workspace(Config(home=home, journal=home / "journal"), embedder=embedder, clock=lambda: NOW)
+def opened(home: Path, embedder: Embedder, project: str | None = None) -> Workspace:
+    config = Config(home=home, journal=home / "journal", project=project)
+    return open_workspace(config, embedder=embedder, clock=lambda: NOW)
 
 
 def saved(workspace: Workspace) -> dict[str, str]:

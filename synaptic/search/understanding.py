@@ -103,7 +103,8 @@ def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
     if not is_timed and (request.strategy not in ("hybrid", "smart") or request.within is not None):
         return None
     added, said = listed.filters, listed.among
-    projects = added.projects or (request.prefer.projects if listed.order else ())
+    asking = request.prefer.projects or ((request.project,) if request.project else ())
+    projects = added.projects or (asking if listed.order else ())
     added = replace(added, projects=() if projects == ("*",) else projects)
     if not (given.since or given.until):
         since, until = _days(asked)

@@ -33,7 +33,7 @@ LONGEST_NAME = 4
 """Words that a tag, a project or a file of a question has at most. By eye."""
 
 _TAKEN = "\0"
-STATES = frozenset(("open", "solved", "wontfix"))
+STATES = frozenset(("open", "solved", "wontfix", "settled"))
 
 _TOKEN = r"(?:[#@]|~?\.{0,2}/)?\w[\w'./\\:+&-]*"
 
@@ -140,20 +140,23 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
         return None
     said = _pattern("short_is").sub(r"\1 is", text.lower()).replace("n't", " not")
     said = without_frame(said, tongue) if tongue else _pattern("list_frame").sub(" ", said)
+    names = "|".join(sorted((re.escape(name) for name in projects if name not in TYPE_NAMES), key=len, reverse=True))
+    is_named = compiled(rf"(?<![\w-])(?:project )?({names})(?:'s)?(?: project)?(?![\w-])" if names else r"(?!)")
+    named, whole = is_named.findall(said), said
+    said = " ".join(is_named.sub(" ", said).split())
     means: list[str] = []
     for meaning, pattern in QUESTIONS.patterns("parts").items():
         said, count = compiled(pattern).subn(_TAKEN, said)
         means += meaning.split() if count else ()
-    state = "".join(STATES & {*means}) or "open" * ("still" in means)
+    if not means:
+        named, said = [], whole
     kinds = [name for name in means if name in TYPES]
+    state = "".join(STATES & {*means}) or "open" * ("still" in means and {*kinds} <= {"issue", "handoff"})
     types = kinds or [TYPE_NAMES[name] for name in means if name in TYPE_NAMES]
     types = types or ["issue", "handoff"] * (state == "open")
     is_of_work = types and {*types} <= {"issue", "handoff"}
     if state and not (state in STATES and is_of_work and _pattern("state_asked").search(said)):
         return None
-    names = "|".join(map(re.escape, sorted(projects, key=len, reverse=True))) if means else ""
-    is_named = compiled(rf"(?<![\w-])({names})(?:'s)?(?![\w-])" if names else r"(?!)")
-    named, said = is_named.findall(said), is_named.sub(" ", said)
     number = _pattern("state_number").search(said)
     said = said.replace(number[0], _TAKEN, 1) if number else said
     among = _pattern("state_among").search(said) if state and kinds else None
@@ -165,10 +168,12 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
     filters = Filters(
         types=tuple(kind for kind in dict.fromkeys(types) if kind != "note"),
         projects=("*",) if "*" in means else tuple(named),
-        tags=SHARED.ordered(state) if state in ("solved", "wontfix") else (),
+        tags=SHARED.ordered(state) if state not in ("", "open") else (),
         without=Filters(tags=SHARED.ordered("settled")) if state == "open" else None,
     )
-    order: Order | None = "oldest" if "oldest" in means else "newest" if filters.types or "newest" in means else None
+    order: Order | None = None
+    if filters.types or {"newest", "oldest"} & {*means}:
+        order = "oldest" if "oldest" in means and "newest" not in means else "newest"
     most = COUNTS.get(number[0].strip()) or int(number[0]) if number else 1 if "one" in means else None
     return Listed(filters, state, order, most, " ".join(sought))
 
