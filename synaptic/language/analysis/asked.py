@@ -141,7 +141,7 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
     said = _pattern("short_is").sub(r"\1 is", text.lower()).replace("n't", " not")
     said = without_frame(said, tongue) if tongue else _pattern("list_frame").sub(" ", said)
     names = "|".join(sorted((re.escape(name) for name in projects if name not in TYPE_NAMES), key=len, reverse=True))
-    is_named = compiled(rf"(?<![\w-])(?:project )?({names})(?:'s)?(?: project)?(?![\w-])" if names else r"(?!)")
+    is_named = compiled(rf"(?<![\w-])(?:(?:in|of|for|on|with|from|at) )?(?:the )?({names})(?:'s)?(?![\w-])" if names else r"(?!)")
     named, whole = is_named.findall(said), said
     said = " ".join(is_named.sub(" ", said).split())
     means: list[str] = []
@@ -163,7 +163,7 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
     nothing = STOP_WORDS | QUESTIONS.listing | (QUESTIONS.beside_a_state if means else frozenset())
     parts = (said, among[1] if among else "")
     left, sought = ([word for _, word in words(part) if word not in nothing] for part in parts)
-    if left != sought:
+    if left != sought or (means and _pattern("no").search(said)):
         return None
     filters = Filters(
         types=tuple(kind for kind in dict.fromkeys(types) if kind != "note"),
