@@ -67,6 +67,8 @@ def _pairs(ranked: Sequence[Ranked], meaning: Sequence[float]) -> list[tuple[Ran
         best, later = ranked[one], ranked[other]
         if not (best.standing.dated and later.standing.dated):
             continue  # its file alone does not say when it was said
+        if len(best.met) > len(later.met):
+            continue  # what is preferred stays first
         if len({best.standing.project, later.standing.project} - {None}) > 1:
             continue  # each project decides for itself
         if later.standing.position <= best.standing.position:

@@ -94,7 +94,8 @@ def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
     of that project, is said.
     """
     given, parsed, order = request.filters, request.parsed, request.order
-    listed = listed_of(asked.text, asked.tongue, ws.index.vocabulary().projects)
+    known = ws.index.vocabulary().projects
+    listed = listed_of(asked.text, asked.tongue, known)
     is_timed = (asked.time_range or given.since or given.until) and parsed.text and request.strategy != "bounded"
     if listed is None or parsed.phrases or {"tags", "without"} & given.each().keys() & listed.filters.each().keys():
         return None
@@ -103,7 +104,7 @@ def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
     if not is_timed and (request.strategy not in ("hybrid", "smart") or request.within is not None):
         return None
     added, said = listed.filters, listed.among
-    asking = request.prefer.projects or ((request.project,) if request.project else ())
+    asking = request.prefer.projects or tuple({request.project or ""} & known)
     projects = added.projects or (asking if listed.order else ())
     added = replace(added, projects=() if projects == ("*",) else projects)
     if not (given.since or given.until):

@@ -141,17 +141,17 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
     said = _pattern("short_is").sub(r"\1 is", text.lower()).replace("n't", " not")
     said = without_frame(said, tongue) if tongue else _pattern("list_frame").sub(" ", said)
     names = "|".join(sorted((re.escape(name) for name in projects if name not in TYPE_NAMES), key=len, reverse=True))
-    is_named = compiled(rf"(?<![\w-])(?:(?:in|of|for|on|with|from|at) )?(?:the )?({names})(?:'s)?(?![\w-])" if names else r"(?!)")
-    named, whole = is_named.findall(said), said
-    said = " ".join(is_named.sub(" ", said).split())
+    before = r"(?<![\w-])(?:(?:in|of|for|on|with|from|at) )?(?:the )?"
+    is_named = compiled(rf"{before}({names})(?:'s)?(?![\w-])" if names else r"(?!)")
+    named, whole, said = is_named.findall(said), said, " ".join(is_named.sub(" ", said).split())
     means: list[str] = []
     for meaning, pattern in QUESTIONS.patterns("parts").items():
         said, count = compiled(pattern).subn(_TAKEN, said)
         means += meaning.split() if count else ()
     if not means:
         named, said = [], whole
+    state = "".join(STATES & {*means}) or "open" * ("still" in means)
     kinds = [name for name in means if name in TYPES]
-    state = "".join(STATES & {*means}) or "open" * ("still" in means and {*kinds} <= {"issue", "handoff"})
     types = kinds or [TYPE_NAMES[name] for name in means if name in TYPE_NAMES]
     types = types or ["issue", "handoff"] * (state == "open")
     is_of_work = types and {*types} <= {"issue", "handoff"}
@@ -171,9 +171,8 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
         tags=SHARED.ordered(state) if state not in ("", "open") else (),
         without=Filters(tags=SHARED.ordered("settled")) if state == "open" else None,
     )
-    order: Order | None = None
-    if filters.types or {"newest", "oldest"} & {*means}:
-        order = "oldest" if "oldest" in means and "newest" not in means else "newest"
+    oldest: Order | None = "oldest" if "oldest" in means else None
+    order = "newest" if "newest" in means or (filters.types and not oldest) else oldest
     most = COUNTS.get(number[0].strip()) or int(number[0]) if number else 1 if "one" in means else None
     return Listed(filters, state, order, most, " ".join(sought))
 
