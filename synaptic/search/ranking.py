@@ -83,9 +83,9 @@ def score_aware_rrf(
     for name in sorted(rankings):
         found = rankings[name]
         best = max(max(found.values(), default=0.0), floors.get(name, 0.0))
-        share = weights.get(name, 1.0) / best if best > 0 else 0.0
+        weight, best = (weights.get(name, 1.0), best) if best > 0 else (0.0, 1.0)
         for rank, key in enumerate(sorted(found, key=lambda key: -found[key]), start=1):
-            scores[key] = scores.get(key, 0.0) + share * found[key] / (k + rank)
+            scores[key] = scores.get(key, 0.0) + weight * (found[key] / best) / (k + rank)
     possible = sum(weights.get(name, 1.0) for name in rankings) / (k + 1)
     return {key: score / possible for key, score in scores.items()} if possible > 0 else {}
 

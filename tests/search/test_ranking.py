@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from synaptic.index.rows import instant
@@ -18,6 +18,7 @@ ages = st.floats(0, 5000)
 
 
 @given(rankings, st.floats(0.5, 100))
+@example({"lexical": {0: 5e-324}}, 1.0)
 def test_fusion_does_not_depend_on_the_order_of_the_lists(lists: dict[str, dict[int, float]], k: float) -> None:
     weights = {"lexical": 1.0, "semantic": 0.7, "third": 2.0}
     backwards = dict(reversed(lists.items()))
