@@ -116,40 +116,28 @@ def fate_of(branch: str, here: Checkout) -> str:
 
 @lru_cache(8)
 def _fates(here: Checkout, _: str) -> Mapping[str, str]:
-    """By name each branch that exists or was seen to be merged; empty if git cannot tell."""
+    """By name each branch that exists or of which git says that it was merged; empty if git cannot tell."""
     deadline = time.monotonic() + LOG_TIMEOUT_S
 
     def lines(*args: str) -> list[str]:
         return os.fsdecode(git(here.root, *args, timeout_s=max(0.01, deadline - time.monotonic())).stdout).splitlines()
 
-    refs = ("for-each-ref", "--format=%(refname:lstrip=1)", "refs/heads", "refs/remotes")
-    logs = here.common / "logs" / "refs"
+    branches = ("for-each-ref", "--format=%(refname:lstrip=1)", "refs/heads", "refs/remotes")
     try:
-        there = lines(*refs)
+        there = lines(*branches)
         ends = ({f"heads/{name}", f"remotes/origin/{name}"}.intersection(there) for name in here.defaults)
         if not (tips := sorted(next(filter(None, ends), ()))):
             return {}
-        merged = [ref for ref in lines(*refs, *(f"--merged={tip}" for tip in tips)) if not _is_fresh(logs, ref)]
+        ahead = lines(*branches, *(f"--no-merged={tip}" for tip in tips))
         said = lines("log", "--merges", "--no-show-signature", "--no-mailmap", "-1000", "--format=%s", *tips, "--")
     except JournalError:
         return {}
     for tip in tips:  # what was merged here, also where no merge commit says so
-        said += _log(logs / tip)
-    named = [found[found.lastindex or 0] for line in said if (found := _MERGE.search(line))]
-    fates = dict.fromkeys(named, "merged") | {_REMOTE.sub("", ref): "open" for ref in there}
-    return fates | {_REMOTE.sub("", ref): "merged" for ref in merged}
-
-
-def _is_fresh(logs: Path, ref: str) -> bool:
-    """Whether git's log of a branch says that it was made here, and nothing committed on it since."""
-    lines = _log(logs / ref) if ref.startswith("heads/") else []
-    return len(lines) == 1 and not lines[0].endswith(ref.removeprefix("heads"))  # that one was fetched
-
-
-def _log(path: Path) -> list[str]:
-    with suppress(OSError):
-        return small_text(path).splitlines()
-    return []
+        with suppress(OSError):
+            said += small_text(here.common / "logs" / "refs" / tip).splitlines()
+    merged = [found[found.lastindex or 0] for line in said if (found := _MERGE.search(line))]
+    known, again = ({_REMOTE.sub("", ref): "open" for ref in refs} for refs in (there, ahead))
+    return known | dict.fromkeys(merged, "merged") | again
 
 
 def _stamp(path: Path) -> str:
