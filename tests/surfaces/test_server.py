@@ -30,9 +30,8 @@ from synaptic.config import DEFAULT_MODEL
 from synaptic.errors import InvalidArgument, ModelError
 from synaptic.index.embedding import FastEmbedder
 from synaptic.models import Entry
-from synaptic.surfaces.mcp.server import build_server
+from synaptic.surfaces.mcp.server import build_server, readable
 from synaptic.surfaces.mcp.tools import BY_NAME, INSTRUCTIONS, check_arguments
-from synaptic.surfaces.mcp.transport import readable
 from synaptic.surfaces.present import CHARS_PER_TOKEN, Item, clean, fenced, listed, one_line
 
 ERAS = ("legacy", "2026-07-28")

@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import asyncio
 import importlib.metadata
+import json
 import logging
 import os
 import signal
 import sys
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
 
 import anyio
+import anyio.to_thread
 from mcp import types
 from mcp.server import Server, ServerRequestContext
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 
 from ...config import resolve_home
 from ...errors import InvalidArgument, SynapticError
@@ -32,13 +36,14 @@ from ..present import brief, one_line
 from ..wire import error_json
 from .answers import Call, answer, day_text, entry_text, for_agents, json_text, review_text, starting
 from .tools import BY_NAME, INSTRUCTIONS, TOOLS, check_arguments
-from .transport import Lines, without_surrogates
 from .worker import Worker
 
 log = logging.getLogger(__name__)
 
 WARM_UP_AFTER_S = 0.02
 """The answer that starts the warm-up is written first."""
+GRACE_S = 0.3
+"""How long the protocol may take to wind down once the client is gone."""
 HOUR_MS = 3_600_000
 
 Context = ServerRequestContext[Worker, Any]
@@ -126,6 +131,56 @@ def _always(result: Result) -> Callable[[Context, Any], Awaitable[Result]]:
         return result
 
     return answer
+
+
+# -- what comes in over stdio ------------------------------------------------------------------------------
+
+
+class Lines:
+    """The client's messages, read from fd 0, which is empty afterwards.
+
+    When they end, the process does, in GRACE_S at most, even during a call. A line that is no JSON is answered by
+    `send`: the SDK would leave it without an answer.
+    """
+
+    send: Callable[[SessionMessage], Awaitable[None]]
+
+    def __init__(self) -> None:
+        self._file = os.fdopen(os.dup(0), encoding="utf-8", errors="replace", newline="\n")
+        with Path(os.devnull).open("rb") as nothing:
+            os.dup2(nothing.fileno(), 0)
+
+    def __aiter__(self) -> Lines:
+        return self
+
+    async def __anext__(self) -> str:
+        while line := await anyio.to_thread.run_sync(self._file.readline):
+            try:
+                return readable(line)
+            except (ValueError, RecursionError) as error:
+                said = types.ErrorData(code=types.PARSE_ERROR, message=f"This line is not JSON: {error}.")
+                await self.send(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=said)))
+        ending = threading.Timer(GRACE_S, os._exit, (0,))  # a loop that has ended would end nothing
+        ending.daemon = True
+        ending.start()
+        raise StopAsyncIteration
+
+
+def readable(line: str) -> str:
+    r"""A JSON line without halves of characters (`\ud83d` alone), which become `?`.
+
+    JavaScript clients send them where they cut a text within an emoji; the SDK cannot read such a line and
+    would leave the call without an answer. Raises what `json.loads` does.
+    """
+    message = json.loads(line)
+    if "\\ud" not in line and "\\uD" not in line:
+        return line
+    return without_surrogates(json.dumps(message, ensure_ascii=False)) + "\n"
+
+
+def without_surrogates(text: str) -> str:
+    """Text that can be encoded."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 # -- tools ----------------------------------------------------------------------------------------------
