@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
 from itertools import zip_longest
 from typing import Any
 
@@ -121,19 +120,18 @@ def _kept(ws: Workspace) -> dict[str, Any]:
 def _matters(ws: Workspace, known: Mapping[int, Stored]) -> Iterator[Matter]:
     """All findings among these entries, which are in order of time; of each kind the best first."""
     now = ws.clock()
-    ago = {days: now - timedelta(days) for days in (OPEN_DAYS, UNREAD_DAYS)}
     reads = {row: standing.accesses for row, standing in ws.index.standings(list(known)).items()}
     groups: dict[tuple[str, str], list[int]] = {}
     for row, one in marked(ws, {row: one.entry for row, one in known.items()}).items():
         if one.dated:
             groups.setdefault((project_key(one.project or ""), one.type), []).append(row)
-        is_old = {days: one.dated and one.at < then for days, then in ago.items()}
+        days = (now - one.at).days if one.dated else 0
         for kind, holds in (
             ("proposed", "pin" in one.tags and not one.pin),
             ("expired", has_expired(one.expires, now.date().isoformat())),
-            ("open", is_open(one) and is_old[OPEN_DAYS]),
+            ("open", is_open(one) and days >= OPEN_DAYS),
             ("changed", one.changed_files),
-            ("unread", is_old[UNREAD_DAYS] and not reads[row] and not one.derived_id and not one.pin),
+            ("unread", days >= UNREAD_DAYS and not (reads[row] or one.derived_id or one.pin)),
         ):
             if holds:
                 yield Matter(kind, (known[row],))
@@ -166,12 +164,8 @@ def _near(ws: Workspace, rows: Sequence[int]) -> Iterator[tuple[float, int, int]
         end = min(start + AT_ONCE, len(rows))
         cosines = ws.index.scaled(vectors[start:end] @ vectors[:end].T)
         cosines[:, start:] *= np.tri(end - start, k=-1, dtype=np.float32)  # each is compared with earlier ones
-        lines, nearest = np.arange(end - start), []
-        for _ in range(MOST + 1):
-            best = cosines.argmax(axis=1)
-            nearest.append((best, cosines[lines, best]))
-            cosines[lines, best] = 0.0
-        for line in np.flatnonzero(nearest[0][1] > 0).tolist():
-            near = [(float(cosine[line]), rows[best[line]]) for best, cosine in nearest]
+        most = min(MOST + 1, end)
+        for line, places in enumerate(np.argpartition(cosines, -most, axis=1)[:, -most:].tolist()):
+            near = sorted(((float(cosines[line, place]), rows[place]) for place in places), reverse=True)
             count = max(standing_out([cosine for cosine, _ in near]), int(near[0][0] >= SAME))
             yield from ((cosine, old, rows[start + line]) for cosine, old in near[:count])
