@@ -6,7 +6,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -34,13 +33,6 @@ _INVISIBLE = re.compile(
 tag characters): a person sees nothing there, a model reads on."""
 
 
-class Level(IntEnum):
-    """How much of an entry is shown."""
-
-    TITLE = 1
-    WHOLE = 2
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
     """An entry made ready to be shown. `partial`: `text` is a passage of its content. `remark` is our own.
@@ -50,7 +42,7 @@ class Item:
 
     entry: Entry
     text: str
-    snippet: str
+    snippet: str = ""
     partial: bool = False
     superseded_by: str | None = None
     remark: str = ""
@@ -95,6 +87,11 @@ def _beginning(text: str, length: int) -> str:
     return snippet(text, lambda _: (), length=length)[0]
 
 
+def end_of(text: str, room: int) -> int:
+    """Where a beginning of a text ends that has this room: behind a line, where that costs no more than half of it."""
+    return len(text) if len(text) <= room else text.rfind("\n", room // 2, room) + 1 or room
+
+
 def fitting(sizes: Iterable[int], room: int) -> int:
     """How many of the sizes, from the first on, find room together."""
     return bisect_right(list(accumulate(sizes)), room)
@@ -131,24 +128,25 @@ def _in_list(item: Item, text: str) -> str:
     return f"{stamp}: " + "\n  ".join(line.rstrip() for line in (*said.split("\n"), item.remark) if line.strip())
 
 
-def render(item: Item, level: Level) -> str:
-    """One entry: a line for TITLE, else a block that only its own fence closes."""
-    entry = item.entry
-    if level is Level.TITLE:
-        return f"{_stamp(entry)}: {one_line(' · '.join((entry.title, *entry.marks)))}"
-    text = clean(item.text)
-    title = one_line(entry.title)
+def line_of(entry: Entry) -> str:
+    """An entry in a line: what it is, its title and its marks."""
+    return f"{_stamp(entry)}: {one_line(' · '.join((entry.title, *entry.marks)))}"
+
+
+def render(item: Item) -> str:
+    """One entry as a block that only its own fence closes."""
+    text, title = clean(item.text), one_line(item.entry.title)
     lines = [] if text.startswith(title.rstrip(".… ")) else [title]
     lines += [line for line in (_marks(item, full=item.detailed), item.remark) if line]
-    info = f"entry {_stamp(entry)}{', a part of it' if item.partial else ''}"
+    info = f"entry {_stamp(item.entry)}{', a part of it' if item.partial else ''}"
     return fenced(info, "\n".join((*lines, text, *link_lines(item.links))))
 
 
 def matter_text(matter: Matter) -> str:
-    """A finding of a review: what is said of its first entry, a title line for each, and how to answer."""
-    lines = [f"{matter.kind}: {'the first' if matter.about[1:] else 'it'} {matter.said}"]
-    lines += [render(Item(entry=one.entry, text="", snippet=""), Level.TITLE) for one in matter.about]
-    return "\n  ".join((*lines, f"synaptic review {'|'.join(matter.answers)} {matter.key}"))
+    """A finding of a review: what is said of its first entry, a line for each, and how to answer."""
+    said = f"{matter.kind}: {'the first' if matter.about[1:] else 'it'} {matter.said}"
+    command = f"synaptic review {'|'.join(matter.answers)} {matter.key}"
+    return "\n  ".join((said, *(line_of(one.entry) for one in matter.about), command))
 
 
 def fenced(info: str, body: str) -> str:

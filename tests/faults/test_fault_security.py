@@ -46,7 +46,7 @@ from synaptic.search.search import search
 from synaptic.surfaces.mcp.answers import Call, day_text
 from synaptic.surfaces.mcp.answers import answer as ask
 from synaptic.surfaces.mcp.tools import BY_NAME, TOOLS, check_arguments
-from synaptic.surfaces.present import Item, Level, clean, fenced, listed, one_line, render
+from synaptic.surfaces.present import Item, clean, fenced, listed, one_line, render
 from synaptic.verbs.browse import recent
 from synaptic.verbs.writing import delete, restore, save, update
 from synaptic.workspace.workspace import open_workspace
@@ -587,7 +587,7 @@ def items(draw: st.DrawFn) -> Item:
 @given(st.lists(items(), min_size=1, max_size=4), st.integers(200, 4_000))
 @settings(max_examples=60, deadline=None)
 def test_nothing_leaves_its_fence(shown: list[Item], room: int) -> None:
-    inside, outside_text = fences("\n\n".join(render(item, Level.WHOLE) for item in shown))
+    inside, outside_text = fences("\n\n".join(map(render, shown)))
     assert outside_text.strip() == ""
     assert all(FENCE_INFO.fullmatch(info) for info, _ in inside)
     assert [info.split()[1] for info, _ in inside] == [item.entry.id[9:] for item in shown]

@@ -9,7 +9,7 @@ from datetime import date
 from itertools import islice
 
 from ...models import Entry
-from ..present import DATA_FOLLOWS, Item, Level, clean, fenced, one_line, render
+from ..present import DATA_FOLLOWS, Item, clean, end_of, fenced, line_of, one_line, render
 
 TITLE_CHARS = 120
 PIN_CHARS = 300
@@ -87,7 +87,7 @@ def handoff_item(entry: Entry, *, today: date, later: str) -> Item:
     lines = [line for line in text.split("\n") if line.strip()]
     short = days > OLD_DAYS and len(lines) > OLD_LINES
     text = "\n".join(lines[:OLD_LINES]) if short else text
-    return Item(entry=entry, text=text, snippet="", partial=short, remark="; ".join(filter(None, (age, since))))
+    return Item(entry=entry, text=text, partial=short, remark="; ".join(filter(None, (age, since))))
 
 
 def tokens(text: str) -> int:
@@ -105,7 +105,7 @@ def title_line(entry: Entry, *, whole: bool = False) -> str:
     title, text = one_line(entry.title), one_line(entry.content) if whole else ""
     said = title if whole or len(title) <= TITLE_CHARS else f"{title[:TITLE_CHARS]}…"
     said = text if text.startswith(title.rstrip(".… ")) else f"{said}: {text}".removesuffix(": ")
-    return render(Item(entry=replace(entry, title=said), text="", snippet=""), Level.TITLE)
+    return line_of(replace(entry, title=said))
 
 
 def _left_out(shelves: Sequence[Shelf], shown: Sequence[Sequence[str]], find: str) -> str:
@@ -122,18 +122,12 @@ def _handoff(item: Item | None, room: float) -> str:
     """The hand-off whole, else as much of its beginning as there is room for; nothing where that is too little."""
     if item is None:
         return ""
-    whole = render(item, Level.WHOLE)
+    whole = render(item)
     if tokens(whole) < room:
         return whole
     left = int(room) - (tokens(whole) - tokens(item.text)) - tokens(", a part of it…")
     if left < LEAST_TOKENS:
         return ""
     end = next(islice(_PIECE.finditer(item.text), left, None), None)
-    beginning = _beginning(item.text, end.start() if end else len(item.text))
-    return render(replace(item, text=beginning, partial=True), Level.WHOLE)
-
-
-def _beginning(text: str, length: int) -> str:
-    """At most `length` characters, whole lines where that costs no more than half of them."""
-    cut = text.rfind("\n", 0, length)
-    return text[: cut if cut > length // 2 else length - 1].rstrip() + "…"
+    beginning = item.text[: end_of(item.text, end.start() - 1 if end else len(item.text))].rstrip() + "…"
+    return render(replace(item, text=beginning, partial=True))

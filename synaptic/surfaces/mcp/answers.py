@@ -24,10 +24,10 @@ from ..present import (
     CHARS_PER_TOKEN,
     DATA_FOLLOWS,
     Item,
-    Level,
     brief,
     cleaned,
     done_text,
+    end_of,
     entry_items,
     fenced,
     fitting,
@@ -146,23 +146,17 @@ def _get(ws: Workspace, call: Call) -> Answer:
     for number, size in enumerate(sizes):
         share = left // (len(sizes) - number)
         left -= min(size, share)
-    ends = {entry.id: _end(entry.content, offset, share) for entry in listing.entries}
-    shown = replace(listing, entries=tuple(replace(e, content=e.content[offset : ends[e.id]]) for e in listing.entries))
+    ends = [offset + end_of(entry.content[offset:], share) for entry in listing.entries]
+    parts = (replace(e, content=e.content[offset:end]) for e, end in zip(listing.entries, ends, strict=True))
+    shown = replace(listing, entries=tuple(parts))
     data, items, more = listing_json(shown), [], []
-    for entry, item, each in zip(listing.entries, entry_items(shown), data["entries"], strict=True):
-        if left := len(entry.content) - ends[entry.id]:
-            each |= {"truncated": True, "left": left, "next_offset": ends[entry.id]}
+    for entry, end, item, each in zip(listing.entries, ends, entry_items(shown), data["entries"], strict=True):
+        if (left := len(entry.content) - end) > 0:
+            each |= {"truncated": True, "left": left, "next_offset": end}
             said = f"{left:,} of {len(entry.content):,} characters of {entry.short_id} are left"
-            more.append(f"{said}: context_get with this id and offset={ends[entry.id]} goes on.")
+            more.append(f"{said}: context_get with this id and offset={end} goes on.")
         items.append(replace(item, partial=left > 0 or offset > 0))
-    text = "\n\n".join([DATA_FOLLOWS, *_first_notice(listing.notices), _whole(items), *more])
-    return text, data
-
-
-def _end(text: str, start: int, room: int) -> int:
-    """Where a part of a text ends that begins at `start`: behind a line, in the second half of its room."""
-    end = start + room
-    return len(text) if end >= len(text) else text.rfind("\n", end - room // 2, end) + 1 or end
+    return "\n\n".join([DATA_FOLLOWS, *_first_notice(listing.notices), *map(render, items), *more]), data
 
 
 def _update(ws: Workspace, call: Call) -> Answer:
@@ -199,10 +193,9 @@ ANSWERS: Mapping[str, Callable[[Workspace, Call], Answer]] = {
 def day_text(ws: Workspace, date: str) -> str:
     """All entries of a local date, oldest first, as fenced Markdown."""
     found = days(ws, date)
-    items = entry_items(found.found)
-    if not items:
+    if not (items := entry_items(found.found)):
         return f"No entries on {found.since}."
-    return f"{len(items)} entries of {found.since}. {DATA_FOLLOWS}\n\n{_whole(items)}"
+    return "\n\n".join([f"{len(items)} entries of {found.since}. {DATA_FOLLOWS}", *map(render, items)])
 
 
 def entry_text(ws: Workspace, id: str) -> str:
@@ -223,10 +216,6 @@ def review_text(ws: Workspace, project: str) -> str:
     return fenced(
         f"findings, {min(REVIEWED, len(found))} of {len(found)}", "\n".join(map(matter_text, found[:REVIEWED]))
     )
-
-
-def _whole(items: Sequence[Item]) -> str:
-    return "\n\n".join(render(item, Level.WHOLE) for item in items)
 
 
 # -- answers --------------------------------------------------------------------------------------------
@@ -269,7 +258,7 @@ def _found(ws: Workspace, data: Json, items: list[Item], call: Call, *, cure: st
         return f"Nothing found. {nothing}" if ws.index.counts().entries else empty, data
     head = "\n".join([*notices, f"{len(items)} of {data['total']}. {DATA_FOLLOWS}", *_counts(data)])
     room = call.room(len(items)) - len(head)
-    blocks = [render(item, Level.WHOLE) for item in items] if call.layout != "concise" else []
+    blocks = list(map(render, items)) if call.layout != "concise" else []
     shown = blocks[: fitting(map(len, blocks), room)]
     body = "\n\n".join(shown)
     if not shown:
