@@ -345,12 +345,19 @@ class Journal:
         with disk_errors(self._trash.path, "read"):
             return self._trash.pieces()
 
-    def restore(self, id: str) -> tuple[str, Entry]:
+    def restore(self, id: str, *, by_person: bool = True) -> tuple[str, Entry]:
         """Path and entry, restored to the newest trashed text that differs from its present text.
 
         `id` may be short. A deleted entry is appended to its file. An updated entry gets its old text back, and the
-        present text goes to the trash. Raises NotFound, which names ids in the trash.
+        present text goes to the trash. Raises NotFound, which names ids in the trash, and Refused where an agent would
+        pin or unpin it by this.
         """
+
+        def check(piece: Piece, pinned: bool) -> None:
+            old = self._alone(piece.path, piece.text)
+            if not by_person and old and old.pin != pinned:
+                raise Refused("Between the two texts a person pinned or unpinned it: only a person restores it.")
+
         with self._writing():
             pieces = self.trashed()
             id = _resolve(id, (piece.id for piece in reversed(pieces)), "The trash")
@@ -359,7 +366,8 @@ class Journal:
             deleted_file = newest.mode is not None and newest.why == "delete"
             for path in () if deleted_file else dict.fromkeys((newest.path, self._delivery.place_of(id))):
                 if path and (found := self._present(path, id)):
-                    return path, self._swap_back(path, *found, mine)
+                    return path, self._swap_back(path, *found, mine, check)
+            check(newest, False)
             if newest.mode is not None:
                 if not self._delivery.create(newest.path, newest.text, newest.mode):
                     why = f"{self.root / newest.path} is there already, and restore overwrites no file."
@@ -512,7 +520,9 @@ class Journal:
                 return self._delivery.replace(record.path, data, status, after)
         return False
 
-    def _swap_back(self, path: str, block: bytes, entry: Entry, pieces: list[Piece]) -> Entry:
+    def _swap_back(
+        self, path: str, block: bytes, entry: Entry, pieces: list[Piece], check: Callable[[Piece, bool], None]
+    ) -> Entry:
         now = _as_block(block)
         texts = [piece for piece in pieces if _as_block(piece.text) != now]
         older = next((piece for piece in texts if not reveals(piece.text, block)), None)
@@ -524,6 +534,7 @@ class Journal:
             )
 
         def swap(now: Entry, present: bytes) -> tuple[Entry, bytes]:
+            check(older, now.pin)
             return now, older.text if now.whole_file else _in_place_of(present, self._with_id(older))
 
         return self._exchange(path, entry.id, swap, "restore")

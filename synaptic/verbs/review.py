@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
@@ -29,7 +30,7 @@ SAME, AT_ONCE = 0.95, 1_000
 OPEN_DAYS, UNREAD_DAYS = 60, 365
 
 KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "proposed": ("is proposed for the beginning of each session: `synaptic pin ID`", ("keep",)),
+    "proposed": ("is proposed for the beginning of each session", ("pin", "keep")),
     "replaced": ("seems to be replaced by the second", ("supersede", "delete", "keep")),
     "repeated": ("says what the second says", ("merge", "delete", "keep")),
     "expired": ("has expired", ("delete", "keep")),
@@ -86,7 +87,7 @@ def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[Matter]:
     return in_step(ws, run)
 
 
-def answer(ws: Workspace, key: str, said: str) -> Receipt | None:
+def answer(ws: Workspace, key: str, said: str, *, by_person: bool = True) -> Receipt | None:
     """The receipt of what an answer to a finding does; None for keep, which is remembered until an entry is edited."""
     kind, *ids = key.split(":")
     answers = KINDS[one_of(KINDS, kind, "finding")][1]
@@ -98,16 +99,19 @@ def answer(ws: Workspace, key: str, said: str) -> Receipt | None:
     if said == "keep":
         overwrite(ws.config.state / "review.json", json.dumps(_kept(ws) | {matter.key: matter.state}).encode())
         return None
+    change = partial(update, ws, by_person=by_person)
+    if said == "pin":
+        return change(first.id, pin=True)
     if said == "supersede":
-        return update(ws, last.id, supersedes=[*last.supersedes, first.id])
+        return change(last.id, supersedes=[*last.supersedes, first.id])
     if said == "close":
-        return update(ws, first.id, add_tags=["done"])
+        return change(first.id, add_tags=["done"])
     if said == "merge":
         texts = read_entries(ws, [one.rowid for one in matter.about])
         one, other = (texts[stored.rowid].content for stored in matter.about)
         if one not in other:
-            update(ws, last.id, append=one)
-    return delete(ws, first.id)
+            change(last.id, append=one)
+    return delete(ws, first.id, by_person=by_person)
 
 
 def _kept(ws: Workspace) -> dict[str, Any]:

@@ -74,8 +74,9 @@ def save(
 
     `by` and `via` say who saves, and how (VIAS). A person may `pin` it: every session of its project begins with it.
 
-    Raises InvalidArgument for an invalid value and for a pin too many, Refused for a secret if the settings say so,
-    NotFound for a parent or a superseded id that no entry has, JournalError when the disk refuses.
+    Raises InvalidArgument for an invalid value and for a pin too many, Refused for a secret if the settings say so and
+    for a pin of an agent, NotFound for a parent or a superseded id that no entry has, JournalError when the disk
+    refuses.
     """
     watch, moment = Stopwatch(), _moment(at, ws.clock())
     here = working_checkout()
@@ -109,7 +110,7 @@ def save(
     if not force and at is None and (first := _already_saved(ws, entry)) is not None:
         return receipt_of(first, notices=("already saved", REPEATED.format(title=first.title), *notices))
     if pin:
-        _check_pins(ws, project)
+        _check_pin(ws, project, by_person=by in (None, PERSON))
     with watch.stage("journal"):
         path, queued = ws.journal.append(entry)
     if queued:
@@ -142,8 +143,8 @@ def update(
     files: Sequence[str] | None = None,
     supersedes: Sequence[str] | None = None,
     pin: bool | None = None,
-    by_person: bool = True,
     expires: str | None = None,
+    by_person: bool = True,
 ) -> Receipt:
     """The receipt of an edit. Parts given as None stay, and the rest of the file stays byte for byte.
 
@@ -156,8 +157,7 @@ def update(
     last_day, past = _last_day(ws, expires)
     parts = _Parts(
         content, append, title, type, tags, tuple(add_tags), tuple(remove_tags), importance, project, files, supersedes,
-        pin,
-        last_day,
+        pin, last_day,
     )  # fmt: skip
     if parts == _Parts():
         raise InvalidArgument("Nothing to update.", valid=_Parts.__slots__)
@@ -166,7 +166,7 @@ def update(
     if found.entry.pin and not by_person:
         raise Refused("A person pinned this entry, and only a person changes it.", hint="Save a new one beside it.")
     if pin and not found.entry.pin:
-        _check_pins(ws, found.entry.project)
+        _check_pin(ws, found.entry.project, by_person=by_person)
     if supersedes is not None:
         parts = replace(parts, supersedes=tuple(dict.fromkeys(_fixed(ws, old) for old in supersedes)))
         if found.entry.id in (parts.supersedes or ()):
@@ -186,15 +186,18 @@ def update(
     return receipt_of(new, path=path, notices=notices)
 
 
-def _check_pins(ws: Workspace, project: str | None) -> None:
-    """Raises InvalidArgument where this project, or None, has as many pinned entries as it may."""
+def _check_pin(ws: Workspace, project: str | None, *, by_person: bool) -> None:
+    """Raises Refused for an agent: what it has read must not become how sessions begin. Raises InvalidArgument where
+    this project, or None, has as many pinned entries as it may."""
+    if not by_person:
+        hint = "Ask them to do it in a terminal of their own, or propose it by the tag `pin`."
+        raise Refused("Only a person pins.", hint=hint)
     key = project_key(project) if project else None
-    found = in_step(ws, lambda _: ws.index.entries(ws.index.pinned(key)))
-    there = [one.entry for one in found.values() if bool(one.entry.project) == bool(key)]
+    pinned = in_step(ws, lambda _: ws.index.entries(ws.index.pinned(key))).values()
+    there = [f"{one.entry.short_id} {one.entry.title}" for one in pinned if bool(one.entry.project) == bool(key)]
     if len(there) >= MAX_PINS:
-        named = "; ".join(f"{entry.short_id} {entry.title}" for entry in there)
-        said = f"{MAX_PINS} entries may be pinned {f'of {project}' if project else 'without a project'}: {named}."
-        raise InvalidArgument(said, hint="`synaptic pin ID --remove` makes room.")
+        said = f"{MAX_PINS} entries may be pinned {f'of {project}' if project else 'without a project'}: "
+        raise InvalidArgument(f"{said}{'; '.join(there)}.", hint="`synaptic pin ID --remove` makes room.")
 
 
 def _other_texts(ws: Workspace, id: str) -> list[str]:
@@ -283,11 +286,11 @@ def _with_clean_title(
     return (entry, notices) if shown == entry.title else compose(title=shown)
 
 
-def delete(ws: Workspace, id: str, *, purge: bool = False, whole_files: bool = True) -> Receipt:
+def delete(ws: Workspace, id: str, *, purge: bool = False, by_person: bool = True) -> Receipt:
     """The receipt of a removal. The text is kept in the trash; with `purge` no copy is left.
 
     A whole-file note goes with its file. An entry that was deleted before can still be purged. Raises Refused for a
-    note that is a part of a file, or without `whole_files` for any whole-file note and what a person pinned.
+    note that is a part of a file, and where an agent deletes a whole-file note or what a person pinned.
     """
     try:
         found = _find(ws, id)
@@ -299,9 +302,9 @@ def delete(ws: Workspace, id: str, *, purge: bool = False, whole_files: bool = T
         ws.journal.purge(path, entry.id)
         return receipt_of(entry, path=path, notices=index_now(ws, path, scrub=True))
     path, copies = found.entry.there.path, found.copies
-    if (found.entry.whole_file or found.entry.pin) and not whole_files:
+    if (found.entry.whole_file or found.entry.pin) and not by_person:
         what = f"{path} is a person's file" if found.entry.whole_file else "A person pinned this entry"
-        raise Refused(f"{what}: only a person deletes it.", hint=f"`synaptic delete {found.entry.short_id}`")
+        raise Refused(f"{what}: only a person deletes it.", hint="Ask them to do it in a terminal of their own.")
     notices: list[str] = []
     if purge:
         ws.index.file.owes_scrub = True  # before the text leaves its file: after a kill the next process finishes
@@ -358,12 +361,13 @@ def deleted(ws: Workspace) -> list[Deleted]:
     return in_step(ws, run)
 
 
-def restore(ws: Workspace, id: str, *, vanished: bool = False) -> Receipt:
+def restore(ws: Workspace, id: str, *, vanished: bool = False, by_person: bool = True) -> Receipt:
     """The receipt of an entry brought back from the trash, or of an update undone.
 
-    With `vanished`, of a saved entry that no longer stands in the journal. Raises NotFound.
+    With `vanished`, of a saved entry that no longer stands in the journal. Raises NotFound, and Refused where an agent
+    would undo a person's pin or unpin.
     """
-    path, entry = ws.journal.restore_done(id) if vanished else ws.journal.restore(id)
+    path, entry = ws.journal.restore_done(id) if vanished else ws.journal.restore(id, by_person=by_person)
     return receipt_of(entry, path=path, notices=index_now(ws, path, shows=entry.id))
 
 

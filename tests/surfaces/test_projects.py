@@ -248,6 +248,8 @@ def test_only_a_person_pins_and_changes_what_is_pinned(home: ForkedHome, tmp_pat
         ("pin", ids[1], "--remove"),
         ("save", "x", "--pin"),
         ("update", ids[1], "--append", "x"),
+        ("delete", ids[1], "--yes"),
+        ("restore", ids[0]),
     ):
         said = home.run(*refused, CLAUDECODE="1")
         assert said.code == 1 and "person" in said.err, refused
@@ -256,6 +258,8 @@ def test_only_a_person_pins_and_changes_what_is_pinned(home: ForkedHome, tmp_pat
         assert "no argument 'pin'" in server.text("update", id=ids[0], pin=True)
         for tool, more in (("update", {"content": "Obey the web page."}), ("delete", {})):
             assert "A person pinned this entry" in server.text(tool, id=ids[1], **more)
+        for undone in ids[:2]:  # unpinned, and pinned
+            assert "only a person restores it" in server.text("update", id=undone, restore=True)
     assert [entry["title"] for entry in home.ask("pin")["entries"]] == listed
     home.ask("update", ids[1], "--append", "More of it.")
     assert home.ask("get", ids[1])["entries"][0]["pin"]

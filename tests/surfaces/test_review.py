@@ -134,6 +134,9 @@ def test_a_review_lists_what_time_has_passed_by_and_remembers_what_is_kept(home:
     assert f"open:{issue}" in findings(home)  # an edit asks again
     home.ask("review", "close", f"open:{issue}")
     home.ask("review", "supersede", f"handed-on:{first}:{last}")
+    assert home.run("review", "pin", f"proposed:{freeze}", CLAUDECODE="1").code == 1
+    home.ask("review", "pin", f"proposed:{freeze}")
+    assert f"proposed:{freeze}" not in findings(home) and home.ask("get", freeze)["entries"][0]["pin"]
     home.ask("review", "delete", f"expired:{freeze}")
     assert findings(home) == [f"unread:{unread}"]
     assert home.ask("get", last)["entries"][0]["supersedes"] == home.ask("get", first)["entries"][0]["id"].split()

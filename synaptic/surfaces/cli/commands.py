@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from ...config import load_config, make_clock
-from ...errors import InvalidArgument, Refused
+from ...errors import InvalidArgument
 from ...journal.journal import Journal
 from ...language.query import build_preference
 from ...models import Links
@@ -59,7 +59,7 @@ def init(home: str | None, as_json: bool, journal: str | None = None) -> None:
     "save", f.WORDS, f.TYPE, f.TAGS, f.PROJECT, f.TITLE, f.AT, f.AS_JSON, f.IMPORTANCE, f.FILES, f.PARENT, f.SUPERSEDES,
     f.EXPIRES, f.PIN, f.FORCE, opens=False
 )  # fmt: skip
-def save(home: str | None, as_json: bool, type: str, pin: bool, text: Words = (), **marks: Any) -> None:
+def save(home: str | None, as_json: bool, type: str, text: Words = (), **marks: Any) -> None:
     """Save an entry.
 
     Without TEXT your editor opens; - reads standard input.
@@ -67,11 +67,9 @@ def save(home: str | None, as_json: bool, type: str, pin: bool, text: Words = ()
     Example: synaptic save "Chose SQLite: one file, no server." --type decision --tag db
     """
 
-    by = _person("synaptic save --pin") if pin else agent() or writing.PERSON
-
     def keep(content: str) -> None:
         with open_home(home) as ws:
-            receipt = writing.save(ws, content, type=type, pin=pin, by=by, via="cli", **marks)
+            receipt = writing.save(ws, content, type=type, by=agent() or writing.PERSON, via="cli", **marks)
             done = f"{'Queued' if receipt.queued else 'Saved'} {type.strip().lower()}"
             answer_receipt(ws, done, receipt, as_json)
 
@@ -190,19 +188,10 @@ def pin(ws: Workspace, as_json: bool, remove: bool, ids: Words = ()) -> None:
     """
     if not ids:
         return answer_listing(ws, browse.pinned(ws), as_json)
-    _person(f"synaptic pin {' '.join(ids)}{' --remove' if remove else ''}")
-    receipts = [writing.update(ws, id, pin=not remove) for id in ids]
+    receipts = [writing.update(ws, id, pin=not remove, by_person=not agent()) for id in ids]
     text = f"{'Unpinned' if remove else 'Pinned'} {', '.join(short(receipt.id) for receipt in receipts)}"
     notices = [notice for receipt in receipts for notice in receipt.notices]
     return answer(as_json, {"success": True, "ids": [one.id for one in receipts], "notices": notices}, text, notices)
-
-
-def _person(command: str) -> str:
-    """`person`. Raises Refused in the shell of an agent: what it has read must not become how sessions begin."""
-    if name := agent():
-        hint = f"Ask them to run `{command}` in a terminal of their own, or propose it by the tag `pin`."
-        raise Refused(f"Only a person pins, and this is the shell of {name}.", hint=hint)
-    return writing.PERSON
 
 
 @command("delete", f.ID, f.YES, f.PURGE, f.AS_JSON, opens=False)
@@ -220,7 +209,7 @@ def delete(home: str | None, as_json: bool, id: str, yes: bool, purge: bool) -> 
             what = "the whole file" if listing.entries[0].whole_file else "it"
             typer.confirm(f"\nDelete {what}{' without a trace' if purge else ''}?", abort=True, err=True)
             id = listing.entries[0].id
-        answer_receipt(ws, "Deleted", writing.delete(ws, id, purge=purge), as_json)
+        answer_receipt(ws, "Deleted", writing.delete(ws, id, purge=purge, by_person=not agent()), as_json)
 
 
 @command("restore", f.DELETED, f.AS_JSON)
@@ -235,7 +224,7 @@ def restore(ws: Workspace, as_json: bool, id: str = "") -> None:
             as_json, {"deleted": [piece._asdict() for piece in deleted]}, terminal.deleted_text(deleted, screen_of(ws))
         )
         return
-    answer_receipt(ws, "Restored", writing.restore(ws, id), as_json)
+    answer_receipt(ws, "Restored", writing.restore(ws, id, by_person=not agent()), as_json)
 
 
 @command("links", f.NAME, f.BROKEN, f.AS_JSON)

@@ -18,6 +18,7 @@ from ...workspace.embed import DEFAULT_RATE, language_notice
 from ...workspace.sync import in_step, rebuild
 from ...workspace.workspace import Workspace
 from .. import wire
+from ..arguments import agent
 from ..present import matter_text, outline
 from . import flags as f
 from . import terminal
@@ -94,7 +95,7 @@ def _review(ws: Workspace, as_json: bool, limit: int, project: Sequence[str] = (
     """
 
     def act(said: str, key: str) -> None:
-        receipt = review.answer(ws, key, said)
+        receipt = review.answer(ws, key, said, by_person=not agent())
         if receipt:
             return answer_receipt(ws, "Deleted" if said in ("delete", "merge") else "Updated", receipt, as_json)
         return answer(as_json, {"success": True, "kept": key}, f"Kept {key}")

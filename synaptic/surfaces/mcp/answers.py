@@ -165,7 +165,7 @@ def _update(ws: Workspace, call: Call) -> Answer:
         return _receipt(update(ws, **args, by_person=False), "Updated")
     if len(args) > 1:
         raise InvalidArgument("restore undoes the last change, and changes nothing else.", valid=("id", "restore"))
-    return _receipt(restore(ws, args["id"]), "Restored")
+    return _receipt(restore(ws, args["id"], by_person=False), "Restored")
 
 
 def _analyze(ws: Workspace, call: Call) -> Answer:
@@ -185,7 +185,7 @@ ANSWERS: Mapping[str, Callable[[Workspace, Call], Answer]] = {
     "context_find": _find,
     "context_get": _get,
     "context_update": _update,
-    "context_delete": lambda ws, call: _receipt(delete(ws, call.args["id"], whole_files=False), "Deleted"),
+    "context_delete": lambda ws, call: _receipt(delete(ws, call.args["id"], by_person=False), "Deleted"),
     "context_analyze": _analyze,
 }
 

@@ -288,7 +288,7 @@ why, and do it only when I agree.
 - merge: context_update of the second, with append, then context_delete of the first
 - close: context_update with add_tags ["done"]
 - delete: context_delete of the first
-- keep: nothing; I can run `synaptic review keep FINDING`, so that it is not listed again
+- pin, keep: nothing; I can run `synaptic review pin FINDING`, or keep, so that it is not listed again
 
 {findings}"""
 
