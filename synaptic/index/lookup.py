@@ -11,7 +11,6 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
@@ -171,10 +170,11 @@ class Index:
 
     def flush(self) -> bool:
         """Writes what was only counted so far, unless another process is writing; True when nothing is left."""
-        if self._accessed or self._used or any(self._timed.values()):
+        counted = (self._accessed, self._used, *self._timed.values())
+        if any(counted):
             with suppress(apsw.Error, SynapticError), self.writing(0):
                 pass
-        return not (self._accessed or self._used or any(self._timed.values()))
+        return not any(counted)
 
     def _write_counted(self, db: apsw.Connection) -> None:
         db.executemany(
@@ -594,26 +594,30 @@ class Index:
         """
         condition, values = shown(filters)
         total = self.file.value(f"SELECT count(*) FROM entry e WHERE e.id IS NOT NULL {condition}", *values)
+        if first is None:
+            return total, self._in_order(filters, order, limit, after)
+        apart = filters.without or Filters()
+        others = replace(filters, without=replace(apart, projects=(*apart.projects, first)))
+        own = [] if after_first else self._in_order(replace(filters, projects=(first,)), order, limit, after)
+        return total, own + self._in_order(others, order, limit - len(own), after if after_first else None)
+
+    def _in_order(self, filters: Filters, order: Order, limit: int, after: Position | None) -> list[int]:
+        condition, values = shown(filters)
         by_time = _ORDERS[order].startswith("e.at")
         # SQLite does not see by itself that few of all have to be read
-        way = "INDEXED BY entry_at" if by_time and not conditions(filters)[0] else ""
-        parts = [(way, condition, values)]
-        if first is not None:
-            own, of = f"{condition} AND e.project_key", (*values, first)
-            parts = [("", f"{own} = ?", of), (way, f"{own} IS NOT ?", of)][after_first:]
+        way = "INDEXED BY entry_at" if by_time and not conditions(replace(filters, without=None))[0] else ""
+        sql = f"SELECT e.rowid FROM entry e {way} JOIN source s ON s.id = e.source WHERE e.id IS NOT NULL {condition}"
         found: list[int] = []
-        for (way, passing, values), dated in product(parts, (1, 0) if by_time else (None,)):
-            where = f"WHERE e.id IS NOT NULL {passing}{f' AND e.dated = {dated}' if by_time else ''}"
+        for dated in (1, 0) if by_time else (None,):
+            beyond, bound = f" AND e.dated = {dated}" if by_time else "", values
             if after is not None and dated == after[0]:
                 sign = ">" if order == "oldest" else "<"
-                where += f" AND e.at {sign}= ? AND (e.at, s.path, e.seq) {sign} (?, ?, ?)"
-                values = (*values, after[1], *after[1:])
+                beyond += f" AND e.at {sign}= ? AND (e.at, s.path, e.seq) {sign} (?, ?, ?)"
+                bound = (*values, after[1], *after[1:])
             if after is None or not dated or after[0]:
-                sql = f"SELECT e.rowid FROM entry e {way} JOIN source s ON s.id = e.source {where}"
-                rows = self.file.rows(f"{sql} ORDER BY {_ORDERS[order]} LIMIT ?", *values, limit - len(found))
-                found += (row[0] for row in rows)
-            after = None if not dated else after
-        return total, found
+                ordered = f"{sql}{beyond} ORDER BY {_ORDERS[order]} LIMIT ?"
+                found += (row[0] for row in self.file.rows(ordered, *bound, limit - len(found)))
+        return found
 
     def pinned(self, project: str | None) -> list[int]:
         """The entries that a person pinned for the project of this key and for all, oldest first.

@@ -277,11 +277,9 @@ def _read_cursor(cursor: str, order: Order) -> tuple[str | None, bool, Position]
         raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         kind, own, rest, dated, at, path, seq = json.loads(raw)
         position = (int(bool(dated)), int(at), str(path), int(seq))
-        (
-            position[1].to_bytes(8, signed=True),
-            f"{own}{path}".encode(),
-            position[3].to_bytes(8, signed=True),
-        )  # for SQLite
+        for number in position[1::2]:  # what SQLite takes
+            number.to_bytes(8, signed=True)
+        f"{own}{path}".encode()
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise InvalidArgument("The cursor is not valid.", hint="Use the cursor of the previous answer.") from error
     if kind != order:
