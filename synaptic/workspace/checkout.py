@@ -73,12 +73,6 @@ def checkout_around(folder: Path) -> Checkout | None:
     return None
 
 
-def detect_project(folder: Path) -> str | None:
-    """The name of the git repository around a folder."""
-    found = checkout_around(folder)
-    return found.project if found else None
-
-
 def working_checkout() -> Checkout | None:
     """The checkout that this process works in."""
     try:

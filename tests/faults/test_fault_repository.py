@@ -13,7 +13,7 @@ from outside import Home
 from test_fault_merge import git
 
 from synaptic.verbs.gitdriver import by_lines
-from synaptic.workspace.checkout import detect_project
+from synaptic.workspace.checkout import checkout_around
 
 pytestmark = [
     pytest.mark.fault(row=11),
@@ -197,11 +197,12 @@ PLACES = (".git", ".git/HEAD", ".git/logs/HEAD", "pointed/commondir", "pointed/H
 _LOOK = """
 import resource, sys
 from pathlib import Path
-from synaptic.workspace.checkout import detect_project, work_at_hand
+from synaptic.workspace.checkout import checkout_around, work_at_hand
 size = Path("/proc/self/statm")
 limit = 100_000_000 + (int(size.read_text().split()[0]) * resource.getpagesize() if size.exists() else 300_000_000)
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-print(repr((detect_project(Path(sys.argv[1])), work_at_hand(Path(sys.argv[1])))))
+found = checkout_around(Path(sys.argv[1]))
+print(repr((found and found.project, work_at_hand(Path(sys.argv[1])))))
 """
 
 
@@ -241,7 +242,7 @@ def test_nothing_but_small_regular_files_is_read(home: Home, tmp_path: Path, kin
 def test_links_in_a_circle_are_no_repository(tmp_path: Path) -> None:
     (tmp_path / ".git").write_text("gitdir: circle\n")
     (tmp_path / "circle").symlink_to("circle")
-    assert detect_project(tmp_path) is None
+    assert checkout_around(tmp_path) is None
 
 
 @pytest.mark.parametrize("place", ["HEAD", "commondir"])

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from synaptic import Workspace, delete, find, get, recent, restore, save, search, update
 from synaptic.errors import InvalidArgument, NotFound, SynapticError
 from synaptic.language.query import build_filters
-from synaptic.workspace.checkout import detect_project
+from synaptic.workspace.checkout import checkout_around
 
 DAY = "2026-11-21.md"
 
@@ -360,11 +360,15 @@ def test_a_worktree_belongs_to_the_project_of_its_repository(tmp_path: Path) -> 
     git(repository, "worktree", "add", "--quiet", str(tmp_path / "elsewhere" / "fix-rounding"))
     git(tmp_path, "clone", "--quiet", "--bare", str(repository), "store.git")
     git(tmp_path / "store.git", "worktree", "add", "--quiet", str(tmp_path / "checkout"))
-    assert detect_project(repository) == "ledger"
-    assert detect_project(repository / "src" / "deep") == "ledger"
-    assert detect_project(tmp_path / "elsewhere" / "fix-rounding") == "ledger"
-    assert detect_project(tmp_path / "checkout") == "store"
-    assert detect_project(tmp_path / "elsewhere") is None
+    for place, name in (
+        (repository, "ledger"),
+        (repository / "src" / "deep", "ledger"),
+        (tmp_path / "elsewhere" / "fix-rounding", "ledger"),
+        (tmp_path / "checkout", "store"),
+    ):
+        found = checkout_around(place)
+        assert found and found.project == name
+    assert checkout_around(tmp_path / "elsewhere") is None
 
 
 def test_a_project_is_the_argument_else_the_setting_else_the_working_directory(

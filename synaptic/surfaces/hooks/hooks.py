@@ -24,7 +24,7 @@ from ...language.query import terms_of
 from ...models import Filters
 from ...notes.blocks import project_key
 from ...search.search import search
-from ...workspace.checkout import detect_project
+from ...workspace.checkout import checkout_around, project_of
 from ...workspace.workspace import Workspace, open_workspace
 from ..present import DATA_FOLLOWS, one_line
 from .briefing import title_line, titles, tokens
@@ -96,7 +96,7 @@ def user_prompt(ws: Workspace, call: Call) -> str:
     prompt = prompt.replace('"', " ").replace(":", " ")  # a prompt filters nothing
     if not call.by_person or prompt.lstrip().startswith(("/", "<")) or len(terms_of(prompt)) < LEAST_WORDS:
         return ""
-    project = ws.config.project or detect_project(call.folder)
+    project = project_of(ws.config, checkout_around(call.folder))
     prefer = Filters(projects=(project_key(project),)) if project else None
     found = search(ws, prompt, strategy="hybrid", limit=PROMPT_HITS, prefer=prefer, embed_ms=0)
     if found.mode == "lexical":  # words alone do not tell what clearly fits
