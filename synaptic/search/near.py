@@ -1,6 +1,6 @@
-"""Entries that a later one seems to replace or to repeat, and open issues that it seems to settle.
+"""What a save is told of the journal: tags that fit, entries that it seems to replace, open issues that it may settle.
 
-`scripts/bench.py near` measures it. Words alone tell nothing: they find none of the held corrections.
+`scripts/bench.py near` measures what is near. Words alone tell nothing: they find none of the held corrections.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ ALIKE, APART = 0.5, 0.2
 """The least cosine, and how much nearer than all others an entry must be. Chosen on freshness.json and on the even
 cases of corrections.json in tests/data."""
 
+MAX_SUGGESTED = 5
+"""Tags; saves need no more of this room."""
+
 SETTLING = ("decision", "progress", "insight")
 """Types of entries that say how an issue ended."""
 DONE = "progress"
@@ -44,9 +47,7 @@ def near_entries(ws: Workspace, new: Entry) -> tuple[Near, ...]:
     key = new.project and project_key(new.project)
     filters = Filters(projects=(key,)) if key else Filters()
     nearest = ws.index.semantic(units([*vectors.values()])[0], filters=filters, within=None, phrases=(), limit=COMPARED)
-    cosines: dict[int, float] = {}
-    for candidate in nearest:
-        cosines.setdefault(candidate.entry_rowid, candidate.score)
+    cosines = {candidate.entry_rowid: candidate.score for candidate in reversed(nearest)}  # of its nearest passage
     found = {row: one.entry for row, one in ws.index.entries(list(cosines)).items() if row != own}
     replaced = ws.index.superseded_by([old.id for old in found.values()])
     rows = [
@@ -90,3 +91,16 @@ def lacks_a_name(old: Entry, new: Entry, stem: Callable[[str], str | None]) -> b
 def is_open(entry: Entry) -> bool:
     """Whether it is an issue that no tag calls settled."""
     return entry.type == "issue" and SHARED.settled.isdisjoint(entry.tags)
+
+
+def suggest_tags(ws: Workspace, text: str, given: Sequence[str] = ()) -> tuple[str, ...]:
+    """Tags that the journal uses, whose words the text holds, and that are not `given`; the most used first."""
+    held = stems(text, ws.index.stem)
+    fitting = []
+    uses = ws.index.vocabulary().tags
+    for tag in sorted((tag for tag in uses if uses[tag] > 1), key=lambda tag: (-uses[tag], tag)):
+        parts = tag.rpartition("/")[2].replace("_", "-").split("-")
+        sought = [ws.index.stem(part) for part in parts if part]
+        if tag not in given and sought and all(stem in held for stem in sought):
+            fitting.append(tag)
+    return tuple(fitting[:MAX_SUGGESTED])

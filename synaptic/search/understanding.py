@@ -20,7 +20,7 @@ from ..workspace.readback import read_passages
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
 from .evidence import LISTED_MOST, Evidence, Request
-from .tagging import suggest_tags
+from .near import suggest_tags
 
 BOUNDED_DAYS = 90
 """A bounded search always has a beginning: DESIGN, section 6."""

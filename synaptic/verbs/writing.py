@@ -20,8 +20,7 @@ from ..notes.blocks import check_tag, newlines, project_key, slug_tag
 from ..notes.header import check_type, unique
 from ..notes.markdown import compose_entry, new_id
 from ..notes.screening import Screen
-from ..search.near import near_entries
-from ..search.tagging import suggest_tags
+from ..search.near import near_entries, suggest_tags
 from ..workspace.changes import fingerprints, of_project
 from ..workspace.checkout import LINE_CHARS, project_of, working_checkout
 from ..workspace.embed import embed_pending
