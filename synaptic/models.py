@@ -28,7 +28,6 @@ VIAS = ("mcp", "cli", "hook", "import")
 DateSource = Literal["file", "front-matter", "comment", "git", "mtime"]
 """Where an entry's date comes from. `mtime`: from nowhere, the entry is undated; `at` is when its file changed."""
 Mode = Literal["hybrid", "lexical", "semantic"]
-MODES: tuple[Mode, ...] = get_args(Mode)
 Strategy = Literal["auto", "hybrid", "lexical", "semantic", "bounded", "smart"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 Order = Literal["relevance", "newest", "oldest", "importance", "access"]

@@ -353,11 +353,6 @@ class Journal:
         pin or unpin it by this.
         """
 
-        def check(piece: Piece, pinned: bool) -> None:
-            old = self._alone(piece.path, piece.text)
-            if not by_person and old and old.pin != pinned:
-                raise Refused("Between the two texts a person pinned or unpinned it: only a person restores it.")
-
         with self._writing():
             pieces = self.trashed()
             id = _resolve(id, (piece.id for piece in reversed(pieces)), "The trash")
@@ -366,8 +361,8 @@ class Journal:
             deleted_file = newest.mode is not None and newest.why == "delete"
             for path in () if deleted_file else dict.fromkeys((newest.path, self._delivery.place_of(id))):
                 if path and (found := self._present(path, id)):
-                    return path, self._swap_back(path, *found, mine, check)
-            check(newest, False)
+                    return path, self._swap_back(path, *found, mine, by_person)
+            self._check_pin(newest, False, by_person)
             if newest.mode is not None:
                 if not self._delivery.create(newest.path, newest.text, newest.mode):
                     why = f"{self.root / newest.path} is there already, and restore overwrites no file."
@@ -520,9 +515,12 @@ class Journal:
                 return self._delivery.replace(record.path, data, status, after)
         return False
 
-    def _swap_back(
-        self, path: str, block: bytes, entry: Entry, pieces: list[Piece], check: Callable[[Piece, bool], None]
-    ) -> Entry:
+    def _check_pin(self, piece: Piece, pinned: bool, by_person: bool) -> None:
+        old = self._alone(piece.path, piece.text)
+        if not by_person and old and old.pin != pinned:
+            raise Refused("Between the two texts a person pinned or unpinned it: only a person restores it.")
+
+    def _swap_back(self, path: str, block: bytes, entry: Entry, pieces: list[Piece], by_person: bool) -> Entry:
         now = _as_block(block)
         texts = [piece for piece in pieces if _as_block(piece.text) != now]
         older = next((piece for piece in texts if not reveals(piece.text, block)), None)
@@ -534,7 +532,7 @@ class Journal:
             )
 
         def swap(now: Entry, present: bytes) -> tuple[Entry, bytes]:
-            check(older, now.pin)
+            self._check_pin(older, now.pin, by_person)
             return now, older.text if now.whole_file else _in_place_of(present, self._with_id(older))
 
         return self._exchange(path, entry.id, swap, "restore")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SynapticError
-from ..models import Days, Entry, Facets, Hit, Listing, Receipt, SearchResult, Status, Why
+from ..models import Days, Entry, Facets, Hit, Listing, SearchResult, Status, Why
 
 if TYPE_CHECKING:
     from ..language.analysis.shapes import Analysis, NoteReading
@@ -138,11 +138,6 @@ def facets_json(facets: Facets) -> Json:
 def status_json(status: Status) -> Json:
     data: Json = as_json(status)
     return data | {"facets": facets_json(status.facets), "months": _counts(status.months)}
-
-
-def receipt_json(receipt: Receipt) -> Json:
-    data: Json = as_json(receipt)
-    return {"success": True} | data
 
 
 def matter_json(matter: Matter) -> Json:

@@ -19,6 +19,7 @@ from ..journal.disk import overwrite
 from ..models import Filters, Receipt
 from ..notes.blocks import project_key
 from ..search.near import DONE, MOST, is_open, lacks_a_name, standing_out
+from ..search.search import of_asker
 from ..workspace.changes import has_expired, marked
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
@@ -73,7 +74,7 @@ def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[Matter]:
     """The findings that were not answered with keep, the best of each kind in turn."""
 
     def run(_: object) -> list[Matter]:
-        filters = Filters(projects=tuple(map(project_key, project)))
+        filters, _ = of_asker(ws, Filters(projects=tuple(map(project_key, project))))
         rows = ws.index.listing(filters, order="oldest", limit=-1)[1]
         stored = ws.index.entries(rows)
         known = {row: stored[row] for row in rows}
@@ -115,9 +116,8 @@ def answer(ws: Workspace, key: str, said: str, *, by_person: bool = True) -> Rec
 
 
 def _kept(ws: Workspace) -> dict[str, Any]:
-    with suppress(OSError, ValueError):
-        said = json.loads((ws.config.state / "review.json").read_bytes())
-        return said if isinstance(said, dict) else {}
+    with suppress(OSError, ValueError, TypeError):
+        return dict(json.loads((ws.config.state / "review.json").read_bytes()))
     return {}
 
 

@@ -101,6 +101,10 @@ def test_an_entry_that_has_expired_stands_behind_what_fits_and_is_never_hidden(h
     home.ask("update", freeze, "--expires", "", **later)
     assert [hit["id"] for hit in home.ask(*asked, **later)["hits"]] == [freeze, other]
     assert "expires" not in home.run("get", freeze, **later).out
+    home.ask("update", freeze, "--expires", "tomorrow", **later)
+    with home.server(**later) as server:
+        server.text("update", id=freeze, expires="")
+    assert home.ask("get", freeze, **later)["entries"][0]["expires"] is None
 
 
 # -- the review ---------------------------------------------------------------------------------------------
@@ -126,6 +130,7 @@ def test_a_review_lists_what_time_has_passed_by_and_remembers_what_is_kept(home:
     others = {f"open:{issue}", f"handed-on:{first}:{last}", f"unread:{unread}"}
     assert set(findings(home)) == both | others
     assert findings(home, "--project", "other") == []
+    assert set(findings(home, "--project", "*")) == both | others
     assert len(findings(home, "--limit", "2")) == 2 and home.ask("review", "--limit", "2")["total"] == 5
 
     assert f"Kept open:{issue}" in home.run("review", "keep", f"open:{issue}").out

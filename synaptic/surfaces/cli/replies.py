@@ -46,7 +46,7 @@ def answer(as_json: bool, data: wire.Json, text: str, notices: Sequence[str] = (
 def answer_receipt(ws: Workspace, done: str, receipt: Receipt, as_json: bool) -> None:
     place = f"{'for' if receipt.queued else 'in'} {screen_of(ws).path(receipt.path)}"
     done, notices = done_text(done, receipt.notices)
-    answer(as_json, wire.receipt_json(receipt), f"{done} {short(receipt.id)} {place}", notices)
+    answer(as_json, {"success": True} | wire.as_json(receipt), f"{done} {short(receipt.id)} {place}", notices)
 
 
 def listed_id(ws: Workspace, name: str) -> str:

@@ -146,16 +146,15 @@ def _get(ws: Workspace, call: Call) -> Answer:
     for number, size in enumerate(sizes):
         share = left // (len(sizes) - number)
         left -= min(size, share)
-    ends = [offset + end_of(entry.content[offset:], share) for entry in listing.entries]
-    parts = (replace(e, content=e.content[offset:end]) for e, end in zip(listing.entries, ends, strict=True))
-    shown = replace(listing, entries=tuple(parts))
-    data, items, more = listing_json(shown), [], []
-    for entry, end, item, each in zip(listing.entries, ends, entry_items(shown), data["entries"], strict=True):
-        if (left := len(entry.content) - end) > 0:
+    data, items, more = listing_json(listing), [], []
+    for entry, item, each in zip(listing.entries, entry_items(listing), data["entries"], strict=True):
+        end = offset + end_of(entry.content[offset:], share)
+        each["content"] = part = entry.content[offset:end]
+        items.append(replace(item, text=part, partial=part != entry.content))
+        if left := len(entry.content) - end:
             each |= {"truncated": True, "left": left, "next_offset": end}
             said = f"{left:,} of {len(entry.content):,} characters of {entry.short_id} are left"
             more.append(f"{said}: context_get with this id and offset={end} goes on.")
-        items.append(replace(item, partial=left > 0 or offset > 0))
     return "\n\n".join([DATA_FOLLOWS, *_first_notice(listing.notices), *map(render, items), *more]), data
 
 

@@ -1,4 +1,4 @@
-"""The MCP server: tools, resources and a prompt over stdio, in both eras of the protocol.
+"""The MCP server: tools, resources and prompts over stdio, in both eras of the protocol.
 
 Built on the SDK's low-level `Server`, which leaves schemas, argument checks and error texts to us, where
 `MCPServer` would derive schemas with titles and null unions, drop unknown arguments and show pydantic's words.
@@ -219,7 +219,7 @@ def _error_text(error: SynapticError, as_json: bool = False) -> str:
     return for_agents(json_text(error_json(error)) if as_json else brief(str(error)))
 
 
-# -- resources and the prompt ---------------------------------------------------------------------------
+# -- resources and prompts ------------------------------------------------------------------------------
 
 _JOURNAL, _ENTRY = "synaptic://journal/", "synaptic://entry/"
 
@@ -259,7 +259,7 @@ async def _read_resource(ctx: Context, params: types.ReadResourceRequestParams) 
 
 
 async def _complete(ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
-    """The dates or ids of a template that begin as typed, newest first; nothing for the prompt."""
+    """The dates or ids of a template that begin as typed, newest first; nothing for a prompt."""
     place, typed = getattr(params.ref, "uri", ""), params.argument.value
     values: list[str] = []
     if params.argument.name in ("date", "id") and place.endswith(f"{{{params.argument.name}}}"):
@@ -292,36 +292,34 @@ why, and do it only when I agree.
 
 {findings}"""
 
-_ARGUMENTS = {
-    "handoff": ("End a session: save where things stand.", "focus", "What it is about, if not all of the session."),
-    "review": ("Tidy the journal: what repeats, contradicts or outlived other entries.", "project", "Only this one."),
+_ASKED = {
+    "handoff": (HANDOFF, "End a session: save where things stand.", "focus", "What of the session, if not all of it."),
+    "review": (REVIEW, "Tidy the journal: what repeats, contradicts or outlived others.", "project", "Only this one."),
 }
-"""By prompt: what it is for, the name of its argument, and what that is for."""
+"""By prompt: its text, what it is for, the name of its argument, and what that is for."""
 
 _PROMPTS = types.ListPromptsResult(
     prompts=[
         types.Prompt(name=name, description=said, arguments=[types.PromptArgument(name=argument, description=about)])
-        for name, (said, argument, about) in _ARGUMENTS.items()
+        for name, (_, said, argument, about) in _ASKED.items()
     ]
 )
 
 
 async def _get_prompt(ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-    if params.name not in _ARGUMENTS:
-        valid = ", ".join(_ARGUMENTS)
+    if params.name not in _ASKED:
+        valid = ", ".join(_ASKED)
         raise MCPError(code=types.INVALID_PARAMS, message=f"There is no prompt {params.name!r}. Valid: {valid}.")
-    said, argument, _ = _ARGUMENTS[params.name]
+    text, said, argument, _ = _ASKED[params.name]
     given = dict(params.arguments or {})
-    focus = one_line(given.pop(argument, ""))
+    value = one_line(given.pop(argument, ""))
     for unknown in given:
         wrong = f"{params.name} has no argument {unknown!r}. Valid: {argument}."
         raise MCPError(code=types.INVALID_PARAMS, message=wrong)
-    about = f": {focus}" if focus else ""
-    if params.name == "handoff":
-        text = HANDOFF.format(focus=about)
-    else:
-        found = await asyncio.wrap_future(ctx.lifespan_context.submit(lambda ws: review_text(ws, focus)))
-        text = REVIEW.format(focus=about, findings=found)
+    findings = ""
+    if params.name == "review":
+        findings = await asyncio.wrap_future(ctx.lifespan_context.submit(lambda ws: review_text(ws, value)))
+    text = text.format(focus=f": {value}" if value else "", findings=findings)
     message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
     return types.GetPromptResult(description=said, messages=[message])
 

@@ -103,9 +103,10 @@ def _listed(value: Any) -> Any:
 
 
 def _left_out(name: str, value: Any) -> bool:
-    """Whether a client means nothing by a value; in a text a person may mean the word null."""
-    texts = ("content", "append", "title", "query", "text")
-    return value is None or (name not in texts and (value in ("null", "None") or (value == "" and name != "project")))
+    """Whether a client means nothing by a value. A text may say null; an empty one may take a mark away."""
+    if name in ("content", "append", "title", "query", "text"):
+        return value is None
+    return value in (None, "null", "None") or (value == "" and name not in ("project", "expires"))
 
 
 _SEPARATED = {

@@ -30,8 +30,6 @@ FLUSH_EVERY_S = 10.0
 """How soon the index is told what was read."""
 RETRY_AFTER_S = 60.0
 """How long a model that could not be loaded is left alone; the embedder remembers as long why it could not."""
-
-
 FIRST_SEARCH_S = 2.0
 """How long after the first search of a connection searches wait for the model."""
 
