@@ -303,7 +303,8 @@ def delete(ws: Workspace, id: str, *, purge: bool = False, by_person: bool = Tru
     path, copies = found.entry.there.path, found.copies
     if (found.entry.whole_file or found.entry.pin) and not by_person:
         what = f"{path} is a person's file" if found.entry.whole_file else "A person pinned this entry"
-        raise Refused(f"{what}: only a person deletes it.", hint="Ask them to do it in a terminal of their own.")
+        hint = f"`synaptic delete {found.entry.short_id}`, in a terminal of their own."
+        raise Refused(f"{what}: only a person deletes it.", hint=hint)
     notices: list[str] = []
     if purge:
         ws.index.file.owes_scrub = True  # before the text leaves its file: after a kill the next process finishes

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import date
@@ -117,10 +116,9 @@ def fate_of(branch: str, here: Checkout) -> str:
 @lru_cache(8)
 def _fates(here: Checkout, _: str) -> Mapping[str, str]:
     """By name each branch that exists or of which git says that it was merged; empty if git cannot tell."""
-    deadline = time.monotonic() + LOG_TIMEOUT_S
 
     def lines(*args: str) -> list[str]:
-        return os.fsdecode(git(here.root, *args, timeout_s=max(0.01, deadline - time.monotonic())).stdout).splitlines()
+        return os.fsdecode(git(here.root, *args, timeout_s=LOG_TIMEOUT_S / 3).stdout).splitlines()
 
     branches = ("for-each-ref", "--format=%(refname:lstrip=1)", "refs/heads", "refs/remotes")
     try:
