@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 from ...errors import Changed, JournalError
 from ...journal import disk
 from ...workspace.checkout import open_regular
 from . import jsonc
-from .jsonc import Unreadable, holder
+from .jsonc import Unreadable, table
 from .parts import Part
 
 BACKUP = ".before-synaptic"
@@ -74,9 +75,9 @@ def without_part(data: bytes, part: Part, backup: bytes | None) -> bytes | None:
     return (bom + text).encode()
 
 
-def _value(text: str, path: jsonc.Path) -> object:
+def _value(text: str, path: Sequence[str]) -> object:
     with contextlib.suppress(Unreadable):
-        return holder(jsonc.parse(text), path).get(path[-1])
+        return table(jsonc.parse(text), path[:-1]).get(path[-1])
     return None
 
 

@@ -7,13 +7,14 @@ import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from . import jsonc, toml
 from .clients import DATA, Client, expand
-from .jsonc import Unreadable, holder
-from .server import Judgement, Server, judge
+from .jsonc import Unreadable, table
+from .server import NAME, Judgement, Server, judge
 
 TIMEOUT_S = 10
 """What a client waits for a hook; a hook gives up sooner, by its own `timeout_s`."""
@@ -37,7 +38,7 @@ class Part:
     put: Callable[[str], str]
     drop: Callable[[str], str]
     check: str = ""
-    holders: Sequence[jsonc.Path] = ()
+    holders: Sequence[Sequence[str]] = ()
 
 
 def parts_of(
@@ -64,7 +65,7 @@ def _server(client: Client, file: Path, server: Server) -> Part:
     path, shape = client.path, client.shape(server)
 
     def judged(text: str) -> Judgement:
-        return judge(holder(form.parse(text), path).get(path[-1]), server)
+        return judge(table(form.parse(text), path[:-1]).get(NAME), server)
 
     def put(text: str) -> str:
         if judged(text).state == "not registered":
@@ -83,63 +84,56 @@ def _hooks(client: Client, file: Path, server: Server, events: Sequence[str]) ->
     wanted = {name: server.hook(event, client.name) for event, name in names.items() if event in events}
 
     def judged(text: str) -> Judgement:
-        found = {(event, command) for (event, *_), command in _ours(text).items()}
+        found = {(event, hook["command"]) for event, _, hook in _ours(jsonc.parse(text))}
         if not found or found == set(wanted.items()):
             return Judgement("registered" if found else "not registered")
         programs = (match[2] for _, command in found if (match := _PROGRAM.match(command)))
         lost = next((program for program in programs if shutil.which(program) is None), None)
         return Judgement("gone", Server(lost, ()), gone=True) if lost else Judgement("other program")
 
-    def put(text: str) -> str:
-        there = _ours(text)
-        for event, group, number in reversed(there):
-            if event not in wanted:
-                text = _without(text, event, group, number)
+    def written(text: str, wanted: Mapping[str, str]) -> str:
+        data = jsonc.parse(text)
+        there = _ours(data)
+        if not (there or wanted):
+            return text
+        events = table(data, ("hooks",))
+        for event, (number, place), hook in reversed(there):
+            group = events[event][number]["hooks"]
+            if event in wanted:
+                hook["command"] = wanted[event]
+            elif len(group) > 1:
+                del group[place]
             else:
-                text = jsonc.put(text, ("hooks", event, group, "hooks", number, "command"), wanted[event])
+                del events[event][number]
         for event in [name for name in wanted if name not in {event for event, *_ in there}]:
             hook = {"type": "command", "command": wanted[event], "timeout": TIMEOUT_S * client.hooks["second"]}
-            if groups := holder(jsonc.parse(text), ("hooks", event)).get(event):
-                # at the end: Codex knows the hooks that a person approved by their places
-                text = jsonc.put(text, ("hooks", event, len(groups)), {"hooks": [hook]})
-            else:
-                text = jsonc.put(text, ("hooks", event), [{"hooks": [hook]}])
-        return text
-
-    def drop(text: str) -> str:
-        for event, group, number in reversed(_ours(text)):
-            text = _without(text, event, group, number)
-        return text
+            if not isinstance(events.setdefault(event, []), list):
+                raise Unreadable(1, f"hooks.{event} is no array")
+            events[event].append({"hooks": [hook]})  # the last: Codex knows the hooks that it may run by their places
+        return jsonc.rewrite(text, data)
 
     made = (*(("hooks", name) for name in names.values()), ("hooks",))
     noun = f"hooks ({', '.join(event for event in names if names[event] in wanted)})"
+    put, drop = partial(written, wanted=wanted), partial(written, wanted={})
     return Part("hooks", noun, file, judged, put, drop, client.hooks["check"], made)
 
 
-def _ours(text: str) -> dict[tuple[str, int, int], str]:
-    """The commands of Synaptic's hooks by (event, number of the group, number in the group)."""
-    events = holder(jsonc.parse(text), ("hooks", "")).items()
-    return {
-        (str(event), number, place): hook["command"]
-        for event, groups in events
+def _ours(data: Any) -> list[tuple[str, tuple[int, int], dict[str, Any]]]:
+    """Synaptic's hooks, each with its event, the number of its group, and its number in the group."""
+    return [
+        (event, (number, place), hook)
+        for event, groups in table(data, ("hooks",)).items()
         for number, group in enumerate(groups if isinstance(groups, list) else ())
-        for place, hook in enumerate(group.get("hooks", ()) if isinstance(group, dict) else ())
+        for place, hook in enumerate(group.get("hooks") or () if isinstance(group, dict) else ())
         if isinstance(hook, dict) and _OURS.search(str(hook.get("command")))
-    }
-
-
-def _without(text: str, event: str, group: int, number: int) -> str:
-    """The text without this hook, and without its group where it was alone in it."""
-    path: jsonc.Path = ("hooks", event, group)
-    alone = len(holder(jsonc.parse(text), (*path, "hooks"))["hooks"]) == 1
-    return jsonc.drop(text, path if alone else (*path, "hooks", number))
+    ]
 
 
 def unapproved(file: Path, text: str, config: str) -> tuple[str, ...]:
     """The events of Synaptic's hooks that Codex does not run, as its config.toml has them neither approved nor on."""
     states = toml.parse(config).get("hooks", {}).get("state", {})
     waiting = []
-    for event, group, number in _ours(text):
+    for event, (group, number), _ in _ours(jsonc.parse(text)):
         label = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", event).lower()
         state = states.get(f"{file}:{label}:{group}:{number}", {})
         if "trusted_hash" not in state or state.get("enabled") is False:

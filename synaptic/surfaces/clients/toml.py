@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
 
-from .jsonc import Unreadable, holder
+from .jsonc import Unreadable, table
 
 _LINE = re.compile(r"line (\d+)")
 
@@ -29,7 +29,7 @@ def parse(text: str) -> Any:
 def put(text: str, path: Sequence[str], value: Any) -> str:
     """The text with `value` at `path`. Raises Unreadable."""
     wanted = parse(text)
-    holder(wanted, path)[path[-1]] = value
+    table(wanted, path[:-1])[path[-1]] = value
     longer = _with_table_at_end(text, path, value)
     return longer if _says(longer, wanted) else _edited(text, path, wanted, value)
 
@@ -37,13 +37,13 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
 def drop(text: str, path: Sequence[str]) -> str:
     """The text without what stands at `path`. Raises Unreadable."""
     wanted = parse(text)
-    table = holder(wanted, path)
-    if path[-1] not in table:
+    holder = table(wanted, path[:-1])
+    if path[-1] not in holder:
         return text
-    value = _full(table[path[-1]])
+    value = _full(holder[path[-1]])
     if isinstance(value, dict) and (inner := [name for name, each in value.items() if isinstance(each, dict)]):
         return drop(drop(text, (*path, inner[0])), path)  # its own tables may stand elsewhere
-    del table[path[-1]]
+    del holder[path[-1]]
     lines, left = text.splitlines(keepends=True), _edited(text, path, wanted).splitlines(keepends=True)
     above = [line for line, _ in takewhile(lambda pair: pair[0] == pair[1], zip(lines, left, strict=False))]
     below = left[len(above) :]
