@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Sequence
 from pathlib import Path
 
 from ...errors import Changed, JournalError
@@ -61,24 +60,19 @@ def without_part(data: bytes, part: Part, backup: bytes | None) -> bytes | None:
     """
     before = ""
     with contextlib.suppress(Unreadable):
+        clean = part.judge(text_of(backup)).state == "not registered"
         before = text_of(backup)
-        clean = part.judge(before).state == "not registered"
         if backup is not None and clean and with_part(backup, part) == data:
             return backup
     bom, text = _text(data)
     text = part.drop(text)
     for path in part.holders:
-        if _value(text, path) in ({}, []) and _value(before, path) is None:
+        now, then = (table(jsonc.parse(each), path[:-1]).get(path[-1]) for each in (text, before))
+        if now in ({}, []) and then is None:
             text = jsonc.drop(text, path)
     if backup is None and text.strip() in ("", "{}"):
         return None
     return (bom + text).encode()
-
-
-def _value(text: str, path: Sequence[str]) -> object:
-    with contextlib.suppress(Unreadable):
-        return table(jsonc.parse(text), path[:-1]).get(path[-1])
-    return None
 
 
 def write(

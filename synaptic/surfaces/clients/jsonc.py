@@ -81,7 +81,10 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
 def drop(text: str, path: Sequence[str]) -> str:
     """The text without what stands at `path`; an object that thereby gets empty stays. Raises Unreadable."""
     wanted = parse(text)
-    table(wanted, path[:-1]).pop(path[-1], None)
+    holder = table(wanted, path[:-1])
+    if path[-1] not in holder:
+        return text
+    del holder[path[-1]]
     return rewrite(text, wanted)
 
 

@@ -89,7 +89,7 @@ def _hooks(client: Client, file: Path, server: Server, events: Sequence[str]) ->
             return Judgement("registered" if found else "not registered")
         programs = (match[2] for _, command in found if (match := _PROGRAM.match(command)))
         lost = next((program for program in programs if shutil.which(program) is None), None)
-        return Judgement("gone", Server(lost, ()), gone=True) if lost else Judgement("other program")
+        return Judgement("gone", Server(lost, ())) if lost else Judgement("other program")
 
     def written(text: str, wanted: Mapping[str, str]) -> str:
         data = jsonc.parse(text)

@@ -24,7 +24,7 @@ class Step:
     """What is with a part of one client, and what is to be done: register, update, remove, nothing, leave, or fail.
 
     `by` is the client's own command that does it; without one the file goes from `old` to `new`, None being no
-    file. `snippet` is what a person would paste into the file. `backup` was made when it was done. `within` is the
+    file. `backup` was made when it was done. `within` is the
     project that the file must not lead out of. `waits` are the events of hooks that their user has not approved,
     and `plugin` says whether a plugin works that brings this part as well; None where there is none.
     """
@@ -48,10 +48,6 @@ class Step:
     @property
     def file(self) -> Path:
         return self.part.file
-
-    @property
-    def snippet(self) -> str:
-        return self.part.put("")
 
     @property
     def changes(self) -> bool:

@@ -87,7 +87,6 @@ class Judgement:
 
     state: str
     server: Server | None = None
-    gone: bool = False
     off: bool = False
 
 
@@ -98,15 +97,14 @@ def judge(entry: object, wanted: Server) -> Judgement:
     server = _server_of(entry)
     if server is None:
         return Judgement("different")
-    gone = shutil.which(server.command) is None
     assert isinstance(entry, dict)
     off = entry.get("disabled") is True or entry.get("enabled") is False
     if not _is_usual(server) or any(server.env.get(name) != value for name, value in wanted.env.items()):
-        return Judgement("different", server, gone, off)
-    if gone:
-        return Judgement("gone", server, gone, off)
+        return Judgement("different", server, off)
+    if shutil.which(server.command) is None:
+        return Judgement("gone", server, off)
     same = server.args == wanted.args and _same_file(server.command, wanted.command)
-    return Judgement("registered" if same else "other program", server, gone, off)
+    return Judgement("registered" if same else "other program", server, off)
 
 
 def _is_usual(server: Server) -> bool:
