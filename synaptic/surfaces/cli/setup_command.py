@@ -130,7 +130,10 @@ def _serve(
     if not done:
         remarks.append("Synaptic is registered with no client." if remove else "No client was found on this machine.")
     if absent:
-        remarks.append(_not_found(absent))
+        titles = ", ".join(f"{client.title} ({client.name})" for client in absent)
+        remarks.append(
+            f"Not found: {titles}.\n`synaptic setup NAME` registers one all the same, --print shows what to paste."
+        )
     if dry_run:
         remarks.append("Nothing was changed.")
     data = {
@@ -196,21 +199,21 @@ def _intent(step: Step, to: Screen) -> str:
     """What is going to be done with one client."""
     file, (there, gone) = to.path(step.file), _there(step)
     again = f"synaptic setup {step.client.name}" + (" --scope project" if step.scope == "project" else "")
-    same = f"{again} --project {shlex.quote(step.wanted.project)}" if step.wanted.project else again
     leaves = (
         f"{file} registers it in another way, which is left as it is: {there}{gone}\n"
         f"  Wanted: {step.wanted.line}\n"
-        f"  To have that: {again} --remove, then {same}"
+        f"  To have that: {again} --remove, then this again"
     )
-    noun, only = step.part.noun, "nothing else is in it"
-    what = "this program" if step.part.name == "server" else noun
+    noun, what = step.part.noun, "this program" if step.part.name == "server" else step.part.noun
     beside = f", in place of {there}" if step.judged.server else ""
     said = {
         "fail": f"{_why(step, file)} It is left as it is.",
         "leave": leaves,
         "register": f"makes {file}, with {noun}" if step.old is None else f"adds {noun} to {file}",
         "update": f"puts {what} into {file}{beside}",
-        "remove": f"takes {noun} out of {file}" if step.new is not None else f"removes {file}; {only}",
+        "remove": f"takes {noun} out of {file}"
+        if step.new is not None
+        else f"removes {file}, which holds nothing else",
         "nothing": _state(step, file),
     }[step.action]
     if step.by and step.changes:
@@ -222,7 +225,7 @@ def _outcome(step: Step, after: Step, to: Screen, *, dry_run: bool, remove: bool
     """What became of it, and the next thing to do; empty where there is nothing to add."""
     if after.action == "fail":
         failed = "" if step.action == "fail" else f"Failed. {after.why}\n"
-        what = f"what stands at {'.'.join(after.client.path)}" if after.part.name == "server" else after.part.noun
+        what = f"what stands at {after.client.key}.{NAME}" if after.part.name == "server" else after.part.noun
         help = f"Take {what} out of it."
         if not remove:
             help = f"Paste this into {to.path(after.file)}:\n{after.part.put('').rstrip()}"
@@ -294,9 +297,3 @@ def _part_as_json(step: Step, *, done: bool) -> dict[str, Any]:
         "waits": list(step.waits),
         "plugin": step.plugin,
     }
-
-
-def _not_found(clients: Sequence[Client]) -> str:
-    """Which clients are not on this machine, and what to do about that."""
-    names = ", ".join(f"{client.title} ({client.name})" for client in clients)
-    return f"Not found: {names}.\n`synaptic setup NAME` registers one all the same, --print shows what to paste."

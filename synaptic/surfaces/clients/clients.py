@@ -30,31 +30,24 @@ class Client:
     name: str
     title: str
     key: str
-    form: str
+    entry: Mapping[str, Any]
     user: Sequence[str]
     check: str
     project: Sequence[str] = ()
     programs: Sequence[str] = ()
     signs: Sequence[str] = ()
     command: Sequence[str] = ()
+    env_flag: str = ""
     removal: Sequence[str] = ()
     keeps_file: bool = False
     memory: Mapping[str, str] = field(default_factory=dict)
     hooks: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def path(self) -> tuple[str, str]:
-        """Where the entry stands in the file."""
-        return self.key, NAME
-
     def shape(self, server: Server) -> dict[str, Any]:
         """The entry of this server."""
-        if self.form == "one-list":
-            entry: dict[str, Any] = {"type": "local", "command": [server.command, *server.args], "enabled": True}
-            return entry | ({"environment": server.env} if server.env else {})
-        entry = {"type": "stdio"} if self.form == "typed" else {}
-        entry |= {"command": server.command, "args": list(server.args)}
-        return entry | ({"env": server.env} if server.env else {})
+        words = [server.command, *server.args]
+        said = {"{command}": words[0], "{args}": words[1:], "{words}": words, "{env}": server.env}
+        return {name: said.get(value, value) for name, value in self.entry.items() if value != "{env}" or server.env}
 
     def file(self, scope: str, where: Mapping[str, Path]) -> Path:
         """The configuration of this scope."""

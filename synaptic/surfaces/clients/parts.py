@@ -62,7 +62,7 @@ def parts_of(
 
 def _server(client: Client, file: Path, server: Server) -> Part:
     form: Any = toml if file.suffix == ".toml" else jsonc
-    path, shape = client.path, client.shape(server)
+    path, shape = (client.key, NAME), client.shape(server)
 
     def judged(text: str) -> Judgement:
         return judge(table(form.parse(text), path[:-1]).get(NAME), server)

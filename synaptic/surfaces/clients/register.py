@@ -24,9 +24,9 @@ class Step:
     """What is with a part of one client, and what is to be done: register, update, remove, nothing, leave, or fail.
 
     `by` is the client's own command that does it; without one the file goes from `old` to `new`, None being no
-    file. `backup` was made when it was done. `within` is the
-    project that the file must not lead out of. `waits` are the events of hooks that their user has not approved,
-    and `plugin` says whether a plugin works that brings this part as well; None where there is none.
+    file. `backup` was made when it was done. `within` is the project that the file must not lead out of. `waits` are
+    the events of hooks that their user has not approved, and `plugin` says whether a plugin works that brings this
+    part as well; None where there is none.
     """
 
     client: Client
@@ -82,9 +82,10 @@ def plan(
 ) -> Step:
     """The step for this part of the client. It reads, and changes nothing."""
     within = where["project"] if scope == "project" else None
-    step = Step(client, scope, part, client.found(where), Judgement("unreadable"), wanted, within=within)
-    if client.name == "claude-code" and part.name != "guidance":
-        step = replace(step, plugin=plugin(where))
+    bundled = plugin(where) if client.name == "claude-code" and part.name != "guidance" else None
+    step = Step(
+        client, scope, part, client.found(where), Judgement("unreadable"), wanted, within=within, plugin=bundled
+    )
     try:
         step = replace(step, old=files.read(part.file, within))
         text = files.text_of(step.old)
@@ -151,14 +152,9 @@ def _own_command(step: Step) -> tuple[str, ...]:
         return ()
     if step.old is not None and not client.keeps_file:
         return ()
-    words: list[str] = [program]
-    for word in client.command:
-        if word.startswith("{env:"):
-            flag = word[len("{env:") : -1]
-            words += [part for name, value in server.env.items() for part in (flag, f"{name}={value}")]
-        else:
-            words += [server.command, *server.args] if word == "{server}" else [word]
-    return tuple(words)
+    env = (word for name, value in server.env.items() for word in (client.env_flag, f"{name}={value}"))
+    filled = {"{env}": [*env], "{server}": [server.command, *server.args]}
+    return (program, *(part for word in client.command for part in filled.get(word, [word])))
 
 
 def _run(command: tuple[str, ...]) -> None:

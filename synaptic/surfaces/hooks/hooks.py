@@ -28,9 +28,8 @@ from ...workspace.checkout import detect_project
 from ...workspace.workspace import Workspace, open_workspace
 from ..present import DATA_FOLLOWS, one_line
 from .briefing import title_line, titles, tokens
-from .log import append
 from .session import Call, brief_session
-from .stop import ASK, note, stop
+from .stop import ASK, append, note, stop
 
 PROMPT_HITS = 3
 LEAST_WORDS = 3

@@ -9,11 +9,11 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
+from ...journal.disk import overwrite
 from ...models import Filters
 from ...workspace.checkout import checkout_around, open_regular
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from .log import append
 from .session import Call
 
 ASK = (
@@ -25,6 +25,8 @@ ASK = (
 TURNS = 10
 FILES = 20_000
 """What changed beyond so many files of a checkout is not seen."""
+
+LOG_BYTES = 1_000_000
 
 _BUILT = {"node_modules", "target", "build", "dist", "venv", "__pycache__"}
 
@@ -89,3 +91,12 @@ def _saved(ws: Workspace, began: datetime) -> bool:
     _, rowids = ws.index.listing(Filters(since=began.date().isoformat()), order="newest", limit=100)
     entries = (stored.entry for stored in ws.index.entries(rowids).values())
     return any(entry.at >= began.replace(microsecond=0) and not entry.derived_id for entry in entries)
+
+
+def append(path: Path, line: str) -> None:
+    """Appends the line to a log of several processes, shortened where it would exceed `LOG_BYTES`. Raises OSError."""
+    data = f"{line}\n".encode()
+    if path.exists() and path.stat().st_size + len(data) > LOG_BYTES:
+        overwrite(path, path.read_bytes()[-LOG_BYTES // 2 :].partition(b"\n")[2])
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as log:
+        log.write(data)
