@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import os
 import stat
@@ -16,8 +17,6 @@ from .parts import Part
 
 BACKUP = ".before-synaptic"
 """What the copy of a file as it was before the first change is called, after the file's name."""
-
-_BOM = "\ufeff"
 
 
 def backup_of(file: Path) -> Path:
@@ -44,13 +43,15 @@ def kept(file: Path) -> bytes | None:
 
 def text_of(data: bytes | None) -> str:
     """The text of a file, without its byte order mark. Raises Unreadable."""
-    return _text(data)[1]
+    try:
+        return (data or b"").decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Unreadable((data or b"").count(b"\n", 0, error.start) + 1, "it is not UTF-8") from None
 
 
 def with_part(data: bytes | None, part: Part) -> bytes:
     """The file's bytes with the part. Raises Unreadable where that would change something else."""
-    bom, text = _text(data)
-    return (bom + part.put(text)).encode()
+    return _bom(data) + part.put(text_of(data)).encode()
 
 
 def without_part(data: bytes, part: Part, backup: bytes | None) -> bytes | None:
@@ -64,58 +65,50 @@ def without_part(data: bytes, part: Part, backup: bytes | None) -> bytes | None:
         before = text_of(backup)
         if backup is not None and clean and with_part(backup, part) == data:
             return backup
-    bom, text = _text(data)
-    text = part.drop(text)
+    text = part.drop(text_of(data))
     for path in part.holders:
         now, then = (table(jsonc.parse(each), path[:-1]).get(path[-1]) for each in (text, before))
         if now in ({}, []) and then is None:
             text = jsonc.drop(text, path)
     if backup is None and text.strip() in ("", "{}"):
         return None
-    return (bom + text).encode()
+    return _bom(data) + text.encode()
 
 
-def write(
-    file: Path, old: bytes | None, new: bytes | None, within: Path | None = None, *, keep: bool = True
-) -> Path | None:
-    """Replaces `old` by `new` in one step (None: no file), and returns the path of the backup if one was made.
+def write(file: Path, old: bytes | None, new: bytes | None, within: Path | None = None) -> None:
+    """Replaces `old` by `new` in one step (None: no file).
 
-    A link is written through, but for one that leads out of `within`; what a link within it points to is not copied.
-    Mode and owner stay. Without `keep` no backup is made. Raises Changed when somebody else wrote meanwhile.
+    A link is written through, but for one that leads out of `within`. Mode and owner stay. Raises JournalError, and
+    Changed when somebody else wrote meanwhile.
     """
     target = _target(file, within)
-    backup = backup_of(file)
     with disk.disk_errors(file):
         if old is None:
-            assert new is not None
             disk.make_dirs(target.parent, private=False)
-            disk.create(target, new, private=False)
-            return None
-        if new is None:
+            disk.create(target, new or b"", private=False)
+        elif new is None:
             target.unlink()
             with contextlib.suppress(OSError):
                 target.parent.rmdir()  # a folder that was made for it
-            return None
-        made = keep and (within is None or target == file) and _back_up(target, backup, old)
-        try:
-            if not disk.replace(target, old, target.stat().st_ino, new):
-                raise Changed(f"{file} was changed by another program meanwhile.", hint="Run this again.")
-        except (OSError, Changed):
-            if made:
-                backup.unlink()
-            raise
-        if kept(file) == new:
-            backup.unlink()  # nothing is left that it could undo
-            return None
-    return backup if made else None
+        elif not disk.replace(target, old, target.stat().st_ino, new):
+            raise Changed(f"{file} was changed by another program meanwhile.", hint="Run this again.")
 
 
-def keep_copy(file: Path, data: bytes | None) -> Path | None:
-    """The backup of a file that another program is about to change, if one was made."""
-    if data is None:
+def back_up(file: Path, data: bytes | None, within: Path | None) -> Path | None:
+    """The backup, if it was made now: there is one only, of what was there first.
+
+    What a link within a project points to is not copied.
+    """
+    target, backup = _target(file, within), backup_of(file)
+    if data is None or (within is not None and target != file):
         return None
     with disk.disk_errors(file, "backed up"):
-        return backup_of(file) if _back_up(file.resolve(), backup_of(file), data) else None
+        try:
+            disk.create(backup, data, private=True)
+        except FileExistsError:
+            return None
+        backup.chmod(stat.S_IMODE(target.stat().st_mode))
+    return backup
 
 
 def _target(file: Path, within: Path | None) -> Path:
@@ -129,20 +122,5 @@ def _target(file: Path, within: Path | None) -> Path:
     return target
 
 
-def _back_up(target: Path, backup: Path, data: bytes) -> bool:
-    """True when the backup was made now; there is one only, of what was there first."""
-    try:
-        disk.create(backup, data, private=True)
-    except FileExistsError:
-        return False
-    backup.chmod(stat.S_IMODE(target.stat().st_mode))
-    return True
-
-
-def _text(data: bytes | None) -> tuple[str, str]:
-    """(byte order mark, text)."""
-    try:
-        text = (data or b"").decode()
-    except UnicodeDecodeError as error:
-        raise Unreadable((data or b"").count(b"\n", 0, error.start) + 1, "it is not UTF-8") from None
-    return (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
+def _bom(data: bytes | None) -> bytes:
+    return codecs.BOM_UTF8 if (data or b"").startswith(codecs.BOM_UTF8) else b""

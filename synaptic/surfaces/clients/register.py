@@ -102,24 +102,24 @@ def carry_out(step: Step) -> Step:
     """The step after it was done; one that failed says why."""
     if not step.changes:
         return step
+    backup = None
     try:
-        if not step.by:
-            mine = step.action == "update" and files.without_part(step.old or b"", step.part, None) is None
-            backup = files.write(step.file, step.old, step.new, step.within, keep=not mine)
-            return replace(step, backup=backup)
-        backup = files.keep_copy(step.file, step.old)
-        _run(step.by)
-        state = step.part.judge(files.text_of(files.read(step.file))).state
-        if state != ("not registered" if step.action == "remove" else "registered"):
-            raise JournalError(f"It said it did, and {step.file} says: {state}.")
-        if step.action == "remove":
-            files.backup_of(step.file).unlink(missing_ok=True)  # the client writes that file anew all the time
-            backup = None
-        return replace(step, backup=backup)
-    except Unreadable as problem:
-        return replace(step, action="fail", why=f"{step.file}, {problem}")
-    except (SynapticError, OSError) as problem:
+        mine = step.action == "update" and files.without_part(step.old or b"", step.part, None) is None
+        if step.by or (step.new is not None and not mine):
+            backup = files.back_up(step.file, step.old, step.within)
+        if step.by:
+            _run(step)
+        else:
+            files.write(step.file, step.old, step.new, step.within)
+    except (Unreadable, SynapticError, OSError) as problem:
+        if backup:
+            backup.unlink()
         return replace(step, action="fail", why=str(problem))
+    undone = step.new is not None and step.new == files.kept(step.file)
+    if undone or (step.by and step.action == "remove"):
+        files.backup_of(step.file).unlink(missing_ok=True)  # nothing is left that it could undo
+        backup = None
+    return replace(step, backup=backup)
 
 
 def _registration(step: Step) -> Step:
@@ -157,10 +157,11 @@ def _own_command(step: Step) -> tuple[str, ...]:
     return (program, *(part for word in client.command for part in filled.get(word, [word])))
 
 
-def _run(command: tuple[str, ...]) -> None:
+def _run(step: Step) -> None:
+    """Lets the client do it. Raises JournalError where it does not."""
     try:
         done = subprocess.run(
-            command,
+            step.by,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -173,3 +174,6 @@ def _run(command: tuple[str, ...]) -> None:
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1]
         raise JournalError(f"It ended with {done.returncode} and said: {said}")
+    state = step.part.judge(files.text_of(files.read(step.file))).state
+    if state != ("not registered" if step.action == "remove" else "registered"):
+        raise JournalError(f"It said it did, and {step.file} says: {state}.")

@@ -63,12 +63,11 @@ def _says_nothing(line: str) -> bool:
 def _with_table_at_end(text: str, path: Sequence[str], value: Any) -> str:
     import tomlkit
 
-    table = {name: _inline(each) for name, each in value.items()} if isinstance(value, dict) else value
     for name in reversed(path):
-        table = {name: table}
+        value = {name: value}
     newline = "\r\n" if "\r\n" in text else "\n"
     end = newline if text and not text.endswith("\n") else ""
-    return text + end + (newline if text else "") + tomlkit.dumps(table).replace("\n", newline)
+    return text + end + (newline if text else "") + tomlkit.dumps(value).replace("\n", newline)
 
 
 def _edited(text: str, path: Sequence[str], wanted: Any, value: Any = None) -> str:
@@ -87,23 +86,13 @@ def _edited(text: str, path: Sequence[str], wanted: Any, value: Any = None) -> s
         if value is None:
             del table[path[-1]]
         else:
-            table[path[-1]] = _inline(value)
+            table[path[-1]] = value
         text = tomlkit.dumps(document)
     except (TOMLKitError, KeyError, ValueError):
         text = ""
     if not _says(text, wanted):
         raise Unreadable(1, "it cannot be changed without changing something else")
     return text
-
-
-def _inline(value: Any) -> Any:
-    import tomlkit
-
-    if not isinstance(value, dict):
-        return value
-    inner = tomlkit.inline_table()
-    inner.update({name: _inline(each) for name, each in value.items()})
-    return inner
 
 
 def _says(text: str, wanted: Any) -> bool:
