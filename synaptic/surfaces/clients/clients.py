@@ -76,23 +76,22 @@ class Client:
 
 def folders(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> dict[str, Path]:
     """The folders that the clients' paths begin with, on this machine."""
+
+    def told(name: str, usual: Path) -> Path:
+        return Path(environ.get(name) or usual)
+
     home = Path.home()
-    config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
-    app = config
-    if platform == "darwin":
-        app = home / "Library" / "Application Support"
-    elif platform == "win32":
-        app = Path(environ.get("APPDATA") or home / "AppData" / "Roaming")
-    zed = {"win32": app / "Zed", "darwin": home / ".config" / "zed"}.get(platform, config / "zed")
+    config = told("XDG_CONFIG_HOME", home / ".config")
+    mac, windows = home / "Library" / "Application Support", told("APPDATA", home / "AppData" / "Roaming")
     return {
         "home": home,
         "config": config,
-        "app": app,
-        "zed": zed,
-        "claude": Path(environ.get("CLAUDE_CONFIG_DIR") or home),
-        "claude_dir": Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude"),
-        "codex": Path(environ.get("CODEX_HOME") or home / ".codex"),
-        "gemini": Path(environ.get("GEMINI_CLI_HOME") or home) / ".gemini",
+        "app": {"darwin": mac, "win32": windows}.get(platform, config),
+        "zed": {"darwin": home / ".config" / "zed", "win32": windows / "Zed"}.get(platform, config / "zed"),
+        "claude": told("CLAUDE_CONFIG_DIR", home),
+        "claude_dir": told("CLAUDE_CONFIG_DIR", home / ".claude"),
+        "codex": told("CODEX_HOME", home / ".codex"),
+        "gemini": told("GEMINI_CLI_HOME", home) / ".gemini",
         "project": Path.cwd(),
     }
 

@@ -99,18 +99,17 @@ def judge(entry: object, wanted: Server) -> Judgement:
         return Judgement("different")
     assert isinstance(entry, dict)
     off = entry.get("disabled") is True or entry.get("enabled") is False
-    if not _is_usual(server) or any(server.env.get(name) != value for name, value in wanted.env.items()):
+    by_name = server.args == ("mcp",) and Path(server.command).stem in _PROGRAMS
+    usual = by_name or server.args == ("-m", "synaptic", "mcp")
+    if not usual or any(server.env.get(name) != value for name, value in wanted.env.items()):
         return Judgement("different", server, off)
     if shutil.which(server.command) is None:
         return Judgement("gone", server, off)
-    same = server.args == wanted.args and _same_file(server.command, wanted.command)
+    real = os.path.realpath(server.command)
+    same = (
+        server.args == wanted.args and Path(server.command).is_absolute() and real == os.path.realpath(wanted.command)
+    )
     return Judgement("registered" if same else "other program", server, off)
-
-
-def _is_usual(server: Server) -> bool:
-    """True for Synaptic started as this module would start it, wherever it is."""
-    by_name = server.args == ("mcp",) and Path(server.command).stem in _PROGRAMS
-    return by_name or server.args == ("-m", "synaptic", "mcp")
 
 
 def _server_of(entry: object) -> Server | None:
@@ -126,11 +125,3 @@ def _server_of(entry: object) -> Server | None:
     env: Any = entry.get("env", entry.get("environment"))
     told = [env.get(name) for name in ("SYNAPTIC_HOME", "SYNAPTIC_PROJECT")] if isinstance(env, dict) else []
     return Server(words[0], tuple(words[1:]), *(str(value) if value else None for value in told))
-
-
-def _same_file(one: str, other: str) -> bool:
-    """True for two absolute paths of one program: a link to it is as good."""
-    try:
-        return one == other or (Path(one).is_absolute() and Path(one).samefile(other))
-    except OSError:
-        return False
