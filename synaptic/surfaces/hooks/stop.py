@@ -33,12 +33,13 @@ _BUILT = {"node_modules", "target", "build", "dist", "venv", "__pycache__"}
 
 def note(ws: Workspace, call: Call, what: str) -> list[tuple[datetime, str]]:
     """When what happened in this session, `start`, `turn` or `asked`, with this; nothing where it is not known."""
-    if not ws.config.hooks.stop or not re.fullmatch(r"[\w.:-]{1,200}", call.session):
+    session = call.text("session_id")
+    if not ws.config.hooks.stop or not re.fullmatch(r"[\w.:-]{1,200}", session):
         return []
     notes = ws.config.state / "stops.log"
-    append(notes, f"{ws.clock().isoformat()} {call.session} {what}")
+    append(notes, f"{ws.clock().isoformat()} {session} {what}")
     lines = (line.split() for line in notes.read_text("utf-8").splitlines())
-    return [(datetime.fromisoformat(at), what) for at, session, what in lines if session == call.session]
+    return [(datetime.fromisoformat(at), what) for at, each, what in lines if each == session]
 
 
 def stop(ws: Workspace, call: Call) -> str:
@@ -64,7 +65,7 @@ def stop(ws: Workspace, call: Call) -> str:
 def _attended(call: Call, events: list[str]) -> bool:
     """True when a person reads what the agent says, and no script does. Each client tells that in its own way."""
     if call.client == "codex":  # the transcript names who began each turn
-        with open_regular(Path(str(call.said.get("transcript_path")))) as transcript:
+        with open_regular(Path(call.text("transcript_path"))) as transcript:
             return re.findall(rb'"turn_trigger":"(\w+)"', transcript.read())[-1:] == [b"user"]
     if call.client == "gemini":  # which does not tell; but what a script starts has one prompt
         return events[-2:] == ["turn", "turn"]
