@@ -95,9 +95,7 @@ def rewrite(text: str, wanted: Any) -> str:
     for _ in range(EDITS):
         if parse(text) == wanted:
             return text
-        bare = _without_comments(text)
-        plain = _without_last_commas(bare)
-        text = _nearer(text, bare, plain, _skip(plain, 0), wanted)
+        text = _nearer(text, _skip(_without_comments(text), 0), wanted)
     raise Unreadable(1, "it cannot be changed without changing something else")
 
 
@@ -132,11 +130,10 @@ def _without_last_commas(bare: str) -> str:
     return _LAST_COMMA.sub(lambda found: " " if found[0] == "," else found[0], bare)
 
 
-def _members(bare: str, plain: str, start: int) -> list[Member]:
-    """What the object or array that begins there holds.
-
-    The text is `bare` without comments, and `plain` without last commas either.
-    """
+def _members(text: str, start: int) -> tuple[list[Member], int]:
+    """What the object or array that begins there holds, and where its closing bracket is."""
+    bare = _without_comments(text)
+    plain = _without_last_commas(bare)
     decode = json.JSONDecoder().raw_decode
     members: list[Member] = []
     at = _skip(plain, start + 1)
@@ -150,7 +147,7 @@ def _members(bare: str, plain: str, start: int) -> list[Member]:
         comma = after if bare[after] == "," else None
         members.append(Member(name, value, at, begin, end, comma))
         at = _skip(plain, after if comma is None else comma + 1)
-    return members
+    return members, at
 
 
 def _skip(text: str, at: int) -> int:
@@ -163,9 +160,9 @@ def _skip(text: str, at: int) -> int:
 # -- writing ------------------------------------------------------------------------------------------
 
 
-def _nearer(text: str, bare: str, plain: str, start: int, wanted: Any) -> str:
+def _nearer(text: str, start: int, wanted: Any) -> str:
     """The text after one edit of the object or array that begins there, which is not yet as `wanted`."""
-    members = _members(bare, plain, start)
+    members, closing = _members(text, start)
     last = {member.name: member for member in members}  # of several members of one name the last counts
     goal = wanted if isinstance(wanted, dict) else dict(enumerate(wanted))
     fewer = isinstance(wanted, list) and len(members) > len(wanted)
@@ -175,12 +172,11 @@ def _nearer(text: str, bare: str, plain: str, start: int, wanted: Any) -> str:
         if member.value == goal[name]:
             continue
         if isinstance(member.value, dict | list) and type(member.value) is type(goal[name]):
-            return _nearer(text, bare, plain, member.begin, goal[name])
+            return _nearer(text, member.begin, goal[name])
         return (
             text[: member.begin] + render(goal[name], _indent(text, member.begin), *_style(text)) + text[member.end :]
         )
     name = next(name for name in goal if name not in last)
-    closing = _skip(plain, members[-1].end if members else start + 1)
     return _insert(text, start, closing, members, name, goal[name])
 
 

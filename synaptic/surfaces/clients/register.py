@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import codecs
+import contextlib
 import os
+import stat
 import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ...errors import InvalidArgument, JournalError, SynapticError
-from . import files
+from ...errors import Changed, InvalidArgument, JournalError, SynapticError
+from ...journal import disk
+from ...workspace.checkout import open_regular
+from . import jsonc
 from .clients import CLIENTS, Client, expand, plugin
-from .jsonc import Unreadable
+from .jsonc import Unreadable, table
 from .parts import Part, unapproved
 from .server import Judgement, Server
 
 SCOPES = ("user", "project")
 _TIMEOUT_S = 120
+
+BACKUP = ".before-synaptic"
+"""What the copy of a file as it was before the first change is called, after the file's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +95,12 @@ def plan(
         client, scope, part, client.found(where), Judgement("unreadable"), wanted, within=within, plugin=bundled
     )
     try:
-        step = replace(step, old=files.read(part.file, within))
-        text = files.text_of(step.old)
+        step = replace(step, old=_read(part.file, within))
+        text = _text_of(step.old)
         step = replace(step, judged=part.judge(text))
         if "approved" in client.hooks and part.name == "hooks":
-            config = files.read(expand(client.hooks["approved"], where))
-            step = replace(step, waits=unapproved(part.file, text, files.text_of(config)))
+            config = _read(expand(client.hooks["approved"], where))
+            step = replace(step, waits=unapproved(part.file, text, _text_of(config)))
         return _removal(step) if remove else _registration(step)
     except (Unreadable, JournalError) as problem:
         return replace(step, action="fail", why=str(problem))
@@ -104,20 +112,20 @@ def carry_out(step: Step) -> Step:
         return step
     backup = None
     try:
-        mine = step.action == "update" and files.without_part(step.old or b"", step.part, None) is None
+        mine = step.action == "update" and _without_part(step.old or b"", step.part, None) is None
         if step.by or (step.new is not None and not mine):
-            backup = files.back_up(step.file, step.old, step.within)
+            backup = _back_up(step.file, step.old, step.within)
         if step.by:
             _run(step)
         else:
-            files.write(step.file, step.old, step.new, step.within)
+            _write(step.file, step.old, step.new, step.within)
     except (Unreadable, SynapticError, OSError) as problem:
         if backup:
             backup.unlink()
         return replace(step, action="fail", why=str(problem))
-    undone = step.new is not None and step.new == files.kept(step.file)
+    undone = step.new is not None and step.new == _kept(step.file)
     if undone or (step.by and step.action == "remove"):
-        files.backup_of(step.file).unlink(missing_ok=True)  # nothing is left that it could undo
+        _backup_of(step.file).unlink(missing_ok=True)  # nothing is left that it could undo
         backup = None
     return replace(step, backup=backup)
 
@@ -127,7 +135,7 @@ def _registration(step: Step) -> Step:
         return step
     if step.judged.state == "different":
         return replace(step, action="leave")
-    new = files.with_part(step.old, step.part)
+    new = _with_part(step.old, step.part)
     if new == (step.old or b""):
         return step
     if step.judged.state == "not registered":
@@ -141,7 +149,7 @@ def _removal(step: Step) -> Step:
     own = step.part.name == "server" and step.client.keeps_file and step.scope == "user"
     if own and (program := step.client.program()):
         return replace(step, action="remove", by=(program, *step.client.removal))
-    return replace(step, action="remove", new=files.without_part(step.old, step.part, files.kept(step.file)))
+    return replace(step, action="remove", new=_without_part(step.old, step.part, _kept(step.file)))
 
 
 def _own_command(step: Step) -> tuple[str, ...]:
@@ -174,6 +182,116 @@ def _run(step: Step) -> None:
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1]
         raise JournalError(f"It ended with {done.returncode} and said: {said}")
-    state = step.part.judge(files.text_of(files.read(step.file))).state
+    state = step.part.judge(_text_of(_read(step.file))).state
     if state != ("not registered" if step.action == "remove" else "registered"):
         raise JournalError(f"It said it did, and {step.file} says: {state}.")
+
+
+# -- files ----------------------------------------------------------------------------------------------
+
+
+def _backup_of(file: Path) -> Path:
+    return file.with_name(file.name + BACKUP)
+
+
+def _read(file: Path, within: Path | None = None) -> bytes | None:
+    """The bytes; None where there is no file. Raises JournalError, also where it leads out of `within`."""
+    target = _target(file, within)
+    with disk.disk_errors(file, "read"):
+        try:
+            with open_regular(target, follow=False) as opened:
+                return opened.read()
+        except FileNotFoundError:
+            return None
+
+
+def _kept(file: Path) -> bytes | None:
+    """The bytes of the backup; None where there is none that could be Synaptic's."""
+    with contextlib.suppress(OSError), open_regular(_backup_of(file), follow=False) as backup:
+        return backup.read()
+    return None
+
+
+def _text_of(data: bytes | None) -> str:
+    """The text of a file, without its byte order mark. Raises Unreadable."""
+    try:
+        return (data or b"").decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Unreadable((data or b"").count(b"\n", 0, error.start) + 1, "it is not UTF-8") from None
+
+
+def _with_part(data: bytes | None, part: Part) -> bytes:
+    """The file's bytes with the part. Raises Unreadable where that would change something else."""
+    return _bom(data) + part.put(_text_of(data)).encode()
+
+
+def _without_part(data: bytes, part: Part, backup: bytes | None) -> bytes | None:
+    """The file's bytes without the part; None when nothing at all is left of a file that is Synaptic's own.
+
+    Where the part is all that was added since the backup, that is exactly what comes back.
+    """
+    before = ""
+    with contextlib.suppress(Unreadable):
+        clean = part.judge(_text_of(backup)).state == "not registered"
+        before = _text_of(backup)
+        if backup is not None and clean and _with_part(backup, part) == data:
+            return backup
+    text = part.drop(_text_of(data))
+    for path in part.holders:
+        now, then = (table(jsonc.parse(each), path[:-1]).get(path[-1]) for each in (text, before))
+        if now in ({}, []) and then is None:
+            text = jsonc.drop(text, path)
+    if backup is None and text.strip() in ("", "{}"):
+        return None
+    return _bom(data) + text.encode()
+
+
+def _write(file: Path, old: bytes | None, new: bytes | None, within: Path | None = None) -> None:
+    """Replaces `old` by `new` in one step (None: no file).
+
+    A link is written through, but for one that leads out of `within`. Mode and owner stay. Raises JournalError, and
+    Changed when somebody else wrote meanwhile.
+    """
+    target = _target(file, within)
+    with disk.disk_errors(file):
+        if old is None:
+            disk.make_dirs(target.parent, private=False)
+            disk.create(target, new or b"", private=False)
+        elif new is None:
+            target.unlink()
+            with contextlib.suppress(OSError):
+                target.parent.rmdir()  # a folder that was made for it
+        elif not disk.replace(target, old, target.stat().st_ino, new):
+            raise Changed(f"{file} was changed by another program meanwhile.", hint="Run this again.")
+
+
+def _back_up(file: Path, data: bytes | None, within: Path | None) -> Path | None:
+    """The backup, if it was made now: there is one only, of what was there first.
+
+    What a link within a project points to is not copied.
+    """
+    target, backup = _target(file, within), _backup_of(file)
+    if data is None or (within is not None and target != file):
+        return None
+    with disk.disk_errors(file, "backed up"):
+        try:
+            disk.create(backup, data, private=True)
+        except FileExistsError:
+            return None
+        backup.chmod(stat.S_IMODE(target.stat().st_mode))
+    return backup
+
+
+def _target(file: Path, within: Path | None) -> Path:
+    """Where the file is, links followed. Raises JournalError where that is outside `within`."""
+    target = Path(os.path.realpath(file))
+    if within is not None and not target.is_relative_to(os.path.realpath(within)):
+        raise JournalError(
+            f"{file} is a link that leads out of the project, to {target}. It is not followed.",
+            hint="Put a file in its place, or leave --scope out.",
+        )
+    return target
+
+
+def _bom(data: bytes | None) -> bytes:
+    return codecs.BOM_UTF8 if (data or b"").startswith(codecs.BOM_UTF8) else b""
