@@ -62,7 +62,14 @@ def run(
             files = {step.file for step in steps}
             here = plans([client for client in chosen if client.project], "project")
             steps += [step for step in here if step.judged.state != "not registered" and step.file not in files]
-        return _tell(steps, to, show=show, as_json=as_json)
+        for step in steps if show and not as_json else ():
+            say(f"{step.client.title}, in {to.path(step.file)}:")
+            emit(clean(step.part.put("") if len(steps) > 1 else step.part.put("").rstrip()))
+        if status or as_json:
+            told = (step for step in steps if step.part.name == "server" or step.judged.state != "not registered")
+            lines = (f"{step.client.title:15} {_state(step, to.path(step.file))}" for step in told)
+            answer(as_json, _as_json(steps, done=False), clean("\n".join(lines)))
+        return 0
     if not (dry_run or remove) and "claude-code" in (client.name for client in meant):
         note_command(wanted)
     ordered = (step for step in plans(meant, scope or "user") if names or not remove or _may_be_there(step))
@@ -94,19 +101,6 @@ def _may_be_there(step: Step) -> bool:
     if step.judged.state == "unreadable":
         return step.old is None or NAME.encode() in step.old
     return step.judged.state != "not registered"
-
-
-def _tell(steps: Sequence[Step], to: Screen, *, show: bool, as_json: bool) -> int:
-    """Says what to paste (`show`), or how it stands."""
-    if as_json or not show:
-        told = (step for step in steps if step.part.name == "server" or step.judged.state != "not registered")
-        lines = (f"{step.client.title:15} {_state(step, to.path(step.file))}" for step in told)
-        answer(as_json, _as_json(steps, done=False), clean("\n".join(lines)))
-        return 0
-    for step in steps:
-        say(f"{step.client.title}, in {to.path(step.file)}:")
-        emit(clean(step.part.put("") if len(steps) > 1 else step.part.put("").rstrip()))
-    return 0
 
 
 def _serve(
@@ -150,7 +144,25 @@ def _as_json(steps: Sequence[Step], *, done: bool) -> dict[str, Any]:
     """The steps by part; those of the server under `clients`."""
     by_part: dict[str, Any] = {"clients": [], "hooks": [], "guidance": []}
     for step in steps:
-        by_part["clients" if step.part.name == "server" else step.part.name].append(_part_as_json(step, done=done))
+        said = {
+            "client": step.client.name,
+            "title": step.client.title,
+            "found": step.found,
+            "scope": step.scope,
+            "path": str(step.file),
+            "state": step.judged.state,
+            "registered": step.judged.server.line if step.judged.server else None,
+            "action": step.action,
+            "done": done and step.changes,
+            "by": list(step.by),
+            "message": step.why,
+            "backup": str(step.backup) if step.backup else None,
+            "snippet": step.part.put(""),
+            "check": step.part.check,
+            "waits": list(step.waits),
+            "plugin": step.plugin,
+        }
+        by_part["clients" if step.part.name == "server" else step.part.name].append(said)
     return by_part
 
 
@@ -276,24 +288,3 @@ def _there(step: Step) -> tuple[str, str]:
 
 def _why(step: Step, file: str) -> str:
     return step.why if step.why.startswith(str(step.file)) else f"{file} cannot be used: {step.why}."
-
-
-def _part_as_json(step: Step, *, done: bool) -> dict[str, Any]:
-    return {
-        "client": step.client.name,
-        "title": step.client.title,
-        "found": step.found,
-        "scope": step.scope,
-        "path": str(step.file),
-        "state": step.judged.state,
-        "registered": step.judged.server.line if step.judged.server else None,
-        "action": step.action,
-        "done": done and step.changes,
-        "by": list(step.by),
-        "message": step.why,
-        "backup": str(step.backup) if step.backup else None,
-        "snippet": step.part.put(""),
-        "check": step.part.check,
-        "waits": list(step.waits),
-        "plugin": step.plugin,
-    }

@@ -112,13 +112,8 @@ def carry_out(step: Step) -> Step:
         return step
     backup = None
     try:
-        mine = step.action == "update" and _without_part(step.old or b"", step.part, None) is None
-        if step.by or (step.new is not None and not mine):
-            backup = _back_up(step.file, step.old, step.within)
-        if step.by:
-            _run(step)
-        else:
-            _write(step.file, step.old, step.new, step.within)
+        backup = _back_up(step)
+        (_run if step.by else _write)(step)
     except (Unreadable, SynapticError, OSError) as problem:
         if backup:
             backup.unlink()
@@ -246,36 +241,39 @@ def _without_part(data: bytes, part: Part, backup: bytes | None) -> bytes | None
     return _bom(data) + text.encode()
 
 
-def _write(file: Path, old: bytes | None, new: bytes | None, within: Path | None = None) -> None:
-    """Replaces `old` by `new` in one step (None: no file).
+def _write(step: Step) -> None:
+    """Puts the new bytes in the place of the old ones in one step.
 
-    A link is written through, but for one that leads out of `within`. Mode and owner stay. Raises JournalError, and
-    Changed when somebody else wrote meanwhile.
+    A link is written through, but for one that leads out of the project. Mode and owner stay. Raises JournalError,
+    and Changed when somebody else wrote meanwhile.
     """
-    target = _target(file, within)
-    with disk.disk_errors(file):
-        if old is None:
+    target = _target(step.file, step.within)
+    with disk.disk_errors(step.file):
+        if step.old is None:
             disk.make_dirs(target.parent, private=False)
-            disk.create(target, new or b"", private=False)
-        elif new is None:
+            disk.create(target, step.new or b"", private=False)
+        elif step.new is None:
             target.unlink()
             with contextlib.suppress(OSError):
                 target.parent.rmdir()  # a folder that was made for it
-        elif not disk.replace(target, old, target.stat().st_ino, new):
-            raise Changed(f"{file} was changed by another program meanwhile.", hint="Run this again.")
+        elif not disk.replace(target, step.old, target.stat().st_ino, step.new):
+            raise Changed(f"{step.file} was changed by another program meanwhile.", hint="Run this again.")
 
 
-def _back_up(file: Path, data: bytes | None, within: Path | None) -> Path | None:
+def _back_up(step: Step) -> Path | None:
     """The backup, if it was made now: there is one only, of what was there first.
 
-    What a link within a project points to is not copied.
+    None is made of a file that is to go or is Synaptic's alone, nor of what a link within a project points to.
     """
-    target, backup = _target(file, within), _backup_of(file)
-    if data is None or (within is not None and target != file):
+    target, backup = _target(step.file, step.within), _backup_of(step.file)
+    goes = step.new is None and not step.by
+    if step.old is None or goes or (step.within is not None and target != step.file):
         return None
-    with disk.disk_errors(file, "backed up"):
+    if step.action == "update" and _without_part(step.old, step.part, None) is None:
+        return None
+    with disk.disk_errors(step.file, "backed up"):
         try:
-            disk.create(backup, data, private=True)
+            disk.create(backup, step.old, private=True)
         except FileExistsError:
             return None
         backup.chmod(stat.S_IMODE(target.stat().st_mode))
