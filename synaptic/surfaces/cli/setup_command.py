@@ -216,13 +216,12 @@ def _intent(step: Step, to: Screen) -> str:
         f"  Wanted: {step.wanted.line}\n"
         f"  To have that: {again} --remove, then this again"
     )
-    noun, what = step.part.noun, "this program" if step.part.name == "server" else step.part.noun
-    beside = f", in place of {there}" if step.judged.server else ""
+    noun, beside = step.part.noun, f", in place of {there}" if step.judged.server else ""
     said = {
         "fail": f"{_why(step, file)} It is left as it is.",
         "leave": leaves,
         "register": f"makes {file}, with {noun}" if step.old is None else f"adds {noun} to {file}",
-        "update": f"puts {what} into {file}{beside}",
+        "update": f"puts {noun} into {file}{beside}",
         "remove": f"takes {noun} out of {file}"
         if step.new is not None
         else f"removes {file}, which holds nothing else",

@@ -26,12 +26,10 @@ EDITS = 1_000
 
 
 class Unreadable(Exception):
-    """A text that cannot be edited: `line`, counted from 1, and why."""
+    """A text that cannot be edited, why, and the line, counted from 1."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(f"{reason} (line {line})")
-        self.line = line
-        self.reason = reason
 
 
 class Member(NamedTuple):

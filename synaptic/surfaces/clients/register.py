@@ -7,7 +7,7 @@ import contextlib
 import os
 import stat
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -69,20 +69,16 @@ def named(names: Iterable[str], scope: str | None) -> tuple[Client, ...]:
     """
     if scope is not None and scope not in SCOPES:
         raise InvalidArgument(f"There is no scope {scope!r}.", valid=SCOPES)
-    by_name = {client.name: client for client in CLIENTS}
-    scoped = tuple(client for client in CLIENTS if scope != "project" or client.project)
-    chosen = []
-    for name in dict.fromkeys(name.lower() for name in names):
-        if name not in by_name:
-            raise InvalidArgument(f"There is no client {name!r}.", valid=by_name, hint="synaptic setup --help")
-        if by_name[name] not in scoped:
-            raise InvalidArgument(
-                f"{by_name[name].title} has no configuration for a project.",
-                valid=(client.name for client in scoped),
-                hint="Leave --scope out.",
-            )
-        chosen.append(by_name[name])
-    return tuple(chosen) or scoped
+    every = {client.name: client for client in CLIENTS}
+    valid = {name: client for name, client in every.items() if scope != "project" or client.project}
+    chosen = list(dict.fromkeys(name.lower() for name in names))
+    for name in chosen:
+        if name not in every:
+            raise InvalidArgument(f"There is no client {name!r}.", valid=valid, hint="synaptic setup --help")
+        if name not in valid:
+            said = f"{every[name].title} has no configuration for a project."
+            raise InvalidArgument(said, valid=valid, hint="Leave --scope out.")
+    return tuple(valid[name] for name in chosen or valid)
 
 
 def plan(
@@ -134,30 +130,27 @@ def _registration(step: Step) -> Step:
     if new == (step.old or b""):
         return step
     if step.judged.state == "not registered":
-        return replace(step, action="register", new=new, by=_own_command(step))
+        return replace(step, action="register", new=new, by=_own_command(step, step.client.command))
     return replace(step, action="update", new=new)
 
 
 def _removal(step: Step) -> Step:
     if step.judged.state == "not registered" or step.old is None:
         return step
-    own = step.part.name == "server" and step.client.keeps_file and step.scope == "user"
-    if own and (program := step.client.program()):
-        return replace(step, action="remove", by=(program, *step.client.removal))
+    if by := _own_command(step, step.client.removal):
+        return replace(step, action="remove", by=by)
     return replace(step, action="remove", new=_without_part(step.old, step.part, _kept(step.file)))
 
 
-def _own_command(step: Step) -> tuple[str, ...]:
-    """The client's own command that adds the server; empty where the file is better edited."""
-    client, server = step.client, step.wanted
-    program = client.program()
-    if not client.command or step.part.name != "server" or step.scope != "user" or program is None:
+def _own_command(step: Step, words: Sequence[str]) -> tuple[str, ...]:
+    """The client's own command of these words; empty where it has none, or the file is better edited."""
+    program, server = step.client.program(), step.wanted
+    edited = step.part.name != "server" or step.scope != "user" or (step.old is not None and not step.client.keeps_file)
+    if edited or not words or program is None:
         return ()
-    if step.old is not None and not client.keeps_file:
-        return ()
-    env = (word for name, value in server.env.items() for word in (client.env_flag, f"{name}={value}"))
+    env = (word for name, value in server.env.items() for word in (step.client.env_flag, f"{name}={value}"))
     filled = {"{env}": [*env], "{server}": [server.command, *server.args]}
-    return (program, *(part for word in client.command for part in filled.get(word, [word])))
+    return (program, *(part for word in words for part in filled.get(word, [word])))
 
 
 def _run(step: Step) -> None:
