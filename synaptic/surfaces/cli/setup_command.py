@@ -6,7 +6,7 @@ import os
 import shlex
 import shutil
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -16,10 +16,9 @@ from typing import Any
 from ...config import HooksConfig, load_config
 from ...errors import ConfigError, InvalidArgument
 from ...models import Checkup, Finding
-from ..clients.clients import Client, folders, note_command
+from ..clients.clients import NAME, Client, Server, folders, note_command, this_server
 from ..clients.parts import parts_of
 from ..clients.register import Step, carry_out, named, plan
-from ..clients.server import NAME, Server, this_server
 from ..present import clean
 from .replies import answer
 from .terminal import Screen, emit, say, screen
@@ -53,9 +52,10 @@ def run(
             "--print, --status, --remove and --dry-run are different things.", hint="Give one of them."
         )
     chosen, wanted, to = named(names, scope), this_server(home, project), screen(Path.cwd())
-    left_out = {"hooks": no_hooks, "guidance": not (guidance or status or remove)}
+    asked = {"server": True, "hooks": not no_hooks, "guidance": guidance or status or remove}
+    left_out = [part for part in asked if not asked[part]]
     meant = [client for client in chosen if names or show or status or remove or client.found(folders())]
-    plans = partial(_plans, wanted=wanted, events=_events(home), left_out=left_out, remove=remove)
+    plans = partial(_plans, wanted=wanted, home=home, left_out=left_out, remove=remove)
     if show or status:
         steps = list(plans(meant, scope or "user"))
         if status and scope is None:
@@ -82,18 +82,10 @@ def checked(found: Checkup, home: str | None) -> Checkup:
     client = named(["claude-code"], None)
     added = [
         Finding("warning", "plugin", f"Claude Code: {_state(step, str(step.file))}.")
-        for step in _plans(client, "user", this_server(home), (), {}, remove=False)
+        for step in _plans(client, "user", this_server(home), home, (), remove=False)
         if step.plugin is False or (step.plugin and step.judged.state != "not registered")
     ]
     return replace(found, ok=found.ok and not added, findings=(*added, *found.findings))
-
-
-def _events(home: str | None) -> list[str]:
-    """The events of hooks that config.toml switches on."""
-    hooks = HooksConfig()
-    with suppress(ConfigError):  # which hooks.log and every other command name
-        hooks = load_config(home).hooks
-    return [event for event in ("session-start", "user-prompt", "stop") if getattr(hooks, event.replace("-", "_"))]
 
 
 def _may_be_there(step: Step) -> bool:
@@ -167,23 +159,20 @@ def _as_json(steps: Sequence[Step], *, done: bool) -> dict[str, Any]:
 
 
 def _plans(
-    clients: Sequence[Client],
-    scope: str,
-    wanted: Server,
-    events: Sequence[str],
-    left_out: Mapping[str, bool],
-    *,
-    remove: bool,
+    clients: Sequence[Client], scope: str, wanted: Server, home: str | None, left_out: Collection[str], *, remove: bool
 ) -> Iterator[Step]:
-    """A step for each part of each client, planned when those before it are done.
+    """A step for each part of each client, planned when those before it are done; hooks as config.toml has them.
 
     A removal goes the other way round, so that each part finds its file as it was when that part was put in.
     """
-    where = folders()
+    where, hooks = folders(), HooksConfig()
+    with suppress(ConfigError):  # which hooks.log and every other command name
+        hooks = load_config(home).hooks
+    events = [event for event in ("session-start", "user-prompt", "stop") if getattr(hooks, event.replace("-", "_"))]
     for client in clients:
         parts = parts_of(client, scope, wanted, where, events)
         for part in reversed(parts) if remove else parts:
-            if not left_out.get(part.name):
+            if part.name not in left_out:
                 yield plan(client, scope, part, wanted, where, remove=remove)
 
 

@@ -1,4 +1,4 @@
-"""The clients, read from `data/clients.toml`: where each keeps its servers, and in which shape."""
+"""The server, and the clients that start it, of `data/clients.toml`: where each keeps it, and in which shape."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import shutil
+import subprocess
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -14,13 +15,70 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ...config import resolve_home
 from ...errors import JournalError
 from ...journal.disk import make_dirs, overwrite
 from . import jsonc
-from .server import NAME, Server
+
+NAME = "synaptic"
+"""What the server is called in every client."""
+
+PROGRAMS = ("synaptic", "synaptic-journal")
 
 _PACKAGE = Path(__file__).parents[2]
 DATA = _PACKAGE / "data"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """The command, and what it is told: the home and the project; None stands for the usual ones."""
+
+    command: str
+    args: tuple[str, ...]
+    home: str | None = None
+    project: str | None = None
+
+    @property
+    def env(self) -> dict[str, str]:
+        told = {"SYNAPTIC_HOME": self.home, "SYNAPTIC_PROJECT": self.project}
+        return {name: value for name, value in told.items() if value}
+
+    @property
+    def line(self) -> str:
+        return shlex.join([*(f"{name}={value}" for name, value in self.env.items()), self.command, *self.args])
+
+    def hook_words(self, client: str) -> list[str]:
+        """The command of this client's hooks, to which the name of an event is added."""
+        home = ["--home", self.home] if self.home else []
+        return [self.command, *self.args[:-1], *home, "hook", "--client", client]
+
+    def hook(self, event: str, client: str) -> str:
+        """The command of a hook as a line for the shell."""
+        words = [*self.hook_words(client), event]
+        return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
+
+
+def this_server(home: str | None = None, project: str | None = None) -> Server:
+    """This very program, by an absolute path: a desktop program has no PATH that would find it.
+
+    A home that was chosen, by --home or SYNAPTIC_HOME, is part of it.
+    """
+    chosen = str(resolve_home(home)) if home or os.environ.get("SYNAPTIC_HOME") else None
+    command, args = _program()
+    try:
+        f"{command}{chosen}{project}".encode()
+    except UnicodeEncodeError as error:
+        raise JournalError("A path that is no UTF-8 cannot stand in a client's configuration.") from error
+    return Server(command, args, chosen, project)
+
+
+def _program() -> tuple[str, tuple[str, ...]]:
+    called = Path(sys.argv[0])
+    beside = Path(sys.executable)
+    for path in (called.absolute(), beside.with_name("synaptic"), beside.with_name("synaptic.exe")):
+        if path.stem in PROGRAMS and path.is_file() and os.access(path, os.X_OK):
+            return str(path), ("mcp",)
+    return sys.executable, ("-m", "synaptic", "mcp")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -12,15 +13,32 @@ from pathlib import Path
 from typing import Any
 
 from . import jsonc, toml
-from .clients import DATA, Client, expand
+from .clients import DATA, NAME, PROGRAMS, Client, Server, expand
 from .jsonc import Unreadable, table
-from .server import NAME, Judgement, Server, judge
 
 TIMEOUT_S = 10
 """What a client waits for a hook; a hook gives up sooner, by its own `timeout_s`."""
 
 _PROGRAM = re.compile(r"""(['"]?)(.+?)\1 """)
 _OURS = re.compile(r"\bsynaptic[^/\s]*(?: --home .+)? hook (?:--client \S+ )?(?:session-start|user-prompt|stop)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What an entry is to the wanted server, in one word, and the server that it starts, if it can be told.
+
+    | state          | the entry                                                        | setup              |
+    |----------------|------------------------------------------------------------------|--------------------|
+    | not registered | is not there                                                     | adds it            |
+    | registered     | starts this program                                              | does nothing       |
+    | other program  | starts another Synaptic, with the usual arguments                | puts this one in   |
+    | gone           | names a command that is not there                                | puts this one in   |
+    | different      | has other arguments, another home or project, or is another thing | leaves it         |
+    """
+
+    state: str
+    server: Server | None = None
+    off: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +83,7 @@ def _server(client: Client, file: Path, server: Server) -> Part:
     path, shape = (client.key, NAME), client.shape(server)
 
     def judged(text: str) -> Judgement:
-        return judge(table(form.parse(text), path[:-1]).get(NAME), server)
+        return _judge(table(form.parse(text), path[:-1]).get(NAME), server)
 
     def put(text: str) -> str:
         if judged(text).state == "not registered":
@@ -167,3 +185,43 @@ def _block(name: str, noun: str, file: Path, content: str, opening: str, closing
         return re.sub(rf"(?:(?<=\n)\r?\n)?{pattern}(?:\r?\n)?", "", text, flags=re.DOTALL)
 
     return Part(name, noun, file, judged, put, drop, check)
+
+
+# -- what is there ---------------------------------------------------------------------------------------
+
+
+def _judge(entry: object, wanted: Server) -> Judgement:
+    """What this entry of a client's configuration is; None is one that is not there."""
+    if entry is None:
+        return Judgement("not registered")
+    server = _server_of(entry)
+    if server is None:
+        return Judgement("different")
+    assert isinstance(entry, dict)
+    off = entry.get("disabled") is True or entry.get("enabled") is False
+    by_name = server.args == ("mcp",) and Path(server.command).stem in PROGRAMS
+    usual = by_name or server.args == ("-m", "synaptic", "mcp")
+    if not usual or any(server.env.get(name) != value for name, value in wanted.env.items()):
+        return Judgement("different", server, off)
+    if shutil.which(server.command) is None:
+        return Judgement("gone", server, off)
+    real = os.path.realpath(server.command)
+    same = (
+        server.args == wanted.args and Path(server.command).is_absolute() and real == os.path.realpath(wanted.command)
+    )
+    return Judgement("registered" if same else "other program", server, off)
+
+
+def _server_of(entry: object) -> Server | None:
+    """The server in any client's shape: command and arguments apart, or in one list."""
+    if not isinstance(entry, dict):
+        return None
+    command, args = entry.get("command"), entry.get("args", [])
+    if isinstance(command, list) and command:
+        command, args = command[0], command[1:]
+    words = [command, *args] if isinstance(args, list) else []
+    if not words or not all(isinstance(word, str) for word in words):
+        return None
+    env: Any = entry.get("env", entry.get("environment"))
+    told = [env.get(name) for name in ("SYNAPTIC_HOME", "SYNAPTIC_PROJECT")] if isinstance(env, dict) else []
+    return Server(words[0], tuple(words[1:]), *(str(value) if value else None for value in told))

@@ -15,10 +15,9 @@ from ...errors import Changed, InvalidArgument, JournalError, SynapticError
 from ...journal import disk
 from ...workspace.checkout import open_regular
 from . import jsonc
-from .clients import CLIENTS, Client, expand, plugin
+from .clients import CLIENTS, Client, Server, expand, plugin
 from .jsonc import Unreadable, table
-from .parts import Part, unapproved
-from .server import Judgement, Server
+from .parts import Judgement, Part, unapproved
 
 SCOPES = ("user", "project")
 _TIMEOUT_S = 120
