@@ -72,7 +72,7 @@ def run(
         return 0
     if not (dry_run or remove) and "claude-code" in (client.name for client in meant):
         note_command(wanted)
-    ordered = (step for step in plans(meant, scope or "user") if names or not remove or _may_be_there(step))
+    ordered = (step for step in plans(meant, scope or "user") if names or not remove or step.action != "nothing")
     absent = [client for client in chosen if client not in meant]
     return _serve(ordered, absent, to, dry_run=dry_run, remove=remove, as_json=as_json)
 
@@ -86,13 +86,6 @@ def checked(found: Checkup, home: str | None) -> Checkup:
         if step.plugin is False or (step.plugin and step.judged.state != "not registered")
     ]
     return replace(found, ok=found.ok and not added, findings=(*added, *found.findings))
-
-
-def _may_be_there(step: Step) -> bool:
-    """True when there may be something to remove."""
-    if step.judged.state == "unreadable":
-        return step.old is None or NAME.encode() in step.old
-    return step.judged.state != "not registered"
 
 
 def _serve(

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import platformdirs
+
 from ...config import resolve_home
 from ...errors import JournalError
 from ...journal.disk import make_dirs, overwrite
@@ -175,8 +177,6 @@ def plugin(where: Mapping[str, Path]) -> bool | None:
 
 
 def _note() -> Path:
-    import platformdirs  # for one client only
-
     return platformdirs.user_state_path(NAME) / "command"
 
 

@@ -21,9 +21,6 @@ _LAST_COMMA = re.compile(rf"{_STRING}|[{{\[]\s*,|,(?=\s*[}}\]])", re.DOTALL)
 _BLANK = re.compile(r"\s*")
 _INDENTED = re.compile(r'^([ \t]+)"', re.MULTILINE)
 
-EDITS = 1_000
-"""More than any change takes; beyond them the text does not get nearer to what is wanted."""
-
 
 class Unreadable(Exception):
     """A text that cannot be edited, why, and the line, counted from 1."""
@@ -90,7 +87,7 @@ def rewrite(text: str, wanted: Any) -> str:
     """The text, edited until it says `wanted`. What is new comes last. Raises Unreadable where that cannot be."""
     if not text.strip():
         return render(wanted) + "\n" if wanted else text
-    for _ in range(EDITS):
+    for _ in range(1_000):  # edits, more than any change takes
         if parse(text) == wanted:
             return text
         text = _nearer(text, _skip(_without_comments(text), 0), wanted)

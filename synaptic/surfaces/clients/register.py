@@ -15,7 +15,7 @@ from ...errors import Changed, InvalidArgument, JournalError, SynapticError
 from ...journal import disk
 from ...workspace.checkout import open_regular
 from . import jsonc
-from .clients import CLIENTS, Client, Server, expand, plugin
+from .clients import CLIENTS, NAME, Client, Server, expand, plugin
 from .jsonc import Unreadable, table
 from .parts import Judgement, Part, unapproved
 
@@ -31,7 +31,7 @@ class Step:
     """What is with a part of one client, and what is to be done: register, update, remove, nothing, leave, or fail.
 
     `by` is the client's own command that does it; without one the file goes from `old` to `new`, None being no
-    file. `backup` was made when it was done. `within` is the project that the file must not lead out of. `waits` are
+    file. `backup` was made when it was done. `waits` are
     the events of hooks that their user has not approved, and `plugin` says whether a plugin works that brings this
     part as well; None where there is none.
     """
@@ -48,7 +48,6 @@ class Step:
     old: bytes | None = None
     new: bytes | None = None
     backup: Path | None = None
-    within: Path | None = None
     waits: tuple[str, ...] = ()
     plugin: bool | None = None
 
@@ -84,13 +83,10 @@ def plan(
     client: Client, scope: str, part: Part, wanted: Server, where: Mapping[str, Path], *, remove: bool = False
 ) -> Step:
     """The step for this part of the client. It reads, and changes nothing."""
-    within = where["project"] if scope == "project" else None
     bundled = plugin(where) if client.name == "claude-code" and part.name != "guidance" else None
-    step = Step(
-        client, scope, part, client.found(where), Judgement("unreadable"), wanted, within=within, plugin=bundled
-    )
+    step = Step(client, scope, part, client.found(where), Judgement("unreadable"), wanted, plugin=bundled)
     try:
-        step = replace(step, old=_read(part.file, within))
+        step = replace(step, old=_read(part.file, scope))
         text = _text_of(step.old)
         step = replace(step, judged=part.judge(text))
         if "approved" in client.hooks and part.name == "hooks":
@@ -98,7 +94,8 @@ def plan(
             step = replace(step, waits=unapproved(part.file, text, _text_of(config)))
         return _removal(step) if remove else _registration(step)
     except (Unreadable, JournalError) as problem:
-        return replace(step, action="fail", why=str(problem))
+        harmless = remove and NAME.encode() not in (step.old or NAME.encode())
+        return replace(step, action="nothing" if harmless else "fail", why=str(problem))
 
 
 def carry_out(step: Step) -> Step:
@@ -181,9 +178,9 @@ def _backup_of(file: Path) -> Path:
     return file.with_name(file.name + BACKUP)
 
 
-def _read(file: Path, within: Path | None = None) -> bytes | None:
-    """The bytes; None where there is no file. Raises JournalError, also where it leads out of `within`."""
-    target = _target(file, within)
+def _read(file: Path, scope: str = "user") -> bytes | None:
+    """The bytes; None where there is no file. Raises JournalError, also where it leads out of a project."""
+    target = _target(file, scope)
     with disk.disk_errors(file, "read"):
         try:
             with open_regular(target, follow=False) as opened:
@@ -239,7 +236,7 @@ def _write(step: Step) -> None:
     A link is written through, but for one that leads out of the project. Mode and owner stay. Raises JournalError,
     and Changed when somebody else wrote meanwhile.
     """
-    target = _target(step.file, step.within)
+    target = _target(step.file, step.scope)
     with disk.disk_errors(step.file):
         if step.old is None:
             disk.make_dirs(target.parent, private=False)
@@ -257,9 +254,9 @@ def _back_up(step: Step) -> Path | None:
 
     None is made of a file that is to go or is Synaptic's alone, nor of what a link within a project points to.
     """
-    target, backup = _target(step.file, step.within), _backup_of(step.file)
+    target, backup = _target(step.file, step.scope), _backup_of(step.file)
     goes = step.new is None and not step.by
-    if step.old is None or goes or (step.within is not None and target != step.file):
+    if step.old is None or goes or (step.scope == "project" and target != step.file):
         return None
     if step.action == "update" and _without_part(step.old, step.part, None) is None:
         return None
@@ -272,10 +269,10 @@ def _back_up(step: Step) -> Path | None:
     return backup
 
 
-def _target(file: Path, within: Path | None) -> Path:
-    """Where the file is, links followed. Raises JournalError where that is outside `within`."""
+def _target(file: Path, scope: str) -> Path:
+    """Where the file is, links followed. Raises JournalError where that leads out of a project."""
     target = Path(os.path.realpath(file))
-    if within is not None and not target.is_relative_to(os.path.realpath(within)):
+    if scope == "project" and not target.is_relative_to(os.path.realpath(Path.cwd())):
         raise JournalError(
             f"{file} is a link that leads out of the project, to {target}. It is not followed.",
             hint="Put a file in its place, or leave --scope out.",
