@@ -29,8 +29,6 @@ _PLUGIN = {
 }
 _BESIDE = "; the plugin is there, too: `synaptic setup claude-code --remove` leaves it alone"
 
-_UNSEEN = ("SYNAPTIC_JOURNAL", "SYNAPTIC_MODEL", "SYNAPTIC_PROJECT")
-
 
 def run(
     home: str | None,
@@ -79,10 +77,9 @@ def run(
 
 def checked(found: Checkup, home: str | None) -> Checkup:
     """The checkup, and what is wrong with Claude Code's plugin."""
-    client = named(["claude-code"], None)
     added = [
         Finding("warning", "plugin", f"Claude Code: {_state(step, str(step.file))}.")
-        for step in _plans(client, "user", this_server(home), home, (), remove=False)
+        for step in _plans(named(["claude-code"], None), "user", this_server(home), home, (), remove=False)
         if step.plugin is False or (step.plugin and step.judged.state != "not registered")
     ]
     return replace(found, ok=found.ok and not added, findings=(*added, *found.findings))
@@ -173,7 +170,7 @@ def _notices(steps: Sequence[Step]) -> list[str]:
     """What its user should know, beside what was done."""
     notices = [
         f"{name} is set here, but no client will see it; config.toml can hold it."
-        for name in _UNSEEN
+        for name in ("SYNAPTIC_JOURNAL", "SYNAPTIC_MODEL", "SYNAPTIC_PROJECT")
         if os.environ.get(name)
     ]
     program = steps[0].wanted.command if steps else ""
@@ -200,7 +197,7 @@ def _intent(step: Step, to: Screen) -> str:
     )
     noun, beside = step.part.noun, f", in place of {there}" if step.judged.server else ""
     said = {
-        "fail": f"{_why(step, file)} It is left as it is.",
+        "fail": f"{step.why} It is left as it is.",
         "leave": leaves,
         "register": f"makes {file}, with {noun}" if step.old is None else f"adds {noun} to {file}",
         "update": f"puts {noun} into {file}{beside}",
@@ -238,7 +235,7 @@ def _state(step: Step, file: str) -> str:
     """How it stands with this part of the client; `file` is the path of its file, made readable."""
     server, found = step.part.name == "server", step.judged.state
     if found == "unreadable":
-        return _why(step, file)
+        return step.why
     if found == "not registered":
         if step.plugin is not None:
             return _PLUGIN[step.plugin]
@@ -265,7 +262,3 @@ def _there(step: Step) -> tuple[str, str]:
         return "no program of this machine", ""
     gone = shutil.which(step.judged.server.command) is None
     return step.judged.server.line, ", and that command is gone" if gone else ""
-
-
-def _why(step: Step, file: str) -> str:
-    return step.why if step.why.startswith(str(step.file)) else f"{file} cannot be used: {step.why}."

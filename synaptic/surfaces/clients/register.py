@@ -95,7 +95,8 @@ def plan(
         return _removal(step) if remove else _registration(step)
     except (Unreadable, JournalError) as problem:
         harmless = remove and NAME.encode() not in (step.old or NAME.encode())
-        return replace(step, action="nothing" if harmless else "fail", why=str(problem))
+        why = str(problem) if isinstance(problem, JournalError) else f"{part.file} cannot be used: {problem}."
+        return replace(step, action="nothing" if harmless else "fail", why=why)
 
 
 def carry_out(step: Step) -> Step:
