@@ -57,15 +57,15 @@ def run(
     if show or status:
         steps = list(plans(meant, scope or "user"))
         if status and scope is None:
-            files = {step.file for step in steps}
+            files = {step.part.file for step in steps}
             here = plans([client for client in chosen if client.project], "project")
-            steps += [step for step in here if step.judged.state != "not registered" and step.file not in files]
+            steps += [step for step in here if step.judged.state != "not registered" and step.part.file not in files]
         for step in steps if show and not as_json else ():
-            say(f"{step.client.title}, in {to.path(step.file)}:")
+            say(f"{step.client.title}, in {to.path(step.part.file)}:")
             emit(clean(step.part.put("") if len(steps) > 1 else step.part.put("").rstrip()))
         if status or as_json:
             told = (step for step in steps if step.part.name == "server" or step.judged.state != "not registered")
-            lines = (f"{step.client.title:15} {_state(step, to.path(step.file))}" for step in told)
+            lines = (f"{step.client.title:15} {_state(step, to.path(step.part.file))}" for step in told)
             answer(as_json, _as_json(steps, done=False), clean("\n".join(lines)))
         return 0
     if not (dry_run or remove) and "claude-code" in (client.name for client in meant):
@@ -78,7 +78,7 @@ def run(
 def checked(found: Checkup, home: str | None) -> Checkup:
     """The checkup, and what is wrong with Claude Code's plugin."""
     added = [
-        Finding("warning", "plugin", f"Claude Code: {_state(step, str(step.file))}.")
+        Finding("warning", "plugin", f"Claude Code: {_state(step, str(step.part.file))}.")
         for step in _plans(named(["claude-code"], None), "user", this_server(home), home, (), remove=False)
         if step.plugin is False or (step.plugin and step.judged.state != "not registered")
     ]
@@ -131,7 +131,7 @@ def _as_json(steps: Sequence[Step], *, done: bool) -> dict[str, Any]:
             "title": step.client.title,
             "found": step.found,
             "scope": step.scope,
-            "path": str(step.file),
+            "path": str(step.part.file),
             "state": step.judged.state,
             "registered": step.judged.server.line if step.judged.server else None,
             "action": step.action,
@@ -188,7 +188,7 @@ def _notices(steps: Sequence[Step]) -> list[str]:
 
 def _intent(step: Step, to: Screen) -> str:
     """What is going to be done with one client."""
-    file, (there, gone) = to.path(step.file), _there(step)
+    file, (there, gone) = to.path(step.part.file), _there(step)
     again = f"synaptic setup {step.client.name}" + (" --scope project" if step.scope == "project" else "")
     leaves = (
         f"{file} registers it in another way, which is left as it is: {there}{gone}\n"
@@ -218,7 +218,7 @@ def _outcome(step: Step, after: Step, to: Screen, *, dry_run: bool, remove: bool
         what = f"what stands at {after.client.key}.{NAME}" if after.part.name == "server" else after.part.noun
         help = f"Take {what} out of it."
         if not remove:
-            help = f"Paste this into {to.path(after.file)}:\n{after.part.put('').rstrip()}"
+            help = f"Paste this into {to.path(after.part.file)}:\n{after.part.put('').rstrip()}"
         return textwrap.indent(failed + help, "  ")
     if dry_run or not after.changes:
         return ""

@@ -192,12 +192,11 @@ def _block(name: str, noun: str, file: Path, content: str, opening: str, closing
 
 def _judge(entry: object, wanted: Server) -> Judgement:
     """What this entry of a client's configuration is; None is one that is not there."""
-    if entry is None:
-        return Judgement("not registered")
+    if not isinstance(entry, dict):
+        return Judgement("not registered" if entry is None else "different")
     server = _server_of(entry)
     if server is None:
         return Judgement("different")
-    assert isinstance(entry, dict)
     off = entry.get("disabled") is True or entry.get("enabled") is False
     by_name = server.args == ("mcp",) and Path(server.command).stem in PROGRAMS
     usual = by_name or server.args == ("-m", "synaptic", "mcp")
@@ -205,23 +204,18 @@ def _judge(entry: object, wanted: Server) -> Judgement:
         return Judgement("different", server, off)
     if shutil.which(server.command) is None:
         return Judgement("gone", server, off)
-    real = os.path.realpath(server.command)
-    same = (
-        server.args == wanted.args and Path(server.command).is_absolute() and real == os.path.realpath(wanted.command)
-    )
-    return Judgement("registered" if same else "other program", server, off)
+    here = Path(server.command).is_absolute() and os.path.realpath(server.command) == os.path.realpath(wanted.command)
+    return Judgement("registered" if here and server.args == wanted.args else "other program", server, off)
 
 
-def _server_of(entry: object) -> Server | None:
+def _server_of(entry: Mapping[str, Any]) -> Server | None:
     """The server in any client's shape: command and arguments apart, or in one list."""
-    if not isinstance(entry, dict):
-        return None
     command, args = entry.get("command"), entry.get("args", [])
     if isinstance(command, list) and command:
         command, args = command[0], command[1:]
     words = [command, *args] if isinstance(args, list) else []
     if not words or not all(isinstance(word, str) for word in words):
         return None
-    env: Any = entry.get("env", entry.get("environment"))
+    env = entry.get("env", entry.get("environment"))
     told = [env.get(name) for name in ("SYNAPTIC_HOME", "SYNAPTIC_PROJECT")] if isinstance(env, dict) else []
     return Server(words[0], tuple(words[1:]), *(str(value) if value else None for value in told))

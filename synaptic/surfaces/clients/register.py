@@ -52,10 +52,6 @@ class Step:
     plugin: bool | None = None
 
     @property
-    def file(self) -> Path:
-        return self.part.file
-
-    @property
     def changes(self) -> bool:
         return self.action in ("register", "update", "remove")
 
@@ -111,9 +107,9 @@ def carry_out(step: Step) -> Step:
         if backup:
             backup.unlink()
         return replace(step, action="fail", why=str(problem))
-    undone = step.new is not None and step.new == _kept(step.file)
+    undone = step.new is not None and step.new == _kept(step.part.file)
     if undone or (step.by and step.action == "remove"):
-        _backup_of(step.file).unlink(missing_ok=True)  # nothing is left that it could undo
+        _backup_of(step.part.file).unlink(missing_ok=True)  # nothing is left that it could undo
         backup = None
     return replace(step, backup=backup)
 
@@ -136,7 +132,7 @@ def _removal(step: Step) -> Step:
         return step
     if by := _own_command(step, step.client.removal):
         return replace(step, action="remove", by=by)
-    return replace(step, action="remove", new=_without_part(step.old, step.part, _kept(step.file)))
+    return replace(step, action="remove", new=_without_part(step.old, step.part, _kept(step.part.file)))
 
 
 def _own_command(step: Step, words: Sequence[str]) -> tuple[str, ...]:
@@ -167,9 +163,9 @@ def _run(step: Step) -> None:
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1]
         raise JournalError(f"It ended with {done.returncode} and said: {said}")
-    state = step.part.judge(_text_of(_read(step.file))).state
+    state = step.part.judge(_text_of(_read(step.part.file))).state
     if state != ("not registered" if step.action == "remove" else "registered"):
-        raise JournalError(f"It said it did, and {step.file} says: {state}.")
+        raise JournalError(f"It said it did, and {step.part.file} says: {state}.")
 
 
 # -- files ----------------------------------------------------------------------------------------------
@@ -237,8 +233,8 @@ def _write(step: Step) -> None:
     A link is written through, but for one that leads out of the project. Mode and owner stay. Raises JournalError,
     and Changed when somebody else wrote meanwhile.
     """
-    target = _target(step.file, step.scope)
-    with disk.disk_errors(step.file):
+    target = _target(step.part.file, step.scope)
+    with disk.disk_errors(step.part.file):
         if step.old is None:
             disk.make_dirs(target.parent, private=False)
             disk.create(target, step.new or b"", private=False)
@@ -247,7 +243,7 @@ def _write(step: Step) -> None:
             with contextlib.suppress(OSError):
                 target.parent.rmdir()  # a folder that was made for it
         elif not disk.replace(target, step.old, target.stat().st_ino, step.new):
-            raise Changed(f"{step.file} was changed by another program meanwhile.", hint="Run this again.")
+            raise Changed(f"{step.part.file} was changed by another program meanwhile.", hint="Run this again.")
 
 
 def _back_up(step: Step) -> Path | None:
@@ -255,13 +251,13 @@ def _back_up(step: Step) -> Path | None:
 
     None is made of a file that is to go or is Synaptic's alone, nor of what a link within a project points to.
     """
-    target, backup = _target(step.file, step.scope), _backup_of(step.file)
+    target, backup = _target(step.part.file, step.scope), _backup_of(step.part.file)
     goes = step.new is None and not step.by
-    if step.old is None or goes or (step.scope == "project" and target != step.file):
+    if step.old is None or goes or (step.scope == "project" and target != step.part.file):
         return None
     if step.action == "update" and _without_part(step.old, step.part, None) is None:
         return None
-    with disk.disk_errors(step.file, "backed up"):
+    with disk.disk_errors(step.part.file, "backed up"):
         try:
             disk.create(backup, step.old, private=True)
         except FileExistsError:

@@ -100,10 +100,8 @@ def user_prompt(ws: Workspace, call: Call) -> str:
     project = ws.config.project or detect_project(call.folder)
     prefer = Filters(projects=(project_key(project),)) if project else None
     found = search(ws, prompt, strategy="hybrid", limit=PROMPT_HITS, prefer=prefer, embed_ms=0)
-    if found.mode == "lexical":  # words alone do not tell what clearly fits
-        return ""
     close = [hit.entry for hit in found.hits if hit.score >= CLEARLY]
-    if not close:
+    if not close or found.mode == "lexical":  # words alone do not tell what clearly fits
         return ""
     head = f"From Synaptic, the journal that you share with the user. context_get gives entries whole. {DATA_FOLLOWS}"
     return f"{head}\n{titles('near this prompt', [title_line(entry) for entry in close])}"
