@@ -20,8 +20,7 @@ from synaptic.models import STRATEGIES
 from synaptic.notes.markdown import parse_entries
 from synaptic.search.ranking import PRESETS
 from synaptic.surfaces.cli.main import app
-from synaptic.surfaces.clients.clients import CLIENTS, Client
-from synaptic.surfaces.clients.server import Server
+from synaptic.surfaces.clients.clients import CLIENTS, Client, Server
 from synaptic.surfaces.mcp.tools import TOOLS
 
 ROOT = Path(__file__).parent.parent

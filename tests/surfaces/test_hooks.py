@@ -21,8 +21,7 @@ from outside import SYNAPTIC, Answer, Home
 from synaptic.models import TYPES, Entry
 from synaptic.surfaces.hooks.briefing import Shelf, compose, handoff_item, tokens
 from synaptic.surfaces.hooks.hooks import EVENTS
-from synaptic.surfaces.hooks.log import LOG_BYTES
-from synaptic.surfaces.hooks.stop import ASK
+from synaptic.surfaces.hooks.stop import ASK, LOG_BYTES
 from synaptic.surfaces.mcp.tools import TOOLS
 from synaptic.workspace.checkout import work_at_hand
 

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import shlex
+import shutil
+import textwrap
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ...config import HooksConfig, load_config
 from ...errors import ConfigError, InvalidArgument
-from ...models import Checkup
-from ..clients import report
-from ..clients.clients import Client, folders, note_command
+from ...models import Checkup, Finding
+from ..clients.clients import NAME, Client, Server, folders, note_command, this_server
 from ..clients.parts import parts_of
 from ..clients.register import Step, carry_out, named, plan
-from ..clients.server import NAME, Server, this_server
 from ..present import clean
 from .replies import answer
 from .terminal import Screen, emit, say, screen
 
-_UNSEEN = ("SYNAPTIC_JOURNAL", "SYNAPTIC_MODEL", "SYNAPTIC_PROJECT")
+_PLUGIN = {
+    True: "the plugin synaptic@synaptic brings the server, the hooks and a skill",
+    False: "the plugin synaptic@synaptic finds no program; `synaptic setup claude-code` tells it where this one is",
+}
+_BESIDE = "; the plugin is there, too: `synaptic setup claude-code --remove` leaves it alone"
 
 
 def run(
@@ -44,74 +50,66 @@ def run(
             "--print, --status, --remove and --dry-run are different things.", hint="Give one of them."
         )
     chosen, wanted, to = named(names, scope), this_server(home, project), screen(Path.cwd())
-    left_out = {"hooks": no_hooks, "guidance": not (guidance or status or remove)}
-    steps = _plans(chosen, scope, wanted, _events(home), left_out, remove=remove, every_scope=status and scope is None)
-    if show and not as_json:
-        for step in steps:
-            say(f"{step.client.title}, in {to.path(step.file)}:")
-            emit(clean(step.snippet if len(steps) > 1 else step.snippet.rstrip()))
-        return 0
+    asked = {"server": True, "hooks": not no_hooks, "guidance": guidance or status or remove}
+    left_out = [part for part in asked if not asked[part]]
+    meant = [client for client in chosen if names or show or status or remove or client.found(folders())]
+    plans = partial(_plans, wanted=wanted, home=home, left_out=left_out, remove=remove)
     if show or status:
-        told = [step for step in steps if step.part.name == "server" or step.judged.state != "not registered" or show]
-        states = clean("\n".join(report.state(step, to.path) for step in told))
-        answer(as_json, _as_json(steps, done=False), states)
+        steps = list(plans(meant, scope or "user"))
+        if status and scope is None:
+            files = {step.part.file for step in steps}
+            here = plans([client for client in chosen if client.project], "project")
+            steps += [step for step in here if step.judged.state != "not registered" and step.part.file not in files]
+        for step in steps if show and not as_json else ():
+            say(f"{step.client.title}, in {to.path(step.part.file)}:")
+            emit(clean(step.part.put("") if len(steps) > 1 else step.part.put("").rstrip()))
+        if status or as_json:
+            told = (step for step in steps if step.part.name == "server" or step.judged.state != "not registered")
+            lines = (f"{step.client.title:15} {_state(step, to.path(step.part.file))}" for step in told)
+            answer(as_json, _as_json(steps, done=False), clean("\n".join(lines)))
         return 0
-    meant = {step.client.name for step in steps if names or _concerns(step, remove=remove)}
-    concerned = [step for step in steps if step.client.name in meant]
-    absent = [] if remove else [client for client in chosen if client.name not in meant]
-    if not (dry_run or remove) and "claude-code" in meant:
+    if not (dry_run or remove) and "claude-code" in (client.name for client in meant):
         note_command(wanted)
-    return _serve(concerned, absent, to, dry_run=dry_run, remove=remove, as_json=as_json)
+    ordered = (step for step in plans(meant, scope or "user") if names or not remove or step.action != "nothing")
+    absent = [client for client in chosen if client not in meant]
+    return _serve(ordered, absent, to, dry_run=dry_run, remove=remove, as_json=as_json)
 
 
 def checked(found: Checkup, home: str | None) -> Checkup:
     """The checkup, and what is wrong with Claude Code's plugin."""
-    client = named(["claude-code"], None)
-    added = report.findings(_plans(client, None, this_server(home), (), {}, remove=False, every_scope=False), str)
+    added = [
+        Finding("warning", "plugin", f"Claude Code: {_state(step, str(step.part.file))}.")
+        for step in _plans(named(["claude-code"], None), "user", this_server(home), home, (), remove=False)
+        if step.plugin is False or (step.plugin and step.judged.state != "not registered")
+    ]
     return replace(found, ok=found.ok and not added, findings=(*added, *found.findings))
 
 
-def _events(home: str | None) -> list[str]:
-    """The events of hooks that config.toml switches on."""
-    hooks = HooksConfig()
-    with suppress(ConfigError):  # which hooks.log and every other command name
-        hooks = load_config(home).hooks
-    return [event for event in ("session-start", "user-prompt", "stop") if getattr(hooks, event.replace("-", "_"))]
-
-
-def _concerns(step: Step, *, remove: bool) -> bool:
-    """True when a client that was not named is meant: one that is here; for a removal, one that may know Synaptic."""
-    if not remove:
-        return step.found
-    if step.judged.state == "unreadable":
-        return step.old is None or NAME.encode() in step.old
-    return step.judged.state != "not registered"
-
-
 def _serve(
-    steps: Sequence[Step], absent: Sequence[Client], to: Screen, *, dry_run: bool, remove: bool, as_json: bool
+    steps: Iterable[Step], absent: Sequence[Client], to: Screen, *, dry_run: bool, remove: bool, as_json: bool
 ) -> int:
     done: list[Step] = []
-    for planned in steps:
-        # what was done before may have changed the same file
-        step = plan(planned.client, planned.scope, planned.part, planned.wanted, folders(), remove=remove)
+    for step in steps:
         if step.part.name != "server" and step.action == "nothing" and (remove or step.plugin is not None):
             continue
         if step.part.name == "hooks" and not remove and done and done[-1].action in ("fail", "leave"):
             continue  # beside another server they would speak of another journal
         if not as_json:
-            emit(clean(report.intent(step, to.path)))
+            emit(clean(_intent(step, to)))
         after = step if dry_run else carry_out(step)
-        if not as_json and (said := report.outcome(step, after, to.path, dry_run=dry_run, remove=remove)):
+        if not as_json and (said := _outcome(step, after, to, dry_run=dry_run, remove=remove)):
             emit(clean(said))
         done.append(after)
     success = all(step.action != "fail" for step in done)
     notices = [] if remove else _notices(done)
     remarks = []
-    if not steps:
+    if not done:
         remarks.append("Synaptic is registered with no client." if remove else "No client was found on this machine.")
     if absent:
-        remarks.append(report.not_found(absent))
+        titles = ", ".join(f"{client.title} ({client.name})" for client in absent)
+        remarks.append(
+            f"Not found: {titles}.\n`synaptic setup NAME` registers one all the same, --print shows what to paste."
+        )
     if dry_run:
         remarks.append("Nothing was changed.")
     data = {
@@ -128,45 +126,51 @@ def _as_json(steps: Sequence[Step], *, done: bool) -> dict[str, Any]:
     """The steps by part; those of the server under `clients`."""
     by_part: dict[str, Any] = {"clients": [], "hooks": [], "guidance": []}
     for step in steps:
-        by_part["clients" if step.part.name == "server" else step.part.name].append(report.as_json(step, done=done))
+        said = {
+            "client": step.client.name,
+            "title": step.client.title,
+            "found": step.found,
+            "scope": step.scope,
+            "path": str(step.part.file),
+            "state": step.judged.state,
+            "registered": step.judged.server.line if step.judged.server else None,
+            "action": step.action,
+            "done": done and step.changes,
+            "by": list(step.by),
+            "message": step.why,
+            "backup": str(step.backup) if step.backup else None,
+            "snippet": step.part.put(""),
+            "check": step.part.check,
+            "waits": list(step.waits),
+            "plugin": step.plugin,
+        }
+        by_part["clients" if step.part.name == "server" else step.part.name].append(said)
     return by_part
 
 
 def _plans(
-    clients: Sequence[Client],
-    scope: str | None,
-    wanted: Server,
-    events: Sequence[str],
-    left_out: Mapping[str, bool],
-    *,
-    remove: bool,
-    every_scope: bool,
-) -> list[Step]:
-    """A step for each part of each client; with `every_scope` also for this folder, where it is registered there.
+    clients: Sequence[Client], scope: str, wanted: Server, home: str | None, left_out: Collection[str], *, remove: bool
+) -> Iterator[Step]:
+    """A step for each part of each client, planned when those before it are done; hooks as config.toml has them.
 
     A removal goes the other way round, so that each part finds its file as it was when that part was put in.
     """
-    where = folders()
-    steps: list[Step] = []
+    where, hooks = folders(), HooksConfig()
+    with suppress(ConfigError):  # which hooks.log and every other command name
+        hooks = load_config(home).hooks
+    events = [event for event in ("session-start", "user-prompt", "stop") if getattr(hooks, event.replace("-", "_"))]
     for client in clients:
-        there = [
-            plan(client, scope or "user", part, wanted, where, remove=remove)
-            for part in parts_of(client, scope or "user", wanted, where, events)
-            if not left_out.get(part.name)
-        ]
-        for part in parts_of(client, "project", wanted, where, events) if every_scope and client.project else ():
-            here = plan(client, "project", part, wanted, where)
-            if here.judged.state != "not registered" and here.file not in {step.file for step in there}:
-                there.append(here)
-        steps += reversed(there) if remove else there
-    return steps
+        parts = parts_of(client, scope, wanted, where, events)
+        for part in reversed(parts) if remove else parts:
+            if part.name not in left_out:
+                yield plan(client, scope, part, wanted, where, remove=remove)
 
 
 def _notices(steps: Sequence[Step]) -> list[str]:
     """What its user should know, beside what was done."""
     notices = [
         f"{name} is set here, but no client will see it; config.toml can hold it."
-        for name in _UNSEEN
+        for name in ("SYNAPTIC_JOURNAL", "SYNAPTIC_MODEL", "SYNAPTIC_PROJECT")
         if os.environ.get(name)
     ]
     program = steps[0].wanted.command if steps else ""
@@ -177,3 +181,84 @@ def _notices(steps: Sequence[Step]) -> list[str]:
             "A client may ask whether you trust a project's server. The path is this machine's: others run this too."
         )
     return notices
+
+
+# -- what is said ---------------------------------------------------------------------------------------
+
+
+def _intent(step: Step, to: Screen) -> str:
+    """What is going to be done with one client."""
+    file, (there, gone) = to.path(step.part.file), _there(step)
+    again = f"synaptic setup {step.client.name}" + (" --scope project" if step.scope == "project" else "")
+    leaves = (
+        f"{file} registers it in another way, which is left as it is: {there}{gone}\n"
+        f"  Wanted: {step.wanted.line}\n"
+        f"  To have that: {again} --remove, then this again"
+    )
+    noun, beside = step.part.noun, f", in place of {there}" if step.judged.server else ""
+    said = {
+        "fail": f"{step.why} It is left as it is.",
+        "leave": leaves,
+        "register": f"makes {file}, with {noun}" if step.old is None else f"adds {noun} to {file}",
+        "update": f"puts {noun} into {file}{beside}",
+        "remove": f"takes {noun} out of {file}"
+        if step.new is not None
+        else f"removes {file}, which holds nothing else",
+        "nothing": _state(step, file),
+    }[step.action]
+    if step.by and step.changes:
+        said = f"runs {shlex.join([Path(step.by[0]).name, *step.by[1:]])}"
+    return f"{step.client.title}: {said}"
+
+
+def _outcome(step: Step, after: Step, to: Screen, *, dry_run: bool, remove: bool) -> str:
+    """What became of it, and the next thing to do; empty where there is nothing to add."""
+    if after.action == "fail":
+        failed = "" if step.action == "fail" else f"Failed. {after.why}\n"
+        what = f"what stands at {after.client.key}.{NAME}" if after.part.name == "server" else after.part.noun
+        help = f"Take {what} out of it."
+        if not remove:
+            help = f"Paste this into {to.path(after.part.file)}:\n{after.part.put('').rstrip()}"
+        return textwrap.indent(failed + help, "  ")
+    if dry_run or not after.changes:
+        return ""
+    kept = f" As it was before: {to.path(after.backup)}" if after.backup else ""
+    lines = [f"  Done.{kept}"]
+    if after.action != "remove":
+        lines.append(f"  Check: {after.part.check}")
+        offered = after.part.name == "server" and after.scope == "user" and after.client.offer
+        lines += [f"  {offered}"] if offered else []
+    return "\n".join(lines)
+
+
+def _state(step: Step, file: str) -> str:
+    """How it stands with this part of the client; `file` is the path of its file, made readable."""
+    server, found = step.part.name == "server", step.judged.state
+    if found == "unreadable":
+        return step.why
+    if found == "not registered":
+        if step.plugin is not None:
+            return _PLUGIN[step.plugin]
+        absent = "not registered" if server else f"no {step.part.name}"
+        return absent if step.found else f"{absent}; not found on this machine"
+    there, gone = _there(step)
+    mend = f"synaptic setup {step.client.name}{' --guidance' if step.part.name == 'guidance' else ''}"
+    other = f" with another program: {there}" if server else f", not up to date: `{mend}` mends that"
+    said = {
+        "registered": "",
+        "other program": other,
+        "gone": f", but the command is gone: {there}",
+        "different": f" in another way: {there}{gone}",
+    }[found]
+    said += ", but switched off there" if step.judged.off else ""
+    said += f", waiting for approval ({', '.join(step.waits)}): approve in /hooks" if step.waits else ""
+    said += {None: "", True: _BESIDE, False: f"; {_PLUGIN[False]}"}[step.plugin]
+    return f"{'registered' if server else step.part.noun} in {file}{said}"
+
+
+def _there(step: Step) -> tuple[str, str]:
+    """(what the entry starts, a remark where that is gone)."""
+    if step.judged.server is None:
+        return "no program of this machine", ""
+    gone = shutil.which(step.judged.server.command) is None
+    return step.judged.server.line, ", and that command is gone" if gone else ""

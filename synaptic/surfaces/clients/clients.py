@@ -1,4 +1,4 @@
-"""The clients, read from `data/clients.toml`: where each keeps its servers, and in which shape."""
+"""The server, and the clients that start it, of `data/clients.toml`: where each keeps it, and in which shape."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import shutil
+import subprocess
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -14,13 +15,72 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import platformdirs
+
+from ...config import resolve_home
 from ...errors import JournalError
 from ...journal.disk import make_dirs, overwrite
 from . import jsonc
-from .server import NAME, Server
+
+NAME = "synaptic"
+"""What the server is called in every client."""
+
+PROGRAMS = ("synaptic", "synaptic-journal")
 
 _PACKAGE = Path(__file__).parents[2]
 DATA = _PACKAGE / "data"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """The command, and what it is told: the home and the project; None stands for the usual ones."""
+
+    command: str
+    args: tuple[str, ...]
+    home: str | None = None
+    project: str | None = None
+
+    @property
+    def env(self) -> dict[str, str]:
+        told = {"SYNAPTIC_HOME": self.home, "SYNAPTIC_PROJECT": self.project}
+        return {name: value for name, value in told.items() if value}
+
+    @property
+    def line(self) -> str:
+        return shlex.join([*(f"{name}={value}" for name, value in self.env.items()), self.command, *self.args])
+
+    def hook_words(self, client: str) -> list[str]:
+        """The command of this client's hooks, to which the name of an event is added."""
+        home = ["--home", self.home] if self.home else []
+        return [self.command, *self.args[:-1], *home, "hook", "--client", client]
+
+    def hook(self, event: str, client: str) -> str:
+        """The command of a hook as a line for the shell."""
+        words = [*self.hook_words(client), event]
+        return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
+
+
+def this_server(home: str | None = None, project: str | None = None) -> Server:
+    """This very program, by an absolute path: a desktop program has no PATH that would find it.
+
+    A home that was chosen, by --home or SYNAPTIC_HOME, is part of it.
+    """
+    chosen = str(resolve_home(home)) if home or os.environ.get("SYNAPTIC_HOME") else None
+    command, args = _program()
+    try:
+        f"{command}{chosen}{project}".encode()
+    except UnicodeEncodeError as error:
+        raise JournalError("A path that is no UTF-8 cannot stand in a client's configuration.") from error
+    return Server(command, args, chosen, project)
+
+
+def _program() -> tuple[str, tuple[str, ...]]:
+    called = Path(sys.argv[0])
+    beside = Path(sys.executable)
+    for path in (called.absolute(), beside.with_name("synaptic"), beside.with_name("synaptic.exe")):
+        if path.stem in PROGRAMS and path.is_file() and os.access(path, os.X_OK):
+            return str(path), ("mcp",)
+    return sys.executable, ("-m", "synaptic", "mcp")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,31 +90,24 @@ class Client:
     name: str
     title: str
     key: str
-    form: str
+    entry: Mapping[str, Any]
     user: Sequence[str]
     check: str
     project: Sequence[str] = ()
     programs: Sequence[str] = ()
     signs: Sequence[str] = ()
     command: Sequence[str] = ()
+    env_flag: str = ""
     removal: Sequence[str] = ()
     keeps_file: bool = False
     memory: Mapping[str, str] = field(default_factory=dict)
     hooks: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def path(self) -> tuple[str, str]:
-        """Where the entry stands in the file."""
-        return self.key, NAME
-
     def shape(self, server: Server) -> dict[str, Any]:
         """The entry of this server."""
-        if self.form == "one-list":
-            entry: dict[str, Any] = {"type": "local", "command": [server.command, *server.args], "enabled": True}
-            return entry | ({"environment": server.env} if server.env else {})
-        entry = {"type": "stdio"} if self.form == "typed" else {}
-        entry |= {"command": server.command, "args": list(server.args)}
-        return entry | ({"env": server.env} if server.env else {})
+        words = [server.command, *server.args]
+        said = {"{command}": words[0], "{args}": words[1:], "{words}": words, "{env}": server.env}
+        return {name: said.get(value, value) for name, value in self.entry.items() if value != "{env}" or server.env}
 
     def file(self, scope: str, where: Mapping[str, Path]) -> Path:
         """The configuration of this scope."""
@@ -83,23 +136,22 @@ class Client:
 
 def folders(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> dict[str, Path]:
     """The folders that the clients' paths begin with, on this machine."""
+
+    def told(name: str, usual: Path) -> Path:
+        return Path(environ.get(name) or usual)
+
     home = Path.home()
-    config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
-    app = config
-    if platform == "darwin":
-        app = home / "Library" / "Application Support"
-    elif platform == "win32":
-        app = Path(environ.get("APPDATA") or home / "AppData" / "Roaming")
-    zed = {"win32": app / "Zed", "darwin": home / ".config" / "zed"}.get(platform, config / "zed")
+    config = told("XDG_CONFIG_HOME", home / ".config")
+    mac, windows = home / "Library" / "Application Support", told("APPDATA", home / "AppData" / "Roaming")
     return {
         "home": home,
         "config": config,
-        "app": app,
-        "zed": zed,
-        "claude": Path(environ.get("CLAUDE_CONFIG_DIR") or home),
-        "claude_dir": Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude"),
-        "codex": Path(environ.get("CODEX_HOME") or home / ".codex"),
-        "gemini": Path(environ.get("GEMINI_CLI_HOME") or home) / ".gemini",
+        "app": {"darwin": mac, "win32": windows}.get(platform, config),
+        "zed": {"darwin": home / ".config" / "zed", "win32": windows / "Zed"}.get(platform, config / "zed"),
+        "claude": told("CLAUDE_CONFIG_DIR", home),
+        "claude_dir": told("CLAUDE_CONFIG_DIR", home / ".claude"),
+        "codex": told("CODEX_HOME", home / ".codex"),
+        "gemini": told("GEMINI_CLI_HOME", home) / ".gemini",
         "project": Path.cwd(),
     }
 
@@ -125,8 +177,6 @@ def plugin(where: Mapping[str, Path]) -> bool | None:
 
 
 def _note() -> Path:
-    import platformdirs  # for one client only
-
     return platformdirs.user_state_path(NAME) / "command"
 
 

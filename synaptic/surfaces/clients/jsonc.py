@@ -1,12 +1,11 @@
-"""JSON with comments and trailing commas, edited as text: what is not named stays byte for byte.
+"""JSON with comments and trailing commas, edited as text: what does not have to change stays byte for byte.
 
-| text                       | edit               | result                                    |
-|----------------------------|--------------------|-------------------------------------------|
-| `{"a": 1}`                 | put ("b",) 2       | `{"a": 1, "b": 2}`                        |
-| `{"a": 1, /* c */ }`       | put ("b",) 2       | `{"a": 1, "b": 2, /* c */ }`              |
-| `{"a": 1 // c ⏎}`          | put ("a", "b") 2   | Unreadable: a is no object                |
-| `{"a": 1, "b": 2}`         | drop ("b",)        | `{"a": 1}`                                |
-| `{"a": [1]}`               | put ("a", 1) 2     | `{"a": [1, 2]}`                           |
+| text                       | wanted                    | result                                    |
+|----------------------------|---------------------------|-------------------------------------------|
+| `{"a": 1}`                 | `{"a": 1, "b": 2}`        | `{"a": 1, "b": 2}`                        |
+| `{"a": 1, /* c */ }`       | `{"a": 1, "b": 2}`        | `{"a": 1, "b": 2, /* c */ }`              |
+| `{"a": 1, "b": 2}`         | `{"a": 1}`                | `{"a": 1}`                                |
+| `{"a": [1] /* c */}`       | `{"a": [1, 2]}`           | `{"a": [1, 2] /* c */}`                   |
 """
 
 from __future__ import annotations
@@ -23,17 +22,11 @@ _BLANK = re.compile(r"\s*")
 _INDENTED = re.compile(r'^([ \t]+)"', re.MULTILINE)
 
 
-Path = Sequence[str | int]
-"""Names of members, and indexes of items; the index after the last item appends."""
-
-
 class Unreadable(Exception):
-    """A text that cannot be edited: `line`, counted from 1, and why."""
+    """A text that cannot be edited, why, and the line, counted from 1."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(f"{reason} (line {line})")
-        self.line = line
-        self.reason = reason
 
 
 class Member(NamedTuple):
@@ -43,18 +36,11 @@ class Member(NamedTuple):
     """
 
     name: str | int
+    value: Any
     start: int
     begin: int
     end: int
     comma: int | None
-
-
-class Object(NamedTuple):
-    """An object or an array: where its brackets stand, and its members."""
-
-    start: int
-    closing: int
-    members: list[Member]
 
 
 def parse(text: str) -> Any:
@@ -72,54 +58,40 @@ def parse(text: str) -> Any:
         raise Unreadable(1, "no JSON: a number in it cannot be read") from None
 
 
-def holder(top: Any, path: Path) -> Any:
-    """The object, or array, that holds the last name of the path; objects on the way are made. Raises Unreadable."""
-    found: Any = top
-    for depth, name in enumerate(path):
-        kind: Any = list if isinstance(name, int) else dict
-        if not isinstance(found, kind):
-            place = ".".join(map(str, path[:depth])) or "the whole of it"
-            raise Unreadable(1, f"{place} is no {'array' if isinstance(name, int) else 'object'}")
-        if depth + 1 < len(path):
-            found = found[name] if isinstance(name, int) else found.setdefault(name, {})
+def table(top: Any, path: Sequence[str]) -> dict[str, Any]:
+    """The object at this path, made where there is none. Raises Unreadable where something else stands there."""
+    found = table(top, path[:-1]).setdefault(path[-1], {}) if path else top
+    if not isinstance(found, dict):
+        raise Unreadable(1, f"{'.'.join(path) or 'the whole of it'} is no object")
     return found
 
 
-def put(text: str, path: Path, value: Any) -> str:
-    """The text with `value` at `path`. Objects on the way are made, a value that stands there is exchanged.
-
-    Raises Unreadable where that would change something else.
-    """
+def put(text: str, path: Sequence[str], value: Any) -> str:
+    """The text with `value` at `path`. Raises Unreadable."""
     wanted = parse(text)
-    into, last = holder(wanted, path), path[-1]
-    if isinstance(last, int):
-        into[last : last + 1] = [value]
-    else:
-        into[last] = value
+    table(wanted, path[:-1])[path[-1]] = value
+    return rewrite(text, wanted)
+
+
+def drop(text: str, path: Sequence[str]) -> str:
+    """The text without what stands at `path`; an object that thereby gets empty stays. Raises Unreadable."""
+    wanted = parse(text)
+    holder = table(wanted, path[:-1])
+    if path[-1] not in holder:
+        return text
+    del holder[path[-1]]
+    return rewrite(text, wanted)
+
+
+def rewrite(text: str, wanted: Any) -> str:
+    """The text, edited until it says `wanted`. What is new comes last. Raises Unreadable where that cannot be."""
     if not text.strip():
-        return render(wanted) + "\n"
-    way = _way(text, path)
-    at, member = way[-1]
-    if member is None:
-        inner = value
-        for name in reversed(path[len(way) :]):
-            inner = {name: inner}
-        new = _insert(text, at, path[len(way) - 1], inner)
-    else:
-        new = text[: member.begin] + render(value, _indent(text, member.begin), *_style(text)) + text[member.end :]
-    if parse(new) != wanted:
-        raise Unreadable(1, "it cannot be changed without changing something else")
-    return new
-
-
-def drop(text: str, path: Path) -> str:
-    """The text without what stands at `path`, however often; an object that thereby gets empty stays."""
-    parse(text)
-    while len(way := _way(text, path)) == len(path) and (member := way[-1][1]):
-        text = _remove(text, way[-1][0], member)
-        if isinstance(path[-1], int):
-            break  # the next item has that index now
-    return text
+        return render(wanted) + "\n" if wanted else text
+    for _ in range(1_000):  # edits, more than any change takes
+        if parse(text) == wanted:
+            return text
+        text = _nearer(text, _skip(_without_comments(text), 0), wanted)
+    raise Unreadable(1, "it cannot be changed without changing something else")
 
 
 def render(value: Any, indent: str = "", unit: str = "  ", newline: str = "\n") -> str:
@@ -153,29 +125,10 @@ def _without_last_commas(bare: str) -> str:
     return _LAST_COMMA.sub(lambda found: " " if found[0] == "," else found[0], bare)
 
 
-def _way(text: str, path: Path) -> list[tuple[Object, Member | None]]:
-    """The objects on the way, as far as they are there, each with the member that leads on, if it has it.
-
-    The text is one that `parse` can read.
-    """
+def _members(text: str, start: int) -> tuple[list[Member], int]:
+    """What the object or array that begins there holds, and where its closing bracket is."""
     bare = _without_comments(text)
     plain = _without_last_commas(bare)
-    way: list[tuple[Object, Member | None]] = []
-    at = _skip(plain, 0)
-    for name in path:
-        if plain[at] != ("[" if isinstance(name, int) else "{"):
-            break
-        into = _object(bare, plain, at)
-        member = next((member for member in reversed(into.members) if member.name == name), None)  # the last one counts
-        way.append((into, member))
-        if member is None:
-            break
-        at = member.begin
-    return way
-
-
-def _object(bare: str, plain: str, start: int) -> Object:
-    """The object or array that begins there, in a text without comments, and without last commas in `plain`."""
     decode = json.JSONDecoder().raw_decode
     members: list[Member] = []
     at = _skip(plain, start + 1)
@@ -184,12 +137,12 @@ def _object(bare: str, plain: str, start: int) -> Object:
         if plain[start] == "{":
             name, end_of_name = decode(plain, at)
             begin = _skip(plain, _skip(plain, end_of_name) + 1)
-        end = decode(plain, begin)[1]
+        value, end = decode(plain, begin)
         after = _skip(bare, end)
         comma = after if bare[after] == "," else None
-        members.append(Member(name, at, begin, end, comma))
+        members.append(Member(name, value, at, begin, end, comma))
         at = _skip(plain, after if comma is None else comma + 1)
-    return Object(start, at, members)
+    return members, at
 
 
 def _skip(text: str, at: int) -> int:
@@ -202,17 +155,37 @@ def _skip(text: str, at: int) -> int:
 # -- writing ------------------------------------------------------------------------------------------
 
 
-def _insert(text: str, into: Object, name: str | int, value: Any) -> str:
-    """The text with a new last member in the object; comments that stand at its end stay in front of it."""
+def _nearer(text: str, start: int, wanted: Any) -> str:
+    """The text after one edit of the object or array that begins there, which is not yet as `wanted`."""
+    members, closing = _members(text, start)
+    last = {member.name: member for member in members}  # of several members of one name the last counts
+    goal = wanted if isinstance(wanted, dict) else dict(enumerate(wanted))
+    fewer = isinstance(wanted, list) and len(members) > len(wanted)
+    for name, member in last.items():
+        if name not in goal or (fewer and member.value != goal[name]):
+            return _remove(text, start, members, member)
+        if member.value == goal[name]:
+            continue
+        if isinstance(member.value, dict | list) and type(member.value) is type(goal[name]):
+            return _nearer(text, member.begin, goal[name])
+        return (
+            text[: member.begin] + render(goal[name], _indent(text, member.begin), *_style(text)) + text[member.end :]
+        )
+    name = next(name for name in goal if name not in last)
+    return _insert(text, start, closing, members, name, goal[name])
+
+
+def _insert(text: str, start: int, closing: int, members: Sequence[Member], name: str | int, value: Any) -> str:
+    """The text with a new last member between the brackets; comments that stand at their end stay in front of it."""
     unit, newline = _style(text)
-    tail = len(text[: into.closing].rstrip())
-    if not into.members:
-        outer = _indent(text, into.start)
+    tail = len(text[:closing].rstrip())
+    if not members:
+        outer = _indent(text, start)
         shown = newline + outer + unit + _member(name, value, outer + unit, unit, newline)
-        between = text[tail : into.closing]
-        rest = between if "\n" in between and tail > into.start + 1 else newline + outer
-        return text[:tail] + shown + rest + text[into.closing :]
-    last = into.members[-1]
+        between = text[tail:closing]
+        rest = between if "\n" in between and tail > start + 1 else newline + outer
+        return text[:tail] + shown + rest + text[closing:]
+    last = members[-1]
     comma, own = ("", ",") if last.comma is not None else (",", "")
     if not _begins_line(text, last.start):
         tight = text[last.begin - 1] == ":"
@@ -225,7 +198,7 @@ def _insert(text: str, into: Object, name: str | int, value: Any) -> str:
     return text[: last.end] + comma + text[last.end : tail] + shown + text[tail:]
 
 
-def _remove(text: str, of: Object, member: Member) -> str:
+def _remove(text: str, start: int, members: Sequence[Member], member: Member) -> str:
     """The text without this member, its comma, and the blanks in front of it."""
     end = member.end if member.comma is None else member.comma + 1
     begin = len(text[: member.start].rstrip())
@@ -233,13 +206,13 @@ def _remove(text: str, of: Object, member: Member) -> str:
     if rest and not rest.startswith(("}", "]", "//", "/*")) and _begins_line(text, member.start):
         begin = member.start  # another one stands on the same line
     head, tail = text[:begin], text[end:]
-    number = of.members.index(member)
+    number = members.index(member)
     if member.comma is None and number:
-        before = of.members[number - 1].comma
+        before = members[number - 1].comma
         assert before is not None
         head = head[:before] + head[before + 1 :]
-    if len(of.members) == 1 and not head[of.start + 1 :].strip() and tail.lstrip()[:1] in ("}", "]"):
-        return head[: of.start + 1] + tail.lstrip()
+    if len(members) == 1 and not head[start + 1 :].strip() and tail.lstrip()[:1] in ("}", "]"):
+        return head[: start + 1] + tail.lstrip()
     return head + tail
 
 

@@ -3,23 +3,42 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from . import jsonc, toml
-from .clients import DATA, Client, expand
-from .jsonc import Unreadable, holder
-from .server import Judgement, Server, judge
+from .clients import DATA, NAME, PROGRAMS, Client, Server, expand
+from .jsonc import Unreadable, table
 
 TIMEOUT_S = 10
 """What a client waits for a hook; a hook gives up sooner, by its own `timeout_s`."""
 
 _PROGRAM = re.compile(r"""(['"]?)(.+?)\1 """)
 _OURS = re.compile(r"\bsynaptic[^/\s]*(?: --home .+)? hook (?:--client \S+ )?(?:session-start|user-prompt|stop)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What an entry is to the wanted server, in one word, and the server that it starts, if it can be told.
+
+    | state          | the entry                                                        | setup              |
+    |----------------|------------------------------------------------------------------|--------------------|
+    | not registered | is not there                                                     | adds it            |
+    | registered     | starts this program                                              | does nothing       |
+    | other program  | starts another Synaptic, with the usual arguments                | puts this one in   |
+    | gone           | names a command that is not there                                | puts this one in   |
+    | different      | has other arguments, another home or project, or is another thing | leaves it         |
+    """
+
+    state: str
+    server: Server | None = None
+    off: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +56,7 @@ class Part:
     put: Callable[[str], str]
     drop: Callable[[str], str]
     check: str = ""
-    holders: Sequence[jsonc.Path] = ()
+    holders: Sequence[Sequence[str]] = ()
 
 
 def parts_of(
@@ -61,10 +80,10 @@ def parts_of(
 
 def _server(client: Client, file: Path, server: Server) -> Part:
     form: Any = toml if file.suffix == ".toml" else jsonc
-    path, shape = client.path, client.shape(server)
+    path, shape = (client.key, NAME), client.shape(server)
 
     def judged(text: str) -> Judgement:
-        return judge(holder(form.parse(text), path).get(path[-1]), server)
+        return _judge(table(form.parse(text), path[:-1]).get(NAME), server)
 
     def put(text: str) -> str:
         if judged(text).state == "not registered":
@@ -83,63 +102,56 @@ def _hooks(client: Client, file: Path, server: Server, events: Sequence[str]) ->
     wanted = {name: server.hook(event, client.name) for event, name in names.items() if event in events}
 
     def judged(text: str) -> Judgement:
-        found = {(event, command) for (event, *_), command in _ours(text).items()}
+        found = {(event, hook["command"]) for event, _, hook in _ours(jsonc.parse(text))}
         if not found or found == set(wanted.items()):
             return Judgement("registered" if found else "not registered")
         programs = (match[2] for _, command in found if (match := _PROGRAM.match(command)))
         lost = next((program for program in programs if shutil.which(program) is None), None)
-        return Judgement("gone", Server(lost, ()), gone=True) if lost else Judgement("other program")
+        return Judgement("gone", Server(lost, ())) if lost else Judgement("other program")
 
-    def put(text: str) -> str:
-        there = _ours(text)
-        for event, group, number in reversed(there):
-            if event not in wanted:
-                text = _without(text, event, group, number)
+    def written(text: str, wanted: Mapping[str, str]) -> str:
+        data = jsonc.parse(text)
+        there = _ours(data)
+        if not (there or wanted):
+            return text
+        events = table(data, ("hooks",))
+        for event, (number, place), hook in reversed(there):
+            group = events[event][number]["hooks"]
+            if event in wanted:
+                hook["command"] = wanted[event]
+            elif len(group) > 1:
+                del group[place]
             else:
-                text = jsonc.put(text, ("hooks", event, group, "hooks", number, "command"), wanted[event])
+                del events[event][number]
         for event in [name for name in wanted if name not in {event for event, *_ in there}]:
             hook = {"type": "command", "command": wanted[event], "timeout": TIMEOUT_S * client.hooks["second"]}
-            if groups := holder(jsonc.parse(text), ("hooks", event)).get(event):
-                # at the end: Codex knows the hooks that a person approved by their places
-                text = jsonc.put(text, ("hooks", event, len(groups)), {"hooks": [hook]})
-            else:
-                text = jsonc.put(text, ("hooks", event), [{"hooks": [hook]}])
-        return text
-
-    def drop(text: str) -> str:
-        for event, group, number in reversed(_ours(text)):
-            text = _without(text, event, group, number)
-        return text
+            if not isinstance(events.setdefault(event, []), list):
+                raise Unreadable(1, f"hooks.{event} is no array")
+            events[event].append({"hooks": [hook]})  # the last: Codex knows the hooks that it may run by their places
+        return jsonc.rewrite(text, data)
 
     made = (*(("hooks", name) for name in names.values()), ("hooks",))
     noun = f"hooks ({', '.join(event for event in names if names[event] in wanted)})"
+    put, drop = partial(written, wanted=wanted), partial(written, wanted={})
     return Part("hooks", noun, file, judged, put, drop, client.hooks["check"], made)
 
 
-def _ours(text: str) -> dict[tuple[str, int, int], str]:
-    """The commands of Synaptic's hooks by (event, number of the group, number in the group)."""
-    events = holder(jsonc.parse(text), ("hooks", "")).items()
-    return {
-        (str(event), number, place): hook["command"]
-        for event, groups in events
+def _ours(data: Any) -> list[tuple[str, tuple[int, int], dict[str, Any]]]:
+    """Synaptic's hooks, each with its event, the number of its group, and its number in the group."""
+    return [
+        (event, (number, place), hook)
+        for event, groups in table(data, ("hooks",)).items()
         for number, group in enumerate(groups if isinstance(groups, list) else ())
-        for place, hook in enumerate(group.get("hooks", ()) if isinstance(group, dict) else ())
+        for place, hook in enumerate(group.get("hooks") or () if isinstance(group, dict) else ())
         if isinstance(hook, dict) and _OURS.search(str(hook.get("command")))
-    }
-
-
-def _without(text: str, event: str, group: int, number: int) -> str:
-    """The text without this hook, and without its group where it was alone in it."""
-    path: jsonc.Path = ("hooks", event, group)
-    alone = len(holder(jsonc.parse(text), (*path, "hooks"))["hooks"]) == 1
-    return jsonc.drop(text, path if alone else (*path, "hooks", number))
+    ]
 
 
 def unapproved(file: Path, text: str, config: str) -> tuple[str, ...]:
     """The events of Synaptic's hooks that Codex does not run, as its config.toml has them neither approved nor on."""
     states = toml.parse(config).get("hooks", {}).get("state", {})
     waiting = []
-    for event, group, number in _ours(text):
+    for event, (group, number), _ in _ours(jsonc.parse(text)):
         label = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", event).lower()
         state = states.get(f"{file}:{label}:{group}:{number}", {})
         if "trusted_hash" not in state or state.get("enabled") is False:
@@ -173,3 +185,37 @@ def _block(name: str, noun: str, file: Path, content: str, opening: str, closing
         return re.sub(rf"(?:(?<=\n)\r?\n)?{pattern}(?:\r?\n)?", "", text, flags=re.DOTALL)
 
     return Part(name, noun, file, judged, put, drop, check)
+
+
+# -- what is there ---------------------------------------------------------------------------------------
+
+
+def _judge(entry: object, wanted: Server) -> Judgement:
+    """What this entry of a client's configuration is; None is one that is not there."""
+    if not isinstance(entry, dict):
+        return Judgement("not registered" if entry is None else "different")
+    server = _server_of(entry)
+    if server is None:
+        return Judgement("different")
+    off = entry.get("disabled") is True or entry.get("enabled") is False
+    by_name = server.args == ("mcp",) and Path(server.command).stem in PROGRAMS
+    usual = by_name or server.args == ("-m", "synaptic", "mcp")
+    if not usual or any(server.env.get(name) != value for name, value in wanted.env.items()):
+        return Judgement("different", server, off)
+    if shutil.which(server.command) is None:
+        return Judgement("gone", server, off)
+    here = Path(server.command).is_absolute() and os.path.realpath(server.command) == os.path.realpath(wanted.command)
+    return Judgement("registered" if here and server.args == wanted.args else "other program", server, off)
+
+
+def _server_of(entry: Mapping[str, Any]) -> Server | None:
+    """The server in any client's shape: command and arguments apart, or in one list."""
+    command, args = entry.get("command"), entry.get("args", [])
+    if isinstance(command, list) and command:
+        command, args = command[0], command[1:]
+    words = [command, *args] if isinstance(args, list) else []
+    if not words or not all(isinstance(word, str) for word in words):
+        return None
+    env = entry.get("env", entry.get("environment"))
+    told = [env.get(name) for name in ("SYNAPTIC_HOME", "SYNAPTIC_PROJECT")] if isinstance(env, dict) else []
+    return Server(words[0], tuple(words[1:]), *(str(value) if value else None for value in told))

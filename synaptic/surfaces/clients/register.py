@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import codecs
+import contextlib
 import os
+import stat
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ...errors import InvalidArgument, JournalError, SynapticError
-from . import files
-from .clients import CLIENTS, Client, expand, plugin
-from .jsonc import Unreadable
-from .parts import Part, unapproved
-from .server import Judgement, Server
+from ...errors import Changed, InvalidArgument, JournalError, SynapticError
+from ...journal import disk
+from ...workspace.checkout import open_regular
+from . import jsonc
+from .clients import CLIENTS, NAME, Client, Server, expand, plugin
+from .jsonc import Unreadable, table
+from .parts import Judgement, Part, unapproved
 
 SCOPES = ("user", "project")
 _TIMEOUT_S = 120
+
+BACKUP = ".before-synaptic"
+"""What the copy of a file as it was before the first change is called, after the file's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +31,9 @@ class Step:
     """What is with a part of one client, and what is to be done: register, update, remove, nothing, leave, or fail.
 
     `by` is the client's own command that does it; without one the file goes from `old` to `new`, None being no
-    file. `snippet` is what a person would paste into the file. `backup` was made when it was done. `within` is the
-    project that the file must not lead out of. `waits` are the events of hooks that their user has not approved,
-    and `plugin` says whether a plugin works that brings this part as well; None where there is none.
+    file. `backup` was made when it was done. `waits` are
+    the events of hooks that their user has not approved, and `plugin` says whether a plugin works that brings this
+    part as well; None where there is none.
     """
 
     client: Client
@@ -41,17 +48,8 @@ class Step:
     old: bytes | None = None
     new: bytes | None = None
     backup: Path | None = None
-    within: Path | None = None
     waits: tuple[str, ...] = ()
     plugin: bool | None = None
-
-    @property
-    def file(self) -> Path:
-        return self.part.file
-
-    @property
-    def snippet(self) -> str:
-        return self.part.put("")
 
     @property
     def changes(self) -> bool:
@@ -65,64 +63,55 @@ def named(names: Iterable[str], scope: str | None) -> tuple[Client, ...]:
     """
     if scope is not None and scope not in SCOPES:
         raise InvalidArgument(f"There is no scope {scope!r}.", valid=SCOPES)
-    by_name = {client.name: client for client in CLIENTS}
-    scoped = tuple(client for client in CLIENTS if scope != "project" or client.project)
-    chosen = []
-    for name in dict.fromkeys(name.lower() for name in names):
-        if name not in by_name:
-            raise InvalidArgument(f"There is no client {name!r}.", valid=by_name, hint="synaptic setup --help")
-        if by_name[name] not in scoped:
-            raise InvalidArgument(
-                f"{by_name[name].title} has no configuration for a project.",
-                valid=(client.name for client in scoped),
-                hint="Leave --scope out.",
-            )
-        chosen.append(by_name[name])
-    return tuple(chosen) or scoped
+    every = {client.name: client for client in CLIENTS}
+    valid = {name: client for name, client in every.items() if scope != "project" or client.project}
+    chosen = list(dict.fromkeys(name.lower() for name in names))
+    for name in chosen:
+        if name not in every:
+            raise InvalidArgument(f"There is no client {name!r}.", valid=valid, hint="synaptic setup --help")
+        if name not in valid:
+            said = f"{every[name].title} has no configuration for a project."
+            raise InvalidArgument(said, valid=valid, hint="Leave --scope out.")
+    return tuple(valid[name] for name in chosen or valid)
 
 
 def plan(
     client: Client, scope: str, part: Part, wanted: Server, where: Mapping[str, Path], *, remove: bool = False
 ) -> Step:
     """The step for this part of the client. It reads, and changes nothing."""
-    within = where["project"] if scope == "project" else None
-    step = Step(client, scope, part, client.found(where), Judgement("unreadable"), wanted, within=within)
-    if client.name == "claude-code" and part.name != "guidance":
-        step = replace(step, plugin=plugin(where))
+    bundled = plugin(where) if client.name == "claude-code" and part.name != "guidance" else None
+    step = Step(client, scope, part, client.found(where), Judgement("unreadable"), wanted, plugin=bundled)
     try:
-        step = replace(step, old=files.read(part.file, within))
-        text = files.text_of(step.old)
+        step = replace(step, old=_read(part.file, scope))
+        text = _text_of(step.old)
         step = replace(step, judged=part.judge(text))
         if "approved" in client.hooks and part.name == "hooks":
-            config = files.read(expand(client.hooks["approved"], where))
-            step = replace(step, waits=unapproved(part.file, text, files.text_of(config)))
+            config = _read(expand(client.hooks["approved"], where))
+            step = replace(step, waits=unapproved(part.file, text, _text_of(config)))
         return _removal(step) if remove else _registration(step)
     except (Unreadable, JournalError) as problem:
-        return replace(step, action="fail", why=str(problem))
+        harmless = remove and NAME.encode() not in (step.old or NAME.encode())
+        why = str(problem) if isinstance(problem, JournalError) else f"{part.file} cannot be used: {problem}."
+        return replace(step, action="nothing" if harmless else "fail", why=why)
 
 
 def carry_out(step: Step) -> Step:
     """The step after it was done; one that failed says why."""
     if not step.changes:
         return step
+    backup = None
     try:
-        if not step.by:
-            mine = step.action == "update" and files.without_part(step.old or b"", step.part, None) is None
-            backup = files.write(step.file, step.old, step.new, step.within, keep=not mine)
-            return replace(step, backup=backup)
-        backup = files.keep_copy(step.file, step.old)
-        _run(step.by)
-        state = step.part.judge(files.text_of(files.read(step.file))).state
-        if state != ("not registered" if step.action == "remove" else "registered"):
-            raise JournalError(f"It said it did, and {step.file} says: {state}.")
-        if step.action == "remove":
-            files.backup_of(step.file).unlink(missing_ok=True)  # the client writes that file anew all the time
-            backup = None
-        return replace(step, backup=backup)
-    except Unreadable as problem:
-        return replace(step, action="fail", why=f"{step.file}, {problem}")
-    except (SynapticError, OSError) as problem:
+        backup = _back_up(step)
+        (_run if step.by else _write)(step)
+    except (Unreadable, SynapticError, OSError) as problem:
+        if backup:
+            backup.unlink()
         return replace(step, action="fail", why=str(problem))
+    undone = step.new is not None and step.new == _kept(step.part.file)
+    if undone or (step.by and step.action == "remove"):
+        _backup_of(step.part.file).unlink(missing_ok=True)  # nothing is left that it could undo
+        backup = None
+    return replace(step, backup=backup)
 
 
 def _registration(step: Step) -> Step:
@@ -130,45 +119,38 @@ def _registration(step: Step) -> Step:
         return step
     if step.judged.state == "different":
         return replace(step, action="leave")
-    new = files.with_part(step.old, step.part)
+    new = _with_part(step.old, step.part)
     if new == (step.old or b""):
         return step
     if step.judged.state == "not registered":
-        return replace(step, action="register", new=new, by=_own_command(step))
+        return replace(step, action="register", new=new, by=_own_command(step, step.client.command))
     return replace(step, action="update", new=new)
 
 
 def _removal(step: Step) -> Step:
     if step.judged.state == "not registered" or step.old is None:
         return step
-    own = step.part.name == "server" and step.client.keeps_file and step.scope == "user"
-    if own and (program := step.client.program()):
-        return replace(step, action="remove", by=(program, *step.client.removal))
-    return replace(step, action="remove", new=files.without_part(step.old, step.part, files.kept(step.file)))
+    if by := _own_command(step, step.client.removal):
+        return replace(step, action="remove", by=by)
+    return replace(step, action="remove", new=_without_part(step.old, step.part, _kept(step.part.file)))
 
 
-def _own_command(step: Step) -> tuple[str, ...]:
-    """The client's own command that adds the server; empty where the file is better edited."""
-    client, server = step.client, step.wanted
-    program = client.program()
-    if not client.command or step.part.name != "server" or step.scope != "user" or program is None:
+def _own_command(step: Step, words: Sequence[str]) -> tuple[str, ...]:
+    """The client's own command of these words; empty where it has none, or the file is better edited."""
+    program, server = step.client.program(), step.wanted
+    edited = step.part.name != "server" or step.scope != "user" or (step.old is not None and not step.client.keeps_file)
+    if edited or not words or program is None:
         return ()
-    if step.old is not None and not client.keeps_file:
-        return ()
-    words: list[str] = [program]
-    for word in client.command:
-        if word.startswith("{env:"):
-            flag = word[len("{env:") : -1]
-            words += [part for name, value in server.env.items() for part in (flag, f"{name}={value}")]
-        else:
-            words += [server.command, *server.args] if word == "{server}" else [word]
-    return tuple(words)
+    env = (word for name, value in server.env.items() for word in (step.client.env_flag, f"{name}={value}"))
+    filled = {"{env}": [*env], "{server}": [server.command, *server.args]}
+    return (program, *(part for word in words for part in filled.get(word, [word])))
 
 
-def _run(command: tuple[str, ...]) -> None:
+def _run(step: Step) -> None:
+    """Lets the client do it. Raises JournalError where it does not."""
     try:
         done = subprocess.run(
-            command,
+            step.by,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -181,3 +163,119 @@ def _run(command: tuple[str, ...]) -> None:
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1]
         raise JournalError(f"It ended with {done.returncode} and said: {said}")
+    state = step.part.judge(_text_of(_read(step.part.file))).state
+    if state != ("not registered" if step.action == "remove" else "registered"):
+        raise JournalError(f"It said it did, and {step.part.file} says: {state}.")
+
+
+# -- files ----------------------------------------------------------------------------------------------
+
+
+def _backup_of(file: Path) -> Path:
+    return file.with_name(file.name + BACKUP)
+
+
+def _read(file: Path, scope: str = "user") -> bytes | None:
+    """The bytes; None where there is no file. Raises JournalError, also where it leads out of a project."""
+    target = _target(file, scope)
+    with disk.disk_errors(file, "read"):
+        try:
+            with open_regular(target, follow=False) as opened:
+                return opened.read()
+        except FileNotFoundError:
+            return None
+
+
+def _kept(file: Path) -> bytes | None:
+    """The bytes of the backup; None where there is none that could be Synaptic's."""
+    with contextlib.suppress(OSError), open_regular(_backup_of(file), follow=False) as backup:
+        return backup.read()
+    return None
+
+
+def _text_of(data: bytes | None) -> str:
+    """The text of a file, without its byte order mark. Raises Unreadable."""
+    try:
+        return (data or b"").decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Unreadable((data or b"").count(b"\n", 0, error.start) + 1, "it is not UTF-8") from None
+
+
+def _with_part(data: bytes | None, part: Part) -> bytes:
+    """The file's bytes with the part. Raises Unreadable where that would change something else."""
+    return _bom(data) + part.put(_text_of(data)).encode()
+
+
+def _without_part(data: bytes, part: Part, backup: bytes | None) -> bytes | None:
+    """The file's bytes without the part; None when nothing at all is left of a file that is Synaptic's own.
+
+    Where the part is all that was added since the backup, that is exactly what comes back.
+    """
+    before = ""
+    with contextlib.suppress(Unreadable):
+        clean = part.judge(_text_of(backup)).state == "not registered"
+        before = _text_of(backup)
+        if backup is not None and clean and _with_part(backup, part) == data:
+            return backup
+    text = part.drop(_text_of(data))
+    for path in part.holders:
+        now, then = (table(jsonc.parse(each), path[:-1]).get(path[-1]) for each in (text, before))
+        if now in ({}, []) and then is None:
+            text = jsonc.drop(text, path)
+    if backup is None and text.strip() in ("", "{}"):
+        return None
+    return _bom(data) + text.encode()
+
+
+def _write(step: Step) -> None:
+    """Puts the new bytes in the place of the old ones in one step.
+
+    A link is written through, but for one that leads out of the project. Mode and owner stay. Raises JournalError,
+    and Changed when somebody else wrote meanwhile.
+    """
+    target = _target(step.part.file, step.scope)
+    with disk.disk_errors(step.part.file):
+        if step.old is None:
+            disk.make_dirs(target.parent, private=False)
+            disk.create(target, step.new or b"", private=False)
+        elif step.new is None:
+            target.unlink()
+            with contextlib.suppress(OSError):
+                target.parent.rmdir()  # a folder that was made for it
+        elif not disk.replace(target, step.old, target.stat().st_ino, step.new):
+            raise Changed(f"{step.part.file} was changed by another program meanwhile.", hint="Run this again.")
+
+
+def _back_up(step: Step) -> Path | None:
+    """The backup, if it was made now: there is one only, of what was there first.
+
+    None is made of a file that is to go or is Synaptic's alone, nor of what a link within a project points to.
+    """
+    target, backup = _target(step.part.file, step.scope), _backup_of(step.part.file)
+    goes = step.new is None and not step.by
+    if step.old is None or goes or (step.scope == "project" and target != step.part.file):
+        return None
+    if step.action == "update" and _without_part(step.old, step.part, None) is None:
+        return None
+    with disk.disk_errors(step.part.file, "backed up"):
+        try:
+            disk.create(backup, step.old, private=True)
+        except FileExistsError:
+            return None
+        backup.chmod(stat.S_IMODE(target.stat().st_mode))
+    return backup
+
+
+def _target(file: Path, scope: str) -> Path:
+    """Where the file is, links followed. Raises JournalError where that leads out of a project."""
+    target = Path(os.path.realpath(file))
+    if scope == "project" and not target.is_relative_to(os.path.realpath(Path.cwd())):
+        raise JournalError(
+            f"{file} is a link that leads out of the project, to {target}. It is not followed.",
+            hint="Put a file in its place, or leave --scope out.",
+        )
+    return target
+
+
+def _bom(data: bytes | None) -> bytes:
+    return codecs.BOM_UTF8 if (data or b"").startswith(codecs.BOM_UTF8) else b""

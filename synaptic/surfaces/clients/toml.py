@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Sequence
-from itertools import takewhile
 from typing import Any
 
-from .jsonc import Unreadable, holder
+from .jsonc import Unreadable, table
 
 _LINE = re.compile(r"line (\d+)")
+_SECTION = re.compile(r"^(?=[ \t]*\[)", re.MULTILINE)
+_COMMENTS = re.compile(r"(?:^[ \t]*(?:#.*)?\n)*(?:^[ \t]*#.*)?\Z", re.MULTILINE)
+_BLANK_LINE = re.compile(r"(\A|\n)[ \t]*\r?\n\Z")
 
 
 def parse(text: str) -> Any:
@@ -28,47 +30,33 @@ def parse(text: str) -> Any:
 
 def put(text: str, path: Sequence[str], value: Any) -> str:
     """The text with `value` at `path`. Raises Unreadable."""
-    wanted = parse(text)
-    holder(wanted, path)[path[-1]] = value
-    longer = _with_table_at_end(text, path, value)
+    import tomlkit
+
+    wanted, added = parse(text), value
+    table(wanted, path[:-1])[path[-1]] = value
+    for name in reversed(path):
+        added = {name: added}
+    newline = "\r\n" if "\r\n" in text else "\n"
+    gap = "" if not text else newline if text.endswith("\n") else newline * 2
+    longer = text + gap + tomlkit.dumps(added).replace("\n", newline)
     return longer if _says(longer, wanted) else _edited(text, path, wanted, value)
 
 
 def drop(text: str, path: Sequence[str]) -> str:
     """The text without what stands at `path`. Raises Unreadable."""
     wanted = parse(text)
-    table = holder(wanted, path)
-    if path[-1] not in table:
+    holder = table(wanted, path[:-1])
+    if path[-1] not in holder:
         return text
-    value = _full(table[path[-1]])
-    if isinstance(value, dict) and (inner := [name for name, each in value.items() if isinstance(each, dict)]):
-        return drop(drop(text, (*path, inner[0])), path)  # its own tables may stand elsewhere
-    del table[path[-1]]
-    lines, left = text.splitlines(keepends=True), _edited(text, path, wanted).splitlines(keepends=True)
-    above = [line for line, _ in takewhile(lambda pair: pair[0] == pair[1], zip(lines, left, strict=False))]
-    below = left[len(above) :]
-    end = len(lines) - len(below)
-    if lines[end:] != below:  # it was a part of a line
-        return "".join(left)
-    comments = [*takewhile(_says_nothing, reversed(lines[len(above) : end]))][::-1]
-    if above and not above[-1].strip() and lines[len(above)].lstrip().startswith("["):
-        above.pop()  # the blank line that `put` wrote
-    return "".join([*above, *comments, *below])
-
-
-def _says_nothing(line: str) -> bool:
-    return not line.strip() or line.lstrip().startswith("#")
-
-
-def _with_table_at_end(text: str, path: Sequence[str], value: Any) -> str:
-    import tomlkit
-
-    table = {name: _inline(each) for name, each in value.items()} if isinstance(value, dict) else value
-    for name in reversed(path):
-        table = {name: table}
-    newline = "\r\n" if "\r\n" in text else "\n"
-    end = newline if text and not text.endswith("\n") else ""
-    return text + end + (newline if text else "") + tomlkit.dumps(table).replace("\n", newline)
+    del holder[path[-1]]
+    ours = re.compile(rf"\s*\[{re.escape('.'.join(path))}[].]")
+    shorter = ""
+    for section in _SECTION.split(text):
+        if ours.match(section) and (comments := _COMMENTS.search(section)):
+            shorter = _BLANK_LINE.sub(r"\1", shorter) + comments[0]  # `put` wrote that line
+        else:
+            shorter += section
+    return shorter if _says(shorter, wanted) else _edited(text, path, wanted)
 
 
 def _edited(text: str, path: Sequence[str], wanted: Any, value: Any = None) -> str:
@@ -87,23 +75,13 @@ def _edited(text: str, path: Sequence[str], wanted: Any, value: Any = None) -> s
         if value is None:
             del table[path[-1]]
         else:
-            table[path[-1]] = _inline(value)
+            table[path[-1]] = value
         text = tomlkit.dumps(document)
     except (TOMLKitError, KeyError, ValueError):
         text = ""
     if not _says(text, wanted):
         raise Unreadable(1, "it cannot be changed without changing something else")
     return text
-
-
-def _inline(value: Any) -> Any:
-    import tomlkit
-
-    if not isinstance(value, dict):
-        return value
-    inner = tomlkit.inline_table()
-    inner.update({name: _inline(each) for name, each in value.items()})
-    return inner
 
 
 def _says(text: str, wanted: Any) -> bool:

@@ -14,9 +14,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from ...config import load_config, resolve_home
 from ...errors import InvalidArgument
@@ -28,9 +27,8 @@ from ...workspace.checkout import checkout_around, project_of
 from ...workspace.workspace import Workspace, open_workspace
 from ..present import DATA_FOLLOWS, one_line
 from .briefing import title_line, titles, tokens
-from .log import append
 from .session import Call, brief_session
-from .stop import ASK, note, stop
+from .stop import ASK, append, note, stop
 
 PROMPT_HITS = 3
 LEAST_WORDS = 3
@@ -62,10 +60,12 @@ def answer(event: str, home: str | None, client: str = "claude-code") -> str:
         if not wanted or not config.home.is_dir() or not (state.is_dir() or config.journal.is_dir()):
             return ""
         with _limited(state, event, config.hooks.timeout_s):
-            call = _read_call(sys.stdin.buffer.read() if not sys.stdin.isatty() else b"{}", client)
+            said = json.loads(sys.stdin.buffer.read() if not sys.stdin.isatty() else b"{}")
+            if not isinstance(said, dict):
+                raise ValueError("standard input holds no JSON object")
             # hooks are no reader: what they show is not counted as read, nor their time as a search's
             with open_workspace(replace(config, track_access=False, metrics=False)) as ws:
-                text = EVENTS[event](ws, call)
+                text = EVENTS[event](ws, Call(client, said))
                 if text and event == "session-start" and config.metrics:
                     ws.index.count_use("hook", ws.clock().date(), sessions=1, tokens=tokens(text))
     except Exception as error:
@@ -92,17 +92,16 @@ def session_start(ws: Workspace, call: Call) -> str:
 
 def user_prompt(ws: Workspace, call: Call) -> str:
     """The titles of up to three entries that clearly fit the prompt; nothing for a word of consent or a command."""
-    prompt = _BRIEFING.sub("", call.prompt).removeprefix(ASK)[:PROMPT_CHARS]
+    prompt = _BRIEFING.sub("", call.text("prompt")).removeprefix(ASK)[:PROMPT_CHARS]
     prompt = prompt.replace('"', " ").replace(":", " ")  # a prompt filters nothing
-    if not call.by_person or prompt.lstrip().startswith(("/", "<")) or len(terms_of(prompt)) < LEAST_WORDS:
+    typed = call.said.get("source") in _TYPED
+    if not typed or prompt.lstrip().startswith(("/", "<")) or len(terms_of(prompt)) < LEAST_WORDS:
         return ""
     project = project_of(ws.config, checkout_around(call.folder))
     prefer = Filters(projects=(project_key(project),)) if project else None
     found = search(ws, prompt, strategy="hybrid", limit=PROMPT_HITS, prefer=prefer, embed_ms=0)
-    if found.mode == "lexical":  # words alone do not tell what clearly fits
-        return ""
     close = [hit.entry for hit in found.hits if hit.score >= CLEARLY]
-    if not close:
+    if not close or found.mode == "lexical":  # words alone do not tell what clearly fits
         return ""
     head = f"From Synaptic, the journal that you share with the user. context_get gives entries whole. {DATA_FOLLOWS}"
     return f"{head}\n{titles('near this prompt', [title_line(entry) for entry in close])}"
@@ -113,28 +112,6 @@ EVENTS: Mapping[str, Callable[[Workspace, Call], str]] = {
     "user-prompt": user_prompt,
     "stop": stop,
 }
-
-
-def _read_call(data: bytes, client: str) -> Call:
-    """What stands on standard input. Raises ValueError where that is no JSON object."""
-    said = json.loads(data)
-    if not isinstance(said, dict):
-        raise ValueError("standard input holds no JSON object")
-
-    def text(name: str) -> str:
-        value = said.get(name)
-        return value if isinstance(value, str) else ""
-
-    quiet: Any = said.get("seconds_since_last_response")
-    return Call(
-        folder=Path(text("cwd") or os.getcwd()),  # noqa: PTH109
-        session=text("session_id"),
-        prompt=text("prompt"),
-        by_person=said.get("source") in _TYPED,
-        quiet=timedelta(seconds=quiet) if isinstance(quiet, int | float) and 0 <= quiet < 1e9 else None,
-        client=client,
-        said=said,
-    )
 
 
 # -- a hook never stands in the way ---------------------------------------------------------------------

@@ -7,7 +7,7 @@ import math
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -41,16 +41,19 @@ _ANY_BRANCH = frozenset(("main", "master", "trunk", "develop", "head"))
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What the agent says of itself. `session` is an id by which it is known again; `quiet`: how long ago a session
-    that goes on said something last. `said` is all of it, as this client says it."""
+    """What the agent says of itself, as its client says it."""
 
-    folder: Path
-    session: str = ""
-    prompt: str = ""
-    by_person: bool = True
-    quiet: timedelta | None = None
-    client: str = "claude-code"
-    said: Mapping[str, Any] = field(default_factory=dict)
+    client: str
+    said: Mapping[str, Any]
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.text("cwd") or Path.cwd())
+
+    def text(self, name: str) -> str:
+        """A text of that name; empty where none is said."""
+        value = self.said.get(name)
+        return value if isinstance(value, str) else ""
 
 
 def brief_session(ws: Workspace, call: Call) -> str:
@@ -62,7 +65,9 @@ def brief_session(ws: Workspace, call: Call) -> str:
     project = ws.config.project or (here.project if here else None)
     own = _ANY_BRANCH.union(terms_of(project or ""))  # every entry holds its project's name
     terms = [term for term in terms_of(work_at_hand(call.folder)) if len(term) > 1 and term not in own]
-    pinned, handoff, shelves = in_step(ws, lambda _: _gather(ws, project, here, call.quiet or WEEK, terms))
+    quiet = call.said.get("seconds_since_last_response")  # of a session that goes on
+    since = timedelta(seconds=quiet) if isinstance(quiet, int | float) and 0 < quiet < 1e9 else WEEK
+    pinned, handoff, shelves = in_step(ws, lambda _: _gather(ws, project, here, since, terms))
     name = one_line(project or "")[:60]
     if sys.stdin.isatty():  # a person looks at what an agent would be told
         find = f"synaptic find --type TYPE{f' --project {shlex.quote(name)}' if name else ''}"

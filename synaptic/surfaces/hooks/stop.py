@@ -9,11 +9,11 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
+from ...journal.disk import overwrite
 from ...models import Filters
 from ...workspace.checkout import checkout_around, open_regular
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from .log import append
 from .session import Call
 
 ASK = (
@@ -26,17 +26,20 @@ TURNS = 10
 FILES = 20_000
 """What changed beyond so many files of a checkout is not seen."""
 
+LOG_BYTES = 1_000_000
+
 _BUILT = {"node_modules", "target", "build", "dist", "venv", "__pycache__"}
 
 
 def note(ws: Workspace, call: Call, what: str) -> list[tuple[datetime, str]]:
     """When what happened in this session, `start`, `turn` or `asked`, with this; nothing where it is not known."""
-    if not ws.config.hooks.stop or not re.fullmatch(r"[\w.:-]{1,200}", call.session):
+    session = call.text("session_id")
+    if not ws.config.hooks.stop or not re.fullmatch(r"[\w.:-]{1,200}", session):
         return []
     notes = ws.config.state / "stops.log"
-    append(notes, f"{ws.clock().isoformat()} {call.session} {what}")
+    append(notes, f"{ws.clock().isoformat()} {session} {what}")
     lines = (line.split() for line in notes.read_text("utf-8").splitlines())
-    return [(datetime.fromisoformat(at), what) for at, session, what in lines if session == call.session]
+    return [(datetime.fromisoformat(at), what) for at, each, what in lines if each == session]
 
 
 def stop(ws: Workspace, call: Call) -> str:
@@ -62,7 +65,7 @@ def stop(ws: Workspace, call: Call) -> str:
 def _attended(call: Call, events: list[str]) -> bool:
     """True when a person reads what the agent says, and no script does. Each client tells that in its own way."""
     if call.client == "codex":  # the transcript names who began each turn
-        with open_regular(Path(str(call.said.get("transcript_path")))) as transcript:
+        with open_regular(Path(call.text("transcript_path"))) as transcript:
             return re.findall(rb'"turn_trigger":"(\w+)"', transcript.read())[-1:] == [b"user"]
     if call.client == "gemini":  # which does not tell; but what a script starts has one prompt
         return events[-2:] == ["turn", "turn"]
@@ -89,3 +92,12 @@ def _saved(ws: Workspace, began: datetime) -> bool:
     _, rowids = ws.index.listing(Filters(since=began.date().isoformat()), order="newest", limit=100)
     entries = (stored.entry for stored in ws.index.entries(rowids).values())
     return any(entry.at >= began.replace(microsecond=0) and not entry.derived_id for entry in entries)
+
+
+def append(path: Path, line: str) -> None:
+    """Appends the line to a log of several processes, shortened where it would exceed `LOG_BYTES`. Raises OSError."""
+    data = f"{line}\n".encode()
+    if path.exists() and path.stat().st_size + len(data) > LOG_BYTES:
+        overwrite(path, path.read_bytes()[-LOG_BYTES // 2 :].partition(b"\n")[2])
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as log:
+        log.write(data)
