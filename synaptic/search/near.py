@@ -53,7 +53,7 @@ def near_entries(ws: Workspace, new: Entry) -> tuple[Near, ...]:
     rows = [
         row
         for row, old in found.items()
-        if bool(old.project) == bool(key) and old.id not in replaced and old.at <= new.at
+        if bool(old.project) == bool(key) and old.id not in replaced and old.at <= new.at and not old.pin
     ]
     rows.sort(key=lambda row: -cosines[row])
     may = new.type != DONE and not new.supersedes

@@ -79,7 +79,8 @@ def save(
     """
     watch, moment = Stopwatch(), _moment(at, ws.clock())
     here = working_checkout()
-    project = (project or project_of(ws.config, here) or "").strip() or None
+    by_person = by in (None, PERSON)
+    project = _one_project(project_of(ws.config, here) if project is None else project)
     check_range("importance", importance, 0, 10)
     screen = Screen(ws.config.secrets)
     title = screen.text("title", title) if title else None
@@ -94,7 +95,7 @@ def save(
         files=screen.texts("file", files),
         project=screen.text("project", project) if project else None,
         parent=_fixed(ws, parent) if parent else None,
-        supersedes=tuple(dict.fromkeys(_fixed(ws, id) for id in supersedes)),
+        supersedes=_replaced(ws, supersedes, by_person=by_person),
         by=screen.text("client's name", by) if by else None,
     )
     entry, composed = _with_clean_title(compose, title, screen)
@@ -109,7 +110,7 @@ def save(
     if not force and at is None and (first := _already_saved(ws, entry)) is not None:
         return receipt_of(first, notices=("already saved", REPEATED.format(title=first.title), *notices))
     if pin:
-        _check_pin(ws, project, by_person=by in (None, PERSON))
+        _check_pin(ws, project, by_person=by_person)
     with watch.stage("journal"):
         path, queued = ws.journal.append(entry)
     if queued:
@@ -159,7 +160,10 @@ def update(
         pin, last_day,
     )  # fmt: skip
     if parts == _Parts():
-        raise InvalidArgument("Nothing to update.", valid=_Parts.__slots__)
+        raise InvalidArgument(
+            "Nothing to update.", valid=[part for part in _Parts.__slots__ if by_person or part != "pin"]
+        )
+    _one_project(project)
     check_range("importance", importance, 0, 10)
     found = _find(ws, id)
     if found.entry.pin and not by_person:
@@ -167,7 +171,7 @@ def update(
     if pin and not found.entry.pin:
         _check_pin(ws, found.entry.project, by_person=by_person)
     if supersedes is not None:
-        parts = replace(parts, supersedes=tuple(dict.fromkeys(_fixed(ws, old) for old in supersedes)))
+        parts = replace(parts, supersedes=_replaced(ws, supersedes, by_person=by_person))
         if found.entry.id in (parts.supersedes or ()):
             raise InvalidArgument("An entry cannot supersede itself.", hint="Give the ids of older entries.")
     said: list[str] = []
@@ -183,6 +187,23 @@ def update(
     also = _also(copies, lambda copy: ws.journal.edit(copy, found.own_id, change), "changed")
     notices = [*said, *past, *told, *index_now(ws, path, *copies), *also, *_other_texts(ws, new.id)]
     return receipt_of(new, path=path, notices=notices)
+
+
+def _one_project(project: str | None) -> str | None:
+    """The project of an entry; None where it has none. Raises InvalidArgument for `*`, which means all in a search."""
+    name = (project or "").strip()
+    if name == "*":
+        raise InvalidArgument("An entry has one project, not '*'.", hint="Name it, or give none: '' is none.")
+    return name or None
+
+
+def _replaced(ws: Workspace, ids: Sequence[str], *, by_person: bool) -> tuple[str, ...]:
+    """The whole ids of entries that another supersedes. Raises Refused where an agent would replace a pinned one."""
+    for id in ids if not by_person else ():
+        if (entry := _find(ws, id).entry).pin:
+            hint = "Save the new one without it, and ask them."
+            raise Refused(f"A person pinned {entry.short_id}, and only a person replaces it.", hint=hint)
+    return tuple(dict.fromkeys(_fixed(ws, id) for id in ids))
 
 
 def _check_pin(ws: Workspace, project: str | None, *, by_person: bool) -> None:

@@ -52,8 +52,8 @@ class Known:
 class Asked:
     """`read` is the beginning of the query on one line, `text` all of the query without its time phrase.
 
-    `recent`: the newest of the fitting entries is asked for. `reasons`: those of a choice are. `only_time`: the range
-    is a hard filter. `tongue` is the language of the time, "" for English.
+    `recent`: the newest of the fitting entries is asked for. `reasons`: a choice is, or why it was made. `only_time`:
+    the range is a hard filter. `tongue` is the language of the time, "" for English.
     """
 
     read: str

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from ...journal.disk import overwrite
 from ...models import Filters
-from ...workspace.checkout import checkout_around, open_regular
+from ...notes.blocks import project_key
+from ...workspace.checkout import checkout_around, open_regular, project_of
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .session import Call
@@ -56,7 +57,8 @@ def stop(ws: Workspace, call: Call) -> str:
         return ""
     began = happened[0][0]
     busy = events.count("turn") >= TURNS or _changed(call.folder, began)
-    if not busy or in_step(ws, lambda _: _saved(ws, began)):
+    project = project_of(ws.config, checkout_around(call.folder))
+    if not busy or in_step(ws, lambda _: _saved(ws, project, began)):
         return ""
     note(ws, call, "asked")
     return ASK
@@ -87,9 +89,11 @@ def _changed(folder: Path, began: datetime) -> bool:
     )
 
 
-def _saved(ws: Workspace, began: datetime) -> bool:
-    """True when an entry was saved since then, and not typed into a file."""
-    _, rowids = ws.index.listing(Filters(since=began.date().isoformat()), order="newest", limit=100)
+def _saved(ws: Workspace, project: str | None, began: datetime) -> bool:
+    """True when an entry of the project, or without one any entry, was saved since then, and not typed into a file."""
+    of = (project_key(project),) if project else ()
+    days = Filters(projects=of, since=began.date().isoformat(), until=ws.clock().date().isoformat())
+    _, rowids = ws.index.listing(days, order="newest", limit=100)
     entries = (stored.entry for stored in ws.index.entries(rowids).values())
     return any(entry.at >= began.replace(microsecond=0) and not entry.derived_id for entry in entries)
 

@@ -114,6 +114,11 @@ def _count(ws: Workspace, name: str, call: Call, data: Json) -> None:
         ws.index.count_use(call.client or "unnamed", ws.clock().date(), **counts)
 
 
+def _save(ws: Workspace, call: Call) -> Answer:
+    marks = {name: value for name, value in call.args.items() if (name, value) != ("project", "")}  # left out
+    return _receipt(save(ws, **marks, by=call.client or "agent", via="mcp"), "Saved")
+
+
 def _search(ws: Workspace, call: Call) -> Answer:
     args = dict(call.args)
     filters = take_filters(args, ws.clock())
@@ -178,7 +183,7 @@ def _analyze(ws: Workspace, call: Call) -> Answer:
 
 
 ANSWERS: Mapping[str, Callable[[Workspace, Call], Answer]] = {
-    "context_save": lambda ws, call: _receipt(save(ws, **call.args, by=call.client, via="mcp"), "Saved"),
+    "context_save": _save,
     "context_search": _search,
     "context_recent": lambda ws, call: _listed(ws, recent(ws, **call.args, load_model=not call.loading), call),
     "context_find": _find,
@@ -229,16 +234,18 @@ def _receipt(receipt: Receipt, done: str) -> Answer:
 
 
 def _near(receipt: Receipt) -> list[str]:
-    """What it may replace or settle, fenced, and for each of these the call that says so."""
+    """What it may replace or settle, fenced, and the calls that say so."""
     if not receipt.near:
         return []
+    replaced = json.dumps([short(near.id) for near in receipt.near if not near.settled])
     lines = [f"{short(near.id)} {near.date} {near.type}: {one_line(near.title)}" for near in receipt.near]
     calls = [
         f'Looks settled? context_update id="{short(near.id)}" add_tags=["done"]'
-        if near.settled
-        else f'Looks replaced? context_update id="{short(receipt.id)}" supersedes=["{short(near.id)}"]'
         for near in receipt.near
+        if near.settled
     ]
+    if replaced != "[]":
+        calls.append(f'Looks replaced? context_update id="{short(receipt.id)}" supersedes={replaced}')
     return [fenced("entries near it", "\n".join(lines)), *calls]
 
 
