@@ -589,12 +589,13 @@ class Index:
     ) -> tuple[int, list[int]]:
         """(total, entry rowids in order), without what is superseded unless the filters ask for it.
 
-        In the orders of time undated entries come last. `after` is where the entry stands that was shown last. Entries
-        of the project with the key `first` come before all others; `after_first`: only the others are left.
+        In the orders of time undated entries come last. `after` is where the entry stands that was shown last. Unless
+        projects are asked for, entries of the one with the key `first` come before all others; `after_first`: only
+        the others are left.
         """
         condition, values = shown(filters)
         total = self.file.value(f"SELECT count(*) FROM entry e WHERE e.id IS NOT NULL {condition}", *values)
-        if first is None:
+        if first is None or filters.projects:
             return total, self._in_order(filters, order, limit, after)
         apart = filters.without or Filters()
         others = replace(filters, without=replace(apart, projects=(*apart.projects, first)))
