@@ -201,9 +201,7 @@ def _intent(step: Step, to: Screen) -> str:
         "leave": leaves,
         "register": f"makes {file}, with {noun}" if step.old is None else f"adds {noun} to {file}",
         "update": f"puts {noun} into {file}{beside}",
-        "remove": f"takes {noun} out of {file}"
-        if step.new is not None
-        else f"removes {file}, which holds nothing else",
+        "remove": f"takes {noun} out of {file}" if step.new is not None else f"removes {file}, which is empty then",
         "nothing": _state(step, file),
     }[step.action]
     if step.by and step.changes:
