@@ -119,7 +119,7 @@ def _listed(
 
     Without a project those that have none.
     """
-    settled = Filters(tags=tuple(SHARED.settled)) if types == ("issue",) else None
+    settled = Filters(tags=tuple(SHARED.settled)) if types in (("issue",), ("handoff",)) else None
     kind = Filters(types=types, since=since.date().isoformat() if since else None, without=settled)
     ways = [replace(kind, projects=(key,))] if key else [kind]
     if key and (tag := slug_tag(key)):
@@ -138,9 +138,9 @@ def _listed(
 
 
 def _is_over(ws: Workspace, entry: Entry) -> bool:
-    """Whether the entry expired before today, or is an issue that is open no more."""
+    """Whether the entry expired before today, or is an issue or a hand-off that a tag calls settled."""
     expired = has_expired(entry.expires, ws.clock().date().isoformat())
-    return expired or (entry.type == "issue" and not SHARED.settled.isdisjoint(entry.tags))
+    return expired or (entry.type in ("issue", "handoff") and not SHARED.settled.isdisjoint(entry.tags))
 
 
 def _by_words(ws: Workspace, terms: Sequence[str], rowids: Sequence[int]) -> dict[int, float]:

@@ -182,7 +182,7 @@ TOOLS: tuple[Tool, ...] = (
     _tool(
         "context_search",
         "Search the journal by words and meaning, best first. Use it before you answer about past work, "
-        'decisions or preferences: "what did we decide", "like last time", "why is it so".',
+        'decisions or preferences: "what did we decide", "like last time", "open issues".',
         {
             "query": _say(_TEXT, 'A question or words; "a phrase" must occur.'),
             **_FILTERS,
@@ -244,7 +244,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     _tool(
         "context_update",
-        "Correct an entry in its Markdown file; what you leave out stays.",
+        "Correct an entry in its Markdown file; what you leave out stays. The tag done closes an issue or a handoff.",
         {
             "id": _TEXT,
             "content": _say(_TEXT, "new text"),
