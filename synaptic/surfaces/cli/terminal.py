@@ -346,7 +346,7 @@ def status_text(status: Status, seconds_left: int, to: Screen) -> str:
         ("queued", f"{status.queued} saved, not in their files yet" if status.queued else ""),
         ("model", one_line(status.model)),
         ("index", f"{status.index_bytes / 1e6:.1f} MB"),
-        ("unreadable", f"{len(status.issues):,}"),
+        ("not read", f"{len(status.issues):,}"),
         ("types", _counted(status.facets.types)),
         ("tags", _counted(status.facets.tags)),
         ("projects", _counted(status.facets.projects)),
