@@ -17,7 +17,8 @@ from .wire import Json
 if TYPE_CHECKING:
     from ..verbs.review import Matter
 
-CHARS_PER_TOKEN = 4
+CHARS_PER_TOKEN = 3
+"""Of English prose four; of notes with code, ids and names three (o200k)."""
 BRIEF_CHARS = 600
 CHANGED_SHOWN = 5
 LINKS_SHOWN = 20

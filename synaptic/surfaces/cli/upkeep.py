@@ -106,7 +106,8 @@ def _review(ws: Workspace, as_json: bool, limit: int, project: Sequence[str] = (
         return act(*words)
     check_range("limit", limit, 1, MAX_LIMIT)
     found = review.review(ws, project=project)
-    shown, more = found[:limit], f"{len(found) - limit:,} more: --limit" if len(found) > limit else ""
+    shown, left = found[:limit], len(found) - limit
+    more = f"{left:,} more; `--limit {MAX_LIMIT}` shows more of them." if left > 0 else ""
     if as_json or not terminal.is_terminal(sys.stdin, sys.stdout):
         text = "\n\n".join(matter_text(matter) for matter in shown)
         data = {"total": len(found), "findings": [wire.matter_json(matter) for matter in shown]}
@@ -115,7 +116,7 @@ def _review(ws: Workspace, as_json: bool, limit: int, project: Sequence[str] = (
         emit(matter_text(matter))
         choices, said = (*matter.answers, "skip", "quit"), ""
         while said not in choices:
-            said = typer.prompt(f"{', '.join(choices)}?", default="skip", err=True)
+            said = typer.prompt(f"One of {', '.join(choices)}", default="skip", err=True)
         if said == "quit":
             return None
         try:
