@@ -86,7 +86,7 @@ async def _session(home: Path, pool: Sequence[str]) -> list[Row]:
     async with Client(server) as client:
         while True:
             first = await client.call_tool("context_search", {"query": pool[0], "format": "json"})
-            if json.loads(first.content[0].text)["mode"] == "hybrid":
+            if json.loads("".join(block.text for block in first.content if block.type == "text"))["mode"] == "hybrid":
                 break
             await asyncio.sleep(0.2)
         memory = rss_anon_mb(int(pid_file.read_text()))
