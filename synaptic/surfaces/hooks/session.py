@@ -19,7 +19,7 @@ from ...models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Filters, Orde
 from ...notes.blocks import project_key, slug_tag
 from ...search.ranking import score_aware_rrf
 from ...workspace.changes import has_expired, marked
-from ...workspace.checkout import Checkout, checkout_around, work_at_hand
+from ...workspace.checkout import Checkout, checkout_around, project_of, work_at_hand
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
@@ -62,7 +62,7 @@ def brief_session(ws: Workspace, call: Call) -> str:
     Superseded and expired entries are left out. Each list is ordered by age and by the words of the work at hand.
     """
     here = checkout_around(call.folder)
-    project = ws.config.project or (here.project if here else None)
+    project = project_of(ws.config, here)
     own = _ANY_BRANCH.union(terms_of(project or ""))  # every entry holds its project's name
     terms = [term for term in terms_of(work_at_hand(call.folder)) if len(term) > 1 and term not in own]
     quiet = call.said.get("seconds_since_last_response")  # of a session that goes on
