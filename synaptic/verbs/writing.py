@@ -64,6 +64,7 @@ def save(
     via: str | None = None,
     pin: bool = False,
     force: bool = False,
+    by_person: bool = True,
 ) -> Receipt:
     """The receipt of a new entry, which is durable when this returns.
 
@@ -71,7 +72,7 @@ def save(
     the same client saved the same text with the same marks in the last ten minutes (unless `at` or `force` is given);
     write the entry to the journal; index it. A failure to index is a notice, not an error: the next search mends it.
 
-    `by` and `via` say who saves, and how (VIAS). A person may `pin` it: every session of its project begins with it.
+    `by` and `via` say who saves, and how. A person may `pin` it: every session of its project begins with it.
 
     Raises InvalidArgument for an invalid value and for a pin too many, Refused for a secret if the settings say so and
     for a pin of an agent, NotFound for a parent or a superseded id that no entry has, JournalError when the disk
@@ -79,7 +80,6 @@ def save(
     """
     watch, moment = Stopwatch(), _moment(at, ws.clock())
     here = working_checkout()
-    by_person = by in (None, PERSON)
     project = _one_project(project_of(ws.config, here) if project is None else project)
     check_range("importance", importance, 0, 10)
     screen = Screen(ws.config.secrets)
@@ -105,7 +105,7 @@ def save(
     last_day, past = _last_day(ws, expires)
     entry = replace(entry, via=via, branch=branch or None, expires=last_day or None, pin=pin)
     entry = replace(entry, fingerprints=fingerprints(entry, here))
-    lone = [NO_PROJECT] if via and by != PERSON and not project else []
+    lone = [NO_PROJECT] if not (by_person or project) else []
     notices = [*screen.notices(), *composed, *past, *lone]
     if not force and at is None and (first := _already_saved(ws, entry)) is not None:
         return receipt_of(first, notices=("already saved", REPEATED.format(title=first.title), *notices))

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from synaptic import Workspace, delete, find, get, recent, restore, save, search, update
-from synaptic.errors import InvalidArgument, NotFound, SynapticError
+from synaptic.errors import InvalidArgument, NotFound, Refused, SynapticError
 from synaptic.language.query import build_filters
 from synaptic.workspace.checkout import checkout_around
 
@@ -406,3 +406,10 @@ def test_a_derived_id_stays_when_its_heading_changes_once_it_was_named(ws: Works
     assert entry.title == "By hand, reworded"
     assert get(ws, [older.id]).superseded_by == {older.id: newer.id}
     assert entry.at + timedelta(minutes=30) in [other.at for other in recent(ws).entries]
+
+
+def test_an_agent_that_calls_itself_person_replaces_no_pinned_entry(ws: Workspace) -> None:
+    pinned = save(ws, "Answer in British English.", pin=True)
+    with pytest.raises(Refused, match="pinned"):
+        save(ws, "Answer in French.", supersedes=[pinned.id], by="person", via="mcp", by_person=False)
+    assert save(ws, "Answer in Welsh.", supersedes=[pinned.id]).id

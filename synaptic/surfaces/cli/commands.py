@@ -69,7 +69,9 @@ def save(home: str | None, as_json: bool, type: str, text: Words = (), **marks: 
 
     def keep(content: str) -> None:
         with open_home(home) as ws:
-            receipt = writing.save(ws, content, type=type, by=agent() or writing.PERSON, via="cli", **marks)
+            by = agent()
+            marks.update(by=by or writing.PERSON, via="cli", by_person=not by)
+            receipt = writing.save(ws, content, type=type, **marks)
             done = f"{'Queued' if receipt.queued else 'Saved'} {type.strip().lower()}"
             answer_receipt(ws, done, receipt, as_json)
 

@@ -116,7 +116,7 @@ def _count(ws: Workspace, name: str, call: Call, data: Json) -> None:
 
 def _save(ws: Workspace, call: Call) -> Answer:
     marks = {name: value for name, value in call.args.items() if (name, value) != ("project", "")}  # left out
-    return _receipt(save(ws, **marks, by=call.client or "agent", via="mcp"), "Saved")
+    return _receipt(save(ws, **marks, by=call.client or "agent", via="mcp", by_person=False), "Saved")
 
 
 def _search(ws: Workspace, call: Call) -> Answer:
