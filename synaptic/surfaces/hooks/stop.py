@@ -12,7 +12,7 @@ from pathlib import Path
 from ...journal.disk import overwrite
 from ...models import Filters
 from ...notes.blocks import project_key
-from ...workspace.checkout import checkout_around, open_regular, project_of
+from ...workspace.checkout import Checkout, checkout_around, open_regular, project_of
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .session import Call
@@ -55,9 +55,9 @@ def stop(ws: Workspace, call: Call) -> str:
     events = [what for _, what in happened]
     if not events or "asked" in events or not _attended(call, events):
         return ""
-    began = happened[0][0]
-    busy = events.count("turn") >= TURNS or _changed(call.folder, began)
-    project = project_of(ws.config, checkout_around(call.folder))
+    began, here = happened[0][0], checkout_around(call.folder)
+    busy = events.count("turn") >= TURNS or _changed(here, began)
+    project = project_of(ws.config, here)
     if not busy or in_step(ws, lambda _: _saved(ws, project, began)):
         return ""
     note(ws, call, "asked")
@@ -75,9 +75,8 @@ def _attended(call: Call, events: list[str]) -> bool:
     return attended == "1" if attended else os.environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
 
 
-def _changed(folder: Path, began: datetime) -> bool:
+def _changed(here: Checkout | None, began: datetime) -> bool:
     """True when a file of the checkout was changed since then; hidden folders and built ones are passed over."""
-    here = checkout_around(folder)
 
     def paths(root: Path) -> Iterator[str]:
         for place, folders, names in os.walk(root):
