@@ -22,9 +22,6 @@ Matrix: TypeAlias = "npt.NDArray[np.float32]"
 EntryType = Literal["decision", "progress", "issue", "handoff", "insight", "reference", "note"]
 TYPES: tuple[EntryType, ...] = get_args(EntryType)
 
-VIAS = ("mcp", "cli", "hook", "import")
-"""How Synaptic is told of entries; an import also names its source, as in `import:jrnl`."""
-
 DateSource = Literal["file", "front-matter", "comment", "git", "mtime"]
 """Where an entry's date comes from. `mtime`: from nowhere, the entry is undated; `at` is when its file changed."""
 Mode = Literal["hybrid", "lexical", "semantic"]
@@ -64,9 +61,9 @@ class Entry:
     `tags` are lower case, in order of appearance, heading first, without `#`. `extra` holds comment keys
     that Synaptic does not know, so that an edit keeps them. `fingerprints` are (path, hash) of those of `files`
     that lay in the repository of the save, `changed_files` those whose hash is another where this process works.
-    `by` is the client or the person who saved it, `via` how: see VIAS. `branch` is the one it was saved on, if that
-    is not the repository's default. After `expires` (`YYYY-MM-DD`) it comes first no more. A person pins what each
-    session should begin with: of its project, or of all where it has none.
+    `by` is the client or the person who saved it, `via` how: `mcp`, `cli`, `hook`, `import:jrnl`. `branch` is the one
+    it was saved on, if that is not the repository's default. After `expires` (`YYYY-MM-DD`) it comes first no more. A
+    person pins what each session should begin with: of its project, or of all where it has none.
     `marks` say of which other project or branch it is than that in which this process works, `project ledger`, and
     that it has expired.
     `fields` are (name in lower case, value) of front matter and of properties in the text, as far as nothing above
