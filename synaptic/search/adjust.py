@@ -30,7 +30,6 @@ from ..language.lexicon import STOP_WORDS
 from ..language.words import words
 from ..models import Order
 from ..workspace.changes import has_expired, of_project
-from ..workspace.checkout import working_checkout
 from ..workspace.git import fate_of
 from .evidence import Evidence
 from .ranking import Ranked, decay, weighted
@@ -136,7 +135,7 @@ def set_back(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
     """What counts less, best first: what has expired, and of this checkout's project what was saved on a branch that is
     gone without a merge that can be seen. Without weights also what is not of the asker's project, where some is.
     """
-    request, here, today = evidence.request, working_checkout(), evidence.request.now.date().isoformat()
+    request, here, today = evidence.request, evidence.request.here, evidence.request.now.date().isoformat()
     known = {r.standing.project for r in ranked}
     own = request.project if request.project in known and not request.weights else None
     branches = {r.standing.branch for r in ranked if here and of_project(r.standing.project, here)}

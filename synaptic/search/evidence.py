@@ -13,6 +13,7 @@ from ..language.analysis.plan import Plan
 from ..language.query import ParsedQuery, ending_aside, nearest_words, typing_errors
 from ..language.words import match, stems, words
 from ..models import Entry, Filters, Order, Strategy, Vector
+from ..workspace.checkout import Checkout
 from ..workspace.readback import read_hits, read_passages
 from ..workspace.workspace import Stopwatch, Workspace
 
@@ -33,7 +34,7 @@ class Request:
 
     `parts` and `max_rounds` are those of a smart search. `recent` (of the fitting entries the newest first), `plan` and
     `nothing` (what to say where there is nothing) are what `understanding` finds in the words. `project` is the key of
-    the one whose entries count more.
+    the one whose entries count more, `here` the checkout that asks.
     """
 
     parsed: ParsedQuery
@@ -51,6 +52,7 @@ class Request:
     max_rounds: int = 2
     recent: bool = False
     project: str | None = None
+    here: Checkout | None = None
     plan: Plan = field(default_factory=Plan)
     nothing: str = ""
 

@@ -195,7 +195,7 @@ def read(evidence: Evidence, winners: Sequence[Ranked]) -> tuple[Hit, ...]:
     request = evidence.request
     chunks = {r.rowid: evidence.chunk(r.rowid) for r in winners}
     evidence.read(chunks)
-    entries = marked(evidence.ws, {row: evidence.entries[row] for row in chunks})
+    entries = marked(evidence.ws, {row: evidence.entries[row] for row in chunks}, request.here)
     stems = {stem for term in (*request.parsed.terms, *request.parsed.phrases) for stem in evidence.stems(term)}
 
     def find(text: str) -> list[int]:

@@ -12,7 +12,7 @@ from ..errors import InvalidArgument, ModelError, check_range, one_of
 from ..index.rows import instant
 from ..language.query import MAX_LIMIT, parse_query
 from ..models import ORDERS, STRATEGIES, Filters, SearchResult, Strategy
-from ..workspace.checkout import asking_project, working_checkout
+from ..workspace.checkout import Checkout, asking_project, working_checkout
 from ..workspace.embed import language_notice
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Stopwatch, Workspace
@@ -72,12 +72,14 @@ def search(
     _check(limit, min_similarity, max_rounds, sub_queries, budget_ms, asked)
     fields = cache(lambda: in_step(ws, lambda _: ws.index.field_names()))  # most queries name no field
     parsed = parse_query(query, filters or Filters(), now=now, stop_words=ws.config.search.stop_words, fields=fields)
-    wanted, own = of_asker(ws, parsed.filters)
+    here = working_checkout()
+    wanted, own = of_asker(ws, parsed.filters, here)
     request = Request(
         parsed=parsed,
         now=now,
         filters=wanted,
         project=None if prefer and prefer.projects else own,
+        here=here,
         prefer=prefer or Filters(),
         limit=limit,
         strategy=("smart" if sub_queries else form_of(parsed)) if asked == "auto" else asked,
@@ -95,11 +97,14 @@ def search(
     return _answer(ws, query, request, trouble, spare_ms, budget_ms, measured)
 
 
-def of_asker(ws: Workspace, filters: Filters) -> tuple[Filters, str | None]:
-    """The filters, and the key of the project to prefer: the asker's, unless projects are named; `*` names all."""
-    if not filters.projects:
-        return filters, asking_project(ws.config, working_checkout())
-    return (replace(filters, projects=()) if ANY_PROJECT in filters.projects else filters), None
+def of_asker(ws: Workspace, filters: Filters, here: Checkout | None) -> tuple[Filters, str | None]:
+    """The filters, and the key of the project to prefer: that of work `here`, unless projects are named."""
+    return any_of_all(filters), None if filters.projects else asking_project(ws.config, here)
+
+
+def any_of_all(filters: Filters) -> Filters:
+    """The filters, in which the project `*` is none."""
+    return replace(filters, projects=()) if ANY_PROJECT in filters.projects else filters
 
 
 def _answer(

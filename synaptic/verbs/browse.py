@@ -16,7 +16,7 @@ from ..language.query import MAX_LIMIT, build_filters, read_date
 from ..models import ORDERS, Days, Facets, Figures, Filters, Latency, Listing, Order, SearchResult, Status
 from ..notes.blocks import project_key
 from ..notes.marks import link_key
-from ..search.search import known_costs, of_asker, search
+from ..search.search import any_of_all, known_costs, of_asker, search
 from ..workspace.changes import marked
 from ..workspace.checkout import project_of, working_checkout
 from ..workspace.readback import read_entries
@@ -77,7 +77,7 @@ def recent(
     filters = build_filters(now=ws.clock(), project=project or ())
     if not query or not query.strip():
         return replace(find(ws, filters=filters, limit=NEWEST if limit is None else limit), cursor=None)
-    wanted, own = of_asker(ws, filters)
+    wanted, own = of_asker(ws, filters, working_checkout())
     pool = in_step(ws, lambda _: ws.index.listing(wanted, order="newest", limit=RECENT_POOL, first=own)[1])
     found = search(ws, query, filters=filters, limit=limit, within=pool, load_model=load_model)
     newest = sorted(found.hits, key=lambda hit: (hit.entry.dated, instant(hit.entry.at)), reverse=True)
@@ -124,7 +124,7 @@ def find(
         return _ranked(ws, query, filters, chosen, limit, facets, load_model)
 
     def run(report: SyncReport) -> Listing:
-        wanted, own = of_asker(ws, _resolved(ws, filters))
+        wanted, own = of_asker(ws, _resolved(ws, filters), working_checkout())
         own = None if order else own
         counts = ws.index.facets(wanted) if facets else None
         if around:
@@ -229,7 +229,7 @@ def _ranked(
 ) -> Listing:
     wanted = in_step(ws, lambda _: _resolved(ws, filters))
     found = search(ws, query, filters=wanted, limit=limit, order=order, load_model=load_model)
-    return _of_search(found, in_step(ws, lambda _: ws.index.facets(of_asker(ws, wanted)[0])) if facets else None)
+    return _of_search(found, in_step(ws, lambda _: ws.index.facets(any_of_all(wanted))) if facets else None)
 
 
 def _of_search(found: SearchResult, facets: Facets | None = None) -> Listing:

@@ -19,7 +19,7 @@ from ..journal.disk import overwrite
 from ..models import Filters, Receipt
 from ..notes.blocks import project_key
 from ..search.near import DONE, MOST, is_open, lacks_a_name, standing_out
-from ..search.search import of_asker
+from ..search.search import any_of_all
 from ..workspace.changes import has_expired, marked
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
@@ -74,7 +74,7 @@ def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[Matter]:
     """The findings that were not answered with keep, the best of each kind in turn."""
 
     def run(_: object) -> list[Matter]:
-        filters, _ = of_asker(ws, Filters(projects=tuple(map(project_key, project))))
+        filters = any_of_all(Filters(projects=tuple(map(project_key, project))))
         rows = ws.index.listing(filters, order="oldest", limit=-1)[1]
         stored = ws.index.entries(rows)
         known = {row: stored[row] for row in rows}
