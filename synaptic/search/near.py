@@ -63,7 +63,7 @@ def near_entries(ws: Workspace, new: Entry) -> tuple[Near, ...]:
     said = read_entries(ws, chosen)
     return tuple(
         Near(old.id, old.date, old.type, old.title, settled=old.type != new.type)
-        for old in (said[row] for row in chosen)
+        for old in (said[row] for row in chosen if row in said)  # another process may have taken one away
         if not lacks_a_name(old, new, ws.index.stem)
     )[:MOST]
 

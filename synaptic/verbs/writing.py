@@ -24,7 +24,6 @@ from ..search.near import near_entries, suggest_tags
 from ..workspace.changes import fingerprints, of_project
 from ..workspace.checkout import LINE_CHARS, project_of, working_checkout
 from ..workspace.embed import embed_pending
-from ..workspace.readback import Stale
 from ..workspace.rows import hash_of
 from ..workspace.sync import UNSCRUBBED, in_step, sync
 from ..workspace.workspace import Stopwatch, Workspace
@@ -121,7 +120,7 @@ def save(
     if ws.config.metrics:
         ws.index.record("save", watch.read())
     receipt = Receipt(entry.id, entry.date, entry.time, path, queued, tuple(notices))
-    with suppress(SynapticError, Stale, apsw.Error, OSError):  # what fails here must not turn a save into an error
+    with suppress(Exception):  # whatever fails here, the entry is safe in the journal
         receipt = replace(receipt, suggested_tags=suggest_tags(ws, entry.content, given=entry.tags))
         receipt = replace(receipt, near=near_entries(ws, entry))
     return receipt
