@@ -71,7 +71,8 @@ class HooksConfig:
 class Config:
     """`exclude` are globs over paths relative to the journal; `day_file` is strftime and may hold folders.
 
-    `notices` name the keys of the file that have no meaning any more; `status` and `doctor` show them.
+    Nothing of `exclude_projects` is imported. `notices` name the keys of the file that have no meaning any more;
+    `status` and `doctor` show them.
     """
 
     home: Path
@@ -81,6 +82,7 @@ class Config:
     model: str = DEFAULT_MODEL
     threads: int = 1
     project: str | None = None
+    exclude_projects: tuple[str, ...] = ()
     secrets: Secrets = "redact"
     track_access: bool = True
     metrics: bool = True
@@ -200,6 +202,10 @@ _RULES: dict[str, Rule] = {
     "model": _text(f'"{DEFAULT_MODEL}", a model that fastembed lists, or the whole path of a folder with one'),
     "threads": _from_to(1, 64, kind=int),
     "project": _text("a project name"),
+    "exclude_projects": (
+        lambda v: isinstance(v, list) and all(isinstance(name, str) for name in v),
+        'a list of project names, like ["taxes"]',
+    ),
     "secrets": (lambda v: v in ("redact", "refuse", "allow"), '"redact", "refuse" or "allow"'),
     "search.k": (lambda v: _number(v) and v > 0, "a number above 0"),
     "search.weights": (_weights, "{ lexical = 1.0, semantic = 1.0 }, none negative, not both 0"),

@@ -676,6 +676,21 @@ class Index:
         same_day = f"SELECT rowid {dated} AND substr(date, 5) = ? AND date <> ? ORDER BY at DESC LIMIT ?"
         return before, after, [row[0] for row in self.file.rows(same_day, since[4:], since, limit)]
 
+    def standing(self, parts: Iterable[str]) -> dict[str, tuple[str, str]]:
+        """For each of these parts of ids after the dash that an entry has: (its id, the path of its file)."""
+        sql = f"SELECT own_id, path FROM entry e JOIN source s ON s.id = e.source WHERE substr(own_id, 10) IN {THESE}"
+        rows = cast("list[tuple[str, str]]", self.file.rows(sql, json.dumps(list(parts))))
+        return {id[9:]: (id, path) for id, path in rows}
+
+    def named_by_others(self, ids: Sequence[str]) -> set[str]:
+        """Those of these ids that any other entry links to, continues or supersedes."""
+        rows = self.file.rows(_NAMED_BY_OTHERS, json.dumps(ids))
+        return {row[0] for row in rows}
+
+    def titles(self, ids: Sequence[str]) -> dict[str, str]:
+        """The titles of the entries that have one of these ids."""
+        return dict(self.file.rows(f"SELECT own_id, title FROM entry WHERE own_id IN {THESE}", json.dumps(ids)))
+
     def same_content(self, content_hash: int, at: datetime, window: timedelta) -> list[int]:
         """The rowids of the entries with this content, no older at `at` than `window`, oldest first."""
         moment = instant(at)
@@ -812,6 +827,13 @@ _ORDERS: dict[str, str] = {
     "e.seq DESC",
     "relevance": "e.at DESC, s.path DESC, e.seq DESC",
 }
+_NAMED_BY_OTHERS = f"""
+    WITH these AS (SELECT rowid, own_id FROM entry WHERE own_id IN {THESE}),
+    others AS (SELECT rowid, parent FROM entry WHERE rowid NOT IN (SELECT rowid FROM these))
+    SELECT own_id FROM these WHERE own_id IN (SELECT parent FROM others)
+    OR own_id IN (SELECT target FROM supersedes WHERE entry IN (SELECT rowid FROM others))
+    OR rowid IN (SELECT n.entry FROM name n JOIN link l ON l.key = n.key
+                 WHERE n.own AND l.entry IN (SELECT rowid FROM others))"""
 _PINNED = (
     "SELECT e.rowid FROM entry e INDEXED BY entry_pin JOIN source s ON s.id = e.source WHERE e.pin "
     f"AND e.id IS NOT NULL AND coalesce(e.project_key = ?, e.project_key IS NULL) ORDER BY {_ORDERS['oldest']}"

@@ -11,7 +11,7 @@ import contextlib
 import os
 import stat
 import time
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -25,6 +25,7 @@ from ..notes.reading import in_logseq, parse_entries
 from . import folder, recovery
 from .delivery import ATTEMPTS, Delivery, joined
 from .disk import disk_errors, fault
+from .runs import Block, Run, Runs, hash_of
 from .spool import Record
 from .trash import Piece, Trash, Why
 
@@ -51,6 +52,7 @@ class Journal:
         self.prepare = self._delivery.prepare
         self._spool = self._delivery.spool
         self._trash = Trash(config.state)
+        self.runs = Runs(config.state)
 
     # -- folders ----------------------------------------------------------------------------------
 
@@ -124,17 +126,113 @@ class Journal:
         """The ids of saves that are durable but not yet in their files."""
         return tuple(self._spool.ids())
 
+    # -- importing --------------------------------------------------------------------------------
+
+    def take_in(self, run: Run, progress: Callable[[int], object] = lambda done: None) -> None:
+        """Puts the blocks of a run into their files, in order of time, each file written once.
+
+        The run is durable first. A block whose id stands in its file already is passed over, so that a run that was
+        killed is finished by the same call. `progress` gets the number of blocks that are done. Raises JournalError,
+        Busy or Changed; then the run stays open.
+        """
+        with self._writing():
+            if run.name not in self.runs.names():
+                self.runs.put(run)
+        done = 0
+        for path, blocks in run.by_path():
+            with self._writing(), disk_errors(path):
+                self._weave(path, [Record(b.id, path, b.h1, run.journal, b.text.encode()) for b in blocks])
+            fault("woven")
+            progress(done := done + len(blocks))
+        with self._writing():
+            self.runs.put(replace(run, open=False, blocks=tuple(replace(b, text="", hash=b.known) for b in run.blocks)))
+
+    def _weave(self, path: str, records: list[Record]) -> None:
+        for attempt in range(ATTEMPTS):
+            time.sleep(0.01 * attempt)
+            data, status = b"", None
+            with contextlib.suppress(NotFound):
+                data, status = folder.read(self.root, path)
+            there = recovery.ids_in(data)
+            left = {record.id: record for record in records if record.id not in there}
+            if not left:
+                return
+            head = data or f"# {records[0].h1}\n".encode()
+            woven = self._woven(path, head, left)
+            now = self.parse(path, woven).entries
+            others = [entry for entry in now if entry.id not in left]
+            if others != list(self.parse(path, head).entries) or len(now) != len(others) + len(left):
+                hint = "Look for a fence or a <private> that nothing closes, mend it, and import again."
+                raise JournalError(f"{self.root / path} cannot take entries between its own.", hint=hint)
+            if status is None and self._delivery.create(path, woven):
+                return
+            if status and self._delivery.replace(path, data, status, woven):
+                return
+        raise Changed(f"{path} changed while entries were put into it.", hint="Import again; nothing is doubled.")
+
+    def _woven(self, path: str, data: bytes, records: Mapping[str, Record]) -> bytes:
+        """The file with each block before the first entry below that is later."""
+        blocks = self.parse(path, b"\n".join(record.block for record in records.values())).entries
+        here = [entry for entry in self.parse(path, data).entries if not entry.whole_file]
+        out, at = b"", 0
+        for new in sorted((entry for entry in blocks if entry.id in records), key=lambda entry: entry.at):
+            start = next((e.there.start for e in here if e.at > new.at and e.there.start >= at), len(data))
+            out += data[at:start]
+            out, at = out + joined(records[new.id], data[:4], out), start
+        rest = data[at:]
+        return out + (b"\r\n" if out.endswith(b"\r\n") else b"\n") + rest if rest else out
+
+    def put_file(self, path: str, read: Callable[[], bytes]) -> None:
+        """Creates a file of the journal that is no note, such as a picture. What is there already stays."""
+        if not folder.locate(self.root, path).exists():
+            with self._writing():
+                self._delivery.create(path, read())
+
+    def take_out(self, path: str, blocks: Collection[Block]) -> list[str]:
+        """The ids of those blocks that stand in this file as they were put there, and now in the trash."""
+        known = {block.id: block.known for block in blocks}
+        with self._writing(), contextlib.suppress(NotFound):
+            for attempt in range(ATTEMPTS):
+                time.sleep(0.01 * attempt)
+                data, status = folder.read(self.root, path)
+                rest, at, pieces = b"", 0, []
+                for entry in self.parse(path, data, status.st_mtime_ns).entries:
+                    place = entry.there
+                    block = data[place.start : place.end]
+                    if known.get(entry.id) == hash_of(block):
+                        pieces.append(Piece(entry.id, path, self._clock(), "undone", entry.title, block))
+                        rest, at = rest + data[at : place.start], place.end
+                if not pieces:
+                    return []
+                rest += data[at:]
+                with disk_errors(self._trash.path):
+                    self._trash.put(*pieces)
+                empty = rest.strip().decode("utf-8", "replace") in {f"# {block.h1}" for block in blocks}
+                if self._delivery.replace(path, data, status, None if empty else rest):
+                    return [piece.id for piece in pieces]
+            raise Changed(f"{path} changed while entries were taken out.", hint="Try again.")
+        return []
+
     # -- editing ----------------------------------------------------------------------------------
 
-    def edit(self, path: str, id: str, change: Callable[[Entry], Entry | None], told: list[str] | None = None) -> Entry:
-        """The entry after `change`, or the deleted entry if `change` returns None. The old text goes to the trash.
+    def edit(
+        self,
+        path: str,
+        id: str,
+        change: Callable[[Entry], Entry | None],
+        told: list[str] | None = None,
+        *,
+        keep: bool = True,
+    ) -> Entry:
+        """The entry after `change`, or the deleted entry if `change` returns None. The old text goes to the trash, if
+        it is to be kept.
 
         Equal copies of the block in the same file change with it; everything else stays byte for byte. `told`
         gets a notice if an earlier update had vanished from the file. A whole-file note is only extended, or deleted
         with its file. Raises NotFound, Refused, Busy, Changed when the file changes during each try, JournalError.
         """
         with self._writing():
-            return self._rewrite(path, id, change, told=told)
+            return self._rewrite(path, id, change, told=told, keep=keep)
 
     def purge(self, path: str, id: str) -> Entry | None:
         """The deleted entry; None if only copies were left. No copy stays in trash, done or spool.

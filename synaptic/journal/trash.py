@@ -19,9 +19,10 @@ from typing import Literal
 
 from . import disk
 
-Why = Literal["update", "delete", "restore", "edited", "vanished"]
+Why = Literal["update", "delete", "restore", "edited", "vanished", "undone"]
 """Why a text left the journal: an update, a deletion or a restored text replaced it. `edited`: a person had replaced it
-by hand, or its loss was dismissed. `vanished`: an older text had come back over it, or it was gone."""
+by hand, or its loss was dismissed. `vanished`: an older text had come back over it, or it was gone. `undone`: the
+import that brought it was taken back."""
 _PIECE = re.compile(rb"^<!-- trash (\{.*\}) -->\n", re.M)
 _LOOKS_LIKE = re.compile(rb"^(\\*)(?=<!-- trash )", re.M)
 _ESCAPED = re.compile(rb"^\\(?=\\*<!-- trash )", re.M)
@@ -46,9 +47,9 @@ class Trash:
     def __init__(self, state: Path) -> None:
         self.path = state / "trash.md"
 
-    def put(self, piece: Piece) -> None:
-        """Appends the piece durably."""
-        data = b"\n" + _render(piece)
+    def put(self, *pieces: Piece) -> None:
+        """Appends the pieces durably."""
+        data = b"".join(b"\n" + _render(piece) for piece in pieces)
         with contextlib.suppress(FileExistsError):
             disk.write_new(self.path, b"# Trash\n", private=True, step="trash-created")
             disk.sync_dir(self.path.parent)

@@ -36,9 +36,9 @@ class Record:
     `key` is the source's own name of it, the same at each reading and of no other record of that source: an entry's id
     is made of it. `text` is Markdown. `at` is when it was written; naive means the local zone. `project` is its name
     and `folder` the one it was written in, of which the project is found where it has no name. `growing`: the source
-    may say more of it later, as of a session that goes on; its entry follows until somebody edits it. `lines` are the
-    first and the last line of the source that it tells of. `pictures` are (name, function that reads its bytes) of
-    what the text shows as `![](attachments/NAME)`.
+    may say more of it later, as of a session that goes on; its entry follows until somebody edits it. `until` is when
+    the last of it was written, and `lines` are the first and the last line of the source that it tells of. `pictures`
+    are (name, function that reads its bytes) of what the text shows as `![](attachments/NAME)`.
     """
 
     key: str
@@ -54,6 +54,7 @@ class Record:
     files: tuple[str, ...] = ()
     by: str | None = None
     growing: bool = False
+    until: datetime | None = None
     lines: tuple[int, int] | None = None
     pictures: tuple[tuple[str, Callable[[], bytes]], ...] = ()
 
@@ -66,6 +67,8 @@ class Reader(Protocol):
     def read(self, path: Path, skipped: Skipped) -> Iterator[Record]: ...
 
 
+SESSIONS = ("claude-code", "codex", "gemini", "opencode")
+"""The sources that hold agents' sessions."""
 READERS = {
     "claude-code": "claude_code",
     "codex": "codex",
@@ -101,12 +104,13 @@ def sqlite_copy(path: Path) -> Iterator[sqlite3.Connection]:
     with tempfile.TemporaryDirectory(prefix="synaptic-") as folder:
         copy = Path(folder) / "copy.db"
         parts = [(path.with_name(path.name + end), copy.with_name(copy.name + end)) for end in ("", "-wal")]
-        before: list[tuple[int, int]] = []
-        while (now := [proof_of(part.stat())[1:3] for part, _ in parts if part.is_file()]) != before:
-            before = now  # until nothing was written while it was copied
+        for _ in range(5):  # until nothing is written while it is copied
+            before = [proof_of(part.stat()) for part, _ in parts if part.is_file()]
             for part, to in parts:
                 if part.is_file():
                     shutil.copyfile(part, to)
+            if before == [proof_of(part.stat()) for part, _ in parts if part.is_file()]:
+                break
         try:
             with closing(sqlite3.connect(copy)) as db:
                 db.row_factory = sqlite3.Row

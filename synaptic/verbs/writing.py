@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -77,27 +77,26 @@ def save(
     for a pin of an agent, NotFound for a parent or a superseded id that no entry has, JournalError when the disk
     refuses.
     """
-    watch, moment = Stopwatch(), _moment(at, ws.clock())
+    watch, moment = Stopwatch(), moment_of(at, ws.clock())
     here = working_checkout()
     project = _one_project(project_of(ws.config, here) if project is None else project)
     check_range("importance", importance, 0, 10)
     screen = Screen(ws.config.secrets)
-    title = screen.text("title", title) if title else None
-    compose = partial(
-        compose_entry,
-        screen.text("text", newlines(content), after=title or ""),
+    entry, composed = clean_entry(
+        screen,
+        content,
         id=new_id(moment.date()),
         at=moment,
-        type=check_type(type),
-        tags=screen.texts("tag", check_values("tags", tags)),
+        title=title,
+        type=type,
+        tags=tags,
         importance=importance,
-        files=screen.texts("file", files),
-        project=screen.text("project", project) if project else None,
+        files=files,
+        project=project,
         parent=_fixed(ws, parent) if parent else None,
         supersedes=_replaced(ws, supersedes, by_person=by_person),
-        by=screen.text("client's name", by) if by else None,
+        by=by,
     )
-    entry, composed = _with_clean_title(compose, title, screen)
     branch = here.branch if here and of_project(project, here) and here.branch not in here.defaults else ""
     if not branch.isprintable() or len(branch) > LINE_CHARS or screen.redacted("branch", branch) != branch:
         branch = ""
@@ -293,6 +292,31 @@ def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, 
     return replace(new, fingerprints=known, pin=given["pin"], expires=given["expires"] or None, **kept), said
 
 
+def clean_entry(
+    screen: Screen,
+    content: str,
+    *,
+    title: str | None = None,
+    tags: Sequence[str] = (),
+    files: Sequence[str] = (),
+    project: str | None = None,
+    by: str | None = None,
+    **marks: Any,
+) -> tuple[Entry, tuple[str, ...]]:
+    """The entry of these texts without what is private and without secrets, and notices; see `compose_entry`."""
+    title = screen.text("title", title) if title else None
+    compose = partial(
+        compose_entry,
+        screen.text("text", newlines(content), after=title or ""),
+        tags=screen.texts("tag", check_values("tags", tags)),
+        files=screen.texts("file", files),
+        project=screen.text("project", project) if project else None,
+        by=screen.text("client's name", by) if by else None,
+        **marks,
+    )
+    return _with_clean_title(compose, title, screen)
+
+
 def _with_clean_title(
     compose: Callable[..., tuple[Entry, tuple[str, ...]]], title: str | None, screen: Screen, *, keep: str = ""
 ) -> tuple[Entry, tuple[str, ...]]:
@@ -467,7 +491,7 @@ def _last_day(ws: Workspace, expires: str | None) -> tuple[str | None, list[str]
     return day, [f"It has expired already, on {day}."] if day and day < ws.clock().date().isoformat() else []
 
 
-def _moment(at: str | datetime | None, now: datetime) -> datetime:
+def moment_of(at: str | datetime | None, now: datetime) -> datetime:
     """The moment of an entry in the local zone, in whole seconds. It reads the times that `--since` reads."""
     if at is None:
         return now.replace(microsecond=0)

@@ -15,6 +15,7 @@ from ...config import load_config
 from ...errors import SynapticError
 from ...index.lookup import known
 from ...models import ORDERS, STRATEGIES, TYPES
+from ...readers.record import READERS
 from ...search.ranking import PRESETS, SIGNALS
 from ...workspace.workspace import index_of
 
@@ -174,4 +175,13 @@ ANSWER = _argument(list[str] | None, "words", "[ANSWER FINDING]", "As the list s
 MODEL = _argument(list[str] | None, "words", "[use NAME|FOLDER]", "Which to use from now on.")
 QUESTIONS = _option(int | None, "questions", "N", "How many at most, 1 to 300; 300 without it.")
 KEEP = _switch("save", "Keep the result; the next run compares itself with it.")
+SOURCE = _argument(
+    str | None, "source", "[SOURCE]", f"One of {', '.join(READERS)}.",
+    autocompletion=_starting(lambda _: [(source, "") for source in READERS]),
+)  # fmt: skip
+PLACE = _argument(str | None, "place", "[PATH]", "A file or folder; else where the program keeps it.")
+FROM_DATE = _text("since", "DATE", "What is older stays out: 2026-01-01, last month.")
+FOR_PROJECT = _text("project", "NAME", "The project of all that is imported.", **_A_PROJECT)
+INTO = _text("into", "FOLDER", "A folder of the journal for their day files; else they join the journal's own.")
+UNDO = _text("undo", "RUN", "Take an import back, by the name that it said.")
 SECRETS = _switch("secrets", "Look for passwords, tokens and keys.")

@@ -127,6 +127,19 @@ def _review(ws: Workspace, as_json: bool, limit: int, project: Sequence[str] = (
     return terminal.say(more or "Nothing more to review.")
 
 
+@command("import", f.SOURCE, f.PLACE, f.DRY_RUN, f.FROM_DATE, f.FOR_PROJECT, f.INTO, f.UNDO, f.YES, f.AS_JSON)
+def _import(ws: Workspace, as_json: bool, dry_run: bool, yes: bool, **given: Any) -> int:
+    """Take in what other programs have written: sessions, memories, diaries.
+
+    It shows what would come and asks. Without SOURCE it says what it finds on this machine.
+
+    Example: synaptic import claude-code --dry-run
+    """
+    from .import_command import run  # only this command needs it
+
+    return run(ws, as_json=as_json, dry_run=dry_run, yes=yes, **given)
+
+
 @command("evaluate", f.QUESTIONS, f.KEEP, f.AS_JSON)
 def _evaluate(ws: Workspace, as_json: bool, **given: Any) -> None:
     """Measure how well a search finds your own entries.

@@ -1,0 +1,113 @@
+"""`synaptic import`: what is there, what would come, the question, and what was done."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from ...errors import InvalidArgument
+from ...verbs import importing
+from ...workspace.embed import embed_pending
+from ...workspace.sync import in_step
+from ...workspace.workspace import Workspace
+from .. import wire
+from ..present import clean
+from . import terminal
+from .replies import answer
+
+SHOWN = 5
+"""Skipped records that are named."""
+
+
+def run(
+    ws: Workspace,
+    *,
+    as_json: bool,
+    dry_run: bool,
+    yes: bool,
+    source: str | None = None,
+    place: str | None = None,
+    undo: str | None = None,
+    **given: Any,
+) -> int:
+    """The exit status."""
+    progress = terminal.progress()
+    for done in importing.resume(ws, progress):
+        terminal.say(f"note: The import {done.run} had been interrupted and is finished now.")
+    if undo is not None:
+        if source:
+            raise InvalidArgument("--undo takes the name of a run and nothing else.", hint=f"Leave out {source}.")
+        back = importing.undo(ws, undo, progress)
+        answer(as_json, {"success": True} | wire.as_json(back), _undone_text(back))
+        return 0
+    if source is None:
+        found = list(importing.look_around(Path.home(), os.environ, progress))
+        text = "\n".join(_found_text(one) for one in found) or "No program has left anything here that can be read."
+        answer(as_json, {"found": wire.as_json(found)}, text)
+        return 0
+    planned = importing.plan(
+        ws, source, Path(place) if place else None, home=Path.home(), environ=os.environ, progress=progress, **given
+    )
+    if not as_json:
+        terminal.emit(_plan_text(planned))
+    coming = len(planned.new) + len(planned.grown)
+    if dry_run or not coming:
+        answer(as_json, _plan_json(planned), "")
+        return 0
+    if not yes and not as_json and not terminal.is_terminal(sys.stdin, sys.stderr):
+        raise InvalidArgument("import asks first, and here is no terminal to ask on.", hint="Add --yes or --dry-run.")
+    if not (yes or as_json or typer.confirm(f"Import {coming:,}?", default=False, err=True)):
+        return 0
+    done = importing.run(ws, planned, progress)
+    in_step(ws, lambda _: None)
+    text = f"Imported {done.entries:,}. `synaptic import --undo {done.run}` takes them back."
+    answer(as_json, _plan_json(planned) | {"success": True, "run": done.run}, text)
+    embed_pending(ws, budget_s=None, progress=progress)
+    return 0
+
+
+def _found_text(found: importing.Found) -> str:
+    count = f"{found.records:,} {'entry' if found.records == 1 else 'entries'}"
+    return clean(f"{found.source}: {count}, {found.since} to {found.until}, in {found.place}")
+
+
+def _plan_text(planned: importing.Plan) -> str:
+    counts = {
+        "new": len(planned.new), "say more now": len(planned.grown), "here already": planned.known,
+        "edited since, and left alone": planned.edited, "deleted before, and not brought back": planned.deleted,
+    }  # fmt: skip
+    lines = [f"{planned.source}: " + (", ".join(f"{n:,} {what}" for what, n in counts.items() if n) or "nothing")]
+    entries = [entry for _, entry in planned.new]
+    if entries:
+        projects = Counter(entry.project or "no project" for entry in entries)
+        most = ", ".join(f"{name} {count:,}" for name, count in projects.most_common(SHOWN))
+        lines.append(f"From {entries[0].date} to {entries[-1].date}; {most}.")
+        some = {entry.id: entry for entry in (entries[0], entries[len(entries) // 2], entries[-1])}
+        lines += [f"  {entry.date} {entry.type}: {entry.title}" for entry in some.values()]
+    if planned.skipped:
+        lines.append(f"{len(planned.skipped):,} cannot be taken:")
+        lines += [f"  {where}: {why}" for where, why in planned.skipped[:SHOWN]]
+    return clean("\n".join(lines))
+
+
+def _plan_json(planned: importing.Plan) -> wire.Json:
+    examples = [
+        {"path": path, "date": entry.date, "type": entry.type, "title": entry.title} for path, entry in planned.new[:3]
+    ]
+    skipped = [{"where": where, "why": why} for where, why in planned.skipped]
+    return {
+        "source": planned.source, "places": [str(place) for place in planned.places], "new": len(planned.new),
+        "grown": len(planned.grown), "known": planned.known, "edited": planned.edited, "deleted": planned.deleted,
+        "examples": examples, "skipped": skipped,
+    }  # fmt: skip
+
+
+def _undone_text(back: importing.Done) -> str:
+    lines = [f"Took back {back.entries:,} entries of {back.run}; `synaptic restore ID` brings one back."]
+    lines += [f"  stays: {id[9:]} {title} ({why})" for id, title, why in back.kept]
+    return clean("\n".join(lines))
