@@ -204,7 +204,8 @@ class Journal:
                         rest, at = rest + data[at : place.start], place.end
                 if not pieces:
                     return []
-                rest += data[at:]
+                ended = rest.rstrip(b"\r\n")  # the last entry: one line end stays
+                rest = rest + data[at:] if at < len(data) else ended + b"".join(rest[len(ended) :].splitlines(True)[:1])
                 with disk_errors(self._trash.path):
                     self._trash.put(*pieces)
                 empty = rest.strip().decode("utf-8", "replace") in {f"# {block.h1}" for block in blocks}

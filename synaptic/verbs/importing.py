@@ -125,6 +125,8 @@ def plan(
                     progress("reading", done := done + 1, done + 1)
                 yield record
 
+    if any(part.startswith((".", "@")) for part in Path(into or "").parts) or (into or "").startswith("/"):
+        raise InvalidArgument(f"into is {into!r}.", valid=("a folder inside the journal, like imported/diary",))
     maker = _Maker(ws, source, project, into)
     entries: dict[str, tuple[str, Entry]] = {}
     pictures: dict[str, Callable[[], bytes]] = {}
