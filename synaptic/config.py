@@ -71,8 +71,8 @@ class HooksConfig:
 class Config:
     """`exclude` are globs over paths relative to the journal; `day_file` is strftime and may hold folders.
 
-    Nothing of `exclude_projects` is imported. `notices` name the keys of the file that have no meaning any more;
-    `status` and `doctor` show them.
+    `capture`: agents' sessions are digested when they end. Nothing of `exclude_projects` is imported. `notices` name
+    the keys of the file that have no meaning any more; `status` and `doctor` show them.
     """
 
     home: Path
@@ -82,6 +82,7 @@ class Config:
     model: str = DEFAULT_MODEL
     threads: int = 1
     project: str | None = None
+    capture: bool = False
     exclude_projects: tuple[str, ...] = ()
     secrets: Secrets = "redact"
     track_access: bool = True

@@ -150,7 +150,7 @@ def _lines(values: dict[str, Any]) -> list[str]:
     return [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
 
 
-def write_setting(home: Path, key: str, value: str, *, new: str = "") -> dict[str, Any]:
+def write_setting(home: Path, key: str, value: Any, *, new: str = "") -> dict[str, Any]:
     """Writes a key of config.toml and leaves every other character; returns what the file said before.
 
     `new` is what a file that was not there says besides. Raises ConfigError where that is not safe, and JournalError.

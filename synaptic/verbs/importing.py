@@ -7,6 +7,8 @@ which a later run sees that nobody has edited the entry.
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -172,6 +174,16 @@ def run(ws: Workspace, planned: Plan, progress: Progress | None = None) -> Done:
         with suppress(NotFound):
             ws.journal.edit(path, entry.id, lambda old, new=entry: _follows(old, new), keep=False)  # type: ignore[misc]
     return Done(name, len(blocks) + len(planned.grown))
+
+
+def catch_up(ws: Workspace) -> None:
+    """Digests the sessions that hooks noted in `.state/capture/`. What cannot be read now is not tried again."""
+    for noted in sorted((ws.config.state / "capture").glob("[!.]*")):
+        with suppress(OSError, ValueError, KeyError, TypeError, SynapticError):
+            said = json.loads(noted.read_bytes())
+            place = Path(said["path"]) if said["path"] else None
+            run(ws, plan(ws, said["client"], place, home=Path.home(), environ=os.environ))
+        noted.unlink(missing_ok=True)
 
 
 def resume(ws: Workspace, progress: Progress | None = None) -> list[Done]:

@@ -148,7 +148,7 @@ DONE = _parameter(
     bool, "done", typer.Option("--done/--open", help="Those that are done, or, the default, open."), False
 )
 DUE = _text("due", "WHEN", "Due by then: today, friday, 'next week'.")
-EVENT = _argument(str, "event", "EVENT", "session-start, user-prompt or stop.")
+EVENT = _argument(str, "event", "EVENT", "session-start, user-prompt, stop, pre-compact or session-end.")
 HOOK_CLIENT = _text("client", "NAME", "The client that calls it; claude-code if left out.")
 JOURNAL = _text("journal", "DIR", "The folder of Markdown to use as journal.")
 CONTENT = _text("content", "TEXT", "The new text; - reads standard input.")
@@ -163,6 +163,7 @@ CLIENT = _argument(
 SCOPE = _text("scope", "SCOPE", "user, the default, or project: only in this folder.")
 OF_PROJECT = _text("project", "NAME", "The project of agents that are started outside its repository.", **_A_PROJECT)
 NO_HOOKS = _switch("no_hooks", "Leave the client's hooks as they are.")
+CAPTURE = _switch("capture", "From now on keep a digest of each session of an agent.")
 GUIDANCE = _switch("guidance", "Also add ten lines to what its agents read: CLAUDE.md, AGENTS.md or GEMINI.md.")
 DRY_RUN = _switch("dry_run", "Say what would be done.")
 SHOW = _switch("show", "Show what to paste where.", "--print")

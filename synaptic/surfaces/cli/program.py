@@ -72,6 +72,10 @@ def command(name: str, *flags: inspect.Parameter, opens: bool = True) -> Callabl
             if not opens:
                 return run(ctx.obj, **given)
             with open_home(ctx.obj) as ws:
+                if (ws.config.state / "capture").is_dir():
+                    from ...verbs.importing import catch_up  # only where sessions are captured
+
+                    catch_up(ws)
                 return run(ws, **given)
 
         called.__doc__ = run.__doc__

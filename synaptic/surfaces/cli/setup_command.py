@@ -13,11 +13,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...config import HooksConfig, load_config
+from ...config import HooksConfig, load_config, resolve_home
 from ...errors import ConfigError, InvalidArgument
 from ...models import Checkup, Finding
+from ...verbs.adopt import write_setting
 from ..clients.clients import NAME, Client, Server, folders, note_command, this_server
-from ..clients.parts import parts_of
+from ..clients.parts import EVENTS, parts_of
 from ..clients.register import Step, carry_out, named, plan
 from ..present import clean
 from .replies import answer
@@ -41,6 +42,7 @@ def run(
     remove: bool,
     no_hooks: bool = False,
     guidance: bool = False,
+    capture: bool = False,
     scope: str | None = None,
     project: str | None = None,
 ) -> int:
@@ -49,6 +51,8 @@ def run(
         raise InvalidArgument(
             "--print, --status, --remove and --dry-run are different things.", hint="Give one of them."
         )
+    if capture and not (dry_run or show or status or remove):
+        write_setting(resolve_home(home), "capture", True)
     chosen, wanted, to = named(names, scope), this_server(home, project), screen(Path.cwd())
     asked = {"server": True, "hooks": not no_hooks, "guidance": guidance or status or remove}
     left_out = [part for part in asked if not asked[part]]
@@ -155,10 +159,10 @@ def _plans(
 
     A removal goes the other way round, so that each part finds its file as it was when that part was put in.
     """
-    where, hooks = folders(), HooksConfig()
+    where, hooks, capture = folders(), HooksConfig(), False
     with suppress(ConfigError):  # which hooks.log and every other command name
-        hooks = load_config(home).hooks
-    events = [event for event in ("session-start", "user-prompt", "stop") if getattr(hooks, event.replace("-", "_"))]
+        hooks, capture = (config := load_config(home)).hooks, config.capture
+    events = [event for event in EVENTS if getattr(hooks, event.replace("-", "_"), capture)]
     for client in clients:
         parts = parts_of(client, scope, wanted, where, events)
         for part in reversed(parts) if remove else parts:

@@ -18,9 +18,12 @@ from .jsonc import Unreadable, table
 
 TIMEOUT_S = 10
 """What a client waits for a hook; a hook gives up sooner, by its own `timeout_s`."""
+LAST_TIMEOUT_S = 3
+"""What it waits where it ends itself; Codex allows no more."""
+EVENTS = ("session-start", "user-prompt", "stop", "pre-compact", "session-end")
 
 _PROGRAM = re.compile(r"""(['"]?)(.+?)\1 """)
-_OURS = re.compile(r"\bsynaptic[^/\s]*(?: --home .+)? hook (?:--client \S+ )?(?:session-start|user-prompt|stop)\b")
+_OURS = re.compile(rf"\bsynaptic[^/\s]*(?: --home .+)? hook (?:--client \S+ )?(?:{'|'.join(EVENTS)})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,8 @@ def _hooks(client: Client, file: Path, server: Server, events: Sequence[str]) ->
             else:
                 del events[event][number]
         for event in [name for name in wanted if name not in {event for event, *_ in there}]:
-            hook = {"type": "command", "command": wanted[event], "timeout": TIMEOUT_S * client.hooks["second"]}
+            seconds = LAST_TIMEOUT_S if event == "SessionEnd" else TIMEOUT_S
+            hook = {"type": "command", "command": wanted[event], "timeout": seconds * client.hooks["second"]}
             if not isinstance(events.setdefault(event, []), list):
                 raise Unreadable(1, f"hooks.{event} is no array")
             events[event].append({"hooks": [hook]})  # the last: Codex knows the hooks that it may run by their places

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from ...config import load_config
 from ...errors import ModelError, SynapticError
 from ...index.embedding import Embedder
+from ...verbs.importing import catch_up
 from ...workspace.sync import in_step, verify
 from ...workspace.workspace import Workspace, open_workspace
 
@@ -138,6 +139,7 @@ class Worker:
             if not self._checked:
                 self._checked = True
                 _check(ws)
+                catch_up(ws)
                 return True
             return in_step(ws, lambda report: report.embedded, embed_ms=SLICE_S * 1000) > 0
         except SynapticError as error:
