@@ -30,6 +30,11 @@ STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 Order = Literal["relevance", "newest", "oldest", "importance", "access"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 
+SESSIONS = ("claude-code", "codex", "gemini", "opencode")
+"""The sources of imports that hold agents' sessions."""
+OF_SESSIONS = tuple(f"import:{source}" for source in SESSIONS)
+"""What `via` says of the digest of a session."""
+
 DEFAULT_IMPORTANCE = 5
 """What an entry without an importance counts as in filters and scores (0 to 10)."""
 
@@ -202,7 +207,7 @@ class Filters:
 
     An undated entry passes neither `since` nor `until`.
     `paths` are folders and files of the journal, also as globs. `words` are words, phrases and beginnings (`plug*`).
-    An entry that any filter of `without` lets through is left out.
+    An entry that any filter of `without` lets through is left out. With `sessions` only digests of sessions pass.
     `where` are (field in lower case, value), all of which must hold. `links_to` is a name that a link may say.
     """
 
@@ -222,6 +227,7 @@ class Filters:
     has_tasks: bool | None = None
     where: tuple[tuple[str, str], ...] = ()
     links_to: str | None = None
+    sessions: bool = False
     include_superseded: bool = False
     without: Filters | None = None
 

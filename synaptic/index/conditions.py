@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any
 
 from ..language.words import match
-from ..models import Filters
+from ..models import OF_SESSIONS, Filters
 from ..notes.marks import field_words, link_key
 
 OWN = "own"
@@ -84,6 +84,8 @@ def conditions(filters: Filters, *, singly: bool = False, rowid: str = "e.rowid"
     if filters.links_to is not None:
         key = link_key(filters.links_to)
         add(f"e.rowid IN ({_ENTRIES_THAT_LINK})", key, key)
+    if filters.sessions:
+        add(f"e.via IN {THESE}", json.dumps(OF_SESSIONS))
     for unwanted in (filters.without or Filters()).each().values():
         condition, bound = conditions(unwanted, singly=singly, rowid=rowid)
         add(f"(1{condition}) IS NOT TRUE", *bound)

@@ -18,7 +18,7 @@ import apsw
 
 from ..errors import Ambiguous, NotFound, SynapticError
 from ..language.words import match, sought
-from ..models import Facets, Filters, Matrix, Order, ParseIssue, Proof, Stamp, Vector
+from ..models import OF_SESSIONS, Facets, Filters, Matrix, Order, ParseIssue, Proof, Stamp, Vector
 from .conditions import OWN, SUPERSEDED, THESE, Gate, conditions, gate, shown
 from .database import BUSY_TIMEOUT_MS, Database
 from .embedding import USUAL
@@ -530,7 +530,7 @@ class Index:
             "SELECT e.rowid, e.id, e.at, s.path, e.seq, e.type, e.date_source, e.importance, "
             "coalesce(a.count, 0), a.at, e.title, "
             "(SELECT coalesce(max(c.seq), 0) + 1 FROM chunk c WHERE c.entry = e.rowid), "
-            "e.project_key, e.branch, e.expires "
+            f"e.project_key, e.branch, e.expires, e.via IN {OF_SESSIONS} "
             "FROM entry e JOIN source s ON s.id = e.source "
             f"LEFT JOIN access a ON a.id = e.id WHERE e.rowid IN {THESE} AND e.id IS NOT NULL",
             json.dumps(rowids),

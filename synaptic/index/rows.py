@@ -106,6 +106,7 @@ class Standing(NamedTuple):
     project: str | None = None
     branch: str | None = None
     expires: str | None = None
+    of_session: int | None = None
 
     @property
     def position(self) -> Position:

@@ -216,6 +216,7 @@ def build_filters(
     has_tasks: bool | None = None,
     where: str | Sequence[str] = (),
     links_to: str | None = None,
+    sessions: bool = False,
     include_superseded: bool = False,
 ) -> Filters:
     """Checked filters from what a user gave. Raises InvalidArgument that names the valid values."""
@@ -251,6 +252,7 @@ def build_filters(
         has_tasks=has_tasks,
         where=tuple(map(_field, _values("where", where))),
         links_to=links_to,
+        sessions=sessions,
         include_superseded=include_superseded,
     )
 

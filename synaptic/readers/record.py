@@ -67,8 +67,6 @@ class Reader(Protocol):
     def read(self, path: Path, skipped: Skipped) -> Iterator[Record]: ...
 
 
-SESSIONS = ("claude-code", "codex", "gemini", "opencode")
-"""The sources that hold agents' sessions."""
 READERS = {
     "claude-code": "claude_code",
     "codex": "codex",

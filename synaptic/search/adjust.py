@@ -46,8 +46,9 @@ characters a label may have. By eye."""
 FITTING = 0.8
 """Where the newest is asked for, an entry fits from this share of the best BM25 on. By eye."""
 
-AWAY, GONE, EXPIRED = 0.5, 0.9, 0.5
-"""What an entry counts that is not of the asker's project, one whose branch is gone, and one that has expired.
+AWAY, GONE, EXPIRED, SESSION = 0.5, 0.9, 0.5, 0.9
+"""What an entry counts that is not of the asker's project, one whose branch is gone, one that has expired, and what
+the digest of a session counts.
 
 The first is chosen on half of tests/data/projects.json: .4 and the list of preferences lose what only another project
 knows. The others are by eye.
@@ -132,8 +133,9 @@ def near_enough(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked
 
 
 def set_back(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
-    """What counts less, best first: what has expired, and of this checkout's project what was saved on a branch that is
-    gone without a merge that can be seen. Without weights also what is not of the asker's project, where some is.
+    """What counts less, best first: what has expired, digests of sessions, and of this checkout's project what was
+    saved on a branch that is gone without a merge that can be seen. Without weights also what is not of the asker's
+    project, where some is.
     """
     request, here, today = evidence.request, evidence.request.here, evidence.request.now.date().isoformat()
     known = {r.standing.project for r in ranked}
@@ -143,6 +145,7 @@ def set_back(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
     found = []
     for r in ranked:
         share = AWAY if own not in (None, r.standing.project) else GONE if r.standing.branch in gone else 1.0
+        share *= SESSION if r.standing.of_session else 1.0
         share *= EXPIRED if has_expired(r.standing.expires, today) else 1.0
         found.append(r._replace(score=share * r.score) if share < 1 else r)
     return ranked if found == ranked else best_first(found)

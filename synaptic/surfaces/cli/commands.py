@@ -84,8 +84,8 @@ def save(home: str | None, as_json: bool, type: str, text: Words = (), **marks: 
 
 @command(
     "search", f.WORDS, f.IN_TYPES, f.IN_TAGS, f.IN_PROJECTS, f.SINCE, f.UNTIL, f.LIMIT, f.AS_JSON, f.DAYS, f.IN_FILES,
-    f.IN_PATHS, f.WHERE, f.MIN_IMPORTANCE, f.MAX_IMPORTANCE, f.ORDER, f.SUPERSEDED, f.EXPLAIN, f.STRATEGY, f.BUDGET_MS,
-    f.PRESET, f.WEIGHTS, f.PREFER, f.MIN_SIMILARITY, f.SUB_QUERIES, f.MAX_ROUNDS
+    f.IN_PATHS, f.SESSIONS, f.WHERE, f.MIN_IMPORTANCE, f.MAX_IMPORTANCE, f.ORDER, f.SUPERSEDED, f.EXPLAIN, f.STRATEGY,
+    f.BUDGET_MS, f.PRESET, f.WEIGHTS, f.PREFER, f.MIN_SIMILARITY, f.SUB_QUERIES, f.MAX_ROUNDS
 )  # fmt: skip
 def search(
     ws: Workspace, as_json: bool, text: Words = (), weight: Words = (), prefer: Words = (), **given: Any
@@ -140,8 +140,8 @@ def recent(ws: Workspace, as_json: bool, text: Words = (), **given: Any) -> None
 
 @command(
     "find", f.WORDS, f.IN_TYPES, f.IN_TAGS, f.IN_FILES, f.IN_PATHS, f.IN_PROJECTS, f.SINCE, f.UNTIL, f.OF_PARENT,
-    f.HAS_BODY, f.HAS_FILES, f.HAS_TASKS, f.WHERE, f.LINKS_TO, f.MIN_IMPORTANCE, f.MAX_IMPORTANCE, f.ORDER, f.AROUND,
-    f.FACETS, f.SUPERSEDED, f.LENGTH, f.CURSOR, f.AS_JSON
+    f.HAS_BODY, f.HAS_FILES, f.HAS_TASKS, f.WHERE, f.LINKS_TO, f.SESSIONS, f.MIN_IMPORTANCE, f.MAX_IMPORTANCE, f.ORDER,
+    f.AROUND, f.FACETS, f.SUPERSEDED, f.LENGTH, f.CURSOR, f.AS_JSON
 )  # fmt: skip
 def find(ws: Workspace, as_json: bool, text: Words = (), **given: Any) -> None:
     """List entries by marks and dates.

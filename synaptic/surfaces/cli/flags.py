@@ -117,6 +117,8 @@ HAS_FILES = _parameter(bool | None, "has_files", typer.Option("--has-files/--no-
 HAS_TASKS = _parameter(bool | None, "has_tasks", typer.Option("--has-tasks/--no-tasks", help="With or without tasks."))
 WHERE = _texts("where", "NAME=VALUE", "Has this in its front matter or properties; all must hold. Repeatable.")
 LINKS_TO = _text("links_to", "NAME", "Links to this entry or page: an id, title, alias or path.")
+SESSIONS = _switch("sessions", "Only what agents' sessions left: what was asked, answered, edited and run.")
+SOURCE_LINES = _switch("source", "The lines of the transcript that the digest of a session was made of.")
 MIN_IMPORTANCE = _option(int | None, "min_importance", "N", "0 to 10; without one an entry counts as 5.")
 MAX_IMPORTANCE = _option(int | None, "max_importance", "N", "0 to 10.")
 SUPERSEDED = _switch("include_superseded", "Also what a later entry replaces.")
