@@ -49,7 +49,7 @@ def run(
         raise InvalidArgument(
             "--print, --status, --remove and --dry-run are different things.", hint="Give one of them."
         )
-    chosen, wanted, to = named(names, scope), this_server(home, project), screen(Path.cwd())
+    chosen, wanted, to = named(names, scope), this_server(home, project), screen(Path.cwd().joinpath)
     asked = {"server": True, "hooks": not no_hooks, "guidance": guidance or status or remove}
     left_out = [part for part in asked if not asked[part]]
     meant = [client for client in chosen if names or show or status or remove or client.found(folders())]
