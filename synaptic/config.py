@@ -14,8 +14,8 @@ from __future__ import annotations
 import math
 import os
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, TypeGuard
@@ -69,15 +69,18 @@ class HooksConfig:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """`exclude` are globs over paths relative to the journal; `day_file` is strftime and may hold folders.
+    """`exclude` are globs over paths relative to their root; `day_file` is strftime and may hold folders.
 
-    `capture`: agents' sessions are digested when they end. Nothing of `exclude_projects` is imported. `notices` name
-    the keys of the file that have no meaning any more; `status` and `doctor` show them.
+    `sources` are folders that are read in place, by name (`@vault`). `capture`: agents' sessions are digested when they
+    end, `capture_into` says where. Nothing of `exclude_projects` is imported. `notices` name the keys of the file that
+    have no meaning any more; `status` and `doctor` show them.
     """
 
     home: Path
     journal: Path
     day_file: str = "%Y-%m-%d.md"
+    sources: Mapping[str, Path] = field(default_factory=dict)
+    capture_into: Literal["sessions", "journal"] = "sessions"
     exclude: tuple[str, ...] = ()
     model: str = DEFAULT_MODEL
     threads: int = 1
@@ -95,6 +98,11 @@ class Config:
     def state(self) -> Path:
         """What Synaptic keeps for itself: index, spool, trash, lock."""
         return self.home / ".state"
+
+    @property
+    def roots(self) -> Mapping[str, Path]:
+        """The folders whose notes are read, by the first part of their paths: the journal's paths have none."""
+        return {"": self.journal, "@sessions": self.home / "sessions", **self.sources}
 
 
 def load_config(home: str | Path | None = None, *, environ: Mapping[str, str] = os.environ) -> Config:
@@ -117,12 +125,30 @@ def load_config(home: str | Path | None = None, *, environ: Mapping[str, str] = 
     values |= {key: environ[name] for key, name in _ENVIRON.items() if environ.get(name)}
     journal = values.pop("journal", "journal")
     folder = (root / _expand(journal, f"{path}: journal")).absolute()
-    return Config(home=root, journal=folder, notices=notices, **values)
+    own = Config(home=root, journal=folder, notices=notices, **(values | {"sources": {}}))
+    return replace(own, sources=_sources(path, own, values.get("sources", ())))
 
 
 def resolve_home(home: str | Path | None, *, environ: Mapping[str, str] = os.environ) -> Path:
     """The home: the argument, else `SYNAPTIC_HOME`, else `~/.synaptic`. Absolute."""
     return _expand(str(home or environ.get("SYNAPTIC_HOME") or "~/.synaptic"), "The home").absolute()
+
+
+def _sources(path: Path, own: Config, said: Sequence[str]) -> dict[str, Path]:
+    """The sources by name. Raises ConfigError for a folder or a name that is there twice."""
+    found = dict(own.roots)
+    for text in said:
+        name, sign, place = text.partition("=")
+        name, place = (name, place) if sign and Path(name).name == name else ("", text)
+        folder = Path(os.path.abspath(own.home / _expand(place, f"{path}: sources")))  # noqa: PTH100, Path keeps `..`
+        name = f"@{name or folder.name}"
+        if name.casefold() in map(str.casefold, found):
+            raise ConfigError(f"{path}: two folders are {name}.", hint=f'Name one: sources = ["NAME={folder}"].')
+        found[name] = folder
+    if len(set(map(os.path.realpath, found.values()))) < len(found):
+        named = ", ".join(map(str, found.values()))
+        raise ConfigError(f"{path}: journal and sources name a folder twice: {named}.", hint="Name each once.")
+    return {name: folder for name, folder in found.items() if name not in own.roots}
 
 
 def make_clock(environ: Mapping[str, str] = os.environ) -> Callable[[], datetime]:
@@ -200,6 +226,11 @@ _RULES: dict[str, Rule] = {
         lambda v: isinstance(v, list) and all(isinstance(glob, str) for glob in v),
         'a list of globs, like ["archive/**", "*.excalidraw.md"]',
     ),
+    "sources": (
+        lambda v: isinstance(v, list) and all(isinstance(folder, str) and folder for folder in v),
+        'a list of folders, like ["~/vault", "work=~/Documents/vault"]',
+    ),
+    "capture_into": (lambda v: v in ("sessions", "journal"), '"sessions" or "journal"'),
     "model": _text(f'"{DEFAULT_MODEL}", a model that fastembed lists, or the whole path of a folder with one'),
     "threads": _from_to(1, 64, kind=int),
     "project": _text("a project name"),

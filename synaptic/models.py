@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 if TYPE_CHECKING:
     import numpy as np
@@ -489,6 +489,7 @@ class Status:
     """`months`: entries of each month. `figures`: how long the last calls of each verb took.
 
     `costs`: by strategy and layer, the milliseconds within which 95 % of the last searches stayed; `auto` goes by it.
+    `roots`: of each root beside the journal, by name (`@vault`), its `folder` and the number of its `entries`.
     """
 
     home: Path
@@ -505,6 +506,7 @@ class Status:
     months: tuple[tuple[str, int], ...]
     figures: dict[str, Figures]
     costs: dict[str, dict[str, float]]
+    roots: dict[str, dict[str, Any]]
     notices: tuple[str, ...] = ()
 
 

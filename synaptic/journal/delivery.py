@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..config import Config
-from ..errors import Busy, JournalError, NotFound
+from ..errors import Busy, JournalError, NotFound, Refused
 from . import disk, folder, recovery
 from .disk import disk_errors, fault
 from .spool import Record, Spool
@@ -40,10 +40,10 @@ class Delivery:
 
     def __init__(self, config: Config) -> None:
         self.spool = Spool(config.state)
+        self.roots = folder.Roots(config.roots, config.exclude)
         self._root = config.journal
         self._state = config.state
         self._config = config
-        self._private = config.journal.is_relative_to(config.home)
         self._note = config.state / "rewriting"
         self._lock: BaseFileLock | None = None
         self._places: dict[str, str] | None = None
@@ -122,7 +122,7 @@ class Delivery:
 
     def _begun(self, record: Record) -> bool:
         try:
-            data = folder.read(self._root, record.path)[0]
+            data = folder.read(self.roots, record.path)[0]
         except NotFound:
             return False
         return recovery.mend(data, record.block, record.id, at=record.at) is not None
@@ -149,7 +149,10 @@ class Delivery:
 
     def ours(self, record: Record) -> bool:
         # several journals may share a home; a moved home keeps its saves
-        return record.journal == str(self._root) or not os.path.isdir(record.journal)  # noqa: PTH112, never raises
+        return record.journal == str(self.roots.of(record.path)[1]) or not os.path.isdir(record.journal)  # noqa: PTH112, never raises
+
+    def _private(self, path: str) -> bool:
+        return self.roots.of(path)[1].is_relative_to(self._config.home)
 
     def _settle(self, record: Record, *, fresh: bool = False) -> str | None:
         """The path of the file that holds the whole block now; None when an editor changed the file each time.
@@ -180,8 +183,8 @@ class Delivery:
             path = record.path if not elsewhere else self.place_of(record.id) if suspect else None
             if path is None:
                 break
-            with contextlib.suppress(NotFound):
-                data, status = folder.read(self._root, path)
+            with contextlib.suppress(NotFound, Refused):  # a source may hold a copy
+                data, status = folder.read(self.roots, path)
                 size = size if elsewhere else len(data)
                 whole = recovery.mend(
                     data, record.block, record.id, at=record.at, written=record.written, suspect=suspect
@@ -195,10 +198,10 @@ class Delivery:
 
         `size` is the size that the file must still have: only those bytes were searched for the block.
         """
-        real = folder.locate(self._root, record.path)
+        real = folder.writable(self.roots, record.path)
         with disk_errors(record.path):
-            disk.make_dirs(real.parent, private=self._private)
-            with folder.pinned(self._root, record.path) as file, contextlib.suppress(FileNotFoundError):
+            disk.make_dirs(real.parent, private=self._private(record.path))
+            with folder.pinned(self.roots, record.path) as file, contextlib.suppress(FileNotFoundError):
                 if not file.exists():
                     self.spool.mark(record.id, "at 0")
                     created = self.create(record.path, f"# {record.h1}\n\n".encode() + record.block)
@@ -217,11 +220,11 @@ class Delivery:
 
     def create(self, path: str, data: bytes, mode: int | None = None) -> bool:
         """True when the new file holds `data` and has this mode; False when there is a file already."""
-        real = folder.locate(self._root, path)
+        real = folder.writable(self.roots, path)
         with disk_errors(path), contextlib.suppress(FileExistsError):
-            disk.make_dirs(real.parent, private=self._private)
-            with folder.pinned(self._root, path) as file, self._beside(real):
-                disk.create(file, data, private=self._private or mode is not None)
+            disk.make_dirs(real.parent, private=self._private(path))
+            with folder.pinned(self.roots, path) as file, self._beside(real):
+                disk.create(file, data, private=self._private(path) or mode is not None)
                 if mode is not None:
                     file.chmod(mode)
                 return True
@@ -239,7 +242,7 @@ class Delivery:
             if self._is_still(path, status):
                 raise
             with contextlib.suppress(JournalError, NotFound):
-                if folder.read(self._root, path)[0] == after:
+                if folder.read(self.roots, path)[0] == after:
                     return True
             raise JournalError(
                 f"{error.message} It may have been changed all the same.", hint="Look at it before you try again."
@@ -248,14 +251,14 @@ class Delivery:
     def _is_still(self, path: str, status: os.stat_result) -> bool:
         """True when the path still leads to the file of this status."""
         with contextlib.suppress(OSError, JournalError):
-            return os.path.samestat(folder.locate(self._root, path).stat(), status)
+            return os.path.samestat(folder.locate(self.roots, path).stat(), status)
         return False
 
     def _replace(self, path: str, data: bytes, status: os.stat_result, after: bytes | None) -> bool:
-        real = folder.locate(self._root, path)
+        real = folder.writable(self.roots, path)
         with disk_errors(path):
             try:
-                with folder.pinned(self._root, path) as file, self._beside(real):
+                with folder.pinned(self.roots, path) as file, self._beside(real):
                     done = disk.replace(file, data, status.st_ino, after or b"")
                     if done and after is None and not file.stat().st_size:  # nobody has written to it since
                         file.unlink()
@@ -297,9 +300,9 @@ class Delivery:
 
     def places(self) -> dict[str, str]:
         places: dict[str, str] = {}
-        for stamp in folder.scan(self._root, self._config.exclude):
+        for stamp in folder.scan(self.roots):
             with contextlib.suppress(NotFound):
-                for id in recovery.ids_in(folder.read(self._root, stamp.path)[0]):
+                for id in recovery.ids_in(folder.read(self.roots, stamp.path)[0]):
                     places.setdefault(id, stamp.path)
         return places
 

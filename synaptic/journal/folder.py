@@ -1,4 +1,4 @@
-"""Finds the files of the journal's folder and opens them by relative paths, without leaving the folder."""
+"""Finds the files of the journal and of the other roots, and opens them by their paths, without leaving the root."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import permutations
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
+from posixpath import join
 from typing import cast
 
-from ..errors import JournalError, NotFound
+from ..errors import JournalError, NotFound, Refused
 from ..models import Proof, Stamp, proof_of
 from ..notes.reading import composed
 from .disk import disk_errors
@@ -25,41 +27,78 @@ _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
 _OPEN_FILES = Path("/proc/self/fd")
 
 
-def scan(root: Path, exclude: Iterable[str] = ()) -> list[Stamp]:
-    """A stamp of every note below `root` (see `is_note`), sorted by path.
+OWN = ("", "@sessions")
+"""The roots that Synaptic writes: the journal, and the sessions of the home."""
+
+
+class Roots:
+    """The folders that are read, by name; see `Config.roots`. A path `@vault/x.md` lies in the root `@vault`.
+
+    Where a root lies inside another, its files are read once, as its own.
+    """
+
+    def __init__(self, folders: Mapping[str, Path], exclude: Iterable[str] = ()) -> None:
+        self.folders = folders
+        self.excluded = _matcher(exclude)
+        real = {name: _real(folder) for name, folder in folders.items()}
+        inside = (pair for pair in permutations(real, 2) if real[pair[1]].is_relative_to(real[pair[0]]))
+        apart = (join(outer, real[name].relative_to(real[outer]).as_posix()) for outer, name in inside)
+        self.apart = {*folders, *apart}  # no part of the root around them
+
+    def of(self, path: str) -> tuple[str, Path, str]:
+        """The name and the folder of the root in which a path lies, and its path there."""
+        name, sign, within = path.partition("/")
+        known = name and sign and name in self.folders
+        return (name, self.folders[name], within) if known else ("", self.folders[""], path)
+
+    def place(self, path: str | Path) -> Path:
+        """The file that a path means; a whole path means itself."""
+        _, root, within = self.of(str(path))
+        return root / within
+
+    def absent(self) -> tuple[str, ...]:
+        """A sentence on the sources that cannot be read; none without any."""
+        sources = ((name, root) for name, root in self.folders.items() if name not in OWN)
+        gone = [f"{name} ({root})" for name, root in sources if not os.access(f"{root}/", os.R_OK | os.X_OK)]
+        return (f"Missing (a disk that is not mounted?) or closed, so not searched: {', '.join(gone)}.",) * bool(gone)
+
+
+def scan(roots: Roots) -> list[Stamp]:
+    """A stamp of every note in the roots (see `is_note`), sorted by path.
 
     Left out are names that start with a dot or are not UTF-8, editor litter, paths that fit `exclude`, everything but
-    regular files, links that leave the journal or lead nowhere, and linked folders (a folder inside the journal is
-    read at its own place). Raises JournalError when the root is missing or cannot be listed.
+    regular files, links that leave their root or lead nowhere, and linked folders (a folder inside the root is
+    read at its own place). Raises JournalError when the journal is missing or cannot be listed; another root that
+    is missing has no files.
     """
-    return compare(root, {}, exclude)[0]
+    return compare(roots, {})[0]
 
 
-def compare(
-    root: Path, known: Mapping[str, Proof | None], exclude: Iterable[str] = ()
-) -> tuple[list[Stamp], list[str]]:
+def compare(roots: Roots, known: Mapping[str, Proof | None]) -> tuple[list[Stamp], list[str]]:
     """(stamps of new and changed files, known paths that are gone), both sorted. The files are those of `scan`.
 
     `known` maps paths to proofs. A file whose proof is None always counts as changed.
     """
-    excluded = _matcher(exclude)
-    real_root = _real(root)
+    excluded = roots.excluded
+    real = {root: _real(folder) for root, folder in roots.folders.items()}
     stamps: list[Stamp] = []
     unseen = dict(known)
-    folders = [""]
+    folders = [join(root, "") for root in real]
     while folders:
         prefix = folders.pop()
+        root, _, within = roots.of(prefix)
+        real_root, start = real[root], len(prefix) - len(within)  # where the path within the root begins
         try:
-            listing = _Listing(real_root / prefix if prefix else real_root)
+            listing = _Listing(real_root / within)
         except OSError as error:
             if not prefix:
-                raise _missing(root, error) from error
+                raise _missing(roots.folders[""], error) from error
             continue
         with listing as found:
             for item in found:  # the common case first: there may be thousands
                 name = item.name
                 path = prefix + name
-                if name[0] == "." or (excluded and excluded(path)):
+                if name[0] == "." or (excluded and excluded(path[start:])):
                     continue
                 expected = known.get(path)
                 if expected:
@@ -70,9 +109,9 @@ def compare(
                     except OSError:  # gone meanwhile
                         continue
                 if item.is_dir(follow_symlinks=False):
-                    if not name.endswith(_LITTER) and not _is_junction(item):
+                    if not name.endswith(_LITTER) and not _is_junction(item) and path not in roots.apart:
                         folders.append(f"{path}/")
-                elif is_note(name) and (stamp := _stamp(path, item, real_root)):
+                elif is_note(name) and (stamp := _stamp(path, item, real_root, start)):
                     unseen.pop(path, None)
                     if stamp.proof != expected:
                         stamps.append(stamp)
@@ -80,19 +119,19 @@ def compare(
     return stamps, sorted(unseen)
 
 
-def stamp_of(root: Path, path: str, exclude: Iterable[str] = ()) -> Stamp | None:
+def stamp_of(roots: Roots, path: str) -> Stamp | None:
     """The stamp that `scan` would find for a path. None if `scan` lists no such file, or if a link is on its path."""
-    excluded = _matcher(exclude)
-    steps = path.split("/")
+    name, root, within = roots.of(path)
+    steps = within.split("/")
     ways = ["/".join(steps[:length]) for length in range(1, len(steps) + 1)]
-    if any(step[:1] in ("", ".") for step in steps) or any(excluded and excluded(way) for way in ways):
+    if any(step[:1] in ("", ".") for step in steps) or any(roots.excluded and roots.excluded(way) for way in ways):
         return None
-    if any(way.endswith(_LITTER) for way in ways[:-1]) or not is_note(path):
+    if any(way.endswith(_LITTER) or join(name, way) in roots.apart for way in ways[:-1]) or not is_note(path):
         return None
     try:
         if any((root / way).is_symlink() for way in ways):
             return None
-        return _stamp_from(path, (root / path).stat())
+        return _stamp_from(path, (root / within).stat())
     except OSError:
         return None
 
@@ -112,7 +151,8 @@ class _Listing:
         try:
             self._found = os.scandir(folder if self._fd is None else self._fd)
         except OSError:
-            self.__exit__()
+            if self._fd is not None:
+                os.close(self._fd)
             raise
 
     def __enter__(self) -> Iterator[os.DirEntry[str]]:
@@ -140,25 +180,35 @@ def _is_junction(item: os.DirEntry[str]) -> bool:
     return bool(getattr(item, "is_junction", bool)())
 
 
-def locate(root: Path, path: str) -> Path:
-    """The real place of `path` (relative, with `/`), links followed. Raises JournalError when it is outside `root`."""
-    pure = PurePosixPath(path)
+def locate(roots: Roots, path: str) -> Path:
+    """The real place of `path` (with `/`), links followed. Raises JournalError when it is outside its root."""
+    _, root, within = roots.of(path)
+    pure = PurePosixPath(within)
     if not path or "\0" in path or "\\" in path or pure.is_absolute() or ".." in pure.parts:
         raise JournalError(f"{path!r} is no path inside the journal.", hint="Give it relative to the journal.")
     with disk_errors(path, "found"):
-        real_root, real = _real(root), _real(root / path)
+        real_root, real = _real(root), _real(root / within)
     if not real.is_relative_to(real_root):
         raise JournalError(f"{path} leads out of the journal, to {real}.", hint="Only files inside it are touched.")
     return real
 
 
-def read(root: Path, path: str) -> tuple[bytes, os.stat_result]:
+def writable(roots: Roots, path: str, line: int = 1) -> Path:
+    """What `locate` finds, of a file that may be written. Raises Refused for one that is read in place."""
+    name, root, _ = roots.of(path)
+    if name not in OWN:
+        raise Refused(f"{roots.place(path)}:{line} is read in place from {root}.", hint="Edit it there.")
+    return locate(roots, path)
+
+
+def read(roots: Roots, path: str) -> tuple[bytes, os.stat_result]:
     """The bytes of a journal file, and its stat. Raises NotFound, or JournalError when it may not be read."""
+    _, root, within = roots.of(path)
     try:
         with disk_errors(path, "read"):
-            fd = _open_plain(root, path)
+            fd = _open_plain(root, within)
             if fd is None:
-                fd = _open(_real(root), locate(root, path))
+                fd = _open(_real(root), locate(roots, path))
             with open(fd, "rb") as file:  # noqa: PTH123
                 status = os.fstat(fd)
                 if not stat.S_ISREG(status.st_mode):
@@ -208,16 +258,16 @@ def _folder_of(root: Path, real: Path) -> int:
 
 
 @contextlib.contextmanager
-def pinned(root: Path, path: str) -> Iterator[Path]:
+def pinned(roots: Roots, path: str) -> Iterator[Path]:
     """A path to the file `path` through its folder, held open: it leads there even if the folder is replaced.
 
     If the system offers no such path (macOS, Windows), it is the path that `locate` finds.
     """
-    real = locate(root, path)
+    real = locate(roots, path)
     if not _OPEN_FILES.is_dir():
         yield real
         return
-    held = _folder_of(_real(root), real)
+    held = _folder_of(_real(roots.of(path)[1]), real)
     try:
         yield _OPEN_FILES / str(held) / real.name
     finally:
@@ -242,9 +292,9 @@ def _missing(root: Path, error: OSError) -> JournalError:
     return JournalError(f"The journal {root} cannot be listed: {error.strerror}.", hint="Check its owner and mode.")
 
 
-def _stamp(path: str, item: os.DirEntry[str], real_root: Path) -> Stamp | None:
-    """The stamp of an item; None if the item is not to be read."""
-    if item.is_symlink() and not _real(real_root / path).is_relative_to(real_root):
+def _stamp(path: str, item: os.DirEntry[str], real_root: Path, start: int) -> Stamp | None:
+    """The stamp of an item; None if the item is not to be read. `start`: where the path within the root begins."""
+    if item.is_symlink() and not _real(real_root / path[start:]).is_relative_to(real_root):
         return None
     try:
         return _stamp_from(path, _status(item))

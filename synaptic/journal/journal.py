@@ -49,6 +49,8 @@ class Journal:
         self._lock_timeout_s = lock_timeout_s
         self._clock = make_clock()
         self._delivery = Delivery(config)
+        self.roots = self._delivery.roots
+        self.place = self.roots.place
         self.prepare = self._delivery.prepare
         self._spool = self._delivery.spool
         self._trash = Trash(config.state)
@@ -58,19 +60,19 @@ class Journal:
 
     def scan(self) -> list[Stamp]:
         """A stamp of every Markdown file, sorted by path (see `folder.scan`). Raises JournalError without a root."""
-        return folder.scan(self.root, self._config.exclude)
+        return folder.scan(self.roots)
 
     def compare(self, known: Mapping[str, Proof | None]) -> tuple[list[Stamp], list[str]]:
         """(stamps of new and changed files, known paths that are gone); see `folder.compare`."""
-        return folder.compare(self.root, known, self._config.exclude)
+        return folder.compare(self.roots, known)
 
     def stamp(self, path: str) -> Stamp | None:
         """The stamp of one file; None if `scan` lists no such file, or only `scan` can tell (see `folder.stamp_of`)."""
-        return folder.stamp_of(self.root, path, self._config.exclude)
+        return folder.stamp_of(self.roots, path)
 
     def read(self, path: str) -> bytes:
         """The bytes of a file. Raises NotFound, or JournalError for a path that leads out or cannot be read."""
-        return folder.read(self.root, path)[0]
+        return folder.read(self.roots, path)[0]
 
     def parse(self, path: str, data: bytes, mtime_ns: int = 0, *, block: bool = False) -> ParsedFile:
         """The entries of a file with these bytes; `block`: they are one entry alone."""
@@ -78,26 +80,33 @@ class Journal:
             mtime = datetime.fromtimestamp(mtime_ns / 1e9, UTC).astimezone()
         except (ValueError, OverflowError, OSError):  # a clock beyond the calendar
             mtime = datetime.fromtimestamp(0, UTC)
-        return parse_entries(data, path, mtime=mtime, day_file=self._config.day_file, block=block)
+        name = self.roots.of(path)[0]
+        day_file = f"{name.replace('%', '%%')}/{self._config.day_file}" if name else self._config.day_file
+        return parse_entries(data, path, mtime=mtime, day_file=day_file, block=block)
 
     def day_path(self, at: datetime) -> str:
         """The path of the day file that an entry of this moment belongs to."""
         pattern = self._config.day_file.replace("%Y", f"{at.year:04d}")
         return PurePosixPath(at.strftime(pattern)).as_posix()
 
+    def captured_path(self, at: datetime) -> str:
+        """The path of the file for digests of sessions of this day, by the setting `capture_into`."""
+        return f"@sessions/{at:%Y-%m-%d}.md" if self._config.capture_into == "sessions" else self.day_path(at)
+
     # -- saving -----------------------------------------------------------------------------------
 
-    def append(self, entry: Entry) -> tuple[str, bool]:
-        """The path of the entry's day file, and whether the entry still waits for it. The entry is durable either way.
+    def append(self, entry: Entry, path: str = "") -> tuple[str, bool]:
+        """The path of the entry's file, and whether the entry still waits for it. The entry is durable either way.
 
+        Without a path it is the entry's day file. Raises Refused for a path in a root that is only read.
         Raises JournalError when the disk refuses. Then the journal is unchanged byte for byte and nothing waits, unless
         the message says that the entry may be saved all the same.
         """
         with disk_errors(self.state, "used"):
             self.prepare()
-            path = self.day_path(entry.at)
-            folder.locate(self.root, path)
-            record = Record(entry.id, path, entry.date, str(self.root), proven_block(entry))
+            path = path or self.day_path(entry.at)
+            folder.writable(self.roots, path)
+            record = Record(entry.id, path, entry.date, str(self.roots.of(path)[1]), proven_block(entry))
             with disk_errors(self._spool.waiting):
                 self._spool.put(record)
             fault("spooled")
@@ -298,14 +307,15 @@ class Journal:
         trashed = None
         for attempt in range(ATTEMPTS):
             time.sleep(0.01 * attempt)
-            data, status = folder.read(self.root, path)
+            data, status = folder.read(self.roots, path)
             old, start, end = _entry(self.parse(path, data, status.st_mtime_ns), path, id)
             block = data[start:end]
+            folder.writable(self.roots, path, old.there.line)
             if old.whole_file and in_logseq(path) and old.content.startswith("-"):
-                raise Refused(f"{path} is a day of Logseq, which writes it anew.", hint=f"Edit {self.root / path}.")
+                raise Refused(f"{path} is a day of Logseq, which writes it anew.", hint=f"Edit {self.place(path)}.")
             new, text = change(old, block)
             if old.whole_file and new is None and block != data:
-                raise Refused(f"{path} holds more than this note.", hint=f"Delete its text in {self.root / path}.")
+                raise Refused(f"{path} holds more than this note.", hint=f"Delete its text in {self.place(path)}.")
             if old.whole_file and new is not None and why != "restore":
                 text = self._extended(path, status, data, (start, end), old, new)
             if text == block:
@@ -353,7 +363,7 @@ class Journal:
         raise Refused(
             f"{path}:{1 + len(data[:at].splitlines())} is a note without entry headings: it takes appended text, "
             "and added tags if its front matter has a usual form. Nothing was changed.",
-            hint=f"For all else edit {self.root / path}.",
+            hint=f"For all else edit {self.place(path)}.",
         )
 
     def _copies(self, path: str, data: bytes, status: os.stat_result, entry: Entry) -> list[tuple[int, int]]:
@@ -394,7 +404,7 @@ class Journal:
         block = _as_block(text)
         if entry.id in recovery.ids_in(block):
             try:
-                self._spool.keep(Record(entry.id, path, self._h1(path, entry), str(self.root), block))
+                self._spool.keep(Record(entry.id, path, self._h1(path, entry), str(self.roots.of(path)[1]), block))
             except OSError:
                 with contextlib.suppress(OSError):  # the trash has the earlier text: it has not vanished
                     self._spool.forget(entry.id)
@@ -464,7 +474,7 @@ class Journal:
             self._check_pin(newest, False, by_person)
             if newest.mode is not None:
                 if not self._delivery.create(newest.path, newest.text, newest.mode):
-                    why = f"{self.root / newest.path} is there already, and restore overwrites no file."
+                    why = f"{self.place(newest.path)} is there already, and restore overwrites no file."
                     raise Refused(why, hint="Move it away and try again.")
                 return newest.path, self.parse(newest.path, newest.text, time.time_ns()).entries[0]
             if path := self._delivery.place_of(id):
@@ -531,7 +541,7 @@ class Journal:
     def _beheaded(self, path: str, id: str) -> bool:
         """Whether the comment with this id has lost its heading, so that its text is part of the entry above."""
         with contextlib.suppress(NotFound):
-            data, status = folder.read(self.root, path)
+            data, status = folder.read(self.roots, path)
             line = data.count(b"\n", 0, recovery.find_comment(data, id)) + 1
             issues = self.parse(path, data, status.st_mtime_ns).issues
             return any((issue.code, issue.line) == ("stray-comment", line) for issue in issues)
@@ -603,7 +613,7 @@ class Journal:
     def _put_in_order(self, record: Record) -> bool:
         """Whether the block stands before the first later entry of its file now. Without one it is to be appended."""
         with contextlib.suppress(NotFound):
-            data, status = folder.read(self.root, record.path)
+            data, status = folder.read(self.roots, record.path)
             here = self.parse(record.path, data, status.st_mtime_ns).entries
             own, *_ = _entry(self.parse(record.path, data + b"\n\n" + record.block, status.st_mtime_ns), "", record.id)
             later = (entry.place for entry in here if entry.at > own.at and not entry.whole_file)
@@ -639,7 +649,7 @@ class Journal:
     def _record(self, piece: Piece) -> Record:
         entry = self._alone(piece.path, piece.text)
         h1 = self._h1(piece.path, entry) if entry else PurePosixPath(piece.path).stem
-        return Record(piece.id, piece.path, h1, str(self.root), _as_block(self._with_id(piece)))
+        return Record(piece.id, piece.path, h1, str(self.roots.of(piece.path)[1]), _as_block(self._with_id(piece)))
 
     def _with_id(self, piece: Piece) -> bytes:
         """The piece's text. A hand-typed text gets its derived id in a comment, so that it can be found again."""
@@ -668,7 +678,7 @@ class Journal:
 
     def _present(self, path: str, id: str) -> tuple[bytes, Entry] | None:
         with contextlib.suppress(NotFound):
-            data, status = folder.read(self.root, path)
+            data, status = folder.read(self.roots, path)
             entry, start, end = _entry(self.parse(path, data, status.st_mtime_ns), path, id)
             return data[start:end], entry
         return None

@@ -78,7 +78,7 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
             entries=found.entries,
             undated=found.entries - sum(count for _, count in found.months),
             issues=found.issues,
-            new_entries_go_to=ws.config.journal / ws.journal.day_path(ws.clock()),
+            new_entries_go_to=ws.journal.place(ws.journal.day_path(ws.clock())),
             remarks=tuple(remarks),
             to_add=tuple(to_add),
             notices=(*notices, *language_notice(ws)),

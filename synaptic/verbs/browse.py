@@ -167,6 +167,7 @@ def status(ws: Workspace) -> Status:
     def run(report: SyncReport) -> Status:
         counts = ws.index.counts()
         facets = ws.index.facets(Filters(include_superseded=True))
+        there = ws.config.roots.items()
         calls: dict[str, list[dict[str, float]]] = {}
         for call in ws.index.calls():
             calls.setdefault(call.verb, []).append(call.stages)
@@ -185,10 +186,17 @@ def status(ws: Workspace) -> Status:
             months=facets.months,
             figures={verb: _figures(stages) for verb, stages in calls.items()},
             costs={name: dict(layers) for name, layers in known_costs(ws).stages.items()},
-            notices=ws.config.notices,
+            roots={
+                name: {"folder": root, "entries": _below(ws, name)} for name, root in there if name and root.is_dir()
+            },
+            notices=(*ws.config.notices, *report.absent),
         )
 
     return in_step(ws, run)
+
+
+def _below(ws: Workspace, root: str) -> int:
+    return ws.index.listing(Filters(paths=(f"{root}/",), include_superseded=True), order="oldest", limit=0)[0]
 
 
 def _figures(calls: Sequence[Mapping[str, float]]) -> Figures:

@@ -153,6 +153,11 @@ def _index(ws: Workspace) -> Iterator[Finding]:
 def _journal(ws: Workspace) -> Iterator[Finding]:
     now = status(ws)
     yield Finding("ok", "journal", f"Entries: {now.entries:,}, files: {now.files:,}, below {now.journal}.")
+    for absent in ws.journal.roots.absent():
+        yield Finding("warning", "source", absent, "Mount it, give its owner the rights, or take it out of `sources`.")
+    for hidden in (now.journal / name for name in ws.config.roots if name):
+        if hidden.is_dir():
+            yield Finding("warning", "source", f"{hidden} is not read: its name is another folder's.", "Rename it.")
     for issue in now.issues:
         mend = _MENDS.get(issue.code, "Edit that line.")
         yield Finding("warning", issue.code, f"{issue.path}:{issue.line}: {issue.message}", mend)

@@ -125,7 +125,7 @@ def evaluate(
     except ModelError as error:
         ways, notices = ways[:1], [f"{error} Only words were measured."]
     with TemporaryDirectory(prefix="synaptic-evaluate-") as folder:
-        config = replace(ws.config, home=Path(folder), track_access=False, metrics=False)
+        config = replace(ws.config, home=Path(folder), sources=ws.config.roots, track_access=False, metrics=False)
         config.state.mkdir()
         ws.index.file.copy_to(config.state / "index.db")
         journal = _Altered(config)

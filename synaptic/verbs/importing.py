@@ -19,7 +19,7 @@ from pathlib import Path
 from ..errors import InvalidArgument, NotFound, Refused, SynapticError, one_of
 from ..journal.runs import Block, Run
 from ..language.query import read_date
-from ..models import Entry
+from ..models import SESSIONS, Entry
 from ..notes.blocks import project_key
 from ..notes.header import FINGERPRINT_DIGITS
 from ..notes.markdown import proven_block
@@ -261,7 +261,8 @@ class _Maker:
 
     def __init__(self, ws: Workspace, source: str, project: str | None, into: str | None) -> None:
         self._ws, self._source, self._project = ws, source, project
-        self._into = f"{into.strip('/')}/" if into else ""
+        digests = "@sessions" if source in SESSIONS and ws.config.capture_into == "sessions" else None
+        self._into = f"{into.strip('/')}/" if into else f"{digests}/" if digests else ""
         self._checkouts: dict[str, Checkout | None] = {}
 
     def entry(self, record: Record) -> tuple[str, Entry]:

@@ -13,6 +13,7 @@ import apsw
 
 from ..errors import InvalidArgument, NotFound, Refused, SynapticError, check_range
 from ..index.rows import Stored
+from ..journal.folder import writable
 from ..journal.trash import Piece
 from ..language.query import check_values, read_date, read_moment
 from ..models import Entry, Receipt
@@ -345,6 +346,7 @@ def delete(ws: Workspace, id: str, *, purge: bool = False, by_person: bool = Tru
         ws.journal.purge(path, entry.id)
         return receipt_of(entry, path=path, notices=index_now(ws, path, scrub=True))
     path, copies = found.entry.there.path, found.copies
+    writable(ws.journal.roots, path, found.entry.there.line)
     if (found.entry.whole_file or found.entry.pin) and not by_person:
         what = f"{path} is a person's file" if found.entry.whole_file else "A person pinned this entry"
         hint = f"`synaptic delete {found.entry.short_id}`, in a terminal of their own."

@@ -36,7 +36,8 @@ class SyncReport:
     """What a sync did. `behind`: another process held the index; it shows an earlier state of the journal.
 
     `trouble`: why the index is kept in memory, where its file cannot be written. `unscrubbed`: what was purged or
-    became private may still stand in the bytes of the index, because another process reads from its log.
+    became private may still stand in the bytes of the index, because another process reads from its log. `absent`
+    tells of sources that cannot be read.
     """
 
     changed: int = 0
@@ -47,6 +48,7 @@ class SyncReport:
     queued: int = 0
     trouble: str = ""
     unscrubbed: bool = False
+    absent: tuple[str, ...] = ()
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -60,7 +62,7 @@ class SyncReport:
             said.append(UNSCRUBBED)
         if self.queued:
             said.append(f"{self.queued} saved entries wait for the write lock and are not searchable yet.")
-        return tuple(said)
+        return (*said, *self.absent)
 
 
 def in_step(ws: Workspace, action: Callable[[SyncReport], Result], *, embed_ms: float = 0, at_least: int = 0) -> Result:
@@ -146,7 +148,8 @@ def _synced(ws: Workspace, wait_ms: int, written: Sequence[str] | None) -> SyncR
     if ws.journal.queued():
         with suppress(JournalError):  # a disk that cannot be written can be read
             ws.journal.drain(0)
-    report = SyncReport(queued=len(ws.journal.queued()), trouble=ws.index.file.trouble)
+    absent = ws.journal.roots.absent()
+    report = SyncReport(queued=len(ws.journal.queued()), trouble=ws.index.file.trouble, absent=absent)
     reading = _reading(ws)
     known = ws.index.meta("reading")
     if written is None and known == reading and ws.index.meta("head") == head_of(ws.config.journal):

@@ -52,7 +52,8 @@ def init(home: str | None, as_json: bool, journal: str | None = None) -> None:
     Example: synaptic init --journal ~/vault/daily
     """
     found = adopt(home, journal)
-    answer(as_json, {"success": True} | wire.as_json(found), terminal.adopted_text(found), found.notices)
+    text = terminal.adopted_text(found, Journal(load_config(home)).place)
+    answer(as_json, {"success": True} | wire.as_json(found), text, found.notices)
 
 
 @command(
@@ -277,8 +278,8 @@ def edit(home: str | None, as_json: bool, id: str) -> None:
     Example: synaptic open 3, synaptic edit 7k3m9q2x
     """
     with open_home(home) as ws:
-        place = browse.get(ws, [listed_id(ws, id)]).entries[0].there
-    answer_place(ws.config.journal / place.path, place.line, as_json)
+        there = browse.get(ws, [listed_id(ws, id)]).entries[0].there
+    answer_place(ws.journal.place(there.path), there.line, as_json)
 
 
 @command("today", f.AS_JSON, opens=False)
@@ -287,8 +288,8 @@ def today(home: str | None, as_json: bool) -> None:
 
     Example: synaptic today
     """
-    config = load_config(home)
-    answer_place(config.journal / Journal(config).day_path(make_clock()()), None, as_json)
+    journal = Journal(load_config(home))
+    answer_place(journal.place(journal.day_path(make_clock()())), None, as_json)
 
 
 @command("tags", f.AS_JSON)

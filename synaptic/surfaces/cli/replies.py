@@ -22,7 +22,7 @@ _LAST_LIST = "last-list.json"
 
 
 def screen_of(ws: Workspace) -> Screen:
-    return terminal.screen(ws.config.journal)
+    return terminal.screen(ws.journal.place)
 
 
 def when_empty(ws: Workspace) -> str:

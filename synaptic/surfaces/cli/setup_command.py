@@ -53,7 +53,7 @@ def run(
         )
     if capture and not (dry_run or show or status or remove):
         write_setting(resolve_home(home), "capture", True)
-    chosen, wanted, to = named(names, scope), this_server(home, project), screen(Path.cwd())
+    chosen, wanted, to = named(names, scope), this_server(home, project), screen(Path.cwd().joinpath)
     asked = {"server": True, "hooks": not no_hooks, "guidance": guidance or status or remove}
     left_out = [part for part in asked if not asked[part]]
     meant = [client for client in chosen if names or show or status or remove or client.found(folders())]

@@ -67,14 +67,14 @@ class Screen:
 
     colour: bool
     width: int | None
-    journal: Path
+    place: Callable[[str | Path], Path]
 
     def paint(self, text: str, style: str) -> str:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.colour and text else text
 
     def path(self, path: str | Path) -> str:
         """A path that can be pasted into a shell; on a terminal with `~` for the home folder."""
-        full = str(self.journal / path)
+        full = str(self.place(path))
         home = str(Path.home()) if "HOME" in os.environ else ""
         if self.width is not None and home not in ("", "/") and full.startswith(home + "/"):
             full = "~" + full[len(home) :]
@@ -83,14 +83,14 @@ class Screen:
     def at(self, path: str, line: int, text: str = "") -> str:
         """The text, or else `path:line`; on a terminal a hyperlink (OSC 8) to the file."""
         shown = text or self.paint(f"{self.path(path)}:{line}", "dim")
-        return f"\x1b]8;;{(self.journal / path).as_uri()}\x1b\\{shown}\x1b]8;;\x1b\\" if self.colour else shown
+        return f"\x1b]8;;{self.place(path).as_uri()}\x1b\\{shown}\x1b]8;;\x1b\\" if self.colour else shown
 
 
-def screen(journal: Path) -> Screen:
+def screen(place: Callable[[str | Path], Path]) -> Screen:
     """The screen that standard output is."""
     tty = is_terminal(sys.stdout)
     plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
-    return Screen(tty and not plain, shutil.get_terminal_size().columns if tty else None, journal)
+    return Screen(tty and not plain, shutil.get_terminal_size().columns if tty else None, place)
 
 
 def is_terminal(*streams: object) -> bool:
@@ -341,6 +341,7 @@ def status_text(status: Status, seconds_left: int, to: Screen) -> str:
     rows = [
         ("home", to.path(status.home)),
         ("journal", to.path(status.journal)),
+        *((name, f"{to.path(one['folder'])}, {_count(one['entries'], 'entry')}") for name, one in status.roots.items()),
         ("entries", f"{status.entries:,} in {_count(status.files, 'file')}"),
         ("passages", passages),
         ("queued", f"{status.queued} saved, not in their files yet" if status.queued else ""),
@@ -376,9 +377,9 @@ def _cost(layers: Mapping[str, float]) -> str:
     return f"within {layers['total']:.0f} ms" + (f" ({parts})" if parts else "")
 
 
-def adopted_text(home: Adopted) -> str:
+def adopted_text(home: Adopted, place: Callable[[str | Path], Path]) -> str:
     """What `init` found. All paths whole: they are meant to be read and copied."""
-    to = Screen(False, None, home.journal)
+    to = Screen(False, None, place)
     found = f"{_count(home.entries, 'entry')} in {_count(home.files, 'file')}" if home.files else "no notes yet"
     lines = [f"Journal: {to.path(home.journal)}, {found}."]
     if home.undated:
