@@ -161,7 +161,7 @@ class Journal:
             time.sleep(0.01 * attempt)
             data, status = b"", None
             with contextlib.suppress(NotFound):
-                data, status = folder.read(self.root, path)
+                data, status = folder.read(self.roots, path)
             there = recovery.ids_in(data)
             left = {record.id: record for record in records if record.id not in there}
             if not left:
@@ -172,7 +172,7 @@ class Journal:
             others = [entry for entry in now if entry.id not in left]
             if others != list(self.parse(path, head).entries) or len(now) != len(others) + len(left):
                 hint = "Look for a fence or a <private> that nothing closes, mend it, and import again."
-                raise JournalError(f"{self.root / path} cannot take entries between its own.", hint=hint)
+                raise JournalError(f"{self.place(path)} cannot take entries between its own.", hint=hint)
             if status is None and self._delivery.create(path, woven):
                 return
             if status and self._delivery.replace(path, data, status, woven):
@@ -193,7 +193,7 @@ class Journal:
 
     def put_file(self, path: str, read: Callable[[], bytes]) -> None:
         """Creates a file of the journal that is no note, such as a picture. What is there already stays."""
-        if not folder.locate(self.root, path).exists():
+        if not folder.locate(self.roots, path).exists():
             with self._writing():
                 self._delivery.create(path, read())
 
@@ -203,7 +203,7 @@ class Journal:
         with self._writing(), contextlib.suppress(NotFound):
             for attempt in range(ATTEMPTS):
                 time.sleep(0.01 * attempt)
-                data, status = folder.read(self.root, path)
+                data, status = folder.read(self.roots, path)
                 rest, at, pieces = b"", 0, []
                 for entry in self.parse(path, data, status.st_mtime_ns).entries:
                     place = entry.there

@@ -261,8 +261,8 @@ class _Maker:
 
     def __init__(self, ws: Workspace, source: str, project: str | None, into: str | None) -> None:
         self._ws, self._source, self._project = ws, source, project
-        digests = "@sessions" if source in SESSIONS and ws.config.capture_into == "sessions" else None
-        self._into = f"{into.strip('/')}/" if into else f"{digests}/" if digests else ""
+        self._path = ws.journal.captured_path if source in SESSIONS and not into else ws.journal.day_path
+        self._into = f"{into.strip('/')}/" if into else ""
         self._checkouts: dict[str, Checkout | None] = {}
 
     def entry(self, record: Record) -> tuple[str, Entry]:
@@ -287,12 +287,12 @@ class _Maker:
             importance=record.importance,
             files=record.files,
             project=project,
-            by=record.by,
+            by=record.by or (self._source if self._source in SESSIONS else None),
         )
         if record.growing:
             extra.append(("was", _digest(entry)))
         entry = replace(entry, via=f"import:{self._source}", branch=record.branch, extra=tuple(extra))
-        return self._into + self._ws.journal.day_path(at), replace(entry, fingerprints=_as_left(entry, record, here))
+        return self._into + self._path(at), replace(entry, fingerprints=_as_left(entry, record, here))
 
     def _checkout(self, folder: str | None) -> Checkout | None:
         if folder and folder not in self._checkouts:
