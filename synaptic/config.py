@@ -126,7 +126,7 @@ def load_config(home: str | Path | None = None, *, environ: Mapping[str, str] = 
     journal = values.pop("journal", "journal")
     folder = (root / _expand(journal, f"{path}: journal")).absolute()
     own = Config(home=root, journal=folder, notices=notices, **(values | {"sources": {}}))
-    return replace(own, sources=_sources(path, own, values.get("sources", ())))
+    return replace(own, sources=read_sources(path, own, values.get("sources", ())))
 
 
 def resolve_home(home: str | Path | None, *, environ: Mapping[str, str] = os.environ) -> Path:
@@ -134,8 +134,11 @@ def resolve_home(home: str | Path | None, *, environ: Mapping[str, str] = os.env
     return _expand(str(home or environ.get("SYNAPTIC_HOME") or "~/.synaptic"), "The home").absolute()
 
 
-def _sources(path: Path, own: Config, said: Sequence[str]) -> dict[str, Path]:
-    """The sources by name. Raises ConfigError for a folder or a name that is there twice."""
+def read_sources(path: Path, own: Config, said: Sequence[str]) -> dict[str, Path]:
+    """The `sources` that this file says, by name; `own` has none yet.
+
+    Raises ConfigError for a folder or a name that is there twice.
+    """
     found = dict(own.roots)
     for text in said:
         name, sign, place = text.partition("=")

@@ -67,6 +67,8 @@ class Reader(Protocol):
     def read(self, path: Path, skipped: Skipped) -> Iterator[Record]: ...
 
 
+IN_PLACE = ("obsidian", "logseq", "markdown")
+"""Folders of Markdown, which need no reader: they are read where they lie."""
 READERS = {
     "claude-code": "claude_code",
     "codex": "codex",

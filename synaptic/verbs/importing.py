@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import sys
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
 
-from ..errors import InvalidArgument, NotFound, Refused, SynapticError, one_of
+from ..config import Config, read_sources
+from ..errors import Ambiguous, InvalidArgument, NotFound, Refused, SynapticError, one_of
+from ..journal.folder import Roots, scan
 from ..journal.runs import Block, Run
 from ..language.query import read_date
 from ..models import SESSIONS, Entry
@@ -32,11 +37,14 @@ from ..workspace.embed import Progress
 from ..workspace.rows import hash_of
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .writing import clean_entry, moment_of
+from .adopt import write_setting
+from .writing import clean_entry, delete, moment_of
 
 SETTLED_S = 60
 """A file that changed later than this after its session is another than the session left."""
 UNKNOWN = "0" * FINGERPRINT_DIGITS
+MOST_PARTS = 200
+"""A session has fewer digests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +62,8 @@ class Found:
 class Plan:
     """What an import would do. `new` and `grown` are entries by path, in order of time.
 
-    `known` are in the journal as they are, `edited` there and changed by somebody since, `deleted` were deleted;
-    `skipped` are (where, why) of what cannot be taken.
+    `known` are in the journal as they are, `edited` there and changed by somebody since, `deleted` were deleted or
+    forgotten, `others` are of projects that were not asked for; `skipped` are (where, why) of what cannot be taken.
     """
 
     source: str
@@ -65,6 +73,7 @@ class Plan:
     known: int
     edited: int
     deleted: int
+    others: int
     skipped: tuple[tuple[str, str], ...]
     pictures: Mapping[str, Callable[[], bytes]]
 
@@ -89,6 +98,39 @@ def look_around(home: Path, environ: Mapping[str, str], progress: Progress | Non
                     yield Found(source, place, len(days), str(days[0]), str(days[-1]))
         if progress:
             progress("looking", number, len(READERS))
+    for vault in vaults(home, environ):
+        if notes := scan(Roots({"": vault})):
+            days = sorted(datetime.fromtimestamp(note.mtime_ns / 1e9).date() for note in notes)
+            yield Found("obsidian", vault, len(notes), str(days[0]), str(days[-1]))
+
+
+def vaults(home: Path, environ: Mapping[str, str]) -> list[Path]:
+    """The vaults that Obsidian knows on this machine."""
+    app = {"darwin": home / "Library" / "Application Support", "win32": Path(environ.get("APPDATA", home))}
+    config = app.get(sys.platform, Path(environ.get("XDG_CONFIG_HOME") or home / ".config"))
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+        known = json.loads((config / "obsidian" / "obsidian.json").read_bytes())["vaults"].values()
+        return [path for vault in known if (path := Path(vault["path"])).is_dir()]
+    return []
+
+
+def read_in_place(config: Config, place: Path, *, dry_run: bool = False) -> int:
+    """The number of notes in a folder, which from now on is one of the `sources`.
+
+    Raises InvalidArgument for a folder without notes or one that is read already, ConfigError for a second of its name.
+    """
+    root = place.expanduser().absolute()
+    notes = len(scan(Roots({"": root}, config.exclude))) if root.is_dir() else 0
+    if not notes:
+        raise InvalidArgument(f"{root} holds no Markdown.", hint="Name the folder of a vault or a graph.")
+    if os.path.realpath(root) in map(os.path.realpath, config.roots.values()):
+        raise InvalidArgument(f"{root} is read already.", hint="`synaptic status` lists the folders that are.")
+    file = config.home / "config.toml"
+    said = tomllib.loads(file.read_text("utf-8-sig")).get("sources", []) if file.exists() else []
+    read_sources(file, replace(config, sources={}), [*said, str(root)])
+    if not dry_run:
+        write_setting(config.home, "sources", [*said, str(root)])
+    return notes
 
 
 def plan(
@@ -99,14 +141,15 @@ def plan(
     home: Path,
     environ: Mapping[str, str],
     since: str | None = None,
-    project: str | None = None,
+    project: Sequence[str] = (),
     into: str | None = None,
     progress: Progress | None = None,
 ) -> Plan:
     """What an import of this source would write. Nothing is written.
 
     `place` is a file or folder; without it, where the program keeps its data below `home` or where `environ` says.
-    `project` is given to all, `into` is a folder of the journal for their day files.
+    With `project` only what is of these projects; what is of none gets the project where it is one. `into` is a folder
+    of the journal for their day files.
     Raises InvalidArgument for an unknown source and a place that holds nothing of it.
     """
     source = one_of(READERS, source, "source")
@@ -130,6 +173,8 @@ def plan(
     if any(part.startswith((".", "@")) for part in Path(into or "").parts) or (into or "").startswith("/"):
         raise InvalidArgument(f"into is {into!r}.", valid=("a folder inside the journal, like imported/diary",))
     maker = _Maker(ws, source, project, into)
+    wanted, others = set(map(project_key, project)), 0
+    forgotten, left = set(_forgotten(ws).read_text().split() if _forgotten(ws).exists() else ()), 0
     entries: dict[str, tuple[str, Entry]] = {}
     pictures: dict[str, Callable[[], bytes]] = {}
     for record in records():
@@ -138,7 +183,11 @@ def plan(
         except SynapticError as error:
             skipped.append((record.key, error.message))
             continue
-        if entry.date >= first:
+        if wanted and project_key(entry.project or "") not in wanted:
+            others += 1
+        elif record.growing and _session_hash(source, record.key) in forgotten:
+            left += 1
+        elif entry.date >= first:
             entries[entry.short_id] = path, entry
             pictures |= record.pictures
     latest = {piece.id.partition("-")[2]: piece.why for piece in ws.journal.trashed()}
@@ -153,7 +202,8 @@ def plan(
         tuple(grown),
         known=len(known) - len(grown) - edited,
         edited=edited,
-        deleted=len(absent) - len(new),
+        deleted=len(absent) - len(new) + left,
+        others=others,
         skipped=tuple(skipped),
         pictures=pictures,
     )
@@ -190,6 +240,40 @@ def resume(ws: Workspace, progress: Progress | None = None) -> list[Done]:
     """Finishes the runs that were killed."""
     runs = (ws.journal.runs.get(name) for name in ws.journal.runs.names())
     return [_finish(ws, run, progress) for run in runs if run.open and not run.undone]
+
+
+def forget(ws: Workspace, session: str) -> int:
+    """The number of entries that told of a session, whole id of the client's or id of such an entry; no copy is left.
+
+    It is never taken in again: a hash of its id stays. Raises NotFound where nothing tells of it.
+    """
+    with suppress(NotFound, Ambiguous):
+        found = in_step(ws, lambda _: ws.index.resolve(session)).entry
+        path = found.there.path
+        here = ws.journal.parse(path, ws.journal.read(path)).entries
+        session = next((dict(e.extra).get("source", session) for e in here if e.id == found.id), session)
+    session = session.partition("/")[0]
+    keys = [session, *(f"{session}/{part}" for part in range(2, MOST_PARTS))]
+    parts = [key_id(source, key) for source in SESSIONS for key in keys]
+    ids = {id for id, _ in in_step(ws, lambda _: ws.index.standing(parts)).values()}
+    ids |= {piece.id for piece in ws.journal.trashed() if piece.id.partition("-")[2] in parts}
+    if not ids:
+        raise NotFound(
+            f"Nothing here tells of the session {session!r}.", hint="`synaptic search --sessions` lists ids."
+        )
+    with _forgotten(ws).open("a") as file:  # before its digest goes: a kill must not bring it back
+        file.writelines(f"{_session_hash(source, session)}\n" for source in SESSIONS)
+    for id in ids:
+        delete(ws, id, purge=True)
+    return len(ids)
+
+
+def _forgotten(ws: Workspace) -> Path:
+    return ws.config.state / "forgotten"
+
+
+def _session_hash(source: str, key: str) -> str:
+    return blake2b(f"{source}\0{key.partition('/')[0]}".encode(), digest_size=16).hexdigest()
 
 
 def undo(ws: Workspace, name: str, progress: Progress | None = None) -> Done:
@@ -259,8 +343,9 @@ def _h1(entry: Entry, path: str) -> str:
 class _Maker:
     """Makes entries of records."""
 
-    def __init__(self, ws: Workspace, source: str, project: str | None, into: str | None) -> None:
-        self._ws, self._source, self._project = ws, source, project
+    def __init__(self, ws: Workspace, source: str, projects: Sequence[str], into: str | None) -> None:
+        self._ws, self._source = ws, source
+        self._project = projects[0] if len(projects) == 1 else None
         self._path = ws.journal.captured_path if source in SESSIONS and not into else ws.journal.day_path
         self._into = f"{into.strip('/')}/" if into else ""
         self._checkouts: dict[str, Checkout | None] = {}
@@ -269,7 +354,7 @@ class _Maker:
         """The path and the entry of a record, screened. Raises Refused or InvalidArgument for one that cannot be."""
         at = moment_of(record.at, self._ws.clock())
         here = self._checkout(record.folder)
-        project = self._project or record.project or (here.project if here else _last_part(record.folder))
+        project = record.project or (here.project if here else _last_part(record.folder)) or self._project
         if project and project_key(project) in map(project_key, self._ws.config.exclude_projects):
             raise Refused(f"The setting `exclude_projects` names {project}.")
         screen = Screen(self._ws.config.secrets)

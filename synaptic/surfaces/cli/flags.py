@@ -15,7 +15,7 @@ from ...config import load_config
 from ...errors import SynapticError
 from ...index.lookup import known
 from ...models import ORDERS, STRATEGIES, TYPES
-from ...readers.record import READERS
+from ...readers.record import IN_PLACE, READERS
 from ...search.ranking import PRESETS, SIGNALS
 from ...workspace.workspace import index_of
 
@@ -179,12 +179,15 @@ MODEL = _argument(list[str] | None, "words", "[use NAME|FOLDER]", "Which to use 
 QUESTIONS = _option(int | None, "questions", "N", "How many at most, 1 to 300; 300 without it.")
 KEEP = _switch("save", "Keep the result; the next run compares itself with it.")
 SOURCE = _argument(
-    str | None, "source", "[SOURCE]", f"One of {', '.join(READERS)}.",
-    autocompletion=_starting(lambda _: [(source, "") for source in READERS]),
+    str | None, "source", "[SOURCE]", f"One of {', '.join((*READERS, *IN_PLACE))}.",
+    autocompletion=_starting(lambda _: [(source, "") for source in (*READERS, *IN_PLACE)]),
 )  # fmt: skip
 PLACE = _argument(str | None, "place", "[PATH]", "A file or folder; else where the program keeps it.")
 FROM_DATE = _text("since", "DATE", "What is older stays out: 2026-01-01, last month.")
-FOR_PROJECT = _text("project", "NAME", "The project of all that is imported.", **_A_PROJECT)
+FOR_PROJECT = _texts(
+    "project", "NAME", "Only what is of it; what is of no project gets this one. Repeatable.", **_A_PROJECT
+)
+SESSION = _text("session", "ID", "The session, as its client names it, or the id of its digest.")
 INTO = _text("into", "FOLDER", "A folder of the journal for their day files; else they join the journal's own.")
 UNDO = _text("undo", "RUN", "Take an import back, by the name that it said.")
 SECRETS = _switch("secrets", "Look for passwords, tokens and keys.")

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from ...errors import InvalidArgument
+from ...errors import InvalidArgument, one_of
+from ...models import SESSIONS
+from ...readers.record import IN_PLACE, READERS, reader_of
 from ...verbs import importing
 from ...workspace.embed import embed_pending
 from ...workspace.sync import in_step
@@ -18,6 +21,7 @@ from ...workspace.workspace import Workspace
 from .. import wire
 from ..present import clean
 from . import terminal
+from .program import open_home
 from .replies import answer
 
 SHOWN = 5
@@ -50,6 +54,8 @@ def run(
         text = "\n".join(_found_text(one) for one in found) or "No program has left anything here that can be read."
         answer(as_json, {"found": wire.as_json(found)}, text)
         return 0
+    if one_of((*IN_PLACE, *READERS), source, "source") in IN_PLACE:
+        return _in_place(ws, source, place, dry_run=dry_run, yes=yes, as_json=as_json)
     planned = importing.plan(
         ws, source, Path(place) if place else None, home=Path.home(), environ=os.environ, progress=progress, **given
     )
@@ -59,9 +65,7 @@ def run(
     if dry_run or not coming:
         answer(as_json, _plan_json(planned), "")
         return 0
-    if not yes and not as_json and not terminal.is_terminal(sys.stdin, sys.stderr):
-        raise InvalidArgument("import asks first, and here is no terminal to ask on.", hint="Add --yes or --dry-run.")
-    if not (yes or as_json or typer.confirm(f"Import {coming:,}?", default=False, err=True)):
+    if not (as_json or _agreed(f"Import {coming:,}?", yes=yes)):
         return 0
     done = importing.run(ws, planned, progress)
     in_step(ws, lambda _: None)
@@ -69,6 +73,48 @@ def run(
     answer(as_json, _plan_json(planned) | {"success": True, "run": done.run}, text)
     embed_pending(ws, budget_s=None, progress=progress)
     return 0
+
+
+def offer(home: str | None) -> None:
+    """Offers to import the sessions that agents have left on this machine, project by project; the default is no."""
+    found = [source for source in SESSIONS if reader_of(source).find(Path.home(), os.environ)]
+    told = f"Sessions of {', '.join(found)} lie on this machine. Look what could be imported?"
+    if not found or not typer.confirm(told, default=False, err=True):
+        return
+    with open_home(home) as ws:
+        for source in found:
+            planned = importing.plan(ws, source, home=Path.home(), environ=os.environ, progress=terminal.progress())
+            terminal.emit(_plan_text(planned))
+            projects = Counter(entry.project or "" for _, entry in planned.new)
+            for name, count in projects.most_common():
+                if typer.confirm(f"{source}, {name or 'no project'}: import {count:,}?", default=False, err=True):
+                    part = [item for item in planned.new if (item[1].project or "") == name]
+                    importing.run(ws, replace(planned, new=tuple(part), grown=()))
+
+
+def _in_place(ws: Workspace, source: str, place: str | None, *, dry_run: bool, yes: bool, as_json: bool) -> int:
+    found = [] if place else importing.vaults(Path.home(), os.environ)
+    if not place and (source != "obsidian" or len(found) != 1):
+        known = "; ".join(map(str, found))
+        raise InvalidArgument(f"Which folder?{f' Obsidian knows {known}.' if known else ''}", hint="Name it as PATH.")
+    folder = Path(place) if place else found[0]
+    notes = importing.read_in_place(ws.config, folder, dry_run=True)
+    text = f"{folder}: {notes:,} Markdown files, to be read where they are; Synaptic writes nothing there."
+    if not as_json:
+        terminal.emit(clean(text))
+    if not dry_run and (as_json or _agreed("Read them from now on?", yes=yes)):
+        importing.read_in_place(ws.config, folder)
+        text = (
+            "Done. `synaptic rebuild-index` embeds them at once; taken out of `sources` in config.toml they are gone."
+        )
+        answer(as_json, {"success": True, "files": notes}, text)
+    return 0
+
+
+def _agreed(question: str, *, yes: bool) -> bool:
+    if not yes and not terminal.is_terminal(sys.stdin, sys.stderr):
+        raise InvalidArgument("import asks first, and here is no terminal to ask on.", hint="Add --yes or --dry-run.")
+    return yes or typer.confirm(question, default=False, err=True)
 
 
 def _found_text(found: importing.Found) -> str:
@@ -80,6 +126,7 @@ def _plan_text(planned: importing.Plan) -> str:
     counts = {
         "new": len(planned.new), "say more now": len(planned.grown), "here already": planned.known,
         "edited since, and left alone": planned.edited, "deleted before, and not brought back": planned.deleted,
+        "of other projects": planned.others,
     }  # fmt: skip
     lines = [f"{planned.source}: " + (", ".join(f"{n:,} {what}" for what, n in counts.items() if n) or "nothing")]
     entries = [entry for _, entry in planned.new]
@@ -103,7 +150,7 @@ def _plan_json(planned: importing.Plan) -> wire.Json:
     return {
         "source": planned.source, "places": [str(place) for place in planned.places], "new": len(planned.new),
         "grown": len(planned.grown), "known": planned.known, "edited": planned.edited, "deleted": planned.deleted,
-        "examples": examples, "skipped": skipped,
+        "others": planned.others, "examples": examples, "skipped": skipped,
     }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import sys
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -21,8 +22,9 @@ from ..clients.clients import NAME, Client, Server, folders, note_command, this_
 from ..clients.parts import EVENTS, parts_of
 from ..clients.register import Step, carry_out, named, plan
 from ..present import clean
+from .import_command import offer
 from .replies import answer
-from .terminal import Screen, emit, say, screen
+from .terminal import Screen, emit, is_terminal, say, screen
 
 _PLUGIN = {
     True: "the plugin synaptic@synaptic brings the server, the hooks and a skill",
@@ -76,7 +78,10 @@ def run(
         note_command(wanted)
     ordered = (step for step in plans(meant, scope or "user") if names or not remove or step.action != "nothing")
     absent = [client for client in chosen if client not in meant]
-    return _serve(ordered, absent, to, dry_run=dry_run, remove=remove, as_json=as_json)
+    code = _serve(ordered, absent, to, dry_run=dry_run, remove=remove, as_json=as_json)
+    if not (dry_run or remove or as_json) and resolve_home(home).is_dir() and is_terminal(sys.stdin, sys.stderr):
+        offer(home)
+    return code
 
 
 def checked(found: Checkup, home: str | None) -> Checkup:

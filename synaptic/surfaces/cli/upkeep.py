@@ -140,6 +140,25 @@ def _import(ws: Workspace, as_json: bool, dry_run: bool, yes: bool, **given: Any
     return run(ws, as_json=as_json, dry_run=dry_run, yes=yes, **given)
 
 
+@command("forget", f.SESSION, f.YES, f.AS_JSON)
+def _forget(ws: Workspace, as_json: bool, yes: bool, session: str = "") -> None:
+    """Remove all that tells of an agent's session, for good.
+
+    It is never imported again. Its transcript, which is the client's, stays.
+
+    Example: synaptic forget --session 7k3m9q2x
+    """
+    from ...verbs.importing import forget
+
+    if not session:
+        raise InvalidArgument("forget needs a session.", hint="--session ID; `synaptic search --sessions` lists ids.")
+    if not yes and not terminal.is_terminal(sys.stdin, sys.stderr):
+        raise InvalidArgument("forget asks first, and here is no terminal to ask on.", hint="Add --yes.")
+    if yes or typer.confirm(f"Forget the session {session} for good?", default=False, err=True):
+        count = forget(ws, session)
+        answer(as_json, {"success": True, "entries": count}, f"Forgot the session: {count} entries and all copies.")
+
+
 @command("evaluate", f.QUESTIONS, f.KEEP, f.AS_JSON)
 def _evaluate(ws: Workspace, as_json: bool, **given: Any) -> None:
     """Measure how well a search finds your own entries.
