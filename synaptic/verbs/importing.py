@@ -24,10 +24,11 @@ from ..errors import Ambiguous, InvalidArgument, NotFound, Refused, SynapticErro
 from ..journal.folder import Roots, scan
 from ..journal.runs import Block, Run
 from ..language.query import read_date
-from ..models import SESSIONS, Entry
+from ..models import SESSIONS, Entry, Listing
 from ..notes.blocks import project_key
 from ..notes.header import FINGERPRINT_DIGITS
 from ..notes.markdown import proven_block
+from ..notes.privacy import without_private
 from ..notes.reading import BASE32, id_date
 from ..notes.screening import Screen
 from ..readers.record import READERS, Record, reader_of
@@ -242,16 +243,48 @@ def resume(ws: Workspace, progress: Progress | None = None) -> list[Done]:
     return [_finish(ws, run, progress) for run in runs if run.open and not run.undone]
 
 
+def with_source(ws: Workspace, listing: Listing, home: Path, environ: Mapping[str, str]) -> Listing:
+    """The digests of sessions in this list, each with what its lines of the transcript say in place of its own text.
+
+    Private passages and secrets are left out of it. Raises InvalidArgument for any other entry, NotFound where the
+    client has deleted the transcript.
+    """
+    from ..readers.session import events
+
+    told = []
+    for entry in listing.entries:
+        extra = dict(_as_written(ws, entry).extra)
+        source = (entry.via or "").removeprefix("import:")
+        if source not in SESSIONS or "lines" not in extra:
+            hint = "`synaptic search --sessions` finds those."
+            raise InvalidArgument(f"{entry.short_id} is no digest of a session, so it has no transcript.", hint=hint)
+        first, _, last = extra["lines"].partition("-")
+        key = extra["source"].partition("/")[0]
+        found = (events(source, place, key, (int(first), int(last))) for place in reader_of(source).find(home, environ))
+        lines = [f"{event.line:>6} {event.kind:6} {event.text}" for some in found for event in some]
+        if not lines:
+            hint = "Clients delete them after some weeks; the digest stays."
+            raise NotFound(f"The transcript of {entry.short_id} is gone, session {key} of {source}.", hint=hint)
+        text = Screen("redact").redacted("text", without_private("\n".join(lines)))
+        told.append(replace(entry, content=text))
+    return replace(listing, entries=tuple(told))
+
+
+def _as_written(ws: Workspace, entry: Entry) -> Entry:
+    """The entry with the keys of its comment that the index does not know."""
+    path = entry.there.path
+    here = ws.journal.parse(path, ws.journal.read(path)).entries
+    return next((each for each in here if each.id == entry.id), entry)
+
+
 def forget(ws: Workspace, session: str) -> int:
     """The number of entries that told of a session, whole id of the client's or id of such an entry; no copy is left.
 
     It is never taken in again: a hash of its id stays. Raises NotFound where nothing tells of it.
     """
     with suppress(NotFound, Ambiguous):
-        found = in_step(ws, lambda _: ws.index.resolve(session)).entry
-        path = found.there.path
-        here = ws.journal.parse(path, ws.journal.read(path)).entries
-        session = next((dict(e.extra).get("source", session) for e in here if e.id == found.id), session)
+        found = _as_written(ws, in_step(ws, lambda _: ws.index.resolve(session)).entry)
+        session = dict(found.extra).get("source", session)
     session = session.partition("/")[0]
     keys = [session, *(f"{session}/{part}" for part in range(2, MOST_PARTS))]
     parts = [key_id(source, key) for source in SESSIONS for key in keys]

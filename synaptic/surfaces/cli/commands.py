@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -155,13 +157,18 @@ def find(ws: Workspace, as_json: bool, text: Words = (), **given: Any) -> None:
     answer_listing(ws, browse.find(ws, " ".join(text), filters=filters, **given), as_json)
 
 
-@command("get", f.IDS, f.AS_JSON)
-def get(ws: Workspace, as_json: bool, ids: Words) -> None:
+@command("get", f.IDS, f.SOURCE_LINES, f.AS_JSON)
+def get(ws: Workspace, as_json: bool, ids: Words, source: bool) -> None:
     """Show whole entries.
 
     Example: synaptic get 7k3m9q2x
     """
-    answer_listing(ws, browse.get(ws, ids), as_json, whole=True)
+    found = browse.get(ws, ids)
+    if source:
+        from ...verbs.importing import with_source  # only here
+
+        found = with_source(ws, found, Path.home(), os.environ)
+    answer_listing(ws, found, as_json, whole=True)
 
 
 @command(

@@ -79,7 +79,8 @@ def run(
     ordered = (step for step in plans(meant, scope or "user") if names or not remove or step.action != "nothing")
     absent = [client for client in chosen if client not in meant]
     code = _serve(ordered, absent, to, dry_run=dry_run, remove=remove, as_json=as_json)
-    if not (dry_run or remove or as_json) and resolve_home(home).is_dir() and is_terminal(sys.stdin, sys.stderr):
+    first = not (resolve_home(home) / "sessions").exists()
+    if first and not (dry_run or remove or as_json) and is_terminal(sys.stdin, sys.stderr):
         offer(home)
     return code
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from ...errors import InvalidArgument, check_range, one_of
@@ -15,6 +17,7 @@ from ...language.query import build_preference
 from ...models import Listing, Receipt
 from ...search.search import search
 from ...verbs.browse import days, find, get, recent
+from ...verbs.importing import with_source
 from ...verbs.review import review
 from ...verbs.writing import delete, restore, save, update
 from ...workspace.sync import in_step
@@ -143,6 +146,8 @@ def _find(ws: Workspace, call: Call) -> Answer:
 def _get(ws: Workspace, call: Call) -> Answer:
     """The entries whole, as far as they fit: long ones share what short ones leave of `max_tokens`."""
     offset, listing = call.args.get("offset", 0), get(ws, call.args["ids"])
+    if call.args.get("source"):
+        listing = with_source(ws, listing, Path.home(), os.environ)
     if offset and len(listing.entries) > 1:
         raise InvalidArgument("offset goes with one id.", hint="Call it for each id.")
     sizes = sorted(len(entry.content) for entry in listing.entries)
