@@ -36,9 +36,9 @@ class Record:
     `key` is the source's own name of it, the same at each reading and of no other record of that source: an entry's id
     is made of it. `text` is Markdown. `at` is when it was written; naive means the local zone. `project` is its name
     and `folder` the one it was written in, of which the project is found where it has no name. `growing`: the source
-    may say more of it later, as of a session that goes on; its entry follows until somebody edits it. `lines` are the
-    first and the last line of the source that it tells of. `pictures` are (name, function that reads its bytes) of
-    what the text shows as `![](attachments/NAME)`.
+    may say more of it later, as of a session that goes on; its entry follows until somebody edits it. `until` is when
+    the last of it was written, and `lines` are the first and the last line of the source that it tells of. `pictures`
+    are (name, function that reads its bytes) of what the text shows as `![](attachments/NAME)`.
     """
 
     key: str
@@ -54,6 +54,7 @@ class Record:
     files: tuple[str, ...] = ()
     by: str | None = None
     growing: bool = False
+    until: datetime | None = None
     lines: tuple[int, int] | None = None
     pictures: tuple[tuple[str, Callable[[], bytes]], ...] = ()
 
