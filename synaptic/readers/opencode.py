@@ -1,13 +1,13 @@
-"""OpenCode's sessions, `~/.local/share/opencode/opencode.db` (or below XDG_DATA_HOME), an SQLite database.
+"""OpenCode's sessions: `~/.local/share/opencode/opencode.db`, or below XDG_DATA_HOME, an SQLite database.
 
 | table | what is read |
 |---|---|
-| session | id, parent_id (of a subagent's), directory, title ("New session - TIME" is none), time_created |
-| message | id, session_id, time_created, data: `{"role": "user" or "assistant", "summary": true of a compaction}` |
-| part | message_id, time_created, data: `{"type": "text", "text", "synthetic": true where a program wrote it}` or
-  `{"type": "tool", "tool", "state": {"status", "input", "output", "error", "metadata": {"exit"}}}` |
+| session | id, parent_id (of a subagent's), directory, title ("New session - TIME" is none) |
+| message | id, session_id, time_created, data: `{"role", "summary": true where it is a compaction}` |
+| part | message_id, time_created, data: `{"type": "text", "text", "synthetic": true where a program wrote it}` or |
+| | `{"type": "tool", "callID", "tool", "state": {"status", "input", "output", "error", "metadata": {"exit"}}}` |
 
-Times are milliseconds since 1970. A line of an event is the number of its message in the session.
+Times are milliseconds since 1970. The line of an event is the number of its message in the session.
 """
 
 from __future__ import annotations
@@ -15,81 +15,60 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ..errors import InvalidArgument
-from .digest import digest
+from .digest import digests
 from .record import Record, Skipped, sqlite_copy
-from .session import Session, dig, files_in, patched, word
-
-EDITORS = ("edit", "write", "multiedit")
+from .session import Session, dig, files_in, text_of
 
 
 def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
-    """The databases."""
     folder = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
     return sorted(folder.glob("opencode*.db"))
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
-    """The digests of the sessions in a database, or in those of a folder."""
-    for session in sessions(path, skipped):
-        yield from digest(session)
+    return digests(sessions(path, skipped))
 
 
-def sessions(path: Path, skipped: Skipped, key: str = "") -> Iterator[Session]:
-    """The sessions of a database or a folder; with `key` that one alone."""
+def sessions(path: Path, skipped: Skipped) -> Iterator[Session]:
+    """The sessions of a database, or of those in a folder, but for those of subagents."""
     for file in files_in(path, "opencode*.db"):
         with sqlite_copy(file) as db:
             try:
-                for row in db.execute("SELECT * FROM session WHERE ? IN ('', id) ORDER BY time_created, id", (key,)):
-                    if not row["parent_id"]:
-                        yield _session(db, row, file, skipped)
+                for row in db.execute("SELECT * FROM session WHERE parent_id IS NULL ORDER BY time_created, id"):
+                    title = text_of(row["title"])
+                    title = "" if title.startswith("New session - ") else title
+                    session = Session(row["id"], "OpenCode", file, text_of(row["directory"]), title=title)
+                    _follow(session, db, skipped)
+                    yield session
             except (sqlite3.OperationalError, IndexError) as error:
                 raise InvalidArgument(f"{file} is no database of OpenCode: {error}.", hint="Name its file.") from error
 
 
-def _session(db: sqlite3.Connection, row: sqlite3.Row, file: Path, skipped: Skipped) -> Session:
-    title = "" if word(row["title"]).startswith("New session - ") else word(row["title"])
-    session = Session(row["id"], "OpenCode", file, word(row["directory"]) or None, title=title)
-    parts = db.execute(
-        "SELECT message.id, message.data AS message, part.data AS part, part.time_created AS at FROM message"
-        " LEFT JOIN part ON part.message_id = message.id WHERE message.session_id = ?"
-        " ORDER BY message.time_created, message.id, part.id",
-        (row["id"],),
-    )
+def _follow(session: Session, db: sqlite3.Connection, skipped: Skipped) -> None:
     number, last = 0, None
-    for found in parts:
-        number, last = number + (found["id"] != last), found["id"]
+    for id, message, part, at in db.execute(
+        "SELECT message.id, message.data, part.data, part.time_created FROM message JOIN part"
+        " ON message_id = message.id WHERE message.session_id = ? ORDER BY message.time_created, message.id, part.id",
+        (session.key,),
+    ):
+        number, last = number + (id != last), id
+        session.when(at)
         try:
-            message, part = json.loads(found["message"]), json.loads(found["part"] or "{}")
-        except (ValueError, RecursionError):
-            skipped(f"{row['id']}:{number}", "it is no JSON")
-            continue
-        session.when(found["at"])
-        _part(session, number, dig(message, "role"), part, summary=dig(message, "summary") is True)
-    return session
+            _part(session, number, json.loads(message), json.loads(part))
+        except (ValueError, TypeError, RecursionError):
+            skipped(f"{session.key}:{number}", "it is no JSON")
 
 
-def _part(session: Session, number: int, role: Any, part: Any, *, summary: bool) -> None:
-    kind = dig(part, "type")
-    if kind == "text" and not part.get("synthetic") and not summary:
-        text = word(part.get("text"))
-        session.asked(number, text) if role == "user" else session.said(number, text)
-    elif kind == "tool":
-        name, state, call = part.get("tool"), part.get("state"), word(part.get("callID"))
-        if name == "bash":
-            session.ran(number, word(dig(state, "input", "command")), call)
-        elif name in EDITORS and (path := word(dig(state, "input", "filePath"))):
-            session.edited(number, [path], call)
-        elif name in ("patch", "apply_patch"):
-            session.edited(number, patched(word(dig(state, "input", "patchText"))), call)
-        status = dig(state, "metadata", "exit")
-        session.answered(
-            call,
-            word(dig(state, "output")) or word(dig(state, "error")),
-            {"completed": False, "error": True}.get(word(dig(state, "status"))),
-            status if isinstance(status, int) else None,
-        )
+def _part(session: Session, number: int, message: Any, part: Any) -> None:
+    state, call = dig(part, "state"), text_of(dig(part, "callID"))
+    if dig(part, "type") == "tool":
+        session.called(number, text_of(dig(part, "tool")), dig(state, "input"), call)
+        failed = {"completed": False, "error": True}.get(text_of(dig(state, "status")))
+        session.answered(call, text_of(state) or text_of(dig(state, "error")), failed, dig(state, "metadata", "exit"))
+    elif dig(part, "type") == "text" and not dig(part, "synthetic") and dig(message, "summary") is not True:
+        kind: Literal["asked", "said"] = "asked" if dig(message, "role") == "user" else "said"
+        session.add(kind, number, text_of(dig(part, "text")))
