@@ -63,6 +63,9 @@ class Runs:
             head, *blocks = (self.folder / name).read_text("utf-8").splitlines()
         return Run(blocks=tuple(Block(**json.loads(line)) for line in blocks), **json.loads(head))
 
+    def drop(self, name: str) -> None:
+        (self.folder / name).unlink(missing_ok=True)
+
     def put(self, run: Run) -> None:
         """Writes the file of a run durably, whole or not at all."""
         disk.make_dirs(self.folder, private=True)

@@ -233,7 +233,8 @@ def catch_up(ws: Workspace) -> None:
         with suppress(OSError, ValueError, KeyError, TypeError, SynapticError):
             said = json.loads(noted.read_bytes())
             place = Path(said["path"]) if said["path"] else None
-            run(ws, plan(ws, said["client"], place, home=Path.home(), environ=os.environ))
+            done = run(ws, plan(ws, said["client"], place, home=Path.home(), environ=os.environ))
+            ws.journal.runs.drop(done.run)  # `forget` takes a session back
         noted.unlink(missing_ok=True)
 
 
