@@ -217,6 +217,10 @@ def _text(what: str) -> Rule:
     return lambda v: isinstance(v, str) and bool(v), what
 
 
+def _texts(what: str) -> Rule:
+    return lambda v: isinstance(v, list) and all(isinstance(text, str) for text in v), what
+
+
 def _from_to(low: float, high: float, remark: str = "", *, kind: type = float) -> Rule:
     return lambda v: _number(v) and isinstance(v, int | kind) and low <= v <= high, f"{low} to {high}{remark}"
 
@@ -225,14 +229,8 @@ _SWITCH: Rule = (lambda v: isinstance(v, bool), "true or false")
 _RULES: dict[str, Rule] = {
     "journal": _text("a path"),
     "day_file": (is_day_file, 'a relative path with year, month and day, like "%Y-%m-%d.md" or "%Y/%m/%d.md"'),
-    "exclude": (
-        lambda v: isinstance(v, list) and all(isinstance(glob, str) for glob in v),
-        'a list of globs, like ["archive/**", "*.excalidraw.md"]',
-    ),
-    "sources": (
-        lambda v: isinstance(v, list) and all(isinstance(folder, str) and folder for folder in v),
-        'a list of folders, like ["~/vault", "work=~/Documents/vault"]',
-    ),
+    "exclude": _texts('a list of globs, like ["archive/**", "*.excalidraw.md"]'),
+    "sources": _texts('a list of folders, like ["~/vault", "work=~/Documents/vault"]'),
     "capture_into": (lambda v: v in ("sessions", "journal"), '"sessions" or "journal"'),
     "model": _text(f'"{DEFAULT_MODEL}", a model that fastembed lists, or the whole path of a folder with one'),
     "threads": _from_to(1, 64, kind=int),

@@ -489,7 +489,7 @@ class Status:
     """`months`: entries of each month. `figures`: how long the last calls of each verb took.
 
     `costs`: by strategy and layer, the milliseconds within which 95 % of the last searches stayed; `auto` goes by it.
-    `roots`: of each root beside the journal, by name (`@vault`), its `folder` and the number of its `entries`.
+    `roots`: of each root beside the journal, by name (`@vault`), its `folder` and the number of its `files`.
     """
 
     home: Path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -167,7 +168,7 @@ def status(ws: Workspace) -> Status:
     def run(report: SyncReport) -> Status:
         counts = ws.index.counts()
         facets = ws.index.facets(Filters(include_superseded=True))
-        there = ws.config.roots.items()
+        files = Counter(ws.journal.roots.of(path)[0] for path in ws.index.proofs())
         calls: dict[str, list[dict[str, float]]] = {}
         for call in ws.index.calls():
             calls.setdefault(call.verb, []).append(call.stages)
@@ -186,17 +187,11 @@ def status(ws: Workspace) -> Status:
             months=facets.months,
             figures={verb: _figures(stages) for verb, stages in calls.items()},
             costs={name: dict(layers) for name, layers in known_costs(ws).stages.items()},
-            roots={
-                name: {"folder": root, "entries": _below(ws, name)} for name, root in there if name and root.is_dir()
-            },
+            roots={name: {"folder": root, "files": files[name]} for name, root in ws.config.roots.items() if name},
             notices=(*ws.config.notices, *report.absent),
         )
 
     return in_step(ws, run)
-
-
-def _below(ws: Workspace, root: str) -> int:
-    return ws.index.listing(Filters(paths=(f"{root}/",), include_superseded=True), order="oldest", limit=0)[0]
 
 
 def _figures(calls: Sequence[Mapping[str, float]]) -> Figures:

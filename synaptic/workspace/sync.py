@@ -148,8 +148,9 @@ def _synced(ws: Workspace, wait_ms: int, written: Sequence[str] | None) -> SyncR
     if ws.journal.queued():
         with suppress(JournalError):  # a disk that cannot be written can be read
             ws.journal.drain(0)
-    absent = ws.journal.roots.absent()
-    report = SyncReport(queued=len(ws.journal.queued()), trouble=ws.index.file.trouble, absent=absent)
+    report = SyncReport(
+        queued=len(ws.journal.queued()), trouble=ws.index.file.trouble, absent=ws.journal.roots.absent()
+    )
     reading = _reading(ws)
     known = ws.index.meta("reading")
     if written is None and known == reading and ws.index.meta("head") == head_of(ws.config.journal):

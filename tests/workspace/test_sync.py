@@ -54,9 +54,10 @@ class Journaling(RuleBasedStateMachine):
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
         self.clock = Clock()
-        self.ws = open_home(self.folder / "home", clock=self.clock)
+        self.roots = {"@vault": self.folder / "vault", "@sessions": self.folder / "home" / "sessions"}
+        self.ws = open_home(self.folder / "home", clock=self.clock, sources=self.roots)
         self.journal = self.ws.config.journal
-        self.fresh = open_home(self.folder / "other", journal=self.journal, clock=self.clock)
+        self.fresh = open_home(self.folder / "other", journal=self.journal, clock=self.clock, sources=self.roots)
         save(self.ws, "Chose redis over memcached.", type="decision", tags=["db"], force=True)
         save(self.ws, LONG, importance=8, files=["src/a.py"], force=True)
         (self.journal / "Garden.md").write_text("# Garden #home\n\nThe hedge by the road must be cut in June.\n")
@@ -77,7 +78,7 @@ class Journaling(RuleBasedStateMachine):
         incremental, fresh = picture(self.ws.index), picture(self.fresh.index)
         for part, expected in fresh.items():
             assert incremental[part] == expected
-        with open_home(self.folder / "home", clock=self.clock) as other:
+        with open_home(self.folder / "home", clock=self.clock, sources=self.roots) as other:
             assert kept(self.ws) == kept(other)
         assert self.ws.index.file.check(whole=True) is None
 
@@ -124,10 +125,11 @@ class Journaling(RuleBasedStateMachine):
 
     # what people and their other programs do
 
-    @rule(name=st.sampled_from(["2026-11-19.md", "Plan.md", "area/Kitchen.md"]), text=texts)
+    @rule(name=st.sampled_from(["2026-11-19.md", "Plan.md", "area/Kitchen.md", "@vault/Plan.md"]), text=texts)
     def write_file(self, name: str, text: str) -> None:
-        (self.journal / name).parent.mkdir(exist_ok=True)
-        (self.journal / name).write_text(text)
+        path = self.ws.journal.place(name)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
 
     @precondition(lambda self: self.files())
     @rule(one=any_one, text=texts)
@@ -166,10 +168,11 @@ class Journaling(RuleBasedStateMachine):
         path.write_bytes(block.encode() + rest)
 
     @precondition(lambda self: self.files())
-    @rule(one=any_one, name=st.sampled_from(["2026-11-20.md", "Moved.md", "area/Moved too.md"]))
+    @rule(one=any_one, name=st.sampled_from(["2026-11-20.md", "area/Moved.md", "@sessions/2026-11-18.md"]))
     def rename(self, one: int, name: str) -> None:
-        (self.journal / name).parent.mkdir(exist_ok=True)
-        self.file(one).rename(self.journal / name)
+        path = self.ws.journal.place(name)
+        path.parent.mkdir(exist_ok=True)
+        self.file(one).rename(path)
 
     @precondition(lambda self: self.files())
     @rule(one=any_one, edited=st.booleans(), first=st.booleans())
@@ -184,11 +187,17 @@ class Journaling(RuleBasedStateMachine):
     def move_an_entry(self, one: int, to: int) -> None:
         place = self.pick(one).place
         assert place
-        source = self.journal / place.path
+        source = self.ws.journal.place(place.path)
         data = source.read_bytes()
         source.write_bytes(data[: place.start] + data[place.end :])
         with self.file(to).open("ab") as file:
             file.write(b"\n" + data[place.start : place.end])
+
+    @rule()
+    def unmount_or_mount(self) -> None:
+        vault = self.roots["@vault"]
+        with suppress(OSError):  # there may be neither
+            vault.rename(vault.with_name("away")) if vault.exists() else vault.with_name("away").rename(vault)
 
     @precondition(lambda self: self.files())
     @rule(one=any_one)
@@ -198,7 +207,7 @@ class Journaling(RuleBasedStateMachine):
     # choosing
 
     def files(self) -> list[Path]:
-        return sorted(self.journal.rglob("*.md"))
+        return sorted(file for root in (self.journal, *self.roots.values()) for file in root.rglob("*.md"))
 
     def file(self, one: int) -> Path:
         return self.files()[one % len(self.files())]

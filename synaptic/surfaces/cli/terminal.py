@@ -341,7 +341,7 @@ def status_text(status: Status, seconds_left: int, to: Screen) -> str:
     rows = [
         ("home", to.path(status.home)),
         ("journal", to.path(status.journal)),
-        *((name, f"{to.path(one['folder'])}, {_count(one['entries'], 'entry')}") for name, one in status.roots.items()),
+        *((name, f"{to.path(one['folder'])}, {_count(one['files'], 'file')}") for name, one in status.roots.items()),
         ("entries", f"{status.entries:,} in {_count(status.files, 'file')}"),
         ("passages", passages),
         ("queued", f"{status.queued} saved, not in their files yet" if status.queued else ""),
