@@ -8,16 +8,18 @@ Private passages and secrets are taken out of each text before it is shortened.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from ..errors import InvalidArgument
 from ..notes.blocks import shown
 from ..notes.privacy import mask, mentions, reveals, unclosed_tags, without_private
 from ..notes.redaction import redact
 from ..notes.screening import visible_secrets
-from .record import Record
+from .record import Record, Skipped
 from .session import PATTERNS, TABLE, Event, Session, plain
 
 PART_CHARS, HEAD_CHARS = 6000, 300
@@ -37,21 +39,49 @@ class _Turn(NamedTuple):
     text: str
 
 
-def digests(sessions: Iterable[Session]) -> Iterator[Record]:
-    """The records of sessions: of each its parts in order; none of one in which nobody asked, or nothing followed."""
-    for session in sessions:
-        root = _root(session.folder)
-        turns = list(_turns(session, root))
-        if all(len(turn.events) == 1 for turn in turns):
-            continue
-        parts: list[list[_Turn]] = [[]]
-        for turn in turns:
-            if parts[-1] and HEAD_CHARS + sum(len(one.text) + 2 for one in (*parts[-1], turn)) > PART_CHARS:
-                parts.append([])
-            parts[-1].append(turn)
-        title = " ".join((_clean(session.title, b"") or turns[0].request).split())
-        for number, part in enumerate(parts, start=1):
-            yield _record(session, _shortened(title, TITLE_CHARS), part, number, root)
+@dataclass(frozen=True)
+class Transcripts:
+    """A reader of the transcripts with these `names`, which `sessions_in` reads, and makes digests of them.
+
+    They lie `below` the folder that the environment's `variable` names, else below `usual` in the home folder.
+    """
+
+    variable: str
+    usual: str
+    below: tuple[str, ...]
+    names: tuple[str, ...]
+    sessions_in: Callable[[list[Path], Skipped], Iterator[Session]]
+
+    def find(self, home: Path, environ: Mapping[str, str]) -> list[Path]:
+        base = Path(environ.get(self.variable) or home / self.usual)
+        return [place for part in self.below for place in sorted(base.glob(part))]
+
+    def read(self, path: Path, skipped: Skipped) -> Iterator[Record]:
+        for session in self.sessions(path, skipped):
+            yield from _digest(session)
+
+    def sessions(self, path: Path, skipped: Skipped) -> Iterator[Session]:
+        """The sessions of a transcript, or of all below a folder, the oldest first."""
+        files = {file for name in self.names for file in path.rglob(name)} if path.is_dir() else {path}
+        if not files:
+            raise InvalidArgument(f"{path} holds no transcript.", valid=self.names, hint="Name a folder that does.")
+        return self.sessions_in(sorted(files, key=lambda file: (file.stat().st_mtime, file)), skipped)
+
+
+def _digest(session: Session) -> Iterator[Record]:
+    """The parts of a session in order; none where nobody asked, or nothing followed."""
+    root = _root(session.folder)
+    turns = list(_turns(session, root))
+    if all(len(turn.events) == 1 for turn in turns):
+        return
+    parts: list[list[_Turn]] = [[]]
+    for turn in turns:
+        if parts[-1] and HEAD_CHARS + sum(len(one.text) + 2 for one in (*parts[-1], turn)) > PART_CHARS:
+            parts.append([])
+        parts[-1].append(turn)
+    title = " ".join((_clean(session.title, b"") or turns[0].request).split())
+    for number, part in enumerate(parts, start=1):
+        yield _record(session, _shortened(title, TITLE_CHARS), part, number, root)
 
 
 def _record(session: Session, title: str, part: Sequence[_Turn], number: int, root: str) -> Record:

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from ..errors import InvalidArgument
 from .record import Skipped, reader_of
 
+EPOCH = datetime.fromtimestamp(0, UTC)
 LONGEST_LINE = 1 << 25
 """Bytes. A longer line of JSON is passed over: it would not fit into the memory that an import may take."""
 TABLE: dict[str, Any] = tomllib.loads((Path(__file__).parents[1] / "data" / "transcripts.toml").read_text("utf-8"))
@@ -53,10 +53,7 @@ class Session:
     branch: str = ""
     events: list[Event] = field(default_factory=list)
     calls: dict[str, list[Event]] = field(default_factory=dict)
-    at: datetime = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.at = datetime.fromtimestamp(self.path.stat().st_mtime, UTC)
+    at: datetime = EPOCH
 
     def when(self, value: object) -> None:
         """Sets the time of the next events: ISO 8601, or milliseconds since 1970. Anything else changes nothing."""
@@ -116,16 +113,8 @@ def events(source: str, place: Path, key: str, lines: tuple[int, int]) -> list[E
     return []
 
 
-def files_in(path: Path, *patterns: str) -> list[Path]:
-    """The file, or the files below a folder whose names fit, the oldest first. Raises InvalidArgument for none."""
-    found = {file for pattern in patterns for file in path.rglob(pattern)} if path.is_dir() else {path}
-    if not found:
-        raise InvalidArgument(f"{path} holds no transcript.", valid=patterns, hint="Name a transcript or its folder.")
-    return sorted(found, key=lambda file: (file.stat().st_mtime, file))
-
-
-def json_lines(path: Path, skipped: Skipped, *needless: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Number and value of each line that is a JSON object, but for those that begin with a needless text.
+def json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Number and value of each line that is a JSON object.
 
     The whole of a `.json` is line 1. `skipped` is told of damage; a torn last line is a session that goes on.
     """
@@ -133,7 +122,7 @@ def json_lines(path: Path, skipped: Skipped, *needless: bytes) -> Iterator[tuple
     with _opened(path) as file:
         while line := file.read() if path.suffix == ".json" else file.readline(LONGEST_LINE):
             ended = line.endswith(b"\n") or path.suffix == ".json"
-            if line.strip() and not line.startswith(needless):
+            if line.strip():
                 try:
                     value = json.loads(line.decode("utf-8", "replace"))
                 except (ValueError, RecursionError):
