@@ -20,7 +20,7 @@ from ..notes.privacy import mask, mentions, reveals, unclosed_tags, without_priv
 from ..notes.redaction import redact
 from ..notes.screening import visible_secrets
 from .record import Record, Skipped
-from .session import PATTERNS, TABLE, Event, Session, plain
+from .session import PATTERNS, TABLE, Event, Session
 
 PART_CHARS, HEAD_CHARS = 6000, 300
 """Characters of a part, and of these what is kept free for its first line."""
@@ -112,7 +112,7 @@ def _turns(session: Session, root: str) -> Iterator[_Turn]:
     starts = [number for number, event in enumerate(events) if event.kind == "asked"]
     private, opened = b"", False
     for start, end in pairwise([*starts, len(events)]):
-        asked = plain(events[start].text)
+        asked = events[start].text
         if opened and "</private" in asked.lower():  # a passage that the request before opened
             asked = f"<private>{asked}"
         data = asked.encode()
@@ -167,7 +167,7 @@ def _root(folder: str) -> str:
 
 def _clean(text: str, private: bytes) -> str:
     """`text` without private passages, the lines that repeat one of `private`, and secrets."""
-    text = plain(without_private(text))
+    text = without_private(text)
     if len(text) > READ_CHARS:
         text = text[:READ_CHARS].rpartition(" ")[0]
     if private:

@@ -74,9 +74,9 @@ class Session:
         """A tool's call with what it was given: it runs a command, edits files, or does what is of no account."""
         values = given if isinstance(given, dict) else {"command": given}
         command = next((values[key] for key in ("command", "cmd", "input", "patchText") if values.get(key)), "")
-        if isinstance(command, list) and str(command[1:2]).startswith("['-"):  # ["bash", "-lc", "make"]
-            command = command[-1]
-        command = " ".join(map(str, command)) if isinstance(command, list) else text_of(command)
+        if isinstance(command, list):  # ["bash", "-lc", "make"]
+            command = command[-1] if text_of(command[1:2]).startswith("-") else " ".join(map(text_of, command))
+        command = text_of(command)
         events = self.calls.setdefault(call, [])
         if "*** Begin Patch" in command:
             for path in PATTERNS["patched"].findall(command):
@@ -96,7 +96,7 @@ class Session:
         for event in self.calls.pop(call, ()):
             event.status = status
             if failed or status:
-                lines = (line.strip() for line in plain(output[:100_000]).splitlines())
+                lines = (line.strip() for line in output[:100_000].splitlines())
                 event.error = next(filter(PATTERNS["error"].search, lines), "failed" if status is None else "")
                 if event.kind == "edited" or PATTERNS["refused"].search(output[:400]):
                     event.text = ""
@@ -118,8 +118,10 @@ def json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, dict[str, An
 
     The whole of a `.json` is line 1. `skipped` is told of damage; a torn last line is a session that goes on.
     """
+    import zstandard  # 20 ms
+
     number = 1
-    with _opened(path) as file:
+    with io.BufferedReader(zstandard.open(path)) if path.suffix == ".zst" else path.open("rb") as file:
         while line := file.read() if path.suffix == ".json" else file.readline(LONGEST_LINE):
             ended = line.endswith(b"\n") or path.suffix == ".json"
             if line.strip():
@@ -132,14 +134,6 @@ def json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, dict[str, An
                 if isinstance(value, dict):
                     yield number, value
             number += ended
-
-
-def _opened(path: Path) -> io.BufferedReader:
-    if path.suffix != ".zst":
-        return path.open("rb")
-    import zstandard  # only for those who have such files
-
-    return io.BufferedReader(zstandard.open(path, "rb"))
 
 
 def dig(value: object, *keys: str) -> Any:
@@ -155,14 +149,12 @@ def listed(value: object) -> list[Any]:
 
 
 def text_of(content: object) -> str:
-    """The text of a content: a text, an object with `text` or `output`, or a list of these. Thoughts are left out."""
+    """The text of a content, a text, an object with `text` or `output`, or a list of these, but for thoughts.
+
+    It is without colours, control characters and halves of surrogates.
+    """
     if isinstance(content, list):
         return "\n".join(filter(None, map(text_of, content)))
     if isinstance(content, dict):
         return "" if content.get("thought") else text_of(content.get("text") or content.get("output"))
-    return content if isinstance(content, str) else ""
-
-
-def plain(text: str) -> str:
-    """`text` without colours, control characters and halves of surrogates."""
-    return PATTERNS["control"].sub("", text).encode("utf-8", "replace").decode()
+    return PATTERNS["control"].sub("", content).encode("utf-8", "replace").decode() if isinstance(content, str) else ""
