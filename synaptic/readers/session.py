@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from .record import Skipped, reader_of
 
+Kind = Literal["asked", "said", "ran", "edited"]
 EPOCH = datetime.fromtimestamp(0, UTC)
 LONGEST_LINE = 1 << 25
 """Bytes. A longer line of JSON is passed over: it would not fit into the memory that an import may take."""
@@ -27,11 +30,12 @@ class Event:
     """One thing that happened: a person asked, the agent said, a command ran, a file was edited.
 
     `line` is its line in the transcript, or the number of its message in a database; 0: a subagent did it. `text` is
-    what was asked or said, the command, or the path; "" of what was refused or failed and so did not happen. `status`
-    is the exit status of a command, None if unknown, `error` the line that says what failed, `commit` subject and hash.
+    what was asked or said, the command, or the path, as seen from the checkout; "" of what was refused or failed and
+    so did not happen. `status` is the exit status of a command, None if unknown, `error` the line that says what
+    failed, `commit` subject and hash of a commit.
     """
 
-    kind: Literal["asked", "said", "ran", "edited"]
+    kind: Kind
     line: int
     at: datetime
     text: str
@@ -61,9 +65,14 @@ class Session:
             at = datetime.fromisoformat(value) if isinstance(value, str) else datetime.fromtimestamp(value / 1000, UTC)  # type: ignore[operator]
             self.at = at if at.tzinfo else at.replace(tzinfo=UTC)
 
-    def add(self, kind: Literal["asked", "said", "ran", "edited"], line: int, text: str) -> list[Event]:
+    def add(self, kind: Kind, line: int, text: str) -> list[Event]:
         """Adds an event, but not what a program put among the words of a person, and nothing said twice on end."""
-        text = (PATTERNS["injected"].sub("", text) if kind == "asked" else text).strip()
+        root = _root(self.folder)
+        if kind == "asked":
+            text = PATTERNS["injected"].sub("", text)
+        elif kind == "edited" and text:
+            text = os.path.normpath(Path(self.folder, text)).removeprefix(f"{root}/")
+        text = text.strip().removeprefix(f"cd {root} && ")
         last = self.events[-1] if self.events else None
         if not text or (last and kind in ("asked", "said") and (last.kind, last.text) == (kind, text)):
             return []
@@ -102,6 +111,13 @@ class Session:
                     event.text = ""
             elif "commit" in event.text and (match := PATTERNS["committed"].search(output)):
                 event.commit = f"{match[2]} ({match[1][:10]})"
+
+
+@cache
+def _root(folder: str) -> str:
+    """The checkout around a folder, or the folder itself."""
+    here = Path(folder or "/")
+    return str(next((place for place in (here, *here.parents) if (place / ".git").exists()), here))
 
 
 def events(source: str, place: Path, key: str, lines: tuple[int, int]) -> list[Event]:
