@@ -16,32 +16,20 @@ forked may repeat lines of another, with their `uuid`; `forkedFrom.sessionId` na
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .digest import digests
-from .record import Record, Skipped
-from .session import Session, dig, files_in, json_lines, listed, text_of
+from .digest import Transcripts
+from .record import Skipped
+from .session import Session, dig, json_lines, listed, text_of
 
 NOT_TYPED = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isSidechain")
-NEEDLESS = (b'{"type":"api-', b'{"type":"file-history-', b'{"type":"progress"')
-"""How lines begin that need not be parsed: they repeat what others say, and may be large."""
 
 
-def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
-    folder = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude") / "projects"
-    return [folder] if folder.is_dir() else []
-
-
-def read(path: Path, skipped: Skipped) -> Iterator[Record]:
-    return digests(sessions(path, skipped))
-
-
-def sessions(path: Path, skipped: Skipped) -> Iterator[Session]:
-    """The sessions of a transcript, or of all below a folder."""
+def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
     seen: set[str] = set()
-    for file in files_in(path, "*.jsonl"):
+    for file in files:
         if file.parent.name != "subagents" and not file.name.startswith("agent-"):
             yield _session(file, seen, skipped)
 
@@ -52,7 +40,7 @@ def _session(file: Path, seen: set[str], skipped: Skipped) -> Session:
     own: dict[str, None] = {}
     titles: dict[str, str] = {}
     for part in (file, *sorted((file.parent / file.stem / "subagents").glob("agent-*.jsonl"))):
-        for number, line in json_lines(part, skipped, *NEEDLESS):
+        for number, line in json_lines(part, skipped):
             uuid, first = text_of(line.get("uuid")), text_of(dig(line, "forkedFrom", "sessionId"))
             if title := text_of(line.get("customTitle") or line.get("aiTitle") or line.get("summary")):
                 titles[text_of(line.get("leafUuid") or line.get("type"))] = title
@@ -61,7 +49,8 @@ def _session(file: Path, seen: set[str], skipped: Skipped) -> Session:
                 own |= {uuid: None} if uuid else {}
     session.title = next(filter(None, map(titles.get, ("custom-title", "ai-title", *reversed(own)))), "")
     session.events = [event for event in session.events if event.line or event.kind == "edited" or event.commit]
-    session.events.sort(key=lambda event: event.at)
+    if any(not event.line for event in session.events):
+        session.events.sort(key=lambda event: event.at)
     seen.update(own)
     return session
 
@@ -87,3 +76,7 @@ def _line(session: Session, number: int, line: dict[str, Any]) -> None:
         session.add("said", number, text_of(content))
     elif kind == "user" and not any(map(line.get, NOT_TYPED)) and dig(line, "origin", "kind") in (None, "human"):
         session.add("asked", number, text_of(content))
+
+
+READER = Transcripts("CLAUDE_CONFIG_DIR", ".claude", ("projects",), ("*.jsonl",), _sessions)
+find, read, sessions = READER.find, READER.read, READER.sessions

@@ -17,28 +17,18 @@ A line is `{"timestamp", "type", "payload"}`; before autumn 2025 it was a payloa
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from .digest import digests
-from .record import Record, Skipped
-from .session import Session, dig, files_in, json_lines, text_of
+from .digest import Transcripts
+from .record import Skipped
+from .session import Session, dig, json_lines, text_of
 
 
-def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
-    base = Path(environ.get("CODEX_HOME") or home / ".codex")
-    return [folder for folder in (base / "sessions", base / "archived_sessions") if folder.is_dir()]
-
-
-def read(path: Path, skipped: Skipped) -> Iterator[Record]:
-    return digests(sessions(path, skipped))
-
-
-def sessions(path: Path, skipped: Skipped) -> Iterator[Session]:
-    """The sessions of a transcript, or of all below a folder, but for those of subagents."""
-    for file in files_in(path, "rollout-*.jsonl", "rollout-*.jsonl.zst"):
+def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
+    for file in files:
         session = Session("", "Codex", file)
         for number, line in json_lines(file, skipped):
             session.when(line.get("timestamp"))
@@ -78,3 +68,8 @@ def _payload(session: Session, number: int, payload: dict[str, Any]) -> None:
         with suppress(ValueError, TypeError, RecursionError):
             given = json.loads(given)
         session.called(number, text_of(payload.get("name")) or "shell", given, call)
+
+
+PLACES = ("sessions", "archived_sessions")
+READER = Transcripts("CODEX_HOME", ".codex", PLACES, ("rollout-*.jsonl", "rollout-*.jsonl.zst"), _sessions)
+find, read, sessions = READER.find, READER.read, READER.sessions

@@ -18,29 +18,19 @@ PROJECT/.project_root; where PROJECT is its hash, in `projects.json`. Sessions o
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from .digest import digests
-from .record import Record, Skipped
-from .session import Session, dig, files_in, json_lines, listed, text_of
+from .digest import Transcripts
+from .record import Skipped
+from .session import Session, dig, json_lines, listed, text_of
 
 
-def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
-    folder = Path(environ.get("GEMINI_CLI_HOME") or home) / ".gemini" / "tmp"
-    return [folder] if folder.is_dir() else []
-
-
-def read(path: Path, skipped: Skipped) -> Iterator[Record]:
-    return digests(sessions(path, skipped))
-
-
-def sessions(path: Path, skipped: Skipped) -> Iterator[Session]:
-    """The sessions of a transcript, or of all below a folder, but for those of subagents."""
-    for file in files_in(path, "session-*.json", "session-*.jsonl"):
+def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
+    for file in files:
         head, messages = _replayed(file, skipped)
         if head.get("kind") != "subagent" and (key := text_of(head.get("sessionId"))):
             session = Session(key, "Gemini CLI", file, _folder(file.parent.parent), text_of(head.get("summary")))
@@ -91,3 +81,7 @@ def _message(session: Session, number: int, message: Any) -> None:
             well = status == "success" and "Exit Code:" not in output[-400:]
             session.answered(id, output, status in ("error", "cancelled") or None, 0 if well else None)
         session.add("said", number, text_of(dig(message, "content")))
+
+
+READER = Transcripts("GEMINI_CLI_HOME", "", (".gemini/tmp",), ("session-*.json", "session-*.jsonl"), _sessions)
+find, read, sessions = READER.find, READER.read, READER.sessions

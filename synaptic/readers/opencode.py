@@ -14,28 +14,18 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import InvalidArgument
-from .digest import digests
-from .record import Record, Skipped, sqlite_copy
-from .session import Session, dig, files_in, text_of
+from .digest import Transcripts
+from .record import Skipped, sqlite_copy
+from .session import Session, dig, text_of
 
 
-def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
-    folder = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
-    return sorted(folder.glob("opencode*.db"))
-
-
-def read(path: Path, skipped: Skipped) -> Iterator[Record]:
-    return digests(sessions(path, skipped))
-
-
-def sessions(path: Path, skipped: Skipped) -> Iterator[Session]:
-    """The sessions of a database, or of those in a folder, but for those of subagents."""
-    for file in files_in(path, "opencode*.db"):
+def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
+    for file in files:
         with sqlite_copy(file) as db:
             try:
                 for row in db.execute("SELECT * FROM session WHERE parent_id IS NULL ORDER BY time_created, id"):
@@ -72,3 +62,7 @@ def _part(session: Session, number: int, message: Any, part: Any) -> None:
     elif dig(part, "type") == "text" and not dig(part, "synthetic") and dig(message, "summary") is not True:
         kind: Literal["asked", "said"] = "asked" if dig(message, "role") == "user" else "said"
         session.add(kind, number, text_of(dig(part, "text")))
+
+
+READER = Transcripts("XDG_DATA_HOME", ".local/share", ("opencode/opencode*.db",), ("opencode*.db",), _sessions)
+find, read, sessions = READER.find, READER.read, READER.sessions

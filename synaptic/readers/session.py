@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from ..errors import InvalidArgument
 from .record import Skipped, reader_of
 
+Kind = Literal["asked", "said", "ran", "edited"]
+EPOCH = datetime.fromtimestamp(0, UTC)
 LONGEST_LINE = 1 << 25
 """Bytes. A longer line of JSON is passed over: it would not fit into the memory that an import may take."""
 TABLE: dict[str, Any] = tomllib.loads((Path(__file__).parents[1] / "data" / "transcripts.toml").read_text("utf-8"))
@@ -27,11 +30,12 @@ class Event:
     """One thing that happened: a person asked, the agent said, a command ran, a file was edited.
 
     `line` is its line in the transcript, or the number of its message in a database; 0: a subagent did it. `text` is
-    what was asked or said, the command, or the path; "" of what was refused or failed and so did not happen. `status`
-    is the exit status of a command, None if unknown, `error` the line that says what failed, `commit` subject and hash.
+    what was asked or said, the command, or the path, as seen from the checkout; "" of what was refused or failed and
+    so did not happen. `status` is the exit status of a command, None if unknown, `error` the line that says what
+    failed, `commit` subject and hash of a commit.
     """
 
-    kind: Literal["asked", "said", "ran", "edited"]
+    kind: Kind
     line: int
     at: datetime
     text: str
@@ -53,10 +57,7 @@ class Session:
     branch: str = ""
     events: list[Event] = field(default_factory=list)
     calls: dict[str, list[Event]] = field(default_factory=dict)
-    at: datetime = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.at = datetime.fromtimestamp(self.path.stat().st_mtime, UTC)
+    at: datetime = EPOCH
 
     def when(self, value: object) -> None:
         """Sets the time of the next events: ISO 8601, or milliseconds since 1970. Anything else changes nothing."""
@@ -64,9 +65,14 @@ class Session:
             at = datetime.fromisoformat(value) if isinstance(value, str) else datetime.fromtimestamp(value / 1000, UTC)  # type: ignore[operator]
             self.at = at if at.tzinfo else at.replace(tzinfo=UTC)
 
-    def add(self, kind: Literal["asked", "said", "ran", "edited"], line: int, text: str) -> list[Event]:
+    def add(self, kind: Kind, line: int, text: str) -> list[Event]:
         """Adds an event, but not what a program put among the words of a person, and nothing said twice on end."""
-        text = (PATTERNS["injected"].sub("", text) if kind == "asked" else text).strip()
+        root = _root(self.folder)
+        if kind == "asked":
+            text = PATTERNS["injected"].sub("", text)
+        elif kind == "edited" and text:
+            text = os.path.normpath(Path(self.folder, text)).removeprefix(f"{root}/")
+        text = text.strip().removeprefix(f"cd {root} && ")
         last = self.events[-1] if self.events else None
         if not text or (last and kind in ("asked", "said") and (last.kind, last.text) == (kind, text)):
             return []
@@ -77,9 +83,9 @@ class Session:
         """A tool's call with what it was given: it runs a command, edits files, or does what is of no account."""
         values = given if isinstance(given, dict) else {"command": given}
         command = next((values[key] for key in ("command", "cmd", "input", "patchText") if values.get(key)), "")
-        if isinstance(command, list) and str(command[1:2]).startswith("['-"):  # ["bash", "-lc", "make"]
-            command = command[-1]
-        command = " ".join(map(str, command)) if isinstance(command, list) else text_of(command)
+        if isinstance(command, list):  # ["bash", "-lc", "make"]
+            command = command[-1] if text_of(command[1:2]).startswith("-") else " ".join(map(text_of, command))
+        command = text_of(command)
         events = self.calls.setdefault(call, [])
         if "*** Begin Patch" in command:
             for path in PATTERNS["patched"].findall(command):
@@ -99,12 +105,19 @@ class Session:
         for event in self.calls.pop(call, ()):
             event.status = status
             if failed or status:
-                lines = (line.strip() for line in plain(output[:100_000]).splitlines())
+                lines = (line.strip() for line in output[:100_000].splitlines())
                 event.error = next(filter(PATTERNS["error"].search, lines), "failed" if status is None else "")
                 if event.kind == "edited" or PATTERNS["refused"].search(output[:400]):
                     event.text = ""
             elif "commit" in event.text and (match := PATTERNS["committed"].search(output)):
                 event.commit = f"{match[2]} ({match[1][:10]})"
+
+
+@cache
+def _root(folder: str) -> str:
+    """The checkout around a folder, or the folder itself."""
+    here = Path(folder or "/")
+    return str(next((place for place in (here, *here.parents) if (place / ".git").exists()), here))
 
 
 def events(source: str, place: Path, key: str, lines: tuple[int, int]) -> list[Event]:
@@ -116,24 +129,18 @@ def events(source: str, place: Path, key: str, lines: tuple[int, int]) -> list[E
     return []
 
 
-def files_in(path: Path, *patterns: str) -> list[Path]:
-    """The file, or the files below a folder whose names fit, the oldest first. Raises InvalidArgument for none."""
-    found = {file for pattern in patterns for file in path.rglob(pattern)} if path.is_dir() else {path}
-    if not found:
-        raise InvalidArgument(f"{path} holds no transcript.", valid=patterns, hint="Name a transcript or its folder.")
-    return sorted(found, key=lambda file: (file.stat().st_mtime, file))
-
-
-def json_lines(path: Path, skipped: Skipped, *needless: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Number and value of each line that is a JSON object, but for those that begin with a needless text.
+def json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Number and value of each line that is a JSON object.
 
     The whole of a `.json` is line 1. `skipped` is told of damage; a torn last line is a session that goes on.
     """
+    import zstandard  # 20 ms
+
     number = 1
-    with _opened(path) as file:
+    with io.BufferedReader(zstandard.open(path)) if path.suffix == ".zst" else path.open("rb") as file:
         while line := file.read() if path.suffix == ".json" else file.readline(LONGEST_LINE):
             ended = line.endswith(b"\n") or path.suffix == ".json"
-            if line.strip() and not line.startswith(needless):
+            if line.strip():
                 try:
                     value = json.loads(line.decode("utf-8", "replace"))
                 except (ValueError, RecursionError):
@@ -143,14 +150,6 @@ def json_lines(path: Path, skipped: Skipped, *needless: bytes) -> Iterator[tuple
                 if isinstance(value, dict):
                     yield number, value
             number += ended
-
-
-def _opened(path: Path) -> io.BufferedReader:
-    if path.suffix != ".zst":
-        return path.open("rb")
-    import zstandard  # only for those who have such files
-
-    return io.BufferedReader(zstandard.open(path, "rb"))
 
 
 def dig(value: object, *keys: str) -> Any:
@@ -166,14 +165,12 @@ def listed(value: object) -> list[Any]:
 
 
 def text_of(content: object) -> str:
-    """The text of a content: a text, an object with `text` or `output`, or a list of these. Thoughts are left out."""
+    """The text of a content, a text, an object with `text` or `output`, or a list of these, but for thoughts.
+
+    It is without colours, control characters and halves of surrogates.
+    """
     if isinstance(content, list):
         return "\n".join(filter(None, map(text_of, content)))
     if isinstance(content, dict):
         return "" if content.get("thought") else text_of(content.get("text") or content.get("output"))
-    return content if isinstance(content, str) else ""
-
-
-def plain(text: str) -> str:
-    """`text` without colours, control characters and halves of surrogates."""
-    return PATTERNS["control"].sub("", text).encode("utf-8", "replace").decode()
+    return PATTERNS["control"].sub("", content).encode("utf-8", "replace").decode() if isinstance(content, str) else ""
