@@ -1,0 +1,30 @@
+"""Reads the notes of basic-memory (seen: 0.24.1): Markdown files below the folder of each of its projects.
+
+`config.json` in `~/.basic-memory` or `BASIC_MEMORY_CONFIG_DIR` names them: `projects` is {name: {"path": ...}}, once
+{name: path}. A note has front matter (title, type, permalink, tags); its lines `- [category] text #tag (context)` and
+`- relation [[Target]]` stay as they are. Its time is its file's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from .record import Record, Skipped
+from .shared import notes
+
+
+def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
+    folders = [environ.get("BASIC_MEMORY_HOME") or "basic-memory"]
+    with suppress(OSError, ValueError, KeyError, AttributeError):
+        config = Path(environ.get("BASIC_MEMORY_CONFIG_DIR") or home / ".basic-memory") / "config.json"
+        projects = json.loads(config.read_text("utf-8"))["projects"].values()
+        folders += [project if isinstance(project, str) else project.get("path") or "" for project in projects]
+    places = {home / folder.removeprefix("~/") for folder in folders if folder}
+    return sorted(place for place in places if place.is_dir() and places.isdisjoint(place.parents))
+
+
+def read(path: Path, skipped: Skipped) -> Iterator[Record]:
+    yield from (record for _, record in notes(path, skipped))

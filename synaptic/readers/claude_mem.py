@@ -1,0 +1,49 @@
+"""Reads `claude-mem.db` of claude-mem (seen: 13.25.3) in `~/.claude-mem` or `CLAUDE_MEM_DATA_DIR`.
+
+`observations` have type, title, subtitle, facts, narrative (once `text`), concepts, files_read, files_modified (JSON
+lists), project, merged_into_project (of a worktree) and created_at_epoch in milliseconds; `session_summaries` have
+request, investigated, learned, completed, next_steps, notes, files_read and files_edited. Prompts are no entries: what
+was asked stands in `request`. Older databases lack columns, and may hold an observation twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from .record import Record, Skipped
+from .shared import KINDS, found, listed, markdown, moment, properties, rows, tags_of
+
+
+def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
+    return found(home, environ, ["CLAUDE_MEM_DATA_DIR"], [".claude-mem"], "claude-mem.db")
+
+
+def read(path: Path, skipped: Skipped) -> Iterator[Record]:
+    path = path / "claude-mem.db" if path.is_dir() else path
+    seen = set()
+    for table, row in rows(path, "observations", "session_summaries"):
+        where, kind = f"{table}-{row.get('id')}", str(row.get("type") or "")
+        parts = [name for name in ("investigated", "learned", "completed", "next_steps", "notes") if row.get(name)]
+        text = markdown(
+            *(row.get(name) for name in ("request", "subtitle")),
+            row.get("narrative") or row.get("text"),
+            [f"- {fact}" for fact in listed(row.get("facts"))],
+            *(f"**{name.replace('_', ' ').capitalize()}:** {row[name]}" for name in parts),
+            properties([("files_read", ", ".join(listed(row.get("files_read"))))]),
+        )
+        at, title = moment(row.get("created_at_epoch"), row.get("created_at")), row.get("title") or ""
+        if not at or not (text or title):
+            skipped(f"{path}: {where}", "it has no text" if at else "it has no time")
+        elif (same := (row.get("project"), title, text)) not in seen:
+            seen.add(same)
+            yield Record(
+                key=f"{where}-{at:%Y%m%d%H%M%S}",  # a database that is made anew counts from 1
+                text=text or title,
+                at=at,
+                title=title,
+                type=KINDS.get(kind, "note") if table == "observations" else "handoff",
+                tags=tags_of(kind, *listed(row.get("concepts"))),
+                project=row.get("merged_into_project") or row.get("project"),
+                files=tuple(listed(row.get("files_modified") or row.get("files_edited"))),
+            )

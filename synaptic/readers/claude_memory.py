@@ -1,0 +1,82 @@
+"""Reads what Claude Code remembers (seen: 2.1): Markdown files in `projects/*/memory` of its folder, `~/.claude`.
+
+A file has front matter: name, description and `metadata.type`, once `type` (user, feedback, project, reference).
+`MEMORY.md` is left out where it only lists the files beside it. `autoMemoryDirectory` of the settings is one more
+folder, `agent-memory/*` those of subagents. A `CLAUDE.md`, of the user or of a project that is here, is a reference.
+A project's folder below `projects` is named by its path, in which all but letters and digits are dashes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from .record import Record, Skipped
+from .shared import found, notes
+
+_CWD = re.compile(r'"cwd":("(?:[^"\\]|\\.)+")')
+_LISTED = re.compile(r"\s*(?:#.*|[-*] \[[^\]]*\]\(([^)]+)\).*)?")
+
+
+def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
+    claude = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
+    named = found(home, environ, ["autoMemoryDirectory"], [], "*.md")
+    projects = [folder for folder in map(_folder, claude.glob("projects/*")) if folder]
+    files = [folder / name for folder in projects for name in ("CLAUDE.md", ".claude/CLAUDE.md")]
+    folders = (*claude.glob("projects/*/memory"), *claude.glob("agent-memory/*"))
+    usual = [folder for folder in folders if any(folder.rglob("*.md"))]
+    return sorted({*named, *usual, *(file for file in (claude / "CLAUDE.md", *files) if file.is_file())})
+
+
+def read(path: Path, skipped: Skipped) -> Iterator[Record]:
+    for file, record in notes(path, skipped):
+        memory = next((up for up in file.absolute().parents if up.name == "memory"), file)
+        if file.name == "CLAUDE.md":
+            at = file.absolute().parent
+            at = at.parent if at.name == ".claude" else at
+            title = f"CLAUDE.md of {at.name}" if record.title.startswith("CLAUDE") else record.title
+            yield replace(record, title=title, type="reference", folder=str(at))
+        elif file.name == "MEMORY.md" and _only_lists(file):
+            skipped(str(file), "it only lists the files beside it")
+        elif memory.parent.parent.name == "projects":
+            folder = _folder(memory.parent)
+            last = memory.parent.name.rpartition("-")[2]
+            yield replace(record, folder=str(folder) if folder else None, project=None if folder else last)
+        else:
+            yield record
+
+
+def _only_lists(index: Path) -> bool:
+    lines = map(_LISTED.fullmatch, index.read_text("utf-8").splitlines())
+    return all(line and (not line[1] or (index.parent / line[1]).is_file()) for line in lines)
+
+
+def _folder(project: Path) -> Path | None:
+    """The folder whose path a folder of `projects` is named by: one that a session in it names, or that is there."""
+    for session in sorted(project.glob("*.jsonl"))[:3]:
+        with session.open(encoding="utf-8", errors="replace") as lines:
+            for match in filter(None, map(_CWD.search, islice(lines, 50))):
+                worked = Path(json.loads(match[1]))
+                for folder in (worked, *worked.parents):
+                    if _dashed(str(folder)) == project.name:
+                        return folder
+    return _there(Path("/"), project.name)
+
+
+def _there(folder: Path, rest: str) -> Path | None:
+    """The folder below this one whose path from here on reads `rest` with dashes."""
+    with suppress(OSError):
+        for child in folder.iterdir() if rest else ():
+            step = f"-{_dashed(child.name)}"
+            if f"{rest}-".startswith(f"{step}-") and child.is_dir() and (found := _there(child, rest[len(step) :])):
+                return found
+    return None if rest else folder
+
+
+def _dashed(path: str) -> str:
+    return re.sub(r"[^a-zA-Z0-9]", "-", path)

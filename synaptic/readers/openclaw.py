@@ -1,0 +1,41 @@
+"""Reads the memory of OpenClaw (seen: 2026.9.6): Markdown in an agent's workspace, `~/.openclaw/workspace` by default.
+
+`MEMORY.md` and `USER.md` hold on, `memory/2026-11-21.md` is a day, also with a slug (`2026-11-21-vendor-pitch.md`) or
+the time of a session (`2026-11-21-1430.md`), whose H1 says the zone. `DREAMS.md` is its diary, `memory/.dreams` state.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from .record import Record, Skipped
+from .shared import found, notes
+
+_DAY = re.compile(r"(\d{4}-\d\d-\d\d)(?:-((?:[01]\d|2[0-3])[0-5]\d))?(?:-(.+))?")
+_SESSION = re.compile(r"Session: (\S+ \S+) (\S+)")
+_MARKER = re.compile(r"<!-- openclaw:.*?-->\n?", re.DOTALL)
+
+
+def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
+    return found(home, environ, ["workspace"], [".openclaw*/workspace*"], "[Mm][Ee][Mm][Oo][Rr][Yy]*")
+
+
+def read(path: Path, skipped: Skipped) -> Iterator[Record]:
+    names = ("memory", "memory.md", "user.md", "dreams.md")
+    parts = [part for part in sorted(path.glob("*")) if part.name.lower() in names]
+    for place in parts or [path]:
+        for file, record in notes(place, skipped):
+            at, title = record.at, record.title
+            if day := _DAY.fullmatch(file.stem):
+                at = datetime.strptime(day[1] + (day[2] or "0000"), "%Y-%m-%d%H%M")
+                title = day[3].replace("-", " ") if day[3] and title == file.stem else title
+            if session := _SESSION.fullmatch(title):
+                with suppress(ValueError, KeyError):
+                    at = datetime.fromisoformat(session[1]).replace(tzinfo=ZoneInfo(session[2]))
+            yield replace(record, at=at, title=title, text=_MARKER.sub("", record.text).strip())
