@@ -265,6 +265,7 @@ class Journal:
             (self._trash.path, self._trash.purge),
             (self._spool.done, self._spool.forget),
             (self._spool.waiting, self._spool.drop),
+            (self.runs.folder, self.runs.purge),
         )
         for place, purge in purges:
             try:
@@ -410,8 +411,9 @@ class Journal:
                     self._spool.forget(entry.id)
 
     def copies(self) -> Iterator[tuple[Path, bytes]]:
-        """Path and bytes of every file outside the journal that holds entries: the trash, waiting and recent saves."""
-        for path in (self._trash.path, *self._spool.files()):
+        """Path and bytes of every file outside the journal that holds entries: the trash, waiting and recent saves, open runs."""
+        runs = (self.runs.folder / run.name for run in self.runs.open())
+        for path in (self._trash.path, *self._spool.files(), *runs):
             with disk_errors(path, "read"), contextlib.suppress(FileNotFoundError):  # it has just been delivered
                 yield path, path.read_bytes()
 

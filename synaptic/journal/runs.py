@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -62,6 +62,18 @@ class Runs:
         with disk.disk_errors(self.folder / name, "read"):
             head, *blocks = (self.folder / name).read_text("utf-8").splitlines()
         return Run(blocks=tuple(Block(**json.loads(line)) for line in blocks), **json.loads(head))
+
+    def open(self) -> list[Run]:
+        """The runs that were interrupted."""
+        runs = map(self.get, self.names())
+        return [run for run in runs if run.open and not run.undone]
+
+    def purge(self, id: str) -> bool:
+        """Whether an open run held the text of this entry. It holds it no more."""
+        found = [run for run in self.open() if any(block.id == id for block in run.blocks)]
+        for run in found:
+            self.put(replace(run, blocks=tuple(block for block in run.blocks if block.id != id)))
+        return bool(found)
 
     def drop(self, name: str) -> None:
         (self.folder / name).unlink(missing_ok=True)

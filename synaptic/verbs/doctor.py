@@ -117,6 +117,8 @@ def _places(ws: Workspace) -> Iterator[Finding]:
     yield Finding(
         "warning" if low else "ok", "disk", f"{free / 1e6:,.0f} MB are free.", "Free some space." if low else ""
     )
+    for run in ws.journal.runs.open():
+        yield Finding("warning", "import", f"The import {run.name} was interrupted.", "`synaptic import` finishes it.")
     for home in registry.others(ws.config):
         yield Finding(
             "warning",
@@ -196,6 +198,7 @@ _COPIES = {
     "trash.md": "`synaptic delete ID --purge` leaves no copy of an entry; or delete the lines there.",
     "done": "Delete that file, or wait: a copy is kept for seven days.",
     "spool": "The next save puts the entry into its file; remove it there.",
+    "imports": "`synaptic import` puts the entry into its file; remove it there.",
 }
 
 _MENDS = {

@@ -240,8 +240,7 @@ def catch_up(ws: Workspace) -> None:
 
 def resume(ws: Workspace, progress: Progress | None = None) -> list[Done]:
     """Finishes the runs that were killed."""
-    runs = (ws.journal.runs.get(name) for name in ws.journal.runs.names())
-    return [_finish(ws, run, progress) for run in runs if run.open and not run.undone]
+    return [_finish(ws, run, progress) for run in ws.journal.runs.open()]
 
 
 def with_source(ws: Workspace, listing: Listing, home: Path, environ: Mapping[str, str]) -> Listing:

@@ -104,6 +104,8 @@ def test_a_killed_run_is_finished_without_its_source(home: Home, diary: Path) ->
     home.ask("init")
     assert home.run("import", "jrnl", str(diary), "--yes", SYNAPTIC_FAULT="run-written").code == -signal.SIGKILL
     diary.unlink()
+    found = home.run("doctor", "--json")
+    assert found.code == 1 and "import" in [one["code"] for one in found.json["findings"] if one["level"] == "warning"]
     assert "had been interrupted" in home.run("import").err
     assert len(ids(home)) == 3
 
