@@ -58,7 +58,7 @@ class Transcripts:
 
     def read(self, path: Path, skipped: Skipped) -> Iterator[Record]:
         for session in self.sessions(path, skipped):
-            yield from _digest(session)
+            yield from digest(session)
 
     def sessions(self, path: Path, skipped: Skipped) -> Iterator[Session]:
         """The sessions of a transcript, or of all below a folder, the oldest first."""
@@ -68,7 +68,7 @@ class Transcripts:
         return self.sessions_in(sorted(files, key=lambda file: (file.stat().st_mtime, file)), skipped)
 
 
-def _digest(session: Session) -> Iterator[Record]:
+def digest(session: Session) -> Iterator[Record]:
     """The parts of a session in order; none where nobody asked, or nothing followed."""
     turns = list(_turns(session))
     if all(len(turn.events) == 1 for turn in turns):

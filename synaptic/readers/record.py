@@ -82,10 +82,8 @@ READERS = {
     "openclaw": "openclaw",
     "jrnl": "jrnl",
     "day-one": "day_one",
-    "notion": "notion",
-    "apple-notes": "apple_notes",
-    "chatgpt": "chatgpt",
-    "claude-ai": "claude_ai",
+    "chatgpt": "conversations",
+    "claude-ai": "conversations",
 }
 """The module that reads a source, by the source's name; in the order in which they are shown."""
 

@@ -1,0 +1,59 @@
+"""Day One's export as JSON: a zip or folder with a file for each journal (`Journal.json`) and `photos/MD5.jpeg`.
+
+`{"metadata": {...}, "entries": [...]}`. An entry has `uuid`, `text` (Markdown, whose stops are escaped),
+`creationDate` (ISO, UTC), `timeZone`, `tags`, `starred`, `location` (`placeName`, `localityName`, `country`) and
+`photos` (`identifier`, `md5`, `type`), which its text shows as `![](dayone-moment://IDENTIFIER)`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from .archive import File, read_json
+from .archive import find as find
+from .record import Record, Skipped
+
+_MOMENT = re.compile(r"!\[[^\]]*\]\(dayone-moment:/+(?:\w+/)?([\w-]+)\)")
+_ESCAPED = re.compile(r"\\([.!()'\"])")
+
+
+def read(path: Path, skipped: Skipped) -> Iterator[Record]:
+    """A record for each entry, in the time of its place; a starred one has importance 8, a journal's name is a tag."""
+    return read_json(path, skipped, _entry, "entries.item")
+
+
+def _entry(entry: Any, name: str, files: dict[str, File]) -> list[Record]:
+    text, journal, location = entry.get("text") or "", PurePosixPath(name), entry.get("location") or {}
+    photos = {photo["identifier"]: f"{photo['md5']}.{photo['type']}" for photo in entry.get("photos") or ()}
+    beside = {photo: files.get(str(journal.parent / "photos" / photo)) for photo in photos.values()}
+    pictures = {photo: file.read for photo, file in beside.items() if file}
+
+    def shown(moment: re.Match[str]) -> str:
+        photo = photos.get(moment[1])
+        return f"![](attachments/{photo})" if photo in pictures else "(left in Day One)"
+
+    text += "".join(f"\n\n![](dayone-moment://{one})" for one in photos if one not in text)
+    text = _MOMENT.sub(shown, _ESCAPED.sub(r"\1", text)).strip()
+    title, _, body = text[2:].partition("\n") if text.startswith("# ") else ("", "", text)
+    if place := ", ".join(location[part] for part in ("placeName", "localityName", "country") if location.get(part)):
+        body += f"\n\nlocation:: {place}"
+    at = datetime.fromisoformat(entry["creationDate"]).astimezone()
+    with suppress(ValueError, OSError, LookupError):  # else in the local zone
+        at = at.astimezone(ZoneInfo(entry["timeZone"]))
+    return [
+        Record(
+            key=entry["uuid"],
+            title=title.strip(),
+            text=body.strip() or title,
+            at=at,
+            tags=(*(entry.get("tags") or ()), *([] if journal.stem == "Journal" else [journal.stem])),
+            importance=8 if entry.get("starred") else None,
+            pictures=tuple(pictures.items()),
+        )
+    ]

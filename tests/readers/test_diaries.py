@@ -1,0 +1,87 @@
+"""What jrnl and Day One wrote, as the readers give it back."""
+
+from __future__ import annotations
+
+import time
+import zipfile
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from exported import DATA, WRONG, check_zips, read
+
+from synaptic.errors import InvalidArgument
+from synaptic.readers.record import reader_of
+
+JPEG = "13563595c4a4995855d2f26c2f98b864.jpeg"
+
+
+@pytest.fixture(autouse=True)
+def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "Europe/Berlin")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+def test_jrnl_says_the_same_in_its_file_and_in_its_json() -> None:
+    text, skipped = read("jrnl", DATA / "jrnl" / "journal.txt")
+    assert text == read("jrnl", DATA / "jrnl" / "journal.json")[0]
+    first, alike, born, *_, short = text.values()
+    assert (first.title, first.text) == ("Chose SQLite over Postgres.", "One file, no server. @db @work/api")
+    assert (first.at, first.tags, first.importance) == (datetime(2026, 11, 3, 9, 31), ("db", "work/api"), None)
+    assert (alike.title, alike.at, alike.text) == (first.title, first.at, "Told the team at lunch.")
+    assert born.title == "Rosa was born! She has her mother's eyes." and born.importance == 8
+    assert born.at == datetime(2026, 11, 4, 18, 5) and "\n\n[note] the midwife said" in born.text
+    assert short.text == short.title == "Only a title" and not skipped
+
+
+def test_jrnl_is_found_where_its_config_says(tmp_path: Path) -> None:
+    config = tmp_path / "config" / "jrnl" / "jrnl.yaml"
+    config.parent.mkdir(parents=True)
+    config.write_text((DATA / "jrnl" / "jrnl.yaml").read_text().replace("HOME/.local/share/jrnl", "~/diary"))
+    (tmp_path / "diary").mkdir()
+    file = tmp_path / "diary" / "journal.txt"
+    file.write_bytes((DATA / "jrnl" / "journal.txt").read_bytes())
+    find = reader_of("jrnl").find
+    assert find(tmp_path, {"XDG_CONFIG_HOME": str(tmp_path / "config")}) == [file]
+    assert find(tmp_path, {}) == []
+    (default := tmp_path / ".local/share/jrnl/journal.txt").parent.mkdir(parents=True)
+    default.touch()
+    config.write_text("journals: [torn")
+    assert find(tmp_path, {"XDG_CONFIG_HOME": str(tmp_path / "config")}) == [default]
+
+
+def test_day_one_keeps_place_time_and_pictures(tmp_path: Path) -> None:
+    found, skipped = read("day-one", DATA / "day-one")
+    kyoto = found["A1B2C3D4E5F60718293A4B5C6D7E8F90"]
+    assert kyoto.at.isoformat() == "2026-11-04T08:15:00+09:00"  # the next day there
+    assert (kyoto.title, kyoto.tags, kyoto.importance) == ("Morning in Kyoto", ("Road Trip", "japan"), 8)
+    assert kyoto.text.startswith(f"The temple was empty. I stayed an hour!\n\n![](attachments/{JPEG})")
+    assert kyoto.text.endswith("location:: Kinkaku-ji, Kyoto, Japan")
+    assert [(name, get()[:3]) for name, get in kyoto.pictures] == [(JPEG, b"\xff\xd8\xff")]
+    assert found["B1B2C3D4E5F60718293A4B5C6D7E8F91"].at.isoformat() == "2026-11-05T08:00:00+01:00"
+    assert found["D1"].tags == ("Travel Log",)
+    assert len(skipped) == 1 and skipped[0].startswith("Journal.json, record 3") and "creationDate" in skipped[0]
+    alone, _ = read("day-one", DATA / "day-one" / "Journal.json")
+    assert "attachments" not in alone[kyoto.key].text and not alone[kyoto.key].pictures
+    check_zips("day-one", DATA / "day-one", tmp_path)
+
+
+@pytest.mark.parametrize("said", WRONG)
+@pytest.mark.parametrize("source", ["jrnl", "day-one"])
+def test_a_wrong_file_is_refused_with_the_next_step(source: str, said: bytes, tmp_path: Path) -> None:
+    for name in ("conversations.json", "a.zip", "journal.txt"):
+        (file := tmp_path / name).write_bytes(said)
+        with pytest.raises(InvalidArgument) as refused:
+            read(source, file)
+        assert str(file) in str(refused.value) and refused.value.hint
+
+
+def test_a_zip_that_would_fill_the_disk_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("Journal.json", b" " * 120_000_000)
+    with pytest.raises(InvalidArgument, match="would be 120,000,000 bytes"):
+        read("day-one", tmp_path / "bomb.zip")
