@@ -96,7 +96,7 @@ def test_a_digest_tells_what_was_asked_answered_edited_and_run(tmp_path):
 def test_private_passages_and_secrets_are_gone_before_a_text_is_shortened(tmp_path):
     token = "ghp_" + "a1B2c3D4e5F6" * 3
     lines = [
-        user(f"<private>{'I earn 93,417 a month.\n' * 100}</private>Plan my taxes. {'x' * 580} {token}"),
+        user("<private>" + "I earn 93,417 a month.\n" * 100 + f"</private>Plan my taxes. {'x' * 580} {token}"),
         agent(said("Noted.\nI earn 93,417 a month.")),
         user("Also <private>the flat in Rue Daru"),
         agent(said("Which?")),
