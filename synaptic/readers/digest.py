@@ -62,7 +62,8 @@ class Transcripts:
 
     def sessions(self, path: Path, skipped: Skipped) -> Iterator[Session]:
         """The sessions of a transcript, or of all below a folder, the oldest first."""
-        files = {file for name in self.names for file in path.rglob(name)} if path.is_dir() else {path}
+        places = path.rglob("*") if path.is_dir() else (path,)
+        files = [file for file in places if any(map(file.match, self.names)) and file.is_file()]
         if not files:
             raise InvalidArgument(f"{path} holds no transcript.", valid=self.names, hint="Name a folder that does.")
         return self.sessions_in(sorted(files, key=lambda file: (file.stat().st_mtime, file)), skipped)

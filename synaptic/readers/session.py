@@ -137,19 +137,22 @@ def json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, dict[str, An
     import zstandard  # 20 ms
 
     number = 1
-    with io.BufferedReader(zstandard.open(path)) if path.suffix == ".zst" else path.open("rb") as file:
-        while line := file.read() if path.suffix == ".json" else file.readline(LONGEST_LINE):
-            ended = line.endswith(b"\n") or path.suffix == ".json"
-            if line.strip():
-                try:
-                    value = json.loads(line.decode("utf-8", "replace"))
-                except (ValueError, RecursionError):
-                    value = None
-                    if ended:
-                        skipped(f"{path.name}:{number}", f"it is no JSON, or longer than {LONGEST_LINE >> 20} MB")
-                if isinstance(value, dict):
-                    yield number, value
-            number += ended
+    try:
+        with io.BufferedReader(zstandard.open(path)) if path.suffix == ".zst" else path.open("rb") as file:
+            while line := file.read() if path.suffix == ".json" else file.readline(LONGEST_LINE):
+                ended = line.endswith(b"\n") or path.suffix == ".json"
+                if line.strip():
+                    try:
+                        value = json.loads(line.decode("utf-8", "replace"))
+                    except (ValueError, RecursionError):
+                        value = None
+                        if ended:
+                            skipped(f"{path.name}:{number}", f"it is no JSON, or longer than {LONGEST_LINE >> 20} MB")
+                    if isinstance(value, dict):
+                        yield number, value
+                number += ended
+    except (OSError, zstandard.ZstdError) as error:
+        skipped(path.name, str(error))
 
 
 def dig(value: object, *keys: str) -> Any:

@@ -1,0 +1,240 @@
+"""Agents' transcripts become digests: what a client's own files hold, and what may be wrong with them."""
+
+import json
+from datetime import datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synaptic.errors import InvalidArgument
+from synaptic.readers.record import reader_of
+from synaptic.readers.session import events
+
+BEGUN = datetime.fromisoformat("2026-11-20T09:00:00Z")
+
+
+def user(text, **more):
+    return {"type": "user", "message": {"role": "user", "content": text}, **more}
+
+
+def agent(*blocks, **more):
+    return {"type": "assistant", "message": {"role": "assistant", "content": list(blocks)}, **more}
+
+
+def said(text):
+    return {"type": "text", "text": text}
+
+
+def call(id, name, **given):
+    return {"type": "tool_use", "id": id, "name": name, "input": given}
+
+
+def result(id, text, failed=False):
+    return user([{"type": "tool_result", "tool_use_id": id, "content": text, "is_error": failed}])
+
+
+def write(folder, lines, name="11111111-aaaa.jsonl"):
+    """A transcript of Claude Code with these lines; what is bytes is written as it is."""
+    path = folder / "project" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for number, line in enumerate(lines):
+        if isinstance(line, dict):
+            at = (BEGUN + timedelta(minutes=number)).isoformat()
+            line = json.dumps({"uuid": f"u{number}", "timestamp": at, "cwd": "/work/shop", "gitBranch": "main", **line})
+        rows.append(line if isinstance(line, bytes) else line.encode() + b"\n")
+    path.write_bytes(b"".join(rows))
+    return path
+
+
+def read(path, source="claude-code"):
+    """(the records of a transcript, what was skipped)."""
+    skipped = []
+    return list(reader_of(source).read(path, lambda where, why: skipped.append((where, why)))), skipped
+
+
+def test_a_digest_tells_what_was_asked_answered_edited_and_run(tmp_path):
+    path = write(
+        tmp_path,
+        [
+            user("<system-reminder>Today is Friday.</system-reminder>Why is the total wrong?"),
+            user("Base directory for this skill: /x", isMeta=True),
+            agent(said("I look.")),
+            agent(call("1", "Bash", command="cat src/total.py")),
+            result("1", "def total(): ..."),
+            agent(call("2", "Bash", command="cd /work/shop && pytest -q")),
+            result("2", "Exit code 1\n....\n\x1b[31mE   AssertionError: 3 != 4\x1b[0m\nshort summary", failed=True),
+            agent(call("3", "Edit", file_path="/work/shop/src/total.py")),
+            result("3", "updated"),
+            agent(call("4", "Write", file_path="/work/shop/src/never.py")),
+            result("4", "The user doesn't want to proceed", failed=True),
+            agent(call("5", "Bash", command="pytest -q")),
+            result("5", "4 passed"),
+            agent(call("6", "Bash", command="git commit -am x")),
+            result("6", "[main 1a2b3c4d5e6f] Count the last row\n 1 file changed"),
+            agent(said("## Done\nThe loop left out the last row. #bug\n- [ ] tell Ada")),
+            {"type": "ai-title", "aiTitle": "Wrong total"},
+        ],
+    )
+    (record,), skipped = read(path)
+    assert (record.key, record.title, record.folder, record.branch) == (path.stem, "Wrong total", "/work/shop", "main")
+    assert (record.type, record.at, record.lines, record.files) == ("progress", BEGUN, (1, 16), ("src/total.py",))
+    assert record.growing and not skipped
+    assert record.text.split("\n\n")[1:] == [
+        "> Why is the total wrong?",
+        "**Done**\nThe loop left out the last row. \\#bug\n- tell Ada",
+        "- Edited: `src/total.py`\n"
+        "- Ran: `pytest -q`, exit 1: `E   AssertionError: 3 != 4`\n"
+        "- Ran: `pytest -q`, exit 0\n"
+        "- Committed: `Count the last row (1a2b3c4d5e)`",
+    ]
+    around = events("claude-code", tmp_path, record.key, record.lines)
+    assert [(event.line, event.kind) for event in around][-2:] == [(14, "ran"), (16, "said")]
+
+
+def test_private_passages_and_secrets_are_gone_before_a_text_is_shortened(tmp_path):
+    token = "ghp_" + "a1B2c3D4e5F6" * 3
+    lines = [
+        user("<private>" + "I earn 93,417 a month.\n" * 100 + f"</private>Plan my taxes. {'x' * 580} {token}"),
+        agent(said("Noted.\nI earn 93,417 a month.")),
+        user("Also <private>the flat in Rue Daru"),
+        agent(said("Which?")),
+        user("is mine</private>but not the car."),
+        agent(call("1", "Bash", command=f"curl -H 'Authorization: Bearer {token}' https://x.example")),
+    ]
+    (record,), _ = read(write(tmp_path, lines))
+    assert not any(word in record.text for word in ("93,417", "Daru", "is mine", "ghp_"))
+    assert all(word in record.text for word in ("Plan my taxes", "Noted", "Also", "not the car", "[redacted"))
+
+
+def test_nothing_is_told_of_a_session_in_which_no_person_asked(tmp_path):
+    caveat = "Caveat: The messages below were generated by the user while running local commands."
+    for number, lines in enumerate(
+        [
+            [user(caveat), user("<command-name>/clear</command-name>"), agent(said("No response requested."))],
+            [user("done", origin={"kind": "task-notification"}), agent(said("Good."))],
+            [user("This session is being continued", isCompactSummary=True), agent(said("Yes."))],
+            [user("hi")],
+            [b""],
+        ]
+    ):
+        assert read(write(tmp_path, lines, f"{number}.jsonl")) == ([], [])
+
+
+def test_a_forked_session_and_subagents_double_nothing(tmp_path):
+    first = [user("Build the parser."), agent(said("Built.")), user("And the docs?"), agent(said("Written."))]
+    aside = [
+        user("Find callers.", isSidechain=True),
+        agent(call("9", "Edit", file_path="/work/shop/b.py"), isSidechain=True),
+    ]
+    write(tmp_path, [*first, *({**line, "uuid": f"s{n}"} for n, line in enumerate(aside))])
+    write(
+        tmp_path, [{**line, "uuid": f"a{n}"} for n, line in enumerate(aside)], "11111111-aaaa/subagents/agent-1.jsonl"
+    )
+    write(tmp_path, [*first, user("Now the tests."), agent(said("Tested."))], "22222222-bbbb.jsonl")
+    records, _ = read(tmp_path)
+    assert [record.text.count("> ") for record in records] == [2, 1]
+    assert records[0].files == ("b.py",) and "Find callers" not in records[0].text
+    assert "Now the tests." in records[1].text
+
+
+def test_a_torn_last_line_is_silent_and_other_damage_is_told(tmp_path):
+    lines = [
+        user("Why?"),
+        b'{"type": "assis\n',
+        b"[1, 2]\n",
+        b'{"type": "x\xff"}\n',
+        agent(said("So.")),
+        b'{"type": "us',
+    ]
+    (record,), skipped = read(write(tmp_path, lines))
+    assert "So." in record.text and [where for where, _ in skipped] == ["11111111-aaaa.jsonl:2"]
+    with pytest.raises(InvalidArgument, match="holds no transcript"):
+        read(tmp_path, "codex")
+
+
+def test_earlier_parts_stay_as_they_are_while_a_session_grows(tmp_path):
+    lines = []
+    for number in range(40):
+        lines += [user(f"Step {number}: {'please ' * number}"), agent(said(f"Did {number}. {'Well. ' * 9 * number}"))]
+    whole, _ = read(write(tmp_path, lines))
+    assert len(whole) > 3 and [record.key for record in whole[1:]] == [
+        f"{whole[0].key}/{n}" for n in range(2, len(whole) + 1)
+    ]
+    for end in range(1, len(lines), 7):
+        grown, _ = read(write(tmp_path, lines[:end]))
+        assert grown[:-1] == whole[: len(grown[:-1])]
+    assert all(len(record.text) <= 6000 for record in whole)
+
+
+def test_geminis_log_of_changes_is_played_as_it_was_meant(tmp_path):
+    def message(id, type, text, **more):
+        return {"id": id, "type": type, "content": [{"text": text}], "timestamp": BEGUN.isoformat(), **more}
+
+    ran = {"id": "c", "name": "run_shell_command", "args": {"command": "make"}, "status": "success"}
+    lines = [
+        {"sessionId": "s", "startTime": BEGUN.isoformat(), "kind": "main"},
+        {"$set": {"messages": [message("0", "user", "<session_context>Linux</session_context>")]}},
+        message("1", "user", "Build it."),
+        message("2", "gemini", "I build."),
+        message("2", "gemini", "I build.", toolCalls=[{**ran, "result": []}]),
+        message("3", "user", "Wrong branch!"),
+        {"$rewindTo": "3"},
+        {"$set": {"messages": [message("9", "user", "Build it."), message("8", "gemini", "I build.")]}},
+        message("4", "user", "And again."),
+        message("5", "gemini", "Built."),
+    ]
+    path = tmp_path / "session-1-s.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (record,), _ = read(path, "gemini")
+    told = [line for line in record.text.splitlines()[1:] if line]
+    assert told == ["> Build it.", "I build.", "- Ran: `make`, exit 0", "> And again.", "Built."]
+
+
+ODD = (
+    None,
+    True,
+    -1,
+    1e300,
+    "",
+    "\ud800",
+    [],
+    {},
+    [[]],
+    [None],
+    {"type": 7},
+    "<private>",
+    "*** Begin Patch",
+    "\0\x1b[3",
+    10**25,
+)
+
+
+@given(st.randoms(use_true_random=False))
+def test_no_line_of_whatever_shape_stops_a_reader(tmp_path_factory, chance):
+    def bent(value):
+        if chance.random() < 0.06:
+            return chance.choice(ODD)
+        if isinstance(value, dict):
+            return {key: bent(one) for key, one in value.items()}
+        return [bent(one) for one in value] if isinstance(value, list) else value
+
+    folder = tmp_path_factory.mktemp("bent")
+    content = [{"type": "input_text", "text": "Why?"}]
+    made = {"function_call": {"name": "shell", "call_id": "1", "arguments": '{"command": ["bash", "-lc", "make"]}'}}
+    made |= {"message": {"role": "user", "content": content}, "item_completed": {"item": {"type": "CommandExecution"}}}
+    made |= {"function_call_output": {"call_id": "1", "output": '{"output": "no", "metadata": {"exit_code": 2}}'}}
+    rows = [{"type": "session_meta", "payload": {"id": "s", "cwd": "/work"}}]
+    rows += [{"type": "response_item", "payload": {"type": kind, **more}} for kind, more in made.items()]
+    texts = [json.dumps(bent(row)) for row in rows] + ["[" * 9999, '"text"', "{"]
+    (folder / "rollout-1-s.jsonl").write_text("\n".join(texts))
+    lines = [
+        user("Why?"),
+        agent(said("So."), call("1", "Bash", command="make")),
+        result("1", "Exit code 2", failed=True),
+    ]
+    write(folder, [line for line in map(bent, lines) if isinstance(line, dict)])
+    for source in ("codex", "claude-code"):
+        for record in read(folder, source)[0]:
+            (record.text + record.title).encode()
