@@ -22,7 +22,7 @@ def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     path = path / "claude-mem.db" if path.is_dir() else path
     seen = set()
-    for table, row in rows(path, "observations", "session_summaries"):
+    for table, row in rows(path, {"observations": {"id", "project"}, "session_summaries": {"request"}}):
         where, kind = f"{table}-{row.get('id')}", str(row.get("type") or "")
         parts = [name for name in ("investigated", "learned", "completed", "next_steps", "notes") if row.get(name)]
         text = markdown(

@@ -13,12 +13,14 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
 from .record import Record, Skipped
 from .shared import found, notes
 
+_PLAIN = re.compile(r"[^a-zA-Z0-9]")
 _CWD = re.compile(r'"cwd":("(?:[^"\\]|\\.)+")')
 _LISTED = re.compile(r"\s*(?:#.*|[-*] \[[^\]]*\]\(([^)]+)\).*)?")
 
@@ -56,6 +58,7 @@ def _only_lists(index: Path) -> bool:
     return all(line and (not line[1] or (index.parent / line[1]).is_file()) for line in lines)
 
 
+@cache
 def _folder(project: Path) -> Path | None:
     """The folder whose path a folder of `projects` is named by: one that a session in it names, or that is there."""
     for session in sorted(project.glob("*.jsonl"))[:3]:
@@ -63,7 +66,7 @@ def _folder(project: Path) -> Path | None:
             for match in filter(None, map(_CWD.search, islice(lines, 50))):
                 worked = Path(json.loads(match[1]))
                 for folder in (worked, *worked.parents):
-                    if _dashed(str(folder)) == project.name:
+                    if _PLAIN.sub("-", str(folder)) == project.name:
                         return folder
     return _there(Path("/"), project.name)
 
@@ -72,11 +75,7 @@ def _there(folder: Path, rest: str) -> Path | None:
     """The folder below this one whose path from here on reads `rest` with dashes."""
     with suppress(OSError):
         for child in folder.iterdir() if rest else ():
-            step = f"-{_dashed(child.name)}"
+            step = f"-{_PLAIN.sub('-', child.name)}"
             if f"{rest}-".startswith(f"{step}-") and child.is_dir() and (found := _there(child, rest[len(step) :])):
                 return found
     return None if rest else folder
-
-
-def _dashed(path: str) -> str:
-    return re.sub(r"[^a-zA-Z0-9]", "-", path)

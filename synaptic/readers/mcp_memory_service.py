@@ -19,6 +19,7 @@ from .shared import KINDS, found, listed, markdown, moment, properties, rows, ta
 
 _NAMES = ("MCP_MEMORY_SQLITE_PATH", "MCP_MEMORY_SQLITEVEC_PATH", "MCP_MEMORY_BASE_DIR")
 _FOLDERS = (".local/share/mcp-memory", "Library/Application Support/mcp-memory", "AppData/Local/mcp-memory")
+_TABLES = {"memories": {"content", "content_hash"}, "memory_graph": {"source_hash", "target_hash"}}
 _COUNTERS = ("access_", "quality_", "last_accessed", "embedding", "created_at", "updated_at", "tags", "type")
 """Beginnings of the metadata that the program keeps for itself, or that other columns say."""
 
@@ -31,7 +32,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     path = path / "sqlite_vec.db" if path.is_dir() else path
     memories: dict[str, dict[str, Any]] = {}
     relations = []
-    for table, row in rows(path, "memories", "memory_graph"):
+    for table, row in rows(path, _TABLES):
         if table == "memory_graph":
             relations.append((row["source_hash"], row.get("relationship_type") or "related", row["target_hash"]))
         elif not row.get("deleted_at"):

@@ -23,7 +23,7 @@ _MARKER = re.compile(r"<!-- openclaw:.*?-->\n?", re.DOTALL)
 
 
 def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
-    return found(home, environ, ["workspace"], [".openclaw*/workspace*"], "[Mm][Ee][Mm][Oo][Rr][Yy]*")
+    return found(home, environ, ["workspace"], [".openclaw*/workspace*", "clawd"], "[Mm][Ee][Mm][Oo][Rr][Yy]*")
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:

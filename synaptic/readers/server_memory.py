@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,40 +31,36 @@ def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     path = path / "memory.jsonl" if path.is_dir() else path
     entities: dict[str, list[dict[str, Any]]] = {}
-    relations: dict[tuple[str, str, str], None] = {}
+    relations: list[tuple[str, str, str]] = []
     ids: dict[str, str] = {}
     lines = path.read_bytes().splitlines() if path.is_file() else [b"no such file"]
     for number, line in enumerate(lines, 1):
-        item = _object(line)
+        item: Any = None
+        with suppress(ValueError):
+            item = json.loads(line)
+        item = item if isinstance(item, dict) else {}
         name, start, end = (str(item.get(key) or item.get(other) or "") for key, other in _NAMES)
         if item.get("type") == "entity" and name:
             entities.setdefault(name, []).append(item)
             ids[str(item.get("id"))] = name
         elif item.get("type") == "relation" and start and end:
-            relations[start, str(item.get("relationType") or "relates_to"), end] = None
+            relations.append((start, str(item.get("relationType") or "relates_to"), end))
         elif line.strip():
             skipped(f"{path}:{number}", "it is no JSON object of an entity or a relation with its names")
     if any(lines) and not entities:
         raise InvalidArgument(f'{path} has no line with "type": "entity".', hint="Name a memory.jsonl.")
-    links: dict[str, list[str]] = {}
+    links: dict[str, dict[str, None]] = {}
     for start, kind, end in relations:
-        links.setdefault(ids.get(start, start), []).append(f"- {kind} [[{ids.get(end, end)}]]")
+        links.setdefault(ids.get(start, start), {})[f"- {kind} [[{ids.get(end, end)}]]"] = None
     for name in dict.fromkeys((*entities, *links)):
-        yield _record(name, entities.get(name, []), links.get(name, []), path.stat().st_mtime)
-
-
-def _object(line: bytes) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
+        yield _record(name, entities.get(name, []), list(links.get(name, ())), path.stat().st_mtime)
 
 
 def _record(name: str, same: list[dict[str, Any]], links: list[str], changed: float) -> Record:
     """The record of all entities of one name."""
     kinds = [str(item["entityType"]) for item in same if item.get("entityType")]
-    seen = [one for item in same for one in item.get("observations") or []]
+    told = [item.get("observations") or [] for item in same]
+    seen = [one for some in told for one in (some if isinstance(some, list) else [some])]
     said = dict.fromkeys(str(one.get("content", one) if isinstance(one, dict) else one) for one in seen)
     return Record(
         key=name,

@@ -88,15 +88,17 @@ def markdown(*parts: str | list[str] | None) -> str:
     return "\n\n".join("\n".join(part) if isinstance(part, list) else part for part in parts if part)
 
 
-def rows(path: Path, *tables: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(table, row by column) of those of these tables that a database has. Raises InvalidArgument if it has none."""
+def rows(path: Path, tables: Mapping[str, set[str]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(table, row by column) of those tables that have these columns. Raises InvalidArgument if none has."""
     with sqlite_copy(path) as db:
         db.text_factory = lambda raw: raw.decode("utf-8", "replace")
-        there = {row[0] for row in db.execute("SELECT name FROM sqlite_schema")}
-        if there.isdisjoint(tables):
+        there = [
+            name for name in tables if tables[name] <= {row[1] for row in db.execute(f"PRAGMA table_info({name})")}
+        ]
+        if not there:
             raise InvalidArgument(f"{path} has no table {' or '.join(tables)}.", hint="Name the program's database.")
-        for table in filter(there.__contains__, tables):
-            yield from ((table, dict(row)) for row in db.execute(f'SELECT * FROM "{table}"'))
+        for name in there:
+            yield from ((name, dict(row)) for row in db.execute(f"SELECT * FROM {name}"))
 
 
 def notes(path: Path, skipped: Skipped) -> Iterator[tuple[Path, Record]]:
@@ -105,7 +107,7 @@ def notes(path: Path, skipped: Skipped) -> Iterator[tuple[Path, Record]]:
     Its title is `title` or `name` of its front matter, its H1 or the file's name; `type` is its kind. Other keys of the
     front matter become properties. Its time is the front matter's, or when the file last changed.
     """
-    files = [path] if path.is_file() else sorted(path.rglob("*.md"))
+    files = [path] if path.suffix == ".md" and path.is_file() else sorted(path.rglob("*.md"))
     files = [file for file in files if not any(part.startswith(".") for part in file.relative_to(path).parts)]
     if not files:
         raise InvalidArgument(f"{path} holds no Markdown files.", hint="Name the folder that does, or one file.")
