@@ -80,7 +80,7 @@ def compare(roots: Roots, known: Mapping[str, Proof | None]) -> tuple[list[Stamp
     `known` maps paths to proofs. A file whose proof is None always counts as changed.
     """
     excluded = roots.excluded
-    real = {root: _real(folder) for root, folder in roots.folders.items()}
+    real = {root: _real(place) for root, place in roots.folders.items() if not root or place.is_dir()}
     stamps: list[Stamp] = []
     unseen = dict(known)
     folders = [join(root, "") for root in real]
