@@ -110,7 +110,7 @@ def test_the_faults_shown_are_those_of_the_tests_and_the_soak(monkeypatch: pytes
 def test_the_settings_shown_are_the_defaults(tmp_path: Path) -> None:
     [example] = blocks("docs/USAGE.md", "toml")
     shown = tomllib.loads(example)
-    assert shown.pop("journal") and shown.pop("exclude") and shown.pop("project")
+    assert all(shown.pop(key) for key in ("journal", "exclude", "sources", "project"))
     (tmp_path / "config.toml").write_text(example)
     config, default = load_config(tmp_path, environ={}), load_config(tmp_path / "none", environ={})
     assert config.search == default.search

@@ -133,7 +133,7 @@ class Delivery:
         return tuple(id for id in self.spool.ids() if id != but and self._drain_one(id))
 
     def _drain_one(self, id: str) -> bool:
-        with contextlib.suppress(JournalError, NotFound, OSError):
+        with contextlib.suppress(JournalError, NotFound, Refused, OSError):
             record = self.spool.get(id)
             if record and self.ours(record) and (record.seen or self._settle(record) is not None):
                 self.finish(id)

@@ -26,7 +26,6 @@ _FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
 _OPEN_FILES = Path("/proc/self/fd")
 
-
 OWN = ("", "@sessions")
 """The roots that Synaptic writes: the journal, and the sessions of the home."""
 
@@ -60,7 +59,7 @@ class Roots:
         """A sentence on the sources that cannot be read; none without any."""
         sources = ((name, root) for name, root in self.folders.items() if name not in OWN)
         gone = [f"{name} ({root})" for name, root in sources if not os.access(f"{root}/", os.R_OK | os.X_OK)]
-        return (f"Missing (a disk that is not mounted?) or closed, so not searched: {', '.join(gone)}.",) * bool(gone)
+        return (f"Missing (a disk not mounted?) or unreadable, so not searched: {', '.join(gone)}.",) * bool(gone)
 
 
 def scan(roots: Roots) -> list[Stamp]:
@@ -80,7 +79,7 @@ def compare(roots: Roots, known: Mapping[str, Proof | None]) -> tuple[list[Stamp
     `known` maps paths to proofs. A file whose proof is None always counts as changed.
     """
     excluded = roots.excluded
-    real = {root: _real(folder) for root, folder in roots.folders.items()}
+    real = {root: _real(place) for root, place in roots.folders.items() if not root or place.is_dir()}
     stamps: list[Stamp] = []
     unseen = dict(known)
     folders = [join(root, "") for root in real]
