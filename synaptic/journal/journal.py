@@ -411,7 +411,7 @@ class Journal:
                     self._spool.forget(entry.id)
 
     def copies(self) -> Iterator[tuple[Path, bytes]]:
-        """Path and bytes of every file outside the journal that holds entries: the trash, waiting and recent saves, open runs."""
+        """Path and bytes of every file outside the journal that holds entries: trash, spool, `done/`, open runs."""
         runs = (self.runs.folder / run.name for run in self.runs.open())
         for path in (self._trash.path, *self._spool.files(), *runs):
             with disk_errors(path, "read"), contextlib.suppress(FileNotFoundError):  # it has just been delivered

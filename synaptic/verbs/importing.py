@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
 
+from platformdirs import user_config_path
+
 from ..config import Config, read_sources
-from ..errors import Ambiguous, InvalidArgument, NotFound, Refused, SynapticError, one_of
+from ..errors import Ambiguous, Busy, InvalidArgument, NotFound, Refused, SynapticError, one_of
 from ..journal.folder import Roots, scan
 from ..journal.runs import Block, Run
 from ..language.query import read_date
@@ -86,31 +88,34 @@ class Done:
     run: str
     entries: int
     kept: tuple[tuple[str, str, str], ...] = ()
-    notices: tuple[str, ...] = ()
 
 
-def look_around(home: Path, environ: Mapping[str, str], progress: Progress | None = None) -> Iterator[Found]:
-    """What the programs whose files can be read keep below this home folder. Places that hold nothing are left out."""
+def places_of(source: str) -> list[Path]:
+    """Where the program of this source keeps its data on this machine."""
+    return reader_of(source).find(Path.home(), os.environ)
+
+
+def look_around(progress: Progress | None = None) -> Iterator[Found]:
+    """What the programs whose files can be read keep on this machine. Places that hold nothing are left out."""
     for number, source in enumerate(READERS, start=1):
-        for place in reader_of(source).find(home, environ):
+        for place in places_of(source):
             with suppress(SynapticError, OSError):
                 days = sorted(record.at.date() for record in reader_of(source).read(place, lambda where, why: None))
                 if days:
                     yield Found(source, place, len(days), str(days[0]), str(days[-1]))
         if progress:
             progress("looking", number, len(READERS))
-    for vault in vaults(home, environ):
+    for vault in vaults():
         if notes := scan(Roots({"": vault})):
             days = sorted(datetime.fromtimestamp(note.mtime_ns / 1e9).date() for note in notes)
             yield Found("obsidian", vault, len(notes), str(days[0]), str(days[-1]))
 
 
-def vaults(home: Path, environ: Mapping[str, str]) -> list[Path]:
+def vaults() -> list[Path]:
     """The vaults that Obsidian knows on this machine."""
-    app = {"darwin": home / "Library" / "Application Support", "win32": Path(environ.get("APPDATA", home))}
-    config = app.get(sys.platform, Path(environ.get("XDG_CONFIG_HOME") or home / ".config"))
+    config = user_config_path("obsidian", appauthor=False, roaming=True) / "obsidian.json"
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-        known = json.loads((config / "obsidian" / "obsidian.json").read_bytes())["vaults"].values()
+        known = json.loads(config.read_bytes())["vaults"].values()
         return [path for vault in known if (path := Path(vault["path"])).is_dir()]
     return []
 
@@ -139,8 +144,6 @@ def plan(
     source: str,
     place: Path | None = None,
     *,
-    home: Path,
-    environ: Mapping[str, str],
     since: str | None = None,
     project: Sequence[str] = (),
     into: str | None = None,
@@ -148,14 +151,14 @@ def plan(
 ) -> Plan:
     """What an import of this source would write. Nothing is written.
 
-    `place` is a file or folder; without it, where the program keeps its data below `home` or where `environ` says.
+    `place` is a file or folder; without it, where the program keeps its data.
     With `project` only what is of these projects; what is of none gets the project where it is one. `into` is a folder
     of the journal for their day files.
     Raises InvalidArgument for an unknown source and a place that holds nothing of it.
     """
     source = one_of(READERS, source, "source")
     reader = reader_of(source)
-    places = [place.expanduser().absolute()] if place else reader.find(home, environ)
+    places = [place.expanduser().absolute()] if place else places_of(source)
     if not places:
         raise InvalidArgument(f"{source} has left nothing here.", hint=f"synaptic import {source} PATH names a place.")
     first = read_date(since, now=ws.clock(), name="since") if since else ""
@@ -223,18 +226,22 @@ def run(ws: Workspace, planned: Plan, progress: Progress | None = None) -> Done:
         _finish(ws, Run(name, planned.source, str(ws.config.journal), tuple(blocks)), progress)
     for path, entry in planned.grown:
         with suppress(NotFound):
-            ws.journal.edit(path, entry.id, lambda old, new=entry: _follows(old, new), keep=False)  # type: ignore[misc]
+            ws.journal.edit(path, entry.id, partial(_followed, entry), keep=False)
     return Done(name, len(blocks) + len(planned.grown))
 
 
 def catch_up(ws: Workspace) -> None:
     """Digests the sessions that hooks noted in `.state/capture/`. What cannot be read now is not tried again."""
     for noted in sorted((ws.config.state / "capture").glob("[!.]*")):
-        with suppress(OSError, ValueError, KeyError, TypeError, SynapticError):
+        try:
             said = json.loads(noted.read_bytes())
             place = Path(said["path"]) if said["path"] else None
-            done = run(ws, plan(ws, said["client"], place, home=Path.home(), environ=os.environ))
+            done = run(ws, plan(ws, said["client"], place))
             ws.journal.runs.drop(done.run)  # `forget` takes a session back
+        except Busy:
+            return
+        except (OSError, ValueError, KeyError, TypeError, SynapticError):
+            pass
         noted.unlink(missing_ok=True)
 
 
@@ -243,7 +250,7 @@ def resume(ws: Workspace, progress: Progress | None = None) -> list[Done]:
     return [_finish(ws, run, progress) for run in ws.journal.runs.open()]
 
 
-def with_source(ws: Workspace, listing: Listing, home: Path, environ: Mapping[str, str]) -> Listing:
+def with_source(ws: Workspace, listing: Listing) -> Listing:
     """The digests of sessions in this list, each with what its lines of the transcript say in place of its own text.
 
     Private passages and secrets are left out of it. Raises InvalidArgument for any other entry, NotFound where the
@@ -260,7 +267,7 @@ def with_source(ws: Workspace, listing: Listing, home: Path, environ: Mapping[st
             raise InvalidArgument(f"{entry.short_id} is no digest of a session, so it has no transcript.", hint=hint)
         first, _, last = extra["lines"].partition("-")
         key = extra["source"].partition("/")[0]
-        found = (events(source, place, key, (int(first), int(last))) for place in reader_of(source).find(home, environ))
+        found = (events(source, place, key, (int(first), int(last))) for place in places_of(source))
         lines = [f"{event.line:>6} {event.kind:6} {event.text}" for some in found for event in some]
         if not lines:
             hint = "Clients delete them after some weeks; the digest stays."
@@ -351,7 +358,7 @@ def _grown(ws: Workspace, known: Iterable[tuple[str, Entry]]) -> tuple[list[tupl
     return grown, edited
 
 
-def _follows(old: Entry, new: Entry) -> Entry:
+def _followed(new: Entry, old: Entry) -> Entry:
     """The entry that says what its source says now, unless somebody edited it."""
     if _was(old) != _digest(old):
         return old

@@ -42,7 +42,7 @@ def write(folder, lines, name="11111111-a-a-a-a.jsonl"):
     for number, line in enumerate(lines):
         if isinstance(line, dict):
             at = (BEGUN + timedelta(minutes=number)).isoformat()
-            line = json.dumps({"uuid": f"u{number}", "timestamp": at, "cwd": "/work/shop", "gitBranch": "main", **line})
+            line = json.dumps({"uuid": f"u{number}", "timestamp": at, "cwd": "/code/shop", "gitBranch": "main", **line})
         rows.append(line if isinstance(line, bytes) else line.encode() + b"\n")
     path.write_bytes(b"".join(rows))
     return path
@@ -63,11 +63,11 @@ def test_a_digest_tells_what_was_asked_answered_edited_and_run(tmp_path):
             agent(said("I look.")),
             agent(call("1", "Bash", command="cat src/total.py")),
             result("1", "def total(): ..."),
-            agent(call("2", "Bash", command="cd /work/shop && pytest -q")),
+            agent(call("2", "Bash", command="cd /code/shop && pytest -q")),
             result("2", "Exit code 1\n....\n\x1b[31mE   AssertionError: 3 != 4\x1b[0m\nshort summary", failed=True),
-            agent(call("3", "Edit", file_path="/work/shop/src/total.py")),
+            agent(call("3", "Edit", file_path="/code/shop/src/total.py")),
             result("3", "updated"),
-            agent(call("4", "Write", file_path="/work/shop/src/never.py")),
+            agent(call("4", "Write", file_path="/code/shop/src/never.py")),
             result("4", "The user doesn't want to proceed", failed=True),
             agent(call("5", "Bash", command="pytest -q")),
             result("5", "4 passed"),
@@ -78,7 +78,7 @@ def test_a_digest_tells_what_was_asked_answered_edited_and_run(tmp_path):
         ],
     )
     (record,), skipped = read(path)
-    assert (record.key, record.title, record.folder, record.branch) == (path.stem, "Wrong total", "/work/shop", "main")
+    assert (record.key, record.title, record.folder, record.branch) == (path.stem, "Wrong total", "/code/shop", "main")
     assert (record.type, record.at, record.lines, record.files) == ("progress", BEGUN, (1, 16), ("src/total.py",))
     assert record.growing and not skipped
     assert record.text.split("\n\n")[1:] == [
@@ -126,7 +126,7 @@ def test_a_forked_session_and_subagents_double_nothing(tmp_path):
     first = [user("Build the parser."), agent(said("Built.")), user("And the docs?"), agent(said("Written."))]
     aside = [
         user("Find callers.", isSidechain=True),
-        agent(call("9", "Edit", file_path="/work/shop/b.py"), isSidechain=True),
+        agent(call("9", "Edit", file_path="/code/shop/b.py"), isSidechain=True),
     ]
     write(tmp_path, [*first, *({**line, "uuid": f"s{n}"} for n, line in enumerate(aside))])
     write(

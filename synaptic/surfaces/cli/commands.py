@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import typer
@@ -167,7 +165,7 @@ def get(ws: Workspace, as_json: bool, ids: Words, source: bool) -> None:
     if source:
         from ...verbs.importing import with_source  # only here
 
-        found = with_source(ws, found, Path.home(), os.environ)
+        found = with_source(ws, found)
     answer_listing(ws, found, as_json, whole=True)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from dataclasses import replace
@@ -13,7 +12,7 @@ import typer
 
 from ...errors import InvalidArgument, one_of
 from ...models import SESSIONS
-from ...readers.record import IN_PLACE, READERS, reader_of
+from ...readers.record import IN_PLACE, READERS
 from ...verbs import importing
 from ...workspace.embed import embed_pending
 from ...workspace.sync import in_step
@@ -50,15 +49,13 @@ def run(
         answer(as_json, {"success": True} | wire.as_json(back), _undone_text(back))
         return 0
     if source is None:
-        found = list(importing.look_around(Path.home(), os.environ, progress))
+        found = list(importing.look_around(progress))
         text = "\n".join(_found_text(one) for one in found) or "No program has left anything here that can be read."
         answer(as_json, {"found": wire.as_json(found)}, text)
         return 0
     if one_of((*IN_PLACE, *READERS), source, "source") in IN_PLACE:
         return _in_place(ws, source, place, dry_run=dry_run, yes=yes, as_json=as_json)
-    planned = importing.plan(
-        ws, source, Path(place) if place else None, home=Path.home(), environ=os.environ, progress=progress, **given
-    )
+    planned = importing.plan(ws, source, Path(place) if place else None, progress=progress, **given)
     if not as_json:
         terminal.emit(_plan_text(planned))
     coming = len(planned.new) + len(planned.grown)
@@ -77,13 +74,13 @@ def run(
 
 def offer(home: str | None) -> None:
     """Offers to import the sessions that agents have left on this machine, project by project; the default is no."""
-    found = [source for source in SESSIONS if reader_of(source).find(Path.home(), os.environ)]
+    found = [source for source in SESSIONS if importing.places_of(source)]
     told = f"Sessions of {', '.join(found)} lie on this machine. Look what could be imported?"
     if not found or not typer.confirm(told, default=False, err=True):
         return
     with open_home(home) as ws:
         for source in found:
-            planned = importing.plan(ws, source, home=Path.home(), environ=os.environ, progress=terminal.progress())
+            planned = importing.plan(ws, source, progress=terminal.progress())
             terminal.emit(_plan_text(planned))
             projects = Counter(entry.project or "" for _, entry in planned.new)
             for name, count in projects.most_common():
@@ -93,7 +90,7 @@ def offer(home: str | None) -> None:
 
 
 def _in_place(ws: Workspace, source: str, place: str | None, *, dry_run: bool, yes: bool, as_json: bool) -> int:
-    found = [] if place else importing.vaults(Path.home(), os.environ)
+    found = [] if place else importing.vaults()
     if not place and (source != "obsidian" or len(found) != 1):
         known = "; ".join(map(str, found))
         raise InvalidArgument(f"Which folder?{f' Obsidian knows {known}.' if known else ''}", hint="Name it as PATH.")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from ...errors import InvalidArgument, check_range, one_of
@@ -147,7 +145,7 @@ def _get(ws: Workspace, call: Call) -> Answer:
     """The entries whole, as far as they fit: long ones share what short ones leave of `max_tokens`."""
     offset, listing = call.args.get("offset", 0), get(ws, call.args["ids"])
     if call.args.get("source"):
-        listing = with_source(ws, listing, Path.home(), os.environ)
+        listing = with_source(ws, listing)
     if offset and len(listing.entries) > 1:
         raise InvalidArgument("offset goes with one id.", hint="Call it for each id.")
     sizes = sorted(len(entry.content) for entry in listing.entries)
