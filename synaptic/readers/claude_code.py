@@ -9,9 +9,9 @@ A line has `type`, `uuid`, `timestamp`, `cwd`, `gitBranch` and, by type:
 | attachment | `attachment.prompt` of type queued_command: what a person typed while the agent worked |
 | ai-title, custom-title, summary | `aiTitle`, `customTitle`, `summary` of the session with the line `leafUuid` |
 
-No person typed what has `isMeta`, `isCompactSummary` or an `origin.kind` but human. Lines with `isSidechain` are a
-subagent's, also in `SESSION/subagents/agent-*.jsonl`: their edits and commits count. A session that was resumed or
-forked may repeat lines of another, with their `uuid`; `forkedFrom.sessionId` names it.
+No person typed what has `isMeta`, `isCompactSummary` or an `origin.kind` but human. A subagent's lines have
+`isSidechain` and lie in `SESSION/subagents/agent-*.jsonl` too: their edits and commits count. A session that was
+resumed or forked may repeat the lines of another, with their `uuid`; `forkedFrom.sessionId` names it.
 """
 
 from __future__ import annotations
@@ -28,31 +28,25 @@ NOT_TYPED = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isSidec
 
 
 def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
-    seen: set[str] = set()
+    seen: set[str] = set()  # in the transcripts before
     for file in files:
-        if file.parent.name != "subagents" and not file.name.startswith("agent-"):
-            yield _session(file, seen, skipped)
-
-
-def _session(file: Path, seen: set[str], skipped: Skipped) -> Session:
-    """The session of a transcript. `seen` are the `uuid` of the lines of others, which it may repeat."""
-    session = Session(file.stem, "Claude Code", file)
-    own: dict[str, None] = {}
-    titles: dict[str, str] = {}
-    for part in (file, *sorted((file.parent / file.stem / "subagents").glob("agent-*.jsonl"))):
-        for number, line in json_lines(part, skipped):
-            uuid, first = text_of(line.get("uuid")), text_of(dig(line, "forkedFrom", "sessionId"))
-            if title := text_of(line.get("customTitle") or line.get("aiTitle") or line.get("summary")):
-                titles[text_of(line.get("leafUuid") or line.get("type"))] = title
-            elif uuid not in seen and uuid not in own and not (first and file.with_stem(first).exists()):
-                _line(session, number, line)
-                own |= {uuid: None} if uuid else {}
-    session.title = next(filter(None, map(titles.get, ("custom-title", "ai-title", *reversed(own)))), "")
-    session.events = [event for event in session.events if event.line or event.kind == "edited" or event.commit]
-    if any(not event.line for event in session.events):
-        session.events.sort(key=lambda event: event.at)
-    seen.update(own)
-    return session
+        session = Session(file.stem, "Claude Code", file)
+        own: dict[str, None] = {}
+        titles: dict[str, str] = {}
+        for part in (file, *sorted(file.with_suffix("").glob("subagents/*.jsonl"))):
+            for number, line in json_lines(part, skipped):
+                uuid, first = text_of(line.get("uuid")), text_of(dig(line, "forkedFrom", "sessionId"))
+                if title := text_of(line.get("customTitle") or line.get("aiTitle") or line.get("summary")):
+                    titles[text_of(line.get("leafUuid") or line.get("type"))] = title
+                elif uuid not in seen and uuid not in own and not (first and file.with_stem(first).exists()):
+                    _line(session, number, line)
+                    own |= {uuid: None} if uuid else {}
+        session.title = next(filter(None, map(titles.get, ("custom-title", "ai-title", *reversed(own)))), "")
+        session.events = [event for event in session.events if event.line or event.kind == "edited" or event.commit]
+        if any(not event.line for event in session.events):
+            session.events.sort(key=lambda event: event.at)
+        seen.update(own)
+        yield session
 
 
 def _line(session: Session, number: int, line: dict[str, Any]) -> None:
@@ -78,5 +72,5 @@ def _line(session: Session, number: int, line: dict[str, Any]) -> None:
         session.add("asked", number, text_of(content))
 
 
-READER = Transcripts("CLAUDE_CONFIG_DIR", ".claude", ("projects",), ("*.jsonl",), _sessions)
+READER = Transcripts("CLAUDE_CONFIG_DIR", ".claude", ("projects",), ("*-*-*-*-*.jsonl",), _sessions)
 find, read, sessions = READER.find, READER.read, READER.sessions

@@ -3,15 +3,15 @@
 
 A line is `{"timestamp", "type", "payload"}`; before autumn 2025 it was a payload alone. What is read of the payload:
 
-| type, its `type` | keys |
+| its `type` | keys |
 |---|---|
-| session_meta | id, cwd, git.branch; `source.subagent`: another session began it. A fork repeats its parent's |
-| response_item, message | role, content; of a user also what Codex puts before a prompt |
-| response_item, function_call, custom_tool_call, local_shell_call | call_id, name, arguments (JSON), input, action |
-| response_item, ..._output | call_id, output: a text, texts, or JSON with `output` and `metadata.exit_code` |
-| event_msg, user_message, thread_name_updated | message; thread_name |
-| event_msg, item_completed (since 2026) | item: UserMessage, or CommandExecution (id, command, exit_code, |
-| | aggregated_output), whose id is the call's, or its own where a script of the model's ran it |
+| none, in the first line | id, cwd, git.branch; `source.subagent` where another session began it |
+| message | role, content; of a user also what Codex puts before a prompt |
+| user_message, thread_name_updated | message; thread_name |
+| function_call, custom_tool_call, local_shell_call | call_id, name, arguments (JSON), input, action |
+| ..._output | call_id, output: a text, texts, or JSON with `output` and `metadata.exit_code` |
+| item_completed (since 2026) | item: UserMessage (content), CommandExecution (id, command, exit_code, |
+| | aggregated_output), whose id is that of the call, or its own where a script of the model's ran it |
 """
 
 from __future__ import annotations

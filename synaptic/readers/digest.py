@@ -25,8 +25,8 @@ from .session import PATTERNS, TABLE, Event, Session
 PART_CHARS, HEAD_CHARS = 6000, 300
 """Characters of a part, and of these what is kept free for its first line."""
 TITLE_CHARS, ASKED_CHARS, SAID_CHARS, LINE_CHARS = 80, 700, 1100, 150
-COMMANDS, FILES, FILES_OF_PART = 8, 12, 100
-"""Commands and files that a turn names, of the others it says how many; and files that an entry keeps."""
+COMMANDS, FILES = 8, 12
+"""Commands and files that a turn names. Of the others it says how many."""
 READ_CHARS = 20_000
 """What stands further back in a text is left out before secrets are looked for: it is not shown either."""
 
@@ -94,7 +94,7 @@ def digest(session: Session) -> Iterator[Record]:
             type="progress",
             folder=session.folder or None,
             branch=branch or None,
-            files=tuple(dict.fromkeys(event.text for event in events if event.kind == "edited"))[:FILES_OF_PART],
+            files=tuple(dict.fromkeys(event.text for event in events if event.kind == "edited"))[:100],
             growing=True,
             until=until,
             lines=(events[0].line, max(event.line for event in events)),

@@ -130,27 +130,25 @@ def events(source: str, place: Path, key: str, lines: tuple[int, int]) -> list[E
 
 
 def json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Number and value of each line that is a JSON object.
+    """Number and value of each line that is a JSON object; the whole of a `.json` is line 1.
 
-    The whole of a `.json` is line 1. `skipped` is told of damage; a torn last line is a session that goes on.
+    `skipped` is told of damage, but for a torn last line, which is a session that goes on.
     """
     import zstandard  # 20 ms
 
-    number = 1
+    number = 0
     try:
         with io.BufferedReader(zstandard.open(path)) if path.suffix == ".zst" else path.open("rb") as file:
             while line := file.read() if path.suffix == ".json" else file.readline(LONGEST_LINE):
-                ended = line.endswith(b"\n") or path.suffix == ".json"
-                if line.strip():
-                    try:
-                        value = json.loads(line.decode("utf-8", "replace"))
-                    except (ValueError, RecursionError):
-                        value = None
-                        if ended:
-                            skipped(f"{path.name}:{number}", f"it is no JSON, or longer than {LONGEST_LINE >> 20} MB")
-                    if isinstance(value, dict):
-                        yield number, value
-                number += ended
+                number += 1
+                try:
+                    value = json.loads(line.decode("utf-8", "replace")) if line.strip() else None
+                except (ValueError, RecursionError):
+                    value = None
+                    if line.endswith(b"\n"):
+                        skipped(f"{path.name}:{number}", f"it is no JSON, or longer than {LONGEST_LINE >> 20} MB")
+                if isinstance(value, dict):
+                    yield number, value
     except (OSError, zstandard.ZstdError) as error:
         skipped(path.name, str(error))
 

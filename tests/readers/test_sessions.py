@@ -34,7 +34,7 @@ def result(id, text, failed=False):
     return user([{"type": "tool_result", "tool_use_id": id, "content": text, "is_error": failed}])
 
 
-def write(folder, lines, name="11111111-aaaa.jsonl"):
+def write(folder, lines, name="11111111-a-a-a-a.jsonl"):
     """A transcript of Claude Code with these lines; what is bytes is written as it is."""
     path = folder / "project" / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -119,7 +119,7 @@ def test_nothing_is_told_of_a_session_in_which_no_person_asked(tmp_path):
             [b""],
         ]
     ):
-        assert read(write(tmp_path, lines, f"{number}.jsonl")) == ([], [])
+        assert read(write(tmp_path, lines, f"{number}-a-a-a-a.jsonl")) == ([], [])
 
 
 def test_a_forked_session_and_subagents_double_nothing(tmp_path):
@@ -130,9 +130,11 @@ def test_a_forked_session_and_subagents_double_nothing(tmp_path):
     ]
     write(tmp_path, [*first, *({**line, "uuid": f"s{n}"} for n, line in enumerate(aside))])
     write(
-        tmp_path, [{**line, "uuid": f"a{n}"} for n, line in enumerate(aside)], "11111111-aaaa/subagents/agent-1.jsonl"
+        tmp_path,
+        [{**line, "uuid": f"a{n}"} for n, line in enumerate(aside)],
+        "11111111-a-a-a-a/subagents/agent-1.jsonl",
     )
-    write(tmp_path, [*first, user("Now the tests."), agent(said("Tested."))], "22222222-bbbb.jsonl")
+    write(tmp_path, [*first, user("Now the tests."), agent(said("Tested."))], "22222222-b-b-b-b.jsonl")
     records, _ = read(tmp_path)
     assert [record.text.count("> ") for record in records] == [2, 1]
     assert records[0].files == ("b.py",) and "Find callers" not in records[0].text
@@ -149,7 +151,7 @@ def test_a_torn_last_line_is_silent_and_other_damage_is_told(tmp_path):
         b'{"type": "us',
     ]
     (record,), skipped = read(write(tmp_path, lines))
-    assert "So." in record.text and [where for where, _ in skipped] == ["11111111-aaaa.jsonl:2"]
+    assert "So." in record.text and [where for where, _ in skipped] == ["11111111-a-a-a-a.jsonl:2"]
     with pytest.raises(InvalidArgument, match="holds no transcript"):
         read(tmp_path, "codex")
 
