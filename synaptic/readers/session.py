@@ -51,7 +51,6 @@ class Session:
 
     key: str
     client: str
-    path: Path
     folder: str = ""
     title: str = ""
     branch: str = ""
@@ -61,15 +60,19 @@ class Session:
 
     def when(self, value: object) -> None:
         """Sets the time of the next events: ISO 8601, or milliseconds since 1970. Anything else changes nothing."""
-        with suppress(ValueError, TypeError, OverflowError, OSError):
-            at = datetime.fromisoformat(value) if isinstance(value, str) else datetime.fromtimestamp(value / 1000, UTC)  # type: ignore[operator]
-            self.at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        with suppress(ValueError, OverflowError, OSError):
+            at = (
+                datetime.fromtimestamp(value / 1000, UTC)
+                if isinstance(value, int)
+                else datetime.fromisoformat(text_of(value))
+            )
+            self.at = (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone()
 
     def add(self, kind: Kind, line: int, text: str) -> list[Event]:
         """Adds an event, but not what a program put among the words of a person, and nothing said twice on end."""
         root = _root(self.folder)
         if kind == "asked":
-            text = PATTERNS["injected"].sub("", text)
+            text = PATTERNS["quoted"].sub(r"\1", PATTERNS["injected"].sub("", text).strip())
         elif kind == "edited" and text:
             text = os.path.normpath(Path(self.folder, text)).removeprefix(f"{root}/")
         text = text.strip().removeprefix(f"cd {root} && ")
@@ -109,15 +112,16 @@ class Session:
                 event.error = next(filter(PATTERNS["error"].search, lines), "failed" if status is None else "")
                 if event.kind == "edited" or PATTERNS["refused"].search(output[:400]):
                     event.text = ""
-            elif "commit" in event.text and (match := PATTERNS["committed"].search(output)):
-                event.commit = f"{match[2]} ({match[1][:10]})"
+            elif match := PATTERNS["commits"].search(event.text):
+                made = PATTERNS["committed"].search(output)
+                event.commit = f"{made[2]} ({made[1][:10]})" if made else match[2] or ""
 
 
 @cache
 def _root(folder: str) -> str:
     """The checkout around a folder, or the folder itself."""
     here = Path(folder or "/")
-    return str(next((place for place in (here, *here.parents) if (place / ".git").exists()), here))
+    return str(next((place for place in (here, *here.parents) if os.path.lexists(place / ".git")), here))
 
 
 def events(source: str, place: Path, key: str, lines: tuple[int, int]) -> list[Event]:
