@@ -29,7 +29,7 @@ from .session import Session, dig, json_lines, text_of
 
 def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
     for file in files:
-        session = Session("", "Codex", file)
+        session = Session("", "Codex")
         for number, line in json_lines(file, skipped):
             session.when(line.get("timestamp"))
             payload = line["payload"] if isinstance(line.get("payload"), dict) else line
@@ -38,6 +38,9 @@ def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
                     break
                 session.key, session.folder = text_of(payload.get("id")), text_of(payload.get("cwd"))
                 session.branch = text_of(dig(payload, "git", "branch"))
+            elif line.get("type") == "compacted" and session.events:
+                made = session.events[-1].text in text_of(payload.get("message"))  # the summary, for the model alone
+                session.events = session.events[:-1] if made else session.events
             _payload(session, number, payload)
         if session.key:
             yield session

@@ -32,10 +32,10 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 
 def _conversation(talk: Any, *_: object) -> Iterator[Record]:
     if "chat_messages" in talk:
-        session = Session(talk["uuid"], "Claude.ai", Path(), title=talk.get("name") or "")
+        session = Session(talk["uuid"], "Claude.ai", title=talk.get("name") or "")
         said = _claude(talk)
     else:
-        session = Session(talk.get("conversation_id") or talk["id"], "ChatGPT", Path(), title=talk.get("title") or "")
+        session = Session(talk.get("conversation_id") or talk["id"], "ChatGPT", title=talk.get("title") or "")
         said = _chatgpt(talk)
     for number, (at, is_person, text) in enumerate(said, 1):
         session.when(at)

@@ -83,12 +83,14 @@ def digest(session: Session) -> Iterator[Record]:
     for number, part in enumerate(parts, start=1):
         events = [event for turn in part for event in turn.events]
         branch, until = part[-1].events[0].branch, max(event.at for event in events)
-        where = _code(Path(session.folder).name) + (f" on {_code(branch)}" if branch else "")
-        begun, ended = (f"{at.astimezone():%Y-%m-%d %H:%M}" for at in (events[0].at, until))
+        where = "".join(
+            f" {at} {_code(name)}" for at, name in (("in", Path(session.folder).name), ("on", branch)) if name
+        )
+        begun, ended = (f"{at:%Y-%m-%d %H:%M}" for at in (events[0].at, until))
         when = f"{begun} to {ended.removeprefix(begun[:11])}"
         yield Record(
             key=session.key if number == 1 else f"{session.key}/{number}",
-            text="\n\n".join([f"{session.client} in {where}, {when}.", *(turn.text for turn in part)]),
+            text="\n\n".join([f"{session.client}{where}, {when}.", *(turn.text for turn in part)]),
             at=events[0].at,
             title=title if number == 1 else f"{title} ({number})",
             type="progress",
@@ -123,23 +125,28 @@ def _told(after: Sequence[Event], private: bytes) -> Iterator[str]:
 
     Of many commands those are told that failed and what was run after them, and of the others the last.
     """
-    said = next((event.text for event in reversed(after) if event.kind == "said"), "")
-    if reply := _markdown(_clean(said, private), SAID_CHARS):
+    said = [event.text for event in after if event.kind == "said"]
+    if said and len(said[-1]) < 40:  # "Done." alone says nothing
+        said[-2:] = ["\n\n".join(said[-2:])]
+    if reply := _markdown(_clean("".join(said[-1:]), private), SAID_CHARS):
         yield f"\n{reply}"
     yield ""
     if files := list(dict.fromkeys(_code(event.text) for event in after if event.kind == "edited")):
         yield f"- Edited: {', '.join(files[:FILES])}" + f" and {len(files) - FILES} more" * (len(files) > FILES)
-    ran = [event for event in after if event.kind == "ran" and not event.commit]
-    ran = [event for event in ran if not PATTERNS["looks"].match(event.text)]
+    ran = [event for event in after if event.kind == "ran" and not PATTERNS["looks"].match(event.text)]
+    ran = [event for event in ran if not (event.commit and event.text.startswith("git "))]
     failed = [bool(event.error) for event in ran]
     told = sorted(range(len(ran)), key=lambda n: (not any(failed[max(n - 1, 0) : n + 1]), -n))[:COMMANDS]
-    for event in (ran[number] for number in sorted(told)):
-        ended = "" if event.status is None else f", exit {event.status}"
-        error = f": {_code(_clean(event.error, private))}" if event.error else ""
-        yield f"- Ran: {_code(_clean(event.text, private))}{ended}{error}"
+    yield from dict.fromkeys(_run(ran[number], private) for number in sorted(told))
     if len(ran) > COMMANDS:
         yield f"- and {len(ran) - COMMANDS} more commands"
     yield from (f"- Committed: {_code(_clean(event.commit, private))}" for event in after if event.commit)
+
+
+def _run(event: Event, private: bytes) -> str:
+    ended = "" if event.status is None else f", exit {event.status}"
+    error = f": {_code(_clean(event.error, private))}" if event.error else ""
+    return f"- Ran: {_code(_clean(event.text, private))}{ended}{error}"
 
 
 def _clean(text: str, private: bytes) -> str:
@@ -161,7 +168,7 @@ def _markdown(text: str, limit: int) -> str:
 
 
 def _shortened(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 20].rpartition(' ')[0] or text[: limit - 20]} …"
+    return text if len(text) <= limit else f"{text[: limit - 2].rpartition(' ')[0] or text[: limit - 2]} …"
 
 
 def _code(text: str) -> str:

@@ -32,7 +32,7 @@ def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
     for file in files:
         head, messages = _replayed(file, skipped)
         if head.get("kind") != "subagent" and (key := text_of(head.get("sessionId"))):
-            session = Session(key, "Gemini CLI", file, _folder(file.parent.parent), text_of(head.get("summary")))
+            session = Session(key, "Gemini CLI", _folder(file.parent.parent), text_of(head.get("summary")))
             for number, message in messages:
                 _message(session, number, message)
             yield session
@@ -77,6 +77,7 @@ def _message(session: Session, number: int, message: Any) -> None:
             session.called(number, text_of(dig(call, "name")), dig(call, "args"), id)
             answers = [dig(result, "functionResponse", "response") for result in listed(dig(call, "result"))]
             output = "\n".join(text_of(answer) or text_of(dig(answer, "error")) for answer in answers)
+            output = output.replace("Output: ", "", 1)
             well = status == "success" and "Exit Code:" not in output[-400:]
             session.answered(id, output, status in ("error", "cancelled") or None, 0 if well else None)
         session.add("said", number, text_of(dig(message, "content")))

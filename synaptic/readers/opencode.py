@@ -31,7 +31,7 @@ def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
                 for row in db.execute("SELECT * FROM session WHERE parent_id IS NULL ORDER BY time_created, id"):
                     title = text_of(row["title"])
                     title = "" if title.startswith("New session - ") else title
-                    session = Session(row["id"], "OpenCode", file, text_of(row["directory"]), title=title)
+                    session = Session(row["id"], "OpenCode", text_of(row["directory"]), title)
                     _follow(session, db, skipped)
                     yield session
             except (sqlite3.OperationalError, IndexError) as error:

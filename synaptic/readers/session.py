@@ -51,7 +51,6 @@ class Session:
 
     key: str
     client: str
-    path: Path
     folder: str = ""
     title: str = ""
     branch: str = ""
@@ -61,23 +60,22 @@ class Session:
 
     def when(self, value: object) -> None:
         """Sets the time of the next events: ISO 8601, or milliseconds since 1970. Anything else changes nothing."""
-        with suppress(ValueError, TypeError, OverflowError, OSError):
-            at = datetime.fromisoformat(value) if isinstance(value, str) else datetime.fromtimestamp(value / 1000, UTC)  # type: ignore[operator]
-            self.at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        with suppress(ValueError, OverflowError, OSError):
+            if isinstance(value, int | float):
+                value = datetime.fromtimestamp(value / 1000, UTC).isoformat()
+            at = datetime.fromisoformat(text_of(value))
+            self.at = (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone()
 
-    def add(self, kind: Kind, line: int, text: str) -> list[Event]:
+    def add(self, kind: Kind, line: int, text: str) -> Event:
         """Adds an event, but not what a program put among the words of a person, and nothing said twice on end."""
-        root = _root(self.folder)
         if kind == "asked":
-            text = PATTERNS["injected"].sub("", text)
+            text = PATTERNS["quoted"].sub(r"\1", PATTERNS["injected"].sub("", text).strip())
         elif kind == "edited" and text:
-            text = os.path.normpath(Path(self.folder, text)).removeprefix(f"{root}/")
-        text = text.strip().removeprefix(f"cd {root} && ")
-        last = self.events[-1] if self.events else None
-        if not text or (last and kind in ("asked", "said") and (last.kind, last.text) == (kind, text)):
-            return []
-        self.events.append(Event(kind, line, self.at, text, self.branch))
-        return self.events[-1:]
+            text = os.path.normpath(Path(self.folder, text)).removeprefix(f"{_root(self.folder)}/")
+        event = Event(kind, line, self.at, text.strip().removeprefix(f"cd {_root(self.folder)} && "), self.branch)
+        last = [(event.kind, event.text) for event in self.events[-1:] if kind in ("asked", "said")]
+        self.events += [event] * bool(event.text and last != [(kind, event.text)])
+        return event
 
     def called(self, line: int, name: str, given: object, call: str) -> None:
         """A tool's call with what it was given: it runs a command, edits files, or does what is of no account."""
@@ -88,13 +86,12 @@ class Session:
         command = text_of(command)
         events = self.calls.setdefault(call, [])
         if "*** Begin Patch" in command:
-            for path in PATTERNS["patched"].findall(command):
-                events += self.add("edited", line, path)
+            events += [self.add("edited", line, path) for path in PATTERNS["patched"].findall(command)]
         elif name.lower() in TABLE["shells"]:
-            events += self.add("ran", line, command)
+            events.append(self.add("ran", line, command))
         elif name.lower() in TABLE["editors"]:
             path = next(filter(None, map(values.get, ("file_path", "filePath", "notebook_path"))), "")
-            events += self.add("edited", line, text_of(path))
+            events.append(self.add("edited", line, text_of(path)))
 
     def answered(self, call: str, output: str, failed: bool | None = None, status: object = None) -> None:
         """How a call ended. Where its status is not given, it is looked for at both ends of the output."""
@@ -109,15 +106,16 @@ class Session:
                 event.error = next(filter(PATTERNS["error"].search, lines), "failed" if status is None else "")
                 if event.kind == "edited" or PATTERNS["refused"].search(output[:400]):
                     event.text = ""
-            elif "commit" in event.text and (match := PATTERNS["committed"].search(output)):
-                event.commit = f"{match[2]} ({match[1][:10]})"
+            elif match := PATTERNS["commits"].search(event.text):
+                made = PATTERNS["committed"].search(output)
+                event.commit = f"{made[2]} ({made[1][:10]})" if made else match[2] or ""
 
 
 @cache
 def _root(folder: str) -> str:
     """The checkout around a folder, or the folder itself."""
     here = Path(folder or "/")
-    return str(next((place for place in (here, *here.parents) if (place / ".git").exists()), here))
+    return str(next((place for place in (here, *here.parents) if os.path.lexists(place / ".git")), here))
 
 
 def events(source: str, place: Path, key: str, lines: tuple[int, int]) -> list[Event]:
