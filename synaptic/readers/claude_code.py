@@ -30,11 +30,7 @@ NOT_TYPED = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isSidec
 def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
     seen: set[str] = set()  # in the transcripts before
     for file in files:
-<<<<<<< HEAD
-        session = Session(file.stem, "Claude Code", file)
-=======
         session = Session(file.stem, "Claude Code")
->>>>>>> sessions
         own: dict[str, None] = {}
         titles: dict[str, str] = {}
         for part in (file, *sorted(file.with_suffix("").glob("subagents/*.jsonl"))):
