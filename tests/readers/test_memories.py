@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from forks import ForkedHome as Home
 
 from synaptic.errors import InvalidArgument
 from synaptic.readers.record import Record, reader_of
@@ -268,3 +269,25 @@ def test_what_is_not_of_the_program_is_refused_with_the_next_step(source: str, t
         with pytest.raises(InvalidArgument, match=str(path)) as refused:
             Read(source, path)
         assert refused.value.hint.startswith("Name ")
+
+
+def test_imported_memories_link_to_each_other_are_searched_and_follow_their_source(home: Home, tmp_path: Path) -> None:
+    graph = put(tmp_path / "memory.jsonl", (DATA / "server-memory.jsonl").read_bytes())
+    database(tmp_path / "sqlite_vec.db", (DATA / "mcp-memory-service.sql").read_text())
+    database(tmp_path / "claude-mem.db", (DATA / "claude-mem.sql").read_text())
+    places = {"server-memory": graph, "basic-memory": DATA / "basic-memory"}
+    places |= {"mcp-memory-service": tmp_path / "sqlite_vec.db", "claude-mem": tmp_path}
+    assert [home.ask("import", source, str(place))["new"] for source, place in places.items()] == [3, 2, 2, 3]
+    assert [home.ask("import", source, str(place))["new"] for source, place in places.items()] == [0] * 4
+    linked = home.ask("links", "Ledger")
+    assert [link["title"] for link in linked["links"]] == ["Postgres 17"]
+    assert [link["title"] for link in linked["backlinks"]] == ["Ada"]
+    assert [link["title"] for link in home.ask("links", "We deploy from the release branch only.")["backlinks"]] == [
+        "A release needs two reviews."
+    ]
+    hits = home.ask("search", "washed beans", "--strategy", "lexical")["hits"]
+    assert hits[0]["title"] == "Coffee Bean Origins"
+    graph.write_text(graph.read_text().replace("Reviews every migration", "Reviews every release"))
+    assert home.ask("import", "server-memory", str(graph))["grown"] == 1
+    hits = home.ask("search", "reviews every release", "--strategy", "lexical")["hits"]
+    assert hits[0]["title"] == "Ada" and "release" in hits[0]["content"]
