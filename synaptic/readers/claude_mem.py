@@ -42,7 +42,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
                 text=text or title,
                 at=at,
                 title=title,
-                type=KINDS.get(kind, "note") if table == "observations" else "handoff",
+                type=KINDS.get(kind.lower(), "note") if table == "observations" else "handoff",
                 tags=tags_of(kind, *listed(row.get("concepts"))),
                 project=row.get("merged_into_project") or row.get("project"),
                 files=tuple(listed(row.get("files_modified") or row.get("files_edited"))),

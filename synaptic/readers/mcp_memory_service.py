@@ -56,7 +56,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
                 text=markdown(row["content"], links.get(key), fields=more),
                 at=at,
                 title=title_for(row["content"]),
-                type=KINDS.get(kind, "note"),
+                type=KINDS.get(kind.lower(), "note"),
                 tags=tags_of(kind, *tags),
                 project=str(metadata.get("project") or "") or next(iter(projects), None),
             )

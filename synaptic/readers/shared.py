@@ -50,8 +50,8 @@ def found(home: Path, environ: Mapping[str, str], names: Iterable[str], usual: I
 
 def tags_of(*names: str) -> tuple[str, ...]:
     """Tags of these names; `2026`, which has no letter, becomes `tag-2026`. A type of entries is none."""
-    slugs = (slug_tag(name) or slug_tag(f"tag-{name}") for name in names if name not in TYPES)
-    return unique(slug for slug in slugs if slug != "tag")
+    slugs = (slug_tag(name) or slug_tag(f"tag-{name}") for name in names)
+    return unique(slug for slug in slugs if slug not in ("tag", *TYPES))
 
 
 def moment(*values: Any) -> datetime | None:
@@ -84,9 +84,8 @@ def rows(path: Path, tables: Mapping[str, set[str]]) -> Iterator[tuple[str, dict
     """(table, row by column) of those tables that have these columns. Raises InvalidArgument if none has."""
     with sqlite_copy(path) as db:
         db.text_factory = lambda raw: raw.decode("utf-8", "replace")
-        there = [
-            name for name in tables if tables[name] <= {row[1] for row in db.execute(f"PRAGMA table_info({name})")}
-        ]
+        has = {name: {row[1] for row in db.execute(f"PRAGMA table_info({name})")} for name in tables}
+        there = [name for name in tables if tables[name] <= has[name]]
         if not there:
             raise InvalidArgument(f"{path} has no table {' or '.join(tables)}.", hint="Name the program's database.")
         for name in there:
@@ -128,7 +127,7 @@ def _note(path: Path, text: str) -> Record:
         text=markdown(text.strip() or title, fields=(field for field in front.fields if field[0] not in _SAID)),
         at=front.created_at or moment(deep.get("modified")) or datetime.fromtimestamp(path.stat().st_mtime, UTC),
         title=title or path.stem,
-        type=KINDS.get(deep.get("type", ""), "note"),
+        type=KINDS.get(deep.get("type", "").lower(), "note"),
         tags=tags_of(*front.tags, deep.get("type", "")),
         growing=True,
     )

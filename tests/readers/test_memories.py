@@ -70,8 +70,8 @@ def test_damaged_lines_of_server_memory_are_named_and_what_forks_write_is_read(t
             "observations": [{"content": "likes tea"}],
             "createdAt": 1.7e12,
         },
-        {"type": "entity", "name": "Bo", "entityType": "2026", "observations": "a sentence"},
-        {"type": "entity", "name": "Bo", "entityType": "decision", "observations": ["two\nlines", "a sentence"]},
+        {"type": "entity", "name": "Bo", "entityType": "Decision", "observations": "a sentence"},
+        {"type": "entity", "name": "Bo", "entityType": "2026", "observations": ["two\nlines", "a sentence"]},
         {"type": "relation", "from_id": 7, "to_id": "Bo", "relationType": "knows"},
         {"type": "relation", "from": "Ada", "to": "Bo", "relationType": "knows"},
         {"type": "relation", "from": "Nobody's", "to": "Bo"},
@@ -87,7 +87,7 @@ def test_damaged_lines_of_server_memory_are_named_and_what_forks_write_is_read(t
         datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC),
     )
     assert read["Bo"].text == "- a sentence\n- two\n  lines"
-    assert read["Bo"].tags == ("tag-2026",)
+    assert (read["Bo"].type, read["Bo"].tags) == ("decision", ("tag-2026",))
     assert read["Nobody's"].text == "- relates_to [[Bo]]"
 
 
