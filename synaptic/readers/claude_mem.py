@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from .record import Record, Skipped
-from .shared import KINDS, found, listed, markdown, moment, properties, rows, tags_of
+from .shared import KINDS, found, listed, markdown, moment, rows, tags_of
 
 
 def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
@@ -30,7 +30,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
             row.get("narrative") or row.get("text"),
             [f"- {fact}" for fact in listed(row.get("facts"))],
             *(f"**{name.replace('_', ' ').capitalize()}:** {row[name]}" for name in parts),
-            properties([("files_read", ", ".join(listed(row.get("files_read"))))]),
+            fields=[("files_read", ", ".join(listed(row.get("files_read"))))],
         )
         at, title = moment(row.get("created_at_epoch"), row.get("created_at")), row.get("title") or ""
         if not at or not (text or title):
@@ -42,7 +42,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
                 text=text or title,
                 at=at,
                 title=title,
-                type=KINDS.get(kind, "note") if table == "observations" else "handoff",
+                type=KINDS.get(kind.lower(), "note") if table == "observations" else "handoff",
                 tags=tags_of(kind, *listed(row.get("concepts"))),
                 project=row.get("merged_into_project") or row.get("project"),
                 files=tuple(listed(row.get("files_modified") or row.get("files_edited"))),

@@ -22,17 +22,16 @@ from .shared import found, notes
 
 _PLAIN = re.compile(r"[^a-zA-Z0-9]")
 _CWD = re.compile(r'"cwd":("(?:[^"\\]|\\.)+")')
-_LISTED = re.compile(r"\s*(?:#.*|[-*] \[[^\]]*\]\(([^)]+)\).*)?")
+_LISTED = re.compile(r"\s*(?:#.*|[-*] \[[^\]]*\]\(([^)]{1,200})\).*)?")
 
 
 def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
     claude = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
     named = found(home, environ, ["autoMemoryDirectory"], [], "*.md")
-    projects = [folder for folder in map(_folder, claude.glob("projects/*")) if folder]
-    files = [folder / name for folder in projects for name in ("CLAUDE.md", ".claude/CLAUDE.md")]
+    projects = (claude, *filter(None, map(_folder, claude.glob("projects/*"))))
+    files = (file for folder in projects for name in ("CLAUDE.md", ".claude/CLAUDE.md") for file in folder.glob(name))
     folders = (*claude.glob("projects/*/memory"), *claude.glob("agent-memory/*"))
-    usual = [folder for folder in folders if any(folder.rglob("*.md"))]
-    return sorted({*named, *usual, *(file for file in (claude / "CLAUDE.md", *files) if file.is_file())})
+    return sorted({*named, *files, *(folder for folder in folders if any(folder.rglob("*.md")))})
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..notes.header import title_for
 from .record import Record, Skipped
-from .shared import KINDS, found, listed, markdown, moment, properties, rows, tags_of
+from .shared import KINDS, found, listed, markdown, moment, rows, tags_of
 
 _NAMES = ("MCP_MEMORY_SQLITE_PATH", "MCP_MEMORY_SQLITEVEC_PATH", "MCP_MEMORY_BASE_DIR")
 _FOLDERS = (".local/share/mcp-memory", "Library/Application Support/mcp-memory", "AppData/Local/mcp-memory")
@@ -48,15 +48,15 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
             metadata.update(json.loads(row["metadata"]))
         kind, tags = str(row.get("memory_type") or ""), [tag for tag in listed(row.get("tags")) if tag != "untagged"]
         projects = [tag.partition(":")[2] for tag in tags if tag.startswith(("proj:", "project:"))]
-        more = properties(field for field in metadata.items() if not field[0].startswith(_COUNTERS))
+        more = (field for field in metadata.items() if not field[0].startswith(_COUNTERS))
         at = moment(row.get("created_at"), row.get("created_at_iso"), row.get("updated_at"))
         if at and row["content"]:
             yield Record(
                 key=key,
-                text=markdown(row["content"], links.get(key), more),
+                text=markdown(row["content"], links.get(key), fields=more),
                 at=at,
                 title=title_for(row["content"]),
-                type=KINDS.get(kind, "note"),
+                type=KINDS.get(kind.lower(), "note"),
                 tags=tags_of(kind, *tags),
                 project=str(metadata.get("project") or "") or next(iter(projects), None),
             )

@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 from .record import Record, Skipped
 from .shared import found, notes
 
+_PARTS = ("memory", "memory.md", "user.md", "dreams.md")
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)(?:-((?:[01]\d|2[0-3])[0-5]\d))?(?:-(.+))?")
 _SESSION = re.compile(r"Session: (\S+ \S+) (\S+)")
 _MARKER = re.compile(r"<!-- openclaw:.*?-->\n?", re.DOTALL)
@@ -27,15 +28,13 @@ def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
-    names = ("memory", "memory.md", "user.md", "dreams.md")
-    parts = [part for part in sorted(path.glob("*")) if part.name.lower() in names]
-    for place in parts or [path]:
-        for file, record in notes(place, skipped):
-            at, title = record.at, record.title
+    within = [part.name for part in path.glob("*") if part.name.lower() in _PARTS]
+    for file, record in notes(path, skipped, within):
+        at, title = record.at, record.title
+        with suppress(ValueError, KeyError):
             if day := _DAY.fullmatch(file.stem):
-                at = datetime.strptime(day[1] + (day[2] or "0000"), "%Y-%m-%d%H%M")
                 title = day[3].replace("-", " ") if day[3] and title == file.stem else title
+                at = datetime.strptime(day[1] + (day[2] or "0000"), "%Y-%m-%d%H%M")
             if session := _SESSION.fullmatch(title):
-                with suppress(ValueError, KeyError):
-                    at = datetime.fromisoformat(session[1]).replace(tzinfo=ZoneInfo(session[2]))
-            yield replace(record, at=at, title=title, text=_MARKER.sub("", record.text).strip())
+                at = datetime.fromisoformat(session[1]).replace(tzinfo=ZoneInfo(session[2]))
+        yield replace(record, at=at, title=title, text=_MARKER.sub("", record.text).strip())

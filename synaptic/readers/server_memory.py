@@ -67,7 +67,7 @@ def _record(name: str, same: list[dict[str, Any]], links: list[str], changed: fl
         text=markdown(["- " + text.strip().replace("\n", "\n  ") for text in said], links) or name,
         at=moment(*(item.get("createdAt") for item in same)) or datetime.fromtimestamp(changed, UTC),
         title=name,
-        type=KINDS.get(kinds[0], "note") if kinds else "note",
+        type=KINDS.get(kinds[0].lower(), "note") if kinds else "note",
         tags=tags_of(*kinds),
         growing=True,
     )

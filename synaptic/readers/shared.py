@@ -30,15 +30,14 @@ _SETTINGS = tuple(
     ".config/Claude/claude_desktop_config.json */*/Claude/claude_desktop_config.json".split()
 )
 _H1 = re.compile(r"\s*#[ \t]+(\S[^\n]*?)[ \t#]*(?:\n\s*|\Z)")
-_KIND = re.compile(r"^[ \t]*type:[ \t]*[\"']?([\w-]+)", re.MULTILINE)
+_DEEP = re.compile(r"^[ \t]*(type|name|modified):[ \t]*[\"']?([^\n]*?)[ \t\"']*$", re.MULTILINE)
+"""Keys at any depth, as in Claude Code's `metadata`, and of front matter that is no YAML."""
+_SAID = frozenset("title name type tags tag date created modified originsessionid".split())
 
 
 def found(home: Path, environ: Mapping[str, str], names: Iterable[str], usual: Iterable[str], holds: str) -> list[Path]:
-    """The files that are named, and the folders in which a file `holds` is.
-
-    `names` are keys of the environment and of the settings in which clients keep what they give to their servers;
-    `usual` are places below the home folder.
-    """
+    """The files, and the folders with a file `holds`, that are at `usual` places below the home folder, or that these
+    variables name in the environment or in the settings where clients keep what they give to their servers."""
     said = [environ.get(name, "") for name in names]
     key = re.compile(rf'\b(?:{"|".join(names)})"?\s*:\s*("[^"\n]+")')
     for file in (file for pattern in _SETTINGS for file in home.glob(pattern)):
@@ -51,64 +50,57 @@ def found(home: Path, environ: Mapping[str, str], names: Iterable[str], usual: I
 
 def tags_of(*names: str) -> tuple[str, ...]:
     """Tags of these names; `2026`, which has no letter, becomes `tag-2026`. A type of entries is none."""
-    slugs = (slug_tag(name) or slug_tag(f"tag-{name}") for name in names if name not in TYPES)
-    return unique(slug for slug in slugs if slug != "tag")
+    slugs = (slug_tag(name) or slug_tag(f"tag-{name}") for name in names)
+    return unique(slug for slug in slugs if slug not in ("tag", *TYPES))
 
 
-def moment(*values: object) -> datetime | None:
+def moment(*values: Any) -> datetime | None:
     """The first moment among `values`: seconds or milliseconds since 1970, or ISO text, which is UTC without a zone."""
-    for value in values:
-        with suppress(ValueError, OverflowError, OSError):
-            if isinstance(value, int | float) and value > 0:
+    for value in filter(None, values):
+        with suppress(ValueError, TypeError, OverflowError, OSError):
+            if isinstance(value, int | float):
                 return datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
-            if isinstance(value, str):
-                at = datetime.fromisoformat(value.strip())
-                return at if at.tzinfo else at.replace(tzinfo=UTC)
+            at = datetime.fromisoformat(value)
+            return at if at.tzinfo else at.replace(tzinfo=UTC)
     return None
 
 
-def listed(value: object) -> list[str]:
-    """The items of a JSON list, or of words between commas."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            value = str(value).split(",")
-    return [str(item).strip() for item in value if item] if isinstance(value, list) else []
+def listed(value: Any) -> list[str]:
+    """The items of a JSON list, or the words between commas."""
+    items = value.split(",") if isinstance(value, str) else []
+    with suppress(ValueError, TypeError):
+        items = list(json.loads(value))
+    return [str(item).strip() for item in items if item]
 
 
-def properties(fields: Iterable[tuple[str, object]]) -> list[str]:
-    """A line `name:: value` for each field that says something: fields of an entry can be searched."""
+def markdown(*parts: str | list[str] | None, fields: Iterable[tuple[str, object]] = ()) -> str:
+    """Paragraphs, of which a list gives lines, then a line `name:: value` for each field; what is empty is left out."""
     said = ((name, value if isinstance(value, str) else json.dumps(value)) for name, value in fields if value)
-    return [f"{name}:: {' '.join(value.split())}" for name, value in said]
-
-
-def markdown(*parts: str | list[str] | None) -> str:
-    """The paragraphs that say something; a list gives lines."""
-    return "\n\n".join("\n".join(part) if isinstance(part, list) else part for part in parts if part)
+    last = [f"{name}:: {' '.join(value.split())}" for name, value in said]
+    return "\n\n".join("\n".join(part) if isinstance(part, list) else part for part in (*parts, last) if part)
 
 
 def rows(path: Path, tables: Mapping[str, set[str]]) -> Iterator[tuple[str, dict[str, Any]]]:
     """(table, row by column) of those tables that have these columns. Raises InvalidArgument if none has."""
     with sqlite_copy(path) as db:
         db.text_factory = lambda raw: raw.decode("utf-8", "replace")
-        there = [
-            name for name in tables if tables[name] <= {row[1] for row in db.execute(f"PRAGMA table_info({name})")}
-        ]
+        has = {name: {row[1] for row in db.execute(f"PRAGMA table_info({name})")} for name in tables}
+        there = [name for name in tables if tables[name] <= has[name]]
         if not there:
             raise InvalidArgument(f"{path} has no table {' or '.join(tables)}.", hint="Name the program's database.")
         for name in there:
             yield from ((name, dict(row)) for row in db.execute(f"SELECT * FROM {name}"))
 
 
-def notes(path: Path, skipped: Skipped) -> Iterator[tuple[Path, Record]]:
-    """The Markdown files below a folder, or the one of this name, each as a record; none that is hidden.
+def notes(path: Path, skipped: Skipped, within: Iterable[str] = ()) -> Iterator[tuple[Path, Record]]:
+    """The Markdown files below a folder, or below its parts `within`, or the one of this name, each as a record.
 
-    Its title is `title` or `name` of its front matter, its H1 or the file's name; `type` is its kind. Other keys of the
-    front matter become properties. Its time is the front matter's, or when the file last changed.
+    What is hidden is left out. A record's title is `title` or `name` of the front matter, the H1 or the file's name;
+    `type` is its kind. Other keys become fields. Its time is the front matter's, or when the file last changed.
     """
     files = [path] if path.suffix == ".md" and path.is_file() else sorted(path.rglob("*.md"))
     files = [file for file in files if not any(part.startswith(".") for part in file.relative_to(path).parts)]
+    files = [file for file in files if not within or file.relative_to(path).parts[0] in within]
     if not files:
         raise InvalidArgument(f"{path} holds no Markdown files.", hint="Name the folder that does, or one file.")
     for file in files:
@@ -119,23 +111,23 @@ def notes(path: Path, skipped: Skipped) -> Iterator[tuple[Path, Record]]:
 
 
 def _note(path: Path, text: str) -> Record:
-    front, head = FrontMatter(), ""
+    block = front_matter_end(text, 0)
+    head, front = (text[block[0] : block[1]] if block else ""), None
     with suppress(yaml.YAMLError):
-        if (block := front_matter_end(text, 0)) and (read := read_front_matter(text[block[0] : block[1]])):
-            front, head, text = read, text[block[0] : block[1]], text[block[2] :]
-    title = front.title or dict(front.fields).get("name", "")
+        front = read_front_matter(head)
+    text = text[block[2] :] if block and front else text
+    deep, front = dict(_DEEP.findall(head)), front or FrontMatter()
+    title = front.title or deep.get("name", "")
     if (h1 := _H1.match(text)) and h1[1] == (title or h1[1]):
         title, text = h1[1], text[h1.end() :]
     if not text.strip() and not title:
         raise ValueError("it is empty")
-    kind = (_KIND.findall(head) or [""])[-1]
-    said = ("title", "name", "type", "tags", "tag", "date", "created")
     return Record(
         key=path.absolute().as_posix(),
-        text=markdown(text.strip() or title, properties(field for field in front.fields if field[0] not in said)),
-        at=front.created_at or datetime.fromtimestamp(path.stat().st_mtime, UTC),
+        text=markdown(text.strip() or title, fields=(field for field in front.fields if field[0] not in _SAID)),
+        at=front.created_at or moment(deep.get("modified")) or datetime.fromtimestamp(path.stat().st_mtime, UTC),
         title=title or path.stem,
-        type=KINDS.get(kind, "note"),
-        tags=tags_of(*front.tags, kind),
+        type=KINDS.get(deep.get("type", "").lower(), "note"),
+        tags=tags_of(*front.tags, deep.get("type", "")),
         growing=True,
     )

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from forks import ForkedHome as Home
 
 from synaptic.errors import InvalidArgument
 from synaptic.readers.record import Record, reader_of
@@ -69,8 +70,8 @@ def test_damaged_lines_of_server_memory_are_named_and_what_forks_write_is_read(t
             "observations": [{"content": "likes tea"}],
             "createdAt": 1.7e12,
         },
-        {"type": "entity", "name": "Bo", "entityType": "2026", "observations": "a sentence"},
-        {"type": "entity", "name": "Bo", "entityType": "decision", "observations": ["two\nlines", "a sentence"]},
+        {"type": "entity", "name": "Bo", "entityType": "Decision", "observations": "a sentence"},
+        {"type": "entity", "name": "Bo", "entityType": "2026", "observations": ["two\nlines", "a sentence"]},
         {"type": "relation", "from_id": 7, "to_id": "Bo", "relationType": "knows"},
         {"type": "relation", "from": "Ada", "to": "Bo", "relationType": "knows"},
         {"type": "relation", "from": "Nobody's", "to": "Bo"},
@@ -86,7 +87,7 @@ def test_damaged_lines_of_server_memory_are_named_and_what_forks_write_is_read(t
         datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC),
     )
     assert read["Bo"].text == "- a sentence\n- two\n  lines"
-    assert read["Bo"].tags == ("tag-2026",)
+    assert (read["Bo"].type, read["Bo"].tags) == ("decision", ("tag-2026",))
     assert read["Nobody's"].text == "- relates_to [[Bo]]"
 
 
@@ -171,8 +172,10 @@ def test_claude_codes_notes_are_of_the_folder_that_their_folder_is_named_by(tmp_
     there = projects / str(here).replace("/", "-").replace("_", "-").replace(".", "-") / "memory"
     put(
         there / "feedback.md",
-        "---\nname: no-mocks\ndescription: Use a database\nmetadata:\n  type: feedback\n---\nNo mocks.\n",
+        "---\nname: no-mocks\ndescription: Use a database\nmetadata: \n  node_type: memory\n  type: feedback\n"
+        "  modified: 2026-07-30T07:40:18.191Z\n---\nNo mocks.\n",
     )
+    put(there / "torn.md", "---\nname: no YAML\ndescription: this: is none\ntype: user\n---\nLikes tea.\n")
     put(there / "MEMORY.md", "# Memory\n\n- [No mocks](feedback.md) — a real database\n")
     gone = projects / "-srv-old-app"
     put(gone / "one.jsonl", '{"type":"summary"}\n{"cwd":"/srv/old.app/web","type":"user"}\n')
@@ -188,7 +191,10 @@ def test_claude_codes_notes_are_of_the_folder_that_their_folder_is_named_by(tmp_
     read = {place: Read("claude-code-memory", place) for place in places}
     note = read[there]["no-mocks"]
     assert (note.folder, note.tags) == (str(here), ("feedback",))
+    assert note.at == datetime(2026, 7, 30, 7, 40, 18, 191000, tzinfo=UTC)
     assert note.text == "No mocks.\n\ndescription:: Use a database"
+    torn = read[there]["no YAML"]
+    assert (torn.tags, "this: is none" in torn.text, "Likes tea." in torn.text) == (("user",), True, True)
     assert [where for where, _ in read[there].skipped] == [str(there / "MEMORY.md")]
     known = read[gone / "memory"]["What we know"]
     assert (known.folder, known.text) == ("/srv/old.app", "- The port is 8080")
@@ -210,6 +216,8 @@ def test_the_days_of_openclaw_are_days(tmp_path: Path) -> None:
         "# Session: 2026-11-20 14:30:00 America/New_York\n\n- **Source**: telegram\n",
     )
     put(work / "memory" / ".dreams" / "state.md", "no memory")
+    put(work / "memory" / "2026-13-45.md", "No such day.\n")
+    put(work / "skills" / "tea.md", b"\xff")
     put(work / "DREAMS.md", "# Dream Diary\n\n<!-- openclaw:dreaming:diary:start -->\nTea again.\n")
     os.utime(work / "MEMORY.md", (1.7e9, 1.7e9))
     assert found("openclaw", tmp_path) == [work]
@@ -220,7 +228,9 @@ def test_the_days_of_openclaw_are_days(tmp_path: Path) -> None:
         "vendor pitch": "Pitch at noon.",
         "Session: 2026-11-20 14:30:00 America/New_York": "- **Source**: telegram",
         "Dream Diary": "Tea again.",
+        "2026-13-45": "No such day.",
     }
+    assert not read.skipped
     assert read["2026-11-21"].at == datetime(2026, 11, 21)
     assert read["vendor pitch"].at == datetime(2026, 11, 19)
     assert (
@@ -254,7 +264,30 @@ def test_what_is_not_of_the_program_is_refused_with_the_next_step(source: str, t
         tmp_path / "photos.db", "CREATE TABLE memories (id INTEGER, picture BLOB); CREATE TABLE observations (a);"
     )
     (tmp_path / "empty").mkdir()
-    for path in (tmp_path / "empty", put(tmp_path / "letter.txt", "Dear Ada"), stranger):
+    paths = [tmp_path / "empty", put(tmp_path / "letter.txt", "Dear Ada"), stranger]
+    for path in paths if source == "server-memory" else [*paths, put(tmp_path / "empty.db", "")]:
         with pytest.raises(InvalidArgument, match=str(path)) as refused:
             Read(source, path)
         assert refused.value.hint.startswith("Name ")
+
+
+def test_imported_memories_link_to_each_other_are_searched_and_follow_their_source(home: Home, tmp_path: Path) -> None:
+    graph = put(tmp_path / "memory.jsonl", (DATA / "server-memory.jsonl").read_bytes())
+    database(tmp_path / "sqlite_vec.db", (DATA / "mcp-memory-service.sql").read_text())
+    database(tmp_path / "claude-mem.db", (DATA / "claude-mem.sql").read_text())
+    places = {"server-memory": graph, "basic-memory": DATA / "basic-memory"}
+    places |= {"mcp-memory-service": tmp_path / "sqlite_vec.db", "claude-mem": tmp_path}
+    assert [home.ask("import", source, str(place))["new"] for source, place in places.items()] == [3, 2, 2, 3]
+    assert [home.ask("import", source, str(place))["new"] for source, place in places.items()] == [0] * 4
+    linked = home.ask("links", "Ledger")
+    assert [link["title"] for link in linked["links"]] == ["Postgres 17"]
+    assert [link["title"] for link in linked["backlinks"]] == ["Ada"]
+    assert [link["title"] for link in home.ask("links", "We deploy from the release branch only.")["backlinks"]] == [
+        "A release needs two reviews."
+    ]
+    hits = home.ask("search", "washed beans", "--strategy", "lexical")["hits"]
+    assert hits[0]["title"] == "Coffee Bean Origins"
+    graph.write_text(graph.read_text().replace("Reviews every migration", "Reviews every release"))
+    assert home.ask("import", "server-memory", str(graph))["grown"] == 1
+    hits = home.ask("search", "reviews every release", "--strategy", "lexical")["hits"]
+    assert hits[0]["title"] == "Ada" and "release" in hits[0]["content"]
