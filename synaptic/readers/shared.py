@@ -123,7 +123,7 @@ def _note(path: Path, text: str) -> Record:
     if not text.strip() and not title:
         raise ValueError("it is empty")
     return Record(
-        key=path.absolute().as_posix(),
+        key=next((value for name, value in front.fields if name == "permalink"), _from_home(path)),
         text=markdown(text.strip() or title, fields=(field for field in front.fields if field[0] not in _SAID)),
         at=front.created_at or moment(deep.get("modified")) or datetime.fromtimestamp(path.stat().st_mtime, UTC),
         title=title or path.stem,
@@ -131,3 +131,9 @@ def _note(path: Path, text: str) -> Record:
         tags=tags_of(*front.tags, deep.get("type", "")),
         growing=True,
     )
+
+
+def _from_home(path: Path) -> str:
+    """The path as it is called from the home folder, if it lies there: so it stays the same for another user name."""
+    place, home = path.absolute(), Path.home()
+    return (place.relative_to(home) if place.is_relative_to(home) else place).as_posix()

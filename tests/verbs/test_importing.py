@@ -130,7 +130,7 @@ def test_a_run_is_taken_back_but_for_what_was_used_since(home: Home, diary: Path
 
 def test_what_another_entry_names_is_not_taken_back(home: Home, diary: Path) -> None:
     run = home.ask("import", "jrnl", str(diary))["run"]
-    pump, valve, seedlings = (entry["id"] for entry in home.ask("find", "--order", "oldest")["entries"])
+    pump, valve, _ = (entry["id"] for entry in home.ask("find", "--order", "oldest")["entries"])
     home.ask("save", "A better valve.", "--supersedes", valve)
     home.ask("save", "See [[The seedlings]].")
     home.ask("save", "It went on.", "--parent", pump)
@@ -141,7 +141,7 @@ def test_a_bad_source_is_told_what_to_do(home: Home, tmp_path: Path) -> None:
     home.ask("init")
     for args in (["nothing"], ["jrnl", str(tmp_path / "nowhere")], ["jrnl"]):
         refused = home.run("import", *args, "--json")
-        assert refused.code == 2 and refused.json["error"]["hint"] or refused.json["error"]["valid"]
+        assert refused.code == 2 and (refused.json["error"]["hint"] or refused.json["error"]["valid"])
     (home.path / "config.toml").write_text('exclude_projects = ["Garden"]\n')
     path = tmp_path / "diary.json"
     write(path, TEXTS)
