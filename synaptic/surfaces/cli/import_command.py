@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from ...errors import InvalidArgument, one_of
+from ...errors import InvalidArgument, ModelError, one_of
 from ...models import SESSIONS
 from ...readers.record import IN_PLACE, READERS
 from ...verbs import importing
@@ -68,7 +69,9 @@ def run(
     in_step(ws, lambda _: None)
     text = f"Imported {done.entries:,}. `synaptic import --undo {done.run}` takes them back."
     answer(as_json, _plan_json(planned) | {"success": True, "run": done.run}, text)
-    embed_pending(ws, budget_s=None, progress=progress)
+    with suppress(ModelError):  # whoever searches is told
+        ws.embedder.load()
+        embed_pending(ws, budget_s=None, progress=progress)
     return 0
 
 
