@@ -121,7 +121,7 @@ def _turns(session: Session) -> Iterator[_Turn]:
         if request := _clean(shown(mask(data)).decode(), private):  # where all is private, what follows is as well
             lines = [f"> {line}".rstrip() for line in _markdown(request, ASKED_CHARS).splitlines()]
             text = "\n".join([*lines, *_told(events[start + 1 : end], private)]).rstrip()
-            proposed = list(proposals(request, events[start:end], partial(_clean, private=private)))
+            proposed = proposals(request, events[start:end], partial(_clean, private=private))
             yield _Turn(events[start:end], request, text, proposed)
 
 

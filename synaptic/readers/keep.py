@@ -23,11 +23,13 @@ SHORTEST, LONGEST, PASTED, CONTENT = 30, 320, 3_000, 4
 """Characters of a sentence, and those from which on a request is taken for pasted; words that say something."""
 
 
-def proposals(request: str, events: Iterable[Event], clean: Callable[[str], str]) -> Iterator[tuple[int, Record]]:
+def proposals(request: str, events: Iterable[Event], clean: Callable[[str], str]) -> list[tuple[int, Record]]:
     """What is worth keeping of a request and what followed it, and how much less than the best; by a key of its words.
 
-    `request` is without what is private or secret; `clean` takes it out of other texts.
+    `request` is without what is private or secret; `clean` takes it out of other texts. Of what the agent said the last
+    of a kind counts: it may have been wrong before.
     """
+    found: dict[object, tuple[int, Record]] = {}
     for event in (event for event in events if event.kind in ("asked", "said")):
         text = clean(event.text) if event.kind == "said" else request if len(request) < PASTED else ""
         for one, seen in _sentences(text):
@@ -36,8 +38,10 @@ def proposals(request: str, events: Iterable[Event], clean: Callable[[str], str]
                     words = " ".join(re.findall(r"\w+", one.lower()))
                     key = blake2b(words.encode(), digest_size=4).hexdigest()
                     type = cast(EntryType, name.partition("_")[0])
-                    yield worth, Record(key=key, text=one, at=event.at, type=type, lines=(event.line, event.line))
+                    record = Record(key=key, text=one, at=event.at, type=type, lines=(event.line, event.line))
+                    found[worth if event.kind == "said" else key] = worth, record
                     break
+    return list(found.values())
 
 
 def best(found: Iterable[tuple[int, Record]]) -> tuple[Record, ...]:
@@ -72,7 +76,7 @@ def _stands_alone(seen: str) -> bool:
 
 def _content(text: str) -> list[str]:
     """The words and codes of a text that say something."""
-    words = re.findall(rf"[^\W\d_][\w’'-]+|{CODE}", text.lower())
+    words = re.findall(rf"[^\W\d_][\w’'-]+|\d[\d.:]+|{CODE}", text.lower())
     return [word for word in words if word not in STOP_WORDS and word not in WORDS.empty]
 
 
