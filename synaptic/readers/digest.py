@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from ..notes.blocks import shown
 from ..notes.privacy import mask, mentions, reveals, unclosed_tags, without_private
 from ..notes.redaction import redact
 from ..notes.screening import visible_secrets
+from .keep import best, proposals
 from .record import Record, Skipped
 from .session import PATTERNS, TABLE, Event, Session
 
@@ -37,6 +39,7 @@ class _Turn(NamedTuple):
     events: list[Event]
     request: str
     text: str
+    proposed: list[tuple[int, Record]]
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,7 @@ def digest(session: Session) -> Iterator[Record]:
             growing=True,
             until=until,
             lines=(events[0].line, max(event.line for event in events)),
+            proposed=best(one for turn in part for one in turn.proposed),
         )
 
 
@@ -117,7 +121,8 @@ def _turns(session: Session) -> Iterator[_Turn]:
         if request := _clean(shown(mask(data)).decode(), private):  # where all is private, what follows is as well
             lines = [f"> {line}".rstrip() for line in _markdown(request, ASKED_CHARS).splitlines()]
             text = "\n".join([*lines, *_told(events[start + 1 : end], private)]).rstrip()
-            yield _Turn(events[start:end], request, text)
+            proposed = proposals(request, events[start:end], partial(_clean, private=private))
+            yield _Turn(events[start:end], request, text, proposed)
 
 
 def _told(after: Sequence[Event], private: bytes) -> Iterator[str]:

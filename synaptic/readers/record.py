@@ -38,7 +38,8 @@ class Record:
     and `folder` the one it was written in, of which the project is found where it has no name. `growing`: the source
     may say more of it later, as of a session that goes on; its entry follows until somebody edits it. `until` is when
     the last of it was written, and `lines` are the first and the last line of the source that it tells of. `pictures`
-    are (name, function that reads its bytes) of what the text shows as `![](attachments/NAME)`.
+    are (name, function that reads its bytes) of what the text shows as `![](attachments/NAME)`. `proposed` become
+    entries of their own when a person says so.
     """
 
     key: str
@@ -57,6 +58,7 @@ class Record:
     until: datetime | None = None
     lines: tuple[int, int] | None = None
     pictures: tuple[tuple[str, Callable[[], bytes]], ...] = ()
+    proposed: tuple[Record, ...] = ()
 
 
 class Reader(Protocol):

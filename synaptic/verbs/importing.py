@@ -40,6 +40,7 @@ from ..workspace.embed import Progress
 from ..workspace.rows import hash_of
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
+from . import inbox
 from .adopt import write_setting
 from .writing import clean_entry, delete, moment_of
 
@@ -67,6 +68,7 @@ class Plan:
 
     `known` are in the journal as they are, `edited` there and changed by somebody since, `deleted` were deleted or
     forgotten, `others` are of projects that were not asked for; `skipped` are (where, why) of what cannot be taken.
+    `proposed` has by their ids what entries leave in the inbox.
     """
 
     source: str
@@ -79,6 +81,7 @@ class Plan:
     others: int
     skipped: tuple[tuple[str, str], ...]
     pictures: Mapping[str, Callable[[], bytes]]
+    proposed: Mapping[str, tuple[Record, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +184,7 @@ def plan(
     forgotten, left = set(_forgotten(ws).read_text().split() if _forgotten(ws).exists() else ()), 0
     entries: dict[str, tuple[str, Entry]] = {}
     pictures: dict[str, Callable[[], bytes]] = {}
+    proposed: dict[str, tuple[Record, ...]] = {}
     for record in records():
         try:
             path, entry = maker.entry(record)
@@ -194,6 +198,7 @@ def plan(
         elif entry.date >= first:
             entries[entry.short_id] = path, entry
             pictures |= record.pictures
+            proposed[entry.short_id] = record.proposed
     latest = {piece.id.partition("-")[2]: piece.why for piece in ws.journal.trashed()}
     known = in_step(ws, lambda _: ws.index.standing(entries))
     absent = [part for part in entries if part not in known]
@@ -210,6 +215,7 @@ def plan(
         others=others,
         skipped=tuple(skipped),
         pictures=pictures,
+        proposed=proposed,
     )
 
 
@@ -220,6 +226,9 @@ def run(ws: Workspace, planned: Plan, progress: Progress | None = None) -> Done:
         name += "a"
     for picture, read in planned.pictures.items():
         ws.journal.put_file(f"attachments/{picture}", read)
+    for _, entry in (*planned.new, *planned.grown):
+        if proposed := planned.proposed[entry.short_id]:
+            inbox.file(ws, entry.id, proposed)
     new = sorted(planned.new, key=lambda item: item[0])
     blocks = [Block(e.id, path, _h1(e, path), proven_block(e).decode("utf-8", "surrogatepass")) for path, e in new]
     if blocks:

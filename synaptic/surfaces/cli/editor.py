@@ -55,8 +55,8 @@ def command_at(command: Sequence[str], path: Path, line: int | None) -> list[str
 
 
 @contextlib.contextmanager
-def composed() -> Iterator[str]:
-    """A context that gives the text a person wrote in the editor. If it fails, the text stays in its file.
+def composed(begin: str = "") -> Iterator[str]:
+    """A context that gives the text a person wrote in the editor, which shows `begin`. If it fails, the text stays.
 
     Raises InvalidArgument when there is no terminal or no editor.
     """
@@ -71,6 +71,7 @@ def composed() -> Iterator[str]:
     handle, name = tempfile.mkstemp(prefix="synaptic-", suffix=".md")
     os.close(handle)
     path = Path(name)
+    path.write_text(begin, encoding="utf-8")
     try:
         run([*command, name])
         yield path.read_text(encoding="utf-8", errors="replace")

@@ -14,7 +14,7 @@ import typer
 from ...errors import InvalidArgument, ModelError, one_of
 from ...models import SESSIONS
 from ...readers.record import IN_PLACE, READERS
-from ...verbs import importing
+from ...verbs import importing, inbox
 from ...workspace.embed import embed_pending
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
@@ -67,8 +67,11 @@ def run(
         return 0
     done = importing.run(ws, planned, progress)
     in_step(ws, lambda _: None)
+    waiting = len(inbox.inbox(ws))
     text = f"Imported {done.entries:,}. `synaptic import --undo {done.run}` takes them back."
-    answer(as_json, _plan_json(planned) | {"success": True, "run": done.run}, text)
+    text += f"
+Worth keeping, perhaps: {waiting:,}. `synaptic inbox` asks you." * bool(waiting)
+    answer(as_json, _plan_json(planned) | {"success": True, "run": done.run, "proposed": waiting}, text)
     with suppress(ModelError):  # whoever searches is told
         ws.embedder.load()
         embed_pending(ws, budget_s=None, progress=progress)

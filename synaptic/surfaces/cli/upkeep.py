@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,15 +14,15 @@ import typer
 from ...config import load_config
 from ...errors import InvalidArgument, SynapticError, check_range
 from ...language.query import MAX_LIMIT
-from ...verbs import browse, doctor, gitdriver, review, writing
+from ...verbs import browse, doctor, gitdriver, inbox, review, writing
 from ...workspace.embed import DEFAULT_RATE, language_notice
 from ...workspace.sync import in_step, rebuild
 from ...workspace.workspace import Workspace
 from .. import wire
 from ..arguments import agent
-from ..present import matter_text, outline
+from ..present import matter_text, outline, proposal_text
+from . import editor, terminal
 from . import flags as f
-from . import terminal
 from .program import app, command, open_home
 from .replies import answer, answer_receipt, screen_of, when_empty
 from .terminal import emit
@@ -100,31 +101,64 @@ def _review(ws: Workspace, as_json: bool, limit: int, project: Sequence[str] = (
             return answer_receipt(ws, "Deleted" if said in ("delete", "merge") else "Updated", receipt, as_json)
         return answer(as_json, {"success": True, "kept": key}, f"Kept {key}")
 
+    rows = [
+        (one.key, one.answers, matter_text(one), wire.matter_json(one)) for one in review.review(ws, project=project)
+    ]
+    _answered("review", "findings", rows, act, words, limit, as_json, "Nothing to review.")
+
+
+@command("inbox", f.PROPOSAL, f.IN_PROJECTS, f.LENGTH, f.AS_JSON)
+def _inbox(ws: Workspace, as_json: bool, limit: int, project: Sequence[str] = (), words: Sequence[str] = ()) -> None:
+    """List what agents' sessions say that you may want to keep.
+
+    On a terminal it asks, one sentence at a time. Nothing is saved by itself.
+
+    Example: synaptic inbox --project billing
+    """
+    waiting = inbox.inbox(ws, project=project)
+
+    def act(said: str, key: str) -> None:
+        edited = editor.composed(waiting[key][0].text) if said == "edit" and key in waiting else nullcontext("")
+        with edited as text:
+            receipt = inbox.answer(ws, said, key, text=text, by_person=not agent())
+        if receipt:
+            return answer_receipt(ws, "Kept", receipt, as_json)
+        return answer(as_json, {"success": True, "refused": key}, f"Refused {key}")
+
+    said = [wire.proposal_json(one, of) for one, of in waiting.values()]
+    rows = [(one["key"], inbox.ANSWERS, proposal_text(one), one) for one in said]
+    empty = "Nothing waits. `synaptic import` reads the sessions of your agents, and proposes what to keep of them."
+    _answered("inbox", "proposals", rows, act, words, limit, as_json, empty)
+
+
+def _answered(
+    command: str, name: str, rows: Sequence[tuple[str, Sequence[str], str, wire.Json]], act: Callable[[str, str], None],
+    words: Sequence[str], limit: int, as_json: bool, empty: str,
+) -> None:  # fmt: skip
+    """Does what `words` answer; else lists the rows (key, answers, text, JSON), or on a terminal asks for each."""
     if words and len(words) != 2:
-        raise InvalidArgument(f"review {' '.join(words)} is unknown.", valid=("review", "review ANSWER FINDING"))
+        raise InvalidArgument(f"{command} {' '.join(words)} is unknown.", valid=(command, f"{command} ANSWER KEY"))
     if words:
         return act(*words)
     check_range("limit", limit, 1, MAX_LIMIT)
-    found = review.review(ws, project=project)
-    shown, left = found[:limit], len(found) - limit
+    shown, left = rows[:limit], len(rows) - limit
     more = f"{left:,} more; `--limit {MAX_LIMIT}` shows more of them." if left > 0 else ""
     if as_json or not terminal.is_terminal(sys.stdin, sys.stdout):
-        text = "\n\n".join(matter_text(matter) for matter in shown)
-        data = {"total": len(found), "findings": [wire.matter_json(matter) for matter in shown]}
-        return answer(as_json, data, text or "Nothing to review.", [more] if more else [])
-    for matter in shown:
-        emit(matter_text(matter))
-        choices, said = (*matter.answers, "skip", "quit"), ""
+        data = {"total": len(rows), name: [row[-1] for row in shown]}
+        return answer(as_json, data, "\n\n".join(row[2] for row in shown) or empty, [more] if more else [])
+    for key, answers, text, _ in shown:
+        emit(text)
+        choices, said = (*answers, "skip", "quit"), ""
         while said not in choices:
             said = typer.prompt(f"One of {', '.join(choices)}", default="skip", err=True)
         if said == "quit":
             return None
         try:
             if said != "skip":
-                act(said, matter.key)
+                act(said, key)
         except SynapticError as error:  # an answer before may have deleted it
             terminal.say_error(error)
-    return terminal.say(more or "Nothing more to review.")
+    return terminal.say(more or ("That is all." if rows else empty))
 
 
 @command("import", f.SOURCE, f.PLACE, f.DRY_RUN, f.FROM_DATE, f.FOR_PROJECT, f.INTO, f.UNDO, f.YES, f.AS_JSON)
