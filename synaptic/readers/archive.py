@@ -81,7 +81,8 @@ def read_json(
                         yield from take(item, name, files)
                         taken = True
                     except Exception as error:  # whatever it lacks or has too much
-                        skipped(f"{name}, record {number}", f"it cannot be understood: {error!r}")
+                        why = f"it lacks {error}" if isinstance(error, KeyError) else f"it makes no sense: {error!r}"
+                        skipped(f"{name}, record {number}", why)
         except Exception as error:  # of the disk, the zip and ijson
             skipped(name, f"it is damaged after its record {number}: {error}")
     if not taken:

@@ -45,7 +45,7 @@ def _entry(entry: Any, name: str, files: dict[str, File]) -> list[Record]:
         body += f"\n\nlocation:: {place}"
     at = datetime.fromisoformat(entry["creationDate"]).astimezone()
     with suppress(ValueError, OSError, LookupError):  # else in the local zone
-        at = at.astimezone(ZoneInfo(entry["timeZone"]))
+        at = at.astimezone(ZoneInfo(entry["timeZone"])).replace(tzinfo=None)  # the day and hour that it was there
     return [
         Record(
             key=entry["uuid"],

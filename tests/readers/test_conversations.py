@@ -18,6 +18,7 @@ def test_a_conversation_is_what_a_person_saw(tmp_path: Path) -> None:
     bread = found["6740aaaa-0000-8000-9000-000000000001"]
     assert (bread.title, bread.type, bread.growing) == ("Collapsed sourdough", "reference", True)
     assert bread.at == datetime(2026, 11, 3, 8, 0, 0, 500_000, UTC)
+    assert bread.text.startswith("ChatGPT, 2026-11-03 ")
     for seen in ("> Why does my sourdough", "overproofed", "> And the crumb in this picture?", "Too dense"):
         assert seen in bread.text
     for unseen in ("You are ChatGPT", "baker", "discarded", "search(", "search results", "First thought"):
