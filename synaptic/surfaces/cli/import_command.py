@@ -69,8 +69,7 @@ def run(
     in_step(ws, lambda _: None)
     waiting = len(inbox.inbox(ws))
     text = f"Imported {done.entries:,}. `synaptic import --undo {done.run}` takes them back."
-    text += f"
-Worth keeping, perhaps: {waiting:,}. `synaptic inbox` asks you." * bool(waiting)
+    text += f"\nWorth keeping, perhaps: {waiting:,}. `synaptic inbox` asks you." * bool(waiting)
     answer(as_json, _plan_json(planned) | {"success": True, "run": done.run, "proposed": waiting}, text)
     with suppress(ModelError):  # whoever searches is told
         ws.embedder.load()
