@@ -5,16 +5,18 @@ from __future__ import annotations
 import base64
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date as calendar_day
 from datetime import timedelta
+from functools import partial
+from typing import TypeVar
 
 from ..errors import InvalidArgument, NotFound, SynapticError, check_range, one_of
 from ..index.rows import Position, instant
 from ..language.query import MAX_LIMIT, build_filters, read_date
-from ..models import ORDERS, Days, Facets, Figures, Filters, Latency, Listing, Order, SearchResult, Status
+from ..models import ORDERS, Days, Entry, Facets, Figures, Filters, Latency, Listing, Order, SearchResult, Status
 from ..notes.blocks import project_key
 from ..notes.marks import link_key
 from ..search.search import any_of_all, known_costs, of_asker, search
@@ -30,6 +32,9 @@ NEWEST = 10
 RECENT_POOL = 50
 OTHER_YEARS = 5
 """Entries that a day shows from the same day of other years."""
+EXPORTED = 500
+"""Entries that an export holds in memory."""
+Page = TypeVar("Page")
 
 
 def get(ws: Workspace, ids: Sequence[str]) -> Listing:
@@ -288,3 +293,25 @@ def _read_cursor(cursor: str, order: Order) -> tuple[str | None, bool, Position]
     if kind != order:
         raise InvalidArgument(f"The cursor belongs to the order {kind!r}, not {order!r}.", hint="Keep the order.")
     return str(own) if own else None, bool(rest), position
+
+
+def export(ws: Workspace, filters: Filters) -> Iterator[Entry]:
+    """The whole entries that pass, oldest first, without private passages; those too that arrive meanwhile."""
+    for page in _pages(ws, filters, partial(read_entries, ws)):
+        yield from page.values()
+
+
+def _pages(ws: Workspace, filters: Filters, read: Callable[[Sequence[int]], Page]) -> Iterator[Page]:
+    """What `read` makes of the rows of each EXPORTED entries."""
+    after: Position | None = None
+
+    def run(_: SyncReport) -> tuple[Page, Position | None]:
+        rowids = ws.index.listing(filters, order="oldest", limit=EXPORTED, after=after)[1]
+        last = ws.index.standings(rowids[-1:])
+        return read(rowids), last[rowids[-1]].position if rowids else None
+
+    while True:
+        page, after = in_step(ws, run)
+        if after is None:
+            return
+        yield page

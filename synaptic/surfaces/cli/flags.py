@@ -190,4 +190,7 @@ FOR_PROJECT = _texts(
 SESSION = _text("session", "ID", "The session, as its client names it, or the id of its digest.")
 INTO = _text("into", "FOLDER", "A folder of the journal for their day files; else they join the journal's own.")
 UNDO = _text("undo", "RUN", "Take an import back, by the name that it said.")
+TO_FILE = _argument(str | None, "to", "FILE", "A new file; left out, standard output.")
+AS_CSV = _switch("as_csv", "A table, for spreadsheets.", "--csv")
+AS_ROWS = _switch("as_json", "An array of objects, one a line.", "--json")
 SECRETS = _switch("secrets", "Look for passwords, tokens and keys.")
