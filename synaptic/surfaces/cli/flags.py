@@ -192,5 +192,6 @@ INTO = _text("into", "FOLDER", "A folder of the journal for their day files; els
 UNDO = _text("undo", "RUN", "Take an import back, by the name that it said.")
 TO_FILE = _argument(str | None, "to", "FILE", "A new file; left out, standard output.")
 AS_CSV = _switch("as_csv", "A table, for spreadsheets.", "--csv")
+AS_LANCE = _text("lance", "DIR", "Passages and vectors as a table in Lance format; needs synaptic-journal[lance].")
 AS_ROWS = _switch("as_json", "An array of objects, one a line.", "--json")
 SECRETS = _switch("secrets", "Look for passwords, tokens and keys.")

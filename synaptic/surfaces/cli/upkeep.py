@@ -214,27 +214,30 @@ def _model(ws: Workspace, as_json: bool, yes: bool, words: Sequence[str] = ()) -
 
 
 @command(
-    "export", f.TO_FILE, f.AS_ROWS, f.AS_CSV, f.IN_TYPES, f.IN_TAGS, f.IN_FILES, f.IN_PATHS, f.IN_PROJECTS, f.SINCE,
-    f.UNTIL, f.WHERE, f.MIN_IMPORTANCE
+    "export", f.TO_FILE, f.AS_ROWS, f.AS_CSV, f.AS_LANCE, f.IN_TYPES, f.IN_TAGS, f.IN_FILES, f.IN_PATHS, f.IN_PROJECTS,
+    f.SINCE, f.UNTIL, f.WHERE, f.MIN_IMPORTANCE
 )  # fmt: skip
-def _export(ws: Workspace, as_json: bool, as_csv: bool, to: str = "", **given: Any) -> None:
+def _export(ws: Workspace, as_json: bool, as_csv: bool, lance: str = "", to: str = "", **given: Any) -> None:
     """Write entries as rows for other programs, oldest first.
 
     Private passages are left out, superseded entries are not. No file is overwritten.
 
     Example: synaptic export --csv notes.csv --since 2026-01-01
     """
-    if as_json == as_csv:
-        raise InvalidArgument("export takes one form.", valid=("--json [FILE]", "--csv [FILE]"))
+    if as_json + as_csv + bool(lance) != 1 or (lance and to):
+        raise InvalidArgument("export takes one form.", valid=("--json [FILE]", "--csv [FILE]", "--lance DIR"))
     filters = replace(take_filters(given, ws.clock()), include_superseded=True)
+    if lance:
+        count = browse.export_lance(ws, filters, Path(lance).expanduser(), terminal.progress())
+        return terminal.say(f"{count:,} passages in {lance}")
     lines = (wire.json_rows if as_json else wire.csv_rows)(browse.export(ws, filters))
     if not to:
         for line in lines:
             emit(clean(line) if terminal.is_terminal(sys.stdout) else line)
-        return
+        return None
     try:
         with Path(to).expanduser().open("x", encoding="utf-8", errors="replace", newline="") as file:
-            file.writelines(f"{line}\n" for line in lines)
+            return file.writelines(f"{line}\n" for line in lines)
     except OSError as error:
         raise JournalError(f"{to} cannot be written: {error.strerror}.", hint="Name a new file.") from error
 
