@@ -503,6 +503,11 @@ class Index:
         rows = self.file.rows(sql, json.dumps(list(chunk_rowids)))
         return {row[0]: Passage(*row) for row in rows}
 
+    def chunks_of(self, rowids: Sequence[int]) -> dict[int, list[int]]:
+        """The chunks of these entries, in order."""
+        chunks = f"SELECT entry, rowid FROM chunk WHERE entry IN {THESE} ORDER BY entry, seq"
+        return self._grouped(chunks, json.dumps(list(rowids)))
+
     # -- entries out --------------------------------------------------------------------------------
 
     def entries(self, rowids: Sequence[int]) -> dict[int, Stored]:

@@ -84,6 +84,8 @@ READERS = {
     "openclaw": "openclaw",
     "jrnl": "jrnl",
     "day-one": "day_one",
+    "notion": "pages",
+    "apple-notes": "pages",
     "chatgpt": "conversations",
     "claude-ai": "conversations",
 }

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from datetime import date
 from pathlib import Path
@@ -23,6 +27,7 @@ OF_AN_ENTRY = (
     "id at date time date_source type title tags project importance files changed_files parent supersedes "
     "superseded_by by via branch expires pin fields content truncated path line"
 ).split()
+OF_A_ROW = "id at date type title content tags project importance files by via path line".split()
 _OF_AN_ANALYSIS = (
     "query text intent target temporal_reference time_range entities question_type complexity confidence info_types "
     "keywords plan notices"
@@ -52,6 +57,24 @@ def entry_json(entry: Entry, superseded_by: str | None = None) -> Json:
         "line": place.line if place else None,
     }
     return {name: beside[name] if name in beside else as_json(getattr(entry, name)) for name in OF_AN_ENTRY}
+
+
+def json_rows(entries: Iterable[Entry]) -> Iterator[str]:
+    """The lines of an array, an object each."""
+    before = "["
+    for data in map(entry_json, entries):
+        yield before + json.dumps({name: data[name] for name in OF_A_ROW}, ensure_ascii=False)
+        before = ","
+    yield "]" if before == "," else "[]"
+
+
+def csv_rows(entries: Iterable[Entry]) -> Iterator[str]:
+    """The lines of a table (RFC 4180), names first; a cell that holds a list has a line for each item."""
+    yield ",".join(OF_A_ROW)
+    for data in map(entry_json, entries):
+        values, line = (data[name] for name in OF_A_ROW), io.StringIO()
+        csv.writer(line).writerow("\n".join(value) if isinstance(value, list) else value for value in values)
+        yield line.getvalue().removesuffix("\r\n")
 
 
 def hit_json(hit: Hit) -> Json:

@@ -5,22 +5,26 @@ from __future__ import annotations
 import base64
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date as calendar_day
 from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
 
 from ..errors import InvalidArgument, NotFound, SynapticError, check_range, one_of
-from ..index.rows import Position, instant
+from ..index.rows import Position, instant, units
 from ..language.query import MAX_LIMIT, build_filters, read_date
-from ..models import ORDERS, Days, Facets, Figures, Filters, Latency, Listing, Order, SearchResult, Status
+from ..models import ORDERS, Days, Entry, Facets, Figures, Filters, Latency, Listing, Order, SearchResult, Status
 from ..notes.blocks import project_key
 from ..notes.marks import link_key
 from ..search.search import any_of_all, known_costs, of_asker, search
 from ..workspace.changes import marked
 from ..workspace.checkout import project_of, working_checkout
-from ..workspace.readback import read_entries
+from ..workspace.embed import Progress, embed_pending
+from ..workspace.readback import read_entries, read_hits
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
 from .mentions import linked
@@ -30,6 +34,9 @@ NEWEST = 10
 RECENT_POOL = 50
 OTHER_YEARS = 5
 """Entries that a day shows from the same day of other years."""
+EXPORTED = 500
+"""Entries that an export holds in memory."""
+Page = TypeVar("Page")
 
 
 def get(ws: Workspace, ids: Sequence[str]) -> Listing:
@@ -288,3 +295,63 @@ def _read_cursor(cursor: str, order: Order) -> tuple[str | None, bool, Position]
     if kind != order:
         raise InvalidArgument(f"The cursor belongs to the order {kind!r}, not {order!r}.", hint="Keep the order.")
     return str(own) if own else None, bool(rest), position
+
+
+def export(ws: Workspace, filters: Filters) -> Iterator[Entry]:
+    """The whole entries that pass, oldest first, without private passages; those too that arrive meanwhile."""
+    for page in _pages(ws, filters, partial(read_entries, ws)):
+        yield from page.values()
+
+
+def export_lance(ws: Workspace, filters: Filters, folder: Path, progress: Progress | None = None) -> int:
+    """Writes the passages of the entries that pass as a table in Lance format; returns their number.
+
+    A row is a passage, which is what a search compares: its text and its vector, None where the model fails on it, with
+    the id and the marks of its entry. Raises InvalidArgument where the folder is there or the package is not.
+    """
+    try:
+        import lance
+        import pyarrow as pa
+    except ImportError as error:
+        hint = "Install it, as you installed Synaptic: pip install 'synaptic-journal[lance]', or with uv or pipx."
+        raise InvalidArgument("The package pylance, which --lance needs, is not installed.", hint=hint) from error
+    if folder.exists():
+        raise InvalidArgument(f"{folder} is there already.", hint="Name a new folder, such as notes.lance.")
+    in_step(ws, lambda _: None)
+    ws.embedder.load()
+    embed_pending(ws, budget_s=None, progress=progress)
+    texts = {name: pa.string() for name in ("id", "title", "text", "type", "project", "path")}
+    others = {"at": pa.timestamp("us", "UTC"), "tags": pa.list_(pa.string())}
+    schema = pa.schema(texts | others | {"vector": pa.list_(pa.float32(), ws.embedder.dimensions)})
+
+    def batch(rowids: Sequence[int]) -> pa.RecordBatch:
+        chunks = ws.index.chunks_of(rowids)
+        entries, passages = read_hits(ws, rowids, [chunk for each in chunks.values() for chunk in each])
+        vectors = ws.index.vectors(list(passages))
+        rows = [
+            {name: getattr(entry, name, None) for name in schema.names}
+            | {"path": entry.there.path, "text": passages[chunk][0]}
+            | {"vector": units([vectors[chunk]])[0] if chunk in vectors else None}
+            for rowid, entry in entries.items()
+            for chunk in chunks.get(rowid, ())
+        ]
+        return pa.RecordBatch.from_pylist(rows, schema)
+
+    batches = pa.RecordBatchReader.from_batches(schema, _pages(ws, filters, batch))
+    return int(lance.write_dataset(batches, folder).count_rows())
+
+
+def _pages(ws: Workspace, filters: Filters, read: Callable[[Sequence[int]], Page]) -> Iterator[Page]:
+    """What `read` makes of the rows of each EXPORTED entries."""
+    after: Position | None = None
+
+    def run(_: SyncReport) -> tuple[Page, Position | None]:
+        rowids = ws.index.listing(filters, order="oldest", limit=EXPORTED, after=after)[1]
+        last = ws.index.standings(rowids[-1:])
+        return read(rowids), last[rowids[-1]].position if rowids else None
+
+    while True:
+        page, after = in_step(ws, run)
+        if after is None:
+            return
+        yield page

@@ -12,15 +12,15 @@ from typing import Any
 import typer
 
 from ...config import load_config
-from ...errors import InvalidArgument, SynapticError, check_range
+from ...errors import InvalidArgument, JournalError, SynapticError, check_range
 from ...language.query import MAX_LIMIT
 from ...verbs import browse, doctor, gitdriver, inbox, review, writing
 from ...workspace.embed import DEFAULT_RATE, language_notice
 from ...workspace.sync import in_step, rebuild
 from ...workspace.workspace import Workspace
 from .. import wire
-from ..arguments import agent
-from ..present import matter_text, outline, proposal_text
+from ..arguments import agent, take_filters
+from ..present import clean, matter_text, outline, proposal_text
 from . import editor, terminal
 from . import flags as f
 from .program import app, command, open_home
@@ -245,6 +245,35 @@ def _model(ws: Workspace, as_json: bool, yes: bool, words: Sequence[str] = ()) -
     kept = done.model if done.kept else done.before
     back = f" `synaptic model use {done.before}` goes back at once." if done.kept and done.before != kept else ""
     return answer(as_json, wire.as_json(done), f"In use: {kept}.{back}", done.notices)
+
+
+@command(
+    "export", f.TO_FILE, f.AS_ROWS, f.AS_CSV, f.AS_LANCE, f.IN_TYPES, f.IN_TAGS, f.IN_FILES, f.IN_PATHS, f.IN_PROJECTS,
+    f.SINCE, f.UNTIL, f.WHERE, f.MIN_IMPORTANCE
+)  # fmt: skip
+def _export(ws: Workspace, as_json: bool, as_csv: bool, lance: str = "", to: str = "", **given: Any) -> None:
+    """Write entries as rows for other programs, oldest first.
+
+    Private passages are left out, superseded entries are not. No file is overwritten.
+
+    Example: synaptic export --csv notes.csv --since 2026-01-01
+    """
+    if as_json + as_csv + bool(lance) != 1 or (lance and to):
+        raise InvalidArgument("export takes one form.", valid=("--json [FILE]", "--csv [FILE]", "--lance DIR"))
+    filters = replace(take_filters(given, ws.clock()), include_superseded=True)
+    if lance:
+        count = browse.export_lance(ws, filters, Path(lance).expanduser(), terminal.progress())
+        return terminal.say(f"{count:,} passages in {lance}")
+    lines = (wire.json_rows if as_json else wire.csv_rows)(browse.export(ws, filters))
+    if not to:
+        for line in lines:
+            emit(clean(line) if terminal.is_terminal(sys.stdout) else line)
+        return None
+    try:
+        with Path(to).expanduser().open("x", encoding="utf-8", errors="replace", newline="") as file:
+            return file.writelines(f"{line}\n" for line in lines)
+    except OSError as error:
+        raise JournalError(f"{to} cannot be written: {error.strerror}.", hint="Name a new file.") from error
 
 
 @command("git-setup", f.REMOVE, f.AS_JSON, opens=False)

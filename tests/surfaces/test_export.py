@@ -1,0 +1,80 @@
+"""`synaptic export`, read back as other programs read it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from forks import ForkedHome
+
+TEXT = 'Chose SQLite, "one file".\n\nNo server;\r\n=1+1, ünïcode\u200d \x1b[31m and a\ttab.'
+PRIVATE = "## 08:00 Told\n\nSaid <private>hunter2</private> aloud.\n"
+
+
+@pytest.fixture
+def filled(home: ForkedHome, tmp_path: Path) -> ForkedHome:
+    home.folder = tmp_path
+    home.ask("save", "-", "--type", "decision", "--tag", "db", "--tag", "a/b", "--file", "src/a b.py", stdin=TEXT)
+    home.ask("save", "Later.", "--supersedes", home.entries()[0]["id"], "--importance", "8")
+    (home.journal / "2025-01-02.md").write_text(PRIVATE)
+    return home
+
+
+def test_rows_read_back_as_the_entries_are(filled: ForkedHome, tmp_path: Path) -> None:
+    rows = filled.ask("export")
+    assert rows[0]["title"] == "Told" and len(rows) == 3
+    known = {entry["id"]: entry for entry in filled.ask("get", *(row["id"] for row in rows))["entries"]}
+    assert all(row == {name: known[row["id"]][name] for name in row} for row in rows)
+    assert filled.ask("export", "--type", "decision", "--since", "2026-01-01") == [rows[1]]
+    assert filled.ask("export", "--tag", "none") == []
+
+    answer = filled.run("export", "--csv", "table.csv")
+    assert answer.code == 0 and not answer.out
+    text = (tmp_path / "table.csv").read_bytes().decode()
+    assert text == filled.run("export", "--csv").out
+    table = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert [_of_cells(cells) for cells in table] == rows
+    assert "hunter2" not in text and "Said" in text
+
+
+def _of_cells(cells: dict[str, str]) -> dict[str, Any]:
+    numbers = {name: int(cells[name]) if cells[name] else None for name in ("importance", "line")}
+    lists = {name: cells[name].split("\n") if cells[name] else [] for name in ("tags", "files")}
+    return {name: cell or None for name, cell in cells.items()} | numbers | lists
+
+
+def test_it_overwrites_nothing_and_says_what_it_takes(filled: ForkedHome, tmp_path: Path) -> None:
+    (tmp_path / "kept.json").write_text("mine")
+    answer = filled.run("export", "--json", "kept.json")
+    assert answer.code == 1 and "kept.json cannot be written: File exists" in answer.out
+    assert (tmp_path / "kept.json").read_text() == "mine"
+    for wrong in ([], ["--json", "--csv"], ["--lance", "x", "y"]):
+        answer = filled.run("export", *wrong)
+        assert answer.code == 2 and "--csv [FILE]" in answer.text
+
+
+def test_a_lance_table_is_searched_by_its_vectors(filled: ForkedHome, tmp_path: Path) -> None:
+    lance = pytest.importorskip("lance")
+    filled.run("export", "--lance", "notes.lance")
+    table = lance.dataset(tmp_path / "notes.lance")
+    rows = table.to_table().to_pylist()
+    assert {row["title"] for row in rows} == {row["title"] for row in filled.ask("export")}
+    assert "hunter2" not in str(rows)
+    [row] = [row for row in rows if row["type"] == "decision"]
+    assert row["tags"] == ["db", "a/b"] and row["at"].tzinfo and row["text"].startswith("Chose SQLite")
+    near = table.to_table(nearest={"column": "vector", "q": row["vector"], "k": 1}).to_pylist()
+    assert [one["id"] for one in near] == [row["id"]]
+    assert filled.run("export", "--lance", "notes.lance").code == 2
+
+
+def test_without_the_package_it_says_how_to_get_it(filled: ForkedHome, tmp_path: Path) -> None:
+    (tmp_path / "hidden").mkdir()
+    (tmp_path / "hidden" / "lance.py").write_text("raise ImportError")
+    command = [sys.executable, "-m", "synaptic", "export", "--lance", "notes.lance"]
+    done = subprocess.run(command, env=filled.environment(PYTHONPATH=str(tmp_path / "hidden")), capture_output=True)
+    assert done.returncode == 2 and b"synaptic-journal[lance]" in done.stderr
