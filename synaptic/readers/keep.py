@@ -31,10 +31,14 @@ def proposals(request: str, events: Iterable[Event], clean: Callable[[str], str]
     """
     found: dict[object, tuple[int, Record]] = {}
     for event in (event for event in events if event.kind in ("asked", "said")):
-        text = clean(event.text) if event.kind == "said" else request if len(request) < PASTED else ""
-        for one, seen in _sentences(text):
-            for worth, (name, pattern) in enumerate(WORDS.patterns(event.kind).items()):
-                if SHORTEST <= len(one) <= LONGEST and _find(pattern, seen) and _stands_alone(seen):
+        text = event.text if event.kind == "said" else request if len(request) < PASTED else ""
+        if not _find(WORDS.pattern("hint"), text):
+            continue
+        patterns = list(enumerate(WORDS.patterns(event.kind).items()))
+        for one, seen in _sentences(clean(text) if event.kind == "said" else text):
+            usable = SHORTEST <= len(one) <= LONGEST and _find(WORDS.pattern("hint"), seen)
+            for worth, (name, pattern) in patterns if usable else ():
+                if _find(pattern, seen) and _stands_alone(seen):
                     words = " ".join(re.findall(r"\w+", one.lower()))
                     key = blake2b(words.encode(), digest_size=4).hexdigest()
                     type = cast(EntryType, name.partition("_")[0])
