@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import InvalidArgument
 from ..notes.blocks import shown
@@ -39,7 +39,7 @@ class _Turn(NamedTuple):
     events: list[Event]
     request: str
     text: str
-    proposed: list[tuple[int, Record]]
+    proposed: list[dict[str, Any]]
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from ..errors import InvalidArgument, one_of
 from ..models import EntryType, proof_of
@@ -38,8 +38,8 @@ class Record:
     and `folder` the one it was written in, of which the project is found where it has no name. `growing`: the source
     may say more of it later, as of a session that goes on; its entry follows until somebody edits it. `until` is when
     the last of it was written, and `lines` are the first and the last line of the source that it tells of. `pictures`
-    are (name, function that reads its bytes) of what the text shows as `![](attachments/NAME)`. `proposed` become
-    entries of their own when a person says so.
+    are (name, function that reads its bytes) of what the text shows as `![](attachments/NAME)`. `proposed`: what
+    a person may want to keep of it, each with key, type, text, at (ISO 8601) and line.
     """
 
     key: str
@@ -58,7 +58,7 @@ class Record:
     until: datetime | None = None
     lines: tuple[int, int] | None = None
     pictures: tuple[tuple[str, Callable[[], bytes]], ...] = ()
-    proposed: tuple[Record, ...] = ()
+    proposed: tuple[dict[str, Any], ...] = ()
 
 
 class Reader(Protocol):

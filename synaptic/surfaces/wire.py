@@ -16,7 +16,6 @@ from ..models import Days, Entry, Facets, Hit, Listing, SearchResult, Status, Wh
 
 if TYPE_CHECKING:
     from ..language.analysis.shapes import Analysis, NoteReading
-    from ..readers.record import Record
     from ..verbs.review import Matter
 
 Json = dict[str, Any]
@@ -170,11 +169,6 @@ def matter_json(matter: Matter) -> Json:
     ]
     commands = {said: f"synaptic review {said} {matter.key}" for said in matter.answers}
     return {"finding": matter.key, "kind": matter.kind, "about": matter.said, "entries": entries, "answers": commands}
-
-
-def proposal_json(one: Record, digest: Entry) -> Json:
-    said = {"key": one.key, "type": one.type, "text": one.text, "at": one.at.isoformat(), "line": (one.lines or [0])[0]}
-    return said | {"project": digest.project, "session": digest.title, "digest": digest.id}
 
 
 def error_json(error: SynapticError) -> Json:

@@ -18,6 +18,7 @@ from functools import partial
 from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from platformdirs import user_config_path
 
@@ -81,7 +82,7 @@ class Plan:
     others: int
     skipped: tuple[tuple[str, str], ...]
     pictures: Mapping[str, Callable[[], bytes]]
-    proposed: Mapping[str, tuple[Record, ...]]
+    proposed: Mapping[str, tuple[dict[str, Any], ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +185,7 @@ def plan(
     forgotten, left = set(_forgotten(ws).read_text().split() if _forgotten(ws).exists() else ()), 0
     entries: dict[str, tuple[str, Entry]] = {}
     pictures: dict[str, Callable[[], bytes]] = {}
-    proposed: dict[str, tuple[Record, ...]] = {}
+    proposed: dict[str, tuple[dict[str, Any], ...]] = {}
     for record in records():
         try:
             path, entry = maker.entry(record)

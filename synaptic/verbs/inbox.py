@@ -13,9 +13,8 @@ from typing import Any
 
 from ..errors import InvalidArgument, Refused, one_of
 from ..journal.disk import make_dirs, overwrite, unlink
-from ..models import Entry, Filters, Receipt
+from ..models import Filters, Receipt
 from ..notes.blocks import project_key
-from ..readers.record import Record
 from ..search.search import any_of_all
 from ..workspace.rows import hash_of
 from ..workspace.sync import in_step
@@ -25,32 +24,33 @@ from .writing import save
 ANSWERS = ("keep", "edit", "refuse")
 MOST = 300
 """Digests, the newest, of which anything waits."""
-EVER = timedelta(days=400_000)
 
 
-def inbox(ws: Workspace, *, project: Sequence[str] = ()) -> dict[str, tuple[Record, Entry]]:
-    """By its key what waits, and the digest that it comes from; of the newest session first.
+def inbox(ws: Workspace, *, project: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """What waits, of the newest session first: `Record.proposed` with the id of its digest, session, project, client.
 
     What an entry says already, and what has lost its digest, is left out.
     """
     filters = any_of_all(Filters(projects=tuple(map(project_key, project)), sessions=True))
-    answered = _read(ws, "answered")
+    answered, ever = _read(ws, "answered"), timedelta(days=400_000)
 
-    def run(_: object) -> dict[str, tuple[Record, Entry]]:
-        digests = ws.index.entries(ws.index.listing(filters, order="newest", limit=MOST)[1]).values()
-        waiting = [(one, of.entry) for of in digests for one in _waiting(ws, of.entry.id) if one.key not in answered]
-        waiting.sort(key=lambda item: item[1].at, reverse=True)
-        return {
-            one.key: (one, of) for one, of in waiting if not ws.index.same_content(hash_of(one.text), ws.clock(), EVER)
-        }
+    def run(_: object) -> list[dict[str, Any]]:
+        rows = ws.index.listing(filters, order="newest", limit=MOST)[1]
+        digests, waiting = ws.index.entries(rows), dict[str, dict[str, Any]]()
+        for of in (digests[row].entry for row in rows):
+            for one in _read(ws, of.id):
+                if one["key"] not in answered and not ws.index.same_content(hash_of(one["text"]), ws.clock(), ever):
+                    about = {"digest": of.id, "session": of.title, "project": of.project, "client": of.by}
+                    waiting.setdefault(one["key"], one | about)
+        return list(waiting.values())
 
     return in_step(ws, run)
 
 
-def file(ws: Workspace, digest: str, proposals: Iterable[Record]) -> None:
+def file(ws: Workspace, digest: str, proposals: Iterable[dict[str, Any]]) -> None:
     """Lets these proposals of a digest wait, but for answered ones, in place of others: without any, none is left."""
     answered, folder = _read(ws, "answered"), ws.journal.inbox
-    rows = [[one.key, one.type, one.text, str(one.at), one.lines] for one in proposals if one.key not in answered]
+    rows = [one for one in proposals if one["key"] not in answered]
     make_dirs(folder, private=True)
     if rows:
         overwrite(folder / digest, json.dumps(rows).encode())
@@ -63,29 +63,22 @@ def answer(ws: Workspace, said: str, key: str, *, text: str = "", by_person: boo
 
     Raises InvalidArgument for an unknown answer or key, and Refused for an agent.
     """
-    waiting, said, receipt = inbox(ws), one_of(ANSWERS, said, "answer"), None
+    one = next((one for one in inbox(ws) if one["key"] == key), None)
+    said, receipt = one_of(ANSWERS, said, "answer"), None
     if not by_person:
         raise Refused("Only a person answers.", hint="Ask them to type `synaptic inbox` in a terminal of their own.")
-    if key not in waiting:
+    if one is None:
         raise InvalidArgument(f"Nothing waits under {key!r}.", hint="`synaptic inbox` lists what waits.")
-    one, digest = waiting[key]
     if said != "refuse":
         receipt = save(
-            ws, text or one.text, type=one.type, at=one.at, project=digest.project or "", by=digest.by,
-            via="import:inbox", parent=digest.id,
+            ws, text or one["text"], type=one["type"], at=datetime.fromisoformat(one["at"]), by=one["client"],
+            project=one["project"] or "", parent=one["digest"], via="import:inbox",
         )  # fmt: skip
     overwrite(ws.journal.inbox / "answered", json.dumps([*_read(ws, "answered"), key]).encode())
     for path in ws.journal.inbox.glob("[0-9]*"):
         if key.encode() in path.read_bytes():
-            file(ws, path.name, _waiting(ws, path.name))
+            file(ws, path.name, _read(ws, path.name))
     return receipt
-
-
-def _waiting(ws: Workspace, digest: str) -> list[Record]:
-    return [
-        Record(key=key, type=type, text=text, at=datetime.fromisoformat(at), lines=lines)
-        for key, type, text, at, lines in _read(ws, digest)
-    ]
 
 
 def _read(ws: Workspace, name: str) -> list[Any]:

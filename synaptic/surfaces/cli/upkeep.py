@@ -118,15 +118,14 @@ def _inbox(ws: Workspace, as_json: bool, limit: int, project: Sequence[str] = ()
     waiting = inbox.inbox(ws, project=project)
 
     def act(said: str, key: str) -> None:
-        edited = editor.composed(waiting[key][0].text) if said == "edit" and key in waiting else nullcontext("")
-        with edited as text:
+        before = next((one["text"] for one in waiting if one["key"] == key), "")
+        with editor.composed(before) if said == "edit" else nullcontext("") as text:
             receipt = inbox.answer(ws, said, key, text=text, by_person=not agent())
         if receipt:
             return answer_receipt(ws, "Kept", receipt, as_json)
         return answer(as_json, {"success": True, "refused": key}, f"Refused {key}")
 
-    said = [wire.proposal_json(one, of) for one, of in waiting.values()]
-    rows = [(one["key"], inbox.ANSWERS, proposal_text(one), one) for one in said]
+    rows = [(one["key"], inbox.ANSWERS, proposal_text(one), one) for one in waiting]
     empty = "Nothing waits. `synaptic import` reads the sessions of your agents, and proposes what to keep of them."
     _answered("inbox", "proposals", rows, act, words, limit, as_json, empty)
 
