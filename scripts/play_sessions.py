@@ -1,0 +1,450 @@
+"""Plays written scenarios through the real clients, and packs the transcripts that these leave.
+
+python scripts/play_sessions.py                     # all; then writes tests/data/sessions.zip and session_truth.json
+python scripts/play_sessions.py harbor-pool-hang    # this one alone, once more; packs nothing
+python scripts/play_sessions.py --rehearse          # no client: are the edits possible, what do the commands answer?
+python scripts/play_sessions.py --keep DIR          # the installed clients stay there for the next time
+
+A scenario is a session of `tests/data/scenarios/PROJECT.json`: prompts, and for each the steps that the model takes.
+It is played in a fresh repository below /tmp/demo, in one home, /tmp/demo/home, whose sessions are packed as they
+are: `.claude`, `.codex`, `.gemini` and `.local/share/opencode`, so that an unpacked archive is a home. What was played
+stays in /tmp/demo until it is deleted; a second run plays only what is missing.
+
+The clients write the real clock. The archive tells another time: every date and time of a session that lies in its own
+run is moved by a whole number of hours, the same in all of that session, so that it begins `ago` days before 22
+November 2026 at `hour`. Ids that are made of times (UUID 7, OpenCode's) are left as they were. Prompts that went
+through a terminal have the flag `terminal`; the others went through `claude -p`, `codex exec`, `gemini -p` and
+`opencode run`, the second prompt by the client's way to go on with a session.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fcntl
+import json
+import os
+import pty
+import shutil
+import signal
+import sqlite3
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from accept import Scratch, Unavailable
+from endpoint import Call, Endpoint, Json, Said, dicts, name_of, tools_of
+from environment import PYTHON, ROOT, SYNAPTIC, clean_environ, prepare
+from see_agents import ASKED, GEMINI, OWN, clients
+
+DEMO = Path("/tmp/demo")
+"""Where the clients run: no path of a person or machine stands in what they write."""
+HOME = DEMO / "home"
+DATA = ROOT / "tests" / "data"
+LAST_DAY = datetime(2026, 11, 22, tzinfo=UTC)
+TURN_S = 90
+
+KEPT = {
+    "claude-code": ".claude/projects/**/*.jsonl",
+    "codex": ".codex/*sessions/**/rollout-*",
+    "gemini": ".gemini/tmp/*/chats/**/*.json*",
+}
+"""The transcripts of a client in a home; OpenCode has a database."""
+DATABASE = ".local/share/opencode/opencode.db"
+
+ALLOWED = ["Bash", "Edit", "Write", "Read", "Agent", "mcp__synaptic", "--permission-mode", "default"]
+
+
+# -- the steps of a scenario, in the words of a client --------------------------------------------------
+
+
+def call(client: str, step: Json, folder: Path, code: bool) -> Call | None:
+    """The tool call of a step; None for a step that only says something. `code`: Codex's model writes programs."""
+    path = str(folder / (step.get("write") or step.get("edit") or step.get("read", "")))
+    why = step.get("why", "")
+    match client, step:
+        case "codex", {"run": command}:
+            return _shell(command, code)
+        case "codex", {"read": name}:
+            return _shell(f"sed -n 1,200p {name}", code)
+        case "codex", {"write": name, "text": text}:
+            return _patch(f"*** Add File: {name}", [f"+{line}" for line in text.splitlines()], code)
+        case "codex", {"edit": name, "old": old, "new": new}:
+            lines = [f"-{line}" for line in old.splitlines()] + [f"+{line}" for line in new.splitlines()]
+            return _patch(f"*** Update File: {name}\n@@", lines, code)
+        case "codex", {"mcp": name, "args": args}:
+            program = f"text(await tools.mcp__synaptic__{name}({json.dumps(args)}))"
+            return ("exec", {"input": program}) if code else (name, args)
+        case "claude-code", {"run": command}:
+            return "Bash", {"command": command} | ({"description": why} if why else {})
+        case "claude-code", {"read": _}:
+            return "Read", {"file_path": path}
+        case "claude-code", {"write": _, "text": text}:
+            return "Write", {"file_path": path, "content": text}
+        case "claude-code", {"edit": _, "old": old, "new": new}:
+            return "Edit", {"file_path": path, "old_string": old, "new_string": new}
+        case "claude-code", {"task": told}:
+            words = {"prompt": told, "subagent_type": "general-purpose", "run_in_background": False}
+            return "Agent", {"description": step["title"]} | words
+        case "gemini", {"run": command}:
+            return "run_shell_command", {"command": command, "description": why or "Run a command."}
+        case "gemini", {"read": _}:
+            return "read_file", {"file_path": path}
+        case "gemini", {"write": _, "text": text}:
+            return "write_file", {"file_path": path, "content": text}
+        case "gemini", {"edit": name, "old": old, "new": new}:
+            told = {"instruction": why or f"Change {name}.", "old_string": old, "new_string": new}
+            return "replace", {"file_path": path} | told
+        case "opencode", {"run": command}:
+            return "bash", {"command": command}
+        case "opencode", {"read": _}:
+            return "read", {"filePath": path}
+        case "opencode", {"write": _, "text": text}:
+            return "write", {"filePath": path, "content": text}
+        case "opencode", {"edit": _, "old": old, "new": new}:
+            return "edit", {"filePath": path, "oldString": old, "newString": new}
+        case "opencode", {"task": told}:
+            return "task", {"description": step["title"], "prompt": told, "subagent_type": "general"}
+        case _, {"mcp": name, "args": args}:
+            prefix = {"claude-code": "mcp__synaptic__", "gemini": "mcp_synaptic_", "opencode": "synaptic_"}[client]
+            return prefix + name, args
+    return None
+
+
+def _shell(command: str, code: bool) -> Call:
+    program = f"const r = await tools.exec_command({json.dumps({'cmd': command})});\ntext(r.output);"
+    return ("exec", {"input": program}) if code else ("exec_command", {"cmd": command})
+
+
+def _patch(head: str, lines: Iterable[str], code: bool) -> Call:
+    patch = "\n".join(["*** Begin Patch", head, *lines, "*** End Patch"]) + "\n"
+    program = f"text(await tools.apply_patch({json.dumps(patch)}));"
+    return ("exec", {"input": program}) if code else ("apply_patch", {"input": patch})
+
+
+class Script(Endpoint):
+    """A model that takes the steps of a session, one a request. `surprises` are requests that it has no step for."""
+
+    def __init__(self, session: Json, folder: Path) -> None:
+        self.client, self.title, self.folder = str(session["client"]), str(session["title"]), folder
+        self.steps: deque[Json] = deque()
+        self.tasks: dict[str, deque[Json]] = {}
+        self.hangs, self.surprises = threading.Event(), list[str]()
+        super().__init__()
+
+    def say(self, body: Json) -> Said:
+        if self.steps and "summary" in self.steps[0] and not _titled(body):
+            return Said(self.steps[0]["summary"])  # some clients ask for it twice
+        if not tools_of(body) or _titled(body):
+            wants_json = any("schema" in each or "responseJsonSchema" in each for each in dicts(body))
+            return Said(json.dumps({"title": self.title}) if wants_json else self.title)
+        told = _first(body)
+        steps = next((steps for task, steps in self.tasks.items() if task in told), self.steps)
+        if not steps:
+            self.surprises.append(json.dumps(body)[-500:])
+            return Said("Done.")
+        step = steps.popleft()
+        if "task" in step:
+            self.tasks[step["task"]] = deque(step["steps"])
+        if step.get("hangs"):
+            self.hangs.set()
+            time.sleep(TURN_S)
+        found = call(self.client, step, self.folder, "exec" in map(name_of, tools_of(body)))
+        return Said(step.get("say", ""), [found] if found else [], step.get("think", ""))
+
+
+def _titled(body: Json) -> bool:
+    """Whether Codex asks for a title."""
+    return "thread_title" in json.dumps(body.get("client_metadata", ""))
+
+
+def _first(body: Json) -> str:
+    """What a talk begins with."""
+    told = body.get("messages") or body.get("input") or body.get("contents") or []
+    return " ".join(text for each in dicts(told[:1]) for text in each.values() if isinstance(text, str))
+
+
+# -- a repository, and a rehearsal without a client -----------------------------------------------------
+
+
+def make_project(project: Json, session: Json) -> Path:
+    """A small repository as it is before the session."""
+    folder = DEMO / str(project["project"])
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name, text in (project["files"] | session.get("files", {})).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    own = [["config", "user.name", "Dana Ruiz"], ["config", "user.email", "dana@example.com"]]
+    branch = [["switch", "-qc", session["branch"]]] if "branch" in session else []
+    for words in (["init", "-qb", "main"], *own, ["add", "-A"], ["commit", "-qm", project["first"]], *branch):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    return folder
+
+
+def steps_of(session: Json) -> Iterator[Json]:
+    """The steps of a session in order, those of subagents where they are asked for."""
+    for turn in session["turns"]:
+        for step in turn["steps"]:
+            yield step
+            yield from step.get("steps", ())
+
+
+def rehearse(project: Json, session: Json) -> Json:
+    """What the session does, as facts: files edited, commands with their exit status, commits.
+
+    Raises Unavailable for an edit that is not possible.
+    """
+    folder, edited, commands = make_project(project, session), list[str](), list[Json]()
+    environ = {"PATH": "/usr/bin:/bin", "HOME": str(HOME), "GIT_PAGER": "cat"}
+    for step in steps_of(session):
+        if "run" in step:
+            done = subprocess.run(["bash", "-c", step["run"]], cwd=folder, env=environ, capture_output=True, text=True)
+            printed = (done.stdout + done.stderr).strip()
+            commands.append({"command": step["run"], "exit": done.returncode, "printed": printed})
+        elif "write" in step or "edit" in step:
+            path = folder / (step.get("write") or step["edit"])
+            before = path.read_text(encoding="utf-8") if path.exists() else ""
+            if "edit" in step and before.count(step["old"]) != 1:
+                raise Unavailable(f"{session['id']}: {path} has {before.count(step['old'])} times {step['old']!r}")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = step["text"] if "write" in step else before.replace(step["old"], step["new"])
+            path.write_text(text, encoding="utf-8")
+            edited.append(str(path.relative_to(folder)))
+        elif "read" in step and not (folder / step["read"]).exists():
+            raise Unavailable(f"{session['id']}: there is no {step['read']}")
+    log = ["git", "log", "--reverse", "--format=%s"]
+    subjects = subprocess.run(log, cwd=folder, capture_output=True, text=True, check=True).stdout.splitlines()
+    return {"edited": list(dict.fromkeys(edited)), "commands": commands, "commits": subjects[1:]}
+
+
+# -- the clients ----------------------------------------------------------------------------------------
+
+
+SAYS = {b"\x1b[6n": b"\x1b[1;1R", b"\x1b[c": b"\x1b[?62;c", b"\x1b]11;?": b"\x1b]11;rgb:0000/0000/0000\x1b\\"}
+"""What a terminal answers when it is asked for its cursor, its kind and its background."""
+
+
+class Terminal:
+    """A program on a pseudo terminal."""
+
+    def __init__(self, line: list[str], folder: Path, environ: Mapping[str, str]) -> None:
+        self.last, self.shown = time.monotonic(), bytearray()
+        self.child, self.fd = pty.fork()
+        if not self.child:
+            os.chdir(folder)
+            os.execvpe(line[0], line, environ)
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 140, 0, 0))
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        with contextlib.suppress(OSError):  # it has ended
+            while data := os.read(self.fd, 65536):
+                self.last = time.monotonic()
+                self.shown += data
+                for asked, answer in SAYS.items():
+                    if asked in data:
+                        os.write(self.fd, answer)
+
+    def quiet(self, seconds: float = 2, longest: float = 15) -> None:
+        """Waits until it writes nothing for so long."""
+        end = time.monotonic() + longest
+        while time.monotonic() < end and time.monotonic() - self.last < seconds:
+            time.sleep(0.1)
+
+    def press(self, keys: str, pasted: bool = False) -> None:
+        os.write(self.fd, f"\x1b[200~{keys}\x1b[201~".encode() if pasted else keys.encode())
+        time.sleep(0.6)
+
+    def close(self) -> None:
+        """Waits for its end, and makes one after ten seconds."""
+        for _ in range(100):
+            if os.waitpid(self.child, os.WNOHANG)[0]:
+                return
+            time.sleep(0.1)
+        os.kill(self.child, signal.SIGKILL)
+        os.waitpid(self.child, 0)
+
+
+def command_line(words: list[str], session: Json, prompt: str | None, again: bool, mcp: Path) -> list[str]:
+    """The line for this prompt, or without one for a terminal; `again` goes on with the session before."""
+    client = session["client"]
+    words = [word for word in words if not word.startswith("mcp_servers.")]
+    words = [word for at, word in enumerate(words) if word != "-c" or words[at + 1 : at + 2] != ["-c"]]
+    words = [word for at, word in enumerate(words) if word != "-c" or at + 1 < len(words)]
+    words.remove(ASKED)
+    if prompt is None:
+        words = [word for word in words if word not in ("-p", "run", "exec", "--skip-git-repo-check")]
+    asks = [] if prompt is None else [prompt]
+    with_mcp = bool(session.get("mcp"))
+    match client:
+        case "claude-code":
+            at = words.index("--allowedTools")
+            given = ["--mcp-config", str(mcp), "--strict-mcp-config"] if with_mcp else []
+            return [words[0], *words[1:at], *asks, *words[at : at + 1], *ALLOWED, *given, *["--continue"] * again]
+        case "codex":
+            words += ["--sandbox", "danger-full-access", *([] if asks else ["--ask-for-approval", "never"])]
+            settings = {"command": f'"{DEMO}/bin/synaptic"', "args": '["mcp"]', "required": "true"}
+            pairs = settings.items() if with_mcp else ()
+            words += [word for key, value in pairs for word in ("-c", f"mcp_servers.synaptic.{key}={value}")]
+            return [*words, *["resume", "--last"] * again, *asks]
+        case "gemini":
+            words = [word for word in words if word != "-p"]
+            return [*words, *["--resume", "latest"] * again, *(["-p", *asks] if asks else [])]
+    return [*words, *["--continue"] * again, *asks]
+
+
+def prepare_home(session: Json, folder: Path) -> Path:
+    """Settings for which there is no option. Gives the file that tells Claude Code of Synaptic's server."""
+    for name in (".gemini", ".codex"):
+        (HOME / name).mkdir(parents=True, exist_ok=True)
+    (HOME / ".gemini" / "settings.json").write_text(GEMINI)
+    (HOME / ".codex" / "config.toml").write_text(f'[projects."{folder}"]\ntrust_level = "trusted"\n')
+    known = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
+    settings: Json = {"hasCompletedOnboarding": True, "theme": "dark", "projects": {str(folder): known}}
+    settings["customApiKeyResponses"] = {"approved": ["local"], "rejected": []}
+    (HOME / ".claude.json").write_text(json.dumps(settings))
+    program = DEMO / "bin" / "synaptic"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(f'#!/bin/sh\nexec {SYNAPTIC} "$@"\n')
+    program.chmod(0o755)
+    servers = {"mcpServers": {"synaptic": {"command": str(program), "args": ["mcp"]}}}
+    if session.get("mcp"):
+        (HOME / ".gemini" / "settings.json").write_text(json.dumps(json.loads(GEMINI) | servers))
+    (DEMO / "mcp.json").write_text(json.dumps(servers))
+    return DEMO / "mcp.json"
+
+
+def play(project: Json, session: Json, scratch: Scratch) -> None:
+    """Raises Unavailable where the client does not do what the scenario says."""
+    client = str(session["client"])
+    folder = make_project(project, session)
+    mcp = prepare_home(session, folder)
+    script = Script(session, folder)
+    package, words, own = clients(script.url)["codex-functions" if session.get("functions") else client]
+    bin, environ = scratch.node(session.get("package", package))
+    node = environ["PATH"].partition(os.pathsep)[0]
+    environ = {key: value for key, value in environ.items() if not key.startswith(OWN)}
+    environ |= {"HOME": str(HOME), "PWD": str(folder), "SYNAPTIC_HOME": str(DEMO / "journal"), "NO_PROXY": "127.0.0.1"}
+    if "package" not in session:  # an old Gemini CLI asks the proxy for 127.0.0.1 as well
+        environ |= dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), script.url)
+    environ |= dict.fromkeys(("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "KEY"), "local")
+    environ |= own | {"PATH": os.pathsep.join(map(str, (bin, node, "/usr/bin", "/bin")))}
+    if environ.pop("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", ""):  # with it there are no titles
+        environ |= {"DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1"}
+    if client == "opencode" and session.get("mcp"):
+        config = json.loads(environ["OPENCODE_CONFIG_CONTENT"])
+        server = {"type": "local", "command": [str(DEMO / "bin" / "synaptic"), "mcp"]}
+        environ["OPENCODE_CONFIG_CONTENT"] = json.dumps(config | {"mcp": {"synaptic": server}})
+    words[0] = str(bin / words[0])
+    if session.get("terminal"):
+        environ |= {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+        _in_terminal(session, script, command_line(words, session, None, False, mcp), folder, environ)
+    else:
+        for number, turn in enumerate(session["turns"]):
+            script.steps.extend(turn["steps"])
+            line = command_line(words, session, turn["prompt"], number > 0, mcp)
+            done = subprocess.run(
+                line, cwd=folder, env=environ, capture_output=True, text=True, timeout=TURN_S, stdin=subprocess.DEVNULL
+            )
+            if script.steps or done.returncode:
+                said = (done.stdout + done.stderr)[-400:]
+                raise Unavailable(f"{session['id']}: {len(script.steps)} steps left at prompt {number + 1}: {said}")
+    if script.surprises:
+        raise Unavailable(f"{session['id']}: asked for more than there is: {script.surprises[0]}")
+
+
+def _in_terminal(session: Json, script: Script, line: list[str], folder: Path, environ: Mapping[str, str]) -> None:
+    terminal = Terminal(line, folder, environ)
+    try:
+        terminal.quiet(4, 25)
+        for number, turn in enumerate(session["turns"]):
+            script.steps.extend(turn["steps"])
+            terminal.press(turn["prompt"], pasted=not turn["prompt"].startswith("/"))
+            terminal.press("\r")
+            end = time.monotonic() + TURN_S
+            summary = bool(script.steps and "summary" in script.steps[0])
+            while len(script.steps) > summary and time.monotonic() < end:
+                time.sleep(0.2)
+            if script.hangs.is_set():
+                script.hangs.clear()
+                time.sleep(1)
+                for _ in range(1 + (session["client"] == "opencode")):
+                    terminal.press("\x1b")
+            terminal.quiet(4 if summary else 2)
+            if summary:
+                script.steps.clear()
+            if script.steps:
+                raise Unavailable(f"{session['id']}: {len(script.steps)} steps left at prompt {number + 1}")
+        terminal.press("/exit" if session["client"] in ("claude-code", "opencode") else "/quit")
+        terminal.press("\r")
+    finally:
+        terminal.close()
+        (DEMO / "shown").mkdir(exist_ok=True)
+        (DEMO / "shown" / session["id"]).write_bytes(terminal.shown)
+
+
+# -- what was played ------------------------------------------------------------------------------------
+
+
+def transcripts(client: str) -> set[str]:
+    """The sessions of a client in the home: paths of files, or ids in the database."""
+    if client != "opencode":
+        return {str(path.relative_to(HOME)) for path in HOME.glob(KEPT[client])}
+    if not (HOME / DATABASE).exists():
+        return set()
+    with contextlib.closing(sqlite3.connect(HOME / DATABASE)) as db:
+        return {id for (id,) in db.execute("SELECT id FROM session")}
+
+
+def main() -> int:
+    """0 when every session was played."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sessions", nargs="*", metavar="SESSION", help="ids of scenarios; all without")
+    parser.add_argument("--rehearse", action="store_true", help="take the steps without a client")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="where the installed clients stay")
+    given = parser.parse_args()
+    projects = [json.loads(path.read_text("utf-8")) for path in sorted((DATA / "scenarios").glob("*.json"))]
+    known = {session["id"]: (project, session) for project in projects for session in project["sessions"]}
+    if unknown := [id for id in given.sessions if id not in known]:
+        parser.error(f"there is no session {unknown[0]!r}. Valid: {', '.join(known)}.")
+    prepare()
+    if Path(sys.prefix) != PYTHON.parent.parent:
+        os.execve(PYTHON, [str(PYTHON), *sys.argv], clean_environ())
+    HOME.mkdir(parents=True, exist_ok=True)
+    record = DEMO / "played.json"
+    played: dict[str, Json] = json.loads(record.read_text()) if record.exists() else {}
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="synaptic-play-") as temporary:
+        scratch = Scratch((given.keep or Path(temporary)).resolve(), Path(temporary))
+        for id in given.sessions or known:
+            project, session = known[id]
+            try:
+                if given.rehearse:
+                    print(id, json.dumps(rehearse(project, session), indent=1))
+                    continue
+                if id in played and not given.sessions:
+                    continue
+                before, began = transcripts(session["client"]), time.time()
+                play(project, session, scratch)
+                new = sorted(transcripts(session["client"]) - before)
+                played[id] = {"kept": new, "began": began, "ended": time.time()}
+                record.write_text(json.dumps(played, indent=1))
+                print(f"{id}: {time.time() - began:.0f} s, {', '.join(new)}", flush=True)
+            except (Unavailable, subprocess.SubprocessError) as error:
+                print(f"{id}: FAILED: {error}", flush=True)
+                failed += 1
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
