@@ -149,7 +149,8 @@ class Script(Endpoint):
         told = _first(body)
         steps = next((steps for task, steps in self.tasks.items() if task in told), self.steps)
         if not steps:
-            self.surprises.append(json.dumps(body)[-500:])
+            told = body.get("messages") or body.get("input") or body.get("contents") or [body]
+            self.surprises.append(json.dumps(told[-1])[:600])
             return Said("Done.")
         step = steps.popleft()
         if "task" in step:
@@ -175,9 +176,9 @@ def _first(body: Json) -> str:
 # -- a repository, and a rehearsal without a client -----------------------------------------------------
 
 
-def make_project(project: Json, session: Json) -> Path:
+def make_project(project: Json, session: Json, under: Path = DEMO) -> Path:
     """A small repository as it is before the session."""
-    folder = DEMO / str(project["project"])
+    folder = under / str(project["project"])
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name, text in (project["files"] | session.get("files", {})).items():
@@ -204,7 +205,7 @@ def rehearse(project: Json, session: Json) -> Json:
 
     Raises Unavailable for an edit that is not possible.
     """
-    folder, edited, commands = make_project(project, session), list[str](), list[Json]()
+    folder, edited, commands = make_project(project, session, DEMO / "rehearsal"), list[str](), list[Json]()
     environ = {"PATH": "/usr/bin:/bin", "HOME": str(HOME), "GIT_PAGER": "cat"}
     for step in steps_of(session):
         if "run" in step:
@@ -341,10 +342,12 @@ def play(project: Json, session: Json, scratch: Scratch) -> None:
     environ |= own | {"PATH": os.pathsep.join(map(str, (bin, node, "/usr/bin", "/bin")))}
     if environ.pop("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", ""):  # with it there are no titles
         environ |= {"DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1"}
-    if client == "opencode" and session.get("mcp"):
-        config = json.loads(environ["OPENCODE_CONFIG_CONTENT"])
+    if client == "opencode":
+        config = json.loads(environ["OPENCODE_CONFIG_CONTENT"]) | {"permission": {"external_directory": "allow"}}
         server = {"type": "local", "command": [str(DEMO / "bin" / "synaptic"), "mcp"]}
-        environ["OPENCODE_CONFIG_CONTENT"] = json.dumps(config | {"mcp": {"synaptic": server}})
+        environ["OPENCODE_CONFIG_CONTENT"] = json.dumps(
+            config | ({"mcp": {"synaptic": server}} if session.get("mcp") else {})
+        )
     words[0] = str(bin / words[0])
     if session.get("terminal"):
         environ |= {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
@@ -369,8 +372,7 @@ def _in_terminal(session: Json, script: Script, line: list[str], folder: Path, e
         terminal.quiet(4, 25)
         for number, turn in enumerate(session["turns"]):
             script.steps.extend(turn["steps"])
-            terminal.press(turn["prompt"], pasted=not turn["prompt"].startswith("/"))
-            terminal.press("\r")
+            _ask(terminal, script, turn["prompt"])
             end = time.monotonic() + TURN_S
             summary = bool(script.steps and "summary" in script.steps[0])
             while len(script.steps) > summary and time.monotonic() < end:
@@ -391,6 +393,20 @@ def _in_terminal(session: Json, script: Script, line: list[str], folder: Path, e
         terminal.close()
         (DEMO / "shown").mkdir(exist_ok=True)
         (DEMO / "shown" / session["id"]).write_bytes(terminal.shown)
+
+
+def _ask(terminal: Terminal, script: Script, prompt: str) -> None:
+    """Types the prompt, and again if nothing comes of it: a program may show its input before it listens."""
+    before = len(script.seen)
+    for _ in range(3):
+        terminal.press(prompt, pasted=not prompt.startswith("/"))
+        terminal.press("\r")
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
+            if len(script.seen) > before:
+                return
+            time.sleep(0.1)
+        terminal.press("\x15")
 
 
 # -- what was played ------------------------------------------------------------------------------------
@@ -430,7 +446,10 @@ def main() -> int:
             project, session = known[id]
             try:
                 if given.rehearse:
-                    print(id, json.dumps(rehearse(project, session), indent=1))
+                    facts = rehearse(project, session)
+                    print(f"{id}: edits {facts['edited']}, commits {facts['commits']}")
+                    for each in facts["commands"]:
+                        print(f"  {each['exit']} $ {each['command']}\n      {each['printed'][-200:]!r}")
                     continue
                 if id in played and not given.sessions:
                     continue
