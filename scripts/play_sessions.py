@@ -25,6 +25,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import shutil
 import signal
 import sqlite3
@@ -35,9 +36,10 @@ import tempfile
 import termios
 import threading
 import time
+import zipfile
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from accept import Scratch, Unavailable
@@ -53,7 +55,7 @@ LAST_DAY = datetime(2026, 11, 22, tzinfo=UTC)
 TURN_S = 90
 
 KEPT = {
-    "claude-code": ".claude/projects/**/*.jsonl",
+    "claude-code": ".claude/projects/**/*.json*",
     "codex": ".codex/*sessions/**/rollout-*",
     "gemini": ".gemini/tmp/*/chats/**/*.json*",
 }
@@ -146,19 +148,23 @@ class Script(Endpoint):
         if not tools_of(body) or _titled(body):
             wants_json = any("schema" in each or "responseJsonSchema" in each for each in dicts(body))
             return Said(json.dumps({"title": self.title}) if wants_json else self.title)
+        if "[System: You successfully executed a tool" in json.dumps(_talk(body)[-1]):
+            return Said("The request was cancelled.")  # Gemini CLI asks so by itself after an interruption
         told = _first(body)
         steps = next((steps for task, steps in self.tasks.items() if task in told), self.steps)
         if not steps:
-            told = body.get("messages") or body.get("input") or body.get("contents") or [body]
-            self.surprises.append(json.dumps(told[-1])[:600])
+            self.surprises.append(json.dumps(_talk(body)[-1])[-600:])
             return Said("Done.")
-        step = steps.popleft()
+        step, names = steps[0], set(map(name_of, tools_of(body)))
+        found = call(self.client, step, self.folder, "exec" in names)
+        if "mcp" in step and found and found[0] not in names and "ToolSearch" in names:
+            return Said(calls=[("ToolSearch", {"query": f"select:{found[0]}"})])  # Claude Code keeps it back until then
+        steps.popleft()
         if "task" in step:
             self.tasks[step["task"]] = deque(step["steps"])
         if step.get("hangs"):
             self.hangs.set()
             time.sleep(TURN_S)
-        found = call(self.client, step, self.folder, "exec" in map(name_of, tools_of(body)))
         return Said(step.get("say", ""), [found] if found else [], step.get("think", ""))
 
 
@@ -167,10 +173,13 @@ def _titled(body: Json) -> bool:
     return "thread_title" in json.dumps(body.get("client_metadata", ""))
 
 
+def _talk(body: Json) -> list[Json]:
+    return body.get("messages") or body.get("input") or body.get("contents") or [body]
+
+
 def _first(body: Json) -> str:
     """What a talk begins with."""
-    told = body.get("messages") or body.get("input") or body.get("contents") or []
-    return " ".join(text for each in dicts(told[:1]) for text in each.values() if isinstance(text, str))
+    return " ".join(text for each in dicts(_talk(body)[:1]) for text in each.values() if isinstance(text, str))
 
 
 # -- a repository, and a rehearsal without a client -----------------------------------------------------
@@ -333,13 +342,15 @@ def play(project: Json, session: Json, scratch: Scratch) -> None:
     script = Script(session, folder)
     package, words, own = clients(script.url)["codex-functions" if session.get("functions") else client]
     bin, environ = scratch.node(session.get("package", package))
-    node = environ["PATH"].partition(os.pathsep)[0]
-    environ = {key: value for key, value in environ.items() if not key.startswith(OWN)}
+    node = shutil.which("node", path=environ["PATH"])
+    environ = {key: value for key, value in environ.items() if not key.startswith((*OWN, "PYENV"))}
     environ |= {"HOME": str(HOME), "PWD": str(folder), "SYNAPTIC_HOME": str(DEMO / "journal"), "NO_PROXY": "127.0.0.1"}
     if "package" not in session:  # an old Gemini CLI asks the proxy for 127.0.0.1 as well
         environ |= dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), script.url)
     environ |= dict.fromkeys(("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "KEY"), "local")
-    environ |= own | {"PATH": os.pathsep.join(map(str, (bin, node, "/usr/bin", "/bin")))}
+    environ |= own | {"PATH": os.pathsep.join(map(str, (bin, DEMO / "bin", "/usr/bin", "/bin")))}
+    (DEMO / "bin" / "node").unlink(missing_ok=True)
+    (DEMO / "bin" / "node").symlink_to(str(node))
     if environ.pop("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", ""):  # with it there are no titles
         environ |= {"DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1"}
     if client == "opencode":
@@ -422,6 +433,181 @@ def transcripts(client: str) -> set[str]:
         return {id for (id,) in db.execute("SELECT id FROM session")}
 
 
+def archive(name: str) -> list[str]:
+    """Codex's own `archive` moves a file here. Gives its name afterwards."""
+    to = HOME / ".codex" / "archived_sessions" / Path(name).name
+    to.parent.mkdir(exist_ok=True)
+    (HOME / name).rename(to)
+    return [str(to.relative_to(HOME))]
+
+
+class Clock:
+    """Moves the times of one session from the run in which it was played to the day that the scenario names."""
+
+    TIME = re.compile(r"(20\d\d-\d\d-\d\d)([T ])(\d\d)(?=[:-]\d\d)")
+    EPOCH = re.compile(r"(?<!\d)(1[789]\d{8})(\d{3})?(?!\d)")
+    FOLDER = re.compile(r"20\d\d/\d\d/\d\d(?=/rollout)")
+
+    def __init__(self, session: Json, began: float, run: tuple[float, float]) -> None:
+        self.begins = LAST_DAY - timedelta(days=session["ago"]) + timedelta(hours=session["hour"])
+        self.run = run
+        was = datetime.fromtimestamp(began, UTC)
+        self.moved = self.begins - was.replace(minute=0, second=0, microsecond=0)
+        self.days = {was.strftime(form): (was + self.moved).strftime(form) for form in ("%Y-%m-%d", "%A, %B %d, %Y")}
+        self.folder = (was + self.moved).strftime("%Y/%m/%d")
+
+    def text(self, text: str) -> str:
+        text = self.TIME.sub(self._time, text)
+        for day, moved in self.days.items():
+            text = re.sub(rf"{day}(?![T ]\d\d[:-])", moved, text)
+        return self.EPOCH.sub(lambda found: str(self.epoch(int(found[0]))), self.FOLDER.sub(self.folder, text))
+
+    def _time(self, found: re.Match[str]) -> str:
+        at = datetime.fromisoformat(f"{found[1]}T{found[3]}:00:00+00:00")
+        if not self.run[0] - 3600 < at.timestamp() < self.run[1]:
+            return found[0]
+        return (at + self.moved).strftime(f"%Y-%m-%d{found[2]}%H")
+
+    def epoch(self, number: int) -> int:
+        """A time in seconds or milliseconds, if it is one of the run."""
+        unit = 1000 if number > 10**12 else 1
+        ours = self.run[0] - 3600 < number / unit < self.run[1]
+        return number + round(self.moved.total_seconds()) * unit if ours else number
+
+
+def pack(known: Mapping[str, tuple[Json, Json]], played: Mapping[str, Json]) -> None:
+    """Writes the archive and what is true of it."""
+    run = min(each["began"] for each in played.values()), time.time()
+    clocks = {id: Clock(known[id][1], each["began"], run) for id, each in played.items()}
+    entries: dict[str, tuple[bytes, float]] = {}
+    titles = HOME / ".codex" / "session_index.jsonl"
+    named = []
+    for id, clock in clocks.items():
+        session = known[id][1]
+        ended = (datetime.fromtimestamp(played[id]["ended"], UTC) + clock.moved).timestamp()
+        for name in played[id]["kept"] if session["client"] != "opencode" else ():
+            data = clock.text((HOME / name).read_text("utf-8")).encode()
+            name = clock.text(name)
+            if session.get("compressed"):
+                name, data = name + ".zst", subprocess.run(["zstd", "-c"], input=data, stdout=-1, check=True).stdout
+            entries[name] = data, ended
+            named += [clock.text(line) for line in titles.read_text().splitlines() if _id(name) in line]
+    entries[".codex/session_index.jsonl"] = "".join(f"{line}\n" for line in named).encode(), run[1]
+    for path in [*HOME.glob(".gemini/tmp/*/.project_root"), HOME / ".gemini" / "projects.json"]:
+        entries[str(path.relative_to(HOME))] = path.read_bytes(), run[1]
+    for name, data in _database(clocks, {id: set(each["kept"]) for id, each in played.items()}).items():
+        entries[name] = data, run[1]
+    with zipfile.ZipFile(DATA / "sessions.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, (data, at) in sorted(entries.items()):
+            info = zipfile.ZipInfo(name, time.gmtime(at)[:6])
+            info.compress_type = zipfile.ZIP_STORED if name.endswith(".zst") else zipfile.ZIP_DEFLATED
+            archive.writestr(info, data)
+    truth = [_truth(*known[id], played[id], clock, entries) for id, clock in clocks.items()]
+    truth.sort(key=lambda each: str(each["started"]))
+    text = json.dumps(truth, indent=1, ensure_ascii=False)
+    (DATA / "session_truth.json").write_text(text + "\n", encoding="utf-8")
+
+
+def _id(name: str) -> str:
+    """A client's own name of a session, of its file's name: Claude Code's and Codex's end in a UUID."""
+    return Path(name.removesuffix(".zst")).stem[-36:]
+
+
+def _database(clocks: Mapping[str, Clock], kept: Mapping[str, set[str]]) -> dict[str, bytes]:
+    """OpenCode's database with the sessions that were played to their end; the newest stands in its log alone."""
+    of = {key: id for id, keys in kept.items() for key in keys}
+    newest = max(of.values(), key=lambda id: clocks[id].begins)
+    owners = {"session": "id", "event": "aggregate_id", "event_sequence": "aggregate_id"}
+    with tempfile.TemporaryDirectory() as folder, contextlib.closing(sqlite3.connect(f"{folder}/opencode.db")) as db:
+        with contextlib.closing(sqlite3.connect(HOME / DATABASE)) as source:
+            source.backup(db)
+        db.execute("PRAGMA journal_mode = WAL")
+        tables = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+        columns = {table: [row[1] for row in db.execute(f"PRAGMA table_info({table})")] for table in tables}
+        owned = {table: owners.get(table, "session_id") for table in tables}
+        owned = {table: column for table, column in owned.items() if column in columns[table]}
+        db.execute(f"DELETE FROM session WHERE id NOT IN ({','.join('?' * len(of))})", list(of))
+        for table, column in (("project", "id"), ("project_directory", "project_id")):
+            db.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT project_id FROM session)")
+        last: list[tuple[str, list[object]]] = []
+        for table, column in owned.items():
+            at, names = columns[table].index(column), columns[table]
+            rows = db.execute(f"SELECT * FROM {table} ORDER BY rowid").fetchall()
+            db.execute(f"DELETE FROM {table}")
+            for row in rows:
+                if row[at] in of:
+                    moved = _moved(dict(zip(names, row, strict=True)), clocks[of[row[at]]])
+                    if of[row[at]] == newest:
+                        last.append((table, moved))
+                    else:
+                        _insert(db, table, moved)
+        db.commit()
+        db.execute("VACUUM")
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        db.execute("PRAGMA wal_autocheckpoint = 0")
+        for table, moved in last:
+            _insert(db, table, moved)
+        db.commit()
+        ends = ("", "-wal")
+        return {DATABASE + end: Path(f"{folder}/opencode.db{end}").read_bytes() for end in ends}
+
+
+def _moved(row: Json, clock: Clock) -> list[object]:
+    """The values of a row with its times moved."""
+    return [
+        clock.text(value)
+        if name in ("data", "title")
+        else clock.epoch(value)
+        if name.startswith("time_") and value
+        else value
+        for name, value in row.items()
+    ]
+
+
+def _insert(db: sqlite3.Connection, table: str, values: list[object]) -> None:
+    db.execute(f"INSERT INTO {table} VALUES ({','.join('?' * len(values))})", values)
+
+
+def _truth(project: Json, session: Json, played: Json, clock: Clock, entries: Iterable[str]) -> Json:
+    """What is true of a session: of the scenario, and of its rehearsal."""
+    client, kept = session["client"], sorted(played["kept"], key=len)
+    facts = rehearse(project, session)
+    main = kept[-1] if client == "opencode" else kept[0]
+    if client == "opencode" and len(kept) > 1:
+        with contextlib.closing(sqlite3.connect(HOME / DATABASE)) as db:
+            parents = db.execute("SELECT id FROM session WHERE parent_id IS NULL").fetchall()
+        main = next(id for (id,) in parents if id in kept)
+    elif client == "gemini":
+        main = re.findall(r'"sessionId": ?"([^"]+)"', (HOME / main).read_text())[0]
+    elif client != "opencode":
+        main = _id(main)
+    moved = {clock.text(name) for name in kept}
+    turns = session["turns"]
+    return {
+        "id": session["id"],
+        "client": client,
+        "session": main,
+        "files": [DATABASE]
+        if client == "opencode"
+        else [each for each in entries if each.removesuffix(".zst") in moved],
+        "project": project["project"],
+        "folder": str(DEMO / project["project"]),
+        "branch": session.get("branch", "main"),
+        "started": (datetime.fromtimestamp(played["began"], UTC) + clock.moved).isoformat(timespec="seconds"),
+        "title": session["title"],
+        "terminal": bool(session.get("terminal")),
+        "asked": [turn["prompt"] for turn in turns if not turn["prompt"].startswith("/")],
+        "last_answer": next((each["say"] for each in reversed(turns[-1]["steps"]) if "say" in each), ""),
+        "edited": facts["edited"],
+        "commands": [{"command": each["command"], "exit": each["exit"]} for each in facts["commands"]],
+        "commits": facts["commits"],
+        "subagents": [step["title"] for step in steps_of(session) if "task" in step],
+        "synaptic": [step["mcp"] for step in steps_of(session) if "mcp" in step],
+        "compacted": any("summary" in step for step in steps_of(session)),
+        "interrupted": any("hangs" in step for step in steps_of(session)),
+    }
+
+
 def main() -> int:
     """0 when every session was played."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -456,12 +642,16 @@ def main() -> int:
                 before, began = transcripts(session["client"]), time.time()
                 play(project, session, scratch)
                 new = sorted(transcripts(session["client"]) - before)
+                if session.get("archived"):
+                    new = archive(new[0])
                 played[id] = {"kept": new, "began": began, "ended": time.time()}
                 record.write_text(json.dumps(played, indent=1))
                 print(f"{id}: {time.time() - began:.0f} s, {', '.join(new)}", flush=True)
             except (Unavailable, subprocess.SubprocessError) as error:
                 print(f"{id}: FAILED: {error}", flush=True)
                 failed += 1
+        if not given.rehearse and not failed and set(played) == set(known):
+            pack(known, played)
     return int(failed > 0)
 
 
