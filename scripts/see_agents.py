@@ -19,20 +19,15 @@ import re
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from accept import Scratch, Unavailable
+from endpoint import Call, Endpoint, Json, Said, dicts, name_of, results_of, tools_of
 from environment import PYTHON, ROOT, SYNAPTIC, clean_environ, prepare
-
-Json = dict[str, Any]
-Call = tuple[str, Json]
-"""A tool and its arguments."""
 
 TOKENIZER = "gpt-tokenizer@4.0.0"
 TIMEOUT_S = 180
@@ -49,7 +44,7 @@ ASKED = "what is the pgbouncer pool size on the orders cluster?"
 GEMINI = '{"security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": false}}'
 """Settings for which Gemini CLI has no environment variable."""
 
-_OWN = ("ANTHROPIC", "CLAUDE", "CODEX", "GEMINI", "GOOGLE", "MCP", "OPENAI", "OPENCODE", "XDG")
+OWN = ("ANTHROPIC", "CLAUDE", "CODEX", "GEMINI", "GOOGLE", "MCP", "OPENAI", "OPENCODE", "XDG")
 """Beginnings of variables that would lead a client to its user's own settings."""
 
 _DOUBT = re.compile(r"no close match|nothing (?:found|fits)", re.IGNORECASE)
@@ -65,174 +60,46 @@ console.log(JSON.stringify(texts.map((text) => countTokens(text))));
 """
 
 
-# -- the APIs of the providers --------------------------------------------------------------------------
-
-
-def _tools(body: Json) -> list[Json]:
-    """The tools of a request, wherever its API has them."""
-    schemas = ("input_schema", "parameters", "parametersJsonSchema", "format")
-    return [each for each in _dicts(body) if _name(each) and any(map(each.get, schemas))]
-
-
-def _name(tool: Json) -> str:
-    found = tool.get("name", tool.get("type"))  # OpenAI's own tools have a type alone
-    return found if isinstance(found, str) else ""
-
-
-def _results(body: Json) -> list[str]:
-    """What tools answered up to this request, as the model reads it: the texts of blocks, anything else as JSON."""
-    found: list[Any] = []
-    for each in _dicts(body):
-        if "functionResponse" in each:
-            found.append(each["functionResponse"]["response"].get("output", each))
-        elif str(each.get("type")).endswith(("tool_result", "call_output", "search_output")):
-            found.append(each.get("content", each.get("output", each.get("tools"))))
-    return [_text(content) for content in found]
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, list):
-        return "\n".join(_text(part.get("text", part)) for part in content)
-    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-
-
-def _dicts(value: Any) -> Iterator[Json]:
-    if isinstance(value, dict):
-        yield value
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _dicts(inner)
-
-
-def _messages(body: Json, call: Call | None, number: int) -> bytes:
-    """An answer of Anthropic Messages."""
-    block: Json = {"type": "text", "text": ""}
-    delta: Json = {"type": "text_delta", "text": "Done."}
-    if call:
-        block = {"type": "tool_use", "id": f"toolu_{number}", "name": call[0], "input": {}}
-        delta = {"type": "input_json_delta", "partial_json": json.dumps(call[1])}
-    message = {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": body["model"], "content": []}
-    ended = {"stop_reason": "tool_use" if call else "end_turn", "stop_sequence": None}
-    return _events(
-        {"type": "message_start", "message": message | {"usage": {"input_tokens": 1, "output_tokens": 1}}},
-        {"type": "content_block_start", "index": 0, "content_block": block},
-        {"type": "content_block_delta", "index": 0, "delta": delta},
-        {"type": "content_block_stop", "index": 0},
-        {"type": "message_delta", "delta": ended, "usage": {"output_tokens": 1}},
-        {"type": "message_stop"},
-    )
-
-
-def _responses(body: Json, call: Call | None, number: int) -> bytes:
-    """An answer of OpenAI Responses."""
-    item: Json = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]}
-    if call:
-        tool, args = call
-        kinds: dict[str, Json] = {
-            "exec": {"type": "custom_tool_call", "name": tool, "namespace": "functions", "input": args.get("input")},
-            "tool_search": {"type": "tool_search_call", "execution": "client", "arguments": args},
-        }
-        function = {"type": "function_call", "name": tool, "namespace": "mcp__synaptic", "arguments": json.dumps(args)}
-        item = kinds.get(tool, function) | {"call_id": f"call_{number}"}
-    usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
-    return _events(
-        {"type": "response.created", "response": {"id": f"resp_{number}"}},
-        {"type": "response.output_item.done", "output_index": 0, "item": item},
-        {"type": "response.completed", "response": {"id": f"resp_{number}", "usage": usage}},
-    )
-
-
-def _generate(body: Json, call: Call | None, number: int) -> bytes:
-    """An answer of Gemini."""
-    part: Json = {"functionCall": {"name": call[0], "args": call[1]}} if call else {"text": "Done."}
-    found = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
-    return _events({"candidates": [found], "usageMetadata": {"totalTokenCount": 2}})
-
-
-ANSWERS = {"/messages": _messages, "/responses": _responses, ":streamGenerateContent": _generate}
-"""By the end of the path that is asked."""
-
-
-def _events(*events: Json) -> bytes:
-    kinds = [f"event: {event['type']}\n" if "type" in event else "" for event in events]
-    return "".join(f"{kind}data: {json.dumps(event)}\n\n" for kind, event in zip(kinds, events, strict=True)).encode()
-
-
 # -- the model ------------------------------------------------------------------------------------------
 
 
-class Model(ThreadingHTTPServer):
-    """A model that makes these calls, one a turn. `seen` are the requests, `refused` the hosts that were asked for."""
-
-    daemon_threads = True
+class Model(Endpoint):
+    """A model that makes these calls, one a turn."""
 
     def __init__(self, calls: Mapping[str, Call]) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.calls, self.refused = calls, set[str]()
-        self.seen: list[Json] = []
-        self.url = f"http://127.0.0.1:{self.server_port}"
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        self.calls = calls
+        super().__init__()
 
-    def reply(self, path: str, body: Json) -> bytes:
-        """Raises StopIteration for an API that it does not speak."""
-        answer = next(answer for end, answer in ANSWERS.items() if path.partition("?")[0].endswith(end))
-        self.seen.append(body)
-        tools, done = _tools(body), len(_results(body))
-        if tools and not done:
+    def say(self, body: Json) -> Said:
+        known, done = tools_of(body), len(results_of(body))
+        if known and not done:
             time.sleep(THINKS_S)
-        call = self._next(tools, done) if tools else None  # without tools it is asked for a title
-        return answer(body, call, len(self.seen))
+        call = self._next(known, done) if known else None  # without tools it is asked for a title
+        return Said(calls=[call]) if call else Said("Done.")
 
-    def _next(self, tools: Sequence[Json], done: int) -> Call | None:
-        search = _discovery(tools)
+    def _next(self, known: Sequence[Json], done: int) -> Call | None:
+        search = _discovery(known)
         calls = [search] if search else []
         for tool, args in self.calls.values():
-            name = next((known["name"] for known in tools if _ours(known) == tool), f"mcp__synaptic__{tool}")
+            name = next((found["name"] for found in known if _ours(found) == tool), f"mcp__synaptic__{tool}")
             code = {"input": f"text(await tools.{name}({json.dumps(args)}))"}
             calls.append(("exec", code) if search and search[0] == "exec" else (name, args))
         return calls[done] if done < len(calls) else None
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that ends cuts its connections."""
 
-
-def _discovery(tools: Sequence[Json]) -> Call | None:
+def _discovery(known: Sequence[Json]) -> Call | None:
     """How the model finds tools that are kept from it until it looks for them; None where it is given all."""
     searches: dict[str, Json] = {
         "ToolSearch": {"query": "select:" + ",".join(f"mcp__synaptic__{name}" for name in NAMES)},
         "exec": {"input": "text(ALL_TOOLS.filter((tool) => tool.name.includes('synaptic')))"},
         "tool_search": {"query": "synaptic context journal memory", "limit": len(NAMES)},
     }
-    names = list(map(_name, tools))
+    names = list(map(name_of, known))
     return next(((name, args) for name, args in searches.items() if name in names), None)
 
 
 def _ours(tool: Json) -> str | None:
-    return next((name for name in NAMES if _name(tool).endswith(name)), None)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Model
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length", 0)))
-        try:
-            data = self.server.reply(self.path, json.loads(body))
-        except StopIteration:
-            self.send_error(404)
-            return
-        self.send_response(200)
-        self.send_header("content-type", "text/event-stream")
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def do_CONNECT(self) -> None:
-        self.server.refused.add(self.path)
-        self.send_error(403)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
+    return next((name for name in NAMES if name_of(tool).endswith(name)), None)
 
 
 # -- the clients ----------------------------------------------------------------------------------------
@@ -279,7 +146,7 @@ def run(name: str, scratch: Scratch, journal: Path, calls: Mapping[str, Call]) -
     model = Model(calls)
     package, words, own = clients(model.url)[name]
     bin, environ = scratch.node(package)
-    environ = {key: value for key, value in environ.items() if not key.startswith(_OWN)}
+    environ = {key: value for key, value in environ.items() if not key.startswith(OWN)}
     home = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=scratch.homes))
     project = home / PROJECTS[0]
     (project / ".git").mkdir(parents=True)
@@ -334,13 +201,13 @@ def received(model: Model) -> list[Json]:
     """What the model was told, by what it is, and what can be said of it."""
     from synaptic.surfaces.mcp.tools import INSTRUCTIONS
 
-    talk = [body for body in model.seen if _tools(body)]
-    first, last = talk[0], max(talk, key=lambda body: len(_results(body)))
-    results, start = _results(last), _plain(first)
-    given, later = ([json.dumps(tool) for tool in _tools(body) if _ours(tool)] for body in (first, last))
+    talk = [body for body in model.seen if tools_of(body)]
+    first, last = talk[0], max(talk, key=lambda body: len(results_of(body)))
+    results, start = results_of(last), _plain(first)
+    given, later = ([json.dumps(tool) for tool in tools_of(body) if _ours(tool)] for body in (first, last))
     flat = " ".join(start.split())
     told = [part for part in INSTRUCTIONS.split("\n\n") if " ".join(part.split()) in flat]
-    texts = [value for each in _dicts(first) for value in each.values() if isinstance(value, str)]
+    texts = [value for each in dicts(first) for value in each.values() if isinstance(value, str)]
     briefing = next(filter(None, map(_BRIEFING.search, texts)), None)
     looked_for = results[0] if len(results) > len(model.calls) and not later else "\n".join(later)
     rows = [
