@@ -22,7 +22,7 @@ SHORTEST, LONGEST, PASTED, CONTENT = 30, 320, 3_000, 4
 
 
 def proposals(request: str, events: Iterable[Event], clean: Callable[[str], str]) -> list[dict[str, Any]]:
-    """What is worth keeping of a request and what followed it, as `Record.proposed` and with its `rank`, 0 for the best.
+    """What is worth keeping of a request and what followed it, as `Record.proposed` and with a `rank`, 0 for the best.
 
     `request` is without what is private or secret; `clean` takes it out of other texts. Of what the agent said the last
     of a kind counts: it may have been wrong before.
