@@ -1,0 +1,132 @@
+"""Sessions of agents from outside: imported, captured by hooks, searched, traced to their transcripts, forgotten."""
+
+from __future__ import annotations
+
+import json
+import signal
+import zipfile
+from pathlib import Path
+
+import pytest
+from forks import ForkedHome as Home
+from outside import Refusal
+
+DATA = Path(__file__).parents[1] / "data"
+TRUTHS = {truth["id"]: truth for truth in json.loads((DATA / "session_truth.json").read_text("utf-8"))}
+POOL = TRUTHS["harbor-pool-hang"]
+
+
+@pytest.fixture
+def transcripts(tmp_path: Path) -> Path:
+    """What Claude Code keeps of its sessions, in the home folder."""
+    with zipfile.ZipFile(DATA / "sessions.zip") as packed:
+        packed.extractall(tmp_path, [name for name in packed.namelist() if name.startswith(".claude/")])
+    return tmp_path / ".claude" / "projects"
+
+
+def pool_of(transcripts: Path) -> Path:
+    return next(transcripts.rglob(f"{POOL['session']}.jsonl"))
+
+
+def test_sessions_are_searched_traced_and_forgotten(home: Home, transcripts: Path) -> None:
+    home.ask("save", "The pool of the harbor service hangs when it is dry.", "--project", "harbor")
+    assert home.ask("import", "claude-code")["new"] == 10
+    assert (home.path / "sessions").stat().st_mode & 0o777 == 0o700
+    assert home.ask("import", "claude-code") == home.ask("import", "claude-code") | {"new": 0, "grown": 0, "known": 10}
+    hits = home.ask("search", "pool hangs", "--strategy", "lexical")["hits"]
+    assert len({hit["via"] for hit in hits}) == 2 and hits[0]["via"] == "cli"  # what was saved on purpose comes first
+    only = home.ask("search", "pool hangs", "--sessions", "--strategy", "lexical")["hits"]
+    assert {hit["via"] for hit in only} == {"import:claude-code"}
+    pool = next(hit for hit in only if hit["project"] == "harbor" and "failover" in hit["content"])
+    assert (pool["type"], pool["by"], pool["files"]) == ("progress", "claude-code", POOL["edited"])
+    (told,) = home.ask("get", pool["id"], "--source")["entries"]
+    assert all(asked in told["content"] for asked in POOL["asked"]) and "ran" in told["content"]
+    pool_of(transcripts).unlink()
+    gone = home.run("get", pool["id"], "--source", "--json")
+    assert gone.code == 1 and "the digest stays" in gone.json["error"]["hint"]
+    with home.server() as server:
+        assert {hit["via"] for hit in server.call("search", query="pool", sessions=True)["hits"]} <= {
+            "import:claude-code"
+        }
+        other = server.call("search", query="cents invoice", sessions=True)["hits"][0]["id"]
+        assert "asked" in server.call("get", ids=[other], source=True)["entries"][0]["content"]
+        with pytest.raises(Refusal, match="no digest of a session"):
+            server.call("get", ids=[hits[0]["id"]], source=True)
+    assert home.run("forget", "--session", pool["id"], "--json").code == 2
+    assert home.ask("forget", "--session", pool["id"], "--yes")["entries"] == 1
+    kept = b"".join(path.read_bytes() for path in home.path.rglob("*") if path.is_file())
+    assert POOL["session"].encode() not in kept and b"failover our orders endpoint" not in kept
+    with zipfile.ZipFile(DATA / "sessions.zip") as packed:
+        packed.extractall(transcripts.parents[1], [name for name in packed.namelist() if POOL["session"] in name])
+    again = home.ask("import", "claude-code")
+    assert (again["new"], again["deleted"]) == (0, 1)
+
+
+def test_a_session_that_ends_is_noted_and_its_digest_grows(home: Home, transcripts: Path) -> None:
+    home.ask("init")
+    path = pool_of(transcripts)
+    whole = path.read_bytes().splitlines(keepends=True)
+    (second,) = (
+        number for number, line in enumerate(whole) if POOL["asked"][1].encode() in line and b'"user"' in line[:400]
+    )
+    path.write_bytes(b"".join(whole[:second]) + whole[second][:100])  # torn: it is being written
+
+    def ends(event: str) -> None:
+        said = json.dumps({"transcript_path": str(path), "session_id": POOL["session"]})
+        assert home.run("hook", event, stdin=said).text == ""
+
+    ends("pre-compact")
+    assert home.ask("find", "--sessions")["total"] == 1
+    (first,) = home.ask("find", "--sessions")["entries"]
+    assert POOL["asked"][0][:40] in first["content"] and POOL["asked"][1] not in first["content"]
+    path.write_bytes(b"".join(whole))
+    ends("session-end")
+    ends("session-end")
+    (grown,) = home.ask("find", "--sessions")["entries"]
+    assert grown["id"] == first["id"] and POOL["commits"][0] in grown["content"]
+    assert list((home.state / "imports").iterdir()) == list((home.state / "capture").iterdir()) == []
+    home.ask("update", grown["id"], "--append", "My own words.")
+    path.write_bytes(b"".join(whole) + whole[-1])
+    ends("session-end")
+    assert home.ask("get", grown["id"])["entries"][0]["content"].endswith("My own words.")
+    with home.server() as server:
+        assert server.call("recent")["total"] == 1
+
+
+@pytest.mark.parametrize("said", ["", "[]", '{"transcript_path": 3}', '{"transcript_path": "/nowhere/x.jsonl"}', "{"])
+def test_a_hook_that_is_told_nonsense_says_nothing(home: Home, said: str) -> None:
+    home.ask("init")
+    assert home.run("hook", "session-end", stdin=said).text == ""
+    assert home.ask("find")["total"] == 0
+    assert not (home.path.parent / "other").exists()
+    assert home.run("--home", str(home.path.parent / "other"), "hook", "session-end", stdin=said).code == 0
+    assert not (home.path.parent / "other").exists()
+
+
+def test_a_kill_while_a_session_is_digested_leaves_one_digest(home: Home, transcripts: Path) -> None:
+    home.ask("init")
+    said = json.dumps({"transcript_path": str(pool_of(transcripts))})
+    home.run("hook", "session-end", stdin=said)
+    for step in ("run-written", "woven"):
+        assert home.run("recent", SYNAPTIC_FAULT=step).code == -signal.SIGKILL
+    assert home.ask("find", "--sessions")["total"] == 1
+
+
+def test_setup_capture_registers_the_hooks(home: Home, tmp_path: Path) -> None:
+    home.ask("init")
+    (tmp_path / ".claude").mkdir()
+    home.ask("setup", "claude-code", "--capture")
+    hooks = json.loads((tmp_path / ".claude" / "settings.json").read_text())["hooks"]
+    assert {"SessionStart", "PreCompact", "SessionEnd"} == set(hooks)
+    assert hooks["SessionEnd"][0]["hooks"][0]["timeout"] == 3
+    assert "capture = true" in (home.path / "config.toml").read_text()
+    home.ask("setup", "claude-code", "--remove")
+    assert not (tmp_path / ".claude" / "settings.json").exists()
+
+
+def test_digests_may_lie_in_the_journal(home: Home, transcripts: Path) -> None:
+    home.ask("init")
+    (home.path / "config.toml").write_text('capture_into = "journal"\n')
+    home.ask("import", "claude-code", "--project", "harbor")
+    assert not (home.path / "sessions").exists()
+    assert {entry["project"] for entry in home.ask("find", "--sessions")["entries"]} == {"harbor"}
