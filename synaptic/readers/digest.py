@@ -83,14 +83,13 @@ def digest(session: Session) -> Iterator[Record]:
     for number, part in enumerate(parts, start=1):
         events = [event for turn in part for event in turn.events]
         branch, until = part[-1].events[0].branch, max(event.at for event in events)
-        where = "".join(
-            f" {at} {_code(name)}" for at, name in (("in", Path(session.folder).name), ("on", branch)) if name
-        )
+        place = f" in {_code(Path(session.folder).name)}" if session.folder else ""
+        place += f" on {_code(branch)}" if branch else ""
         begun, ended = (f"{at:%Y-%m-%d %H:%M}" for at in (events[0].at, until))
         when = f"{begun} to {ended.removeprefix(begun[:11])}"
         yield Record(
             key=session.key if number == 1 else f"{session.key}/{number}",
-            text="\n\n".join([f"{session.client}{where}, {when}.", *(turn.text for turn in part)]),
+            text="\n\n".join([f"{session.client}{place}, {when}.", *(turn.text for turn in part)]),
             at=events[0].at,
             title=title if number == 1 else f"{title} ({number})",
             type="progress",

@@ -74,7 +74,8 @@ class Session:
             text = os.path.normpath(Path(self.folder, text)).removeprefix(f"{_root(self.folder)}/")
         event = Event(kind, line, self.at, text.strip().removeprefix(f"cd {_root(self.folder)} && "), self.branch)
         last = [(event.kind, event.text) for event in self.events[-1:] if kind in ("asked", "said")]
-        self.events += [event] * bool(event.text and last != [(kind, event.text)])
+        if event.text and last != [(kind, event.text)]:
+            self.events.append(event)
         return event
 
     def called(self, line: int, name: str, given: object, call: str) -> None:
@@ -99,11 +100,12 @@ class Session:
             exit = PATTERNS["exit"]
             match = None if failed is False else exit.search(output[:400]) or exit.search(output[-400:])
             status = int(match[1]) if match else 0 if failed is False else None
+        lines = (line.strip() for line in output[:100_000].splitlines()) if failed or status else ()
+        error = next(filter(PATTERNS["error"].search, lines), "failed" if status is None else "")
         for event in self.calls.pop(call, ()):
             event.status = status
             if failed or status:
-                lines = (line.strip() for line in output[:100_000].splitlines())
-                event.error = next(filter(PATTERNS["error"].search, lines), "failed" if status is None else "")
+                event.error = error
                 if event.kind == "edited" or PATTERNS["refused"].search(output[:400]):
                     event.text = ""
             elif match := PATTERNS["commits"].search(event.text):
