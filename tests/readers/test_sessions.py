@@ -1,16 +1,21 @@
 """Agents' transcripts become digests: what a client's own files hold, and what may be wrong with them."""
 
 import json
+import zipfile
 from datetime import datetime, timedelta
+from itertools import chain
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from synaptic.errors import InvalidArgument
+from synaptic.notes.screening import visible_secrets
 from synaptic.readers.record import reader_of
 from synaptic.readers.session import events
 
+DATA = Path(__file__).parents[1] / "data"
 BEGUN = datetime.fromisoformat("2026-11-20T09:00:00Z")
 
 
@@ -52,6 +57,47 @@ def read(path, source="claude-code"):
     """(the records of a transcript, what was skipped)."""
     skipped = []
     return list(reader_of(source).read(path, lambda where, why: skipped.append((where, why)))), skipped
+
+
+@pytest.mark.parametrize("source", ["claude-code", "codex", "gemini", "opencode"])
+def test_forty_sessions_of_the_clients_themselves_are_told_as_they_were(source, tmp_path):
+    zipfile.ZipFile(DATA / "sessions.zip").extractall(tmp_path)
+    reader = reader_of(source)
+    places = reader.find(tmp_path, {})
+    assert all(place.is_relative_to(tmp_path) for place in places)
+    found = {session.key: session for place in places for session in reader.sessions(place, pytest.fail)}
+    records = {record.key: record for place in places for record in reader.read(place, pytest.fail)}
+    truths = [truth for truth in json.loads((DATA / "session_truth.json").read_text()) if truth["client"] == source]
+    assert {truth["session"] for truth in truths} == set(found) == set(records)
+    for truth in truths:
+        happened = [event for event in found[truth["session"]].events if event.text]
+        told = {
+            kind: [event.text for event in happened if event.kind == kind]
+            for kind in ("asked", "said", "edited", "ran")
+        }
+        assert told["asked"] == truth["asked"]
+        assert told["said"][-1] == truth["last_answer"]
+        assert list(dict.fromkeys(told["edited"])) == truth["edited"]
+        assert [event.commit.partition(" (")[0] for event in happened if event.commit] == truth["commits"]
+        ran = [(event.text, event.status) for event in happened if event.kind == "ran"]
+        assert truth["subagents"] or ran == [(one["command"], one["exit"]) for one in truth["commands"]]
+        record = records[truth["session"]]
+        assert " ".join(truth["last_answer"].split()[:6]) in " ".join(record.text.split())
+        assert record.folder == truth["folder"] or (source, record.folder) == (
+            "gemini",
+            None,
+        )  # known by its hash alone
+        assert not visible_secrets(record.text + record.title)
+        for injected in (
+            "system-reminder",
+            "_context>",
+            "AGENTS.md instructions",
+            "[System:",
+            "Another language model",
+        ):
+            assert injected not in record.text
+        around = chain.from_iterable(events(source, place, record.key, record.lines) for place in places)
+        assert set(truth["asked"]) <= {event.text for event in around}
 
 
 def test_a_digest_tells_what_was_asked_answered_edited_and_run(tmp_path):
