@@ -40,6 +40,7 @@ import zipfile
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 from accept import Scratch, Unavailable
@@ -383,6 +384,8 @@ def _in_terminal(session: Json, script: Script, line: list[str], folder: Path, e
         terminal.quiet(4, 25)
         for number, turn in enumerate(session["turns"]):
             script.steps.extend(turn["steps"])
+            if turn.get("rewinds"):
+                _rewind(terminal)
             _ask(terminal, script, turn["prompt"])
             end = time.monotonic() + TURN_S
             summary = bool(script.steps and "summary" in script.steps[0])
@@ -404,6 +407,14 @@ def _in_terminal(session: Json, script: Script, line: list[str], folder: Path, e
         terminal.close()
         (DEMO / "shown").mkdir(exist_ok=True)
         (DEMO / "shown" / session["id"]).write_bytes(terminal.shown)
+
+
+def _rewind(terminal: Terminal) -> None:
+    """Takes the last prompt back, in Gemini CLI's dialogue; its text is put into the input and deleted there."""
+    for keys in ("/rewind", "\r", "\x1b[A", "\r", "\r"):
+        terminal.press(keys)
+        terminal.quiet(1, 5)
+    terminal.press("\x15")
 
 
 def _ask(terminal: Terminal, script: Script, prompt: str) -> None:
@@ -583,6 +594,8 @@ def _truth(project: Json, session: Json, played: Json, clock: Clock, entries: It
         main = _id(main)
     moved = {clock.text(name) for name in kept}
     turns = session["turns"]
+    taken_back = [turn for turn, after in pairwise(turns) if after.get("rewinds")]
+    asked = [turn["prompt"] for turn in turns if not turn["prompt"].startswith("/") and turn not in taken_back]
     return {
         "id": session["id"],
         "client": client,
@@ -596,13 +609,15 @@ def _truth(project: Json, session: Json, played: Json, clock: Clock, entries: It
         "started": (datetime.fromtimestamp(played["began"], UTC) + clock.moved).isoformat(timespec="seconds"),
         "title": session["title"],
         "terminal": bool(session.get("terminal")),
-        "asked": [turn["prompt"] for turn in turns if not turn["prompt"].startswith("/")],
+        "asked": asked,
+        "taken_back": [turn["prompt"] for turn in taken_back],
         "last_answer": next((each["say"] for each in reversed(turns[-1]["steps"]) if "say" in each), ""),
         "edited": facts["edited"],
         "commands": [{"command": each["command"], "exit": each["exit"]} for each in facts["commands"]],
         "commits": facts["commits"],
         "subagents": [step["title"] for step in steps_of(session) if "task" in step],
         "synaptic": [step["mcp"] for step in steps_of(session) if "mcp" in step],
+        "resumed": not session.get("terminal") and len(turns) > 1,
         "compacted": any("summary" in step for step in steps_of(session)),
         "interrupted": any("hangs" in step for step in steps_of(session)),
     }
