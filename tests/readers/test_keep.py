@@ -17,7 +17,7 @@ KEPT = {
     },
     "said": {
         "**Root cause:** `PoolManager` hands out a connection before the TLS handshake finished.": "insight",
-        "## Root cause\n\nThe retry middleware reads the body a second time, and the stream is consumed by then.": "insight",
+        "## Root cause\n\nThe retry middleware reads the body twice, and the stream is consumed by then.": "insight",
         "It turned out that Redis evicts the lock key under `allkeys-lru`, so two workers ran one job.": "insight",
         "Uploads above 8 MB failed because nginx in front of the app kept its default limit.": "insight",
         "I chose WAL mode over a lock file because readers must not block the importer.": "decision",
