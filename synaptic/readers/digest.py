@@ -24,7 +24,7 @@ from .keep import best, proposals
 from .record import Record, Skipped
 from .session import PATTERNS, TABLE, Event, Session
 
-PART_CHARS, HEAD_CHARS = 6000, 300
+PART_CHARS, HEAD_CHARS = 6000, 400
 """Characters of a part, and of these what is kept free for its first line."""
 TITLE_CHARS, ASKED_CHARS, SAID_CHARS, LINE_CHARS = 80, 700, 1100, 150
 COMMANDS, FILES = 8, 12
@@ -89,7 +89,7 @@ def digest(session: Session) -> Iterator[Record]:
         place = f" in {_code(Path(session.folder).name)}" if session.folder else ""
         place += f" on {_code(branch)}" if branch else ""
         begun, ended = (f"{at:%Y-%m-%d %H:%M}" for at in (events[0].at, until))
-        when = f"{begun} to {ended.removeprefix(begun[:11])}"
+        when = f"{begun} to {ended.removeprefix(begun[:11])}" if begun != ended else begun
         yield Record(
             key=session.key if number == 1 else f"{session.key}/{number}",
             text="\n\n".join([f"{session.client}{place}, {when}.", *(turn.text for turn in part)]),
@@ -121,7 +121,7 @@ def _turns(session: Session) -> Iterator[_Turn]:
             lines = [f"> {line}".rstrip() for line in _markdown(request, ASKED_CHARS).splitlines()]
             text = "\n".join([*lines, *_told(events[start + 1 : end], private)]).rstrip()
             proposed = proposals(request, events[start:end], partial(_clean, private=private))
-            yield _Turn(events[start:end], request, text, proposed)
+            yield _Turn(events[start:end], request, _shortened(text, PART_CHARS - HEAD_CHARS - 2), proposed)
 
 
 def _told(after: Sequence[Event], private: bytes) -> Iterator[str]:
