@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from ..errors import InvalidArgument
 from .record import Skipped, reader_of
 
 Kind = Literal["asked", "said", "ran", "edited"]
@@ -123,9 +124,10 @@ def _root(folder: str) -> str:
 def events(source: str, place: Path, key: str, lines: tuple[int, int]) -> list[Event]:
     """The events of a session from line to line; [] if its transcript is gone. `place` is what the reader found."""
     for file in place.rglob(f"*{key[:8]}*.*") if place.is_dir() else [place]:
-        for session in cast(Any, reader_of(source)).sessions(file, lambda where, why: None):
-            if session.key == key:
-                return [event for event in session.events if event.text and lines[0] <= event.line <= lines[1]]
+        with suppress(InvalidArgument):  # another file that is called after it
+            for session in cast(Any, reader_of(source)).sessions(file, lambda where, why: None):
+                if session.key == key:
+                    return [event for event in session.events if event.text and lines[0] <= event.line <= lines[1]]
     return []
 
 
