@@ -121,8 +121,7 @@ def _turns(session: Session) -> Iterator[_Turn]:
             lines = [f"> {line}".rstrip() for line in _markdown(request, ASKED_CHARS).splitlines()]
             text = "\n".join([*lines, *_told(events[start + 1 : end], private)]).rstrip()
             proposed = proposals(request, events[start:end], partial(_clean, private=private))
-            text = _shortened(text, PART_CHARS - HEAD_CHARS - 2)
-            yield _Turn(events[start:end], request, text, proposed)
+            yield _Turn(events[start:end], request, _shortened(text, PART_CHARS - HEAD_CHARS - 2), proposed)
 
 
 def _told(after: Sequence[Event], private: bytes) -> Iterator[str]:

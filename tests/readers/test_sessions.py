@@ -79,8 +79,11 @@ def test_forty_sessions_of_the_clients_themselves_are_told_as_they_were(source, 
         assert told["said"][-1] == truth["last_answer"]
         assert list(dict.fromkeys(told["edited"])) == truth["edited"]
         assert [event.commit.partition(" (")[0] for event in happened if event.commit] == truth["commits"]
-        ran = [(event.text, event.status) for event in happened if event.kind == "ran"]
-        assert truth["subagents"] or ran == [(one["command"], one["exit"]) for one in truth["commands"]]
+        ran = [event for event in happened if event.kind == "ran"]
+        if not truth["subagents"]:  # of them only edits and commits count
+            assert told["ran"] == [one["command"] for one in truth["commands"]]
+            for event, one in zip(ran, truth["commands"], strict=True):  # `exit $code` is what that machine found
+                assert event.status == one["exit"] or event.text.endswith("exit $code")
         record = records[truth["session"]]
         assert " ".join(truth["last_answer"].split()[:6]) in " ".join(record.text.split())
         assert record.folder == truth["folder"] or (source, record.folder) == (
@@ -215,7 +218,7 @@ def test_earlier_parts_stay_as_they_are_while_a_session_grows(tmp_path):
         assert grown[:-1] == whole[: len(grown[:-1])]
     assert all(len(record.text) <= 6000 for record in whole)
     calls = [call(str(n), "Bash", command=f"git commit -qm '{n} {'x' * 120}'") for n in range(90)]
-    calls += [call(f"e{n}", "Edit", file_path=f"/code/{'d' * 140}/{n}.py") for n in range(90)]
+    calls += [call(f"e{n}", "Edit", file_path=f"/work/{'d' * 140}/{n}.py") for n in range(90)]
     (record,), _ = read(write(tmp_path, [user("a\n\n" * 400), agent(*calls), *(result(str(n), "") for n in range(90))]))
     assert len(record.text) <= 6000
 
