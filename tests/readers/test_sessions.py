@@ -218,7 +218,7 @@ def test_earlier_parts_stay_as_they_are_while_a_session_grows(tmp_path):
         assert grown[:-1] == whole[: len(grown[:-1])]
     assert all(len(record.text) <= 6000 for record in whole)
     calls = [call(str(n), "Bash", command=f"git commit -qm '{n} {'x' * 120}'") for n in range(90)]
-    calls += [call(f"e{n}", "Edit", file_path=f"/work/{'d' * 140}/{n}.py") for n in range(90)]
+    calls += [call(f"e{n}", "Edit", file_path=f"/code/{'d' * 140}/{n}.py") for n in range(90)]
     (record,), _ = read(write(tmp_path, [user("a\n\n" * 400), agent(*calls), *(result(str(n), "") for n in range(90))]))
     assert len(record.text) <= 6000
 
