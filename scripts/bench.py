@@ -14,6 +14,7 @@
     python scripts/bench.py size --notes notes-til.tar.gz --locomo locomo-dev.json
     python scripts/bench.py shapes
     python scripts/bench.py state [--wrong]
+    python scripts/bench.py sessions
 
 Run it with the project's `.venv`. The machine is noisy wherever it is: compare rows of one run.
 """
@@ -36,6 +37,7 @@ from bench_panel import run_panel
 from bench_quality import run_quality
 from bench_scale import PARTS as SCALE_PARTS
 from bench_scale import SIZES, run_scale
+from bench_sessions import run_sessions
 from bench_shapes import run_shapes
 from bench_size import run_size
 from bench_speed import PARTS, run_speed
@@ -60,6 +62,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace, Path], Rows]] = {
     "size": run_size,
     "shapes": run_shapes,
     "state": run_state,
+    "sessions": run_sessions,
 }
 
 
@@ -123,10 +126,13 @@ def parser() -> argparse.ArgumentParser:
     size.add_argument("--locomo", type=Path, help="LoCoMo conversations, JSON: an entry for each turn")
     shapes = commands.add_parser("shapes", help="processor time of each function over texts that make patterns slow")
     shapes.add_argument("--size", type=int, default=1_000_000, help="characters of a text; default a million")
+    sessions = commands.add_parser(
+        "sessions", help="forty sessions of real clients: found, and what is proposed of them"
+    )
     state = commands.add_parser("state", help="what is open, was left off, was decided: labelled questions")
     state.add_argument("--questions", type=Path, default=DATA / "state_questions.json", help="JSON")
     state.add_argument("--wrong", action="store_true", help="show the questions that are not right")
-    for command in (quality, panel, sure, near, diary, automatic, speed, scale, start, size, shapes, state):
+    for command in (quality, panel, sure, near, diary, automatic, speed, scale, start, size, shapes, sessions, state):
         command.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return top
 
