@@ -40,6 +40,9 @@ export const Synaptic = async ({ directory }) => {
       const text = await told.get(sessionID)
       if (text) system.push(text)
     },
+    dispose: async () => {
+      if (EVENTS.includes("session-end")) await ask("session-end", {})
+    },
     "chat.message": async ({ sessionID }, { message, parts }) => {
       const typed = parts.filter((part) => part.type === "text" && !part.synthetic)
       if (!EVENTS.includes("user-prompt") || inner.has(sessionID) || !typed.length) return
