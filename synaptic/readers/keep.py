@@ -17,8 +17,10 @@ from .session import Event
 WORDS = Words("keep")
 MOST = 3
 """Sentences that are proposed of a record."""
-SHORTEST, LONGEST, PASTED, CONTENT = 30, 320, 3_000, 4
-"""Characters of a sentence, and those from which on a request is taken for pasted; words that say something."""
+SHORTEST, LONGEST, PASTED = 24, 320, 3_000
+"""Characters of a sentence, and those from which on a request is taken for pasted."""
+CONTENT = {"asked": 2, "said": 4}
+"""How many words have to say something: a person's rule is short."""
 
 
 def proposals(request: str, events: Iterable[Event], clean: Callable[[str], str]) -> list[dict[str, Any]]:
@@ -72,14 +74,14 @@ def _kept(kind: str, text: str) -> Iterator[tuple[int, str, str]]:
     patterns = WORDS.patterns(kind)
     for one, seen in _sentences(text) if re.search(WORDS.pattern("hint"), text, re.I) else ():
         name = next((name for name, pattern in patterns.items() if re.search(pattern, seen, re.I)), "")
-        if name and _stands_alone(seen):
+        if name and _stands_alone(seen, CONTENT[kind]):
             yield list(patterns).index(name), name, one
 
 
-def _stands_alone(seen: str) -> bool:
+def _stands_alone(seen: str, least: int) -> bool:
     pointing = re.search(WORDS.pattern("pointing"), seen, re.I)
     named = _content(seen[: pointing.start()] if pointing else seen)
-    if not named or len(_content(seen)) < CONTENT:
+    if not named or len(_content(seen)) < least:
         return False
     return not any(re.search(pattern, seen, re.I) for pattern in WORDS.patterns("never").values())
 
