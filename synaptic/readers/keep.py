@@ -10,15 +10,17 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from typing import Any
 
-from ..language.lexicon import STOP_WORDS, Words, compiled, sentence_ends
+from ..language.lexicon import STOP_WORDS, Words, sentence_ends
 from ..language.normalize.shown import CODE, shown
 from .session import Event
 
 WORDS = Words("keep")
 MOST = 3
 """Sentences that are proposed of a record."""
-SHORTEST, LONGEST, PASTED, CONTENT = 30, 320, 3_000, 4
-"""Characters of a sentence, and those from which on a request is taken for pasted; words that say something."""
+SHORTEST, LONGEST, PASTED = 24, 320, 3_000
+"""Characters of a sentence, and those from which on a request is taken for pasted."""
+CONTENT = {"asked": 2, "said": 4}
+"""How many words have to say something: a person's rule is short."""
 
 
 def proposals(request: str, events: Iterable[Event], clean: Callable[[str], str]) -> list[dict[str, Any]]:
@@ -27,18 +29,19 @@ def proposals(request: str, events: Iterable[Event], clean: Callable[[str], str]
     `request` is without what is private or secret; `clean` takes it out of other texts. Of what the agent said the last
     of a kind counts: it may have been wrong before.
     """
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
     for event in events:
-        told = event.kind == "said" or (event.kind == "asked" and len(request) < PASTED)
-        if told and _find(WORDS.pattern("hint"), event.text):
-            kinds = WORDS.patterns(event.kind).items()
-            for one, seen in _sentences(clean(event.text) if event.kind == "said" else request):
-                rank, kind = next(((n, kind) for n, (kind, how) in enumerate(kinds) if _find(how, seen)), (0, ""))
-                if kind and _stands_alone(seen):
-                    words = " ".join(re.findall(r"\w+", one.lower())).encode()
-                    about = {"key": blake2b(words, digest_size=4).hexdigest(), "type": kind.partition("_")[0]}
-                    about |= {"text": one, "at": event.at.isoformat()}
-                    found[kind if event.kind == "said" else one] = about | {"line": event.line, "rank": rank}
+        asked, text = event.kind == "asked", event.text
+        if (
+            event.kind not in ("asked", "said")
+            or (asked and len(request) >= PASTED)
+            or not any(_kept(event.kind, text))
+        ):
+            continue  # what nothing comes of is not cleaned: that takes longer
+        for rank, name, one in _kept(event.kind, request if asked else clean(text)):
+            key = blake2b(" ".join(re.findall(r"\w+", one.lower())).encode(), digest_size=4).hexdigest()
+            said: dict[str, Any] = {"key": key, "type": name.partition("_")[0], "text": one, "line": event.line}
+            found[one if asked else name] = said | {"at": event.at.isoformat(), "rank": rank}
     return list(found.values())
 
 
@@ -54,33 +57,36 @@ def best(found: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
 
 def _sentences(text: str) -> Iterator[tuple[str, str]]:
     """Each sentence, and how the patterns see it."""
-    text = compiled(r"(`+[^`]*`+)|\*\*").sub(lambda span: span[1] or "", text)
-    text = compiled(WORDS.pattern("label"), re.I | re.M).sub(r"\1: ", text)
+    text = re.sub(r"(`+[^`]*`+)|\*\*", lambda span: span[1] or "", text)
+    text = re.sub(WORDS.pattern("label"), r"\1: ", text, flags=re.I | re.M)
     masked, start = shown(text), 0
     for end in [*sentence_ends(masked), len(text)]:
-        if opening := compiled(WORDS.pattern("opening"), re.I).match(masked[start:end]):
+        if opening := re.match(WORDS.pattern("opening"), masked[start:end], re.I):
             start += opening.end()
         one, seen = (re.sub(r"[ \t\n]+", " ", part[start:end]).strip(" ") for part in (text, masked))
-        if SHORTEST <= len(one) <= LONGEST and _find(WORDS.pattern("hint"), seen):
+        if SHORTEST <= len(one) <= LONGEST and re.search(WORDS.pattern("hint"), seen, re.I):
             yield one[0].upper() + one[1:], re.sub(f"{CODE}+", CODE, seen)
         start = end
 
 
-def _stands_alone(seen: str) -> bool:
-    pointing = _find(WORDS.pattern("pointing"), seen)
+def _kept(kind: str, text: str) -> Iterator[tuple[int, str, str]]:
+    """Of each sentence that is worth it the rank and the name of its pattern, and the sentence."""
+    patterns = WORDS.patterns(kind)
+    for one, seen in _sentences(text) if re.search(WORDS.pattern("hint"), text, re.I) else ():
+        name = next((name for name, pattern in patterns.items() if re.search(pattern, seen, re.I)), "")
+        if name and _stands_alone(seen, CONTENT[kind]):
+            yield list(patterns).index(name), name, one
+
+
+def _stands_alone(seen: str, least: int) -> bool:
+    pointing = re.search(WORDS.pattern("pointing"), seen, re.I)
     named = _content(seen[: pointing.start()] if pointing else seen)
-    return (
-        bool(named)
-        and len(_content(seen)) >= CONTENT
-        and not any(_find(pattern, seen) for pattern in WORDS.patterns("never").values())
-    )
+    if not named or len(_content(seen)) < least:
+        return False
+    return not any(re.search(pattern, seen, re.I) for pattern in WORDS.patterns("never").values())
 
 
 def _content(text: str) -> list[str]:
     """The words, numbers and codes of a text that say something."""
     words = re.findall(rf"[^\W\d_][\w’'-]+|\d[\d.:]+|{CODE}", text.lower())
     return [word for word in words if word not in STOP_WORDS and word not in WORDS.empty]
-
-
-def _find(pattern: str, seen: str) -> re.Match[str] | None:
-    return compiled(pattern, re.IGNORECASE).search(seen)

@@ -101,9 +101,8 @@ def _review(ws: Workspace, as_json: bool, limit: int, project: Sequence[str] = (
             return answer_receipt(ws, "Deleted" if said in ("delete", "merge") else "Updated", receipt, as_json)
         return answer(as_json, {"success": True, "kept": key}, f"Kept {key}")
 
-    rows = [
-        (one.key, one.answers, matter_text(one), wire.matter_json(one)) for one in review.review(ws, project=project)
-    ]
+    found = [] if words else review.review(ws, project=project)
+    rows = [(one.key, one.answers, matter_text(one), wire.matter_json(one)) for one in found]
     _answered("review", "findings", rows, act, words, limit, as_json, "Nothing to review.")
 
 
