@@ -35,12 +35,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run as its file has it. `open`: not all of its blocks stand in the journal. `undone`: it was taken back."""
+    """A run as its file has it. `open`: not all of its blocks stand in the journal."""
 
     name: str
     blocks: tuple[Block, ...]
     open: bool = True
-    undone: bool = False
 
     def by_path(self) -> dict[str, list[Block]]:
         return {path: list(blocks) for path, blocks in groupby(self.blocks, lambda block: block.path)}
@@ -64,7 +63,7 @@ class Runs:
 
     def open(self) -> list[Run]:
         """The runs that were interrupted."""
-        return [run for run in self.all() if run.open and not run.undone]
+        return [run for run in self.all() if run.open]
 
     def purge(self, id: str) -> bool:
         """Whether an open run held the text of this entry. It holds it no more."""

@@ -40,6 +40,8 @@ def fix(ws: Workspace) -> Checkup:
             folder.chmod(0o700)
     with suppress(SynapticError):  # the obstacle is a finding
         ws.journal.drain(LOCK_WAIT_S)
+        for run in ws.journal.runs.open():
+            ws.journal.take_in(run)
         for stamp in ws.journal.scan():
             with suppress(NotFound):
                 ws.journal.hide(stamp.path, ws.journal.read(stamp.path))
@@ -118,7 +120,8 @@ def _places(ws: Workspace) -> Iterator[Finding]:
         "warning" if low else "ok", "disk", f"{free / 1e6:,.0f} MB are free.", "Free some space." if low else ""
     )
     for run in ws.journal.runs.open():
-        yield Finding("warning", "import", f"The import {run.name} was interrupted.", "`synaptic import` finishes it.")
+        mend = f"`{FIX}` finishes it, `synaptic import --undo {run.name}` takes it back."
+        yield Finding("warning", "import", f"The import {run.name} was interrupted.", mend)
     for home in registry.others(ws.config):
         yield Finding(
             "warning",
@@ -199,7 +202,7 @@ _COPIES = {
     "inbox": "`synaptic inbox refuse KEY` leaves no copy of it.",
     "done": "Delete that file, or wait: a copy is kept for seven days.",
     "spool": "The next save puts the entry into its file; remove it there.",
-    "imports": "`synaptic import` puts the entry into its file; remove it there.",
+    "imports": "`synaptic doctor --fix` puts the entry into its file; remove it there.",
 }
 
 _MENDS = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -27,7 +28,7 @@ from ..journal.disk import make_dirs, overwrite
 from ..journal.folder import Roots, scan
 from ..journal.runs import Block, Run
 from ..language.query import read_date
-from ..models import SESSIONS, Entry, Listing
+from ..models import SESSIONS, Entry, Filters, Listing
 from ..notes.blocks import project_key
 from ..notes.header import FINGERPRINT_DIGITS
 from ..notes.privacy import without_private
@@ -69,8 +70,8 @@ class Coming(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What an import would do: `new` and `grown` entries in order of time, `counts` of each of the STATES, and
-    `skipped`, (where, why) of what cannot be taken."""
+    """What an import would do: `new` and `grown` entries in order of time, `counts` of each of the STATES,
+    `skipped`, (where, why) of what cannot be taken, and what was left out of how many texts."""
 
     source: str
     places: tuple[Path, ...]
@@ -78,6 +79,7 @@ class Plan:
     grown: tuple[Coming, ...]
     counts: Mapping[str, int]
     skipped: tuple[tuple[str, str], ...]
+    screened: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,10 @@ def read_in_place(config: Config, place: Path, *, dry_run: bool = False) -> int:
     root = place.expanduser().absolute()
     notes = len(scan(Roots({"": root}, config.exclude))) if root.is_dir() else 0
     if not notes:
-        raise InvalidArgument(f"{root} holds no Markdown.", hint="Name the folder of a vault or a graph.")
+        lack = "holds no Markdown" if root.is_dir() else "is no folder"
+        raise InvalidArgument(f"{root} {lack}.", hint="Name the folder of a vault or a graph.")
+    if config.home.is_relative_to(root):
+        raise InvalidArgument(f"{root} holds Synaptic's own home.", hint="Name the folder of the notes alone.")
     if os.path.realpath(root) in map(os.path.realpath, config.roots.values()):
         raise InvalidArgument(f"{root} is read already.", hint="`synaptic status` lists the folders that are.")
     file = config.home / "config.toml"
@@ -167,9 +172,11 @@ def plan(
     path_of = ws.journal.captured_path if source in SESSIONS and not into else ws.journal.day_path
     checkout = cache(lambda folder: checkout_around(Path(folder)) if folder else None)
     counts, skipped, coming = dict.fromkeys(STATES, 0), list[tuple[str, str]](), dict[str, Coming]()
+    given, screened = project[0] if len(project) == 1 else None, Counter[str]()
     for record in _records(source, places, skipped, progress):
+        screen = Screen(ws.config.secrets)
         try:
-            entry = _entry(ws, source, record, checkout(record.folder), project[0] if len(project) == 1 else None)
+            entry = _entry(ws, screen, source, record, checkout(record.folder), given)
         except SynapticError as error:
             skipped.append((record.key, error.message))
             continue
@@ -180,12 +187,13 @@ def plan(
         elif entry.date >= first:
             path = f"{into.strip('/')}/{path_of(entry.at)}" if into else path_of(entry.at)
             coming[entry.short_id] = Coming(path, entry, record)
+            screened.update(screen.notices())
     by_state: dict[str, list[Coming]] = {state: [] for state in STATES}
     for state, one in _compared(ws, coming):
         by_state[state].append(one)
         counts[state] += 1
     new, grown = (sorted(by_state[state], key=lambda one: (one.entry.at, one.path)) for state in ("new", "grown"))
-    return Plan(source, tuple(places), tuple(new), tuple(grown), counts, tuple(skipped))
+    return Plan(source, tuple(places), tuple(new), tuple(grown), counts, tuple(skipped), screened)
 
 
 def _records(
@@ -195,21 +203,25 @@ def _records(
     for place in places:
         if not place.exists():
             raise InvalidArgument(f"{place} does not exist.", hint="Give a file or a folder that does.")
-        for record in reader_of(source).read(place, lambda where, why: skipped.append((where, why))):
-            number += 1
-            if progress:
-                progress("reading", number, number)
-            yield record
+        try:
+            for record in reader_of(source).read(place, lambda where, why: skipped.append((where, why))):
+                number += 1
+                if progress:
+                    progress("reading", number, number)
+                yield record
+        except OSError as error:
+            raise InvalidArgument(f"{place} cannot be read: {error.strerror}.", hint="Check its rights.") from error
 
 
 def _compared(ws: Workspace, coming: Mapping[str, Coming]) -> Iterator[tuple[str, Coming]]:
     """The state of each of these entries, which are by the last part of their ids, and the entry with its place."""
     trashed = {piece.id.partition("-")[2]: piece.why for piece in ws.journal.trashed()}
+    brought = {block.id.partition("-")[2] for run in ws.journal.runs.all() for block in run.blocks * (not run.open)}
     known = in_step(ws, lambda _: ws.index.standing(coming))
     written = cache(partial(_written, ws))
     for part, one in coming.items():
         if part not in known:
-            yield "deleted" if trashed.get(part) == "delete" else "new", one
+            yield "deleted" if trashed.get(part) == "delete" or part in brought else "new", one
             continue
         id, path = known[part]
         old = written(path).get(id) if one.record.growing else None
@@ -237,7 +249,7 @@ def run(ws: Workspace, planned: Plan, progress: Progress | None = None, *, name:
     for path, entry, _ in planned.grown:
         with suppress(NotFound):
             ws.journal.edit(path, entry.id, partial(_followed, entry), keep=False)
-    return Done(name, len(blocks) + len(planned.grown))
+    return Done(name if blocks else "", len(blocks) + len(planned.grown))
 
 
 def capture(home: str | None, client: str, said: bytes) -> None:
@@ -260,8 +272,7 @@ def catch_up(ws: Workspace) -> None:
         try:
             said = json.loads(noted.read_bytes())
             place = Path(said["path"]) if said["path"] else None
-            done = run(ws, plan(ws, said["client"], place), name=f"captured-{noted.name}")  # also one that was killed
-            ws.journal.runs.drop(done.run)  # `forget` takes a session back
+            run(ws, plan(ws, said["client"], place), name=f"captured-{noted.name}")  # also one that was killed
         except Busy:
             return
         except (OSError, ValueError, KeyError, TypeError, SynapticError):
@@ -306,10 +317,11 @@ def _written(ws: Workspace, path: str) -> dict[str, Entry]:
     return {entry.id: entry for entry in ws.journal.parse(path, ws.journal.read(path)).entries}
 
 
-def forget(ws: Workspace, session: str) -> int:
-    """The number of entries that told of a session, whole id of the client's or id of such an entry; no copy is left.
+def forget(ws: Workspace, session: str) -> Done:
+    """What told of a session, by the client's whole id or the id of such an entry, is removed; no copy is left.
 
-    It is never taken in again: a hash of its id stays. Raises NotFound where nothing tells of it.
+    It is never taken in again: a hash of its id stays. So do entries that a person made of it: they are `kept`.
+    Raises NotFound where nothing tells of it.
     """
     with suppress(NotFound, Ambiguous):
         found = in_step(ws, lambda _: ws.index.resolve(session)).entry
@@ -322,11 +334,17 @@ def forget(ws: Workspace, session: str) -> int:
     if not ids:
         hint = "`synaptic search --sessions` lists ids."
         raise NotFound(f"Nothing here tells of the session {session!r}.", hint=hint)
+    named = [name for id in ids for name in in_step(ws, lambda _, id=id: _continuing(ws, id))]  # type: ignore[misc]
     with _forgotten(ws).open("a") as file:  # before its digest goes: a kill must not bring it back
         file.writelines(f"{_session_hash(source, session)}\n" for source in SESSIONS)
     for id in ids:
         delete(ws, id, purge=True)
-    return len(ids)
+    return Done("", len(ids), tuple((id, title, "you kept it") for id, title in named if id not in ids))
+
+
+def _continuing(ws: Workspace, id: str) -> list[tuple[str, str]]:
+    rows = ws.index.listing(Filters(parent=id, include_superseded=True), order="oldest", limit=-1)[1]
+    return [(stored.entry.id, stored.entry.title) for stored in ws.index.entries(rows).values()]
 
 
 def _forgotten(ws: Workspace) -> Path:
@@ -342,7 +360,7 @@ def undo(ws: Workspace, name: str, progress: Progress | None = None) -> Done:
 
     Raises InvalidArgument for a run that there is not, with the runs that there are.
     """
-    here = {run.name.lower(): run for run in ws.journal.runs.all() if not run.undone}
+    here = {run.name.lower(): run for run in ws.journal.runs.all()}
     run = here[one_of(here, name, "run")]
     ids = [block.id for block in run.blocks]
     named = in_step(ws, lambda _: ws.index.named_by_others(ids))
@@ -351,8 +369,12 @@ def undo(ws: Workspace, name: str, progress: Progress | None = None) -> Done:
         gone |= set(ws.journal.take_out(path, [block for block in blocks if block.id not in named]))
         if progress:
             progress("taking back", len(gone), len(ids))
-    ws.journal.runs.put(replace(run, open=False, undone=True))
     left = in_step(ws, lambda _: ws.index.titles(ids))
+    stays = tuple(replace(block, text="") for block in run.blocks if block.id in left)
+    if stays:
+        ws.journal.runs.put(replace(run, open=False, blocks=stays))  # to be tried again
+    else:
+        ws.journal.runs.drop(run.name)
     kept = [(id, left[id], "others name it" if id in named else "it was edited") for id in ids if id in left]
     return Done(run.name, len(gone), tuple(kept))
 
@@ -376,10 +398,14 @@ def _was(entry: Entry) -> str:
 
 
 def _digest(entry: Entry) -> str:
-    return f"{hash_of(entry.content) & 0xFFFFFFFF:08x}"
+    """A hash of what a person may edit."""
+    said = "\0".join((entry.title, entry.type, entry.content, *sorted(entry.tags), str(entry.importance)))
+    return f"{hash_of(said) & 0xFFFFFFFF:08x}"
 
 
-def _entry(ws: Workspace, source: str, record: Record, here: Checkout | None, project: str | None) -> Entry:
+def _entry(
+    ws: Workspace, screen: Screen, source: str, record: Record, here: Checkout | None, project: str | None
+) -> Entry:
     """The entry of a record, screened; of this project if it is of none. Raises Refused, InvalidArgument."""
     at = moment_of(record.at, ws.clock())
     folder = Path(record.folder or Path.home())
@@ -389,7 +415,7 @@ def _entry(ws: Workspace, source: str, record: Record, here: Checkout | None, pr
     id = f"{id_date(at.date())}-{key_id(source, record.key)}"
     marks = {name: getattr(record, name) for name in ("title", "type", "tags", "importance", "files")}
     by = record.by or (source if source in SESSIONS else None)
-    entry, _ = clean_entry(Screen(ws.config.secrets), record.text, id=id, at=at, project=project, by=by, **marks)
+    entry, _ = clean_entry(screen, record.text, id=id, at=at, project=project, by=by, **marks)
     extra = {"source": record.key}
     if record.lines:
         extra["lines"] = "{}-{}".format(*record.lines)

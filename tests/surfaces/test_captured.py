@@ -84,13 +84,14 @@ def test_a_session_that_ends_is_noted_and_its_digest_grows(home: Home, transcrip
     ends("session-end")
     (grown,) = home.ask("find", "--sessions")["entries"]
     assert grown["id"] == first["id"] and POOL["commits"][0] in grown["content"]
-    assert list((home.state / "imports").iterdir()) == list((home.state / "capture").iterdir()) == []
+    assert list((home.state / "capture").iterdir()) == []
     home.ask("update", grown["id"], "--append", "My own words.")
     path.write_bytes(b"".join(whole) + whole[-1])
     ends("session-end")
     assert home.ask("get", grown["id"])["entries"][0]["content"].endswith("My own words.")
-    with home.server() as server:
-        assert server.call("recent")["total"] == 1
+    home.ask("delete", grown["id"], "--yes")
+    ends("session-end")
+    assert home.ask("find", "--sessions")["total"] == 0
 
 
 @pytest.mark.parametrize("said", ["", "[]", '{"transcript_path": 3}', '{"transcript_path": "/nowhere/x.jsonl"}', "{"])

@@ -78,13 +78,15 @@ def test_a_second_run_adds_only_what_is_new(home: Home, diary: Path) -> None:
     pump, valve, seedlings = (entry["id"] for entry in home.ask("find", "--order", "oldest")["entries"])
     home.ask("update", pump, "--append", "Mended.")
     home.ask("delete", valve, "--yes")
+    path = home.journal / "2026-11-05.md"
+    path.write_text(path.read_text().split("## 07:15")[0])  # by hand
     before = home.files()
     again = home.ask("import", "jrnl", str(diary))
-    assert (again["new"], again["known"], again["deleted"]) == (0, 2, 1)
+    assert (again["new"], again["known"], again["deleted"]) == (0, 1, 2)
     assert home.files() == before
     write(diary, TEXTS | {"2026-11-09 10:00": ("The first frost", "Four degrees below.")})
     assert home.ask("import", "jrnl", str(diary))["new"] == 1
-    assert ids(home).keys() > {pump, seedlings} and valve not in ids(home)
+    assert pump in ids(home) and ids(home).keys().isdisjoint({valve, seedlings})
 
 
 @pytest.mark.parametrize("step", ["run-torn", "run-written", "create-torn", "woven", "replace-written", "replaced"])
@@ -106,8 +108,21 @@ def test_a_killed_run_is_finished_without_its_source(home: Home, diary: Path) ->
     diary.unlink()
     found = home.run("doctor", "--json")
     assert found.code == 1 and "import" in [one["code"] for one in found.json["findings"] if one["level"] == "warning"]
-    assert "had been interrupted" in home.run("import").err
+    assert "was interrupted" in home.run("import").err
+    assert home.run("import", "jrnl", str(diary), "--dry-run").code == 2
+    assert len(ids(home)) == 0
+    home.ask("doctor", "--fix")
     assert len(ids(home)) == 3
+
+
+def test_an_interrupted_run_is_taken_back(home: Home, diary: Path) -> None:
+    home.ask("init")
+    assert home.run("import", "jrnl", str(diary), "--yes", SYNAPTIC_FAULT="woven").code == -signal.SIGKILL
+    assert 0 < len(ids(home)) < 3
+    (run,) = (path.name for path in (home.state / "imports").iterdir())
+    home.ask("import", "--undo", run)
+    assert len(ids(home)) == 0 and list(home.journal.iterdir()) == []
+    assert home.ask("import", "jrnl", str(diary))["new"] == 3
 
 
 def test_a_run_is_taken_back_but_for_what_was_used_since(home: Home, diary: Path) -> None:

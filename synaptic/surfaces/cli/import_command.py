@@ -44,23 +44,26 @@ def run(
 ) -> int:
     """The exit status."""
     progress = terminal.progress()
-    for done in importing.resume(ws, progress):
-        terminal.say(f"note: The import {done.run} had been interrupted and is finished now.")
     if undo is not None:
         if source:
             raise InvalidArgument("--undo takes the name of a run and nothing else.", hint=f"Leave out {source}.")
-        back = importing.undo(ws, undo, progress)
-        text = f"Took back {back.entries:,} entries of {back.run}; `synaptic restore ID` brings one back."
-        text += "".join(f"\n  stays: {id[9:]} {title} ({why})" for id, title, why in back.kept)
-        answer(as_json, {"success": True} | wire.as_json(back), clean(text))
+        if as_json or agreed("import --undo", f"Take {undo} back?", yes=yes):
+            back = importing.undo(ws, undo, progress)
+            text = f"Took back {back.entries:,} of {back.run}; the same import brings them again."
+            answer(as_json, {"success": True} | wire.as_json(back), clean(text + kept_text(back)))
         return 0
     if source is None:
+        for run in ws.journal.runs.open():
+            terminal.say(f"note: The import {run.name} was interrupted. `synaptic doctor --fix` finishes it.")
         found = list(importing.look_around(progress))
-        text = "\n".join(map(_found_text, found)) or "No program has left anything here that can be read."
-        answer(as_json, {"found": wire.as_json(found)}, text)
+        text = "\n".join([*map(_found_text, found), "`synaptic import SOURCE` shows what would come, and asks."])
+        none = "No program has left anything here that can be read."
+        answer(as_json, {"found": wire.as_json(found)}, text if found else none)
         return 0
     if one_of((*IN_PLACE, *READERS), source, "source") in IN_PLACE:
         return _in_place(ws, source, place, dry_run=dry_run, yes=yes, as_json=as_json)
+    for done in importing.resume(ws, progress) if not dry_run else ():
+        terminal.say(f"note: The import {done.run} had been interrupted and is finished now.")
     planned = importing.plan(ws, source, Path(place) if place else None, progress=progress, **given)
     if not as_json:
         terminal.emit(_plan_text(planned))
@@ -70,16 +73,28 @@ def run(
         return 0
     if not (as_json or agreed("import", f"Import {coming:,}?", yes=yes)):
         return 0
-    done = importing.run(ws, planned, progress)
+    try:
+        done = importing.run(ws, planned, progress)
+    except KeyboardInterrupt:
+        for run in ws.journal.runs.open():
+            undoes = f"`synaptic import --undo {run.name}` takes it back"
+            terminal.say(f"\nInterrupted. The same import goes on, {undoes}.")
+        raise
     in_step(ws, lambda _: None)
-    waiting = len(inbox.inbox(ws))
-    text = f"Imported {done.entries:,}. `synaptic import --undo {done.run}` takes them back."
+    waiting = len(inbox.inbox(ws)) if source in SESSIONS else 0
+    text = f"Imported {done.entries:,}."
+    text += f" `synaptic import --undo {done.run}` takes the new ones back." * bool(done.run)
     text += f"\nWorth keeping, perhaps: {waiting:,}. `synaptic inbox` asks you." * bool(waiting)
     answer(as_json, _plan_json(planned) | {"success": True, "run": done.run, "proposed": waiting}, text)
     with suppress(ModelError):  # whoever searches is told
         ws.embedder.load()
         embed_pending(ws, budget_s=None, progress=progress)
     return 0
+
+
+def kept_text(done: importing.Done) -> str:
+    """A line for each entry that stays."""
+    return "".join(f"\n  stays: {id[9:]} {title} ({why})" for id, title, why in done.kept)
 
 
 def offer(home: str | None) -> None:
@@ -126,12 +141,14 @@ def _plan_text(planned: importing.Plan) -> str:
     if entries := [one.entry for one in planned.new]:
         projects = Counter(entry.project or "no project" for entry in entries)
         most = ", ".join(f"{name} {count:,}" for name, count in projects.most_common(SHOWN))
+        most += f" and {len(projects) - SHOWN} more" if len(projects) > SHOWN else ""
         lines.append(f"From {entries[0].date} to {entries[-1].date}; {most}.")
         some = {entry.id: entry for entry in (entries[0], entries[len(entries) // 2], entries[-1])}
         lines += [f"  {entry.date} {entry.type}: {entry.title}" for entry in some.values()]
     if planned.skipped:
         lines.append(f"{len(planned.skipped):,} cannot be taken:")
         lines += [f"  {where}: {why}" for where, why in planned.skipped[:SHOWN]]
+    lines += [f"{told} Texts: {count:,}." for told, count in planned.screened.items()]
     return clean("\n".join(lines))
 
 
@@ -141,4 +158,7 @@ def _plan_json(planned: importing.Plan) -> wire.Json:
         {"path": one.path} | {name: getattr(one.entry, name) for name in ("date", "type", "title")}
         for one in planned.new[:3]
     ]
-    return data | {"skipped": [{"where": where, "why": why} for where, why in planned.skipped]}
+    return data | {
+        "screened": dict(planned.screened),
+        "skipped": [{"where": where, "why": why} for where, why in planned.skipped],
+    }

@@ -59,7 +59,7 @@ def run(
     asked = {"server": True, "hooks": not no_hooks, "guidance": guidance or status or remove}
     left_out = [part for part in asked if not asked[part]]
     meant = [client for client in chosen if names or show or status or remove or client.found(folders())]
-    plans = partial(_plans, wanted=wanted, home=home, left_out=left_out, remove=remove)
+    plans = partial(_plans, wanted=wanted, home=home, left_out=left_out, remove=remove, capture=capture)
     if show or status:
         steps = list(plans(meant, scope or "user"))
         if status and scope is None:
@@ -159,15 +159,22 @@ def _as_json(steps: Sequence[Step], *, done: bool) -> dict[str, Any]:
 
 
 def _plans(
-    clients: Sequence[Client], scope: str, wanted: Server, home: str | None, left_out: Collection[str], *, remove: bool
+    clients: Sequence[Client],
+    scope: str,
+    wanted: Server,
+    home: str | None,
+    left_out: Collection[str],
+    *,
+    remove: bool,
+    capture: bool = False,
 ) -> Iterator[Step]:
     """A step for each part of each client, planned when those before it are done; hooks as config.toml has them.
 
     A removal goes the other way round, so that each part finds its file as it was when that part was put in.
     """
-    where, hooks, capture = folders(), HooksConfig(), False
+    where, hooks = folders(), HooksConfig()
     with suppress(ConfigError):  # which hooks.log and every other command name
-        hooks, capture = (config := load_config(home)).hooks, config.capture
+        hooks, capture = (config := load_config(home)).hooks, config.capture or capture
     events = [event for event in EVENTS if getattr(hooks, event.replace("-", "_"), capture)]
     for client in clients:
         parts = parts_of(client, scope, wanted, where, events)

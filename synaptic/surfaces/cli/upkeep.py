@@ -148,7 +148,8 @@ def _answered(
         emit(text)
         choices, said = (*answers, "skip", "quit"), ""
         while said not in choices:
-            said = typer.prompt(f"One of {', '.join(choices)}", default="skip", err=True)
+            typed = typer.prompt(f"One of {', '.join(choices)}", default="skip", err=True).strip().lower()
+            said = next((choice for choice in choices if typed and choice.startswith(typed)), "")
         if said == "quit":
             return None
         try:
@@ -181,12 +182,14 @@ def _forget(ws: Workspace, as_json: bool, yes: bool, session: str = "") -> None:
     Example: synaptic forget --session 7k3m9q2x
     """
     from ...verbs.importing import forget
+    from .import_command import kept_text
 
     if not session:
         raise InvalidArgument("forget needs a session.", hint="--session ID; `synaptic search --sessions` lists ids.")
     if agreed("forget", f"Forget the session {session} for good?", yes=yes):
-        count = forget(ws, session)
-        answer(as_json, {"success": True, "entries": count}, f"Forgot the session: {count} entries and all copies.")
+        done = forget(ws, session)
+        text = f"Forgot the session: {done.entries} entries and all copies.{kept_text(done)}"
+        answer(as_json, {"success": True} | wire.as_json(done), clean(text))
 
 
 @command("evaluate", f.QUESTIONS, f.KEEP, f.AS_JSON)
