@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 from io import FileIO
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from ..errors import InvalidArgument
 from .record import Record, Skipped
@@ -28,11 +28,6 @@ class File(NamedTuple):
     def read(self) -> bytes:
         with self.open() as stream:
             return stream.read()
-
-
-def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
-    """Nothing, to the readers of exports: a person knows where the download is."""
-    return []
 
 
 def files_of(path: Path) -> dict[str, File]:
@@ -62,28 +57,39 @@ def _packed(file: IO[bytes], *, depth: int = 0) -> Iterator[tuple[str, File]]:
             yield info.filename, File(partial(archive.open, info), datetime(*info.date_time))
 
 
-def read_json(
-    path: Path, skipped: Skipped, take: Callable[..., Iterable[Record]], items: str, named: str = "*.json"
+def read_items(
+    path: Path,
+    skipped: Skipped,
+    items: Callable[[IO[bytes]], Iterable[Any]],
+    take: Callable[[Any, str, Mapping[str, File]], Iterable[Record]],
+    *,
+    named: str = "*.json",
+    hint: str = "Name its zip, its folder or its JSON file.",
 ) -> Iterator[Record]:
-    """What `take(item, path of its file, files)` makes of each of the `items`, a prefix of ijson, in the files `named`.
+    """What `take(item, path of its file, files)` makes of each of the `items` of the files that are `named` so.
 
-    They are read as streams. What is damaged is told to `skipped`. Raises InvalidArgument where nothing can be taken.
+    What is damaged is told to `skipped`. Raises InvalidArgument where nothing can be taken.
     """
-    import ijson
-
     files, taken = files_of(path), False
     for name in filter(lambda name: PurePosixPath(name).match(named), files):
         number = 0
         try:
             with files[name].open() as stream:
-                for number, item in enumerate(ijson.items(stream, items, use_float=True), 1):
+                for number, item in enumerate(items(stream), 1):
                     try:
                         yield from take(item, name, files)
                         taken = True
                     except Exception as error:  # whatever it lacks or has too much
                         why = f"it lacks {error}" if isinstance(error, KeyError) else f"it makes no sense: {error!r}"
                         skipped(f"{name}, record {number}", why)
-        except Exception as error:  # of the disk, the zip and ijson
+        except Exception as error:  # of the disk, the zip and the parser
             skipped(name, f"it is damaged after its record {number}: {error}")
     if not taken:
-        raise InvalidArgument(f"{path} is no such export.", hint="Name its zip, its folder or its JSON file.")
+        raise InvalidArgument(f"{path} is no such export.", hint=hint)
+
+
+def json_items(prefix: str, stream: IO[bytes] | bytes) -> Iterator[Any]:
+    """What stands in JSON under a prefix of ijson, such as `entries.item`, read as a stream."""
+    import ijson
+
+    yield from ijson.items(stream, prefix, use_float=True)

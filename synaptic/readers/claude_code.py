@@ -73,4 +73,3 @@ def _line(session: Session, number: int, line: dict[str, Any]) -> None:
 
 
 READER = Transcripts("CLAUDE_CONFIG_DIR", ".claude", ("projects",), ("*-*-*-*-*.jsonl",), _sessions)
-find, read, sessions = READER.find, READER.read, READER.sessions

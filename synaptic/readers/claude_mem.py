@@ -8,15 +8,14 @@ was asked stands in `request`. Older databases lack columns, and may hold an obs
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from .record import Record, Skipped
-from .shared import KINDS, found, listed, markdown, moment, rows, tags_of
+from .shared import KINDS, found, items_of, markdown, moment, rows, tags_of
 
-
-def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
-    return found(home, environ, ["CLAUDE_MEM_DATA_DIR"], [".claude-mem"], "claude-mem.db")
+find = partial(found, names=["CLAUDE_MEM_DATA_DIR"], usual=[".claude-mem"], holds="claude-mem.db")
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
@@ -28,9 +27,9 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
         text = markdown(
             *(row.get(name) for name in ("request", "subtitle")),
             row.get("narrative") or row.get("text"),
-            [f"- {fact}" for fact in listed(row.get("facts"))],
+            [f"- {fact}" for fact in items_of(row.get("facts"))],
             *(f"**{name.replace('_', ' ').capitalize()}:** {row[name]}" for name in parts),
-            fields=[("files_read", ", ".join(listed(row.get("files_read"))))],
+            fields=[("files_read", ", ".join(items_of(row.get("files_read"))))],
         )
         at, title = moment(row.get("created_at_epoch"), row.get("created_at")), row.get("title") or ""
         if not at or not (text or title):
@@ -43,7 +42,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
                 at=at,
                 title=title,
                 type=KINDS.get(kind.lower(), "note") if table == "observations" else "handoff",
-                tags=tags_of(kind, *listed(row.get("concepts"))),
+                tags=tags_of(kind, *items_of(row.get("concepts"))),
                 project=row.get("merged_into_project") or row.get("project"),
-                files=tuple(listed(row.get("files_modified") or row.get("files_edited"))),
+                files=tuple(items_of(row.get("files_modified") or row.get("files_edited"))),
             )

@@ -75,4 +75,3 @@ def _payload(session: Session, number: int, payload: dict[str, Any]) -> None:
 
 PLACES = ("sessions", "archived_sessions")
 READER = Transcripts("CODEX_HOME", ".codex", PLACES, ("rollout-*.jsonl", "rollout-*.jsonl.zst"), _sessions)
-find, read, sessions = READER.find, READER.read, READER.sessions

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .archive import find as find
-from .archive import read_json
+from .archive import json_items, read_items
 from .digest import digest
 from .record import Record, Skipped
 from .session import Session, listed, text_of
@@ -27,7 +27,7 @@ from .session import Session, listed, text_of
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     """A digest of each conversation, long ones in several parts: what the person asked, and the last answer to it."""
-    return read_json(path, skipped, _conversation, "item", "conversations*.json")
+    return read_items(path, skipped, partial(json_items, "item"), _conversation, named="conversations*.json")
 
 
 def _conversation(talk: Any, *_: object) -> Iterator[Record]:
@@ -65,4 +65,4 @@ def _chatgpt(talk: Any) -> Iterator[tuple[object, bool, str]]:
         seen = seen and content.get("content_type") in ("text", "multimodal_text", "code")
         if seen and not about.get("is_visually_hidden_from_conversation"):
             text = text_of(content.get("text")) or text_of(content.get("parts"))
-            yield 1000 * (one.get("create_time") or talk["create_time"]), role == "user", text
+            yield one.get("create_time") or talk["create_time"], role == "user", text

@@ -8,16 +8,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from .archive import File, read_json
-from .archive import find as find
+from .archive import File, json_items, read_items
 from .record import Record, Skipped
+from .shared import headed
 
 _MOMENT = re.compile(r"!\[[^\]]*\]\(dayone-moment:/+(?:\w+/)?([\w-]+)\)")
 _ESCAPED = re.compile(r"\\([.!()'\"])")
@@ -25,10 +26,10 @@ _ESCAPED = re.compile(r"\\([.!()'\"])")
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     """A record for each entry, in the time of its place; a starred one has importance 8, a journal's name is a tag."""
-    return read_json(path, skipped, _entry, "entries.item")
+    return read_items(path, skipped, partial(json_items, "entries.item"), _entry)
 
 
-def _entry(entry: Any, name: str, files: dict[str, File]) -> list[Record]:
+def _entry(entry: Any, name: str, files: Mapping[str, File]) -> Iterator[Record]:
     text, journal, location = entry.get("text") or "", PurePosixPath(name), entry.get("location") or {}
     photos = {photo["identifier"]: f"{photo['md5']}.{photo['type']}" for photo in entry.get("photos") or ()}
     beside = {photo: files.get(str(journal.parent / "photos" / photo)) for photo in photos.values()}
@@ -40,20 +41,18 @@ def _entry(entry: Any, name: str, files: dict[str, File]) -> list[Record]:
 
     text += "".join(f"\n\n![](dayone-moment://{one})" for one in photos if one not in text)
     text = _MOMENT.sub(shown, _ESCAPED.sub(r"\1", text)).strip()
-    title, _, body = text[2:].partition("\n") if text.startswith("# ") else ("", "", text)
+    title, body = headed(text)
     if place := ", ".join(location[part] for part in ("placeName", "localityName", "country") if location.get(part)):
         body += f"\n\nlocation:: {place}"
     at = datetime.fromisoformat(entry["creationDate"]).astimezone()
     with suppress(ValueError, OSError, LookupError):  # else in the local zone
         at = at.astimezone(ZoneInfo(entry["timeZone"])).replace(tzinfo=None)  # the day and hour that it was there
-    return [
-        Record(
-            key=entry["uuid"],
-            title=title.strip(),
-            text=body.strip() or title,
-            at=at,
-            tags=(*(entry.get("tags") or ()), *([] if journal.stem == "Journal" else [journal.stem])),
-            importance=8 if entry.get("starred") else None,
-            pictures=tuple(pictures.items()),
-        )
-    ]
+    yield Record(
+        key=entry["uuid"],
+        title=title,
+        text=body.strip() or title,
+        at=at,
+        tags=(*(entry.get("tags") or ()), *([] if journal.stem == "Journal" else [journal.stem])),
+        importance=8 if entry.get("starred") else None,
+        pictures=tuple(pictures.items()),
+    )

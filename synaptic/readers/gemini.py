@@ -84,4 +84,3 @@ def _message(session: Session, number: int, message: Any) -> None:
 
 
 READER = Transcripts("GEMINI_CLI_HOME", "", (".gemini/tmp",), ("session-*.json", "session-*.jsonl"), _sessions)
-find, read, sessions = READER.find, READER.read, READER.sessions

@@ -15,14 +15,14 @@ from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from ..errors import InvalidArgument
-from .archive import files_of, read_json
+from .archive import json_items, read_items
 from .record import Record, Skipped
 
 _BEGIN = re.compile(r"^\[(\d{4}-\d\d-\d\d) (\d\d)(:\d\d)(?::\d\d)?( [AP]M)?\] ", re.MULTILINE)
 _TAG = re.compile(r"(?<!\S)@([-+*#/\w]+)")
+_HINT = "Is it encrypted, or its time of another form? Import what `jrnl --export json` writes to a file."
 
 
 def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
@@ -41,37 +41,29 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     """A record for each entry; a starred one has importance 8."""
     alike = Counter[str]()
 
-    def taken(entry: Any, *_: object) -> list[Record]:
+    def taken(entry: Any, *_: object) -> Iterator[Record]:
         title, at = entry["title"].strip(), f"{entry['date']} {entry['time']}"
         key = f"{at}-{sha256(title.encode()).hexdigest()[:8]}"  # it gives entries no ids
         alike[key] += 1
-        return [
-            Record(
-                key=f"{key}/{alike[key]}" if alike[key] > 1 else key,
-                title=title,
-                text=entry["body"].strip() or title,
-                at=datetime.fromisoformat(at),
-                tags=tuple(tag.lstrip("@#") for tag in entry.get("tags") or ()),
-                importance=8 if entry.get("starred") else None,
-            )
-        ]
+        yield Record(
+            key=f"{key}/{alike[key]}" if alike[key] > 1 else key,
+            title=title,
+            text=entry["body"].strip() or title,
+            at=datetime.fromisoformat(at),
+            tags=tuple(tag.lstrip("@#") for tag in entry.get("tags") or ()),
+            importance=8 if entry.get("starred") else None,
+        )
 
-    if path.suffix == ".json":
-        yield from read_json(path, skipped, taken, "entries.item")
+    return read_items(path, skipped, _entries, taken, named="*", hint=_HINT)
+
+
+def _entries(stream: IO[bytes]) -> Iterator[dict[str, Any]]:
+    """The entries of a text file, as the JSON has them, or those of the JSON."""
+    data = stream.read()
+    if data.lstrip().startswith(b"{"):
+        yield from json_items("entries.item", data)
         return
-    for name, file in files_of(path).items():
-        try:
-            for entry in _entries(file.read().decode("utf-8-sig")):
-                yield from taken(entry)
-        except ValueError as error:
-            skipped(name, f"it is no journal of jrnl: {error}")
-    if not alike:
-        hint = "Is it encrypted, or its time of another form? Import what `jrnl --export json` writes to a file .json."
-        raise InvalidArgument(f"{path} holds no entry such as [2026-11-21 09:31] Title.", hint=hint)
-
-
-def _entries(text: str) -> Iterator[dict[str, Any]]:
-    """The entries of a text file, as the JSON has them."""
+    text = data.decode("utf-8-sig")
     begins = list(_BEGIN.finditer(text))
     for begin, end in zip(begins, [*(begin.start() for begin in begins[1:]), len(text)], strict=False):
         title, _, body = text[begin.end() : end].partition("\n")

@@ -8,24 +8,22 @@ source_hash, target_hash and, later, relationship_type.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ..notes.header import title_for
 from .record import Record, Skipped
-from .shared import KINDS, found, listed, markdown, moment, rows, tags_of
+from .shared import KINDS, found, items_of, markdown, moment, rows, tags_of
 
 _NAMES = ("MCP_MEMORY_SQLITE_PATH", "MCP_MEMORY_SQLITEVEC_PATH", "MCP_MEMORY_BASE_DIR")
 _FOLDERS = (".local/share/mcp-memory", "Library/Application Support/mcp-memory", "AppData/Local/mcp-memory")
 _TABLES = {"memories": {"content", "content_hash"}, "memory_graph": {"source_hash", "target_hash"}}
 _COUNTERS = ("access_", "quality_", "last_accessed", "embedding", "created_at", "updated_at", "tags", "type")
 """Beginnings of the metadata that the program keeps for itself, or that other columns say."""
-
-
-def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
-    return found(home, environ, _NAMES, _FOLDERS, "sqlite_vec.db")
+find = partial(found, names=_NAMES, usual=_FOLDERS, holds="sqlite_vec.db")
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
@@ -46,7 +44,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
         metadata: dict[str, Any] = {}
         with suppress(ValueError, TypeError):
             metadata.update(json.loads(row["metadata"]))
-        kind, tags = str(row.get("memory_type") or ""), [tag for tag in listed(row.get("tags")) if tag != "untagged"]
+        kind, tags = str(row.get("memory_type") or ""), [tag for tag in items_of(row.get("tags")) if tag != "untagged"]
         projects = [tag.partition(":")[2] for tag in tags if tag.startswith(("proj:", "project:"))]
         more = (field for field in metadata.items() if not field[0].startswith(_COUNTERS))
         at = moment(row.get("created_at"), row.get("created_at_iso"), row.get("updated_at"))

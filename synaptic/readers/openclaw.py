@@ -7,10 +7,11 @@ the time of a session (`2026-11-21-1430.md`), whose H1 says the zone. `DREAMS.md
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -21,10 +22,7 @@ _PARTS = ("memory", "memory.md", "user.md", "dreams.md")
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)(?:-((?:[01]\d|2[0-3])[0-5]\d))?(?:-(.+))?")
 _SESSION = re.compile(r"Session: (\S+ \S+) (\S+)")
 _MARKER = re.compile(r"<!-- openclaw:.*?-->\n?", re.DOTALL)
-
-
-def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
-    return found(home, environ, ["workspace"], [".openclaw*/workspace*", "clawd"], "[Mm][Ee][Mm][Oo][Rr][Yy]*")
+find = partial(found, names=["workspace"], usual=[".openclaw*/workspace*"], holds="[Mm][Ee][Mm][Oo][Rr][Yy]*")
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:

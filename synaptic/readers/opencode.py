@@ -18,33 +18,29 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from ..errors import InvalidArgument
 from .digest import Transcripts
-from .record import Skipped, sqlite_copy
+from .record import Skipped
 from .session import Session, dig, text_of
+from .shared import sqlite_copy
+
+_SESSIONS = "SELECT id, directory, title FROM session WHERE parent_id IS NULL ORDER BY time_created, id"
+_PARTS = """SELECT message.id, message.data, part.data, part.time_created FROM message JOIN part
+ON message_id = message.id WHERE message.session_id = ? ORDER BY message.time_created, message.id, part.id"""
 
 
 def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
     for file in files:
         with sqlite_copy(file) as db:
-            try:
-                for row in db.execute("SELECT * FROM session WHERE parent_id IS NULL ORDER BY time_created, id"):
-                    title = text_of(row["title"])
-                    title = "" if title.startswith("New session - ") else title
-                    session = Session(row["id"], "OpenCode", text_of(row["directory"]), title)
-                    _follow(session, db, skipped)
-                    yield session
-            except (sqlite3.OperationalError, IndexError) as error:
-                raise InvalidArgument(f"{file} is no database of OpenCode: {error}.", hint="Name its file.") from error
+            for key, folder, title in map(tuple, db.execute(_SESSIONS)):
+                title = "" if text_of(title).startswith("New session - ") else text_of(title)
+                session = Session(key, "OpenCode", text_of(folder), title)
+                _follow(session, db, skipped)
+                yield session
 
 
 def _follow(session: Session, db: sqlite3.Connection, skipped: Skipped) -> None:
     number, last = 0, None
-    for id, message, part, at in db.execute(
-        "SELECT message.id, message.data, part.data, part.time_created FROM message JOIN part"
-        " ON message_id = message.id WHERE message.session_id = ? ORDER BY message.time_created, message.id, part.id",
-        (session.key,),
-    ):
+    for id, message, part, at in db.execute(_PARTS, (session.key,)):
         number, last = number + (id != last), id
         session.when(at)
         try:
@@ -65,4 +61,3 @@ def _part(session: Session, number: int, message: Any, part: Any) -> None:
 
 
 READER = Transcripts("XDG_DATA_HOME", ".local/share", ("opencode/opencode*.db",), ("opencode*.db",), _sessions)
-find, read, sessions = READER.find, READER.read, READER.sessions

@@ -13,7 +13,6 @@ import re
 from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import datetime
 from functools import partial
 from hashlib import sha256
 from html import unescape
@@ -22,9 +21,10 @@ from posixpath import dirname, join, normpath
 from urllib.parse import unquote
 
 from ..errors import InvalidArgument
+from ..language.query import read_moment
 from .archive import File, files_of
-from .archive import find as find
 from .record import Record, Skipped
+from .shared import headed
 
 _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
 _UNLINKED = re.compile(r" [0-9a-f]{32}$|[\[\]|#]")
@@ -33,7 +33,6 @@ _LINK = re.compile(r"(!?)\[([^\]]{0,300})\]\(<?((?:[^()\s<>]|\([^()\s]*\))+)>?(?
 _CREATED = re.compile(r"^(?:created|created time|created at|date created): *@?(.+?)(?: \(.*)?$", re.M | re.I)
 _TAGS = re.compile(r"^tags: *(.+)$", re.M | re.I)
 _TITLE = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*# +(.+)|<title>([^<]+)</title>")
-_TIMES = ("%B %d, %Y %I:%M %p", "%B %d, %Y", "%Y/%m/%d %H:%M", "%Y/%m/%d", "%Y-%m-%d %H:%M", "%Y-%m-%d")
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".heic")
 _HEAD = 2_000
 """Characters of a page that may tell its title and its properties."""
@@ -90,13 +89,16 @@ def _page(name: str, files: dict[str, File], titles: dict[str, str]) -> Record:
 
     text = files[name].read().decode("utf-8-sig")
     text = _LINK.sub(shown, _of_html(text) if name.endswith(".html") else text).strip()
-    title, _, body = text[2:].partition("\n") if text.startswith("# ") else (titles[name], "", text)
+    title, body = headed(text)
+    title, at = title or titles[name], files[name].at
     created, tags = _CREATED.search(body[:_HEAD]), _TAGS.search(body[:_HEAD])
+    with suppress(InvalidArgument):
+        at = read_moment(created[1], now=at, name="created") if created else at
     return Record(
         key=key,
-        title=title.strip(),
+        title=title,
         text=body.strip() or title,
-        at=(_time(created[1]) if created else None) or files[name].at,
+        at=at,
         tags=tuple(tag.strip() for tag in tags[1].split(",")) if tags else (),
         pictures=tuple(pictures.items()),
     )
@@ -119,10 +121,3 @@ def _of_html(html: str) -> str:
         unread.decompose()
     text = MarkdownConverter(heading_style="ATX", bullets="-").convert_soup(soup).strip()
     return "\n\n".join(part for part in (title, above, text) if part)
-
-
-def _time(text: str) -> datetime | None:
-    for form in _TIMES:
-        with suppress(ValueError):
-            return datetime.strptime(text, form)
-    return None

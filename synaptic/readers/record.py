@@ -1,29 +1,16 @@
-"""What every reader yields, and the table of readers.
-
-A reader is a module of this room with two functions:
-
-    find(home: Path, environ: Mapping[str, str]) -> list[Path]
-        the places below this home folder, or where `environ` says, in which the program keeps its data and that exist
-    read(path: Path, skipped: Skipped) -> Iterator[Record]
-        the records of one place, or of a file or folder that a person names, in any order. What is damaged is told to
-        `skipped`, the rest is read. Raises InvalidArgument where the path holds nothing of this program.
-"""
+"""What every reader yields, and the table of readers."""
 
 from __future__ import annotations
 
 import importlib
-import shutil
-import sqlite3
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from ..errors import InvalidArgument, one_of
-from ..models import EntryType, proof_of
+from ..errors import one_of
+from ..models import EntryType
 
 Skipped = Callable[[str, str], None]
 """Is told where a record stands that cannot be taken, and why: `skipped("memory.jsonl:12", "it is no JSON")`."""
@@ -62,61 +49,28 @@ class Record:
 
 
 class Reader(Protocol):
-    """A module that reads one program's files."""
+    """What reads one program's files: a module of this room, or its READER."""
 
-    def find(self, home: Path, environ: Mapping[str, str]) -> list[Path]: ...
+    def find(self, home: Path, environ: Mapping[str, str]) -> list[Path]:
+        """The places below this home folder, or where `environ` says, where the program's data is."""
 
-    def read(self, path: Path, skipped: Skipped) -> Iterator[Record]: ...
+    def read(self, path: Path, skipped: Skipped) -> Iterator[Record]:
+        """The records of one place, or of a file or folder that a person names, in any order.
+
+        What is damaged is told to `skipped`, the rest is read. Raises InvalidArgument where nothing is of this program.
+        """
 
 
 IN_PLACE = ("obsidian", "logseq", "markdown")
 """Folders of Markdown, which need no reader: they are read where they lie."""
-READERS = {
-    "claude-code": "claude_code",
-    "codex": "codex",
-    "gemini": "gemini",
-    "opencode": "opencode",
-    "claude-code-memory": "claude_memory",
-    "server-memory": "server_memory",
-    "basic-memory": "basic_memory",
-    "claude-mem": "claude_mem",
-    "mcp-memory-service": "mcp_memory_service",
-    "openclaw": "openclaw",
-    "jrnl": "jrnl",
-    "day-one": "day_one",
-    "notion": "pages",
-    "apple-notes": "pages",
-    "chatgpt": "conversations",
-    "claude-ai": "conversations",
-}
+_NAMED_SO = """claude-code codex gemini opencode claude-code-memory server-memory basic-memory claude-mem
+mcp-memory-service openclaw jrnl day-one"""
+_OTHERS = {"notion": "pages", "apple-notes": "pages", "chatgpt": "conversations", "claude-ai": "conversations"}
+READERS = {source: source.replace("-", "_") for source in _NAMED_SO.split()} | _OTHERS
 """The module that reads a source, by the source's name; in the order in which they are shown."""
 
 
 def reader_of(source: str) -> Reader:
     """The reader of a source. Raises InvalidArgument for an unknown name."""
-    return cast(Reader, importlib.import_module(f".{READERS[one_of(READERS, source, 'source')]}", __package__))
-
-
-@contextmanager
-def sqlite_copy(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection to a private copy of a database and its log, as a context; the copy is deleted afterwards.
-
-    A program that writes to it meanwhile is not in the way. Raises InvalidArgument for a file that is no database.
-    """
-    with tempfile.TemporaryDirectory(prefix="synaptic-") as folder:
-        copy = Path(folder) / "copy.db"
-        parts = [(path.with_name(path.name + end), copy.with_name(copy.name + end)) for end in ("", "-wal")]
-        for _ in range(5):  # until nothing is written while it is copied
-            before = [proof_of(part.stat()) for part, _ in parts if part.is_file()]
-            for part, to in parts:
-                if part.is_file():
-                    shutil.copyfile(part, to)
-            if before == [proof_of(part.stat()) for part, _ in parts if part.is_file()]:
-                break
-        try:
-            with closing(sqlite3.connect(copy)) as db:
-                db.row_factory = sqlite3.Row
-                db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-                yield db
-        except sqlite3.DatabaseError as error:
-            raise InvalidArgument(f"{path} cannot be read as a database: {error}.", hint="Name its file.") from error
+    module = importlib.import_module(f".{READERS[one_of(READERS, source, 'source')]}", __package__)
+    return cast(Reader, getattr(module, "READER", module))

@@ -10,9 +10,10 @@ Forks write `entityName`, `from_id` and `to_id` (an entity's `id`), observations
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,7 @@ from .shared import KINDS, found, markdown, moment, tags_of
 
 _PROGRAM = ".npm/_npx/*/node_modules/@modelcontextprotocol/server-memory/dist"
 _NAMES = (("name", "entityName"), ("from", "from_id"), ("to", "to_id"))
-
-
-def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
-    return found(home, environ, ["MEMORY_FILE_PATH"], [_PROGRAM], "memory.jsonl")
+find = partial(found, names=["MEMORY_FILE_PATH"], usual=[_PROGRAM], holds="memory.jsonl")
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:

@@ -17,6 +17,7 @@ from typing import Any, Literal, cast
 
 from ..errors import InvalidArgument
 from .record import Skipped, reader_of
+from .shared import moment
 
 Kind = Literal["asked", "said", "ran", "edited"]
 EPOCH = datetime.fromtimestamp(0, UTC)
@@ -60,12 +61,9 @@ class Session:
     at: datetime = EPOCH
 
     def when(self, value: object) -> None:
-        """Sets the time of the next events: ISO 8601, or milliseconds since 1970. Anything else changes nothing."""
+        """Sets the time of the next events, which `moment` reads. Anything else changes nothing."""
         with suppress(ValueError, OverflowError, OSError):
-            if isinstance(value, int | float):
-                value = datetime.fromtimestamp(value / 1000, UTC).isoformat()
-            at = datetime.fromisoformat(text_of(value))
-            self.at = (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone()
+            self.at = (moment(value) or self.at).astimezone()
 
     def add(self, kind: Kind, line: int, text: str) -> Event:
         """Adds an event, but not what a program put among the words of a person, and nothing said twice on end."""

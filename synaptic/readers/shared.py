@@ -1,11 +1,14 @@
-"""What the readers of other programs' memories share: places, kinds, tags, times, databases and Markdown files."""
+"""What readers share: places, kinds, tags, times, databases and Markdown files."""
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
+import sqlite3
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,11 +16,11 @@ from typing import Any
 import yaml
 
 from ..errors import InvalidArgument
-from ..models import TYPES, EntryType
+from ..models import TYPES, EntryType, Proof, proof_of
 from ..notes.blocks import slug_tag
 from ..notes.frontmatter import FrontMatter, front_matter_end, read_front_matter
 from ..notes.header import unique
-from .record import Record, Skipped, sqlite_copy
+from .record import Record, Skipped
 
 KINDS: dict[str, EntryType] = {name: name for name in TYPES} | {
     **dict.fromkeys("bugfix change feature refactor milestone".split(), "progress"),
@@ -65,7 +68,7 @@ def moment(*values: Any) -> datetime | None:
     return None
 
 
-def listed(value: Any) -> list[str]:
+def items_of(value: Any) -> list[str]:
     """The items of a JSON list, or the words between commas."""
     items = value.split(",") if isinstance(value, str) else []
     with suppress(ValueError, TypeError):
@@ -80,16 +83,43 @@ def markdown(*parts: str | list[str] | None, fields: Iterable[tuple[str, object]
     return "\n\n".join("\n".join(part) if isinstance(part, list) else part for part in (*parts, last) if part)
 
 
+@contextmanager
+def sqlite_copy(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection to a private copy of a database and its log, as a context; the copy is deleted afterwards.
+
+    A program that writes to it meanwhile is not in the way. Raises InvalidArgument where SQLite raises an error.
+    """
+    with tempfile.TemporaryDirectory(prefix="synaptic-") as folder:
+        copied: list[Proof] | None = None
+        for _ in range(5):  # until nothing was written while it was copied
+            parts = [part for part in (path, path.with_name(f"{path.name}-wal")) if part.is_file()]
+            if copied == (copied := [proof_of(part.stat()) for part in parts]):
+                break
+            for part in parts:
+                shutil.copyfile(part, Path(folder, part.name))
+        try:
+            with closing(sqlite3.connect(Path(folder, path.name))) as db:
+                db.row_factory, db.text_factory = sqlite3.Row, lambda raw: raw.decode("utf-8", "replace")
+                yield db
+        except sqlite3.DatabaseError as error:
+            raise InvalidArgument(f"{path} cannot be read: {error}.", hint="Name the program's database.") from error
+
+
 def rows(path: Path, tables: Mapping[str, set[str]]) -> Iterator[tuple[str, dict[str, Any]]]:
     """(table, row by column) of those tables that have these columns. Raises InvalidArgument if none has."""
     with sqlite_copy(path) as db:
-        db.text_factory = lambda raw: raw.decode("utf-8", "replace")
         has = {name: {row[1] for row in db.execute(f"PRAGMA table_info({name})")} for name in tables}
         there = [name for name in tables if tables[name] <= has[name]]
         if not there:
             raise InvalidArgument(f"{path} has no table {' or '.join(tables)}.", hint="Name the program's database.")
         for name in there:
             yield from ((name, dict(row)) for row in db.execute(f"SELECT * FROM {name}"))
+
+
+def headed(text: str) -> tuple[str, str]:
+    """The H1 that a text begins with, "" without one, and what stands below it."""
+    h1 = _H1.match(text)
+    return (h1[1], text[h1.end() :]) if h1 else ("", text)
 
 
 def notes(path: Path, skipped: Skipped, within: Iterable[str] = ()) -> Iterator[tuple[Path, Record]]:
@@ -118,8 +148,9 @@ def _note(path: Path, text: str) -> Record:
     text = text[block[2] :] if block and front else text
     deep, front = dict(_DEEP.findall(head)), front or FrontMatter()
     title = front.title or deep.get("name", "")
-    if (h1 := _H1.match(text)) and h1[1] == (title or h1[1]):
-        title, text = h1[1], text[h1.end() :]
+    heading, below = headed(text)
+    if heading and heading == (title or heading):
+        title, text = heading, below
     if not text.strip() and not title:
         raise ValueError("it is empty")
     return Record(

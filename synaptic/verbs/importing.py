@@ -96,7 +96,8 @@ class Done:
 
 def places_of(source: str) -> list[Path]:
     """Where the program of this source keeps its data on this machine."""
-    return reader_of(source).find(Path.home(), os.environ)
+    find = getattr(reader_of(source), "find", None)  # where an export is only a person knows
+    return find(Path.home(), os.environ) if find else []
 
 
 def look_around(progress: Progress | None = None) -> Iterator[Found]:
