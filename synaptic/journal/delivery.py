@@ -212,7 +212,7 @@ class Delivery:
                     raise JournalError(f"{record.path} is no regular file.", hint="Move it out of the way.")
                 return disk.append(
                     file,
-                    lambda head, tail: joined(record, head, tail),
+                    lambda head, tail: joined(record.path, record.block, head, tail),
                     lambda text: self.spool.mark(record.id, text),
                     size,
                 )
@@ -307,12 +307,12 @@ class Delivery:
         return places
 
 
-def joined(record: Record, head: bytes, tail: bytes) -> bytes:
+def joined(path: str, block: bytes, head: bytes, tail: bytes) -> bytes:
     """The block as it is appended to a file with this beginning and end: in its line ends, after one blank line."""
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise JournalError(f"{record.path} is UTF-16.", hint="Convert it to UTF-8 and save again.")
+        raise JournalError(f"{path} is UTF-16.", hint="Convert it to UTF-8 and save again.")
     eol = b"\r\n" if tail.count(b"\r\n") * 2 > tail.count(b"\n") else b"\n"
-    block = record.block.replace(b"\n", eol)
+    block = block.replace(b"\n", eol)
     ended = tail.replace(b"\r\n", b"\n")
     if not ended or ended.endswith(b"\n\n") or (ended == b"\n" and tail == head[: len(tail)]):
         return block

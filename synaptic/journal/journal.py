@@ -11,7 +11,7 @@ import contextlib
 import os
 import stat
 import time
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -149,25 +149,26 @@ class Journal:
             if run.name not in self.runs.names():
                 self.runs.put(run)
         done = 0
-        for path, blocks in run.by_path():
+        for path, blocks in run.by_path().items():
             with self._writing(), disk_errors(path):
-                self._weave(path, [Record(b.id, path, b.h1, run.journal, b.text.encode()) for b in blocks])
+                self._weave(path, blocks)
             fault("woven")
             progress(done := done + len(blocks))
         with self._writing():
-            self.runs.put(replace(run, open=False, blocks=tuple(replace(b, text="", hash=b.known) for b in run.blocks)))
+            self.runs.put(replace(run, open=False, blocks=tuple(replace(block, text="") for block in run.blocks)))
 
-    def _weave(self, path: str, records: list[Record]) -> None:
+    def _weave(self, path: str, blocks: Sequence[Block]) -> None:
         for attempt in range(ATTEMPTS):
             time.sleep(0.01 * attempt)
             data, status = b"", None
             with contextlib.suppress(NotFound):
                 data, status = folder.read(self.roots, path)
             there = recovery.ids_in(data)
-            left = {record.id: record for record in records if record.id not in there}
+            left = {block.id: block.text.encode() for block in blocks if block.id not in there}
             if not left:
                 return
-            head = data or f"# {records[0].h1}\n".encode()
+            id, text = next(iter(left.items()))
+            head = data or f"# {self._h1(path, self._copied(id, path, text))}\n".encode()
             woven = self._woven(path, head, left)
             now = self.parse(path, woven).entries
             others = [entry for entry in now if entry.id not in left]
@@ -180,15 +181,15 @@ class Journal:
                 return
         raise Changed(f"{path} changed while entries were put into it.", hint="Import again; nothing is doubled.")
 
-    def _woven(self, path: str, data: bytes, records: Mapping[str, Record]) -> bytes:
-        """The file with each block before the first entry below that is later."""
-        blocks = self.parse(path, b"\n".join(record.block for record in records.values())).entries
+    def _woven(self, path: str, data: bytes, texts: Mapping[str, bytes]) -> bytes:
+        """The file with each text of an entry before the first entry below that is later."""
+        blocks = self.parse(path, b"\n".join(texts.values())).entries
         here = [entry for entry in self.parse(path, data).entries if not entry.whole_file]
         out, at = b"", 0
-        for new in sorted((entry for entry in blocks if entry.id in records), key=lambda entry: entry.at):
+        for new in sorted((entry for entry in blocks if entry.id in texts), key=lambda entry: entry.at):
             start = next((e.there.start for e in here if e.at > new.at and e.there.start >= at), len(data))
             out += data[at:start]
-            out, at = out + joined(records[new.id], data[:4], out), start
+            out, at = out + joined(path, texts[new.id], data[:4], out), start
         rest = data[at:]
         return out + (b"\r\n" if out.endswith(b"\r\n") else b"\n") + rest if rest else out
 
@@ -200,7 +201,7 @@ class Journal:
 
     def take_out(self, path: str, blocks: Collection[Block]) -> list[str]:
         """The ids of those blocks that stand in this file as they were put there, and now in the trash."""
-        known = {block.id: block.known for block in blocks}
+        known = {block.id: block.hash for block in blocks}
         with self._writing(), contextlib.suppress(NotFound):
             for attempt in range(ATTEMPTS):
                 time.sleep(0.01 * attempt)
@@ -218,7 +219,7 @@ class Journal:
                 rest = rest + data[at:] if at < len(data) else ended + b"".join(rest[len(ended) :].splitlines(True)[:1])
                 with disk_errors(self._trash.path):
                     self._trash.put(*pieces)
-                empty = rest.strip().decode("utf-8", "replace") in {f"# {block.h1}" for block in blocks}
+                empty = rest.strip().decode("utf-8", "replace") == f"# {self._h1(path, entry)}"
                 if self._delivery.replace(path, data, status, None if empty else rest):
                     return [piece.id for piece in pieces]
             raise Changed(f"{path} changed while entries were taken out.", hint="Try again.")
@@ -622,7 +623,7 @@ class Journal:
             own, *_ = _entry(self.parse(record.path, data + b"\n\n" + record.block, status.st_mtime_ns), "", record.id)
             later = (entry.place for entry in here if entry.at > own.at and not entry.whole_file)
             if place := next(later, None):
-                block = joined(record, data[:4], data[: place.start])
+                block = joined(record.path, record.block, data[:4], data[: place.start])
                 block += block[len(block.rstrip(b"\r\n")) :]
                 after = data[: place.start] + block + data[place.start :]
                 return self._delivery.replace(record.path, data, status, after)

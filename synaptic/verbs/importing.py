@@ -10,15 +10,14 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
-from functools import partial
+from datetime import date, datetime
+from functools import cache, partial
 from hashlib import blake2b
-from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from platformdirs import user_config_path
 
@@ -30,7 +29,6 @@ from ..language.query import read_date
 from ..models import SESSIONS, Entry, Listing
 from ..notes.blocks import project_key
 from ..notes.header import FINGERPRINT_DIGITS
-from ..notes.markdown import proven_block
 from ..notes.privacy import without_private
 from ..notes.reading import BASE32, id_date
 from ..notes.screening import Screen
@@ -52,37 +50,30 @@ MOST_PARTS = 200
 """A session has fewer digests."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a source holds at a place: the number of its records, and the dates (`YYYY-MM-DD`) of first and last."""
+STATES = ("new", "grown", "known", "edited", "deleted", "others")
+"""What becomes of a record: its entry is new; says more now; is in the journal as it is; was edited there since, and
+is left alone; was deleted or forgotten; or is of a project that was not asked for."""
 
-    source: str
-    place: Path
-    records: int
-    since: str
-    until: str
+
+class Coming(NamedTuple):
+    """An entry that is to stand in the file `path`, and the record that it is made of."""
+
+    path: str
+    entry: Entry
+    record: Record
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What an import would do. `new` and `grown` are entries by path, in order of time.
-
-    `known` are in the journal as they are, `edited` there and changed by somebody since, `deleted` were deleted or
-    forgotten, `others` are of projects that were not asked for; `skipped` are (where, why) of what cannot be taken.
-    `proposed` has by their ids what entries leave in the inbox.
-    """
+    """What an import would do: `new` and `grown` entries in order of time, `counts` of each of the STATES, and
+    `skipped`, (where, why) of what cannot be taken."""
 
     source: str
     places: tuple[Path, ...]
-    new: tuple[tuple[str, Entry], ...]
-    grown: tuple[tuple[str, Entry], ...]
-    known: int
-    edited: int
-    deleted: int
-    others: int
+    new: tuple[Coming, ...]
+    grown: tuple[Coming, ...]
+    counts: Mapping[str, int]
     skipped: tuple[tuple[str, str], ...]
-    pictures: Mapping[str, Callable[[], bytes]]
-    proposed: Mapping[str, tuple[dict[str, Any], ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,20 +91,22 @@ def places_of(source: str) -> list[Path]:
     return find(Path.home(), os.environ) if find else []
 
 
-def look_around(progress: Progress | None = None) -> Iterator[Found]:
-    """What the programs whose files can be read keep on this machine. Places that hold nothing are left out."""
+def look_around(progress: Progress | None = None) -> Iterator[dict[str, Any]]:
+    """What lies on this machine and can be read: source, place, number of records, and dates of first and last."""
+
+    def found(source: str, place: Path, days: list[date]) -> dict[str, Any]:
+        return {"source": source, "place": place, "records": len(days), "since": min(days), "until": max(days)}
+
     for number, source in enumerate(READERS, start=1):
         for place in places_of(source):
             with suppress(SynapticError, OSError):
-                days = sorted(record.at.date() for record in reader_of(source).read(place, lambda where, why: None))
-                if days:
-                    yield Found(source, place, len(days), str(days[0]), str(days[-1]))
+                if days := [record.at.date() for record in reader_of(source).read(place, lambda where, why: None)]:
+                    yield found(source, place, days)
         if progress:
             progress("looking", number, len(READERS))
     for vault in vaults():
-        if notes := scan(Roots({"": vault})):
-            days = sorted(datetime.fromtimestamp(note.mtime_ns / 1e9).date() for note in notes)
-            yield Found("obsidian", vault, len(notes), str(days[0]), str(days[-1]))
+        if days := [datetime.fromtimestamp(note.mtime_ns / 1e9).date() for note in scan(Roots({"": vault}))]:
+            yield found("obsidian", vault, days)
 
 
 def vaults() -> list[Path]:
@@ -161,81 +154,83 @@ def plan(
     of the journal for their day files.
     Raises InvalidArgument for an unknown source and a place that holds nothing of it.
     """
-    source = one_of(READERS, source, "source")
-    reader = reader_of(source)
     places = [place.expanduser().absolute()] if place else places_of(source)
     if not places:
         raise InvalidArgument(f"{source} has left nothing here.", hint=f"synaptic import {source} PATH names a place.")
-    first = read_date(since, now=ws.clock(), name="since") if since else ""
-    skipped: list[tuple[str, str]] = []
-
-    def records() -> Iterator[Record]:
-        done = 0
-        for where in places:
-            if not where.exists():
-                raise InvalidArgument(f"{where} does not exist.", hint="Give a file or a folder that does.")
-            for record in reader.read(where, lambda at, why: skipped.append((at, why))):
-                if progress:
-                    progress("reading", done := done + 1, done + 1)
-                yield record
-
     if any(part.startswith((".", "@")) for part in Path(into or "").parts) or (into or "").startswith("/"):
         raise InvalidArgument(f"into is {into!r}.", valid=("a folder inside the journal, like imported/diary",))
-    maker = _Maker(ws, source, project, into)
-    wanted, others = set(map(project_key, project)), 0
-    forgotten, left = set(_forgotten(ws).read_text().split() if _forgotten(ws).exists() else ()), 0
-    entries: dict[str, tuple[str, Entry]] = {}
-    pictures: dict[str, Callable[[], bytes]] = {}
-    proposed: dict[str, tuple[dict[str, Any], ...]] = {}
-    for record in records():
+    first = read_date(since, now=ws.clock(), name="since") if since else ""
+    wanted = set(map(project_key, project))
+    forgotten = _forgotten(ws).read_text().split() if _forgotten(ws).exists() else ()
+    path_of = ws.journal.captured_path if source in SESSIONS and not into else ws.journal.day_path
+    checkout = cache(lambda folder: checkout_around(Path(folder)) if folder else None)
+    counts, skipped, coming = dict.fromkeys(STATES, 0), list[tuple[str, str]](), dict[str, Coming]()
+    for record in _records(source, places, skipped, progress):
         try:
-            path, entry = maker.entry(record)
+            entry = _entry(ws, source, record, checkout(record.folder), project[0] if len(project) == 1 else None)
         except SynapticError as error:
             skipped.append((record.key, error.message))
             continue
         if wanted and project_key(entry.project or "") not in wanted:
-            others += 1
+            counts["others"] += 1
         elif record.growing and _session_hash(source, record.key) in forgotten:
-            left += 1
+            counts["deleted"] += 1
         elif entry.date >= first:
-            entries[entry.short_id] = path, entry
-            pictures |= record.pictures
-            proposed[entry.short_id] = record.proposed
-    latest = {piece.id.partition("-")[2]: piece.why for piece in ws.journal.trashed()}
-    known = in_step(ws, lambda _: ws.index.standing(entries))
-    absent = [part for part in entries if part not in known]
-    new = [entries[part] for part in absent if latest.get(part) != "delete"]
-    grown, edited = _grown(ws, [(path, replace(entries[part][1], id=id)) for part, (id, path) in known.items()])
-    return Plan(
-        source,
-        tuple(places),
-        tuple(sorted(new, key=lambda item: (item[1].at, item[0]))),
-        tuple(grown),
-        known=len(known) - len(grown) - edited,
-        edited=edited,
-        deleted=len(absent) - len(new) + left,
-        others=others,
-        skipped=tuple(skipped),
-        pictures=pictures,
-        proposed=proposed,
-    )
+            path = f"{into.strip('/')}/{path_of(entry.at)}" if into else path_of(entry.at)
+            coming[entry.short_id] = Coming(path, entry, record)
+    by_state: dict[str, list[Coming]] = {state: [] for state in STATES}
+    for state, one in _compared(ws, coming):
+        by_state[state].append(one)
+        counts[state] += 1
+    new, grown = (sorted(by_state[state], key=lambda one: (one.entry.at, one.path)) for state in ("new", "grown"))
+    return Plan(source, tuple(places), tuple(new), tuple(grown), counts, tuple(skipped))
 
 
-def run(ws: Workspace, planned: Plan, progress: Progress | None = None) -> Done:
+def _records(
+    source: str, places: Iterable[Path], skipped: list[tuple[str, str]], progress: Progress | None
+) -> Iterator[Record]:
+    number = 0
+    for place in places:
+        if not place.exists():
+            raise InvalidArgument(f"{place} does not exist.", hint="Give a file or a folder that does.")
+        for record in reader_of(source).read(place, lambda where, why: skipped.append((where, why))):
+            number += 1
+            if progress:
+                progress("reading", number, number)
+            yield record
+
+
+def _compared(ws: Workspace, coming: Mapping[str, Coming]) -> Iterator[tuple[str, Coming]]:
+    """The state of each of these entries, which are by the last part of their ids, and the entry with its place."""
+    trashed = {piece.id.partition("-")[2]: piece.why for piece in ws.journal.trashed()}
+    known = in_step(ws, lambda _: ws.index.standing(coming))
+    written = cache(lambda path: {entry.id: entry for entry in ws.journal.parse(path, ws.journal.read(path)).entries})
+    for part, one in coming.items():
+        if part not in known:
+            yield "deleted" if trashed.get(part) == "delete" else "new", one
+            continue
+        id, path = known[part]
+        state, old = "known", written(path).get(id) if one.record.growing else None
+        if old:
+            state = "edited" if _was(old) != _digest(old) else "grown" if _was(old) != _was(one.entry) else "known"
+        yield state, Coming(path, replace(one.entry, id=id), one.record)
+
+
+def run(ws: Workspace, planned: Plan, progress: Progress | None = None, *, name: str = "") -> Done:
     """Writes what was planned, each day file once. A run that is killed is finished by `resume`."""
-    name = f"{planned.source}-{ws.clock():%Y%m%d-%H%M%S}"
-    while name in ws.journal.runs.names():
-        name += "a"
-    for picture, read in planned.pictures.items():
-        ws.journal.put_file(f"attachments/{picture}", read)
-    for _, entry in (*planned.new, *planned.grown):
-        if proposed := planned.proposed[entry.short_id]:
-            inbox.file(ws, entry.id, proposed)
-    new = sorted(planned.new, key=lambda item: item[0])
-    blocks = [Block(e.id, path, _h1(e, path), proven_block(e).decode("utf-8", "surrogatepass")) for path, e in new]
+    if not name:
+        name = f"{planned.source}-{ws.clock():%Y%m%d-%H%M%S}"
+        while name in ws.journal.runs.names():
+            name += "a"
+    for _, entry, record in (*planned.new, *planned.grown):
+        for picture, read in record.pictures:
+            ws.journal.put_file(f"attachments/{picture}", read)
+        if record.proposed:
+            inbox.file(ws, entry.id, record.proposed)
+    blocks = [Block.of(one.path, one.entry) for one in sorted(planned.new, key=lambda one: one.path)]
     if blocks:
-        _finish(ws, Run(name, planned.source, str(ws.config.journal), tuple(blocks)), progress)
-    for path, entry in planned.grown:
+        _finish(ws, Run(name, tuple(blocks)), progress)
+    for path, entry, _ in planned.grown:
         with suppress(NotFound):
             ws.journal.edit(path, entry.id, partial(_followed, entry), keep=False)
     return Done(name, len(blocks) + len(planned.grown))
@@ -247,7 +242,7 @@ def catch_up(ws: Workspace) -> None:
         try:
             said = json.loads(noted.read_bytes())
             place = Path(said["path"]) if said["path"] else None
-            done = run(ws, plan(ws, said["client"], place))
+            done = run(ws, plan(ws, said["client"], place), name=f"captured-{noted.name}")  # also one that was killed
             ws.journal.runs.drop(done.run)  # `forget` takes a session back
         except Busy:
             return
@@ -338,7 +333,7 @@ def undo(ws: Workspace, name: str, progress: Progress | None = None) -> Done:
     ids = [block.id for block in run.blocks]
     named = in_step(ws, lambda _: ws.index.named_by_others(ids))
     gone: set[str] = set()
-    for path, blocks in run.by_path():
+    for path, blocks in run.by_path().items():
         gone |= set(ws.journal.take_out(path, [block for block in blocks if block.id not in named]))
         if progress:
             progress("taking back", len(gone), len(ids))
@@ -352,21 +347,6 @@ def _finish(ws: Workspace, run: Run, progress: Progress | None) -> Done:
     total = len(run.blocks)
     ws.journal.take_in(run, lambda done: progress("writing", done, total) if progress else None)
     return Done(run.name, total)
-
-
-def _grown(ws: Workspace, known: Iterable[tuple[str, Entry]]) -> tuple[list[tuple[str, Entry]], int]:
-    """(those of these known entries of which the source says more now and that nobody edited; how many were edited)."""
-    grown, edited = [], 0
-    growing = sorted((item for item in known if _was(item[1])), key=lambda item: item[0])
-    for path, items in groupby(growing, key=lambda item: item[0]):
-        here = {entry.id: entry for entry in ws.journal.parse(path, ws.journal.read(path)).entries}
-        for _, new in items:
-            old = here.get(new.id)
-            if old and _was(old) != _digest(old):
-                edited += 1
-            elif old and _was(old) != _was(new):
-                grown.append((path, new))
-    return grown, edited
 
 
 def _followed(new: Entry, old: Entry) -> Entry:
@@ -387,53 +367,32 @@ def _digest(entry: Entry) -> str:
     return f"{hash_of(entry.content) & 0xFFFFFFFF:08x}"
 
 
-def _h1(entry: Entry, path: str) -> str:
-    return entry.date if entry.date in path else Path(path).stem
-
-
-class _Maker:
-    """Makes entries of records."""
-
-    def __init__(self, ws: Workspace, source: str, projects: Sequence[str], into: str | None) -> None:
-        self._ws, self._source = ws, source
-        self._project = projects[0] if len(projects) == 1 else None
-        self._path = ws.journal.captured_path if source in SESSIONS and not into else ws.journal.day_path
-        self._into = f"{into.strip('/')}/" if into else ""
-        self._checkouts: dict[str, Checkout | None] = {}
-
-    def entry(self, record: Record) -> tuple[str, Entry]:
-        """The path and the entry of a record, screened. Raises Refused or InvalidArgument for one that cannot be."""
-        at = moment_of(record.at, self._ws.clock())
-        here = self._checkout(record.folder)
-        project = record.project or (here.project if here else _last_part(record.folder)) or self._project
-        if project and project_key(project) in map(project_key, self._ws.config.exclude_projects):
-            raise Refused(f"The setting `exclude_projects` names {project}.")
-        screen = Screen(self._ws.config.secrets)
-        extra = [("source", record.key)]
-        if record.lines:
-            extra.append(("lines", "{}-{}".format(*record.lines)))
-        entry, _ = clean_entry(
-            screen,
-            record.text,
-            id=f"{id_date(at.date())}-{key_id(self._source, record.key)}",
-            at=at,
-            title=record.title,
-            type=record.type,
-            tags=record.tags,
-            importance=record.importance,
-            files=record.files,
-            project=project,
-            by=record.by or (self._source if self._source in SESSIONS else None),
-        )
-        if record.growing:
-            extra.append(("was", _digest(entry)))
-        entry = replace(entry, via=f"import:{self._source}", branch=record.branch, extra=tuple(extra))
-        return self._into + self._path(at), replace(entry, fingerprints=_as_left(entry, record, here))
-
-    def _checkout(self, folder: str | None) -> Checkout | None:
-        if folder and folder not in self._checkouts:
-            self._checkouts[folder] = checkout_around(Path(folder))
-        return self._checkouts.get(folder or "")
+def _entry(ws: Workspace, source: str, record: Record, here: Checkout | None, project: str | None) -> Entry:
+    """The entry of a record, screened; of this project if it is of none. Raises Refused, InvalidArgument."""
+    at = moment_of(record.at, ws.clock())
+    project = record.project or (here.project if here else _last_part(record.folder)) or project
+    if project and project_key(project) in map(project_key, ws.config.exclude_projects):
+        raise Refused(f"The setting `exclude_projects` names {project}.")
+    entry, _ = clean_entry(
+        Screen(ws.config.secrets),
+        record.text,
+        id=f"{id_date(at.date())}-{key_id(source, record.key)}",
+        at=at,
+        title=record.title,
+        type=record.type,
+        tags=record.tags,
+        importance=record.importance,
+        files=record.files,
+        project=project,
+        by=record.by or (source if source in SESSIONS else None),
+    )
+    extra = {"source": record.key}
+    if record.lines:
+        extra["lines"] = "{}-{}".format(*record.lines)
+    if record.growing:
+        extra["was"] = _digest(entry)
+    entry = replace(entry, via=f"import:{source}", branch=record.branch, extra=tuple(extra.items()))
+    return replace(entry, fingerprints=_as_left(entry, record, here))
 
 
 def key_id(source: str, key: str) -> str:

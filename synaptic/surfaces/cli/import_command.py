@@ -25,7 +25,11 @@ from .program import open_home
 from .replies import answer
 
 SHOWN = 5
-"""Skipped records that are named."""
+"""Projects and skipped records that are named."""
+_SAID = {
+    "new": "new", "grown": "say more now", "known": "here already", "edited": "edited since, and left alone",
+    "deleted": "deleted before, and not brought back", "others": "of other projects",
+}  # fmt: skip
 
 
 def run(
@@ -51,7 +55,7 @@ def run(
         return 0
     if source is None:
         found = list(importing.look_around(progress))
-        text = "\n".join(_found_text(one) for one in found) or "No program has left anything here that can be read."
+        text = "\n".join(map(_found_text, found)) or "No program has left anything here that can be read."
         answer(as_json, {"found": wire.as_json(found)}, text)
         return 0
     if one_of((*IN_PLACE, *READERS), source, "source") in IN_PLACE:
@@ -87,11 +91,10 @@ def offer(home: str | None) -> None:
         for source in found:
             planned = importing.plan(ws, source, progress=terminal.progress())
             terminal.emit(_plan_text(planned))
-            projects = Counter(entry.project or "" for _, entry in planned.new)
-            for name, count in projects.most_common():
+            for name, count in Counter(one.entry.project for one in planned.new).most_common():
                 if typer.confirm(f"{source}, {name or 'no project'}: import {count:,}?", default=False, err=True):
-                    part = [item for item in planned.new if (item[1].project or "") == name]
-                    importing.run(ws, replace(planned, new=tuple(part), grown=()))
+                    part = tuple(one for one in planned.new if one.entry.project == name)
+                    importing.run(ws, replace(planned, new=part, grown=()))
 
 
 def _in_place(ws: Workspace, source: str, place: str | None, *, dry_run: bool, yes: bool, as_json: bool) -> int:
@@ -106,10 +109,8 @@ def _in_place(ws: Workspace, source: str, place: str | None, *, dry_run: bool, y
         terminal.emit(clean(text))
     if not dry_run and (as_json or _agreed("Read them from now on?", yes=yes)):
         importing.read_in_place(ws.config, folder)
-        text = (
-            "Done. `synaptic rebuild-index` embeds them at once; taken out of `sources` in config.toml they are gone."
-        )
-        answer(as_json, {"success": True, "files": notes}, text)
+        text = "`synaptic rebuild-index` embeds them at once; taken out of `sources` in config.toml they are gone."
+        answer(as_json, {"success": True, "files": notes}, f"Done. {text}")
     return 0
 
 
@@ -119,20 +120,15 @@ def _agreed(question: str, *, yes: bool) -> bool:
     return yes or typer.confirm(question, default=False, err=True)
 
 
-def _found_text(found: importing.Found) -> str:
-    count = f"{found.records:,} {'entry' if found.records == 1 else 'entries'}"
-    return clean(f"{found.source}: {count}, {found.since} to {found.until}, in {found.place}")
+def _found_text(found: wire.Json) -> str:
+    count = f"{found['records']:,} {'entry' if found['records'] == 1 else 'entries'}"
+    return clean(f"{found['source']}: {count}, {found['since']} to {found['until']}, in {found['place']}")
 
 
 def _plan_text(planned: importing.Plan) -> str:
-    counts = {
-        "new": len(planned.new), "say more now": len(planned.grown), "here already": planned.known,
-        "edited since, and left alone": planned.edited, "deleted before, and not brought back": planned.deleted,
-        "of other projects": planned.others,
-    }  # fmt: skip
-    lines = [f"{planned.source}: " + (", ".join(f"{n:,} {what}" for what, n in counts.items() if n) or "nothing")]
-    entries = [entry for _, entry in planned.new]
-    if entries:
+    counts = [f"{planned.counts[state]:,} {said}" for state, said in _SAID.items() if planned.counts[state]]
+    lines = [f"{planned.source}: {', '.join(counts) or 'nothing'}"]
+    if entries := [one.entry for one in planned.new]:
         projects = Counter(entry.project or "no project" for entry in entries)
         most = ", ".join(f"{name} {count:,}" for name, count in projects.most_common(SHOWN))
         lines.append(f"From {entries[0].date} to {entries[-1].date}; {most}.")
@@ -145,15 +141,12 @@ def _plan_text(planned: importing.Plan) -> str:
 
 
 def _plan_json(planned: importing.Plan) -> wire.Json:
-    examples = [
-        {"path": path, "date": entry.date, "type": entry.type, "title": entry.title} for path, entry in planned.new[:3]
+    data: wire.Json = {"source": planned.source, "places": wire.as_json(planned.places), **planned.counts}
+    data["examples"] = [
+        {"path": one.path} | {name: getattr(one.entry, name) for name in ("date", "type", "title")}
+        for one in planned.new[:3]
     ]
-    skipped = [{"where": where, "why": why} for where, why in planned.skipped]
-    return {
-        "source": planned.source, "places": [str(place) for place in planned.places], "new": len(planned.new),
-        "grown": len(planned.grown), "known": planned.known, "edited": planned.edited, "deleted": planned.deleted,
-        "others": planned.others, "examples": examples, "skipped": skipped,
-    }  # fmt: skip
+    return data | {"skipped": [{"where": where, "why": why} for where, why in planned.skipped]}
 
 
 def _undone_text(back: importing.Done) -> str:
