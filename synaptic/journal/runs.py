@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -55,15 +56,15 @@ class Runs:
         """The runs, of each source the oldest first."""
         return sorted(path.name for path in self.folder.glob("[!.]*")) if self.folder.is_dir() else []
 
-    def get(self, name: str) -> Run:
-        with disk.disk_errors(self.folder / name, "read"):
-            said = json.loads((self.folder / name).read_bytes())
-        return Run(**said | {"blocks": tuple(Block(**block) for block in said["blocks"])})
+    def all(self) -> Iterator[Run]:
+        for name in self.names():
+            with disk.disk_errors(self.folder / name, "read"):
+                said = json.loads((self.folder / name).read_bytes())
+            yield Run(**said | {"blocks": tuple(Block(**block) for block in said["blocks"])})
 
     def open(self) -> list[Run]:
         """The runs that were interrupted."""
-        runs = map(self.get, self.names())
-        return [run for run in runs if run.open and not run.undone]
+        return [run for run in self.all() if run.open and not run.undone]
 
     def purge(self, id: str) -> bool:
         """Whether an open run held the text of this entry. It holds it no more."""

@@ -7,22 +7,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from .record import Record, Skipped
-from .shared import notes
+from .shared import named_in, notes
 
 
 def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
-    folders = [environ.get("BASIC_MEMORY_HOME") or "basic-memory"]
-    with suppress(OSError, ValueError, KeyError, AttributeError):
-        config = Path(environ.get("BASIC_MEMORY_CONFIG_DIR") or home / ".basic-memory") / "config.json"
-        projects = json.loads(config.read_text("utf-8"))["projects"].values()
-        folders += [project if isinstance(project, str) else project.get("path") or "" for project in projects]
-    places = {home / folder.removeprefix("~/") for folder in folders if folder}
+    config = Path(environ.get("BASIC_MEMORY_CONFIG_DIR") or home / ".basic-memory", "config.json")
+    usual = home / (environ.get("BASIC_MEMORY_HOME") or "basic-memory").removeprefix("~/")
+    places = {usual, *named_in(config, "projects", "path", home)}
     return sorted(place for place in places if place.is_dir() and places.isdisjoint(place.parents))
 
 

@@ -1,13 +1,9 @@
 """Claude Code's transcripts: `~/.claude/projects/FOLDER/SESSION.jsonl`, or below CLAUDE_CONFIG_DIR.
 
-A line has `type`, `uuid`, `timestamp`, `cwd`, `gitBranch` and, by type:
-
-| type | what is read |
-|---|---|
-| user | `message.content`: a text or blocks: `text`, `tool_result` (tool_use_id, content, is_error) |
-| assistant | `message.content`: blocks: `text`, `tool_use` (id, name, input) |
-| attachment | `attachment.prompt` of type queued_command: what a person typed while the agent worked |
-| ai-title, custom-title, summary | `aiTitle`, `customTitle`, `summary` of the session with the line `leafUuid` |
+A line has `type`, `uuid`, `timestamp`, `cwd`, `gitBranch`. Those of type user and assistant have `message.content`, a
+text or blocks: `text`, `tool_use` (id, name, input), `tool_result` (tool_use_id, content, is_error). What was typed
+while the agent worked is `attachment.prompt` of type queued_command. `aiTitle`, `customTitle`, and `summary` of the
+session with the line `leafUuid`, are titles.
 
 No person typed what has `isMeta`, `isCompactSummary` or an `origin.kind` but human. A subagent's lines have
 `isSidechain` and lie in `SESSION/subagents/agent-*.jsonl` too: their edits and commits count. A session that was

@@ -1,17 +1,13 @@
 """Codex's transcripts: `~/.codex/sessions/Y/M/D/rollout-TIME-ID.jsonl`, or below CODEX_HOME; also in
 `archived_sessions/`, also packed, `.jsonl.zst`.
 
-A line is `{"timestamp", "type", "payload"}`; before autumn 2025 it was a payload alone. What is read of the payload:
-
-| its `type` | keys |
-|---|---|
-| none, in the first line | id, cwd, git.branch; `source.subagent` where another session began it |
-| message | role, content; of a user also what Codex puts before a prompt |
-| user_message, thread_name_updated | message; thread_name |
-| function_call, custom_tool_call, local_shell_call | call_id, name, arguments (JSON), input, action |
-| ..._output | call_id, output: a text, texts, or JSON with `output` and `metadata.exit_code` |
-| item_completed (since 2026) | item: UserMessage (content), CommandExecution (id, command, exit_code, |
-| | aggregated_output), whose id is that of the call, or its own where a script of the model's ran it |
+A line is `{"timestamp", "type", "payload"}`; before autumn 2025 it was a payload alone. The first payload has id, cwd,
+git.branch, and `source.subagent` where another session began it. The others by their `type`: message (role, content;
+of a user also what Codex puts before a prompt), user_message (message), thread_name_updated (thread_name),
+function_call, custom_tool_call and local_shell_call (call_id, name, and arguments as JSON, input or action), ..._output
+(call_id, output: a text, texts, or JSON with `output` and `metadata.exit_code`), and since 2026 item_completed (item:
+UserMessage with content, or CommandExecution with id, command, exit_code, aggregated_output; its id is that of the
+call, or its own where a script of the model's ran it).
 """
 
 from __future__ import annotations

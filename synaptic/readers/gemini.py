@@ -1,14 +1,9 @@
 """Gemini CLI's transcripts: `~/.gemini/tmp/PROJECT/chats/session-TIME-ID.json`, since 2026 `.jsonl`, or below
 GEMINI_CLI_HOME.
 
-The `.json` is one object: sessionId, kind (subagent is not read), summary, messages. A line of the `.jsonl` is one of:
-
-| line | what it says |
-|---|---|
-| `{"sessionId", ...}`, `{"$set": {...}}` | as above; its `messages` are what the model is given, also compressed |
-| `{"id", "type", ...}` | a message; a later one with this id takes its place |
-| `{"$rewindTo": ID}` | this message and all after it were taken back |
-
+The `.json` is one object: sessionId, kind (subagent is not read), summary, messages. A line of the `.jsonl` is such an
+object, also within `$set`, whose `messages` are what the model is given, also compressed; or a message, which takes the
+place of an earlier one with its `id`; or `{"$rewindTo": ID}`: this message and all after it were taken back.
 A message has timestamp, type (user, gemini, info), content (a text or parts), displayContent (what was typed, where
 that differs) and toolCalls (id, name, args, status, result). The folder of a project stands in
 PROJECT/.project_root; where PROJECT is its hash, in `projects.json`.

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import IO, Any
 
 from .archive import json_items, read_items
 from .record import Record, Skipped
+from .shared import named_in
 
 _BEGIN = re.compile(r"^\[(\d{4}-\d\d-\d\d) (\d\d)(:\d\d)(?::\d\d)?( [AP]M)?\] ", re.MULTILINE)
 _TAG = re.compile(r"(?<!\S)@([-+*#/\w]+)")
@@ -26,15 +26,9 @@ _HINT = "Is it encrypted, or its time of another form? Import what `jrnl --expor
 
 
 def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
-    import yaml
-
-    config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "jrnl" / "jrnl.yaml"
-    named: list[Any] = [Path(environ.get("XDG_DATA_HOME") or home / ".local/share", "jrnl", "journal.txt")]
-    with suppress(Exception):  # no config, or another program's
-        journals = yaml.safe_load(config.read_text("utf-8"))["journals"].values()
-        named += [journal["journal"] if isinstance(journal, dict) else journal for journal in journals]
-    paths = (Path(str(one).replace("~", str(home), 1)) for one in named)
-    return [path for path in dict.fromkeys(paths) if path.exists()]
+    config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config", "jrnl", "jrnl.yaml")
+    usual = Path(environ.get("XDG_DATA_HOME") or home / ".local/share", "jrnl", "journal.txt")
+    return sorted(path for path in {usual, *named_in(config, "journals", "journal", home)} if path.exists())
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:

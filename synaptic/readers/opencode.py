@@ -1,13 +1,9 @@
 """OpenCode's sessions: `~/.local/share/opencode/opencode.db`, or below XDG_DATA_HOME, an SQLite database.
 
-| table | what is read |
-|---|---|
-| session | id, parent_id (of a subagent's), directory, title ("New session - TIME" is none) |
-| message | id, session_id, time_created, data: `{"role", "summary": true where it is a compaction}` |
-| part | message_id, time_created, data: `{"type": "text", "text", "synthetic": true where a program wrote it}` or |
-| | `{"type": "tool", "callID", "tool", "state": {"status", "input", "output", "error", "metadata": {"exit"}}}` |
-
-Times are milliseconds since 1970. The line of an event is the number of its message in the session.
+`session` has id, parent_id (of a subagent's), directory and title ("New session - TIME" is none). `message.data` is
+`{"role", "summary": true where it is a compaction}`, and `part.data` is `{"type": "text", "text", "synthetic": true
+where a program wrote it}` or `{"type": "tool", "callID", "tool", "state": {"status", "input", "output", "error",
+"metadata": {"exit"}}}`. Times are milliseconds since 1970. The line of an event is the number of its message.
 """
 
 from __future__ import annotations

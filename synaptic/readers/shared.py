@@ -51,6 +51,15 @@ def found(home: Path, environ: Mapping[str, str], names: Iterable[str], usual: I
     return sorted(place for place in places if place.is_file() or any(place.glob(holds)))
 
 
+def named_in(config: Path, table: str, key: str, home: Path) -> list[Path]:
+    """The paths that a program's config, YAML or JSON, names: `table: {name: {key: PATH}}`, or `{name: PATH}`."""
+    with suppress(Exception):  # there is none, or it is another program's
+        said = yaml.safe_load(config.read_text("utf-8"))[table].values()
+        paths = [one.get(key) if isinstance(one, dict) else one for one in said]
+        return [home / path.removeprefix("~/") for path in paths if isinstance(path, str) and path]
+    return []
+
+
 def tags_of(*names: str) -> tuple[str, ...]:
     """Tags of these names; `2026`, which has no letter, becomes `tag-2026`. A type of entries is none."""
     slugs = (slug_tag(name) or slug_tag(f"tag-{name}") for name in names)
@@ -95,6 +104,8 @@ def sqlite_copy(path: Path) -> Iterator[sqlite3.Connection]:
             parts = [part for part in (path, path.with_name(f"{path.name}-wal")) if part.is_file()]
             if copied == (copied := [proof_of(part.stat()) for part in parts]):
                 break
+            for old in Path(folder).iterdir():  # a log that is gone would be played into the newer database
+                old.unlink()
             for part in parts:
                 shutil.copyfile(part, Path(folder, part.name))
         try:

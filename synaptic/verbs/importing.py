@@ -33,6 +33,7 @@ from ..notes.privacy import without_private
 from ..notes.reading import BASE32, id_date
 from ..notes.screening import Screen
 from ..readers.record import READERS, Record, reader_of
+from ..readers.shared import named_in
 from ..workspace.changes import fingerprints
 from ..workspace.checkout import Checkout, checkout_around
 from ..workspace.embed import Progress
@@ -112,10 +113,7 @@ def look_around(progress: Progress | None = None) -> Iterator[dict[str, Any]]:
 def vaults() -> list[Path]:
     """The vaults that Obsidian knows on this machine."""
     config = user_config_path("obsidian", appauthor=False, roaming=True) / "obsidian.json"
-    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-        known = json.loads(config.read_bytes())["vaults"].values()
-        return [path for vault in known if (path := Path(vault["path"])).is_dir()]
-    return []
+    return [vault for vault in named_in(config, "vaults", "path", Path.home()) if vault.is_dir()]
 
 
 def read_in_place(config: Config, place: Path, *, dry_run: bool = False) -> int:
@@ -154,6 +152,7 @@ def plan(
     of the journal for their day files.
     Raises InvalidArgument for an unknown source and a place that holds nothing of it.
     """
+    source = one_of(READERS, source, "source")
     places = [place.expanduser().absolute()] if place else places_of(source)
     if not places:
         raise InvalidArgument(f"{source} has left nothing here.", hint=f"synaptic import {source} PATH names a place.")
@@ -204,15 +203,17 @@ def _compared(ws: Workspace, coming: Mapping[str, Coming]) -> Iterator[tuple[str
     """The state of each of these entries, which are by the last part of their ids, and the entry with its place."""
     trashed = {piece.id.partition("-")[2]: piece.why for piece in ws.journal.trashed()}
     known = in_step(ws, lambda _: ws.index.standing(coming))
-    written = cache(lambda path: {entry.id: entry for entry in ws.journal.parse(path, ws.journal.read(path)).entries})
+    written = cache(partial(_written, ws))
     for part, one in coming.items():
         if part not in known:
             yield "deleted" if trashed.get(part) == "delete" else "new", one
             continue
         id, path = known[part]
-        state, old = "known", written(path).get(id) if one.record.growing else None
-        if old:
-            state = "edited" if _was(old) != _digest(old) else "grown" if _was(old) != _was(one.entry) else "known"
+        old = written(path).get(id) if one.record.growing else None
+        if not old or _was(old) == _digest(old) == _was(one.entry):
+            state = "known"
+        else:
+            state = "edited" if _was(old) != _digest(old) else "grown"
         yield state, Coming(path, replace(one.entry, id=id), one.record)
 
 
@@ -266,7 +267,7 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
 
     told = []
     for entry in listing.entries:
-        extra = dict(_as_written(ws, entry).extra)
+        extra = dict(_written(ws, entry.there.path).get(entry.id, entry).extra)
         source = (entry.via or "").removeprefix("import:")
         if source not in SESSIONS or "lines" not in extra:
             hint = "`synaptic search --sessions` finds those."
@@ -283,11 +284,9 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
     return replace(listing, entries=tuple(told))
 
 
-def _as_written(ws: Workspace, entry: Entry) -> Entry:
-    """The entry with the keys of its comment that the index does not know."""
-    path = entry.there.path
-    here = ws.journal.parse(path, ws.journal.read(path)).entries
-    return next((each for each in here if each.id == entry.id), entry)
+def _written(ws: Workspace, path: str) -> dict[str, Entry]:
+    """The entries of a file by their ids, with the keys of their comments that the index does not know."""
+    return {entry.id: entry for entry in ws.journal.parse(path, ws.journal.read(path)).entries}
 
 
 def forget(ws: Workspace, session: str) -> int:
@@ -296,17 +295,16 @@ def forget(ws: Workspace, session: str) -> int:
     It is never taken in again: a hash of its id stays. Raises NotFound where nothing tells of it.
     """
     with suppress(NotFound, Ambiguous):
-        found = _as_written(ws, in_step(ws, lambda _: ws.index.resolve(session)).entry)
-        session = dict(found.extra).get("source", session)
+        found = in_step(ws, lambda _: ws.index.resolve(session)).entry
+        session = dict(_written(ws, found.there.path).get(found.id, found).extra).get("source", session)
     session = session.partition("/")[0]
     keys = [session, *(f"{session}/{part}" for part in range(2, MOST_PARTS))]
     parts = [key_id(source, key) for source in SESSIONS for key in keys]
     ids = {id for id, _ in in_step(ws, lambda _: ws.index.standing(parts)).values()}
     ids |= {piece.id for piece in ws.journal.trashed() if piece.id.partition("-")[2] in parts}
     if not ids:
-        raise NotFound(
-            f"Nothing here tells of the session {session!r}.", hint="`synaptic search --sessions` lists ids."
-        )
+        hint = "`synaptic search --sessions` lists ids."
+        raise NotFound(f"Nothing here tells of the session {session!r}.", hint=hint)
     with _forgotten(ws).open("a") as file:  # before its digest goes: a kill must not bring it back
         file.writelines(f"{_session_hash(source, session)}\n" for source in SESSIONS)
     for id in ids:
@@ -327,8 +325,7 @@ def undo(ws: Workspace, name: str, progress: Progress | None = None) -> Done:
 
     Raises InvalidArgument for a run that there is not, with the runs that there are.
     """
-    found = {run.lower(): ws.journal.runs.get(run) for run in ws.journal.runs.names()}
-    here = {key: run for key, run in found.items() if not run.undone}
+    here = {run.name.lower(): run for run in ws.journal.runs.all() if not run.undone}
     run = here[one_of(here, name, "run")]
     ids = [block.id for block in run.blocks]
     named = in_step(ws, lambda _: ws.index.named_by_others(ids))
@@ -353,10 +350,8 @@ def _followed(new: Entry, old: Entry) -> Entry:
     """The entry that says what its source says now, unless somebody edited it."""
     if _was(old) != _digest(old):
         return old
-    return replace(
-        old, title=new.title, content=new.content, tags=new.tags, files=new.files, fingerprints=new.fingerprints,
-        extra=new.extra,
-    )  # fmt: skip
+    followed = ("title", "content", "tags", "files", "fingerprints", "extra")
+    return replace(old, **{name: getattr(new, name) for name in followed})
 
 
 def _was(entry: Entry) -> str:
@@ -373,19 +368,10 @@ def _entry(ws: Workspace, source: str, record: Record, here: Checkout | None, pr
     project = record.project or (here.project if here else _last_part(record.folder)) or project
     if project and project_key(project) in map(project_key, ws.config.exclude_projects):
         raise Refused(f"The setting `exclude_projects` names {project}.")
-    entry, _ = clean_entry(
-        Screen(ws.config.secrets),
-        record.text,
-        id=f"{id_date(at.date())}-{key_id(source, record.key)}",
-        at=at,
-        title=record.title,
-        type=record.type,
-        tags=record.tags,
-        importance=record.importance,
-        files=record.files,
-        project=project,
-        by=record.by or (source if source in SESSIONS else None),
-    )
+    id = f"{id_date(at.date())}-{key_id(source, record.key)}"
+    marks = {name: getattr(record, name) for name in ("title", "type", "tags", "importance", "files")}
+    by = record.by or (source if source in SESSIONS else None)
+    entry, _ = clean_entry(Screen(ws.config.secrets), record.text, id=id, at=at, project=project, by=by, **marks)
     extra = {"source": record.key}
     if record.lines:
         extra["lines"] = "{}-{}".format(*record.lines)
