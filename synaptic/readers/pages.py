@@ -44,20 +44,18 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     names = [name for name in files if name.endswith((".html", ".md"))]
     if not names:
         raise InvalidArgument(f"{path} holds no pages (.html, .md).", hint="Name the export's zip or folder.")
-    named = [name for name in names if _ids(name)]  # Notion's; beside them is only a list of them
+    names = [name for name in names if _ids(name)] or names  # Notion's; beside them is only a list of them
     titles: dict[str, str] = {}
-    for name in named or names:
-        try:
-            with files[name].open() as stream:
-                found = _TITLE.search(stream.read(_HEAD))
-            title = unescape((found[1] or found[2]).decode("utf-8", "replace")) if found else PurePosixPath(name).stem
-            titles |= dict.fromkeys((name, *_ids(name)), _UNLINKED.sub("", title).strip())
-        except Exception as error:  # of the disk and the zip
-            skipped(name, f"it is damaged: {error}")
-    for name in filter(files.get, titles):
+    for name in names:
+        title = PurePosixPath(name).stem
+        with suppress(Exception), files[name].open() as stream:  # what is damaged is told below
+            if found := _TITLE.search(stream.read(_HEAD)):
+                title = unescape((found[1] or found[2]).decode("utf-8", "replace"))
+        titles |= dict.fromkeys((name, *_ids(name)), _UNLINKED.sub("", title).strip())
+    for name in names:
         try:
             yield _page(name, files, titles)
-        except Exception as error:  # of the parser of HTML too
+        except Exception as error:  # of the disk, the zip and the parser
             skipped(name, f"it cannot be understood: {error!r}")
 
 
@@ -70,12 +68,14 @@ def _page(name: str, files: dict[str, File], titles: dict[str, str]) -> Record:
     pictures: dict[str, Callable[[], bytes]] = {}
     key = [name, *_ids(name)][-1]
 
+    def picture(said: str, suffix: str, read: Callable[[], bytes]) -> str:
+        attached = sha256(said.encode()).hexdigest()[:32] + suffix
+        pictures[attached] = read
+        return f"![](attachments/{attached})"
+
     def shown(link: re.Match[str]) -> str:
-        if inline := re.match(r"data:image/(\w+)[^,]*;base64,", link[3]):
-            data = link[3][inline.end() :]
-            picture = f"{sha256(data.encode()).hexdigest()[:32]}.{inline[1]}"
-            pictures[picture] = partial(b64decode, data)
-            return f"![](attachments/{picture})"
+        if inline := re.match(r"data:image/(\w+)[^,]*;base64,(.*)", link[3]):
+            return picture(inline[2], f".{inline[1]}", partial(b64decode, inline[2]))
         near = normpath(join(dirname(name), unquote(link[3])))
         if linked := [titles[one] for one in (near, *_ids(near)) if one in titles]:
             return f"[[{linked[0]}]]"
@@ -83,9 +83,7 @@ def _page(name: str, files: dict[str, File], titles: dict[str, str]) -> Record:
             return link[0]
         if not link[1] or not near.lower().endswith(_PICTURES):
             return link[2] or PurePosixPath(near).name  # a file that stays behind
-        picture = sha256(f"{key} {near}".encode()).hexdigest()[:32] + PurePosixPath(near).suffix
-        pictures[picture] = files[near].read
-        return f"![](attachments/{picture})"
+        return picture(f"{key} {near}", PurePosixPath(near).suffix, files[near].read)
 
     text = files[name].read().decode("utf-8-sig")
     text = _LINK.sub(shown, _of_html(text) if name.endswith(".html") else text).strip()

@@ -21,8 +21,9 @@ from typing import Any, NamedTuple
 
 from platformdirs import user_config_path
 
-from ..config import Config, read_sources
+from ..config import Config, read_sources, resolve_home
 from ..errors import Ambiguous, Busy, InvalidArgument, NotFound, Refused, SynapticError, one_of
+from ..journal.disk import make_dirs, overwrite
 from ..journal.folder import Roots, scan
 from ..journal.runs import Block, Run
 from ..language.query import read_date
@@ -44,6 +45,8 @@ from . import inbox
 from .adopt import write_setting
 from .writing import clean_entry, delete, moment_of
 
+CAPTURED = ("pre-compact", "session-end")
+"""Hooks that are told of a session to be captured."""
 SETTLED_S = 60
 """A file that changed later than this after its session is another than the session left."""
 UNKNOWN = "0" * FINGERPRINT_DIGITS
@@ -237,8 +240,22 @@ def run(ws: Workspace, planned: Plan, progress: Progress | None = None, *, name:
     return Done(name, len(blocks) + len(planned.grown))
 
 
+def capture(home: str | None, client: str, said: bytes) -> None:
+    """Notes the session that a hook was told of, for `catch_up`; a home that is not there is not made.
+
+    A client ends all of its hooks after 1.5 s, so nothing is read here. A session has one note, however often its hooks
+    run. OpenCode names none: all of its sessions are in one database.
+    """
+    state = resolve_home(home) / ".state"
+    with suppress(OSError, ValueError, TypeError, AttributeError, SynapticError):
+        noted = json.dumps({"client": client, "path": str(json.loads(said).get("transcript_path") or "")}).encode()
+        if state.is_dir():
+            make_dirs(state / "capture", private=True)
+            overwrite(state / "capture" / blake2b(noted, digest_size=8).hexdigest(), noted, sync=False)
+
+
 def catch_up(ws: Workspace) -> None:
-    """Digests the sessions that hooks noted in `.state/capture/`. What cannot be read now is not tried again."""
+    """Digests the sessions that `capture` noted. What cannot be read now is not tried again."""
     for noted in sorted((ws.config.state / "capture").glob("[!.]*")):
         try:
             said = json.loads(noted.read_bytes())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
@@ -22,7 +21,7 @@ from .. import wire
 from ..present import clean
 from . import terminal
 from .program import open_home
-from .replies import answer
+from .replies import agreed, answer
 
 SHOWN = 5
 """Projects and skipped records that are named."""
@@ -67,7 +66,7 @@ def run(
     if dry_run or not coming:
         answer(as_json, _plan_json(planned), "")
         return 0
-    if not (as_json or _agreed(f"Import {coming:,}?", yes=yes)):
+    if not (as_json or agreed("import", f"Import {coming:,}?", yes=yes)):
         return 0
     done = importing.run(ws, planned, progress)
     in_step(ws, lambda _: None)
@@ -107,17 +106,11 @@ def _in_place(ws: Workspace, source: str, place: str | None, *, dry_run: bool, y
     text = f"{folder}: {notes:,} Markdown files, to be read where they are; Synaptic writes nothing there."
     if not as_json:
         terminal.emit(clean(text))
-    if not dry_run and (as_json or _agreed("Read them from now on?", yes=yes)):
+    if not dry_run and (as_json or agreed("import", "Read them from now on?", yes=yes)):
         importing.read_in_place(ws.config, folder)
         text = "`synaptic rebuild-index` embeds them at once; taken out of `sources` in config.toml they are gone."
         answer(as_json, {"success": True, "files": notes}, f"Done. {text}")
     return 0
-
-
-def _agreed(question: str, *, yes: bool) -> bool:
-    if not yes and not terminal.is_terminal(sys.stdin, sys.stderr):
-        raise InvalidArgument("import asks first, and here is no terminal to ask on.", hint="Add --yes or --dry-run.")
-    return yes or typer.confirm(question, default=False, err=True)
 
 
 def _found_text(found: wire.Json) -> str:

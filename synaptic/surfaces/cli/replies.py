@@ -5,8 +5,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+import typer
 
 from ...errors import InvalidArgument
 from ...journal.disk import overwrite
@@ -41,6 +44,13 @@ def answer(as_json: bool, data: wire.Json, text: str, notices: Sequence[str] = (
     for notice in notices:
         say(f"note: {notice}")
     return None
+
+
+def agreed(command: str, question: str, *, yes: bool) -> bool:
+    """Whether a person agrees, or has said `yes` before. Raises InvalidArgument where there is nobody to ask."""
+    if not yes and not terminal.is_terminal(sys.stdin, sys.stderr):
+        raise InvalidArgument(f"{command} asks first, and here is no terminal to ask on.", hint="Add --yes.")
+    return yes or typer.confirm(question, default=False, err=True)
 
 
 def answer_receipt(ws: Workspace, done: str, receipt: Receipt, as_json: bool) -> None:

@@ -24,7 +24,7 @@ from ..present import clean, matter_text, outline, proposal_text
 from . import editor, terminal
 from . import flags as f
 from .program import app, command, open_home
-from .replies import answer, answer_receipt, screen_of, when_empty
+from .replies import agreed, answer, answer_receipt, screen_of, when_empty
 from .terminal import emit
 
 
@@ -185,9 +185,7 @@ def _forget(ws: Workspace, as_json: bool, yes: bool, session: str = "") -> None:
 
     if not session:
         raise InvalidArgument("forget needs a session.", hint="--session ID; `synaptic search --sessions` lists ids.")
-    if not yes and not terminal.is_terminal(sys.stdin, sys.stderr):
-        raise InvalidArgument("forget asks first, and here is no terminal to ask on.", hint="Add --yes.")
-    if yes or typer.confirm(f"Forget the session {session} for good?", default=False, err=True):
+    if agreed("forget", f"Forget the session {session} for good?", yes=yes):
         count = forget(ws, session)
         answer(as_json, {"success": True, "entries": count}, f"Forgot the session: {count} entries and all copies.")
 
@@ -315,10 +313,10 @@ def hook(home: str | None, event: str, client: str = "claude-code") -> int:
 
     Example: synaptic hook session-start
     """
-    from ..hooks import capture
+    from ...verbs.importing import CAPTURED, capture
 
-    if event in capture.EVENTS:
-        capture.queue(home, client)
+    if event in CAPTURED:
+        capture(home, client, sys.stdin.buffer.read())
         return 0
     from ..hooks import hooks
 
