@@ -82,7 +82,9 @@ def digest(session: Session) -> Iterator[Record]:
         if parts[-1] and HEAD_CHARS + sum(len(one.text) + 2 for one in (*parts[-1], turn)) > PART_CHARS:
             parts.append([])
         parts[-1].append(turn)
-    title = _shortened(" ".join((_clean(session.title, b"") or turns[0].request).split()), TITLE_CHARS)
+    hidden = any(mentions(event.text.encode()) for event in session.events if event.kind == "asked")
+    title = "" if hidden else _clean(session.title, b"")  # a model made it of all that was asked
+    title = _shortened(" ".join((title or turns[0].request).split()), TITLE_CHARS)
     for number, part in enumerate(parts, start=1):
         events = [event for turn in part for event in turn.events]
         branch, until = part[-1].events[0].branch, max(event.at for event in events)

@@ -9,6 +9,7 @@ named in `~/.config/jrnl/jrnl.yaml` (`journals: {default: {journal: PATH}}`); th
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -53,11 +54,11 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 
 def _entries(stream: IO[bytes]) -> Iterator[dict[str, Any]]:
     """The entries of a text file, as the JSON has them, or those of the JSON."""
-    data = stream.read()
+    data = stream.read().removeprefix(BOM_UTF8)
     if data.lstrip().startswith(b"{"):
         yield from json_items("entries.item", data)
         return
-    text = data.decode("utf-8-sig")
+    text = data.decode()
     begins = list(_BEGIN.finditer(text))
     for begin, end in zip(begins, [*(begin.start() for begin in begins[1:]), len(text)], strict=False):
         title, _, body = text[begin.end() : end].partition("\n")

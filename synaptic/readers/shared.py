@@ -54,7 +54,7 @@ def found(home: Path, environ: Mapping[str, str], names: Iterable[str], usual: I
 def named_in(config: Path, table: str, key: str, home: Path) -> list[Path]:
     """The paths that a program's config, YAML or JSON, names: `table: {name: {key: PATH}}`, or `{name: PATH}`."""
     with suppress(Exception):  # there is none, or it is another program's
-        said = yaml.safe_load(config.read_text("utf-8"))[table].values()
+        said = yaml.safe_load(config.read_text("utf-8").replace("\t", " "))[table].values()
         paths = [one.get(key) if isinstance(one, dict) else one for one in said]
         return [home / path.removeprefix("~/") for path in paths if isinstance(path, str) and path]
     return []

@@ -382,7 +382,8 @@ def _digest(entry: Entry) -> str:
 def _entry(ws: Workspace, source: str, record: Record, here: Checkout | None, project: str | None) -> Entry:
     """The entry of a record, screened; of this project if it is of none. Raises Refused, InvalidArgument."""
     at = moment_of(record.at, ws.clock())
-    project = record.project or (here.project if here else _last_part(record.folder)) or project
+    folder = Path(record.folder or Path.home())
+    project = record.project or (here.project if here else folder.name * (folder != Path.home())) or project
     if project and project_key(project) in map(project_key, ws.config.exclude_projects):
         raise Refused(f"The setting `exclude_projects` names {project}.")
     id = f"{id_date(at.date())}-{key_id(source, record.key)}"
@@ -409,14 +410,8 @@ def _as_left(entry: Entry, record: Record, here: Checkout | None) -> tuple[tuple
     if here is None or record.until is None:
         return ()
     end = moment_of(record.until, record.until).timestamp() + SETTLED_S
-
-    def left(path: str, known: str) -> str:
+    left = dict(fingerprints(entry, here))
+    for path in left:
         with suppress(OSError):
-            return known if (here.root / path).stat().st_mtime <= end else UNKNOWN
-        return known
-
-    return tuple((path, left(path, known)) for path, known in fingerprints(entry, here))
-
-
-def _last_part(folder: str | None) -> str | None:
-    return Path(folder).name if folder and Path(folder) != Path.home() else None
+            left[path] = left[path] if (here.root / path).stat().st_mtime <= end else UNKNOWN
+    return tuple(left.items())

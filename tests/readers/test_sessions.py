@@ -151,9 +151,10 @@ def test_private_passages_and_secrets_are_gone_before_a_text_is_shortened(tmp_pa
         agent(said("Which?")),
         user("is mine</private>but not the car."),
         agent(call("1", "Bash", command=f"curl -H 'Authorization: Bearer {token}' https://x.example")),
+        {"type": "ai-title", "aiTitle": "A flat in Rue Daru"},
     ]
     (record,), _ = read(write(tmp_path, lines))
-    assert not any(word in record.text for word in ("93,417", "Daru", "is mine", "ghp_"))
+    assert not any(word in record.text + record.title for word in ("93,417", "Daru", "is mine", "ghp_"))
     assert all(word in record.text for word in ("Plan my taxes", "Noted", "Also", "not the car", "[redacted"))
 
 

@@ -50,7 +50,9 @@ def run(
         if source:
             raise InvalidArgument("--undo takes the name of a run and nothing else.", hint=f"Leave out {source}.")
         back = importing.undo(ws, undo, progress)
-        answer(as_json, {"success": True} | wire.as_json(back), _undone_text(back))
+        text = f"Took back {back.entries:,} entries of {back.run}; `synaptic restore ID` brings one back."
+        text += "".join(f"\n  stays: {id[9:]} {title} ({why})" for id, title, why in back.kept)
+        answer(as_json, {"success": True} | wire.as_json(back), clean(text))
         return 0
     if source is None:
         found = list(importing.look_around(progress))
@@ -140,9 +142,3 @@ def _plan_json(planned: importing.Plan) -> wire.Json:
         for one in planned.new[:3]
     ]
     return data | {"skipped": [{"where": where, "why": why} for where, why in planned.skipped]}
-
-
-def _undone_text(back: importing.Done) -> str:
-    lines = [f"Took back {back.entries:,} entries of {back.run}; `synaptic restore ID` brings one back."]
-    lines += [f"  stays: {id[9:]} {title} ({why})" for id, title, why in back.kept]
-    return clean("\n".join(lines))
