@@ -138,7 +138,7 @@ class Journal:
 
     # -- importing --------------------------------------------------------------------------------
 
-    def take_in(self, run: Run, progress: Callable[[int], object] = lambda done: None) -> None:
+    def take_in(self, run: Run, progress: Callable[[int], object]) -> None:
         """Puts the blocks of a run into their files, in order of time, each file written once.
 
         The run is durable first. A block whose id stands in its file already is passed over, so that a run that was
