@@ -138,7 +138,7 @@ class Journal:
 
     # -- importing --------------------------------------------------------------------------------
 
-    def take_in(self, run: Run, progress: Callable[[int], object] = lambda done: None) -> None:
+    def take_in(self, run: Run, progress: Callable[[int], object]) -> None:
         """Puts the blocks of a run into their files, in order of time, each file written once.
 
         The run is durable first. A block whose id stands in its file already is passed over, so that a run that was
@@ -619,13 +619,8 @@ class Journal:
         """Whether the block stands before the first later entry of its file now. Without one it is to be appended."""
         with contextlib.suppress(NotFound):
             data, status = folder.read(self.roots, record.path)
-            here = self.parse(record.path, data, status.st_mtime_ns).entries
-            own, *_ = _entry(self.parse(record.path, data + b"\n\n" + record.block, status.st_mtime_ns), "", record.id)
-            later = (entry.place for entry in here if entry.at > own.at and not entry.whole_file)
-            if place := next(later, None):
-                block = joined(record.path, record.block, data[:4], data[: place.start])
-                block += block[len(block.rstrip(b"\r\n")) :]
-                after = data[: place.start] + block + data[place.start :]
+            after = self._woven(record.path, data, {record.id: record.block})
+            if not after.startswith(data):
                 return self._delivery.replace(record.path, data, status, after)
         return False
 

@@ -81,10 +81,7 @@ class Runs:
         with disk.disk_errors(self.folder):
             for torn in self.folder.glob(".*"):  # of a process that was killed
                 torn.unlink()
-            temp = self.folder / f".{run.name}"
-            disk.write_new(temp, json.dumps(asdict(run), indent=0).encode(), private=True, step="run-torn")
-            temp.replace(self.folder / run.name)
-            disk.sync_dir(self.folder)
+            disk.overwrite(self.folder / run.name, json.dumps(asdict(run), indent=0).encode())
             disk.fault("run-written")
 
 

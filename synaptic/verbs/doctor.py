@@ -41,7 +41,7 @@ def fix(ws: Workspace) -> Checkup:
     with suppress(SynapticError):  # the obstacle is a finding
         ws.journal.drain(LOCK_WAIT_S)
         for run in ws.journal.runs.open():
-            ws.journal.take_in(run)
+            ws.journal.take_in(run, lambda done: None)
         for stamp in ws.journal.scan():
             with suppress(NotFound):
                 ws.journal.hide(stamp.path, ws.journal.read(stamp.path))

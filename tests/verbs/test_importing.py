@@ -89,7 +89,9 @@ def test_a_second_run_adds_only_what_is_new(home: Home, diary: Path) -> None:
     assert pump in ids(home) and ids(home).keys().isdisjoint({valve, seedlings})
 
 
-@pytest.mark.parametrize("step", ["run-torn", "run-written", "create-torn", "woven", "replace-written", "replaced"])
+@pytest.mark.parametrize(
+    "step", ["overwrite-torn", "run-written", "create-torn", "woven", "replace-written", "replaced"]
+)
 def test_a_kill_loses_nothing_and_doubles_nothing(home: Home, diary: Path, step: str) -> None:
     home.ask("save", "Noon.", "--at", "2026-11-02T12:00")
     noon = (home.journal / "2026-11-02.md").read_bytes()
