@@ -280,7 +280,7 @@ class Index:
         best: list[tuple[int, float]] = []
         is_whole = passes.open or few is not None
         for depth in (limit,) if is_whole else (MANY_PASS * limit, -1):
-            scored = cast(Any, self.file.rows(sql, f"{columns}({' OR '.join(terms)})", *values, depth))
+            scored = self.file.rows(sql, f"{columns}({' OR '.join(terms)})", *values, depth)
             best = scored if is_whole else self._first_passing(scored, limit, passes)
             if len(best) >= limit or len(scored) < depth:
                 break
@@ -457,7 +457,7 @@ class Index:
 
     def stems_like(self, stem: str) -> list[tuple[str, int]]:
         """Indexed stems of the same first letter and about the same length, or its beginnings; with document counts."""
-        rows = self.file.rows(
+        return self.file.rows(
             "SELECT term, doc FROM chunk_word WHERE term >= ? AND term < ? "
             "AND (length(term) BETWEEN ? AND ? OR (length(term) > 4 AND instr(?, term) = 1))",
             stem[0],
@@ -466,7 +466,6 @@ class Index:
             len(stem) + 2,
             stem,
         )
-        return cast("list[tuple[str, int]]", rows)
 
     def document_counts(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
         """(chunks in all, roughly the number that hold each of these words in any of its forms)."""
@@ -514,17 +513,13 @@ class Index:
         """Entries by rowid, without content. Copies that have no id in force are left out."""
         found: dict[int, Stored] = {}
         these = json.dumps(list(rowids))
-        tags = self._grouped(f"SELECT entry, name FROM tag WHERE entry IN {THESE} ORDER BY entry, seq", these)
-        files = self._grouped(f"SELECT entry, path, hash FROM file WHERE entry IN {THESE} ORDER BY entry, seq", these)
-        old = self._grouped(f"SELECT entry, target FROM supersedes WHERE entry IN {THESE}", these)
-        fields = self._grouped(
-            f"SELECT entry, name, value FROM field WHERE entry IN {THESE} ORDER BY entry, seq", these
-        )
+        labels = [
+            self._grouped(f"SELECT entry, {listed} WHERE entry IN {THESE} ORDER BY entry, {order}", these)
+            for listed, order in _LABELS
+        ]
         for row in self.file.rows(f"{SELECT_ENTRY} WHERE e.rowid IN {THESE} AND e.id IS NOT NULL", these):
-            rowid = row[0]
-            labels = tuple(tags.get(rowid, ())), files.get(rowid, ()), tuple(old.get(rowid, ())), fields.get(rowid, ())
             try:
-                found[rowid] = stored(row, *labels)
+                found[row[0]] = stored(row, *(of_entry.get(row[0], ()) for of_entry in labels))
             except (OverflowError, TypeError, ValueError) as error:
                 raise apsw.CorruptError(f"a row makes no sense: {error}") from error
         return found
@@ -661,15 +656,14 @@ class Index:
             "AND e.id IS NOT NULL ORDER BY e.at DESC"
         )
         these = json.dumps(list(rowids))
-        return cast("list[tuple[int, int]]", self.file.rows(sql, these, these, json.dumps(list(keys))))
+        return self.file.rows(sql, these, these, json.dumps(list(keys)))
 
     def unnamed(self) -> list[tuple[int, int]]:
         """(entry, key) of each link whose key is no name."""
-        sql = (
+        return self.file.rows(
             "SELECT l.entry, l.key FROM link l JOIN entry e ON e.rowid = l.entry "
             "WHERE e.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM name n WHERE n.key = l.key)"
         )
-        return cast("list[tuple[int, int]]", self.file.rows(sql))
 
     def calendar(self, since: str, until: str, *, limit: int) -> tuple[str | None, str | None, list[int]]:
         """(the last day with entries before `since`, the first after `until`, entries on the day of the year `since`
@@ -684,8 +678,7 @@ class Index:
     def standing(self, parts: Iterable[str]) -> dict[str, tuple[str, str]]:
         """For each of these parts of ids after the dash that an entry has: (its id, the path of its file)."""
         sql = f"SELECT own_id, path FROM entry e JOIN source s ON s.id = e.source WHERE substr(own_id, 10) IN {THESE}"
-        rows = cast("list[tuple[str, str]]", self.file.rows(sql, json.dumps(list(parts))))
-        return {id[9:]: (id, path) for id, path in rows}
+        return {id[9:]: (id, path) for id, path in self.file.rows(sql, json.dumps(list(parts)))}
 
     def named_by_others(self, ids: Sequence[str]) -> set[str]:
         """Those of these ids that any other entry links to, continues or supersedes."""
@@ -717,7 +710,7 @@ class Index:
         chosen = f"(SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition})"
 
         def count(sql: str) -> tuple[tuple[str, int], ...]:
-            return tuple(cast("list[tuple[str, int]]", self.file.rows(sql.format(chosen=chosen), *values)))
+            return tuple(self.file.rows(sql.format(chosen=chosen), *values))
 
         return Facets(
             types=count("SELECT type, count(*) n FROM entry WHERE rowid IN {chosen} GROUP BY 1 ORDER BY n DESC, 1"),
@@ -799,6 +792,10 @@ class Index:
         return tuple(ParseIssue(*row) for row in rows)
 
 
+_LABELS = (
+    ("name FROM tag", "seq"), ("path, hash FROM file", "seq"), ("target FROM supersedes", "target"),
+    ("name, value FROM field", "seq"),
+)  # fmt: skip
 _PENDING = "FROM chunk c JOIN entry e ON e.rowid = c.entry WHERE c.vector = 0 AND e.id IS NOT NULL"
 _SOURCE = "path, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode, settled, digest"
 _DATED_BY_FILE = (
