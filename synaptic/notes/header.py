@@ -273,6 +273,8 @@ def read_comment(fields: str, *, closed: bool = True) -> Comment:
 
 def write_comment(entry: Entry, at: str | None, h2: int | str | None = None) -> str:
     """The comment line of `entry`; keys with their default value are left out. `h2`: how many H2s its body has."""
+    known = dict(entry.fingerprints)
+    files = (encode(path, _ENCODED_PATH) + (f"@{known[path]}" if path in known else "") for path in entry.files)
     pairs = [
         ("at", at),
         ("h2", None if h2 is None else str(h2)),
@@ -281,7 +283,7 @@ def write_comment(entry: Entry, at: str | None, h2: int | str | None = None) -> 
         ("branch", entry.branch and encode(entry.branch)),
         ("parent", entry.parent and encode(entry.parent)),
         ("supersedes", ",".join(encode(id, _ENCODED_IN_LIST) for id in entry.supersedes)),
-        ("files", _encode_files(entry)),
+        ("files", ",".join(files)),
         ("expires", entry.expires),
         ("by", entry.by and encode(entry.by)),
         ("via", entry.via and encode(entry.via)),
@@ -294,11 +296,6 @@ def write_comment(entry: Entry, at: str | None, h2: int | str | None = None) -> 
 def encode(value: str, pattern: re.Pattern[str] = _ENCODED) -> str:
     """`value` as one word of an HTML comment: characters that could end the word or the comment are percent-encoded."""
     return pattern.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), value)
-
-
-def _encode_files(entry: Entry) -> str:
-    known = dict(entry.fingerprints)
-    return ",".join(encode(path, _ENCODED_PATH) + (f"@{known[path]}" if path in known else "") for path in entry.files)
 
 
 def unique(values: Iterable[Text]) -> tuple[Text, ...]:

@@ -232,7 +232,11 @@ def _end_of_wrapped(text: str, start: int, end: int, pattern: re.Pattern[str]) -
     for _ in range(_WRAPPED_LINES):
         joint = _compiled(_WRAPPED).match(text, stop, stop + 60)
         piece = _compiled(_RUN).match(text, joint.end(), joint.end() + _LONGEST_LINE) if joint else None
-        if piece is None or (end > start and not _looks_torn(piece[0])) or _is_token(text, piece.start()):
+        if piece is None or _is_token(text, piece.start()):
+            return end
+        line = piece[0]
+        torn = len(line) >= 8 and _is_mixed(line) and any(map(str.isupper, line)) and not _compiled(_NAME).match(line)
+        if end > start and not torn:
             return end
         token, stop = token + piece[0], piece.end()
         match = pattern.match(token, len(lead))
@@ -249,11 +253,6 @@ def _is_token(text: str, at: int) -> bool:
         return True
     rules = ((sign, rule.pattern) for rule in _table().tokens for sign in rule.signs)
     return any(text.startswith(sign, at) and _compiled(pattern).match(text, at) for sign, pattern in rules)
-
-
-def _looks_torn(piece: str) -> bool:
-    """Whether a line's first word is the rest of a token rather than a word."""
-    return len(piece) >= 8 and _is_mixed(piece) and any(map(str.isupper, piece)) and not _compiled(_NAME).match(piece)
 
 
 def _aws_secret(text: str, at: int) -> Iterator[Secret]:
@@ -351,7 +350,7 @@ def _assigned(text: str) -> Iterator[Secret]:
     stems = (*_STEMS, *(name for name in names if name in low))
     pattern = _compiled(_ASSIGNED.replace("NAMES", "|".join(names)), re.IGNORECASE)
     at = run_end = 0
-    for start in sorted(found for stem in stems for found in _finds(low, stem)):
+    for start in sorted(found.start() for stem in stems for found in re.finditer(re.escape(stem), low)):
         if start < at or not _names_a_secret(text, low, start):
             continue
         match = pattern.match(text, start)
@@ -388,13 +387,6 @@ def _quoted(text: str, at: int) -> tuple[int, int] | None:
 
 def _lower(text: str) -> str:
     return text.replace("\u0130", "I").lower()  # the one letter whose lower case is longer
-
-
-def _finds(text: str, word: str) -> Iterator[int]:
-    at = text.find(word)
-    while at >= 0:
-        yield at
-        at = text.find(word, at + len(word))
 
 
 def _names_a_secret(text: str, low: str, start: int) -> bool:

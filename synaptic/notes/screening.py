@@ -118,7 +118,8 @@ class Screen:
         if not mine:
             return text
         if self._policy == "refuse":
-            places = ", ".join(f"{_with_article(s.kind)} in line {line_of(text, s.start)}" for s in mine[:5])
+            named = [(f"{'an' if s.kind[0] in 'AEIOaeio' else 'a'} {s.kind}", line_of(text, s.start)) for s in mine[:5]]
+            places = ", ".join(f"{what} in line {line}" for what, line in named)
             raise Refused(
                 f"The {name} holds {places}; nothing was saved.",
                 hint="Leave it out, and say where it is kept instead.",
@@ -130,7 +131,3 @@ class Screen:
     def texts(self, name: str, texts: Iterable[str]) -> list[str]:
         """Each of the texts as it may be written."""
         return [self.text(name, text) for text in texts]
-
-
-def _with_article(kind: str) -> str:
-    return f"{'an' if kind[0] in 'AEIOaeio' else 'a'} {kind}"

@@ -12,18 +12,7 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from ..lexicon import SHORT_DAYS
-from .days import (
-    DAYS_IN,
-    MONTHS_IN,
-    Span,
-    months_from,
-    move,
-    part_of,
-    shift,
-    unit_around,
-    weekday_from,
-    weekday_until,
-)
+from .days import DAYS_IN, MONTHS_IN, Span, months_from, move, part_of, shift, unit_around, weekday_from, weekday_until
 from .line import TIMES, Amount, Line
 
 LAST, THIS, NEXT = -1, 0, 1
