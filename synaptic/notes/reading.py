@@ -363,15 +363,11 @@ class _Reader:
         """The fields of an entry that only a comment gives."""
         files = comment.files()
         return {
-            "project": comment.text("project"),
+            **{key: comment.text(key) for key in ("project", "parent", "by", "via", "branch")},
             "importance": self._read(comment.importance, block, "importance={} is no whole number from 0 to 10"),
             "files": tuple(path for path, _ in files),
             "fingerprints": tuple((path, known) for path, known in files if known),
-            "parent": comment.text("parent"),
             "supersedes": comment.values("supersedes"),
-            "by": comment.text("by"),
-            "via": comment.text("via"),
-            "branch": comment.text("branch"),
             "expires": self._read(comment.expires, block, "expires= is no date like 2026-11-21 ({})"),
             "pin": "pin" in comment.raw,
             "extra": comment.extra,

@@ -65,7 +65,9 @@ def decide(question: Question) -> Decision:
     question_type, confidence = _question_type(question)
     complexity = _complexity(question, question_type)
     intent = _intent(question, question_type, complexity)
-    return Decision(question_type, confidence, complexity, intent, _info_types(question, question_type))
+    info_types = [value for feature, value in INFO_TYPES.items() if question.shows(feature)]
+    info_types += [value for value, kind in INFO_OF_TYPE.items() if kind == question_type]
+    return Decision(question_type, confidence, complexity, intent, tuple(dict.fromkeys(info_types)) or ("fact",))
 
 
 def _question_type(question: Question) -> tuple[str, float]:
@@ -138,10 +140,3 @@ def _intent_of_many(question: Question, complexity: str) -> str:
         return "attribute"
     named = any(one.type not in ("tool", "tag", "file") and not one.name.isupper() for one in question.entities)
     return "entity" if complexity != "high" and (named or question.shows("about")) else "general"
-
-
-def _info_types(question: Question, question_type: str) -> tuple[str, ...]:
-    """The kinds of information that an answer must hold, at least `fact`."""
-    found = [value for feature, value in INFO_TYPES.items() if question.shows(feature)]
-    found += [value for value, kind in INFO_OF_TYPE.items() if kind == question_type]
-    return tuple(dict.fromkeys(found)) or ("fact",)
