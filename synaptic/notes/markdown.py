@@ -138,7 +138,10 @@ def _word(value: str | None) -> str | None:
 def render_entry(entry: Entry) -> str:
     """The block of `entry`: heading and comment, then a blank line and the body if the content says more."""
     has_body = entry.content != entry.title
-    heading = _render_heading(entry, entry.time, find_tags(entry.content) if has_body else ())
+    title, inline = _written_title(entry)
+    words = heading_words(entry, inline, find_tags(entry.content) if has_body else ())
+    kind = "" if entry.type == "note" else f"{entry.type}:"
+    heading = join_heading(entry.time, kind, title, (f"#{tag}" for tag in words))
     body = f"\n{_written(entry.content)}\n" if has_body else ""
     comment = write_comment(entry, entry.at.isoformat(timespec="seconds"), _h2s_in(body))
     return f"{heading}\n{comment}\n{body}"
@@ -161,13 +164,6 @@ def _h2s_in(body: str) -> int:
 def _written(content: str, *, typed: bool = False) -> str:
     text, closing = escape(content, typed=typed)
     return escape_tags(f"{text}\n{closing}" if closing else text)
-
-
-def _render_heading(entry: Entry, clock: str, body_tags: tuple[str, ...]) -> str:
-    title, inline = _written_title(entry)
-    kind = "" if entry.type == "note" else f"{entry.type}:"
-    words = heading_words(entry, inline, body_tags)
-    return join_heading(clock, kind, title, (f"#{tag}" for tag in words))
 
 
 def _written_title(entry: Entry) -> tuple[str, tuple[str, ...]]:

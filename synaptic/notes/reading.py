@@ -230,12 +230,9 @@ class _Reader:
             return ParsedFile((), ())
         found = scan(self.text, self.start)
         for piece in found.unclosed:
-            if not piece.at_end:
-                message = f"this {piece.kind} is never closed; it ends at the next entry"
-                self._issue(piece.start, f"open-{piece.kind}", message)
-            elif piece.hides:
-                message = f"this {piece.kind} is never closed; entry headings below it are read as its text"
-                self._issue(piece.start, f"open-{piece.kind}", message)
+            if piece.hides or not piece.at_end:
+                so = "entry headings below it are read as its text" if piece.at_end else "it ends at the next entry"
+                self._issue(piece.start, f"open-{piece.kind}", f"this {piece.kind} is never closed; {so}")
         for at in unclosed_tags(self.raw):
             message = "this <private> is never closed; everything up to the next saved entry is hidden"
             self._issue(at, "open-private", message)
@@ -508,13 +505,11 @@ class _Reader:
         starts = [found.start() for found in _BLOCK.finditer(self.text, self.start)]
         if not starts:
             return []
-        above = [self._note(self.start, starts[0], None, of_file=True)]
-        return above + [self._block(start, end) for start, end in pairwise([*starts, len(self.text)])]
-
-    def _block(self, start: int, end: int) -> Entry | None:
-        if not self._decode(start, end).strip(" \t\r\n-"):
-            return None
-        return self._note(start, end, None, of_file=False, name=self._line_at(start))
+        blocks = [self._note(self.start, starts[0], None, of_file=True)]
+        for start, end in pairwise([*starts, len(self.text)]):
+            if self._decode(start, end).strip(" \t\r\n-"):
+                blocks.append(self._note(start, end, None, of_file=False, name=self._line_at(start)))
+        return blocks
 
     def _line_at(self, start: int, end: int | None = None) -> str:
         return self._decode(start, eol_at(self.text, start, end)).strip(" \t\r")
@@ -535,12 +530,9 @@ class _Reader:
     def _without_duplicates(self, entries: list[Entry]) -> tuple[Entry, ...]:
         kept: dict[str, Entry] = {}
         for entry in entries:
-            first = kept.get(entry.id)
-            if first == entry:
-                continue
-            if first is not None:
-                entry = self._renamed(entry, kept)
-            kept[entry.id] = entry
+            if entry != kept.get(entry.id):
+                new = self._renamed(entry, kept) if entry.id in kept else entry
+                kept[new.id] = new
         return tuple(kept.values())
 
     def _renamed(self, entry: Entry, taken: dict[str, Entry]) -> Entry:
@@ -549,7 +541,7 @@ class _Reader:
             message = f"the id {entry.id} stands above another text too; the first entry keeps it"
             self.issues.append(ParseIssue(self.path, place.line, "duplicate-id", message))
         heading = self._line_at(place.start)
-        id = self._derive(heading, self._count(heading))
+        id = entry.id
         while id in taken:
             id = self._derive(heading, self._count(heading))
         return replace(entry, id=id, derived_id=True)
