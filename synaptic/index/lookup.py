@@ -727,10 +727,11 @@ class Index:
 
     def calls(self, *, searches: int | None = None) -> list[Call]:
         """The calls that were recorded, oldest first; with `searches` only that many of the last warm searches."""
-        if searches is None:
-            found = self.file.rows("SELECT verb, strategy, at, stages FROM timing ORDER BY number")
-        else:
-            found = self.file.rows(_LAST_SEARCHES, searches)
+        found = self.file.rows(
+            "SELECT verb, strategy, at, stages FROM (SELECT * FROM timing WHERE ?1 IS NULL OR strategy IS NOT NULL "
+            "ORDER BY number DESC LIMIT coalesce(?1, -1)) ORDER BY number",
+            searches,
+        )
         unwritten = [call for calls in self._timed.values() for call in calls if searches is None or call.strategy]
         return [*(Call(verb, way, at, json.loads(stages)) for verb, way, at, stages in found), *unwritten]
 
@@ -805,10 +806,6 @@ _DATED_BY_FILE = (
 _COPIES = (
     "SELECT s.path FROM entry mine JOIN entry e ON e.own_id = mine.own_id AND e.rowid <> mine.rowid "
     "JOIN source s ON s.id = e.source WHERE mine.rowid = ? AND e.content_hash = mine.content_hash AND e.twin = 1"
-)
-_LAST_SEARCHES = (
-    "SELECT verb, strategy, at, stages FROM (SELECT * FROM timing WHERE strategy IS NOT NULL "
-    "ORDER BY number DESC LIMIT ?) ORDER BY number"
 )
 
 # With the plus, FTS5 is asked once; without it, once for each row.
