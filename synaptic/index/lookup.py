@@ -105,7 +105,6 @@ class Index:
     def __init__(self, path: Path, *, stemming: bool = True) -> None:
         self.file = Database(path, stemming=stemming)
         self.meta = self.file.meta
-        self._writer = Writer(self.file)
         self._stems: dict[str, str | None] = {}
         self._sketch: tuple[object, Sketch] | None = None
         self._accessed: Counter[str] = Counter()
@@ -123,7 +122,7 @@ class Index:
         """
         try:
             with self.file.transaction(wait_ms) as db:
-                yield self._writer
+                yield Writer(self.file)
                 self._write_counted(db)
         except BaseException:
             self.file.kept.clear()
@@ -773,7 +772,7 @@ class Index:
         """Indexed files by path: all, or those of `paths` that are indexed."""
         where, these = "", list[str]()
         if paths is not None:
-            ids = self._writer.ids()
+            ids = Writer(self.file).ids()
             where, these = f"WHERE s.id IN {THESE}", [json.dumps([ids.get(path) for path in paths])]
         rows = self.file.rows(
             f"SELECT {_SOURCE}, json_group_array(e.own_id) FILTER (WHERE e.own_id IS NOT NULL) "
