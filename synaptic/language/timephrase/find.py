@@ -98,7 +98,6 @@ def is_recent(text: str) -> bool:
 
 
 def _find(line: Line) -> tuple[TimeRange, int, int] | None:
-    """The first phrase, with its characters."""
     if not compiled(_TELLING).search(line.kinds):  # most questions name no time
         return None
     for i, kind in enumerate(line.kinds):
