@@ -353,7 +353,6 @@ class Index:
         return array("q", (row[0] for row in rows)) if len(rows) <= most else None
 
     def _passing(self, rowids: Sequence[int], passes: Gate) -> set[int]:
-        """Those of these chunks that pass."""
         check, values = passes.check
         return {row[0] for row in self.file.rows(check, json.dumps(list(rowids)), *values)}
 

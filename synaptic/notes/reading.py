@@ -186,8 +186,6 @@ def body_span(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 class _Reader:
-    """One file being read."""
-
     def __init__(self, data: bytes, path: str, mtime: datetime, day_file: str, tz: tzinfo | None, block: bool) -> None:
         self.raw = data
         self.data = mask(data)

@@ -490,7 +490,6 @@ def _looks_random(value: str) -> bool:
 
 
 def _is_mixed(value: str) -> bool:
-    """Whether a value holds letters and digits."""
     return _compiled(_DIGIT).search(value) is not None and _compiled(_LETTER).search(value) is not None
 
 
