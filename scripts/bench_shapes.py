@@ -25,8 +25,7 @@ from synaptic.language.analysis.asked import Known, asked_of
 from synaptic.language.analysis.plan import plan_of
 from synaptic.language.lexicon import sentence_ends
 from synaptic.language.normalize.pronouns import resolve_pronouns
-from synaptic.language.normalize.rewrite import normalize
-from synaptic.language.normalize.times import anchor_times
+from synaptic.language.normalize.rewrite import anchor_times, normalize
 from synaptic.language.query import parse_query, terms_of
 from synaptic.language.timephrase.find import find_time, is_recent, read_time
 from synaptic.language.words import match, sought, spell, words, words_like

@@ -46,7 +46,10 @@ def cut(body: bytes) -> list[Span]:
         stop = _stop(pieces, first)
         passages.append((pieces[first].start, pieces[stop - 1].end))
         first = stop
-    chosen = _spread(len(passages))
+    count = len(passages)  # of which MAX_VECTORS get a vector, evenly over the text, ends included
+    chosen = {round(i * (count - 1) / (MAX_VECTORS - 1)) for i in range(MAX_VECTORS)}
+    if count <= MAX_VECTORS:
+        chosen = set(range(count))
     return [Span(start, end, number in chosen) for number, (start, end) in enumerate(passages)]
 
 
@@ -106,10 +109,3 @@ def _split_line(text: str, offset: int, border: int) -> list[_Piece]:
         end += len(word.encode("utf-8", "surrogateescape"))
     pieces.append(_Piece(start, end, filled, border))
     return pieces
-
-
-def _spread(count: int) -> frozenset[int]:
-    """Numbers of the passages that get vectors: all, or MAX_VECTORS evenly over the text, ends included."""
-    if count <= MAX_VECTORS:
-        return frozenset(range(count))
-    return frozenset(round(i * (count - 1) / (MAX_VECTORS - 1)) for i in range(MAX_VECTORS))

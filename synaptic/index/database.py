@@ -106,10 +106,10 @@ class Database:
             self._connection = self._open()
         return self._connection
 
-    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+    def rows(self, sql: str, *values: Any) -> list[Any]:
         """Every row of a query. Raises apsw.CorruptError for text that is none."""
         try:
-            return cast("list[tuple[Any, ...]]", self.db.execute(sql, values).fetchall())
+            return self.db.execute(sql, values).fetchall()
         except UnicodeDecodeError as error:
             raise apsw.CorruptError(str(error)) from error
 
@@ -130,7 +130,7 @@ class Database:
 
         When another process has written, everything is forgotten; when this one has, everything but LASTING.
         """
-        at = cast(int, self.value("PRAGMA data_version")), self.db.total_changes()
+        at = self.value("PRAGMA data_version"), self.db.total_changes()
         if at[0] != self._kept_at[0]:
             self.kept.clear()
         elif at != self._kept_at:
@@ -226,7 +226,7 @@ class Database:
         ]
         dimensions = self.meta("dimensions")
         if dimensions is not None:
-            pairs.append((_WITH_VECTOR, "SELECT rowid FROM chunk_vec"))
+            pairs.append(("SELECT rowid FROM chunk WHERE vector > 0", "SELECT rowid FROM chunk_vec"))
         both = [(one, other) for pair in pairs for one, other in (pair, pair[::-1])]
         orphans = sum(self.value(f"SELECT count(*) FROM ({one} EXCEPT {other})") for one, other in both)
         if orphans:
@@ -394,7 +394,6 @@ def versions() -> str:
     return f"SQLite {apsw.sqlite_lib_version()}, sqlite-vec {importlib.metadata.version('sqlite-vec')}"
 
 
-_WITH_VECTOR = "SELECT rowid FROM chunk WHERE vector > 0"
 _UNREADABLE = (
     "SELECT (SELECT count(*) FROM chunk WHERE vector > 0) - "
     f"(SELECT count(*) FROM chunk c {rescue.JOIN_VECTORS} WHERE c.vector > 0 AND length(v.embedding) = ?)"

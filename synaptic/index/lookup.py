@@ -105,7 +105,6 @@ class Index:
     def __init__(self, path: Path, *, stemming: bool = True) -> None:
         self.file = Database(path, stemming=stemming)
         self.meta = self.file.meta
-        self._writer = Writer(self.file)
         self._stems: dict[str, str | None] = {}
         self._sketch: tuple[object, Sketch] | None = None
         self._accessed: Counter[str] = Counter()
@@ -123,7 +122,7 @@ class Index:
         """
         try:
             with self.file.transaction(wait_ms) as db:
-                yield self._writer
+                yield Writer(self.file)
                 self._write_counted(db)
         except BaseException:
             self.file.kept.clear()
@@ -280,7 +279,7 @@ class Index:
         best: list[tuple[int, float]] = []
         is_whole = passes.open or few is not None
         for depth in (limit,) if is_whole else (MANY_PASS * limit, -1):
-            scored = cast(Any, self.file.rows(sql, f"{columns}({' OR '.join(terms)})", *values, depth))
+            scored = self.file.rows(sql, f"{columns}({' OR '.join(terms)})", *values, depth)
             best = scored if is_whole else self._first_passing(scored, limit, passes)
             if len(best) >= limit or len(scored) < depth:
                 break
@@ -354,7 +353,6 @@ class Index:
         return array("q", (row[0] for row in rows)) if len(rows) <= most else None
 
     def _passing(self, rowids: Sequence[int], passes: Gate) -> set[int]:
-        """Those of these chunks that pass."""
         check, values = passes.check
         return {row[0] for row in self.file.rows(check, json.dumps(list(rowids)), *values)}
 
@@ -457,7 +455,7 @@ class Index:
 
     def stems_like(self, stem: str) -> list[tuple[str, int]]:
         """Indexed stems of the same first letter and about the same length, or its beginnings; with document counts."""
-        rows = self.file.rows(
+        return self.file.rows(
             "SELECT term, doc FROM chunk_word WHERE term >= ? AND term < ? "
             "AND (length(term) BETWEEN ? AND ? OR (length(term) > 4 AND instr(?, term) = 1))",
             stem[0],
@@ -466,7 +464,6 @@ class Index:
             len(stem) + 2,
             stem,
         )
-        return cast("list[tuple[str, int]]", rows)
 
     def document_counts(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
         """(chunks in all, roughly the number that hold each of these words in any of its forms)."""
@@ -514,17 +511,13 @@ class Index:
         """Entries by rowid, without content. Copies that have no id in force are left out."""
         found: dict[int, Stored] = {}
         these = json.dumps(list(rowids))
-        tags = self._grouped(f"SELECT entry, name FROM tag WHERE entry IN {THESE} ORDER BY entry, seq", these)
-        files = self._grouped(f"SELECT entry, path, hash FROM file WHERE entry IN {THESE} ORDER BY entry, seq", these)
-        old = self._grouped(f"SELECT entry, target FROM supersedes WHERE entry IN {THESE}", these)
-        fields = self._grouped(
-            f"SELECT entry, name, value FROM field WHERE entry IN {THESE} ORDER BY entry, seq", these
-        )
+        labels = [
+            self._grouped(f"SELECT entry, {listed} WHERE entry IN {THESE} ORDER BY entry, {order}", these)
+            for listed, order in _LABELS
+        ]
         for row in self.file.rows(f"{SELECT_ENTRY} WHERE e.rowid IN {THESE} AND e.id IS NOT NULL", these):
-            rowid = row[0]
-            labels = tuple(tags.get(rowid, ())), files.get(rowid, ()), tuple(old.get(rowid, ())), fields.get(rowid, ())
             try:
-                found[rowid] = stored(row, *labels)
+                found[row[0]] = stored(row, *(of_entry.get(row[0], ()) for of_entry in labels))
             except (OverflowError, TypeError, ValueError) as error:
                 raise apsw.CorruptError(f"a row makes no sense: {error}") from error
         return found
@@ -661,15 +654,14 @@ class Index:
             "AND e.id IS NOT NULL ORDER BY e.at DESC"
         )
         these = json.dumps(list(rowids))
-        return cast("list[tuple[int, int]]", self.file.rows(sql, these, these, json.dumps(list(keys))))
+        return self.file.rows(sql, these, these, json.dumps(list(keys)))
 
     def unnamed(self) -> list[tuple[int, int]]:
         """(entry, key) of each link whose key is no name."""
-        sql = (
+        return self.file.rows(
             "SELECT l.entry, l.key FROM link l JOIN entry e ON e.rowid = l.entry "
             "WHERE e.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM name n WHERE n.key = l.key)"
         )
-        return cast("list[tuple[int, int]]", self.file.rows(sql))
 
     def calendar(self, since: str, until: str, *, limit: int) -> tuple[str | None, str | None, list[int]]:
         """(the last day with entries before `since`, the first after `until`, entries on the day of the year `since`
@@ -684,8 +676,7 @@ class Index:
     def standing(self, parts: Iterable[str]) -> dict[str, tuple[str, str]]:
         """For each of these parts of ids after the dash that an entry has: (its id, the path of its file)."""
         sql = f"SELECT own_id, path FROM entry e JOIN source s ON s.id = e.source WHERE substr(own_id, 10) IN {THESE}"
-        rows = cast("list[tuple[str, str]]", self.file.rows(sql, json.dumps(list(parts))))
-        return {id[9:]: (id, path) for id, path in rows}
+        return {id[9:]: (id, path) for id, path in self.file.rows(sql, json.dumps(list(parts)))}
 
     def named_by_others(self, ids: Sequence[str]) -> set[str]:
         """Those of these ids that any other entry links to, continues or supersedes."""
@@ -717,7 +708,7 @@ class Index:
         chosen = f"(SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition})"
 
         def count(sql: str) -> tuple[tuple[str, int], ...]:
-            return tuple(cast("list[tuple[str, int]]", self.file.rows(sql.format(chosen=chosen), *values)))
+            return tuple(self.file.rows(sql.format(chosen=chosen), *values))
 
         return Facets(
             types=count("SELECT type, count(*) n FROM entry WHERE rowid IN {chosen} GROUP BY 1 ORDER BY n DESC, 1"),
@@ -734,10 +725,11 @@ class Index:
 
     def calls(self, *, searches: int | None = None) -> list[Call]:
         """The calls that were recorded, oldest first; with `searches` only that many of the last warm searches."""
-        if searches is None:
-            found = self.file.rows("SELECT verb, strategy, at, stages FROM timing ORDER BY number")
-        else:
-            found = self.file.rows(_LAST_SEARCHES, searches)
+        found = self.file.rows(
+            "SELECT verb, strategy, at, stages FROM (SELECT * FROM timing WHERE ?1 IS NULL OR strategy IS NOT NULL "
+            "ORDER BY number DESC LIMIT coalesce(?1, -1)) ORDER BY number",
+            searches,
+        )
         unwritten = [call for calls in self._timed.values() for call in calls if searches is None or call.strategy]
         return [*(Call(verb, way, at, json.loads(stages)) for verb, way, at, stages in found), *unwritten]
 
@@ -779,7 +771,7 @@ class Index:
         """Indexed files by path: all, or those of `paths` that are indexed."""
         where, these = "", list[str]()
         if paths is not None:
-            ids = self._writer.ids()
+            ids = Writer(self.file).ids()
             where, these = f"WHERE s.id IN {THESE}", [json.dumps([ids.get(path) for path in paths])]
         rows = self.file.rows(
             f"SELECT {_SOURCE}, json_group_array(e.own_id) FILTER (WHERE e.own_id IS NOT NULL) "
@@ -799,6 +791,10 @@ class Index:
         return tuple(ParseIssue(*row) for row in rows)
 
 
+_LABELS = (
+    ("name FROM tag", "seq"), ("path, hash FROM file", "seq"), ("target FROM supersedes", "target"),
+    ("name, value FROM field", "seq"),
+)  # fmt: skip
 _PENDING = "FROM chunk c JOIN entry e ON e.rowid = c.entry WHERE c.vector = 0 AND e.id IS NOT NULL"
 _SOURCE = "path, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode, settled, digest"
 _DATED_BY_FILE = (
@@ -808,10 +804,6 @@ _DATED_BY_FILE = (
 _COPIES = (
     "SELECT s.path FROM entry mine JOIN entry e ON e.own_id = mine.own_id AND e.rowid <> mine.rowid "
     "JOIN source s ON s.id = e.source WHERE mine.rowid = ? AND e.content_hash = mine.content_hash AND e.twin = 1"
-)
-_LAST_SEARCHES = (
-    "SELECT verb, strategy, at, stages FROM (SELECT * FROM timing WHERE strategy IS NOT NULL "
-    "ORDER BY number DESC LIMIT ?) ORDER BY number"
 )
 
 # With the plus, FTS5 is asked once; without it, once for each row.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from ..models import DateSource, Entry, EntryType, Matrix, ParseIssue, Place, Proof, Stamp, Vector
+from ..models import Entry, Matrix, ParseIssue, Place, Proof, Stamp, Vector
 from ..notes.blocks import project_key
 
 VECTOR_SCALE = 127 / 0.3
@@ -222,10 +222,12 @@ ENTRY_COLUMNS = (
 PLACE_COLUMNS = ("seq", "line", "start", '"end"', "body_start", "body_end", "body_line")
 
 SELECT_ENTRY = """
-    SELECT e.rowid, e.id, e.own_id, e.at, e.utc_offset, e.date_source, e.type, e.title, e.project,
-        e.importance, e.parent, e.author, e.via, e.branch, e.expires, e.pin, e.derived, s.path, e.line, e.start,
-        e."end", e.body_start, e.body_end, e.body_line, e.whole_file, e.hash
+    SELECT e.rowid, e.id, e.own_id, e.hash, e.at, e.utc_offset, e.pin, e.derived,
+        s.path, e.line, e.start, e."end", e.body_start, e.body_end, e.body_line, e.whole_file,
+        e.type, e.title, e.project, e.importance, e.parent, e.author, e.via, e.branch, e.expires, e.date_source
     FROM entry e JOIN source s ON s.id = e.source"""
+_AS_STORED = ("type", "title", "project", "importance", "parent", "by", "via", "branch", "expires", "date_source")
+"""The fields of an entry that the last columns hold."""
 
 
 def entry_values(source: int, seq: int, row: EntryRow) -> tuple[Any, ...]:
@@ -248,37 +250,27 @@ def place_values(seq: int, row: EntryRow) -> tuple[Any, ...]:
 
 def stored(
     row: Sequence[Any],
-    tags: tuple[str, ...],
+    tags: Sequence[str],
     files: Sequence[tuple[str, str | None]],
-    old: tuple[str, ...],
+    old: Sequence[str],
     fields: Sequence[tuple[str, str]],
 ) -> Stored:
-    (rowid, id_, own_id, at, offset, date_source, type_, title, project, importance, parent, author, via,
-     branch, expires, pin, derived, path, line, start, end, body_start, body_end, body_line,
-     whole_file, hash_) = row  # fmt: skip
+    """The entry of a row of SELECT_ENTRY, with the rows of the other tables."""
+    rowid, id_, own_id, hash_, at, offset, pin, derived = row[:8]
     zone = timezone(timedelta(seconds=offset))
     moment = (_EPOCH.replace(tzinfo=None) + timedelta(microseconds=at, seconds=offset)).replace(tzinfo=zone)
     entry = Entry(
         id=id_,
         at=moment,
-        title=title,
         content="",
-        type=cast(EntryType, type_),
-        tags=tags,
-        project=project,
-        importance=importance,
+        tags=tuple(tags),
         files=tuple(path for path, _ in files),
         fingerprints=tuple((path, known) for path, known in files if known),
-        parent=parent,
-        supersedes=old,
-        by=author,
-        via=via,
-        branch=branch,
-        expires=expires,
+        supersedes=tuple(old),
         pin=bool(pin),
         fields=tuple((name, value) for name, value in fields),
-        date_source=cast(DateSource, date_source),
         derived_id=bool(derived),
-        place=Place(path, line, start, end, body_start, body_end, body_line, bool(whole_file)),
+        place=Place(*[*row[8:15], bool(row[15])]),
+        **dict(zip(_AS_STORED, row[16:], strict=True)),
     )
     return Stored(rowid, entry, own_id, hash_)

@@ -45,7 +45,7 @@ FREE_SHARE = 16
 
 
 class Writer:
-    """Changes of the index. `Index.writing` gives it, within a transaction."""
+    """Changes of the index. `Index.writing` gives one for each transaction, in which files are applied once."""
 
     def __init__(self, file: Database) -> None:
         self._file = file
@@ -74,7 +74,6 @@ class Writer:
         state of git's history that all entries go by which it dates.
         """
         ids, read, hides = self.ids(), 0, False
-        self._touched, self._doomed, self._reused = set(), [], 0
         known = [ids[path] for path in (*removed, *changed) if path in ids]
         self._donors = {row[0]: row[1] for source in known for row in self._file.rows(_VECTORS_OF_FILE, source)}
         self._has_kept = self._file.value("SELECT 1 FROM sqlite_temp_schema WHERE name = 'kept'") is not None
@@ -93,7 +92,6 @@ class Writer:
         if removed:
             self._file.kept.pop("proofs", None)
         self._settle_ids()
-        self._donors = {}
         for key, value in (("reading", reading), ("head", head)):
             if self._file.meta(key) != value:
                 self._file.set_meta(key, value)

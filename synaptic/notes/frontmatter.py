@@ -67,7 +67,8 @@ def read_front_matter(text: str) -> FrontMatter | None:
 
     Reads events and builds no objects, so aliases, recursion and odd types cost nothing. Raises yaml.YAMLError.
     """
-    if _depth(text) > _DEEPEST:
+    steps = (1 if found[0] in "[{" else -1 for found in _NESTS.finditer(text))  # those in quotes count too
+    if max(accumulate(steps), default=0) > _DEEPEST:
         raise yaml.MarkedYAMLError(problem=f"more than {_DEEPEST} brackets within brackets")
     fields = _top_level(text)
     if fields is None:
@@ -110,12 +111,6 @@ def add_tags(data: bytes, tags: Sequence[str], eol: bytes) -> bytes:
         last = re.search(rb"([ \t]*-[ \t]+).*\n\Z", line["items"])
         at, new = line.end(), b"".join((last[1] if last else b"  - ") + tag + eol for tag in named)
     return data[:at] + new + data[at:]
-
-
-def _depth(text: str) -> int:
-    """The greatest number of brackets open at one place of `text`. Brackets in quotes count too."""
-    steps = (1 if found[0] in "[{" else -1 for found in _NESTS.finditer(text))
-    return max(accumulate(steps), default=0)
 
 
 def _values(fields: dict[str, str | list[str]], *keys: str) -> Iterator[str]:

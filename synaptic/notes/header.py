@@ -273,19 +273,17 @@ def read_comment(fields: str, *, closed: bool = True) -> Comment:
 
 def write_comment(entry: Entry, at: str | None, h2: int | str | None = None) -> str:
     """The comment line of `entry`; keys with their default value are left out. `h2`: how many H2s its body has."""
-    pairs = [
-        ("at", at),
-        ("h2", None if h2 is None else str(h2)),
-        ("importance", None if entry.importance is None else str(entry.importance)),
-        ("project", entry.project and encode(entry.project)),
-        ("branch", entry.branch and encode(entry.branch)),
-        ("parent", entry.parent and encode(entry.parent)),
-        ("supersedes", ",".join(encode(id, _ENCODED_IN_LIST) for id in entry.supersedes)),
-        ("files", _encode_files(entry)),
-        ("expires", entry.expires),
-        ("by", entry.by and encode(entry.by)),
-        ("via", entry.via and encode(entry.via)),
-    ]
+    known = dict(entry.fingerprints)
+    files = (encode(path, _ENCODED_PATH) + (f"@{known[path]}" if path in known else "") for path in entry.files)
+    said = {
+        "at": at,
+        "h2": None if h2 is None else str(h2),
+        "importance": None if entry.importance is None else str(entry.importance),
+        "supersedes": ",".join(encode(id, _ENCODED_IN_LIST) for id in entry.supersedes),
+        "files": ",".join(files),
+        "expires": entry.expires,
+    }
+    pairs = ((key, said[key] if key in said else encode(getattr(entry, key) or "")) for key in COMMENT_KEYS[:-1])
     words = [f"syn:{entry.id}", *(f"{key}={value}" for key, value in pairs if value), *(["pin"] if entry.pin else [])]
     words += [f"{key}={encode(value)}" if value or "<" in key else key for key, value in entry.extra]
     return f"<!-- {' '.join(words)} -->"
@@ -294,11 +292,6 @@ def write_comment(entry: Entry, at: str | None, h2: int | str | None = None) -> 
 def encode(value: str, pattern: re.Pattern[str] = _ENCODED) -> str:
     """`value` as one word of an HTML comment: characters that could end the word or the comment are percent-encoded."""
     return pattern.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), value)
-
-
-def _encode_files(entry: Entry) -> str:
-    known = dict(entry.fingerprints)
-    return ",".join(encode(path, _ENCODED_PATH) + (f"@{known[path]}" if path in known else "") for path in entry.files)
 
 
 def unique(values: Iterable[Text]) -> tuple[Text, ...]:

@@ -20,22 +20,10 @@ from operator import attrgetter
 
 from ..errors import InvalidArgument, Refused
 from ..models import Entry
-from .blocks import (
-    LONE_CR,
-    MASK,
-    body_text,
-    check_tag,
-    escape,
-    find_tags,
-    inline_tags,
-    newlines,
-    scan,
-    shown,
-)
+from .blocks import LONE_CR, MASK, body_text, check_tag, escape, find_tags, inline_tags, newlines, scan, shown
 from .frontmatter import add_tags
 from .header import (
     COMMENT_START,
-    Heading,
     check_type,
     clean_title,
     escape_title,
@@ -48,17 +36,7 @@ from .header import (
     write_comment,
 )
 from .privacy import escape_tags, mask, passages
-from .reading import (
-    BASE32,
-    Block,
-    aware,
-    body_span,
-    id_date,
-    is_saved,
-    measure,
-    parse_entries,
-    without_surrogates,
-)
+from .reading import BASE32, Block, aware, body_span, id_date, is_saved, measure, parse_entries, without_surrogates
 
 _metadata = attrgetter(
     "id", "at", "project", "importance", "files", "fingerprints", "parent", "supersedes", "by", "via", "branch",
@@ -109,10 +87,12 @@ def compose_entry(
     if not name:
         name = title_for(text)
     inline = unique(tag for _, _, tag in inline_tags(name))
+    # whole seconds at a fixed offset are all that `at=` can express
+    at = (at if at.utcoffset() is not None else aware(at.replace(tzinfo=None), None)).replace(microsecond=0)
     heading_tags = unique((*inline, *given, *from_title))
     entry = Entry(
         id=id,
-        at=_whole_seconds(at),
+        at=at.replace(tzinfo=timezone(at.utcoffset() or timedelta()), fold=0),
         title=name,
         content=text,
         type=kind,
@@ -155,16 +135,13 @@ def _word(value: str | None) -> str | None:
     return without_surrogates(value).strip() or None if value else None
 
 
-def _whole_seconds(at: datetime) -> datetime:
-    """`at` in whole seconds and at a fixed offset, which is all that `at=` can express."""
-    fixed = (at if at.utcoffset() is not None else aware(at.replace(tzinfo=None), None)).replace(microsecond=0)
-    return fixed.replace(tzinfo=timezone(fixed.utcoffset() or timedelta()), fold=0)
-
-
 def render_entry(entry: Entry) -> str:
     """The block of `entry`: heading and comment, then a blank line and the body if the content says more."""
     has_body = entry.content != entry.title
-    heading = _render_heading(entry, entry.time, find_tags(entry.content) if has_body else ())
+    title, inline = _written_title(entry)
+    words = heading_words(entry, inline, find_tags(entry.content) if has_body else ())
+    kind = "" if entry.type == "note" else f"{entry.type}:"
+    heading = join_heading(entry.time, kind, title, (f"#{tag}" for tag in words))
     body = f"\n{_written(entry.content)}\n" if has_body else ""
     comment = write_comment(entry, entry.at.isoformat(timespec="seconds"), _h2s_in(body))
     return f"{heading}\n{comment}\n{body}"
@@ -187,13 +164,6 @@ def _h2s_in(body: str) -> int:
 def _written(content: str, *, typed: bool = False) -> str:
     text, closing = escape(content, typed=typed)
     return escape_tags(f"{text}\n{closing}" if closing else text)
-
-
-def _render_heading(entry: Entry, clock: str, body_tags: tuple[str, ...]) -> str:
-    title, inline = _written_title(entry)
-    kind = "" if entry.type == "note" else f"{entry.type}:"
-    words = heading_words(entry, inline, body_tags)
-    return join_heading(clock, kind, title, (f"#{tag}" for tag in words))
 
 
 def _written_title(entry: Entry) -> tuple[str, tuple[str, ...]]:
@@ -351,19 +321,13 @@ def _edit_heading(
     if same_words and unique((*typed.tags, *body_tags)) == new.tags:
         return line
     clock = line[slice(*span)].decode() if new.time == old.time else new.time
-    title, inline = _edited_title(typed, old, new)
+    as_typed = new.title == old.title and typed.inline == new.tags[: len(typed.inline)]
+    title, inline = (typed.title_raw, typed.inline) if as_typed else _written_title(new)
     title = " ".join([title, *(line[a:b].decode("utf-8", "replace") for a, b in passages(masked))])
     kind = typed.type_raw if new.type == old.type else "" if new.type == "note" else f"{new.type}:"
-    as_typed = dict(zip(read_heading(" ".join(typed.tag_words)).tags, typed.tag_words, strict=False))
+    typed_tags = dict(zip(read_heading(" ".join(typed.tag_words)).tags, typed.tag_words, strict=False))
     words = heading_words(replace(new, heading_tags=typed.tags), inline, body_tags)
-    return join_heading(clock, kind, title, (as_typed.get(tag, f"#{tag}") for tag in words)).encode()
-
-
-def _edited_title(typed: Heading, old: Entry, new: Entry) -> tuple[str, tuple[str, ...]]:
-    """The title as typed if it and the tags within it are unchanged, else as a new heading writes it."""
-    if new.title == old.title and typed.inline == new.tags[: len(typed.inline)]:
-        return typed.title_raw, typed.inline
-    return _written_title(new)
+    return join_heading(clock, kind, title, (typed_tags.get(tag, f"#{tag}") for tag in words)).encode()
 
 
 def _edit_comment(block: bytes, parts: Block, old: Entry, new: Entry, eol: bytes, h2s: int) -> bytes:

@@ -118,7 +118,10 @@ def _acting(text: str) -> tuple[list[re.Match[str]], Scan]:
     """The tags outside code, and the structure of the text."""
     tags = list(_TAG.finditer(text))
     structure = scan(text) if tags else Scan([], [], [])
-    return list(_outside(tags, sorted([*_fences(text, structure), *_code_spans(text, tags)]))), structure
+    code = _joined([*_fences(text, structure), *_code_spans(text, tags)])
+    ends = [0, *(end for _, end in code)]  # of the code before each span, or around a tag
+    starts = [start for start, _ in code]
+    return [tag for tag in tags if tag.start() >= ends[bisect(starts, tag.start())]], structure
 
 
 def _fences(text: str, structure: Scan) -> Iterator[tuple[int, int]]:
@@ -150,18 +153,6 @@ def _code_spans(text: str, tags: Sequence[re.Match[str]]) -> Iterator[tuple[int,
             if a >= at and a in ends:
                 at = ends[a]
                 yield a, at
-
-
-def _outside(tags: Sequence[re.Match[str]], code: Sequence[tuple[int, int]]) -> Iterator[re.Match[str]]:
-    """The tags outside all of these spans."""
-    number = 0
-    reach = -1
-    for tag in tags:
-        while number < len(code) and code[number][0] <= tag.start():
-            reach = max(reach, code[number][1])
-            number += 1
-        if tag.start() >= reach:
-            yield tag
 
 
 def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:

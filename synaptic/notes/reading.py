@@ -186,8 +186,6 @@ def body_span(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 class _Reader:
-    """One file being read."""
-
     def __init__(self, data: bytes, path: str, mtime: datetime, day_file: str, tz: tzinfo | None, block: bool) -> None:
         self.raw = data
         self.data = mask(data)
@@ -230,12 +228,9 @@ class _Reader:
             return ParsedFile((), ())
         found = scan(self.text, self.start)
         for piece in found.unclosed:
-            if not piece.at_end:
-                message = f"this {piece.kind} is never closed; it ends at the next entry"
-                self._issue(piece.start, f"open-{piece.kind}", message)
-            elif piece.hides:
-                message = f"this {piece.kind} is never closed; entry headings below it are read as its text"
-                self._issue(piece.start, f"open-{piece.kind}", message)
+            if piece.hides or not piece.at_end:
+                so = "entry headings below it are read as its text" if piece.at_end else "it ends at the next entry"
+                self._issue(piece.start, f"open-{piece.kind}", f"this {piece.kind} is never closed; {so}")
         for at in unclosed_tags(self.raw):
             message = "this <private> is never closed; everything up to the next saved entry is hidden"
             self._issue(at, "open-private", message)
@@ -363,15 +358,11 @@ class _Reader:
         """The fields of an entry that only a comment gives."""
         files = comment.files()
         return {
-            "project": comment.text("project"),
+            **{key: comment.text(key) for key in ("project", "parent", "by", "via", "branch")},
             "importance": self._read(comment.importance, block, "importance={} is no whole number from 0 to 10"),
             "files": tuple(path for path, _ in files),
             "fingerprints": tuple((path, known) for path, known in files if known),
-            "parent": comment.text("parent"),
             "supersedes": comment.values("supersedes"),
-            "by": comment.text("by"),
-            "via": comment.text("via"),
-            "branch": comment.text("branch"),
             "expires": self._read(comment.expires, block, "expires= is no date like 2026-11-21 ({})"),
             "pin": "pin" in comment.raw,
             "extra": comment.extra,
@@ -512,13 +503,11 @@ class _Reader:
         starts = [found.start() for found in _BLOCK.finditer(self.text, self.start)]
         if not starts:
             return []
-        above = [self._note(self.start, starts[0], None, of_file=True)]
-        return above + [self._block(start, end) for start, end in pairwise([*starts, len(self.text)])]
-
-    def _block(self, start: int, end: int) -> Entry | None:
-        if not self._decode(start, end).strip(" \t\r\n-"):
-            return None
-        return self._note(start, end, None, of_file=False, name=self._line_at(start))
+        blocks = [self._note(self.start, starts[0], None, of_file=True)]
+        for start, end in pairwise([*starts, len(self.text)]):
+            if self._decode(start, end).strip(" \t\r\n-"):
+                blocks.append(self._note(start, end, None, of_file=False, name=self._line_at(start)))
+        return blocks
 
     def _line_at(self, start: int, end: int | None = None) -> str:
         return self._decode(start, eol_at(self.text, start, end)).strip(" \t\r")
@@ -539,12 +528,9 @@ class _Reader:
     def _without_duplicates(self, entries: list[Entry]) -> tuple[Entry, ...]:
         kept: dict[str, Entry] = {}
         for entry in entries:
-            first = kept.get(entry.id)
-            if first == entry:
-                continue
-            if first is not None:
-                entry = self._renamed(entry, kept)
-            kept[entry.id] = entry
+            if entry != kept.get(entry.id):
+                new = self._renamed(entry, kept) if entry.id in kept else entry
+                kept[new.id] = new
         return tuple(kept.values())
 
     def _renamed(self, entry: Entry, taken: dict[str, Entry]) -> Entry:
@@ -553,7 +539,7 @@ class _Reader:
             message = f"the id {entry.id} stands above another text too; the first entry keeps it"
             self.issues.append(ParseIssue(self.path, place.line, "duplicate-id", message))
         heading = self._line_at(place.start)
-        id = self._derive(heading, self._count(heading))
+        id = entry.id
         while id in taken:
             id = self._derive(heading, self._count(heading))
         return replace(entry, id=id, derived_id=True)

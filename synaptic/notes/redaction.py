@@ -20,9 +20,10 @@ import tomllib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Secret(NamedTuple):
@@ -72,25 +73,18 @@ def line_of(text: str, at: int) -> int:
     return text.count("\n", 0, at) + 1
 
 
-# Characters that nobody sees, so that they may stand inside a token unnoticed.
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0e-\x1f\x7f\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]+"
-)
+# All but characters that nobody sees, so that they may stand inside a token unnoticed.
+_VISIBLE = re.compile("[^\x00-\x08\x0e-\x1f\x7f\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]+")
 
 
 def _visible(text: str) -> tuple[str, array[int] | None]:
     """`text` without invisible characters, and the offset of each remaining one; None if all are visible."""
     if text.isascii() and text.isprintable():
         return text, None
-    parts, place, at = [], array("L"), 0
-    for match in _INVISIBLE.finditer(text):
-        parts.append(text[at : match.start()])
-        place.extend(range(at, match.start()))
-        at = match.end()
-    if not parts:
+    seen = [run.span() for run in _VISIBLE.finditer(text)]
+    if seen == [(0, len(text))]:
         return text, None
-    place.extend(range(at, len(text)))
-    return "".join([*parts, text[at:]]), place
+    return "".join(text[start:end] for start, end in seen), array("L", chain.from_iterable(range(*run) for run in seen))
 
 
 @cache
@@ -166,39 +160,28 @@ class _Rule(NamedTuple):
     check: str
 
 
-class _Table(NamedTuple):
-    tokens: tuple[_Rule, ...]
-    lines: tuple[_Rule, ...]
-    passwords: tuple[str, ...]
-    examples: tuple[str, ...]
+@cache
+def _table() -> dict[str, Any]:
+    """What data/secrets.toml says, read when it is first needed."""
+    return tomllib.loads((Path(__file__).parents[1] / "data" / "secrets.toml").read_text(encoding="utf-8"))
 
 
 @cache
-def _table() -> _Table:
-    """The table of patterns, read when it is first needed."""
-    read = tomllib.loads((Path(__file__).parents[1] / "data" / "secrets.toml").read_text(encoding="utf-8"))
-    tokens, lines = (
-        tuple(
-            _Rule(row["kind"], tuple(row["signs"]), _spelled_out(row["pattern"]), row.get("check", "")) for row in rows
-        )
-        for rows in (read["token"], read["line"])
-    )
-    return _Table(
-        tokens, lines, tuple(read["names"]["password"]), (*read["examples"]["values"], *read["examples"]["words"])
-    )
-
-
-def _spelled_out(pattern: str) -> str:
-    return pattern.replace("LEFT", _LEFT).replace("RIGHT", _RIGHT).replace("WORD", _WORD)
+def _rules(table: str) -> tuple[_Rule, ...]:
+    rules = []
+    for row in _table()[table]:
+        pattern = row["pattern"].replace("LEFT", _LEFT).replace("RIGHT", _RIGHT).replace("WORD", _WORD)
+        rules.append(_Rule(row["kind"], tuple(row["signs"]), pattern, row.get("check", "")))
+    return tuple(rules)
 
 
 def _is_example(value: str) -> bool:
     """Whether manuals print this value as an example."""
-    return any(example in value for example in _table().examples)
+    return any(example in value for examples in _table()["examples"].values() for example in examples)
 
 
 def _tokens(text: str) -> Iterator[Secret]:
-    for kind, signs, pattern, _ in _table().tokens:
+    for kind, signs, pattern, _ in _rules("token"):
         for sign in signs:
             if sign in text:
                 yield from _with_sign(text, kind, sign, _compiled(pattern))
@@ -232,7 +215,11 @@ def _end_of_wrapped(text: str, start: int, end: int, pattern: re.Pattern[str]) -
     for _ in range(_WRAPPED_LINES):
         joint = _compiled(_WRAPPED).match(text, stop, stop + 60)
         piece = _compiled(_RUN).match(text, joint.end(), joint.end() + _LONGEST_LINE) if joint else None
-        if piece is None or (end > start and not _looks_torn(piece[0])) or _is_token(text, piece.start()):
+        if piece is None or _is_token(text, piece.start()):
+            return end
+        line = piece[0]
+        torn = len(line) >= 8 and _is_mixed(line) and any(map(str.isupper, line)) and not _compiled(_NAME).match(line)
+        if end > start and not torn:
             return end
         token, stop = token + piece[0], piece.end()
         match = pattern.match(token, len(lead))
@@ -247,13 +234,8 @@ def _is_token(text: str, at: int) -> bool:
     """Whether a new token or a private key begins at `at`."""
     if _compiled(f"{_KEY_HEAD}|{_PUTTY_HEAD}").match(text, at):
         return True
-    rules = ((sign, rule.pattern) for rule in _table().tokens for sign in rule.signs)
+    rules = ((sign, rule.pattern) for rule in _rules("token") for sign in rule.signs)
     return any(text.startswith(sign, at) and _compiled(pattern).match(text, at) for sign, pattern in rules)
-
-
-def _looks_torn(piece: str) -> bool:
-    """Whether a line's first word is the rest of a token rather than a word."""
-    return len(piece) >= 8 and _is_mixed(piece) and any(map(str.isupper, piece)) and not _compiled(_NAME).match(piece)
 
 
 def _aws_secret(text: str, at: int) -> Iterator[Secret]:
@@ -267,7 +249,7 @@ def _aws_secret(text: str, at: int) -> Iterator[Secret]:
 def _in_lines(text: str) -> Iterator[Secret]:
     """The secrets in commands and settings. A line that ends in a backslash goes on in the next line."""
     low = _lower(text)
-    for kind, signs, pattern, check in _table().lines:
+    for kind, signs, pattern, check in _rules("line"):
         for sign in signs:
             at = low.find(sign)
             while at >= 0:
@@ -347,11 +329,11 @@ _SET = (
 
 def _assigned(text: str) -> Iterator[Secret]:
     low = _lower(text)
-    names = _table().passwords
+    names = _table()["names"]["password"]
     stems = (*_STEMS, *(name for name in names if name in low))
     pattern = _compiled(_ASSIGNED.replace("NAMES", "|".join(names)), re.IGNORECASE)
     at = run_end = 0
-    for start in sorted(found for stem in stems for found in _finds(low, stem)):
+    for start in sorted(found.start() for stem in stems for found in re.finditer(re.escape(stem), low)):
         if start < at or not _names_a_secret(text, low, start):
             continue
         match = pattern.match(text, start)
@@ -388,13 +370,6 @@ def _quoted(text: str, at: int) -> tuple[int, int] | None:
 
 def _lower(text: str) -> str:
     return text.replace("\u0130", "I").lower()  # the one letter whose lower case is longer
-
-
-def _finds(text: str, word: str) -> Iterator[int]:
-    at = text.find(word)
-    while at >= 0:
-        yield at
-        at = text.find(word, at + len(word))
 
 
 def _names_a_secret(text: str, low: str, start: int) -> bool:
@@ -515,7 +490,6 @@ def _looks_random(value: str) -> bool:
 
 
 def _is_mixed(value: str) -> bool:
-    """Whether a value holds letters and digits."""
     return _compiled(_DIGIT).search(value) is not None and _compiled(_LETTER).search(value) is not None
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import html
 import re
-from bisect import bisect_right
+from array import array
 from collections.abc import Iterable, Iterator
+from itertools import chain, repeat
 
 from ..config import Secrets
 from ..errors import InvalidArgument, Refused
@@ -43,29 +44,20 @@ def visible_secrets(text: str) -> tuple[Secret, ...]:
 def _in_rendered(text: str) -> Iterator[Secret]:
     if not _SIGN_OF_MARKUP.search(text):
         return
-    parts: list[str] = []
-    pieces: list[tuple[int, int, int]] = []  # where a piece begins as it is seen and in the text; where a sign ends
-    at = seen_at = 0
+    parts, starts, ends, at = list[str](), array("L"), array("L"), 0  # where each character that is seen stands
     for markup in [*_MARKUP.finditer(text), None]:
         start, end = markup.span() if markup else (len(text), len(text))
         sign = text[start : start + 1] if markup else ""
         seen = text[start + 1] if sign == "\\" else html.unescape(text[start:end]) if sign == "&" else ""
-        for piece, begin, stop in ((text[at:start], at, 0), (seen, start, end)):
-            if piece:
-                parts.append(piece)
-                pieces.append((seen_at, begin, stop))
-                seen_at += len(piece)
+        parts += text[at:start], seen
+        starts.extend(chain(range(at, start), repeat(start, len(seen))))
+        ends.extend(chain(range(at + 1, start + 1), repeat(end, len(seen))))
         at = end
-    if seen_at == len(text):
+    if len(starts) == len(text):
         return
-
-    def place(seen: int) -> tuple[int, int]:
-        begin, start, end = pieces[bisect_right(pieces, (seen, len(text), 0)) - 1]
-        return (start, end) if end else (start + seen - begin, start + seen - begin + 1)
-
     rendered = "".join(parts)
     for kind, start, end in find_secrets(rendered):
-        begin, stop = place(start)[0], place(end - 1)[1]
+        begin, stop = starts[start], ends[end - 1]
         left_out = "****" in text[begin:stop]  # `hun****r2`, unless it is a token all the same
         if not left_out or find_secrets(rendered[start:end]):
             yield Secret(kind, begin, stop)
@@ -118,7 +110,8 @@ class Screen:
         if not mine:
             return text
         if self._policy == "refuse":
-            places = ", ".join(f"{_with_article(s.kind)} in line {line_of(text, s.start)}" for s in mine[:5])
+            named = [(f"{'an' if s.kind[0] in 'AEIOaeio' else 'a'} {s.kind}", line_of(text, s.start)) for s in mine[:5]]
+            places = ", ".join(f"{what} in line {line}" for what, line in named)
             raise Refused(
                 f"The {name} holds {places}; nothing was saved.",
                 hint="Leave it out, and say where it is kept instead.",
@@ -130,7 +123,3 @@ class Screen:
     def texts(self, name: str, texts: Iterable[str]) -> list[str]:
         """Each of the texts as it may be written."""
         return [self.text(name, text) for text in texts]
-
-
-def _with_article(kind: str) -> str:
-    return f"{'an' if kind[0] in 'AEIOaeio' else 'a'} {kind}"

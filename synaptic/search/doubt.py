@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from ..language.lexicon import TYPE_WORDS
 from ..language.words import places
@@ -20,16 +19,11 @@ from .ranking import Ranked
 NOTHING_CLOSE = "There is no close match; this is what comes nearest."
 
 
-class Surety(NamedTuple):
-    """How often hits like these were right, how many of them fit, and a notice where nothing is close."""
-
-    chances: list[float]
-    fit: int
-    doubts: tuple[str, ...]
-
-
-def surety(evidence: Evidence, ranked: Sequence[Ranked], hits: Sequence[Hit]) -> Surety:
-    """How sure these hits are, the first of the ranking."""
+def surety(
+    evidence: Evidence, ranked: Sequence[Ranked], hits: Sequence[Hit]
+) -> tuple[list[float], int, tuple[str, ...]]:
+    """(how often hits like these, the first of the ranking, were right, how many of them fit, a notice where nothing is
+    close)."""
     total, counts = evidence.frequencies(evidence.request.parsed.terms)
     idf = {word: math.log(1 + (1 + total) / (1 + count)) for word, count in counts.items()}
     weights = {stem: weight for word, weight in idf.items() if (stem := evidence.stem(word))}
@@ -43,8 +37,8 @@ def surety(evidence: Evidence, ranked: Sequence[Ranked], hits: Sequence[Hit]) ->
     found = chances(close, scores, curve, of_all=of_all)
     fit = fitting(found[:MOST], signs)
     if not hits or max(close[:LOOKED_AT]) >= curve.doubt:
-        return Surety(found, fit, ())
-    return Surety(found, min(fit, NONE_FIT), (NOTHING_CLOSE,))
+        return found, fit, ()
+    return found, min(fit, NONE_FIT), (NOTHING_CLOSE,)
 
 
 def _held(evidence: Evidence, hit: Hit, weights: Mapping[str, float]) -> float:

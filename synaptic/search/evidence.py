@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -63,12 +63,6 @@ class Lists:
 
     lexical: dict[int, Candidate]
     semantic: dict[int, Candidate]
-
-    def followed_by(self, others: Lists, known: Collection[int]) -> Lists:
-        """These, and behind them the others of entries that are not `known`."""
-        lexical = {row: one for row, one in others.lexical.items() if row not in known}
-        semantic = {row: one for row, one in others.semantic.items() if row not in known}
-        return Lists({**self.lexical, **lexical}, {**self.semantic, **semantic})
 
 
 class Query(NamedTuple):

@@ -131,21 +131,18 @@ def weighed_up(
     if vector is not None and others and compares:  # an entry is as near as its best chunk
         found = evidence.ws.index.semantic(vector, filters=Filters(), within=others, phrases=(), limit=None)
         near |= {candidate.entry_rowid: candidate.score for candidate in reversed(found)}
-    best_words = min((candidate.score for candidate in lists.lexical.values()), default=0.0)
-    ranked = []
-    for standing in standings:
-        rowid = standing.rowid
-        wanted = met.get(rowid, ())
-        ranked.append(
-            Ranked(
-                standing=standing,
-                score=scores[rowid],
-                decay=1.0,
-                age_days=age_in_days(standing.at, present),
-                similarity=near.get(rowid),
-                lexical=lists.lexical[rowid].score / best_words if rowid in lists.lexical and best_words else None,
-                met=wanted,
-                preferred=len(wanted) / evidence.preferences if evidence.preferences else None,
-            )
+    best = min((candidate.score for candidate in lists.lexical.values()), default=0.0)
+    held = {row: candidate.score / best for row, candidate in lists.lexical.items()} if best else {}
+    return [
+        Ranked(
+            standing=one,
+            score=scores[one.rowid],
+            decay=1.0,
+            age_days=age_in_days(one.at, present),
+            similarity=near.get(one.rowid),
+            lexical=held.get(one.rowid),
+            met=met.get(one.rowid, ()),
+            preferred=len(met[one.rowid]) / evidence.preferences if evidence.preferences else None,
         )
-    return ranked
+        for one in standings
+    ]

@@ -145,7 +145,11 @@ def deeper(evidence: Evidence, steps: Steps, asked: Query, kept: Sequence[Ranked
     first = evidence.lists
     known = first.lexical.keys() | first.semantic.keys()
     found = ranked_for(evidence, steps.each, asked, MAX_LIMIT)
-    evidence.lists = first.followed_by(evidence.lists, known)
+    others = evidence.lists
+    evidence.lists = Lists(
+        first.lexical | {row: one for row, one in others.lexical.items() if row not in known},
+        first.semantic | {row: one for row, one in others.semantic.items() if row not in known},
+    )
     worst = min((r.score for r in kept), default=math.inf)
     added = [r._replace(score=min(r.score, worst)) for r in found if r.rowid not in known]
     return list(near_enough(added, evidence))
@@ -164,13 +168,13 @@ def answer(evidence: Evidence, steps: Steps, ranked: Sequence[Ranked]) -> tuple[
         return read(evidence, shown), ()
     looked = ranked[: max(request.limit or 0, MOST)]
     hits = read(evidence, looked)
-    sure = surety(evidence, ranked, hits)
+    chances, fit, doubts = surety(evidence, ranked, hits)
     if steps in (FUSED, ALONE):
-        hits = tuple(replace(hit, score=round(one, 4)) for hit, one in zip(hits, sure.chances, strict=True))
-    count = sure.fit if is_cut(request, steps) else request.limit or MOST
+        hits = tuple(replace(hit, score=round(one, 4)) for hit, one in zip(hits, chances, strict=True))
+    count = fit if is_cut(request, steps) else request.limit or MOST
     shown = in_order(looked[:count], request.order)
     found = {r.rowid: hit for r, hit in zip(looked, hits, strict=True)}
-    return tuple(found[r.rowid] for r in shown), sure.doubts
+    return tuple(found[r.rowid] for r in shown), doubts
 
 
 def is_cut(request: Request, steps: Steps) -> bool:

@@ -138,17 +138,9 @@ def newest_of_a_topic_first(
     `same_topic` holds unordered pairs, `moment` anything that orders entries in time. Each group of pairs that hang
     together stands, newest first, where the best of it stood.
     """
-    group: dict[Key, Key] = {key: key for key in order}
-
-    def root(key: Key) -> Key:
-        while group[key] != key:
-            group[key] = group[group[key]]
-            key = group[key]
-        return key
-
-    for one, other in same_topic:
-        group[root(one)] = root(other)
-    groups: dict[Key, list[Key]] = {}
-    for key in order:
-        groups.setdefault(root(key), []).append(key)
-    return [key for members in groups.values() for key in sorted(members, key=lambda key: moment[key], reverse=True)]
+    groups = [[key] for key in order]
+    for pair in same_topic:
+        first, last = sorted(next(place for place, group in enumerate(groups) if key in group) for key in pair)
+        if first < last:
+            groups[first] += groups.pop(last)
+    return [key for group in groups for key in sorted(group, key=lambda key: moment[key], reverse=True)]

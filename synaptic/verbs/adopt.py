@@ -65,7 +65,10 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
         if not folder.is_dir():
             raise JournalError(f"{folder} is not a folder.", hint="Create it first, or name another.")
         fitting, remarks = _fitting(folder)
-        to_add = _name_journal(resolve_home(home), folder, fitting)
+        said = write_setting(resolve_home(home), "journal", str(folder), new="\n".join((*_lines(fitting), "")))
+        if "exclude" in fitting:  # beside what the user leaves out
+            fitting = fitting | {"exclude": list(dict.fromkeys([*said.get("exclude", ()), *fitting["exclude"]]))}
+        to_add = _lines({key: value for key, value in fitting.items() if said.get(key) != value})
         if os.environ.get("SYNAPTIC_JOURNAL"):
             notices.append("SYNAPTIC_JOURNAL is set, and it wins over config.toml.")
     with open_workspace(load_config(home)) as ws:
@@ -136,14 +139,6 @@ def _skipped(folder: Path) -> str:
         found.update(suffix for name in files if (suffix := Path(name).suffix.lower()) in (".txt", ".org"))
     counts = " and ".join(f"{count:,} {suffix}" for suffix, count in sorted(found.items()))
     return f"Only Markdown is read; skipped files: {counts}." if counts else ""
-
-
-def _name_journal(home: Path, folder: Path, fitting: dict[str, Any]) -> list[str]:
-    """Writes config.toml. Returns the lines that should be added to one that was there: only its journal is changed."""
-    said = write_setting(home, "journal", str(folder), new="\n".join((*_lines(fitting), "")))
-    if "exclude" in fitting:  # beside what the user leaves out
-        fitting = fitting | {"exclude": list(dict.fromkeys([*said.get("exclude", ()), *fitting["exclude"]]))}
-    return _lines({key: value for key, value in fitting.items() if said.get(key) != value})
 
 
 def _lines(values: dict[str, Any]) -> list[str]:

@@ -191,8 +191,12 @@ class _Altered(Journal):
         A hash of ids and words draws them: the same journal gives the same questions, and a new entry changes few.
         """
         entries, asked, blocks = self.all(), dict[At, _Question](), dict[At, _Page]()
-        drawn = {question: _drawn(entries[question.about].id, question) for question in _questions(entries)}
-        for question in sorted(drawn, key=lambda question: drawn[question]):
+
+        def drawn(question: _Question) -> tuple[bytes, ...]:  # entries, then their kinds, then their wordings
+            words = (f"{entries[question.about].id}{part}" for part in ("", question.kind, question.text))
+            return tuple(blake2b(word.encode(), digest_size=8).digest() for word in words)
+
+        for question in sorted(_questions(entries), key=drawn):
             if len(asked) == limit:
                 break
             about, tried = question.about, dict(blocks)
@@ -286,11 +290,6 @@ def _named(entry: Entry, at: At, files: Mapping[str, At]) -> Iterator[tuple[str,
 def _key(text: str) -> str:
     """Two texts with the same key name the same thing."""
     return " ".join(word for _, word in words(text))
-
-
-def _drawn(id: str, question: _Question) -> tuple[bytes, ...]:
-    """The order in which questions are drawn: entries, then their kinds, then their wordings."""
-    return tuple(blake2b(f"{id}{part}".encode(), digest_size=8).digest() for part in ("", question.kind, question.text))
 
 
 def _scores(

@@ -51,7 +51,19 @@ def marked(ws: Workspace, entries: Mapping[int, Entry], here: Checkout | None = 
     expired, with files that differ or are gone."""
     here = here or working_checkout()
     own, today = asking_project(ws.config, here), ws.clock().date().isoformat()
-    return {rowid: _marked(entry, here, own, today) for rowid, entry in entries.items()}
+    found = dict(entries)
+    for rowid, entry in entries.items():
+        mine = here if here and of_project(entry.project, here) else None
+        said = [f"project {entry.project}"] if entry.project and project_key(entry.project) != own else []
+        if mine and entry.branch and (fate := fate_of(entry.branch, mine)) != "merged":
+            said.append(f"branch {entry.branch}{' gone' if fate == 'gone' else ''}")
+        if has_expired(entry.expires, today):
+            said.append(f"expired {entry.expires}")
+        known = entry.fingerprints if mine else ()
+        changed = tuple(path for path, was in known if mine and _fingerprint(mine.root, path) not in (was, None))
+        if said or changed:
+            found[rowid] = replace(entry, marks=tuple(said), changed_files=changed)
+    return found
 
 
 def has_expired(expires: str | None, today: str) -> bool:
@@ -59,25 +71,9 @@ def has_expired(expires: str | None, today: str) -> bool:
     return expires is not None and expires < today
 
 
-def _marked(entry: Entry, here: Checkout | None, own: str | None, today: str) -> Entry:
-    if here is None or not of_project(entry.project, here):
-        here = None
-    said = [f"project {entry.project}"] if entry.project and project_key(entry.project) != own else []
-    if here and entry.branch and (fate := fate_of(entry.branch, here)) != "merged":
-        said.append(f"branch {entry.branch}{' gone' if fate == 'gone' else ''}")
-    if has_expired(entry.expires, today):
-        said.append(f"expired {entry.expires}")
-    changed = _changed(entry, here.root) if here else ()
-    return replace(entry, marks=tuple(said), changed_files=changed) if said or changed else entry
-
-
 def of_project(project: str | None, here: Checkout) -> bool:
     """Whether a project, as typed or as a key, is that of this checkout."""
     return project_key(project or "") == project_key(here.project)
-
-
-def _changed(entry: Entry, root: Path) -> tuple[str, ...]:
-    return tuple(path for path, known in entry.fingerprints if _fingerprint(root, path) not in (known, None))
 
 
 def _doubtful(root: Path, path: str) -> bool:

@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synaptic.language.normalize.pronouns import resolve_pronouns
-from synaptic.language.normalize.rewrite import normalize
+from synaptic.language.normalize.rewrite import anchor_times, normalize
 from synaptic.language.normalize.shown import MAX_LENGTH, Change
-from synaptic.language.normalize.times import anchor_times
 
 DATA = Path(__file__).parents[1] / "data"
 ON = date(2026, 11, 21)  # a Saturday

@@ -7,23 +7,63 @@ The rules read English; of any other text they say `factual`, `general`, `low`, 
 | `asked`    | time, type, tags: for every search too                                  |
 | `plan`     | what is searched: for every search too                                  |
 | `names`    | what is named                                                           |
-| `decide`   | type, complexity and intent                                             |
+
+Features and the rows of types stand in `data/words/questions.toml`. To change a decision, change a row; to change what
+a row notices, change its features.
 """
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 
-from ..lexicon import STOP_WORDS
+from ..lexicon import STOP_WORDS, compiled
 from ..words import words
 from .asked import QUESTIONS, Asked, Known
-from .decide import Question, decide
 from .names import entities_of
 from .plan import Plan
 from .shapes import Analysis, EntityMention, Keyword, Target
 
 MAX_ENTITIES = 24
 MAX_KEYWORDS = 64
+
+QUESTION_TYPES = QUESTIONS.rows("types", "type", "features")
+"""A type, and the features of which one must show. The first row that fits decides."""
+
+DESCRIPTIONS, HAPPENED = QUESTIONS.ordered("descriptions"), ("what_did",)
+INFO_TYPES, INFO_OF_TYPE = QUESTIONS.table("info_types"), QUESTIONS.table("info_of_type")
+
+_OPENING = r"^\w+ ?"
+_OPENING_WITH_WHEN = r"^(?:.{0,30}?\bwhen\b|\w+) ?"
+
+
+class Question:
+    """One line of text, its entities, and whether it names a range of time.
+
+    Its features are named patterns. They see the line in lower case, without the words that only ask to be told; those
+    of the section `written` see it as it was written.
+    """
+
+    def __init__(self, written: str, entities: tuple[EntityMention, ...], *, has_range: bool) -> None:
+        plain = compiled(QUESTIONS.pattern("asking_to_be_told"), re.IGNORECASE).sub("", written, count=1) or written
+        self.written = compiled(QUESTIONS.pattern("short_is"), re.IGNORECASE).sub(r"\1 is", plain)
+        self.line = self.written.lower()
+        self.entities, self.has_range = entities, has_range
+        self._features, self._written = QUESTIONS.patterns("features"), QUESTIONS.patterns("written")
+
+    def find(self, feature: str, start: int = 0) -> re.Match[str] | None:
+        """Where the feature shows first from that character on."""
+        if feature in self._written:
+            return compiled(self._written[feature]).search(self.written, start)
+        return compiled(self._features[feature]).search(self.line, start)
+
+    def shows(self, *features: str, start: int = 0) -> bool:
+        """Whether any of the features shows from that character on."""
+        return any(self.find(feature, start) for feature in features)
+
+    def count(self, feature: str, start: int = 0) -> int:
+        """How often the feature shows from that character on."""
+        return sum(1 for _ in compiled(self._features[feature]).finditer(self.line, start))
 
 
 def analyze(query: str, *, asked: Asked, plan: Plan, known: Known) -> Analysis:
@@ -37,16 +77,96 @@ def analyze(query: str, *, asked: Asked, plan: Plan, known: Known) -> Analysis:
     """
     entities = tuple(islice(dict.fromkeys(entities_of(asked.read, known)), MAX_ENTITIES))
     question = Question(asked.read, entities, has_range=asked.time_range is not None)
-    decision = decide(question)
+    question_type, confidence = _question_type(question)
+    complexity = _complexity(question, question_type)  # later decisions look at earlier ones
+    intent = _intent(question, question_type, complexity)
+    info_types = [value for feature, value in INFO_TYPES.items() if question.shows(feature)]
+    info_types += [value for value, kind in INFO_OF_TYPE.items() if kind == question_type]
     return Analysis(
         query=query,
         asked=asked,
-        target=_target(question, decision.intent),
+        intent=intent,
+        target=_target(question, intent),
         entities=entities,
+        question_type=question_type,
+        complexity=complexity,
+        confidence=confidence,
+        info_types=tuple(dict.fromkeys(info_types)) or ("fact",),
         keywords=_keywords(asked.text, entities),
         plan=plan,
-        **decision._asdict(),
     )
+
+
+def _question_type(question: Question) -> tuple[str, float]:
+    """(type, confidence): the surer, the fewer other types fit too, and least where nothing is asked."""
+    fitting = list(dict.fromkeys(value for value, features in QUESTION_TYPES if _fits(question, features)))
+    if fitting:
+        return fitting[0], round(max(0.5, 0.95 - 0.15 * (len(fitting) - 1)), 2)
+    if not question.line:
+        return "factual", 0.0
+    return "factual", 0.7 if question.shows("asks") else 0.4
+
+
+def _fits(question: Question, features: tuple[str, ...]) -> bool:
+    if features == HAPPENED:
+        return question.shows(*features) and (question.has_range or question.shows("in_time"))
+    if features != DESCRIPTIONS:
+        return question.shows(*features)
+    itself = question.find("itself")
+    return question.shows(*features, start=itself.end() if itself else 0)
+
+
+def _complexity(question: Question, question_type: str) -> str:
+    """low: one fact; medium: a condition, a time, two sides, a how or why; high: several clauses or hops."""
+    opening = compiled(_OPENING_WITH_WHEN if question_type == "temporal" else _OPENING).match(question.line)
+    rest = opening.end() if opening else 0
+    clauses = question.count("second_clause")
+    conditions = question.count("condition", rest) + (question.has_range and question_type != "temporal")
+    match question_type:
+        case "multi-hop":  # a short description without a verb of asking: "job of the friend who lent us the tent"
+            return "medium" if not question.shows("asks") and question.line.count(" ") < 10 else "high"
+        case "comparative":
+            many = clauses or question.has_range or conditions > 1 or question.shows("three_things")
+            return "high" if many else "medium"
+        case "conceptual":
+            return "high" if clauses > 1 or (clauses and (conditions or question.shows("long"))) else "medium"
+        case "aggregation":
+            if clauses or conditions > 1 or question.shows("restriction"):
+                return "high"
+            return "low" if question.shows("one_clause") and not (conditions or question.shows("summary")) else "medium"
+        case "temporal":
+            if question.shows("asks_order", "time_between") and question.shows("from_to", "restriction"):
+                return "high"
+            conditions += question.shows("orders") + _fits(question, HAPPENED)
+    conditions += question.shows("long")
+    return "high" if clauses > 1 else "medium" if clauses or conditions else "low"
+
+
+def _intent(question: Question, question_type: str, complexity: str) -> str:
+    """What is sought: a time, what binds two things, all about one, a property of one, or none of these."""
+    if question_type == "temporal" or question.shows("opens_with_when"):
+        return "temporal"
+    if question_type == "comparative":
+        return "attribute" if question.shows("measured") else "general"
+    if question.shows("binds"):
+        return "relation"
+    if question_type == "conceptual":
+        return "general"
+    if question_type == "aggregation":
+        return _intent_of_many(question, complexity)
+    if question_type == "multi-hop" and question.shows("leads_to"):
+        return "relation"
+    if question.shows("about", "a_thing"):
+        return "entity"
+    is_yes_or_no = question_type == "factual" and question.shows("yes_or_no")
+    return "general" if is_yes_or_no or not question.line else "attribute"
+
+
+def _intent_of_many(question: Question, complexity: str) -> str:
+    if question.shows("counted"):
+        return "attribute"
+    named = any(one.type not in ("tool", "tag", "file") and not one.name.isupper() for one in question.entities)
+    return "entity" if complexity != "high" and (named or question.shows("about")) else "general"
 
 
 def _target(question: Question, intent: str) -> Target:

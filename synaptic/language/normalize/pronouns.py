@@ -53,7 +53,8 @@ def _changes(text: str) -> Iterator[Change]:
         for one in agreeing:
             name = " ".join(text[token.start : tokens[last].end].split())
             named[one] = _fuller(named[one][0], name) if one in named else name, tokens[last]
-        if not agreeing and _is_unknown_name(tokens, at):
+        is_name = _is_capital(tokens, at) and token.lower not in _NO_NAMES
+        if not agreeing and is_name and token.sentence == tokens[at - 1].sentence:  # of something unknown
             named["it"] = "", token
         elif token.lower in NOTES.somebody and not _is_capital(tokens, at + 1):
             stranger = token.sentence
@@ -114,12 +115,6 @@ def _capitals(tokens: list[Token], i: int, most: int) -> int:
 def _is_capital(tokens: list[Token], i: int) -> bool:
     """Whether the token at `i` follows the one before by one blank and is spelled like a name."""
     return i < len(tokens) and tokens[i].joined and tokens[i].is_capital
-
-
-def _is_unknown_name(tokens: list[Token], i: int) -> bool:
-    """Whether a word within a sentence is spelled like the name of something."""
-    is_name = _is_capital(tokens, i) and tokens[i].lower not in _NO_NAMES
-    return is_name and tokens[i].sentence == tokens[i - 1].sentence
 
 
 def _is_rivalled(seen: str, token: Token, before: Token) -> bool:

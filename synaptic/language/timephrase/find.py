@@ -98,7 +98,6 @@ def is_recent(text: str) -> bool:
 
 
 def _find(line: Line) -> tuple[TimeRange, int, int] | None:
-    """The first phrase, with its characters."""
     if not compiled(_TELLING).search(line.kinds):  # most questions name no time
         return None
     for i, kind in enumerate(line.kinds):
@@ -125,15 +124,12 @@ def _phrase(line: Line, i: int) -> tuple[_Bounds, int] | None:
     if read or preposition == "between":
         return read and ((read.first, read.last), read.at)
     read = period(line, j, preposition)
-    if read is None or (preposition in ("in", "on", "at", "over") and _is_of_verb(line, j, read)):
+    if read is None:
         return None
+    if preposition in ("in", "on", "at", "over") and (line.match("t|d[wmsu]", j) or line.kinds[read.at - 1] == "g"):
+        return None  # the preposition belongs to the verb: "logged in yesterday", "signed in 3 days ago"
     at = read.at + (read.first == read.last and line.word(read.at) in TIMES.parts_of_day)
     return _bounds(line, preposition, read), at + 2 if line.possessive(at) else at
-
-
-def _is_of_verb(line: Line, i: int, read: Read) -> bool:
-    """Whether the preposition before i belongs to the verb: "logged in yesterday", "signed in 3 days ago"."""
-    return line.match("t|d[wmsu]", i) is not None or line.kinds[read.at - 1] == "g"
 
 
 def _bounds(line: Line, preposition: str, read: Read) -> _Bounds:

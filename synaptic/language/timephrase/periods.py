@@ -12,18 +12,7 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from ..lexicon import SHORT_DAYS
-from .days import (
-    DAYS_IN,
-    MONTHS_IN,
-    Span,
-    months_from,
-    move,
-    part_of,
-    shift,
-    unit_around,
-    weekday_from,
-    weekday_until,
-)
+from .days import DAYS_IN, MONTHS_IN, Span, months_from, move, part_of, shift, unit_around, weekday_from, weekday_until
 from .line import TIMES, Amount, Line
 
 LAST, THIS, NEXT = -1, 0, 1
@@ -89,7 +78,6 @@ def piece_at(line: Line, i: int) -> Piece | None:
 
 
 def _piece(line: Line, i: int, of: Mapping[str, Any], at: int) -> Piece | None:
-    """The piece of these values."""
     if "i" in of:
         year, month, day = of["i"] // 10_000, of["i"] // 100 % 100, of["i"] % 100
         fits = 1900 <= year <= 2100 and 1 <= month <= 12
