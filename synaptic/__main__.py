@@ -2,6 +2,19 @@
 
 import sys
 
-from .surfaces.cli.main import main
+from .verbs.importing import CAPTURED, capture
 
-sys.exit(main())
+
+def main() -> int:
+    """The exit status. A hook that only notes a session is done before the commands are loaded: its client waits."""
+    match sys.argv[1:]:  # as `setup` registers it
+        case [*home, "hook", "--client", client, event] if event in CAPTURED and home[:-1] in ([], ["--home"]):
+            capture(home[-1] if home else None, client, sys.stdin.buffer.read())
+            return 0
+    from .surfaces.cli.main import main as run
+
+    return run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
