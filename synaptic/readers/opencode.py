@@ -20,7 +20,8 @@ from .record import Skipped
 from .session import Session, dig, text_of
 from .shared import sqlite_copy
 
-_SESSIONS = "SELECT id, directory, title FROM session WHERE parent_id IS NULL AND ? IN ('', id) ORDER BY time_created, id"
+_SESSIONS = """SELECT id, directory, title FROM session WHERE parent_id IS NULL AND ? IN ('', id)
+ORDER BY time_created, id"""
 _PARTS = """SELECT message.id, message.data, part.data, part.time_created FROM message JOIN part
 ON message_id = message.id WHERE message.session_id = ? ORDER BY message.time_created, message.id, part.id"""
 
