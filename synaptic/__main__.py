@@ -2,18 +2,24 @@
 
 import sys
 
-from .verbs.importing import CAPTURED, capture
-
 
 def main() -> int:
     """The exit status. A hook that only notes a session is done before the commands are loaded: its client waits."""
     match sys.argv[1:]:  # as `setup` registers it
-        case ["--home", _, "hook", "--client", client, event] | ["hook", "--client", client, event] if event in CAPTURED:
-            capture(sys.argv[2] if sys.argv[1] == "--home" else None, client, sys.stdin.buffer.read())
-            return 0
+        case ["hook", "--client", client, "pre-compact" | "session-end"]:
+            return _capture(None, client)
+        case ["--home", home, "hook", "--client", client, "pre-compact" | "session-end"]:
+            return _capture(home, client)
     from .surfaces.cli.main import main as run
 
     return run()
+
+
+def _capture(home: str | None, client: str) -> int:
+    from .verbs.importing import capture
+
+    capture(home, client, sys.stdin.buffer.read())
+    return 0
 
 
 if __name__ == "__main__":
