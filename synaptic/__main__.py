@@ -2,6 +2,25 @@
 
 import sys
 
-from .surfaces.cli.main import main
 
-sys.exit(main())
+def main() -> int:
+    """The exit status. A hook that only notes a session is done before the commands are loaded: its client waits."""
+    match sys.argv[1:]:  # as `setup` registers it
+        case ["hook", "--client", client, "pre-compact" | "session-end"]:
+            return _capture(None, client)
+        case ["--home", home, "hook", "--client", client, "pre-compact" | "session-end"]:
+            return _capture(home, client)
+    from .surfaces.cli.main import main as run
+
+    return run()
+
+
+def _capture(home: str | None, client: str) -> int:
+    from .verbs.importing import capture
+
+    capture(home, client, sys.stdin.buffer.read())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

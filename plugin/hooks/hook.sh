@@ -1,9 +1,12 @@
 #!/bin/sh
 # Runs a hook of Synaptic. Whatever goes wrong, the session goes on without it: the exit status is always 0.
-if [ "$1" != session-start ]; then
-    # off unless config.toml says otherwise: then nothing waits for a program that has nothing to say
-    grep -qs "^ *$(echo "$1" | tr - _)" "${SYNAPTIC_HOME:-$HOME/.synaptic}/config.toml" || exit 0
-fi
-# `synaptic setup` may have registered the hooks, too: then these are silent
-grep -qs 'synaptic.* hook .*session-start' "${CLAUDE_CONFIG_DIR:-$HOME/.claude}/settings.json" && exit 0
-sh "$(dirname "$0")/../synaptic.sh" hook "$1" 2>/dev/null || exit 0
+case $1 in
+session-start) setting= ;;
+session-end) setting='capture *= *true' ;;
+*) setting=$(echo "$1" | tr - _) ;;
+esac
+# off unless config.toml says otherwise: then nothing waits for a program that has nothing to say
+[ -z "$setting" ] || grep -qs "^ *$setting" "${SYNAPTIC_HOME:-$HOME/.synaptic}/config.toml" || exit 0
+# `synaptic setup` may have registered this hook, too: then this one is silent
+grep -qs "synaptic.* hook .*$1" "${CLAUDE_CONFIG_DIR:-$HOME/.claude}/settings.json" && exit 0
+sh "$(dirname "$0")/../synaptic.sh" hook --client claude-code "$1" 2>/dev/null || exit 0

@@ -27,6 +27,7 @@ function ask(event, said) {
 export const Synaptic = async ({ directory }) => {
   const told = new Map() // what a session was told of its project
   const inner = new Set() // sessions of subagents, which their parents tell what they need
+  const asked = new Set() // sessions in which somebody asked something, to be noted at the end
   return {
     event: async ({ event }) => {
       const info = event.properties?.info
@@ -41,9 +42,10 @@ export const Synaptic = async ({ directory }) => {
       if (text) system.push(text)
     },
     dispose: async () => {
-      if (EVENTS.includes("session-end")) await ask("session-end", {})
+      if (EVENTS.includes("session-end")) await Promise.all([...asked].map((id) => ask("session-end", { session_id: id })))
     },
     "chat.message": async ({ sessionID }, { message, parts }) => {
+      if (!inner.has(sessionID)) asked.add(sessionID)
       const typed = parts.filter((part) => part.type === "text" && !part.synthetic)
       if (!EVENTS.includes("user-prompt") || inner.has(sessionID) || !typed.length) return
       const prompt = typed.map((part) => part.text).join("\n")

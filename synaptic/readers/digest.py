@@ -53,7 +53,7 @@ class Transcripts:
     usual: str
     below: tuple[str, ...]
     names: tuple[str, ...]
-    sessions_in: Callable[[list[Path], Skipped], Iterator[Session]]
+    sessions_in: Callable[..., Iterator[Session]]
 
     def find(self, home: Path, environ: Mapping[str, str]) -> list[Path]:
         base = Path(environ.get(self.variable) or home / self.usual)
@@ -64,7 +64,9 @@ class Transcripts:
             yield from digest(session)
 
     def sessions(self, path: Path, skipped: Skipped) -> Iterator[Session]:
-        """The sessions of a transcript, or of all below a folder, the oldest first."""
+        """The sessions of a transcript, or of all below a folder, the oldest first; or DATABASE/ID alone."""
+        if path.parent.match("opencode*.db") and path.parent.is_file():
+            return self.sessions_in([path.parent], skipped, path.name)
         places = path.rglob("*") if path.is_dir() else (path,)
         files = [file for file in places if any(map(file.match, self.names)) and file.is_file()]
         if not files:

@@ -4,6 +4,7 @@
 `{"role", "summary": true where it is a compaction}`, and `part.data` is `{"type": "text", "text", "synthetic": true
 where a program wrote it}` or `{"type": "tool", "callID", "tool", "state": {"status", "input", "output", "error",
 "metadata": {"exit"}}}`. Times are milliseconds since 1970. The line of an event is the number of its message.
+One session alone is read as `opencode.db/ID`.
 """
 
 from __future__ import annotations
@@ -19,15 +20,16 @@ from .record import Skipped
 from .session import Session, dig, text_of
 from .shared import sqlite_copy
 
-_SESSIONS = "SELECT id, directory, title FROM session WHERE parent_id IS NULL ORDER BY time_created, id"
+_SESSIONS = """SELECT id, directory, title FROM session WHERE parent_id IS NULL AND ? IN ('', id)
+ORDER BY time_created, id"""
 _PARTS = """SELECT message.id, message.data, part.data, part.time_created FROM message JOIN part
 ON message_id = message.id WHERE message.session_id = ? ORDER BY message.time_created, message.id, part.id"""
 
 
-def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
+def _sessions(files: list[Path], skipped: Skipped, one: str = "") -> Iterator[Session]:
     for file in files:
         with sqlite_copy(file) as db:
-            for key, folder, title in map(tuple, db.execute(_SESSIONS)):
+            for key, folder, title in map(tuple, db.execute(_SESSIONS, (one,))):
                 title = "" if text_of(title).startswith("New session - ") else text_of(title)
                 session = Session(key, "OpenCode", text_of(folder), title)
                 _follow(session, db, skipped)

@@ -121,7 +121,7 @@ def _root(folder: str) -> str:
 
 def events(source: str, place: Path, key: str, lines: tuple[int, int]) -> list[Event]:
     """The events of a session from line to line; [] if its transcript is gone. `place` is what the reader found."""
-    for file in place.rglob(f"*{key[:8]}*.*") if place.is_dir() else [place]:
+    for file in place.rglob(f"*{key[:8]}*.*") if place.is_dir() else [place / key]:
         with suppress(InvalidArgument):  # another file that is called after it
             for session in cast(Any, reader_of(source)).sessions(file, lambda where, why: None):
                 if session.key == key:

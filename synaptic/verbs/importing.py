@@ -201,7 +201,7 @@ def _records(
 ) -> Iterator[Record]:
     number = 0
     for place in places:
-        if not place.exists():
+        if not (place.exists() or (source in SESSIONS and place.parent.is_file())):  # a session of a database
             raise InvalidArgument(f"{place} does not exist.", hint="Give a file or a folder that does.")
         try:
             for record in reader_of(source).read(place, lambda where, why: skipped.append((where, why))):
@@ -256,11 +256,12 @@ def capture(home: str | None, client: str, said: bytes) -> None:
     """Notes the session that a hook was told of, for `catch_up`; a home that is not there is not made.
 
     A client ends all of its hooks after 1.5 s, so nothing is read here. A session has one note, however often its hooks
-    run. OpenCode names none: all of its sessions are in one database.
+    run. OpenCode, which has one database, tells no path: its sessions are noted by their ids.
     """
     state = resolve_home(home) / ".state"
-    with suppress(OSError, ValueError, TypeError, AttributeError, SynapticError):
-        noted = json.dumps({"client": client, "path": str(json.loads(said).get("transcript_path") or "")}).encode()
+    with suppress(OSError, ValueError, TypeError, LookupError, AttributeError, SynapticError):
+        told = json.loads(said)
+        noted = json.dumps({"client": client, "path": told.get("transcript_path") or told["session_id"]}).encode()
         if state.is_dir():
             make_dirs(state / "capture", private=True)
             overwrite(state / "capture" / blake2b(noted, digest_size=8).hexdigest(), noted, sync=False)
@@ -271,8 +272,9 @@ def catch_up(ws: Workspace) -> None:
     for noted in sorted((ws.config.state / "capture").glob("[!.]*")):
         try:
             said = json.loads(noted.read_bytes())
-            place = Path(said["path"]) if said["path"] else None
-            run(ws, plan(ws, said["client"], place), name=f"captured-{noted.name}")  # also one that was killed
+            for place in places_of("opencode") if said["client"] == "opencode" else [Path("/")]:
+                planned = plan(ws, said["client"], place / said["path"])
+                run(ws, planned, name=f"captured-{noted.name}")  # also one that was killed
         except Busy:
             return
         except (OSError, ValueError, KeyError, TypeError, SynapticError):

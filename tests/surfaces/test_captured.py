@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -94,7 +96,37 @@ def test_a_session_that_ends_is_noted_and_its_digest_grows(home: Home, transcrip
     assert home.ask("find", "--sessions")["total"] == 0
 
 
-@pytest.mark.parametrize("said", ["", "[]", '{"transcript_path": 3}', '{"transcript_path": "/nowhere/x.jsonl"}', "{"])
+def test_opencode_leaves_the_session_that_ended_and_no_other(home: Home, tmp_path: Path) -> None:
+    home.ask("init")
+    with zipfile.ZipFile(DATA / "sessions.zip") as packed:
+        packed.extractall(tmp_path, [name for name in packed.namelist() if "opencode" in name])
+    for said in ({}, {"transcript_path": None}, {"session_id": "ses_unknown"}):
+        assert home.run("hook", "--client", "opencode", "session-end", stdin=json.dumps(said)).text == ""
+    assert home.ask("find", "--sessions")["total"] == 0
+    flaky = TRUTHS["ledger-flaky"]
+    home.run("hook", "--client", "opencode", "session-end", stdin=json.dumps({"session_id": flaky["session"]}))
+    (entry,) = home.ask("find", "--sessions")["entries"]
+    assert flaky["asked"][0][:40] in entry["content"]
+    (told,) = home.ask("get", entry["id"], "--source")["entries"]
+    assert flaky["asked"][0] in told["content"]
+
+
+def test_a_session_is_noted_before_the_commands_are_loaded(home: Home) -> None:
+    home.ask("init")
+    code = "import sys; from synaptic.__main__ import main; print(main(), 'typer' in sys.modules)"
+    for words in (["--home", str(home.path)], []):
+        line = [sys.executable, "-c", code, *words, "hook", "--client", "codex", "session-end"]
+        said = b'{"transcript_path": "/nowhere"}'
+        done = subprocess.run(line, env=home.environment(), input=said, capture_output=True, check=False)
+        assert (done.stdout, done.stderr) == (b"0 False\n", b"")
+        (note,) = (home.state / "capture").iterdir()
+        assert json.loads(note.read_bytes()) == {"client": "codex", "path": "/nowhere"}
+        note.unlink()
+
+
+@pytest.mark.parametrize(
+    "said", ["", "[]", "{}", '{"transcript_path": 3}', '{"transcript_path": "/nowhere/x.jsonl"}', "{"]
+)
 def test_a_hook_that_is_told_nonsense_says_nothing(home: Home, said: str) -> None:
     home.ask("init")
     assert home.run("hook", "session-end", stdin=said).text == ""

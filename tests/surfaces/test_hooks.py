@@ -714,18 +714,21 @@ def test_the_plugins_hooks_answer_and_fail_open(at: ForkedHome, web: Path, tmp_p
         note.write_text(f"{'/gone/synaptic' if by == 'stale note' else SYNAPTIC} --home '{at.path}'")
     path = f"{Path(SYNAPTIC).parent}:/usr/bin:/bin" if by in ("PATH", "stale note") else "/usr/bin:/bin"
     events = json.loads((PLUGIN / "hooks" / "hooks.json").read_text())["hooks"]
-    assert set(events) == {"SessionStart", "UserPromptSubmit", "Stop"}
+    assert set(events) == {"SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"}
+    (at.path / "config.toml").write_text("capture = true\n")
     for name, [group] in events.items():
         [hook] = group["hooks"]
         done = subprocess.run(
             ["sh", "-c", hook["command"]],
-            input=json.dumps({"cwd": str(web), "hook_event_name": name, "prompt": "where do sessions live"}),
+            input=json.dumps({"cwd": str(web), "prompt": "where do sessions live", "transcript_path": f"/{name}"}),
             env=at.environment(CLAUDE_PLUGIN_ROOT=str(PLUGIN), PATH=path, XDG_STATE_HOME=str(tmp_path / "state")),
             capture_output=True,
             text=True,
         )
         assert done.returncode == 0 and done.stderr == ""
         assert ("Sessions live in Redis" in done.stdout) == (name == "SessionStart" and by != "nothing")
+    noted = [json.loads(note.read_bytes())["path"] for note in (at.state / "capture").glob("*")]
+    assert noted == ([] if by == "nothing" else ["/SessionEnd"])
 
 
 def test_the_registrys_entry_is_that_of_the_package() -> None:
