@@ -64,6 +64,7 @@ def _sentences(text: str) -> Iterator[tuple[str, str]]:
         if opening := re.match(WORDS.pattern("opening"), masked[start:end], re.I):
             start += opening.end()
         one, seen = (re.sub(r"[ \t\n]+", " ", part[start:end]).strip(" ") for part in (text, masked))
+        one = re.sub(r" ?,(?: ?,)+", ",", one)  # between two commas something private stood
         if SHORTEST <= len(one) <= LONGEST and re.search(WORDS.pattern("hint"), seen, re.I):
             yield one[0].upper() + one[1:], re.sub(f"{CODE}+", CODE, seen)
         start = end

@@ -409,6 +409,9 @@ def _entry(
     ws: Workspace, screen: Screen, source: str, record: Record, here: Checkout | None, project: str | None
 ) -> Entry:
     """The entry of a record, screened; of this project if it is of none. Raises Refused, InvalidArgument."""
+    own = (record.by or "").replace(".", "-")
+    if own in READERS and own != source:
+        raise InvalidArgument(f"`synaptic import {own}` takes it.")
     at = moment_of(record.at, ws.clock())
     folder = Path(record.folder or Path.home())
     project = record.project or (here.project if here else folder.name * (folder != Path.home())) or project

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -70,8 +71,9 @@ def answer(ws: Workspace, said: str, key: str, *, text: str = "", by_person: boo
     if one is None:
         raise InvalidArgument(f"Nothing waits under {key!r}.", hint="`synaptic inbox` lists what waits.")
     if said != "refuse":
+        said_of_it = re.sub(rf"^{one['type']}[:—–-]\s*", "", one["text"], flags=re.IGNORECASE)
         receipt = save(
-            ws, text or one["text"], type=one["type"], at=datetime.fromisoformat(one["at"]), by=one["client"],
+            ws, text or said_of_it[:1].upper() + said_of_it[1:], type=one["type"], at=datetime.fromisoformat(one["at"]), by=one["client"],
             project=one["project"] or "", parent=one["digest"], via="import:inbox",
         )  # fmt: skip
     overwrite(ws.journal.inbox / "answered", json.dumps([*_read(ws, "answered"), key]).encode())
