@@ -71,10 +71,11 @@ def answer(ws: Workspace, said: str, key: str, *, text: str = "", by_person: boo
     if one is None:
         raise InvalidArgument(f"Nothing waits under {key!r}.", hint="`synaptic inbox` lists what waits.")
     if said != "refuse":
-        said_of_it = re.sub(rf"^{one['type']}[:—–-]\s*", "", one["text"], flags=re.IGNORECASE)
+        label = re.compile(rf"{one['type']}[:—–-]\s*", re.IGNORECASE).match(one["text"])
+        own = one["text"][label.end() :] if label else one["text"]
         receipt = save(
-            ws, text or said_of_it[:1].upper() + said_of_it[1:], type=one["type"], at=datetime.fromisoformat(one["at"]), by=one["client"],
-            project=one["project"] or "", parent=one["digest"], via="import:inbox",
+            ws, text or own[:1].upper() + own[1:], type=one["type"], at=datetime.fromisoformat(one["at"]),
+            by=one["client"], project=one["project"] or "", parent=one["digest"], via="import:inbox",
         )  # fmt: skip
     overwrite(ws.journal.inbox / "answered", json.dumps([*_read(ws, "answered"), key]).encode())
     for path in ws.journal.inbox.glob("[0-9]*"):
