@@ -234,10 +234,10 @@ def _compared(ws: Workspace, coming: Mapping[str, Coming]) -> Iterator[tuple[str
 
 def run(ws: Workspace, planned: Plan, progress: Progress | None = None, *, name: str = "") -> Done:
     """Writes what was planned, each day file once. A run that is killed is finished by `resume`."""
-    if not name:
-        name = f"{planned.source}-{ws.clock():%Y%m%d-%H%M%S}"
-        while name in ws.journal.runs.names():
-            name += "a"
+    name = name or f"{planned.source}-{ws.clock():%Y%m%d-%H%M%S}"
+    done = {run.name for run in ws.journal.runs.all() if not run.open}
+    while name in done:
+        name += "a"
     for _, entry, record in (*planned.new, *planned.grown):
         for picture, read in record.pictures:
             ws.journal.put_file(f"attachments/{picture}", read)

@@ -188,7 +188,7 @@ def _forget(ws: Workspace, as_json: bool, yes: bool, session: str = "") -> None:
         raise InvalidArgument("forget needs a session.", hint="--session ID; `synaptic search --sessions` lists ids.")
     if agreed("forget", f"Forget the session {session} for good?", yes=yes):
         done = forget(ws, session)
-        text = f"Forgot the session: {done.entries} entries and all copies.{kept_text(done)}"
+        text = f"Forgot the session. Its digests, removed with all copies: {done.entries}.{kept_text(done)}"
         answer(as_json, {"success": True} | wire.as_json(done), clean(text))
 
 
