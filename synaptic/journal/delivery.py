@@ -31,7 +31,7 @@ _SURELY_FRESH_S = 60.0
 _README = """\
 These files belong to Synaptic; your notes are in the journal.
 You may delete index* (only access counts and figures are lost), models/ and done/. trash.md holds replaced texts.
-Keep spool/, saves on their way into the journal, and imports/, inbox/, forgotten: what you removed is not imported again.
+Keep spool/, saves on their way into the journal, and imports/, inbox/, forgotten: by them nothing comes twice.
 """
 
 
