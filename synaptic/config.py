@@ -235,10 +235,7 @@ _RULES: dict[str, Rule] = {
     "model": _text(f'"{DEFAULT_MODEL}", a model that fastembed lists, or the whole path of a folder with one'),
     "threads": _from_to(1, 64, kind=int),
     "project": _text("a project name"),
-    "exclude_projects": (
-        lambda v: isinstance(v, list) and all(isinstance(name, str) for name in v),
-        'a list of project names, like ["taxes"]',
-    ),
+    "exclude_projects": _texts('a list of project names, like ["taxes"]'),
     "secrets": (lambda v: v in ("redact", "refuse", "allow"), '"redact", "refuse" or "allow"'),
     "search.k": (lambda v: _number(v) and v > 0, "a number above 0"),
     "search.weights": (_weights, "{ lexical = 1.0, semantic = 1.0 }, none negative, not both 0"),

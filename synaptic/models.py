@@ -32,6 +32,8 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 
 SESSIONS = ("claude-code", "codex", "gemini", "opencode")
 """The sources of imports that hold agents' sessions."""
+CAPTURED = ("pre-compact", "session-end")
+"""Hooks that are told of a session to be captured."""
 OF_SESSIONS = tuple(f"import:{source}" for source in SESSIONS)
 """What `via` says of the digest of a session."""
 

@@ -35,7 +35,6 @@ from ..notes.privacy import without_private
 from ..notes.reading import BASE32, id_date
 from ..notes.screening import Screen
 from ..readers.record import READERS, Record, reader_of
-from ..readers.shared import named_in
 from ..workspace.changes import fingerprints
 from ..workspace.checkout import Checkout, checkout_around
 from ..workspace.embed import Progress
@@ -46,8 +45,6 @@ from . import inbox
 from .adopt import write_setting
 from .writing import clean_entry, delete, moment_of
 
-CAPTURED = ("pre-compact", "session-end")
-"""Hooks that are told of a session to be captured."""
 SETTLED_S = 60
 """A file that changed later than this after its session is another than the session left."""
 UNKNOWN = "0" * FINGERPRINT_DIGITS
@@ -117,6 +114,8 @@ def look_around(progress: Progress | None = None) -> Iterator[dict[str, Any]]:
 
 def vaults() -> list[Path]:
     """The vaults that Obsidian knows on this machine."""
+    from ..readers.shared import named_in  # a hook that notes a session does without
+
     config = user_config_path("obsidian", appauthor=False, roaming=True) / "obsidian.json"
     return [vault for vault in named_in(config, "vaults", "path", Path.home()) if vault.is_dir()]
 

@@ -31,6 +31,7 @@ from .replies import (
     answer_place,
     answer_receipt,
     answer_search,
+    check_can_ask,
     listed_id,
     screen_of,
     when_empty,
@@ -208,8 +209,7 @@ def delete(home: str | None, as_json: bool, id: str, yes: bool, purge: bool) -> 
 
     Example: synaptic delete 7k3m9q2x --yes
     """
-    if not yes and not terminal.is_terminal(sys.stdin, sys.stderr):
-        raise InvalidArgument("delete asks first, and here is no terminal to ask on.", hint="Add --yes.")
+    check_can_ask("delete", yes=yes)
     with open_home(home) as ws:
         if not yes:
             listing = browse.get(ws, [id])

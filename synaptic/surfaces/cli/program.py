@@ -72,8 +72,8 @@ def command(name: str, *flags: inspect.Parameter, opens: bool = True) -> Callabl
             if not opens:
                 return run(ctx.obj, **given)
             with open_home(ctx.obj) as ws:
-                if (ws.config.state / "capture").is_dir():
-                    from ...verbs.importing import catch_up  # only where sessions are captured
+                if any((ws.config.state / "capture").glob("[!.]*")):
+                    from ...verbs.importing import catch_up  # only where a session waits
 
                     catch_up(ws)
                 return run(ws, **given)

@@ -46,10 +46,15 @@ def answer(as_json: bool, data: wire.Json, text: str, notices: Sequence[str] = (
     return None
 
 
-def agreed(command: str, question: str, *, yes: bool) -> bool:
-    """Whether a person agrees, or has said `yes` before. Raises InvalidArgument where there is nobody to ask."""
+def check_can_ask(command: str, *, yes: bool) -> None:
+    """Raises InvalidArgument where nobody said `yes` before and there is nobody to ask."""
     if not yes and not terminal.is_terminal(sys.stdin, sys.stderr):
         raise InvalidArgument(f"{command} asks first, and here is no terminal to ask on.", hint="Add --yes.")
+
+
+def agreed(command: str, question: str, *, yes: bool) -> bool:
+    """Whether a person agrees, or has said `yes` before. Raises as `check_can_ask` does."""
+    check_can_ask(command, yes=yes)
     return yes or typer.confirm(question, default=False, err=True)
 
 

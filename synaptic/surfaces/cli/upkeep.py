@@ -14,6 +14,7 @@ import typer
 from ...config import load_config
 from ...errors import InvalidArgument, JournalError, SynapticError, check_range
 from ...language.query import MAX_LIMIT
+from ...models import CAPTURED
 from ...verbs import browse, doctor, gitdriver, inbox, review, writing
 from ...workspace.embed import DEFAULT_RATE, language_notice
 from ...workspace.sync import in_step, rebuild
@@ -24,7 +25,7 @@ from ..present import clean, matter_text, outline, proposal_text
 from . import editor, terminal
 from . import flags as f
 from .program import app, command, open_home
-from .replies import agreed, answer, answer_receipt, screen_of, when_empty
+from .replies import agreed, answer, answer_receipt, check_can_ask, screen_of, when_empty
 from .terminal import emit
 
 
@@ -232,8 +233,7 @@ def _model(ws: Workspace, as_json: bool, yes: bool, words: Sequence[str] = ()) -
         return answer(as_json, {"models": wire.as_json(found)}, terminal.models_text(found))
     if len(words) != 2 or words[0] != "use":
         raise InvalidArgument(f"model {' '.join(words)} is unknown.", valid=("model", "model use NAME|FOLDER"))
-    if not yes and not terminal.is_terminal(sys.stdin, sys.stderr):
-        raise InvalidArgument("model use asks first, and here is no terminal to ask on.", hint="Add --yes.")
+    check_can_ask("model use", yes=yes)
 
     def agree(tried: models.Switch) -> bool:
         terminal.say(terminal.comparison_text(tried))
@@ -315,9 +315,9 @@ def hook(home: str | None, event: str, client: str = "claude-code") -> int:
 
     Example: synaptic hook session-start
     """
-    from ...verbs.importing import CAPTURED, capture
-
     if event in CAPTURED:
+        from ...verbs.importing import capture  # the other hooks need nothing of it
+
         capture(home, client, sys.stdin.buffer.read())
         return 0
     from ..hooks import hooks
