@@ -175,10 +175,11 @@ class Journal:
                 return
             id, text = next(iter(left.items()))
             head = data or f"# {self._h1(path, self._copied(id, path, text))}\n".encode()
-            woven = self._woven(path, head, left)
+            here = self.parse(path, head).entries
+            woven = self._woven(path, head, here, left)
             now = self.parse(path, woven).entries
             others = [entry for entry in now if entry.id not in left]
-            if others != list(self.parse(path, head).entries) or len(now) != len(others) + len(left):
+            if others != list(here) or len(now) != len(others) + len(left):
                 hint = "Look for a fence or a <private> that nothing closes, mend it, and import again."
                 raise JournalError(f"{self.place(path)} cannot take entries between its own.", hint=hint)
             if status is None and self._delivery.create(path, woven):
@@ -187,10 +188,10 @@ class Journal:
                 return
         raise Changed(f"{path} changed while entries were put into it.", hint="Import again; nothing is doubled.")
 
-    def _woven(self, path: str, data: bytes, texts: Mapping[str, bytes]) -> bytes:
-        """The file with each text of an entry before the first entry below that is later."""
+    def _woven(self, path: str, data: bytes, entries: Iterable[Entry], texts: Mapping[str, bytes]) -> bytes:
+        """The file of these entries with each text of a new one before the first entry below that is later."""
         blocks = self.parse(path, b"\n".join(texts.values())).entries
-        here = [entry for entry in self.parse(path, data).entries if not entry.whole_file]
+        here = [entry for entry in entries if not entry.whole_file]
         out, at = b"", 0
         for new in sorted((entry for entry in blocks if entry.id in texts), key=lambda entry: entry.at):
             start = next((e.there.start for e in here if e.at > new.at and e.there.start >= at), len(data))
@@ -625,7 +626,8 @@ class Journal:
         """Whether the block stands before the first later entry of its file now. Without one it is to be appended."""
         with contextlib.suppress(NotFound):
             data, status = folder.read(self.roots, record.path)
-            after = self._woven(record.path, data, {record.id: record.block})
+            here = self.parse(record.path, data).entries
+            after = self._woven(record.path, data, here, {record.id: record.block})
             if not after.startswith(data):
                 return self._delivery.replace(record.path, data, status, after)
         return False
