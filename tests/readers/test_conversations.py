@@ -7,10 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
-from exported import DATA, WRONG, check_zips, read
-
-from synaptic.errors import InvalidArgument
+from exported import DATA, check_zips, read
 
 
 def test_a_conversation_is_what_a_person_saw(tmp_path: Path) -> None:
@@ -58,13 +55,3 @@ def test_strange_records_are_skipped_and_the_rest_is_taken(tmp_path: Path) -> No
     (tmp_path / "conversations.json").write_text(json.dumps(talks))
     found, skipped = read("claude-ai", tmp_path)
     assert len(found) == 1 and len(skipped) >= 5
-
-
-@pytest.mark.parametrize("said", WRONG)
-@pytest.mark.parametrize("source", ["chatgpt", "claude-ai"])
-def test_a_wrong_file_is_refused_with_the_next_step(source: str, said: bytes, tmp_path: Path) -> None:
-    for name in ("conversations.json", "a.zip", "journal.txt"):
-        (file := tmp_path / name).write_bytes(said)
-        with pytest.raises(InvalidArgument) as refused:
-            read(source, file)
-        assert str(file) in str(refused.value) and refused.value.hint

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from exported import DATA, WRONG, check_zips, read
+from exported import DATA, check_zips, read
 
 from synaptic.errors import InvalidArgument
 from synaptic.readers.record import reader_of
@@ -68,16 +68,6 @@ def test_day_one_keeps_place_time_and_pictures(tmp_path: Path) -> None:
     alone, _ = read("day-one", DATA / "day-one" / "Journal.json")
     assert "attachments" not in alone[kyoto.key].text and not alone[kyoto.key].pictures
     check_zips("day-one", DATA / "day-one", tmp_path)
-
-
-@pytest.mark.parametrize("said", WRONG)
-@pytest.mark.parametrize("source", ["jrnl", "day-one"])
-def test_a_wrong_file_is_refused_with_the_next_step(source: str, said: bytes, tmp_path: Path) -> None:
-    for name in ("conversations.json", "a.zip", "journal.txt"):
-        (file := tmp_path / name).write_bytes(said)
-        with pytest.raises(InvalidArgument) as refused:
-            read(source, file)
-        assert str(file) in str(refused.value) and refused.value.hint
 
 
 def test_a_zip_that_would_fill_the_disk_is_refused(tmp_path: Path) -> None:

@@ -6,10 +6,7 @@ import zipfile
 from datetime import datetime
 from pathlib import Path
 
-import pytest
-from exported import DATA, WRONG, check_zips, read
-
-from synaptic.errors import InvalidArgument
+from exported import DATA, check_zips, read
 
 
 def test_pages_keep_links_tasks_and_pictures(tmp_path: Path) -> None:
@@ -43,13 +40,3 @@ def test_a_hostile_zip_reaches_nothing_outside(tmp_path: Path) -> None:
     (folder / "a.md").write_text("# A\n\n![](linked.png)")
     (folder / "linked.png").symlink_to(tmp_path / "secret.png")
     assert not read("apple-notes", folder)[0]["a.md"].pictures
-
-
-@pytest.mark.parametrize("said", WRONG)
-@pytest.mark.parametrize("source", ["notion", "apple-notes"])
-def test_a_wrong_file_is_refused_with_the_next_step(source: str, said: bytes, tmp_path: Path) -> None:
-    for name in ("conversations.json", "a.zip", "journal.txt"):
-        (file := tmp_path / name).write_bytes(said)
-        with pytest.raises(InvalidArgument) as refused:
-            read(source, file)
-        assert str(file) in str(refused.value) and refused.value.hint
