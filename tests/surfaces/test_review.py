@@ -14,6 +14,7 @@ from mcp import Client, types
 from synaptic import Workspace, get, save, update
 from synaptic.index.embedding import FastEmbedder
 from synaptic.surfaces.mcp.server import build_server
+from synaptic.surfaces.mcp.worker import Worker
 from synaptic.verbs import writing
 from synaptic.verbs.review import answer, review
 
@@ -72,7 +73,7 @@ def test_a_save_names_the_open_issue_that_it_seems_to_settle(known: Workspace) -
 
 @pytest.mark.anyio
 async def test_an_agent_reads_the_call_that_says_so(tmp_path: Path, model: FastEmbedder) -> None:
-    async with Client(build_server(tmp_path / "home", embedder=model)) as client:
+    async with Client(build_server(Worker(tmp_path / "home", model))) as client:
         old = (await said(client, "save", content=POOL, type="decision")).split()[1]
         new = await said(client, "save", content=POOL.replace("has 40", "now has 25"), type="decision")
         assert f" decision: {POOL}" in new
@@ -174,7 +175,7 @@ def test_a_review_finds_what_repeats_and_what_is_replaced_and_merges(known: Work
 
 @pytest.mark.anyio
 async def test_an_agent_is_given_the_findings(tmp_path: Path, model: FastEmbedder) -> None:
-    async with Client(build_server(tmp_path / "home", embedder=model)) as client:
+    async with Client(build_server(Worker(tmp_path / "home", model))) as client:
         old = (await said(client, "save", content="A kettle leaks.", type="issue", at=OLD, project="shop")).split()[1]
         prompts = {prompt.name for prompt in (await client.list_prompts()).prompts}
         assert prompts == {"handoff", "review"}

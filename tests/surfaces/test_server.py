@@ -32,6 +32,7 @@ from synaptic.index.embedding import FastEmbedder
 from synaptic.models import Entry
 from synaptic.surfaces.mcp.server import build_server, readable
 from synaptic.surfaces.mcp.tools import BY_NAME, INSTRUCTIONS, check_arguments
+from synaptic.surfaces.mcp.worker import Worker
 from synaptic.surfaces.present import CHARS_PER_TOKEN, Item, clean, fenced, listed, one_line
 
 ERAS = ("legacy", "2026-07-28")
@@ -62,7 +63,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def connect(home: Path, model: FastEmbedder) -> Callable[..., Client]:
     def connecting(mode: str = "2026-07-28", **more: Any) -> Client:
-        return Client(build_server(home, embedder=model), mode=mode, client_info=ME, **more)
+        return Client(build_server(Worker(home, model)), mode=mode, client_info=ME, **more)
 
     return connecting
 
@@ -638,7 +639,7 @@ async def test_until_the_model_is_ready_words_answer_and_say_so(home: Path) -> N
     slow = SlowModel(DEFAULT_MODEL, cache=home)
     slow.go = threading.Event()
     try:
-        async with Client(build_server(home, embedder=slow)) as client:
+        async with Client(build_server(Worker(home, slow))) as client:
             await call(client, "context_save", content="Fixed authentication JWT token refresh bug in the login flow")
             await call(client, "context_save", content="Watered the plants.")
             data = await call(client, "context_search", query="JWT token")
@@ -661,7 +662,7 @@ async def test_until_the_model_is_ready_words_answer_and_say_so(home: Path) -> N
 async def test_the_first_search_waits_for_a_model_that_is_nearly_there(home: Path) -> None:
     slow = SlowModel(DEFAULT_MODEL, cache=home)
     slow.go = threading.Event()
-    async with Client(build_server(home, embedder=slow)) as client:
+    async with Client(build_server(Worker(home, slow))) as client:
         await call(client, "context_save", content="Fixed the JWT refresh in the login flow.")
         asked = asyncio.create_task(call(client, "context_search", query="trouble when users sign in"))
         saved = await call(client, "context_save", content="Nobody else waits.")
@@ -673,7 +674,7 @@ async def test_the_first_search_waits_for_a_model_that_is_nearly_there(home: Pat
 @pytest.mark.anyio
 async def test_a_model_that_cannot_be_loaded_is_named_and_words_go_on(home: Path) -> None:
     wrong = FastEmbedder("no-such-model", cache=home)
-    async with Client(build_server(home, embedder=wrong)) as client:
+    async with Client(build_server(Worker(home, wrong))) as client:
         await call(client, "context_save", content="Watered the plants.")
         for _ in range(100):
             found = await call(client, "context_search", query="plants")
@@ -700,7 +701,7 @@ class OfflineAtFirst(FastEmbedder):
 async def test_a_model_that_could_not_be_loaded_is_tried_again(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("synaptic.surfaces.mcp.worker.RETRY_AFTER_S", 0.2)
     offline = OfflineAtFirst(DEFAULT_MODEL, cache=home)
-    async with Client(build_server(home, embedder=offline)) as client:
+    async with Client(build_server(Worker(home, offline))) as client:
         await call(client, "context_save", content="Watered the plants.")
         for _ in range(100):
             await asyncio.sleep(0.05)

@@ -196,3 +196,16 @@ AS_CSV = _switch("as_csv", "A table, for spreadsheets.", "--csv")
 AS_LANCE = _text("lance", "DIR", "Passages and vectors as a table in Lance format; needs synaptic-journal[lance].")
 AS_ROWS = _switch("as_json", "An array of objects, one a line.", "--json")
 SECRETS = _switch("secrets", "Look for passwords, tokens and keys.")
+
+# the server over HTTP
+HOST = _option(
+    str, "host", "ADDRESS", "Where it listens; another than this machine's own needs --token-file.", default="127.0.0.1"
+)
+PORT = _option(int, "port", "N", "0 takes a free one.", default=0, min=0, max=65535)
+OPEN_IT = _switch("open_it", "Open it in the browser.", "--open")
+READ_ONLY = _switch("read_only", "Nothing can be written.")
+TOKEN_FILE = _text("token_file", "FILE", "The tokens that open it; else tokens.toml in the home.")
+ALLOW_HOST = _texts("allow_host", "NAME", "A name by which a proxy is asked for it; repeatable.")
+TOKEN_NAME = _argument(str, "name", "NAME", "Who gets it; what it saves is signed so.")
+TOKEN_PROJECT = _text("project", "NAME", "Of what it saves, and first in what it finds.", **_A_PROJECT)
+FOR_PAGE = _switch("page", "It opens the page, as a person, and no tool.")

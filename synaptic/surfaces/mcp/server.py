@@ -16,6 +16,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
 
@@ -30,13 +31,13 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 
 from ...config import resolve_home
-from ...errors import InvalidArgument, SynapticError
-from ...index.embedding import Embedder
+from ...errors import InvalidArgument, Refused, SynapticError
 from ..present import brief, one_line
 from ..wire import error_json
 from .answers import Call, answer, day_text, entry_text, for_agents, json_text, review_text, starting
+from .tokens import Grant
 from .tools import BY_NAME, INSTRUCTIONS, TOOLS, check_arguments
-from .worker import Worker
+from .worker import Worker, for_client
 
 log = logging.getLogger(__name__)
 
@@ -71,21 +72,17 @@ def run(home: str | Path | None = None) -> None:
 
 
 async def _serve(home: str | Path | None, lines: Lines) -> None:
-    server = build_server(home)
+    server = build_server(Worker(home))
     async with stdio_server(cast("anyio.AsyncFile[str]", lines)) as (reading, writing):
         lines.send = writing.send
         await server.run(reading, writing, server.create_initialization_options())
 
 
-def build_server(home: str | Path | None = None, *, embedder: Embedder | None = None) -> Server[Worker]:
-    """A server on this home; its worker thread begins with the first request after the handshake.
-
-    `embedder` takes the place of the model that the config names.
-    """
+def build_server(worker: Worker) -> Server[Worker]:
+    """A server on this worker, which begins with the first request after the handshake and ends with the server."""
 
     @asynccontextmanager
     async def lifespan(_: Server[Worker]) -> AsyncIterator[Worker]:
-        worker = Worker(home, embedder)
         try:
             yield worker
         finally:
@@ -193,12 +190,16 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
     try:
         if params.name not in BY_NAME:
             raise InvalidArgument(f"There is no tool {params.name!r}.", valid=BY_NAME)
-        args = check_arguments(BY_NAME[params.name], given)
+        tool, grant = BY_NAME[params.name], _grant(ctx)
+        args = check_arguments(tool, given)
+        if grant and grant.read_only and not (tool.annotations and tool.annotations.read_only_hint):
+            raise Refused("This server is read-only for you: nothing was written.", hint="Reading tools work.")
         known = ctx.session.client_params
-        client = one_line(known.client_info.name)[:60] or None if known else None
+        client = grant.name if grant else one_line(known.client_info.name)[:60] or None if known else None
         if "query" in args and args.get("strategy") != "lexical" and worker.loading:
             await worker.model_tried()
-        future = worker.submit(lambda ws: answer(ws, params.name, Call(args, client, worker.loading)))
+        verb = partial(answer, name=params.name, call=Call(args, client, worker.loading))
+        future = worker.submit(partial(for_client, verb, grant.project) if grant else verb)
         return _result(await asyncio.wrap_future(future))
     except SynapticError as error:
         wrong = error
@@ -207,6 +208,13 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
         problem = f"{params.name} failed inside Synaptic ({type(error).__name__}); the server's log has the details."
         wrong = SynapticError(problem, hint="`synaptic doctor` looks for the cause.")
     return _result(_error_text(wrong, as_json), failed=True)
+
+
+def _grant(ctx: Context) -> Grant | None:
+    """What the token of a client over HTTP allows; None over stdio."""
+    user = ctx.request.scope.get("user") if ctx.request else None
+    token = getattr(user, "access_token", None)
+    return Grant(token.client_id, **token.claims) if token else None
 
 
 def _result(text: str, *, failed: bool = False) -> types.CallToolResult:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
@@ -16,6 +17,7 @@ from ...config import load_config
 from ...errors import ModelError, SynapticError
 from ...index.embedding import Embedder
 from ...verbs.importing import catch_up
+from ...workspace.checkout import elsewhere
 from ...workspace.sync import in_step, verify
 from ...workspace.workspace import Workspace, open_workspace
 
@@ -147,6 +149,12 @@ class Worker:
         except Exception:
             log.exception("between calls")
         return False
+
+
+def for_client(verb: Verb[Result], project: str | None, ws: Workspace) -> Result:
+    """What the verb returns for a client elsewhere, whose project is this: the server's folder says nothing of it."""
+    with elsewhere():
+        return verb(replace(ws, config=replace(ws.config, project=project)))
 
 
 def _check(ws: Workspace) -> None:

@@ -1,0 +1,72 @@
+"""Who may use a server over HTTP: the tokens of `tokens.toml`, a table each.
+
+[anna-laptop]
+token = "at least 32 characters"
+project = "ledger"      # of what it saves, and first in what it finds; else none
+read-only = true        # else false
+page = true             # it opens the page, as a person, in place of /mcp
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import stat
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...errors import ConfigError
+
+LEAST_CHARS = 32
+_KINDS = {"token": str, "project": str, "read-only": bool, "page": bool}
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What a token allows; `name` is what its saves are signed with."""
+
+    name: str
+    project: str | None = None
+    read_only: bool = False
+    page: bool = False
+
+
+class Tokens:
+    """The tokens of a file, read anew for each question, so that one that is taken out opens nothing any more."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def grant(self, token: str) -> Grant | None:
+        """What this token allows; None for one that is unknown. Raises ConfigError for a file that cannot be used."""
+        found = None
+        for secret, grant in self.read():
+            if hmac.compare_digest(secret.encode(), token.encode("utf-8", "replace")):
+                found = grant  # and go on: the time tells nothing
+        return found
+
+    def read(self) -> list[tuple[str, Grant]]:
+        """Each token with its grant; none without a file. Raises ConfigError that names the table."""
+        try:
+            with self.path.open("rb") as file:
+                if os.name != "nt" and stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
+                    raise ConfigError(f"Others may read {self.path}.", hint=f"chmod 600 {self.path}")
+                tables = tomllib.load(file)
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"{self.path} cannot be read: {error}.") from error
+        return [self._read(name, table) for name, table in tables.items()]
+
+    def _read(self, name: str, table: Any) -> tuple[str, Grant]:
+        where = f"[{name}] in {self.path}"
+        if not isinstance(table, dict) or len(str(table.get("token", ""))) < LEAST_CHARS:
+            raise ConfigError(f"{where} needs a token of at least {LEAST_CHARS} characters.")
+        for key, value in table.items():
+            if key not in _KINDS or not isinstance(value, _KINDS[key]):
+                raise ConfigError(f"{where}: {key} = {value!r}.", valid=_KINDS)
+        return table["token"], Grant(
+            name, table.get("project"), table.get("read-only", False), table.get("page", False)
+        )

@@ -1,0 +1,4 @@
+"""The page and MCP over HTTP, one program that lives while `synaptic serve` runs.
+
+Begin in `app`: it puts the rooms of the page together, `guard` before all of them.
+"""

@@ -1,0 +1,162 @@
+"""`synaptic serve`: one ASGI program of the page and MCP, with one worker that owns the journal."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import webbrowser
+from collections.abc import Collection
+from ipaddress import ip_address
+from pathlib import Path
+
+import uvicorn
+from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
+from mcp.server.auth.provider import AccessToken
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.authentication import AuthenticationMiddleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from ...config import resolve_home
+from ...errors import ConfigError, InvalidArgument, SynapticError
+from ..mcp.server import build_server
+from ..mcp.tokens import Tokens
+from ..mcp.worker import Worker
+from . import days, entries, searching, upkeep
+from .guard import Guard, Session, Sessions, cookie_name
+from .site import HERE, Site, page, show_error, site_of
+
+GRACE_S = 2
+"""How long open answers may take to end when the server does."""
+log = logging.getLogger(__name__)
+
+
+def build_app(site: Site, hosts: Collection[str]) -> Starlette:
+    """The program; its worker ends with it."""
+    manager = StreamableHTTPSessionManager(build_server(site.worker))
+    mcp = RequireAuthMiddleware(StreamableHTTPASGIApp(manager), [])
+    app = Starlette(
+        routes=[
+            Route("/mcp", AuthenticationMiddleware(mcp, backend=BearerAuthBackend(_Verifier(site)))),
+            Mount("/static", StaticFiles(directory=HERE / "static")),
+            Route("/login", _login, methods=["GET", "POST"]),
+            Route("/logout", _logout, methods=["POST"]),
+            *days.ROUTES,
+            *searching.ROUTES,
+            *entries.ROUTES,
+            *upkeep.ROUTES,
+        ],
+        middleware=[Middleware(Guard, sessions=site.sessions, hosts=hosts)],
+        exception_handlers={SynapticError: show_error},
+        lifespan=lambda _: manager.run(),
+    )
+    app.state.site = site
+    return app
+
+
+class _Verifier:
+    """Asks `tokens.toml` for the SDK; a token that opens the page opens no tool."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        try:
+            grant = self._site.tokens.grant(token)
+        except ConfigError as error:
+            log.error("%s", error)
+            return None
+        if grant is None or grant.page:
+            return None
+        claims = {"project": grant.project, "read_only": grant.read_only or self._site.read_only}
+        return AccessToken(token=token, client_id=grant.name, scopes=[], claims=claims)
+
+
+async def _login(request: Request) -> Response:
+    """Lets a browser in that has the link that was printed, or a token that opens the page."""
+    site, address = site_of(request), request.client.host if request.client else ""
+    wrong = ""
+    if token := request.query_params.get("token", ""):
+        if site.sessions.redeem(token):
+            return _let_in(request, Session("person", site.read_only))
+        wrong = "This link was used already, or belongs to another run of synaptic serve."
+    elif request.method == "POST" and not site.sessions.may_try(address):
+        return page(request, "login.html", 429, wrong="Too many wrong tokens: wait a minute.")
+    elif request.method == "POST":
+        grant = site.tokens.grant(str((await request.form()).get("token", "")).strip())
+        if grant and grant.page:
+            return _let_in(request, Session(grant.name, grant.read_only or site.read_only))
+        site.sessions.failed(address)
+        wrong = "No token of tokens.toml that opens the page is this one."
+    return page(request, "login.html", 401 if wrong else 200, wrong=wrong)
+
+
+def _let_in(request: Request, session: Session) -> Response:
+    answer = RedirectResponse("/", 303)
+    answer.set_cookie(
+        cookie_name(request.scope),
+        site_of(request).sessions.begin(session),
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+    return answer
+
+
+async def _logout(request: Request) -> Response:
+    site_of(request).sessions.end(request.cookies.get(cookie_name(request.scope), ""))
+    return RedirectResponse("/login", 303)
+
+
+def serve(
+    home: str | Path | None,
+    *,
+    host: str,
+    port: int,
+    show: bool,
+    read_only: bool,
+    token_file: str | None,
+    allow_host: Collection[str],
+) -> None:
+    """Serves until Ctrl-C. Raises ConfigError where the address cannot be had, and InvalidArgument."""
+    local = _is_loopback(host) and not allow_host
+    tokens = Tokens(Path(token_file).expanduser() if token_file else resolve_home(home) / "tokens.toml")
+    if not (tokens.read() or local):
+        hint = "`synaptic token NAME --token-file FILE` writes one; give that file here, too."
+        raise InvalidArgument("Another host than this machine needs --token-file with a token.", hint=hint)
+    if not local and not token_file:
+        raise InvalidArgument("Another host than this machine needs --token-file.", hint=f"--token-file {tokens.path}")
+    try:
+        listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except (OSError, OverflowError) as error:
+        raise ConfigError(f"{host}:{port} cannot be had: {error}.", hint="Give another --port, or none.") from error
+    sessions = Sessions()
+    site = Site(Worker(home), sessions, tokens, read_only, local)
+    site.worker.start()
+    names = {"127.0.0.1", "localhost", "::1", host.strip("[]"), *allow_host}
+    at = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+    link = f"{at}/login?token={sessions.link()}"
+    print(f"Synaptic is at {link}\n(this link works once; Ctrl-C ends it). MCP: {at}/mcp", flush=True)
+    if not local:
+        print("Anyone on the network can read what passes: put TLS in front (README: Caddy, Tailscale).", flush=True)
+    if show:
+        webbrowser.open(link)
+    settings = uvicorn.Config(
+        build_app(site, names),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_S,
+    )
+    uvicorn.Server(settings).run(sockets=[listening])
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,154 @@
+"""Who may ask the server for what: hosts, origins, sessions, and what each answer tells the browser.
+
+| a request for      | needs                                                                        |
+|--------------------|------------------------------------------------------------------------------|
+| anything           | a known Host, and no Origin or the same                                      |
+| `/static/`, login  | nothing else                                                                 |
+| `/mcp`             | a bearer token; the cookie opens nothing there                               |
+| a page             | the cookie of a session                                                      |
+| a change by a page | also an Origin, the session's `csrf` in the form, and a session that may write|
+
+A session begins with the link that `serve` prints, which works once, or with a token of `tokens.toml` that opens the
+page. It lives in memory: it ends with the server, and after IDLE_S without a request.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import time
+from collections import deque
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+IDLE_S = 12 * 3600.0
+TRIES, WITHIN_S = 5, 60.0
+"""So many wrong tokens an address may try in this time."""
+READING = ("GET", "HEAD", "OPTIONS")
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+@dataclass(slots=True)
+class Session:
+    """A browser that was let in. `said` is what the next page tells, and `undo` the id that it offers to restore."""
+
+    name: str
+    read_only: bool
+    csrf: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    said: str = ""
+    undo: str = ""
+    seen: float = field(default_factory=time.monotonic)
+
+
+class Sessions:
+    """The browsers that were let in, and the links that let one in."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Session] = {}
+        self._links: set[str] = set()
+        self._wrong: dict[str, deque[float]] = {}
+
+    def link(self) -> str:
+        """A token that lets one browser in."""
+        token = secrets.token_urlsafe(32)
+        self._links.add(token)
+        return token
+
+    def redeem(self, token: str) -> bool:
+        """Whether this link was open; it is not any more."""
+        found = [link for link in self._links if hmac.compare_digest(link, token)]
+        self._links.difference_update(found)
+        return bool(found)
+
+    def begin(self, session: Session) -> str:
+        """The value of its cookie."""
+        cookie = secrets.token_urlsafe(32)
+        self._open[cookie] = session
+        return cookie
+
+    def of(self, cookie: str) -> Session | None:
+        now = time.monotonic()
+        self._open = {key: one for key, one in self._open.items() if now - one.seen < IDLE_S}
+        if found := self._open.get(cookie):
+            found.seen = now
+        return found
+
+    def end(self, cookie: str) -> None:
+        self._open.pop(cookie, None)
+
+    def may_try(self, address: str) -> bool:
+        """Whether this address has not tried too often; `failed` counts."""
+        now = time.monotonic()
+        self._wrong = {who: tried for who, tried in self._wrong.items() if now - tried[-1] < WITHIN_S}
+        tried = self._wrong.get(address, deque())
+        return len(tried) < TRIES or now - tried[0] > WITHIN_S
+
+    def failed(self, address: str) -> None:
+        self._wrong.setdefault(address, deque(maxlen=TRIES)).append(time.monotonic())
+
+
+class Guard:
+    """The middleware before everything. `hosts` are the names, without ports, by which the server may be called."""
+
+    def __init__(self, app: ASGIApp, sessions: Sessions, hosts: Collection[str]) -> None:
+        self.app, self.sessions, self.hosts = app, sessions, frozenset(hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+                if not scope["path"].startswith("/static/"):
+                    headers["Cache-Control"] = "no-store"
+            await send(message)
+
+        refused = self._refusal(scope)
+        await (refused or self.app)(scope, receive, with_headers)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers, path = Headers(scope=scope), scope["path"]
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if (urlsplit(f"//{host}").hostname or "") not in self.hosts:
+            return PlainTextResponse("This host is unknown here: synaptic serve --allow-host NAME lets it in.\n", 421)
+        if origin is not None and urlsplit(origin).netloc != host:
+            return PlainTextResponse("This request comes from another site.\n", 403)
+        if path == "/mcp" or path.startswith("/static/"):
+            return None
+        reading = scope["method"] in READING
+        if not reading and origin is None and headers.get("sec-fetch-site") != "same-origin":
+            return PlainTextResponse("This request does not say where it comes from.\n", 403)
+        if path == "/login":
+            return None
+        session = self.sessions.of(Request(scope).cookies.get(cookie_name(scope), ""))
+        if session is None:
+            if headers.get("hx-request"):
+                return Response(status_code=401, headers={"HX-Redirect": "/login"})
+            return RedirectResponse("/login", 303)
+        if session.read_only and not reading and path != "/logout":
+            return PlainTextResponse("This page is read-only: nothing was changed.\n", 403)
+        scope["session_of"] = session
+        return None
+
+
+def cookie_name(scope: Scope) -> str:
+    """Of the session's cookie: browsers share cookies between the ports of a host."""
+    host: str = Headers(scope=scope).get("host", "")
+    return f"synaptic-{urlsplit(f'//{host}').port or 0}"

@@ -1,0 +1,114 @@
+"""Notes as HTML that a browser may show: Markdown is rendered, and what it may not hold is taken out. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, MutableMapping, Sequence
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
+from markupsafe import Markup, escape
+
+from ..present import clean
+
+TAGS = set(
+    "a abbr b blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q s "
+    "samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var".split()
+)
+ATTRIBUTES = {"a": {"href", "title"}, "img": {"src", "alt", "title"}, "ol": {"start"}, "abbr": {"title"}}
+OUTSIDE = ("http", "https", "mailto")
+_WORD = re.compile(r"\w+")
+_TASK = re.compile(r"\[([ xX])\] ")
+
+
+def render(text: str, path: str) -> Markup:
+    """The Markdown of an entry of this file as HTML. Links to notes and pictures lead through the server."""
+    html = _MARKDOWN.render(clean(text), {"path": path})
+    cleaned = nh3.clean(
+        html,
+        tags=TAGS,
+        attributes=ATTRIBUTES,
+        url_schemes=set(OUTSIDE),
+        link_rel="noopener noreferrer nofollow",
+        attribute_filter=_attribute,
+    )
+    return Markup(cleaned)
+
+
+def lit(text: str, is_hit: Callable[[str], bool]) -> Markup:
+    """Plain text as HTML with the words marked that were sought."""
+    parts, end = [], 0
+    for word in _WORD.finditer(text):
+        if is_hit(word[0].lower()):
+            parts += [escape(text[end : word.start()]), Markup("<mark>{}</mark>").format(word[0])]
+            end = word.end()
+    return Markup("").join([*parts, escape(text[end:])])
+
+
+def _attribute(tag: str, name: str, value: str) -> str | None:
+    """The value of an attribute that may stay: a link outwards or to a page of ours, a picture of the journal."""
+    if name == "src":
+        return value if value.startswith("/picture?") else None
+    if name == "href":
+        return value if urlsplit(value).scheme in OUTSIDE or value.startswith(("/to?", "#")) else None
+    return value
+
+
+def _to(name: str, path: str) -> str:
+    return f"/to?name={quote(name, safe='')}&from={quote(path, safe='')}"
+
+
+def _wiki_link(state: StateInline, silent: bool) -> bool:
+    """`[[Page|words]]` and `![[picture.png]]`."""
+    start, is_picture = state.pos, state.src.startswith("![[", state.pos)
+    begin = start + 3 if is_picture else start + 2
+    if not (is_picture or state.src.startswith("[[", start)) or (end := state.src.find("]]", begin, begin + 400)) < 0:
+        return False
+    name, _, words = state.src[begin:end].partition("|")
+    if not name.strip() or "\n" in name:
+        return False
+    if not silent:
+        if is_picture and re.search(r"\.(png|jpe?g|gif|webp|avif)$", name, re.IGNORECASE):
+            token = state.push("image", "img", 0)
+            token.attrs, token.content = {"src": name, "alt": ""}, name
+            token.children = []
+        else:
+            state.push("link_open", "a", 1).attrs = {"href": name}
+            state.push("text", "", 0).content = words or name
+            state.push("link_close", "a", -1)
+    state.pos = end + 2
+    return True
+
+
+class _Renderer(RendererHTML):
+    """Leads links and pictures of notes through the server."""
+
+    def link_open(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: MutableMapping[str, Any]) -> str:
+        href = str(tokens[at].attrs.get("href", ""))
+        if urlsplit(href).scheme not in OUTSIDE and not href.startswith("#"):
+            tokens[at].attrs["href"] = _to(href, env["path"])
+        return self.renderToken(tokens, at, options, env)
+
+    def image(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: MutableMapping[str, Any]) -> str:
+        token = tokens[at]
+        src, words = str(token.attrs.get("src", "")), token.content or "picture"
+        if urlsplit(src).scheme:  # nothing is fetched from elsewhere
+            return f'<a href="{escape(src)}">{escape(words)}</a>'
+        place = f"/picture?name={quote(src, safe='')}&from={quote(env['path'], safe='')}"
+        return f'<img src="{escape(place)}" alt="{escape(words)}">'
+
+    def text(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: MutableMapping[str, Any]) -> str:
+        text, task = tokens[at].content, None
+        if at == 0:
+            task = _TASK.match(text)
+        return f"{'☐' if task[1] == ' ' else '☑'} {escape(text[task.end() :])}" if task else str(escape(text))
+
+
+_MARKDOWN = MarkdownIt("commonmark", renderer_cls=_Renderer).enable(["table", "strikethrough"])
+_MARKDOWN.inline.ruler.before("image", "wiki_link", _wiki_link)

@@ -1,0 +1,97 @@
+"""What all pages share: the journal's owner, the templates, forms, and what a change says on the next page."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from ...errors import Refused, SynapticError
+from ...models import Receipt
+from ..mcp.tokens import Tokens
+from ..mcp.worker import Verb, Worker
+from ..present import one_line, short
+from .guard import Session, Sessions
+
+Result = TypeVar("Result")
+HERE = Path(__file__).parent
+STATUS = {"not-found": 404, "ambiguous-id": 404, "refused": 403, "changed": 409, "busy": 503}
+"""Of an error's code; an argument is 400, anything else the server's own 500."""
+
+TEMPLATES = Environment(
+    loader=FileSystemLoader(HERE / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+TEMPLATES.globals["csrf_field"] = lambda csrf: Markup('<input type="hidden" name="csrf" value="{}">').format(csrf)
+TEMPLATES.filters |= {"short": short, "one_line": one_line}
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A server. `local`: it is reached from this machine alone, so that it may open the person's editor."""
+
+    worker: Worker
+    sessions: Sessions
+    tokens: Tokens
+    read_only: bool = False
+    local: bool = True
+
+
+def site_of(request: Request) -> Site:
+    site: Site = request.app.state.site
+    return site
+
+
+def session_of(request: Request) -> Session:
+    session: Session = request.scope["session_of"]
+    return session
+
+
+async def ask(request: Request, verb: Verb[Result]) -> Result:
+    """What the verb returns, or raises, on the thread that owns the journal."""
+    return await asyncio.wrap_future(site_of(request).worker.submit(verb))
+
+
+def page(request: Request, template: str, status: int = 200, **shown: Any) -> Response:
+    """A page, or for htmx the part of one that the template is. It tells once what the last change said."""
+    session: Session | None = request.scope.get("session_of")
+    told = {"said": "", "undo": ""}
+    if session and not request.headers.get("hx-request"):
+        told = {"said": session.said, "undo": session.undo}
+        session.said = session.undo = ""
+    context = {"request": request, "session": session, "csrf": session.csrf if session else "", **told, **shown}
+    return HTMLResponse(TEMPLATES.get_template(template).render(context), status)
+
+
+async def form_of(request: Request) -> Mapping[str, str]:
+    """The fields of a form that this session was shown. Raises Refused for any other."""
+    fields = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
+    if not hmac.compare_digest(fields.pop("csrf", "").encode(), session_of(request).csrf.encode()):
+        raise Refused("This form is not of this session; nothing was changed.", hint="Load the page again.")
+    return fields
+
+
+def done(request: Request, where: str, said: str, receipt: Receipt | None = None, *, undo: str = "") -> Response:
+    """Leads to a page that says what was done, with the first notice of its receipt, and offers to undo it."""
+    session = session_of(request)
+    session.said = " ".join([said, *(receipt.notices[:1] if receipt else ())])
+    session.undo = undo
+    return RedirectResponse(where, 303)
+
+
+async def show_error(request: Request, error: Exception) -> Response:
+    """The page of an error: what happened, what is valid, what to do next."""
+    assert isinstance(error, SynapticError)
+    status = STATUS.get(error.code, 400 if error.code == "invalid-argument" else 500)
+    return page(request, "error.html", status, error=error)

@@ -1,0 +1,92 @@
+"""The real `synaptic serve` for tests, and a real browser to look at it with."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+NO_BROWSER = "NO BROWSER: the page was not tested. Install chromium (Debian: apt-get install chromium)."
+
+
+@dataclass
+class Served:
+    """A server that runs. `link` lets one browser in; `client` is one that was let in, and says where it comes from."""
+
+    url: str
+    link: str
+    process: subprocess.Popen[str]
+    client: httpx.Client = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.client = httpx.Client(base_url=self.url, headers={"Origin": self.url}, timeout=60)
+
+    def csrf(self) -> str:
+        """The token of this session's forms."""
+        found = re.search(r'name="csrf" value="([^"]+)"', self.client.get("/new").text)
+        assert found
+        return found[1]
+
+    def post(self, path: str, **fields: str) -> httpx.Response:
+        """What a form of the page answers."""
+        return self.client.post(path, data={"csrf": self.csrf(), **fields})
+
+
+@contextmanager
+def served(home: Path, *words: str, **environ: str) -> Iterator[Served]:
+    """`synaptic serve` on this home, with these flags, on a free port; `client` is logged in where a link is shown."""
+    command = [sys.executable, "-m", "synaptic", "--home", str(home), "serve", *words]
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("SYNAPTIC_")}
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=home.parent, env=variables | environ
+    )
+    try:
+        assert process.stdout
+        link = re.search(r"http://\S+", process.stdout.readline())
+        assert link
+        found = Served(link[0].partition("/login")[0], link[0], process)
+        found.client.get(found.link)
+        yield found
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+@contextmanager
+def browsing() -> Iterator[Browser]:
+    """A browser; without one the test is skipped, or fails where one is needed."""
+    if CHROMIUM is None:
+        (pytest.fail if os.environ.get("SYNAPTIC_NEED_BROWSER") else pytest.skip)(NO_BROWSER)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+def logged_in(browser: Browser, server: Served, **options: object) -> BrowserContext:
+    """A context of the browser with the session of `server.client`."""
+    context = browser.new_context(base_url=server.url, **options)  # type: ignore[arg-type]
+    context.add_cookies(
+        [{"name": name, "value": value, "url": server.url} for name, value in server.client.cookies.items()]
+    )
+    return context
