@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import socket
 import webbrowser
 from collections.abc import Collection
@@ -10,12 +9,8 @@ from ipaddress import ip_address
 from pathlib import Path
 
 import uvicorn
-from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
-from mcp.server.auth.provider import AccessToken
-from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
@@ -23,25 +18,23 @@ from starlette.staticfiles import StaticFiles
 
 from ...config import resolve_home
 from ...errors import ConfigError, InvalidArgument, SynapticError
-from ..mcp.server import build_server
 from ..mcp.tokens import Tokens
 from ..mcp.worker import Worker
 from . import days, entries, searching, upkeep
 from .guard import Guard, Session, Sessions, cookie_name
+from .remote import Remote
 from .site import HERE, Site, page, show_error, site_of
 
 GRACE_S = 2
 """How long open answers may take to end when the server does."""
-log = logging.getLogger(__name__)
 
 
 def build_app(site: Site, hosts: Collection[str]) -> Starlette:
     """The program; its worker ends with it."""
-    manager = StreamableHTTPSessionManager(build_server(site.worker))
-    mcp = RequireAuthMiddleware(StreamableHTTPASGIApp(manager), [])
+    remote = Remote(site)
     app = Starlette(
         routes=[
-            Route("/mcp", AuthenticationMiddleware(mcp, backend=BearerAuthBackend(_Verifier(site)))),
+            Route("/mcp", remote),
             Mount("/static", StaticFiles(directory=HERE / "static")),
             Route("/login", _login, methods=["GET", "POST"]),
             Route("/logout", _logout, methods=["POST"]),
@@ -52,28 +45,10 @@ def build_app(site: Site, hosts: Collection[str]) -> Starlette:
         ],
         middleware=[Middleware(Guard, sessions=site.sessions, hosts=hosts)],
         exception_handlers={SynapticError: show_error},
-        lifespan=lambda _: manager.run(),
+        lifespan=lambda _: remote.running(),
     )
     app.state.site = site
     return app
-
-
-class _Verifier:
-    """Asks `tokens.toml` for the SDK; a token that opens the page opens no tool."""
-
-    def __init__(self, site: Site) -> None:
-        self._site = site
-
-    async def verify_token(self, token: str) -> AccessToken | None:
-        try:
-            grant = self._site.tokens.grant(token)
-        except ConfigError as error:
-            log.error("%s", error)
-            return None
-        if grant is None or grant.page:
-            return None
-        claims = {"project": grant.project, "read_only": grant.read_only or self._site.read_only}
-        return AccessToken(token=token, client_id=grant.name, scopes=[], claims=claims)
 
 
 async def _login(request: Request) -> Response:
@@ -136,7 +111,6 @@ def serve(
         raise ConfigError(f"{host}:{port} cannot be had: {error}.", hint="Give another --port, or none.") from error
     sessions = Sessions()
     site = Site(Worker(home), sessions, tokens, read_only, local)
-    site.worker.start()
     names = {"127.0.0.1", "localhost", "::1", host.strip("[]"), *allow_host}
     at = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
     link = f"{at}/login?token={sessions.link()}"
