@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Sequence
 from dataclasses import replace
+from urllib.parse import unquote
 
 from ..errors import NotFound
 from ..language.query import read_date
@@ -31,6 +33,19 @@ def links(ws: Workspace, name: str) -> Links:
                 message = f"Nothing is called {name[:40]!r}, and nothing links to it."
                 raise NotFound(message, hint="Give an id, a title, an alias or a path; search finds them.") from error
         return linked(ws, rowids, [key])
+
+    return in_step(ws, run)
+
+
+def end_of(ws: Workspace, name: str, path: str) -> Entry | None:
+    """The entry to which a link in the file `path` leads that says `name`; None where nothing is called so."""
+    plain = unquote(name).partition("#")[0]
+    ways = (name, name.partition("#")[0], posixpath.normpath(posixpath.join(posixpath.dirname(path), plain)), plain)
+
+    def run(_: object) -> Entry | None:
+        rows = ws.index.named(keys := [link_key(way) for way in ways])
+        first = next((rows[key][0] for key in keys if key in rows), None)
+        return ws.index.entries([first])[first].entry if first else None
 
     return in_step(ws, run)
 

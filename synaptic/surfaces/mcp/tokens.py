@@ -66,7 +66,7 @@ class Tokens:
             raise ConfigError(f"{where} needs a token of at least {LEAST_CHARS} characters.")
         for key, value in table.items():
             if key not in _KINDS or not isinstance(value, _KINDS[key]):
-                raise ConfigError(f"{where}: {key} = {value!r}.", valid=_KINDS)
+                raise ConfigError(f"{where}: {key} is unknown, or has no such value.", valid=_KINDS)
         return table["token"], Grant(
             name, table.get("project"), table.get("read-only", False), table.get("page", False)
         )

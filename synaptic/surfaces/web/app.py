@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import webbrowser
 from collections.abc import Collection
@@ -10,27 +11,28 @@ from pathlib import Path
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
 
 from ...config import resolve_home
 from ...errors import ConfigError, InvalidArgument, SynapticError
-from ..mcp.tokens import Tokens
+from ..mcp.tokens import Grant, Tokens
 from ..mcp.worker import Worker
-from . import days, entries, searching, upkeep
+from . import days, entries, files, searching, upkeep
 from .guard import Guard, Session, Sessions, cookie_name
 from .remote import Remote
-from .site import HERE, Site, page, show_error, site_of
+from .site import HERE, Site, form_of, page, show_error, site_of
 
 GRACE_S = 2
 """How long open answers may take to end when the server does."""
+log = logging.getLogger(__name__)
 
 
-def build_app(site: Site, hosts: Collection[str]) -> Starlette:
-    """The program; its worker ends with it."""
+def build_app(site: Site, hosts: Collection[str]) -> ASGIApp:
+    """The program behind its guard; its worker ends with it."""
     remote = Remote(site)
     app = Starlette(
         routes=[
@@ -41,37 +43,50 @@ def build_app(site: Site, hosts: Collection[str]) -> Starlette:
             *days.ROUTES,
             *searching.ROUTES,
             *entries.ROUTES,
+            *files.ROUTES,
             *upkeep.ROUTES,
         ],
-        middleware=[Middleware(Guard, sessions=site.sessions, hosts=hosts)],
         exception_handlers={SynapticError: show_error},
         lifespan=lambda _: remote.running(),
     )
     app.state.site = site
-    return app
+    return Guard(app, site.sessions, hosts)  # outside of all, so that an answer of 500 has its headers, too
 
 
 async def _login(request: Request) -> Response:
     """Lets a browser in that has the link that was printed, or a token that opens the page."""
-    site, address = site_of(request), request.client.host if request.client else ""
+    site, address = site_of(request), request.client.host[:50] if request.client else ""
     wrong = ""
-    if token := request.query_params.get("token", ""):
+    if request.method == "GET" and (token := request.query_params.get("token", "")):  # HEAD is sent by previews
         if site.sessions.redeem(token):
             return _let_in(request, Session("person", site.read_only))
         wrong = "This link was used already, or belongs to another run of synaptic serve."
-    elif request.method == "POST" and not site.sessions.may_try(address):
-        return page(request, "login.html", 429, wrong="Too many wrong tokens: wait a minute.")
     elif request.method == "POST":
-        grant = site.tokens.grant(str((await request.form()).get("token", "")).strip())
-        if grant and grant.page:
-            return _let_in(request, Session(grant.name, grant.read_only or site.read_only))
+        token = str((await request.form()).get("token", "")).strip()
+        if not site.sessions.may_try(address):  # and no await until it has failed
+            return page(request, "login.html", 429, wrong="Too many wrong tokens: wait a minute.")
+        if grant := _page_grant(site, token):
+            return _let_in(
+                request,
+                Session(grant.name, grant.read_only or site.read_only, lambda: _page_grant(site, token) == grant),
+            )
         site.sessions.failed(address)
         wrong = "No token of tokens.toml that opens the page is this one."
     return page(request, "login.html", 401 if wrong else 200, wrong=wrong)
 
 
+def _page_grant(site: Site, token: str) -> Grant | None:
+    """What a token that opens the page allows. The log alone tells of a file that cannot be used: anyone may ask."""
+    try:
+        grant = site.tokens.grant(token)
+    except ConfigError as error:
+        log.error("%s", error)
+        return None
+    return grant if grant and grant.page else None
+
+
 def _let_in(request: Request, session: Session) -> Response:
-    answer = RedirectResponse("/", 303)
+    answer = RedirectResponse("/", 303, {"Referrer-Policy": "no-referrer"})
     answer.set_cookie(
         cookie_name(request.scope),
         site_of(request).sessions.begin(session),
@@ -83,6 +98,7 @@ def _let_in(request: Request, session: Session) -> Response:
 
 
 async def _logout(request: Request) -> Response:
+    await form_of(request)
     site_of(request).sessions.end(request.cookies.get(cookie_name(request.scope), ""))
     return RedirectResponse("/login", 303)
 
@@ -124,6 +140,7 @@ def serve(
         log_level="warning",
         access_log=False,
         server_header=False,
+        ws="none",
         timeout_graceful_shutdown=GRACE_S,
     )
     uvicorn.Server(settings).run(sockets=[listening])

@@ -2,7 +2,7 @@
 
 | a request for      | needs                                                                        |
 |--------------------|------------------------------------------------------------------------------|
-| anything           | a known Host, and no Origin or the same                                      |
+| anything           | a known Host, no Origin or the same, and no more than BODY_BYTES             |
 | `/static/`, login  | nothing else                                                                 |
 | `/mcp`             | a bearer token; the cookie opens nothing there                               |
 | a page             | the cookie of a session                                                      |
@@ -15,14 +15,16 @@ page. It lives in memory: it ends with the server, and after IDLE_S without a re
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 import time
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from ipaddress import ip_address
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -30,23 +32,32 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 IDLE_S = 12 * 3600.0
 TRIES, WITHIN_S = 5, 60.0
 """So many wrong tokens an address may try in this time."""
+ADDRESSES = 1_000
+"""That are remembered for it; from others nobody may try while there are so many."""
+BODY_BYTES, LOGIN_BYTES = 16_000_000, 10_000
+"""Of a request, and of one to log in, which needs no session. A form makes three bytes of each that is no letter."""
 READING = ("GET", "HEAD", "OPTIONS")
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",  # with no-referrer browsers send forms with `Origin: null`
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::([0-9]{1,5}))?")
 
 
 @dataclass(slots=True)
 class Session:
-    """A browser that was let in. `said` is what the next page tells, and `undo` the id that it offers to restore."""
+    """A browser that was let in, for as long as that is `granted`.
+
+    `said` is what the next page tells, and `undo` the id that it offers to restore.
+    """
 
     name: str
     read_only: bool
+    granted: Callable[[], bool] = lambda: True
     csrf: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     said: str = ""
     undo: str = ""
@@ -69,7 +80,7 @@ class Sessions:
 
     def redeem(self, token: str) -> bool:
         """Whether this link was open; it is not any more."""
-        found = [link for link in self._links if hmac.compare_digest(link, token)]
+        found = [link for link in self._links if hmac.compare_digest(link.encode(), token.encode("utf-8", "replace"))]
         self._links.difference_update(found)
         return bool(found)
 
@@ -82,8 +93,9 @@ class Sessions:
     def of(self, cookie: str) -> Session | None:
         now = time.monotonic()
         self._open = {key: one for key, one in self._open.items() if now - one.seen < IDLE_S}
-        if found := self._open.get(cookie):
-            found.seen = now
+        if (found := self._open.get(cookie)) is None or not found.granted():
+            return None
+        found.seen = now
         return found
 
     def end(self, cookie: str) -> None:
@@ -93,7 +105,9 @@ class Sessions:
         """Whether this address has not tried too often; `failed` counts."""
         now = time.monotonic()
         self._wrong = {who: tried for who, tried in self._wrong.items() if now - tried[-1] < WITHIN_S}
-        tried = self._wrong.get(address, deque())
+        tried = self._wrong.get(address, ())
+        if not tried:
+            return len(self._wrong) < ADDRESSES
         return len(tried) < TRIES or now - tried[0] > WITHIN_S
 
     def failed(self, address: str) -> None:
@@ -101,34 +115,41 @@ class Sessions:
 
 
 class Guard:
-    """The middleware before everything. `hosts` are the names, without ports, by which the server may be called."""
+    """Stands before the program. `hosts` are the names, without ports, by which the server may be called."""
 
     def __init__(self, app: ASGIApp, sessions: Sessions, hosts: Collection[str]) -> None:
-        self.app, self.sessions, self.hosts = app, sessions, frozenset(hosts)
+        self.app, self.sessions, self.hosts = app, sessions, frozenset(map(_name, hosts))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        is_static, most = scope["path"].startswith("/static/"), LOGIN_BYTES if scope["path"] == "/login" else BODY_BYTES
+        got = 0
+
+        async def limited() -> Message:
+            nonlocal got
+            message = await receive()
+            got += len(message.get("body", b""))
+            if got > most:
+                raise HTTPException(413, f"This is larger than {most:,} bytes.")
+            return message
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
+                for name, value in {**HEADERS, "Cache-Control": "no-cache" if is_static else "no-store"}.items():
                     headers.setdefault(name, value)
-                if not scope["path"].startswith("/static/"):
-                    headers["Cache-Control"] = "no-store"
             await send(message)
 
-        refused = self._refusal(scope)
-        await (refused or self.app)(scope, receive, with_headers)
+        await (self._refusal(scope) or self.app)(scope, limited, with_headers)
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers, path = Headers(scope=scope), scope["path"]
-        host, origin = headers.get("host", ""), headers.get("origin")
-        if (urlsplit(f"//{host}").hostname or "") not in self.hosts:
+        host, origin = headers.get("host", "").lower(), headers.get("origin")
+        if (called := _HOST.fullmatch(host)) is None or _name(called[1] or called[2]) not in self.hosts:
             return PlainTextResponse("This host is unknown here: synaptic serve --allow-host NAME lets it in.\n", 421)
-        if origin is not None and urlsplit(origin).netloc != host:
+        if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
             return PlainTextResponse("This request comes from another site.\n", 403)
         if path == "/mcp" or path.startswith("/static/"):
             return None
@@ -150,5 +171,13 @@ class Guard:
 
 def cookie_name(scope: Scope) -> str:
     """Of the session's cookie: browsers share cookies between the ports of a host."""
-    host: str = Headers(scope=scope).get("host", "")
-    return f"synaptic-{urlsplit(f'//{host}').port or 0}"
+    called = _HOST.fullmatch(Headers(scope=scope).get("host", "").lower())
+    return f"synaptic-{(called and called[3]) or 0}"
+
+
+def _name(host: str) -> str:
+    """A host as browsers write it: `[FD00:0::1]` is `fd00::1`."""
+    try:
+        return str(ip_address(host.strip("[]")))
+    except ValueError:
+        return host.lower()

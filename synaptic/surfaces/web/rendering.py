@@ -1,11 +1,15 @@
-"""Notes as HTML that a browser may show: Markdown is rendered, and what it may not hold is taken out. Pure."""
+"""Notes as HTML that a browser may show: Markdown is rendered, and what it may not hold is taken out. Pure.
+
+A note runs nothing, loads nothing from elsewhere, and names nothing (id, class, style): its HTML holds TAGS, ATTRIBUTES
+and addresses outwards, or of `/to` and `/picture`. Its headings stand below those of the page.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, MutableMapping, Sequence
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import nh3
 from markdown_it import MarkdownIt
@@ -18,27 +22,40 @@ from markupsafe import Markup, escape
 from ..present import clean
 
 TAGS = set(
-    "a abbr b blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q s "
+    "a abbr b blockquote br code dd del details div dl dt em h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q s "
     "samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var".split()
 )
 ATTRIBUTES = {"a": {"href", "title"}, "img": {"src", "alt", "title"}, "ol": {"start"}, "abbr": {"title"}}
 OUTSIDE = ("http", "https", "mailto")
+HEADINGS = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6"}
+RICH_CHARS, RICH_SIGNS = 100_000, 10_000
+"""A longer note is shown as plain text, and one with more of `<` or of `[`: others take two seconds at most."""
+LEVELS = 100
+"""Of lists and quotes within each other (a list takes two); below them markdown-it would drop the text."""
+_DEEP = re.compile(r"^(?:[ \t]{90}|(?:[ \t]*(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])){30})", re.MULTILINE)
+"""A line that may be that deep."""
 _WORD = re.compile(r"\w+")
+_SCHEME = re.compile(r"[\x00-\x20]*([a-zA-Z][a-zA-Z0-9+.-]*):")
 _TASK = re.compile(r"\[([ xX])\] ")
 
 
 def render(text: str, path: str) -> Markup:
     """The Markdown of an entry of this file as HTML. Links to notes and pictures lead through the server."""
-    html = _MARKDOWN.render(clean(text), {"path": path})
+    text, env = clean(text), {"path": path}
+    if len(text) > RICH_CHARS or max(map(text.count, "<[")) > RICH_SIGNS or _DEEP.search(text):
+        return Markup("<pre>{}</pre>").format(text)
+    tokens = _MARKDOWN.parse(text, env)
+    for token in tokens:
+        token.tag = HEADINGS.get(token.tag, token.tag)
     cleaned = nh3.clean(
-        html,
+        _MARKDOWN.renderer.render(tokens, _MARKDOWN.options, env),
         tags=TAGS,
         attributes=ATTRIBUTES,
         url_schemes=set(OUTSIDE),
         link_rel="noopener noreferrer nofollow",
         attribute_filter=_attribute,
     )
-    return Markup(cleaned)
+    return Markup(clean(cleaned))  # an entity may have said something invisible
 
 
 def lit(text: str, is_hit: Callable[[str], bool]) -> Markup:
@@ -56,8 +73,13 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
     if name == "src":
         return value if value.startswith("/picture?") else None
     if name == "href":
-        return value if urlsplit(value).scheme in OUTSIDE or value.startswith(("/to?", "#")) else None
+        return value if _scheme(value) in OUTSIDE or value.startswith(("/to?", "#")) else None
     return value
+
+
+def _scheme(address: str) -> str:
+    """`http` of `HTTP://x`; empty without one."""
+    return match[1].lower() if (match := _SCHEME.match(address)) else ""
 
 
 def _to(name: str, path: str) -> str:
@@ -91,14 +113,16 @@ class _Renderer(RendererHTML):
 
     def link_open(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: MutableMapping[str, Any]) -> str:
         href = str(tokens[at].attrs.get("href", ""))
-        if urlsplit(href).scheme not in OUTSIDE and not href.startswith("#"):
+        if _scheme(href) not in OUTSIDE and not href.startswith("#"):
             tokens[at].attrs["href"] = _to(href, env["path"])
         return self.renderToken(tokens, at, options, env)
 
     def image(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: MutableMapping[str, Any]) -> str:
         token = tokens[at]
         src, words = str(token.attrs.get("src", "")), token.content or "picture"
-        if urlsplit(src).scheme:  # nothing is fetched from elsewhere
+        if _scheme(src) and tokens[at - 1].type == "link_open":
+            return str(escape(words))
+        if _scheme(src):  # nothing is fetched from elsewhere
             return f'<a href="{escape(src)}">{escape(words)}</a>'
         place = f"/picture?name={quote(src, safe='')}&from={quote(env['path'], safe='')}"
         return f'<img src="{escape(place)}" alt="{escape(words)}">'
@@ -110,5 +134,5 @@ class _Renderer(RendererHTML):
         return f"{'☐' if task[1] == ' ' else '☑'} {escape(text[task.end() :])}" if task else str(escape(text))
 
 
-_MARKDOWN = MarkdownIt("commonmark", renderer_cls=_Renderer).enable(["table", "strikethrough"])
+_MARKDOWN = MarkdownIt("commonmark", {"maxNesting": LEVELS}, renderer_cls=_Renderer).enable(["table", "strikethrough"])
 _MARKDOWN.inline.ruler.before("image", "wiki_link", _wiki_link)

@@ -19,7 +19,7 @@ from ...models import Receipt
 from ..mcp.tokens import Tokens
 from ..mcp.worker import Verb, Worker
 from ..present import one_line, short
-from .guard import Session, Sessions
+from .guard import BODY_BYTES, Session, Sessions
 
 Result = TypeVar("Result")
 HERE = Path(__file__).parent
@@ -76,7 +76,8 @@ def page(request: Request, template: str, status: int = 200, **shown: Any) -> Re
 
 async def form_of(request: Request) -> Mapping[str, str]:
     """The fields of a form that this session was shown. Raises Refused for any other."""
-    fields = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
+    form = await request.form(max_part_size=BODY_BYTES)
+    fields = {name: value for name, value in form.items() if isinstance(value, str)}
     if not hmac.compare_digest(fields.pop("csrf", "").encode(), session_of(request).csrf.encode()):
         raise Refused("This form is not of this session; nothing was changed.", hint="Load the page again.")
     return fields
