@@ -53,8 +53,8 @@ class Served:
 
 
 @contextmanager
-def served(home: Path, *words: str, **environ: str) -> Iterator[Served]:
-    """`synaptic serve` on this home, with these flags, on a free port; `client` is logged in where a link is shown."""
+def served(home: Path, *words: str, log_in: bool = True, **environ: str) -> Iterator[Served]:
+    """`synaptic serve` on this home, with these flags, on a free port; with `log_in` its `client` has used the link."""
     command = [sys.executable, "-m", "synaptic", "--home", str(home), "serve", *words]
     variables = {name: value for name, value in os.environ.items() if not name.startswith("SYNAPTIC_")}
     process = subprocess.Popen(
@@ -65,7 +65,8 @@ def served(home: Path, *words: str, **environ: str) -> Iterator[Served]:
         link = re.search(r"http://\S+", process.stdout.readline())
         assert link
         found = Served(link[0].partition("/login")[0], link[0], process)
-        found.client.get(found.link)
+        if log_in:
+            found.client.get(found.link)
         yield found
     finally:
         process.terminate()

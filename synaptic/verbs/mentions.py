@@ -37,7 +37,7 @@ def links(ws: Workspace, name: str) -> Links:
     return in_step(ws, run)
 
 
-def end_of(ws: Workspace, name: str, path: str) -> Entry | None:
+def leads_to(ws: Workspace, name: str, path: str) -> Entry | None:
     """The entry to which a link in the file `path` leads that says `name`; None where nothing is called so."""
     plain = unquote(name).partition("#")[0]
     ways = (name, name.partition("#")[0], posixpath.normpath(posixpath.join(posixpath.dirname(path), plain)), plain)

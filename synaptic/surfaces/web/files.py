@@ -23,7 +23,7 @@ from starlette.routing import Route
 from ...errors import JournalError
 from ...journal.folder import Roots, locate
 from ...notes.marks import link_key
-from ...verbs.mentions import end_of
+from ...verbs.mentions import leads_to
 from ...workspace.checkout import open_regular
 from .site import ask, page
 
@@ -95,7 +95,7 @@ async def _to(request: Request) -> Response:
     name, path = (request.query_params.get(key, "").strip() for key in ("name", "from"))
     with suppress(ValueError):
         return RedirectResponse(f"/day/{date.fromisoformat(name)}", 303)
-    entry = await ask(request, lambda ws: end_of(ws, name, path))
+    entry = await ask(request, lambda ws: leads_to(ws, name, path))
     if entry is None:
         return page(request, "unnamed.html", 404, name=unquote(name).partition("#")[0])
     is_day = link_key(entry.date) == link_key(name)

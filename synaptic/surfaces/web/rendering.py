@@ -25,7 +25,13 @@ TAGS = set(
     "a abbr b blockquote br code dd del details div dl dt em h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q s "
     "samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var".split()
 )
-ATTRIBUTES = {"a": {"href", "title"}, "img": {"src", "alt", "title"}, "ol": {"start"}, "abbr": {"title"}}
+ATTRIBUTES = {
+    "a": {"href", "title"},
+    "img": {"src", "alt", "title"},
+    "ol": {"start"},
+    "abbr": {"title"},
+    "*": set[str](),
+}
 OUTSIDE = ("http", "https", "mailto")
 HEADINGS = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6"}
 RICH_CHARS, RICH_SIGNS = 100_000, 10_000

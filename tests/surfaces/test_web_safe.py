@@ -1,0 +1,450 @@
+"""Who may ask the page for what, and what notes of strangers can do there: nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import httpx
+import pytest
+from homes import Clock, open_home
+from playwright.sync_api import Page
+from served import Served, browsing, logged_in, served
+
+from synaptic.errors import SynapticError
+from synaptic.surfaces.web import days, entries, files, guard, searching, upkeep
+from synaptic.surfaces.web.rendering import ATTRIBUTES, LEVELS, RICH_CHARS, TAGS, render
+from synaptic.verbs.writing import save
+
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(24)
+PAGE_TOKEN, READER_TOKEN, AGENT_TOKEN = ("p" * 40, "r" * 40, "a" * 40)
+TOKENS = f"""
+[anna]
+token = "{PAGE_TOKEN}"
+page = true
+[reader]
+token = "{READER_TOKEN}"
+page = true
+read-only = true
+[agent]
+token = "{AGENT_TOKEN}"
+"""
+XSS: dict[str, list[str]] = json.loads((Path(__file__).parents[1] / "data" / "xss.json").read_text())
+CASES = [case for cases in XSS.values() for case in cases]
+A_DAY = 60
+"""Cases of a page."""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("safe") / "home"
+    with open_home(home) as ws:
+        save(ws, "# Caching\n\nWe chose SQLite.", title="Caching")
+    tokens = home / "tokens.toml"
+    tokens.touch(0o600)
+    tokens.write_text(TOKENS)
+    return home
+
+
+@pytest.fixture(scope="module")
+def server(home: Path) -> Iterator[Served]:
+    with served(home, SYNAPTIC_NOW="2026-11-21T10:00") as found:
+        yield found
+
+
+def ask(server: Served, method: str, path: str, *, session: bool = True, **headers: str) -> httpx.Response:
+    """An answer without following, to a request that says no more than these headers."""
+    cookies = dict(server.client.cookies) if session else {}
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return httpx.request(method, server.url + path, headers=named, cookies=cookies, timeout=60)
+
+
+# -- who is let in ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/", "/entry/x", "/search?q=x", "/picture?name=x", "/to?name=x", "/static", "/mcp/"])
+def test_a_page_needs_a_session(server: Served, path: str) -> None:
+    for headers in ({}, {"Authorization": f"Bearer {AGENT_TOKEN}"}, {"Authorization": f"Bearer {PAGE_TOKEN}"}):
+        answer = ask(server, "GET", path, session=False, **headers)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/login")
+    assert ask(server, "GET", path, session=False, hx_request="true").headers["hx-redirect"] == "/login"
+    assert ask(server, "DELETE", path, session=False, origin=server.url).status_code == 303
+
+
+def test_neither_the_cookie_nor_the_token_of_a_page_opens_mcp(server: Served) -> None:
+    for headers in ({}, {"Authorization": f"Bearer {PAGE_TOKEN}"}, {"Authorization": f"Bearer {AGENT_TOKEN[1:]}"}):
+        assert ask(server, "POST", "/mcp", **headers).status_code == 401
+    assert ask(server, "POST", "/mcp", session=False, Authorization=f"Bearer {AGENT_TOKEN}").status_code not in (
+        401,
+        403,
+    )
+
+
+def test_a_link_lets_one_browser_in(home: Path) -> None:
+    with served(home) as server, served(home) as other, ThreadPoolExecutor(8) as pool:
+        used = httpx.get(server.link)
+        assert used.status_code == 401 and "was used already" in used.text
+        link = f"{server.url}/login?token={'x' * 43}"
+        assert {httpx.get(link).status_code, httpx.get(f"{server.url}/login?token=%C3%A9%FF").status_code} == {401}
+        answers = list(pool.map(lambda _: httpx.get(other.link).status_code, range(8)))
+        assert answers == [401] * 8  # `served` has used it
+        # two servers in one browser: a cookie each
+        assert set(server.client.cookies).isdisjoint(other.client.cookies)
+        cookies = dict(server.client.cookies) | dict(other.client.cookies)
+        assert [httpx.get(each.url, cookies=cookies).status_code for each in (server, other)] == [200, 200]
+
+
+def test_a_link_works_once_in_a_race_and_not_for_previews(home: Path) -> None:
+    with served(home, log_in=False) as server, ThreadPoolExecutor(8) as pool:
+        assert httpx.head(server.link).status_code == 200
+        answers = list(pool.map(lambda _: httpx.get(server.link), range(8)))
+        assert sorted(answer.status_code for answer in answers) == [303] + [401] * 7
+        [let_in] = [answer for answer in answers if answer.status_code == 303]
+        assert (let_in.headers["location"], let_in.headers["referrer-policy"]) == ("/", "no-referrer")
+        cookie = let_in.headers["set-cookie"]
+        assert "HttpOnly" in cookie and "SameSite=strict" in cookie and "Secure" not in cookie
+
+
+def test_a_token_logs_in_until_it_is_taken_out(server: Served, home: Path) -> None:
+    def log_in(token: str, **headers: str) -> httpx.Response:
+        return httpx.post(f"{server.url}/login", data={"token": token}, headers={"Origin": server.url, **headers})
+
+    let_in = log_in(PAGE_TOKEN, **{"X-Forwarded-Proto": "https", "Origin": server.url.replace("http:", "https:")})
+    assert let_in.status_code == 303 and "Secure" in let_in.headers["set-cookie"]
+    cookies = dict(log_in(READER_TOKEN).cookies)
+    assert "read-only" in httpx.get(server.url, cookies=cookies).text
+    refused = httpx.post(f"{server.url}/entry/x/delete", headers={"Origin": server.url}, cookies=cookies)
+    assert refused.status_code == 403 and "read-only" in refused.text
+    tokens = home / "tokens.toml"
+    tokens.write_text(TOKENS.replace(READER_TOKEN, "s" * 40))
+    assert httpx.get(server.url, cookies=cookies).status_code == 303
+    tokens.write_text(f'[anna]\ntokn = "{PAGE_TOKEN}"\n')
+    broken = log_in(PAGE_TOKEN)
+    assert broken.status_code == 401 and PAGE_TOKEN not in broken.text and str(home) not in broken.text
+    tokens.write_text(TOKENS)
+
+    with ThreadPoolExecutor(8) as pool:
+        wrong = list(pool.map(lambda number: log_in(f"{number}", **{"X-Forwarded-For": "10.1.1.1"}), range(20)))
+    assert sorted(answer.status_code for answer in wrong) == [401] * guard.TRIES + [429] * (20 - guard.TRIES)
+    assert log_in(PAGE_TOKEN, **{"X-Forwarded-For": "10.1.1.1"}).status_code == 429
+    assert log_in(PAGE_TOKEN, **{"X-Forwarded-For": "10.1.1.2"}).status_code == 303
+
+
+def test_sessions_end_and_wrong_tokens_take_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1_000.0
+    monkeypatch.setattr(guard.time, "monotonic", lambda: now)
+    sessions = guard.Sessions()
+    cookie = sessions.begin(guard.Session("anna", read_only=False))
+    now += guard.IDLE_S - 1
+    assert sessions.of(cookie)
+    now += guard.IDLE_S - 1
+    assert sessions.of(cookie)
+    now += guard.IDLE_S
+    assert sessions.of(cookie) is None
+    for number in range(2 * guard.ADDRESSES):
+        if sessions.may_try(f"{number}"):
+            sessions.failed(f"{number}")
+    assert len(sessions._wrong) == guard.ADDRESSES
+    now += guard.WITHIN_S + 1
+    assert sessions.may_try("one more")
+
+
+# -- where a request comes from ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "host, known",
+    [
+        ("127.0.0.1", True),
+        ("LocalHost:{port}", True),
+        ("[::1]:{port}", True),
+        ("[0:0:0:0:0:0:0:1]", True),
+        *((host, False) for host in ("evil.example", "127.0.0.1.evil.example", "evil.example:{port}", "localhost.")),
+        *(
+            (host, False)
+            for host in ("[::1", "a@localhost", "localhost:x", "127.1", "0x7f.1", "[::2]", "localhost/a", "")
+        ),
+    ],
+)
+def test_only_known_hosts_are_answered(server: Served, host: str, known: bool) -> None:
+    named = host.format(port=urlsplit(server.url).port)
+    for path in ("/login", "/static/style.css"):
+        assert ask(server, "GET", path, Host=named).status_code == (200 if known else 421)
+
+
+@pytest.mark.parametrize("path", ["/", "/login", "/mcp", "/static/style.css"])
+@pytest.mark.parametrize("origin", ["null", "http://evil.example", "http://127.0.0.1", "http://localhost:{port}", "x"])
+def test_another_origin_is_refused(server: Served, path: str, origin: str) -> None:
+    named = origin.format(port=urlsplit(server.url).port)
+    for method in ("GET", "POST"):
+        assert ask(server, method, path, Origin=named).status_code == 403
+
+
+def test_each_change_needs_an_origin_and_the_token_of_the_form(server: Served) -> None:
+    routes = [*days.ROUTES, *searching.ROUTES, *entries.ROUTES, *upkeep.ROUTES, *files.ROUTES]
+    changes = ["/logout", *(route.path for route in routes if route.methods and "POST" in route.methods)]
+    assert "/entry/{id}/delete" in changes
+    for path in changes:
+        place = path.replace("{id}", "x").replace("{key}", "x").replace("{answer}", "keep")
+        assert ask(server, "POST", place).status_code == 403, path
+        assert ask(server, "POST", place, Sec_Fetch_Site="same-site").status_code == 403, path
+        for said in (b"", b"csrf=", b"csrf=%C3%A9", b"csrf=x&csrf=y"):
+            form = {"Origin": server.url, "Content-Type": "application/x-www-form-urlencoded"}
+            answer = server.client.post(place, content=said, headers=form)
+            assert answer.status_code == 403 and "not of this session" in answer.text, path
+    for method in ("PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"):
+        assert {ask(server, method, path, Origin=server.url).status_code for path in ("/", "/login", "/to")} == {405}
+
+
+def test_each_answer_says_what_a_browser_may_load(server: Served) -> None:
+    paths = ["/", "/login", "/nothing", "/entry/x", "/static/style.css", "/static/none", "/static/../app.py", "/mcp"]
+    answers = [
+        ask(server, "GET", path) for path in (*paths, "/static/%2e%2e/guard.py", "/picture?name=x", "/to?name=x")
+    ]
+    answers += [ask(server, "GET", "/", Host="evil.example"), ask(server, "GET", "/", session=False)]
+    answers += [ask(server, "POST", "/logout"), ask(server, "PUT", "/", Origin=server.url)]
+    for answer in answers:
+        assert answer.headers["content-security-policy"] == CSP
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["cache-control"] == ("no-cache" if "/static/" in str(answer.url) else "no-store")
+        assert "def " not in answer.text
+
+
+def test_a_form_has_its_size(server: Served) -> None:
+    def post(path: str, parts: Iterator[bytes]) -> httpx.Response:
+        headers = {"Content-Type": "application/x-www-form-urlencoded", "Origin": server.url}
+        return server.client.post(path, content=parts, headers=headers)
+
+    some = b"x" * 1_000_000
+    assert post("/logout", iter([b"content=", *[some] * 17])).status_code == 413
+    assert post("/login", iter([b"token=", some])).status_code == 413
+    assert post("/logout", iter([b"content=", *[some] * 3])).status_code == 403  # read whole: it lacks the form's token
+    assert post("/logout", iter([b"a&" * 100_000])).status_code == 400
+
+
+# -- what of the disk is sent -----------------------------------------------------------------------------
+
+
+def test_pictures_lie_in_the_journal(tmp_path: Path) -> None:
+    home, vault = tmp_path / "home", tmp_path / "home" / "journal"
+    for folder in ("notes/art", "attachments", "twice/a", "twice/b", ".hidden"):
+        (vault / folder).mkdir(parents=True)
+    kinds = {"a.png": PNG, "b.jpg": b"\xff\xd8\xff\xe0" + bytes(9), "c.gif": b"GIF89a" + bytes(9)}
+    kinds |= {"d.webp": b"RIFF\0\0\0\0WEBPVP8 ", "e.avif": b"\0\0\0\x1cftypavif\0\0", "f g.png": PNG, "100%25.png": PNG}
+    for name, data in kinds.items():
+        (vault / "notes" / "art" / name).write_bytes(data)
+    for place in ("attachments/far.png", "twice/a/same.png", "twice/b/same.png", ".hidden/x.png", "../outside.png"):
+        (vault / place).write_bytes(PNG)
+    for name, text in (("s.svg", "<svg/>"), ("h.html", "<p>"), ("svg.png", "<svg onload=x>"), ("note.png", "# note")):
+        (vault / name).write_text(text)
+    (vault / "out.png").symlink_to(tmp_path / "home" / "outside.png")
+    (vault / "up").symlink_to(tmp_path)
+    (vault / "in.png").symlink_to(vault / "attachments" / "far.png")
+    (vault / "loop.png").symlink_to(vault / "loop.png")
+    os.mkfifo(vault / "pipe.png")
+    with (vault / "huge.png").open("wb") as file:
+        file.write(PNG)
+        file.truncate(files.MOST_BYTES + 1)
+    with socket.socket(socket.AF_UNIX) as listening, served(home) as server:
+        listening.bind(str(vault / "s.png"))
+
+        def sent(name: str, path: str = "notes/n.md") -> str | None:
+            answer = server.client.get("/picture", params={"name": name, "from": path})
+            if answer.status_code == 200:
+                assert answer.headers["x-content-type-options"] == "nosniff"
+                assert answer.headers["cache-control"] == "private, max-age=300"
+                return answer.headers["content-type"]
+            assert answer.status_code == 404 and PNG not in answer.content
+            return None
+
+        seen = [sent(f"art/{name}") for name in kinds]
+        assert seen == [f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp", "avif", "png", "png")]
+        beside = "art/f%20g.png ./art/../art/a.png notes/art/a.png ../attachments/far.png far.png in.png"
+        for name in beside.split():
+            assert sent(name) == "image/png", name
+        assert sent("art/a.png", "../../n.md") == sent("../notes/art/a.png", "twice/n.md") == "image/png"
+        outside = str(home / "outside.png")
+        here = ". .. / art same.png s.svg h.html svg.png note.png huge.png x.png .hidden/x.png loop.png pipe.png s.png"
+        beyond = (
+            "../outside.png ../../outside.png ..%2foutside.png out.png up/home/outside.png ..\\outside.png @none/a.png"
+        )
+        disk = f"{outside} file://{outside} ~/outside.png /dev/zero /proc/self/environ //evil.example/a.png"
+        for name in ("", "\0", "a\0.png", "art/" * 2000, "x" * 9000, *f"{here} {beyond} {disk}".split()):
+            assert sent(name) is None, name
+        for path in ("/etc/x", "..", "../x", "\0", "up/x.md", f"{tmp_path}/home/n.md", "@none/x"):
+            assert sent("outside.png", path) is None, path
+
+
+def test_a_link_leads_to_what_it_names(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    people = home / "journal" / "people"
+    people.mkdir(parents=True)
+    (people / "Roger Zelazny.md").write_text("---\naliases: [RZ]\n---\nWrote Amber.\n")
+    with open_home(home) as ws:
+        receipt = save(ws, "We chose SQLite.", title="The store")
+    with served(home, "--read-only", SYNAPTIC_NOW="2026-11-21T10:00") as server:
+
+        def to(name: str, path: str = "2026/x.md") -> str:
+            return server.client.get("/to", params={"name": name, "from": path}).headers.get("location", "")
+
+        him = to("Roger Zelazny")
+        assert him.startswith("/entry/")
+        for name in ("roger zelazny#Amber", "RZ", "../people/Roger%20Zelazny.md", "people/Roger Zelazny.md#Amber"):
+            assert to(name) == him, name
+        assert to("Roger%20Zelazny.md", "people/y.md") == him
+        assert to("the store") == to(receipt.id) == f"/entry/{receipt.id}"
+        assert to("2026-11-21") == to("Nov 21st, 2026") == "/day/2026-11-21"
+        assert to("2020-02-29") == "/day/2020-02-29"
+        for name in (
+            "",
+            "\0",
+            "//evil.example",
+            "https://evil.example/",
+            "javascript:x",
+            "..",
+            "2026-13-40",
+            "x" * 5000,
+        ):
+            answer = server.client.get("/to", params={"name": name})
+            assert answer.status_code == 404 and "No entry has this name yet" in answer.text
+            assert "/new" not in answer.text.partition("<main")[2]
+
+
+# -- what notes can do ------------------------------------------------------------------------------------
+
+
+def test_notes_of_any_depth_and_length_are_shown_soon_and_whole() -> None:
+    assert (
+        "<h3>" in render("# One", "") and "<h6>" in render("##### Five", "") and "<h1" not in render("<h1>x</h1>", "")
+    )
+    nested = "\n".join(f"{'  ' * level}- item{level}" for level in range(LEVELS))
+    for text in (nested, "> " * 2_000 + "end", "- " * 2_000 + "end", "1. " * 2_000 + "end", ">" * RICH_CHARS + "end"):
+        shown = render(text, "x.md")
+        assert text.split()[-1].lstrip(">") in shown
+    for text in ("[" * RICH_CHARS, "<div>" * 20_000, "<b>" * 100_000):
+        assert render(text, "x.md").startswith("<pre>")
+
+
+OFFENCES = """([tags, attributes]) => {
+  const found = [];
+  if (document.contentType !== "text/html") return window.violations;
+  for (const one of document.querySelectorAll("*")) {
+    const name = one.localName, note = one.closest(".note") !== null && !one.matches(".note");
+    const plain = one.namespaceURI === "http://www.w3.org/1999/xhtml";
+    if (note && !(plain && tags.includes(name))) found.push(`note: ${one.outerHTML.slice(0, 200)}`);
+    if (["iframe", "object", "embed", "base", "frame", "style", "template", "video", "audio"].includes(name))
+      found.push(`page: ${one.outerHTML.slice(0, 200)}`);
+    if (name === "script" && !(one.getAttribute("src") ?? "").startsWith("/static/")) found.push("script");
+    for (const {name: key, value} of one.attributes) {
+      if (/^(on|style$|srcdoc$|formaction$|ping$|(data-)?hx-on)/.test(key)) found.push(`${name} ${key}=${value}`);
+      if (note && !(attributes[name] ?? []).includes(key)) found.push(`note: ${name} ${key}=${value}`);
+      if (note && ["href", "src"].includes(key) && !/^(https?:|mailto:|#|\\/(to|picture)\\?)/.test(value))
+        found.push(`note: ${name} ${key}=${value}`);
+    }
+  }
+  if (document.querySelectorAll("main").length !== 1) found.push("not one main");
+  if (window.pwned !== undefined) found.push("pwned");
+  return [...found, ...window.violations];
+}"""
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The cases as contents and titles of saved entries, and as marks in files that somebody else wrote."""
+    home, clock = tmp_path_factory.mktemp("hostile") / "home", Clock()
+    notes = home / "journal" / "notes"
+    notes.mkdir(parents=True)
+    for number, case in enumerate(XSS["marks"]):
+        said = json.dumps(case)
+        front = (
+            f"date: 2026-11-05\ntitle: {said}\ntags: [{said}, ok]\naliases: [{said}]\nauthor: {said}\ntype: {said}\n"
+        )
+        front += f"project: {said}\n"
+        comment = f"<!-- synaptic: by={said} via={said} branch={said} files={said} type={said} x={said} -->"
+        text = f"---\n{front}---\n{case}\n\n## 09:{number:02} {case} #{quote(case)}\n{comment}\n\n{case}\n"
+        name = f"{number} {case}".replace("/", "").replace("\\", "")[:200]
+        (notes / f"{name}.md").write_text(text)
+    with open_home(home, clock=clock) as ws:
+        for number, case in enumerate(CASES):
+            if number % A_DAY == 0:
+                clock.forward(days=-1)
+            if "\0" in case:  # is never saved, and may stand in a file
+                (notes / f"nul{number}.md").write_text(f"---\ndate: 2026-11-05\n---\n# {number} {case}\n\n{case}\n")
+            else:
+                save(ws, f"Case {number}\n\n{case}", title=f"{number} {case}", force=True)
+        clock.forward(days=-1)
+        for case in XSS["marks"]:
+            for marks in ({"by": case}, {"project": case}, {"tags": [case]}, {"files": [case]}, {"via": case}):
+                try:
+                    save(ws, f"{case} {list(marks)}", force=True, **marks)  # type: ignore[arg-type]
+                except SynapticError as error:
+                    assert error.code == "invalid-argument"  # it may refuse a mark
+    with served(home, SYNAPTIC_NOW="2026-11-21T10:00") as found:
+        yield found
+
+
+def test_no_case_does_anything(hostile: Served) -> None:
+    asked: list[str] = []
+    seen: list[str] = []
+    wrong: list[str] = []
+    with browsing() as browser:
+        context = logged_in(browser, hostile)
+        page: Page = context.new_page()
+        page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        page.on("pageerror", lambda error: wrong.append(f"error {error}"))
+        page.on("console", lambda said: wrong.append(said.text) if "Security Policy" in said.text else None)
+        page.on("request", lambda request: asked.append(request.url))
+        page.add_init_script(
+            "window.violations = []; document.addEventListener('securitypolicyviolation', "
+            "(event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`));"
+        )
+
+        def look(place: str) -> None:
+            page.goto(place, wait_until="load")
+            allowed = {tag: ["rel", *ATTRIBUTES.get(tag, ())] for tag in TAGS}
+            wrong.extend(f"{place}: {one}" for one in page.evaluate(OFFENCES, [sorted(TAGS), allowed]))
+
+        def listed() -> list[str]:
+            found: list[str] = page.evaluate(
+                """[...new Set([...document.querySelectorAll("main a[href^='/entry/']")].map((a) => a.pathname))]"""
+            )
+            return found
+
+        days_of_cases = -(-len(CASES) // A_DAY)
+        for number in range(days_of_cases + 1):
+            look(f"/day/2026-11-{20 - number:02}")
+            seen += listed()
+        assert len(seen) >= len(CASES) + len(XSS["marks"])
+        look("/day/2026-11-05")
+        written = listed()
+        assert len(written) >= len(XSS["marks"])
+        all_of_them = quote(" ".join(XSS["marks"]), safe="")
+        given = "&".join(
+            f"{name}={all_of_them}" for name in ("tag", "project", "type", "source", "since", "order", "title")
+        )
+        places = [
+            *written,
+            *(f"{entry}/edit" for entry in written[::4]),
+            f"/entry/{all_of_them}",
+            f"/day/{all_of_them}",
+        ]
+        places += [
+            f"/search?q={all_of_them}",
+            f"/search?q=x&{given}",
+            f"/to?name={all_of_them}&from=x",
+            f"/new?{given}",
+        ]
+        for place in (*places, "/", "/review", "/inbox", "/health", "/statistics", "/calendar", "/search"):
+            look(place)
+    assert not wrong, "\n".join(dict.fromkeys(wrong))
+    own = [url for url in asked if url.startswith(f"{hostile.url}/")]
+    assert own == asked and not [url for url in asked if "canary" in urlsplit(url).path or "/logout" in url]
