@@ -66,10 +66,8 @@ async def _login(request: Request) -> Response:
         if not site.sessions.may_try(address):  # and no await until it has failed
             return page(request, "login.html", 429, wrong="Too many wrong tokens: wait a minute.")
         if grant := _page_grant(site, token):
-            return _let_in(
-                request,
-                Session(grant.name, grant.read_only or site.read_only, lambda: _page_grant(site, token) == grant),
-            )
+            is_read_only = grant.read_only or site.read_only
+            return _let_in(request, Session(grant.name, is_read_only, lambda: _page_grant(site, token) == grant))
         site.sessions.failed(address)
         wrong = "No token of tokens.toml that opens the page is this one."
     return page(request, "login.html", 401 if wrong else 200, wrong=wrong)
@@ -127,7 +125,7 @@ def serve(
         raise ConfigError(f"{host}:{port} cannot be had: {error}.", hint="Give another --port, or none.") from error
     sessions = Sessions()
     site = Site(Worker(home), sessions, tokens, read_only, local)
-    names = {"127.0.0.1", "localhost", "::1", host.strip("[]"), *allow_host}
+    names = {"127.0.0.1", "localhost", "::1", host.strip("[]"), listening.getsockname()[0], *allow_host}
     at = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
     link = f"{at}/login?token={sessions.link()}"
     print(f"Synaptic is at {link}\n(this link works once; Ctrl-C ends it). MCP: {at}/mcp", flush=True)

@@ -1,7 +1,7 @@
 """Where the links and the pictures of a note lead: to an entry or a day, and to an image within the journal.
 
-Nothing else of the disk is sent: a picture is a regular file below the root of its note, no part of its way hidden,
-links followed, that begins as one of KINDS does.
+Nothing else of the disk is sent: a picture is a regular file within its root, links followed, that begins as one of
+KINDS does.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import posixpath
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote, unquote
@@ -21,7 +22,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response, S
 from starlette.routing import Route
 
 from ...errors import JournalError
-from ...journal.folder import Roots, locate
+from ...journal.folder import Roots, pinned
 from ...notes.marks import link_key
 from ...verbs.mentions import leads_to
 from ...workspace.checkout import open_regular
@@ -53,11 +54,10 @@ def _image(roots: Roots, name: str, path: str) -> tuple[str, BinaryIO] | None:
     root, folder, within = roots.of(path)
     for said in dict.fromkeys((name, unquote(name))):
         beside = posixpath.normpath(posixpath.join(posixpath.dirname(within), said))
-        for place in (beside, said, *_only(folder, said)):
-            with suppress(JournalError, OSError):
-                real = locate(roots, posixpath.join(root, place))
-                if any(step.startswith(".") for step in real.relative_to(os.path.realpath(folder)).parts):
-                    continue
+        for place in chain((beside, said), _only(folder, said)):
+            if "/." in f"/{place}":
+                continue  # hidden, as `.trash`, or outside
+            with suppress(JournalError, OSError), pinned(roots, posixpath.join(root, place)) as real:
                 if kind := _kind(file := open_regular(real, follow=False)):
                     return kind, file
                 file.close()
@@ -66,14 +66,13 @@ def _image(roots: Roots, name: str, path: str) -> tuple[str, BinaryIO] | None:
 
 def _only(folder: Path, name: str) -> Iterator[str]:
     """The file below the folder whose path ends so, if there is one alone: what Obsidian writes."""
-    found = []
+    found: list[str] = []
     for at, folders, files in os.walk(folder):
         folders[:] = [each for each in folders if not each.startswith(".")]
-        if posixpath.basename(name) in files:
-            found.append(Path(at, posixpath.basename(name)).relative_to(folder).as_posix())
-    ending = [path for path in found if f"/{path}".endswith(f"/{name}")]
-    if len(ending) == 1:
-        yield ending[0]
+        paths = (Path(at, file).relative_to(folder).as_posix() for file in files if name.endswith(file))
+        found += (path for path in paths if f"/{path}".endswith(f"/{name}"))
+    if len(found) == 1:
+        yield found[0]
 
 
 def _kind(file: BinaryIO) -> str | None:

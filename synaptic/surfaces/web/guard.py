@@ -21,7 +21,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -105,10 +104,9 @@ class Sessions:
         """Whether this address has not tried too often; `failed` counts."""
         now = time.monotonic()
         self._wrong = {who: tried for who, tried in self._wrong.items() if now - tried[-1] < WITHIN_S}
-        tried = self._wrong.get(address, ())
-        if not tried:
-            return len(self._wrong) < ADDRESSES
-        return len(tried) < TRIES or now - tried[0] > WITHIN_S
+        if tried := self._wrong.get(address):
+            return len(tried) < TRIES or now - tried[0] > WITHIN_S
+        return len(self._wrong) < ADDRESSES
 
     def failed(self, address: str) -> None:
         self._wrong.setdefault(address, deque(maxlen=TRIES)).append(time.monotonic())
@@ -118,7 +116,7 @@ class Guard:
     """Stands before the program. `hosts` are the names, without ports, by which the server may be called."""
 
     def __init__(self, app: ASGIApp, sessions: Sessions, hosts: Collection[str]) -> None:
-        self.app, self.sessions, self.hosts = app, sessions, frozenset(map(_name, hosts))
+        self.app, self.sessions, self.hosts = app, sessions, frozenset(map(str.lower, hosts))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -147,7 +145,7 @@ class Guard:
     def _refusal(self, scope: Scope) -> Response | None:
         headers, path = Headers(scope=scope), scope["path"]
         host, origin = headers.get("host", "").lower(), headers.get("origin")
-        if (called := _HOST.fullmatch(host)) is None or _name(called[1] or called[2]) not in self.hosts:
+        if (called := _HOST.fullmatch(host)) is None or (called[1] or called[2]) not in self.hosts:
             return PlainTextResponse("This host is unknown here: synaptic serve --allow-host NAME lets it in.\n", 421)
         if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
             return PlainTextResponse("This request comes from another site.\n", 403)
@@ -173,11 +171,3 @@ def cookie_name(scope: Scope) -> str:
     """Of the session's cookie: browsers share cookies between the ports of a host."""
     called = _HOST.fullmatch(Headers(scope=scope).get("host", "").lower())
     return f"synaptic-{(called and called[3]) or 0}"
-
-
-def _name(host: str) -> str:
-    """A host as browsers write it: `[FD00:0::1]` is `fd00::1`."""
-    try:
-        return str(ip_address(host.strip("[]")))
-    except ValueError:
-        return host.lower()

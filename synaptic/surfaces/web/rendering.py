@@ -25,21 +25,14 @@ TAGS = set(
     "a abbr b blockquote br code dd del details div dl dt em h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q s "
     "samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var".split()
 )
-ATTRIBUTES = {
-    "a": {"href", "title"},
-    "img": {"src", "alt", "title"},
-    "ol": {"start"},
-    "abbr": {"title"},
-    "*": set[str](),
-}
+ATTRIBUTES = {"a": {"href"}, "img": {"src", "alt"}, "ol": {"start"}, "*": {"title"}}
 OUTSIDE = ("http", "https", "mailto")
 HEADINGS = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6"}
 RICH_CHARS, RICH_SIGNS = 100_000, 10_000
 """A longer note is shown as plain text, and one with more of `<` or of `[`: others take two seconds at most."""
 LEVELS = 100
-"""Of lists and quotes within each other (a list takes two); below them markdown-it would drop the text."""
+"""Of lists (two each) and quotes within each other: markdown-it drops the text below, and _DEEP finds it before."""
 _DEEP = re.compile(r"^(?:[ \t]{90}|(?:[ \t]*(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])){30})", re.MULTILINE)
-"""A line that may be that deep."""
 _WORD = re.compile(r"\w+")
 _SCHEME = re.compile(r"[\x00-\x20]*([a-zA-Z][a-zA-Z0-9+.-]*):")
 _TASK = re.compile(r"\[([ xX])\] ")
@@ -126,10 +119,9 @@ class _Renderer(RendererHTML):
     def image(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: MutableMapping[str, Any]) -> str:
         token = tokens[at]
         src, words = str(token.attrs.get("src", "")), token.content or "picture"
-        if _scheme(src) and tokens[at - 1].type == "link_open":
-            return str(escape(words))
         if _scheme(src):  # nothing is fetched from elsewhere
-            return f'<a href="{escape(src)}">{escape(words)}</a>'
+            is_linked = tokens[at - 1].type == "link_open"
+            return str(escape(words)) if is_linked else f'<a href="{escape(src)}">{escape(words)}</a>'
         place = f"/picture?name={quote(src, safe='')}&from={quote(env['path'], safe='')}"
         return f'<img src="{escape(place)}" alt="{escape(words)}">'
 
