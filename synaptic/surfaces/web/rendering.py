@@ -29,7 +29,7 @@ ATTRIBUTES = {"a": {"href"}, "img": {"src", "alt"}, "ol": {"start"}, "*": {"titl
 OUTSIDE = ("http", "https", "mailto")
 HEADINGS = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6"}
 RICH_CHARS, RICH_SIGNS = 100_000, 10_000
-"""A longer note is shown as plain text, and one with more of `<` or of `[`: others take two seconds at most."""
+"""A longer note is shown as plain text, and one with more of `<` or of `[`: any other takes two seconds at most."""
 LEVELS = 100
 """Of lists (two each) and quotes within each other: markdown-it drops the text below, and _DEEP finds it before."""
 _DEEP = re.compile(r"^(?:[ \t]{90}|(?:[ \t]*(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])){30})", re.MULTILINE)
