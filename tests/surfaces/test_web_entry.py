@@ -121,6 +121,15 @@ def test_what_is_written_is_shown_with_all_that_is_known_of_it(server: Served, h
     assert server.client.get(f"/entry/{old[9:]}").headers["location"] == f"/entry/{old}"
 
 
+def test_what_a_save_is_near_to_is_offered(server: Served) -> None:
+    old = write(server, "We deploy on Fridays.", type="decision")
+    new = write(server, "We deploy on Mondays.", type="decision")
+    page = server.client.get(f"/entry/{new}?near={old}&tag=ops").text  # where a save leads to that is near to another
+    assert re.findall(r'<button name="(\w+)" value="([\w-]+)">', page)[:2] == [("add_tags", "ops"), ("supersedes", old)]
+    server.post(f"/entry/{new}/edit", supersedes=old)
+    assert "A later entry supersedes this one: We deploy on Mondays." in text_of(server.client.get(f"/entry/{old}"))
+
+
 def test_a_form_that_was_refused_comes_back_as_it_was_typed(server: Served) -> None:
     id = write(server, "Pay the rent on the first.", type="note")
     form = fields(server.client.get(f"/entry/{id}/edit"))
@@ -290,7 +299,7 @@ def test_a_session_that_only_reads_sees_no_form(tmp_path: Path) -> None:
         id = save(ws, "Chose SQLite: one file.").id
     with served(home, "--read-only") as server:
         for path in (f"/entry/{id}", f"/entry/{id}/edit", "/new"):
-            assert "<form" not in server.client.get(path).text
+            assert re.findall(r"<form.*?action=\"(.*?)\"", server.client.get(path).text) == ["/logout"]
         assert server.client.post(f"/entry/{id}/edit", data={"title": "x"}).status_code == 403
     with open_home(home) as ws:
         assert browse.get(ws, [id]).entries[0].title == "Chose SQLite: one file."

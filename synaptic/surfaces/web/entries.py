@@ -33,6 +33,7 @@ WINDOWED = RETURNS_AT_ONCE | {"gvim", "gedit", "kate", "mousepad", "notepad", "n
 SAME = {"nothing changed": "Nothing was changed.", "already saved": "That was saved already, a moment ago."}
 EVERY = Filters(include_superseded=True)
 TEXTS = ("content", "title", "type", "project", "expires")
+LISTS = ("tags", "add_tags", "supersedes")
 
 
 async def _entry(request: Request) -> Response:
@@ -111,7 +112,7 @@ def _given(form: dict[str, str]) -> dict[str, Any]:
     """What a form says, as `save` and `update` take it."""
     given: dict[str, Any] = {name: form[name] for name in TEXTS if name in form}
     given |= {name: form[name] for name in ("append", "seen") if form.get(name, "").strip()}
-    given |= {name: re.findall(r"[^,\s]+", form[name]) for name in ("tags", "add_tags") if name in form}
+    given |= {name: re.findall(r"[^,\s]+", form[name]) for name in LISTS if name in form}
     if number := form.get("importance"):
         given["importance"] = int(one_of([str(one) for one in range(11)], number, "importance"))
     return given | ({"pin": form["pin"] == "yes"} if "pin" in form else {})
