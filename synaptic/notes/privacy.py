@@ -112,7 +112,7 @@ def unlabelled(block: bytes, found: dict[bytes, bytes]) -> bytes:
             raise Refused(
                 f"{label.decode()} means private text of the file, which would be lost or doubled: it stands "
                 f"{block.count(label)} times in title and text. Nothing was changed.",
-                hint="Let it stand once. What is private is changed in the file alone.",
+                hint="Let it stand once (a title that is left out is made of the text).",
             )
         masked = masked.replace(label, _hidden(passage))
     for label, passage in found.items():

@@ -181,10 +181,10 @@ def update(
     said: list[str] = []
 
     def change(old: Entry) -> Entry:
-        if seen is not None and seen != _seen(old):
-            raise Changed(f"{found.entry.short_id} was changed meanwhile; nothing was written.", hint="Look at both.")
-        same = seen is not None and content is not None and newlines(content) == old.content
+        same = seen is not None and newlines(content or "") == old.content
         new, notices = _changed(ws, found.entry.id, old, replace(parts, content=None) if same else parts)
+        if seen is not None and new != old and seen != _seen(old):
+            raise Changed(f"{found.entry.short_id} was changed meanwhile; nothing was written.", hint="Look at both.")
         said[:] = ["nothing changed", *notices] if new == old else notices
         return new
 

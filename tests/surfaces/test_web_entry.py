@@ -221,6 +221,7 @@ def test_of_two_who_save_at_once_one_wins_and_the_other_is_told(server: Served) 
         assert number == won or f"Said by number {number}." in fields(answer)["content"]
         assert number == won or f"Said by number {won}." in answer.text
     assert f"Said by number {won}." in text_of(server.client.get(f"/entry/{id}"))
+    assert post(won).status_code == 303  # a second click says the same, and changes nothing
 
 
 def test_what_was_typed_survives_a_deletion_meanwhile(server: Served) -> None:

@@ -43,15 +43,13 @@ async def _entry(request: Request) -> Response:
         listing = browse.get(ws, [id])
         entry = listing.entries[0]
         beside = [one.id for one in browse.find(ws, filters=EVERY, around=entry.id, limit=3).entries]
-        at, later = beside.index(entry.id), listing.superseded_by.get(entry.id, "")
+        named = [*beside, *near, *entry.supersedes, *listing.superseded_by.values(), entry.parent or ""]
         return {
+            "listing": listing,
             "entry": entry,
-            "links": listing.links[entry.id],
-            "later": later,
-            "before": beside[:at][-1:],
-            "after": beside[at + 1 :][:1],
+            "beside": beside,
+            "titles": ws.index.titles(named),
             "continued": browse.find(ws, filters=replace(EVERY, parent=entry.id), order="oldest").entries,
-            "titles": ws.index.titles([*beside, *near, *entry.supersedes, later, entry.parent or ""]),
             "versions": writing.versions(ws, entry.id),
             "place": ws.journal.place(entry.there.path),
             "locked": ws.journal.roots.of(entry.there.path)[0] not in OWN,
