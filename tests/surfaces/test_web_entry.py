@@ -130,7 +130,7 @@ def test_what_a_save_is_near_to_is_offered(server: Served) -> None:
     assert "A later entry supersedes this one: We deploy on Mondays." in text_of(server.client.get(f"/entry/{old}"))
 
 
-def test_a_form_that_was_refused_comes_back_as_it_was_typed(server: Served) -> None:
+def test_a_form_that_was_refused_comes_back_as_it_was_typed(server: Served, home: Path) -> None:
     id = write(server, "Pay the rent on the first.", type="note")
     form = fields(server.client.get(f"/entry/{id}/edit"))
     for wrong, said in (({"expires": "never ever"}, "never ever"), ({"importance": "11"}, "Valid: 0, 1"),
@@ -143,6 +143,12 @@ def test_a_form_that_was_refused_comes_back_as_it_was_typed(server: Served) -> N
             assert alert and said in html.unescape(alert[1])
             assert fields(answer)["content"] == typed["content"] or not typed["content"].strip()
     assert "Pay the rent" in text_of(server.client.get(f"/entry/{id}"))
+    (home / "journal").rename(home / "away")
+    lost = server.post(f"/entry/{id}/edit", **form | {"content": "Typed while the disk was away."})
+    (home / "away").rename(home / "journal")
+    assert lost.status_code == 500 and "is missing" in text_of(lost)
+    assert server.post(f"/entry/{id}/edit", **fields(lost)).status_code == 303
+    assert "Typed while the disk was away." in text_of(server.client.get(f"/entry/{id}"))
 
 
 def test_private_passages_stay_byte_for_byte(server: Served, day: Path) -> None:

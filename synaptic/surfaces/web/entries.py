@@ -94,7 +94,7 @@ async def _form(request: Request) -> Response:
 
     try:
         was, seen, project = await ask(request, look)
-    except NotFound as gone:
+    except SynapticError as gone:  # the entry, or the journal
         if not form:
             raise
         was, seen, project, error = None, "", "", gone
