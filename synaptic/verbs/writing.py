@@ -407,15 +407,13 @@ def _also(copies: Sequence[str], do: Callable[[str], object], done: str) -> list
     return notices
 
 
-def versions(ws: Workspace, id: str) -> list[tuple[Piece, Entry]]:
+def versions(ws: Workspace, entry: Entry) -> list[tuple[Piece, Entry]]:
     """The other texts of an entry in the trash, the latest first, without what is private, or has become it since."""
-    now = b""
-    with suppress(NotFound):
-        place = _find(ws, id).entry.there
-        now = ws.journal.read(place.path)[place.start : place.end]
-    mine = (piece for piece in reversed(ws.journal.trashed()) if piece.id == id and not reveals(piece.text, now))
+    place = entry.there
+    now = ws.journal.read(place.path)[place.start : place.end]
+    mine = (piece for piece in reversed(ws.journal.trashed()) if piece.id == entry.id and not reveals(piece.text, now))
     others = (piece for piece in mine if piece.text.strip() != now.strip())
-    return [(one, entry) for one in others for entry in ws.journal.parse(one.path, one.text, block=True).entries]
+    return [(one, was) for one in others for was in ws.journal.parse(one.path, one.text, block=True).entries]
 
 
 class Deleted(NamedTuple):

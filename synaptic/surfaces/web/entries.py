@@ -18,8 +18,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from ...errors import Ambiguous, Changed, NotFound, Refused, SynapticError, one_of
+from ...index.rows import Position
 from ...journal.folder import OWN
-from ...models import TYPES, Entry, Filters, Receipt
+from ...models import TYPES, Entry, Filters, Order, Receipt
 from ...notes.markdown import compose_entry
 from ...verbs import browse, writing
 from ...workspace.checkout import project_of, working_checkout
@@ -40,17 +41,22 @@ async def _entry(request: Request) -> Response:
     id, near = request.path_params["id"], request.query_params.getlist("near")
 
     def look(ws: Workspace) -> dict[str, Any]:
-        listing = browse.get(ws, [id])
-        entry = listing.entries[0]
-        beside = [one.id for one in browse.find(ws, filters=EVERY, around=entry.id, limit=3).entries]
-        named = [*beside, *near, *entry.supersedes, *listing.superseded_by.values(), entry.parent or ""]
+        listing = browse.get(ws, [id])  # brings the index in step, so that it can be asked without a verb
+        entry, row = listing.entries[0], ws.index.resolve(id).rowid
+        at = ws.index.standings([row])[row].position
+
+        def found(filters: Filters, order: Order, limit: int, after: Position | None = None) -> list[Entry]:
+            rows = ws.index.listing(filters, order=order, limit=limit, after=after)[1]
+            return [ws.index.entries([row])[row].entry for row in rows]
+
         return {
             "listing": listing,
             "entry": entry,
-            "beside": beside,
-            "titles": ws.index.titles(named),
-            "continued": browse.find(ws, filters=replace(EVERY, parent=entry.id), order="oldest").entries,
-            "versions": writing.versions(ws, entry.id),
+            "before": found(EVERY, "newest", 1, at),
+            "after": found(EVERY, "oldest", 1, at),
+            "continued": found(replace(EVERY, parent=entry.id), "oldest", 20),
+            "titles": ws.index.titles([*near, *entry.supersedes, *listing.superseded_by.values(), entry.parent or ""]),
+            "versions": writing.versions(ws, entry),
             "place": ws.journal.place(entry.there.path),
             "locked": ws.journal.roots.of(entry.there.path)[0] not in OWN,
         }
