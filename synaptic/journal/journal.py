@@ -21,7 +21,7 @@ from ..config import Config, make_clock
 from ..errors import Ambiguous, Busy, Changed, JournalError, NotFound, Refused
 from ..models import Entry, ParsedFile, Proof, Stamp
 from ..notes.markdown import extend_note, proven_block, rewrite_block
-from ..notes.privacy import mask, mentions, reveals, unclosed_tags
+from ..notes.privacy import labelled, mask, mentions, reveals, unclosed_tags, unlabelled
 from ..notes.reading import in_logseq, parse_entries
 from . import folder, recovery
 from .delivery import ATTEMPTS, Delivery, joined
@@ -242,16 +242,27 @@ class Journal:
         told: list[str] | None = None,
         *,
         keep: bool = True,
+        labels: bool = False,
     ) -> Entry:
         """The entry after `change`, or the deleted entry if `change` returns None. The old text goes to the trash, if
-        it is to be kept.
+        it is to be kept. With `labels`, `change` is given the entry as `opened` shows it, and puts the labels.
 
         Equal copies of the block in the same file change with it; everything else stays byte for byte. `told`
         gets a notice if an earlier update had vanished from the file. A whole-file note is only extended, or deleted
         with its file. Raises NotFound, Refused, Busy, Changed when the file changes during each try, JournalError.
         """
         with self._writing():
-            return self._rewrite(path, id, change, told=told, keep=keep)
+            return self._rewrite(path, id, change, told=told, keep=keep, labels=labels)
+
+    def opened(self, path: str, id: str) -> Entry:
+        """An entry as a person edits it: a label stands for each private passage. Raises NotFound."""
+        data, status = folder.read(self.roots, path)
+        entry, start, end = _entry(self.parse(path, data, status.st_mtime_ns), path, id)
+        return self._labelled(entry, labelled(data[start:end])[0])
+
+    def _labelled(self, entry: Entry, block: bytes) -> Entry:
+        read = None if entry.whole_file else self._alone(entry.there.path, block)
+        return replace(entry, title=read.title, content=read.content) if read else entry
 
     def purge(self, path: str, id: str) -> Entry | None:
         """The deleted entry; None if only copies were left. No copy stays in trash, done or spool.
@@ -299,10 +310,16 @@ class Journal:
         *,
         keep: bool = True,
         told: list[str] | None = None,
+        labels: bool = False,
     ) -> Entry:
         def rewritten(old: Entry, block: bytes) -> tuple[Entry | None, bytes]:
+            passages: dict[bytes, bytes] = {}
+            if labels:
+                block, passages = labelled(block)
+                old = self._labelled(old, block)
             new = change(old)
-            return new, b"" if new is None or old.whole_file else rewrite_block(block, old, new)
+            text = b"" if new is None or old.whole_file else rewrite_block(block, old, new)
+            return new, unlabelled(text, passages) if text and passages else text
 
         return self._exchange(path, id, rewritten, "update" if keep else None, told)
 

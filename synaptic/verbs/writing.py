@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from ..errors import InvalidArgument, NotFound, Refused, SynapticError, check_range
+from ..errors import Changed, InvalidArgument, NotFound, Refused, SynapticError, check_range
 from ..index.rows import Stored
 from ..journal.folder import writable
 from ..journal.trash import Piece
@@ -20,6 +20,7 @@ from ..models import Entry, Receipt
 from ..notes.blocks import check_tag, newlines, project_key, slug_tag
 from ..notes.header import check_type, unique
 from ..notes.markdown import compose_entry, new_id
+from ..notes.privacy import reveals
 from ..notes.screening import Screen
 from ..search.near import near_entries, suggest_tags
 from ..workspace.changes import fingerprints, of_project
@@ -143,9 +144,13 @@ def update(
     supersedes: Sequence[str] | None = None,
     pin: bool | None = None,
     expires: str | None = None,
+    seen: str | None = None,
     by_person: bool = True,
 ) -> Receipt:
     """The receipt of an edit. Parts given as None stay, and the rest of the file stays byte for byte.
+
+    With `seen`, from `opened`, the content and the title are what that showed, edited: the label of each private
+    passage stands in them once, where its bytes go. Raises Changed where the entry says something else by now.
 
     An empty `expires` takes it away. The old text goes to the trash. A whole-file note takes `append` and `add_tags`.
     With `pin` every session of its project, or without one of all, begins with it; what is pinned only a person
@@ -176,16 +181,33 @@ def update(
     said: list[str] = []
 
     def change(old: Entry) -> Entry:
-        new, notices = _changed(ws, found.entry.id, old, parts)
+        same = seen is not None and newlines(content or "") == old.content
+        new, notices = _changed(ws, found.entry.id, old, replace(parts, content=None) if same else parts)
+        if seen is not None and new != old and seen != _seen(old):
+            raise Changed(f"{found.entry.short_id} was changed meanwhile; nothing was written.", hint="Look at both.")
         said[:] = ["nothing changed", *notices] if new == old else notices
         return new
 
     path, copies = found.entry.there.path, found.copies
     told: list[str] = []
-    new = ws.journal.edit(path, found.own_id, change, told)
-    also = _also(copies, lambda copy: ws.journal.edit(copy, found.own_id, change), "changed")
+    edit = partial(ws.journal.edit, labels=seen is not None)
+    new = edit(path, found.own_id, change, told)
+    also = _also(copies, lambda copy: edit(copy, found.own_id, change), "changed")
     notices = [*said, *past, *told, *index_now(ws, path, *copies), *also, *_other_texts(ws, new.id)]
     return receipt_of(new, path=path, notices=notices)
+
+
+def opened(ws: Workspace, id: str) -> tuple[Entry, str]:
+    """An entry to be edited, `[private passage 1]` in the place of each private passage, and what `update` asks for as
+    `seen`. Raises Refused for one that is read in place."""
+    found = _find(ws, id)
+    writable(ws.journal.roots, found.entry.there.path, found.entry.there.line)
+    entry = replace(ws.journal.opened(found.entry.there.path, found.own_id), id=found.entry.id)
+    return entry, _seen(entry)
+
+
+def _seen(entry: Entry) -> str:
+    return f"{hash_of(repr((entry.content, _marks(entry)))):x}"
 
 
 def _one_project(project: str | None) -> str | None:
@@ -385,6 +407,15 @@ def _also(copies: Sequence[str], do: Callable[[str], object], done: str) -> list
     return notices
 
 
+def versions(ws: Workspace, entry: Entry) -> list[tuple[Piece, Entry]]:
+    """The other texts of an entry in the trash, the latest first, without what is private, or has become it since."""
+    place = entry.there
+    now = ws.journal.read(place.path)[place.start : place.end]
+    mine = (piece for piece in reversed(ws.journal.trashed()) if piece.id == entry.id and not reveals(piece.text, now))
+    others = (piece for piece in mine if piece.text.strip() != now.strip())
+    return [(one, was) for one in others for was in ws.journal.parse(one.path, one.text, block=True).entries]
+
+
 class Deleted(NamedTuple):
     """An entry in the trash: `date` is the day on which it was deleted, `path` its file."""
 
@@ -435,7 +466,7 @@ def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
 
 def _marks(entry: Entry) -> tuple[object, ...]:
     """The marks that two saves of one text must share to count as one save."""
-    sets = map(frozenset, (entry.tags, entry.files, entry.supersedes))
+    sets = (tuple(sorted(set(values))) for values in (entry.tags, entry.files, entry.supersedes))
     said = entry.title, entry.type, entry.importance, entry.parent, entry.by, entry.pin, entry.expires
     return *said, project_key(entry.project or ""), *sets
 

@@ -27,8 +27,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from synaptic.errors import InvalidArgument
-from synaptic.surfaces.cli.editor import command_at
 from synaptic.surfaces.cli.main import app, main
+from synaptic.surfaces.editors import command_at
 
 ROOT = Path(__file__).parents[2]
 SYNAPTIC = [sys.executable, "-m", "synaptic"]

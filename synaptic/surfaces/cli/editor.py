@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -13,45 +12,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ...errors import ConfigError, InvalidArgument, SynapticError
+from ..editors import RETURNS_AT_ONCE, chosen, name_of
 from .terminal import is_terminal
-
-_PLUS_LINE = frozenset(("vi", "vim", "nvim", "gvim", "nano", "emacs", "emacsclient", "micro", "kak", "ed", "joe"))
-_GOTO = frozenset(("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf"))
-_COLON_LINE = frozenset(("hx", "helix", "subl", "zed"))
-_RETURNS_AT_ONCE = _GOTO | {"subl", "zed"}
 
 
 def editor() -> list[str] | None:
     """The command in VISUAL, else EDITOR, as a list; None where neither is set, or where nobody sits at a terminal."""
-    if not is_terminal(sys.stdin, sys.stdout):
-        return None
-    for name in ("VISUAL", "EDITOR"):
-        if command := os.environ.get(name, "").strip():
-            try:
-                return shlex.split(command)
-            except ValueError as error:
-                raise ConfigError(f"${name} is {command!r}, which is no command: {error}.") from error
-    return None
-
-
-def command_at(command: Sequence[str], path: Path, line: int | None) -> list[str]:
-    """The command that shows a file at a line.
-
-    | editor          | arguments          |
-    |-----------------|--------------------|
-    | `vim`, `nano`   | `+12 notes.md`     |
-    | `hx`, `subl`    | `notes.md:12`      |
-    | `code --wait`   | `--goto notes.md:12` |
-    | any other       | `notes.md`         |
-    """
-    name = Path(command[0]).stem.lower()
-    if line is None:
-        return [*command, str(path)]
-    if name in _PLUS_LINE:
-        return [*command, f"+{line}", str(path)]
-    if name in _GOTO:
-        return [*command, "--goto", f"{path}:{line}"]
-    return [*command, f"{path}:{line}" if name in _COLON_LINE else str(path)]
+    return chosen() if is_terminal(sys.stdin, sys.stdout) else None
 
 
 @contextlib.contextmanager
@@ -66,7 +33,7 @@ def composed(begin: str = "") -> Iterator[str]:
             "There is no text to save.",
             hint='Give it: synaptic save "TEXT", or pipe it: ... | synaptic save -, or set EDITOR and use a terminal.',
         )
-    if Path(command[0]).stem.lower() in _RETURNS_AT_ONCE and "--wait" not in command:
+    if name_of(command) in RETURNS_AT_ONCE and "--wait" not in command:
         command = [*command, "--wait"]
     handle, name = tempfile.mkstemp(prefix="synaptic-", suffix=".md")
     os.close(handle)

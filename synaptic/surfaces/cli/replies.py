@@ -16,6 +16,7 @@ from ...journal.disk import overwrite
 from ...models import Days, Entry, Listing, Receipt, SearchResult
 from ...workspace.workspace import Workspace
 from .. import wire
+from ..editors import command_at
 from ..present import clean, done_text, short
 from . import editor, terminal
 from .terminal import Screen, emit, emit_json, say
@@ -129,6 +130,6 @@ def answer_place(path: Path, line: int | None, as_json: bool) -> None:
     """Opens a file in the person's editor; without one, or in a pipe, answers where it is."""
     command = None if as_json else editor.editor()
     if command:
-        editor.run(editor.command_at(command, path, line))
+        editor.run(command_at(command, path, line))
     else:
         answer(as_json, {"path": str(path), "line": line}, clean(f"{path}:{line}" if line else str(path)))

@@ -94,5 +94,9 @@ def done(request: Request, where: str, said: str, receipt: Receipt | None = None
 async def show_error(request: Request, error: Exception) -> Response:
     """The page of an error: what happened, what is valid, what to do next."""
     assert isinstance(error, SynapticError)
-    status = STATUS.get(error.code, 400 if error.code == "invalid-argument" else 500)
-    return page(request, "error.html", status, error=error)
+    return page(request, "error.html", status_of(error), error=error)
+
+
+def status_of(error: SynapticError | None) -> int:
+    """The status of a page that shows this error, or none."""
+    return STATUS.get(error.code, 400 if error.code == "invalid-argument" else 500) if error else 200

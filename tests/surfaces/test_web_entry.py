@@ -1,0 +1,312 @@
+"""The pages of an entry on the real server: written, edited, changed by two at once, deleted and brought back."""
+
+from __future__ import annotations
+
+import html
+import re
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+from homes import open_home
+from served import Served, served
+
+from synaptic.verbs import browse
+from synaptic.verbs.writing import save
+
+TYPED = b"""# 2026-11-20\r
+\r
+## 09:00 Met <private>Dr. Grimm</private> about money #db\r
+\r
+Intro line.\r
+\r
+<private>\r
+zorquil one\r
+\r
+## 09:30 zorquil two\r
+</private>\r
+\r
+Middle <private>zorquil three</private> end.\r
+\r
+## 10:00 Other\r
+\r
+Text of the other.\r
+"""
+PASSAGES = re.compile(rb"<private>.*?</private>", re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("entry") / "home"
+    (home / "journal").mkdir(parents=True)
+    (home / "bin").mkdir()
+    (home / "vault").mkdir()
+    (home / "vault" / "Read only.md").write_text("# Read only\n\nA note of a vault.\n")
+    (home / "config.toml").write_text(f'sources = ["{home / "vault"}"]\n')
+    code = home / "bin" / "code"
+    code.write_text(f'#!/bin/sh\necho "$@" > {home}/opened.part && mv {home}/opened.part {home}/opened\n')
+    code.chmod(0o755)
+    return home
+
+
+@pytest.fixture(scope="module")
+def server(home: Path) -> Iterator[Served]:
+    with served(home, VISUAL=str(home / "bin" / "code")) as server:
+        yield server
+
+
+@pytest.fixture
+def day(home: Path) -> Path:
+    """A file as a person typed it."""
+    day = home / "journal" / "2026-11-20.md"
+    day.write_bytes(TYPED)
+    return day
+
+
+def write(server: Served, content: str, **marks: str) -> str:
+    """The id of an entry that was written on the page."""
+    saved = server.post("/new", content=content, **marks)
+    assert saved.status_code == 303, saved.text
+    return saved.headers["location"].partition("?")[0].removeprefix("/entry/")
+
+
+def fields(page: httpx.Response) -> dict[str, str]:
+    """The form of a page as a browser would send it unchanged."""
+    form = page.text[page.text.index('<form class="edit"') :]
+    found = dict(re.findall(r'<input[^>]*? name="(\w+)"[^>]*? value="([^"]*)"', form))
+    found |= dict(re.findall(r'<textarea id="(content|append)"[^>]*>\n(.*?)</textarea>', form, re.DOTALL))
+    for name, options in re.findall(r'<select id="(\w+)".*?>(.*?)</select>', form, re.DOTALL):
+        found[name] = (re.findall(r"<option selected>(.*?)<", options) or re.findall(r"<option[^>]*>(.*?)<", options))[
+            0
+        ]
+    found["importance"] = found.get("importance", "").replace("Not said", "")
+    return {
+        name: html.unescape(value).replace("\r\n", "\n").replace("\n", "\r\n")
+        for name, value in found.items()
+        if name != "csrf"
+    }
+
+
+def text_of(page: httpx.Response) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page.text)).split())
+
+
+def typed_entry(server: Served) -> str:
+    found = re.search(r'/entry/([\w-]+)">Met about money', server.client.get("/day/2026-11-20").text)
+    assert found
+    return found[1]
+
+
+def test_what_is_written_is_shown_with_all_that_is_known_of_it(server: Served, home: Path) -> None:
+    old = write(server, "Chose LanceDB.", type="decision", tags="db", project="ledger", importance="8")
+    begun = fields(server.client.get(f"/new?supersedes={old}"))
+    assert (begun["type"], begun["tags"], begun["importance"], begun["content"]) == ("decision", "db", "8", "")
+    new = server.client.post(
+        f"/new?supersedes={old}", data=begun | {"csrf": server.csrf(), "content": f"Chose SQLite. See [[{old}]]."}
+    )
+    later = new.headers["location"].partition("?")[0]
+    write(server, "And it holds.", expires="in 10 days")
+    server.client.post(f"/new?parent={old}", data={"csrf": server.csrf(), "content": "It went on."})
+    shown = text_of(server.client.get(f"/entry/{old[9:]}", follow_redirects=True))
+    assert "A later entry supersedes this one: Chose SQLite." in shown and "Continued by It went on." in shown
+    assert "By person Via web Importance 8" in shown and "Linked from Chose SQLite." in shown
+    line = (home / "journal" / f"{old[:4]}-{old[4:6]}-{old[6:8]}.md").read_text().split("\n").index(
+        f"## {shown.partition('decision ')[2][11:16]} decision: Chose LanceDB. #db"
+    ) + 1  # fmt: skip
+    assert re.search(rf"Stands in \S+{old[:4]}-{old[4:6]}-{old[6:8]}\.md:{line} ", shown)
+    assert "Supersedes Chose LanceDB." in text_of(server.client.get(later))
+    assert server.client.get(f"/entry/{old[9:]}").headers["location"] == f"/entry/{old}"
+
+
+def test_what_a_save_is_near_to_is_offered(server: Served) -> None:
+    old = write(server, "We deploy on Fridays.", type="decision")
+    new = write(server, "We deploy on Mondays.", type="decision")
+    page = server.client.get(f"/entry/{new}?near={old}&tag=ops").text  # where a save leads to that is near to another
+    assert re.findall(r'<button name="(\w+)" value="([\w-]+)">', page)[:2] == [("add_tags", "ops"), ("supersedes", old)]
+    server.post(f"/entry/{new}/edit", supersedes=old)
+    assert "A later entry supersedes this one: We deploy on Mondays." in text_of(server.client.get(f"/entry/{old}"))
+
+
+def test_a_form_that_was_refused_comes_back_as_it_was_typed(server: Served, home: Path) -> None:
+    id = write(server, "Pay the rent on the first.", type="note")
+    form = fields(server.client.get(f"/entry/{id}/edit"))
+    for wrong, said in (({"expires": "never ever"}, "never ever"), ({"importance": "11"}, "Valid: 0, 1"),
+                        ({"content": " "}, "no text"), ({"tags": "!!"}, "no tag")):  # fmt: skip
+        typed = form | {"content": "Pay it <later> & on paper."} | wrong
+        for path in ("/new", f"/entry/{id}/edit"):
+            answer = server.post(path, **{name: typed[name] for name in typed if name != "seen" or path != "/new"})
+            assert answer.status_code == 400
+            alert = re.search(r'role="alert">(.*?)</div>', answer.text, re.DOTALL)
+            assert alert and said in html.unescape(alert[1])
+            assert fields(answer)["content"] == typed["content"] or not typed["content"].strip()
+    assert "Pay the rent" in text_of(server.client.get(f"/entry/{id}"))
+    (home / "journal").rename(home / "away")
+    lost = server.post(f"/entry/{id}/edit", **form | {"content": "Typed while the disk was away."})
+    (home / "away").rename(home / "journal")
+    assert lost.status_code == 500 and "is missing" in text_of(lost)
+    assert server.post(f"/entry/{id}/edit", **fields(lost)).status_code == 303
+    assert "Typed while the disk was away." in text_of(server.client.get(f"/entry/{id}"))
+
+
+def test_private_passages_stay_byte_for_byte(server: Served, day: Path) -> None:
+    id = typed_entry(server)
+    page = server.client.get(f"/entry/{id}/edit")
+    assert "zorquil" not in page.text and "Grimm" not in page.text
+    form = fields(page)
+    assert form["title"] == "Met [private passage 1] about money"
+    assert form["content"] == "Intro line.\r\n\r\n[private passage 2]\r\n\r\nMiddle [private passage 3] end."
+    moved = "[private passage 3] comes first.\r\n\r\nNew intro.\r\n\r\n[private passage 2]"
+    saved = server.post(f"/entry/{id}/edit", **form | {"content": moved, "title": "[private passage 1], met"})
+    assert saved.status_code == 303
+    one, two, three = PASSAGES.findall(TYPED)
+    wanted = TYPED.replace(b"Met " + one + b" about money", one + b", met").replace(
+        b"Intro line.\r\n\r\n" + two + b"\r\n\r\nMiddle " + three + b" end.",
+        three + b" comes first.\r\n\r\nNew intro.\r\n\r\n" + two,
+    )
+    assert re.sub(rb"<!-- syn:.*?-->\r\n", b"", day.read_bytes()) == wanted
+    shown = server.client.get(f"/entry/{id}")
+    assert "zorquil" not in shown.text and "Grimm" not in shown.text
+    assert "before a change" in shown.text  # with the text as it was, without what is private
+    server.post(f"/entry/{id}/restore")
+    assert re.sub(rb"<!-- syn:.*?-->\r\n", b"", day.read_bytes()) == TYPED
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("Intro line.", "[private passage 2] means private text"),
+        ("[private passage 2] [private passage 3] [private passage 2]", "it stands 2 times"),
+        ("[private passage 2]\n\n```\n[private passage 3]\n```", "would be shown"),
+    ],
+)
+def test_a_private_passage_is_neither_lost_nor_doubled_nor_shown(
+    server: Served, day: Path, wrong: str, said: str
+) -> None:
+    id = typed_entry(server)
+    form = fields(server.client.get(f"/entry/{id}/edit"))
+    answer = server.post(f"/entry/{id}/edit", **form | {"content": wrong})
+    assert answer.status_code == 403 and said in text_of(answer)
+    assert day.read_bytes() == TYPED and fields(answer)["content"] == wrong.replace("\n", "\r\n")
+
+
+def test_an_edit_by_hand_meanwhile_is_shown_beside_and_never_overwritten(server: Served, day: Path) -> None:
+    id = typed_entry(server)
+    form = fields(server.client.get(f"/entry/{id}/edit"))
+    mine = form | {"content": form["content"] + "\r\nMine.", "tags": "db mine"}
+    day.write_bytes(TYPED.replace(b"Intro line.", b"By hand."))
+    conflict = server.post(f"/entry/{id}/edit", **mine)
+    assert conflict.status_code == 409
+    assert "By hand." in conflict.text.partition('<form class="edit"')[0]
+    again = fields(conflict)
+    assert (again["content"], again["tags"]) == (mine["content"], mine["tags"])
+    assert day.read_bytes() == TYPED.replace(b"Intro line.", b"By hand.")
+    # it changes once more: who has not seen that does not overwrite it either
+    day.write_bytes(TYPED.replace(b"Intro line.", b"By hand again."))
+    assert server.post(f"/entry/{id}/edit", **again).status_code == 409
+    chosen = fields(server.post(f"/entry/{id}/edit", **again))
+    assert server.post(f"/entry/{id}/edit", **chosen).status_code == 303
+    assert b"Mine." in day.read_bytes() and b"By hand" not in day.read_bytes()
+    assert "By hand again." in server.client.get(f"/entry/{id}").text  # among its earlier texts
+
+
+def test_of_two_who_save_at_once_one_wins_and_the_other_is_told(server: Served) -> None:
+    id = write(server, "Nobody has said it yet.")
+    form = fields(server.client.get(f"/entry/{id}/edit")) | {"csrf": server.csrf()}
+
+    def post(number: int) -> httpx.Response:
+        return server.client.post(f"/entry/{id}/edit", data=form | {"content": f"Said by number {number}."})
+
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(post, range(6)))
+    assert sorted(answer.status_code for answer in answers) == [303, *[409] * 5]
+    won = [answer.status_code for answer in answers].index(303)
+    for number, answer in enumerate(answers):
+        assert number == won or f"Said by number {number}." in fields(answer)["content"]
+        assert number == won or f"Said by number {won}." in answer.text
+    assert f"Said by number {won}." in text_of(server.client.get(f"/entry/{id}"))
+    assert post(won).status_code == 303  # a second click says the same, and changes nothing
+
+
+def test_what_was_typed_survives_a_deletion_meanwhile(server: Served) -> None:
+    id = write(server, "It will be gone.")
+    form = fields(server.client.get(f"/entry/{id}/edit"))
+    server.post(f"/entry/{id}/delete")
+    answer = server.post(f"/entry/{id}/edit", **form | {"content": "All that I typed."})
+    assert answer.status_code == 404 and 'action="/new"' in answer.text
+    kept = fields(answer)
+    assert kept["content"] == "All that I typed."
+    assert server.post("/new", **kept).status_code == 303
+    gone = server.client.get(f"/entry/{id}")
+    assert gone.status_code == 404 and "“It will be gone.” was deleted" in text_of(gone)
+    assert server.post(f"/entry/{id}/restore").headers["location"] == f"/entry/{id}"
+    assert server.client.get(f"/entry/{id}").status_code == 200
+
+
+def test_buttons_change_an_entry_and_undo_brings_it_back(server: Served) -> None:
+    id = write(server, "The import hangs.", type="issue")
+    assert ">Close<" in server.client.get(f"/entry/{id}").text
+    server.post(f"/entry/{id}/edit", add_tags="done", said="Closed.")
+    closed = server.client.get(f"/entry/{id}")
+    assert "Closed." in closed.text and "#done" in closed.text and ">Close<" not in closed.text
+    assert f'action="/entry/{id}/restore"' in closed.text
+    server.post(f"/entry/{id}/restore")
+    assert "#done" not in text_of(server.client.get(f"/entry/{id}")).partition("Earlier texts")[0]
+    server.post(f"/entry/{id}/edit", pin="yes")
+    assert ">Unpin<" in server.client.get(f"/entry/{id}").text
+    same = fields(server.client.get(f"/entry/{id}/edit"))
+    server.post(f"/entry/{id}/edit", **same)
+    told = text_of(server.client.get(f"/entry/{id}"))
+    assert "Nothing was changed." in told and "Undo The import" not in told  # an undo would undo what was before
+
+
+def test_a_file_of_a_person_is_only_added_to_and_a_source_only_read(server: Served, home: Path) -> None:
+    note = home / "journal" / "Whole.md"
+    note.write_text("# Whole\n\nA note of mine.\n")
+    found = dict(re.findall(r'/entry/([\w-]+)">([\w ]+)</a>', server.client.get("/search?q=note").text))
+    ids = {title: id for id, title in found.items()}
+    form = server.client.get(f"/entry/{ids['Whole']}/edit")
+    assert set(fields(form)) - {"importance"} == {"append", "add_tags"} and "only adds to it" in form.text
+    server.post(f"/entry/{ids['Whole']}/edit", append="And more.", add_tags="")
+    assert note.read_text() == "# Whole\n\nA note of mine.\n\nAnd more.\n"
+    page = server.client.get(f"/entry/{ids['Read only']}")
+    assert "only reads" in page.text and "/edit" not in page.text
+    assert server.client.get(f"/entry/{ids['Read only']}/edit").status_code == 403
+
+
+def test_the_persons_editor_opens_at_the_line(server: Served, home: Path, day: Path) -> None:
+    id = typed_entry(server)
+    server.post(f"/entry/{id}/open")
+    until = time.monotonic() + 30
+    while not (home / "opened").exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert (home / "opened").read_text().split() == ["--goto", f"{day}:3"]
+    assert f"Opened in code: {day}:3" in server.client.get(f"/entry/{id}").text
+
+
+def test_ids_that_are_not_one_entry(server: Served, home: Path) -> None:
+    twins = home / "journal" / "2026-10-01.md"
+    twins.write_text(
+        "# 2026-10-01\n\n## 08:00 The first\n<!-- syn:20261001-abcd1111 -->\n\n"
+        "## 09:00 The second\n<!-- syn:20261001-abcd2222 -->\n"
+    )
+    page = server.client.get("/entry/abcd")
+    assert page.status_code == 404
+    assert re.findall(r'<li><a href="/entry/([\w-]+)">The (\w+)', page.text) == [
+        ("20261001-abcd1111", "first"), ("20261001-abcd2222", "second")
+    ]  # fmt: skip
+    assert server.client.get("/entry/zzzz9999").status_code == 404
+
+
+def test_a_session_that_only_reads_sees_no_form(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with open_home(home) as ws:
+        id = save(ws, "Chose SQLite: one file.").id
+    with served(home, "--read-only") as server:
+        for path in (f"/entry/{id}", f"/entry/{id}/edit", "/new"):
+            assert re.findall(r"<form.*?action=\"(.*?)\"", server.client.get(path).text) == ["/logout"]
+        assert server.client.post(f"/entry/{id}/edit", data={"title": "x"}).status_code == 403
+    with open_home(home) as ws:
+        assert browse.get(ws, [id]).entries[0].title == "Chose SQLite: one file."
