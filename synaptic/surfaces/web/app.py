@@ -23,7 +23,7 @@ from ..mcp.worker import Worker
 from . import days, entries, searching, upkeep
 from .guard import Guard, Session, Sessions, cookie_name
 from .remote import Remote
-from .site import HERE, Site, page, show_error, site_of
+from .site import HERE, Site, page, show_error, show_fault, site_of
 
 GRACE_S = 2
 """How long open answers may take to end when the server does."""
@@ -44,7 +44,7 @@ def build_app(site: Site, hosts: Collection[str]) -> Starlette:
             *upkeep.ROUTES,
         ],
         middleware=[Middleware(Guard, sessions=site.sessions, hosts=hosts)],
-        exception_handlers={SynapticError: show_error},
+        exception_handlers={SynapticError: show_error, Exception: show_fault},
         lifespan=lambda _: remote.running(),
     )
     app.state.site = site

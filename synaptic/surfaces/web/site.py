@@ -19,7 +19,7 @@ from ...models import Receipt
 from ..mcp.tokens import Tokens
 from ..mcp.worker import Verb, Worker
 from ..present import one_line, short
-from .guard import Session, Sessions
+from .guard import HEADERS, Session, Sessions
 
 Result = TypeVar("Result")
 HERE = Path(__file__).parent
@@ -95,3 +95,15 @@ async def show_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, SynapticError)
     status = STATUS.get(error.code, 400 if error.code == "invalid-argument" else 500)
     return page(request, "error.html", status, error=error)
+
+
+async def show_fault(request: Request, error: Exception) -> Response:
+    """The page of an error that nobody foresaw, sent from outside the guard; the log has all of it."""
+    said = f": {error}" if "session_of" in request.scope else ""
+    told = SynapticError(
+        f"Synaptic failed ({type(error).__name__}{said}).",
+        hint="The journal's files are as they were. What led to this stands where `synaptic serve` was started.",
+    )
+    answer = page(request, "error.html", 500, error=told)
+    answer.headers.update(HEADERS | {"Cache-Control": "no-store"})
+    return answer
