@@ -180,8 +180,11 @@ def test_statistics_count_what_is_written_and_read(home: Home) -> None:
         home, "Invoices are numbered by year.", "2025-01-01T09:00:00", "--type", "decision", "--project", "shop"
     )
     saved(home, "Freight is paid by weight.", "2025-01-02T09:00:00")
-    saved(home, "The kettle leaks.", "2026-11-15T23:00:00", "--by", "ines")  # a Sunday
-    saved(home, "The kettle is mended.", "2026-11-16T01:00:00", "--by", "ines")
+    for id, moment in (("20261115-kettle22", "2026-11-15 23:00"), ("20261116-kettle33", "2026-11-16 01:00")):
+        day, time = moment.split()  # a Sunday, and the Monday after it
+        (home.journal / f"{day}.md").write_text(
+            f"# {day}\n\n## {time} A kettle\n<!-- syn:{id} by=ines -->\n\nIt leaks.\n"
+        )
     (home.journal / "wish.md").write_text("A wish without a date.\n")
     home.ask("get", old)
     with served(home.path, **NOW) as server:

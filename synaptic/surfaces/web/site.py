@@ -19,7 +19,7 @@ from ...models import Receipt
 from ..mcp.tokens import Tokens
 from ..mcp.worker import Verb, Worker
 from ..present import one_line, short
-from .guard import HEADERS, Session, Sessions
+from .guard import Session, Sessions
 
 Result = TypeVar("Result")
 HERE = Path(__file__).parent
@@ -98,12 +98,9 @@ async def show_error(request: Request, error: Exception) -> Response:
 
 
 async def show_fault(request: Request, error: Exception) -> Response:
-    """The page of an error that nobody foresaw, sent from outside the guard; the log has all of it."""
-    said = f": {error}" if "session_of" in request.scope else ""
+    """The page of an error that nobody foresaw; the log has all of it."""
     told = SynapticError(
-        f"Synaptic failed ({type(error).__name__}{said}).",
+        f"Synaptic failed ({type(error).__name__}: {error}).",
         hint="The journal's files are as they were. What led to this stands where `synaptic serve` was started.",
     )
-    answer = page(request, "error.html", 500, error=told)
-    answer.headers.update(HEADERS | {"Cache-Control": "no-store"})
-    return answer
+    return page(request, "error.html", 500, error=told)
