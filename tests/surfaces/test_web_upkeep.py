@@ -147,10 +147,12 @@ def test_health_says_what_is_wrong_and_mends_it(home: Home) -> None:
         file.write_text("# 2026-11-01\n")
         told = seen(server.client.get("/health"))
         assert "Something needs you." in told and "The pump is loud." in told and "All is well" not in told
-        assert "Restored." in after(server, server.post("/health", way="restore", id=first))
+        assert "Put back." in after(server, server.post("/health", way="restore", id=first))
         assert home.ask("get", first)["entries"][0]["title"] == "The pump is loud."
         file.write_text("# 2026-11-01\n")
-        assert "All is well." in after(server, server.post("/health", way="dismiss", id=first))
+        assert "Left out. All is well." in after(server, server.post("/health", way="dismiss", id=first)).replace(
+            "Health ", ""
+        )
         home.path.chmod(0o755)
         assert "Mend what can be mended" in seen(server.client.get("/health"))
         assert "All is well." in after(server, server.post("/health", way="fix"))
@@ -158,14 +160,14 @@ def test_health_says_what_is_wrong_and_mends_it(home: Home) -> None:
 
 
 def test_a_broken_home_is_told_and_once_mended_all_goes_on(home: Home) -> None:
-    saved(home, "The pump is loud.", NEW)
+    key = f"open:{saved(home, 'The pump is loud.', OLD, '--type', 'issue').partition('-')[2]}"
     away = home.journal.rename(home.path / "away")
     with served(home.path, **NOW) as server:
         for path in ("/", "/review", "/inbox", "/health", "/statistics"):
             answer = server.client.get(path)
             assert answer.status_code == 500 and f"The journal {home.journal} is missing" in seen(answer), path
         away.rename(home.journal)
-        assert "Nothing to review" in seen(server.client.get("/review"))
+        assert keys(server) == [key]
         home.journal.rename(away)
         told = server.client.get("/health")
         assert told.status_code == 200 and "is missing" in seen(told) and not home.journal.exists()
@@ -173,6 +175,12 @@ def test_a_broken_home_is_told_and_once_mended_all_goes_on(home: Home) -> None:
         assert "All is well." in seen(server.client.get("/health"))
         (home.state / "index.db").write_bytes(b"garbage" * 9000)
         assert "1 entry." in seen(server.client.get("/statistics"))
+        (home.state / "review.json").mkdir()
+        answer = server.post("/review", finding=key, answer="keep")
+        assert answer.status_code == 500 and "Synaptic failed (IsADirectoryError" in seen(answer)
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+        (home.state / "review.json").rmdir()
+        assert "Kept." in after(server, server.post("/review", finding=key, answer="keep"))
 
 
 def test_statistics_count_what_is_written_and_read(home: Home) -> None:

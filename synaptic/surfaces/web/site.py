@@ -101,6 +101,6 @@ async def show_fault(request: Request, error: Exception) -> Response:
     """The page of an error that nobody foresaw; the log has all of it."""
     told = SynapticError(
         f"Synaptic failed ({type(error).__name__}: {error}).",
-        hint="The journal's files are as they were. What led to this stands where `synaptic serve` was started.",
+        hint="What was saved stays saved. The cause stands in the terminal or the log of `synaptic serve`.",
     )
     return page(request, "error.html", 500, error=told)

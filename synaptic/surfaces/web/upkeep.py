@@ -20,6 +20,7 @@ from ...verbs.review import Matter
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
+from ..mcp.worker import Verb
 from .site import ask, done, form_of, page
 
 AT_ONCE = 20
@@ -110,34 +111,34 @@ async def _health(request: Request) -> Response:
 
 async def _mend(request: Request) -> Response:
     form = await form_of(request)
-    id, way = form.get("id", ""), one_of(("fix", "restore", "dismiss"), form.get("way", ""), "way")
-    if way == "fix":
-        left = await ask(request, doctor.fix)
-        return done(request, "/health?on=1", "All is well." if left.ok else "Mended what can be mended.")
-    if way == "dismiss":
-        await ask(request, lambda ws: ws.journal.dismiss(id))
-        return done(request, "/health?on=1", "Dismissed.")
-    receipt = await ask(request, lambda ws: writing.restore(ws, id, vanished=True))
-    return done(request, "/health?on=1", "Restored.", receipt)
+    ways: Mapping[str, tuple[Verb[object], str]] = {
+        "fix": (doctor.fix, "Mended what can be mended."),
+        "restore": (lambda ws: writing.restore(ws, form["id"], vanished=True), "Put back."),
+        "dismiss": (lambda ws: ws.journal.dismiss(form["id"]), "Left out."),
+    }
+    mend, said = ways[one_of(ways, form.get("way", ""), "way")]
+    await ask(request, mend)
+    return done(request, "/health?on=1", said)
 
 
 async def _statistics(request: Request) -> Response:
-    def run(ws: Workspace) -> dict[str, Any]:
-        now, every = ws.clock(), Filters(include_superseded=True)
-        monday = now.date() - timedelta(now.weekday())
-        weeks = [(monday - timedelta(weeks=back)).isoformat() for back in reversed(range(WEEKS))]
+    counts = await ask(request, lambda ws: in_step(ws, lambda _: _counts(ws)))
+    return page(request, "statistics.html", **counts)
 
-        def counted(_: object) -> dict[str, Any]:
-            counts, authors = ws.index.written(every, weeks[0])
-            ever, never, most = ws.index.reads(every, now - timedelta(days=review.UNREAD_DAYS), limit=MOST_READ)
-            by_week = [(week, counts.get(week, 0)) for week in weeks]
-            facets, total = ws.index.facets(every), ws.index.counts().entries
-            read = {"ever": ever, "never": never, "most": most}
-            return {"weeks": by_week, "authors": authors, "facets": facets, "read": read, "total": total}
 
-        return in_step(ws, counted)
-
-    return page(request, "statistics.html", **await ask(request, run))
+def _counts(ws: Workspace) -> dict[str, Any]:
+    now, every = ws.clock(), Filters(include_superseded=True)
+    monday = now.date() - timedelta(now.weekday())
+    weeks = [(monday - timedelta(weeks=back)).isoformat() for back in reversed(range(WEEKS))]
+    written, authors = ws.index.written(every, weeks[0])
+    ever, never, most = ws.index.reads(every, now - timedelta(review.UNREAD_DAYS), limit=MOST_READ)
+    return {
+        "total": ws.index.counts().entries,
+        "weeks": [(week, written.get(week, 0)) for week in weeks],
+        "facets": ws.index.facets(every),
+        "authors": authors,
+        "read": {"ever": ever, "never": never, "most": most},
+    }
 
 
 def _projects(request: Request) -> tuple[str, ...]:
