@@ -76,7 +76,7 @@ async def _answer_finding(request: Request) -> Response:
     settled = key.split(":")[1]  # with keep only this finding goes, else all on this entry
     left = [one for one in found if one.key != key and (receipt is None or settled not in one.key)]
     request.app.state.found = known, left
-    return done(request, _next(request, form), ANSWERED[said], receipt, undo=receipt.id if receipt else "")
+    return done(request, _next(request, form), ANSWERED[said], undo=receipt.id if receipt else "")
 
 
 async def _inbox(request: Request) -> Response:
@@ -113,8 +113,8 @@ async def _mend(request: Request) -> Response:
     form = await form_of(request)
     ways: Mapping[str, tuple[Verb[object], str]] = {
         "fix": (doctor.fix, "Mended what can be mended."),
-        "restore": (lambda ws: writing.restore(ws, form["id"], vanished=True), "Put back."),
-        "dismiss": (lambda ws: ws.journal.dismiss(form["id"]), "Left out."),
+        "restore": (lambda ws: writing.restore(ws, form.get("id", ""), vanished=True), "Put back."),
+        "dismiss": (lambda ws: ws.journal.dismiss(form.get("id", "")), "Left out."),
     }
     mend, said = ways[one_of(ways, form.get("way", ""), "way")]
     await ask(request, mend)
