@@ -108,7 +108,7 @@ def test_findings_are_answered_one_after_the_other(home: Home) -> None:
 
 def test_twenty_findings_stand_on_a_page(home: Home) -> None:
     for number in range(23):
-        saved(home, f"Crate {number} is late.", OLD, "--type", "issue")
+        saved(home, f"Crate {number} is late.", OLD, "--type", "issue", "--project", f"p{number}")  # alike to none
     with served(home.path, **NOW) as server:
         some, others = keys(server), keys(server, "/review?page=2")
         assert len(some) == 20 and len(others) == 3 and not {*some} & {*others}
