@@ -723,6 +723,31 @@ class Index:
             ),
         )
 
+    def written(self, filters: Filters, since: str) -> tuple[dict[str, int], list[tuple[str, int]]]:
+        """(entries by week, its Monday, from the day `since` on; entries by author, "" for none, the most first).
+
+        Of the entries that `listing` lists; undated ones have no week.
+        """
+        condition, values = shown(filters)
+        chosen = f"count(*) n FROM entry e WHERE e.id IS NOT NULL {condition}"
+        weeks = f"SELECT date(e.date, 'weekday 0', '-6 days') week, {chosen} AND e.dated = 1 AND e.date >= ? GROUP BY 1"
+        authors = f"SELECT coalesce(e.author, ''), {chosen} GROUP BY 1 ORDER BY n DESC, 1"
+        return dict(self.file.rows(weeks, *values, since)), self.file.rows(authors, *values)
+
+    def reads(self, filters: Filters, old: datetime, *, limit: int) -> tuple[int, int, list[tuple[str, str, int]]]:
+        """(entries that were ever opened or a top hit, those from before `old` that never were, most read entries).
+
+        Of the entries that `listing` lists; the most read are (id, title, reads). Not old are undated and pinned
+        entries, and those to which no file gives an id: a review does not ask about them.
+        """
+        condition, values = shown(filters)
+        chosen = f"FROM entry e LEFT JOIN access a ON a.id = e.id WHERE e.id IS NOT NULL {condition}"
+        never = "a.id IS NULL AND e.dated = 1 AND e.at < ? AND NOT e.derived AND NOT e.pin"
+        counts = f"SELECT count(a.id), count(*) FILTER (WHERE {never}) {chosen}"
+        [(ever, unread)] = self.file.rows(counts, instant(old), *values)
+        most = f"SELECT e.id, e.title, a.count {chosen} AND a.count > 0 ORDER BY a.count DESC, e.at DESC LIMIT ?"
+        return ever, unread, self.file.rows(most, *values, limit)
+
     def calls(self, *, searches: int | None = None) -> list[Call]:
         """The calls that were recorded, oldest first; with `searches` only that many of the last warm searches."""
         found = self.file.rows(

@@ -53,7 +53,8 @@ class Runs:
 
     def names(self) -> list[str]:
         """The runs, of each source the oldest first."""
-        return sorted(path.name for path in self.folder.glob("[!.]*")) if self.folder.is_dir() else []
+        with disk.disk_errors(self.folder, "read"):
+            return sorted(path.name for path in self.folder.glob("[!.]*")) if self.folder.is_dir() else []
 
     def all(self) -> Iterator[Run]:
         for name in self.names():

@@ -119,9 +119,6 @@ def _places(ws: Workspace) -> Iterator[Finding]:
     yield Finding(
         "warning" if low else "ok", "disk", f"{free / 1e6:,.0f} MB are free.", "Free some space." if low else ""
     )
-    for run in ws.journal.runs.open():
-        mend = f"`{FIX}` finishes it, `synaptic import --undo {run.name}` takes it back."
-        yield Finding("warning", "import", f"The import {run.name} was interrupted.", mend)
     for home in registry.others(ws.config):
         yield Finding(
             "warning",
@@ -158,6 +155,9 @@ def _index(ws: Workspace) -> Iterator[Finding]:
 def _journal(ws: Workspace) -> Iterator[Finding]:
     now = status(ws)
     yield Finding("ok", "journal", f"Entries: {now.entries:,}, files: {now.files:,}, below {now.journal}.")
+    for run in ws.journal.runs.open():
+        mend = f"`{FIX}` finishes it, `synaptic import --undo {run.name}` takes it back."
+        yield Finding("warning", "import", f"The import {run.name} was interrupted.", mend)
     for absent in ws.journal.roots.absent():
         yield Finding("warning", "source", absent, "Mount it, give its owner the rights, or take it out of `sources`.")
     for hidden in (now.journal / name for name in ws.config.roots if name):

@@ -100,3 +100,12 @@ async def show_error(request: Request, error: Exception) -> Response:
 def status_of(error: SynapticError | None) -> int:
     """The status of a page that shows this error, or none."""
     return STATUS.get(error.code, 400 if error.code == "invalid-argument" else 500) if error else 200
+
+
+async def show_fault(request: Request, error: Exception) -> Response:
+    """The page of an error that nobody foresaw; the log has all of it."""
+    told = SynapticError(
+        f"Synaptic failed ({type(error).__name__}: {error}).",
+        hint="What was saved stays saved. The cause stands in the terminal or the log of `synaptic serve`.",
+    )
+    return page(request, "error.html", 500, error=told)
