@@ -19,7 +19,7 @@ import apsw
 from ..errors import Ambiguous, NotFound, SynapticError
 from ..language.words import match, sought
 from ..models import OF_SESSIONS, Facets, Filters, Matrix, Order, ParseIssue, Proof, Stamp, Vector
-from .conditions import OWN, SUPERSEDED, THESE, Gate, conditions, gate, shown
+from .conditions import OWN, SOURCE, SUPERSEDED, THESE, Gate, conditions, gate, shown
 from .database import BUSY_TIMEOUT_MS, Database
 from .embedding import USUAL
 from .rows import (
@@ -63,6 +63,9 @@ ASKED = 200
 
 GATES_KEPT = 16
 """Filters whose chunks are kept in memory while nobody writes."""
+
+COUNTS_KEPT = 64
+"""Counts of entries, by what is counted and by filters, that are kept in memory while nobody writes."""
 
 CALLS_KEPT = 1_000
 """Calls of each verb of which the duration is kept."""
@@ -704,12 +707,7 @@ class Index:
 
         Undated entries have no month.
         """
-        condition, values = shown(filters)
-        chosen = f"(SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition})"
-
-        def count(sql: str) -> tuple[tuple[str, int], ...]:
-            return tuple(self.file.rows(sql.format(chosen=chosen), *values))
-
+        count = partial(self._counted, filters)
         return Facets(
             types=count("SELECT type, count(*) n FROM entry WHERE rowid IN {chosen} GROUP BY 1 ORDER BY n DESC, 1"),
             tags=count("SELECT name, count(*) n FROM tag WHERE entry IN {chosen} GROUP BY 1 ORDER BY n DESC, 1"),
@@ -722,6 +720,28 @@ class Index:
                 "GROUP BY m ORDER BY m DESC"
             ),
         )
+
+    def origins(self, filters: Filters) -> tuple[tuple[str, int], ...]:
+        """How many entries that `listing` lists came each way (see `Filters.sources`), most frequent first."""
+        return self._counted(
+            filters, f"SELECT {SOURCE}, count(*) n FROM entry e WHERE rowid IN {{chosen}} GROUP BY 1 ORDER BY n DESC, 1"
+        )
+
+    def daily(self, filters: Filters) -> dict[str, int]:
+        """How many entries that `listing` lists each day has (`YYYY-MM-DD`), oldest first. Undated ones have none."""
+        counts = "SELECT date, count(*) FROM entry WHERE rowid IN {chosen} AND dated = 1 GROUP BY 1 ORDER BY 1"
+        return dict(self._counted(filters, counts))
+
+    def _counted(self, filters: Filters, sql: str) -> tuple[tuple[str, int], ...]:
+        """The rows of this SQL, in which `{chosen}` are the entries that `listing` lists; kept while nobody writes."""
+        condition, values = shown(filters)
+        known = self.file.keep("counted", dict[tuple[str, tuple[Any, ...]], tuple[tuple[str, int], ...]])
+        asked = sql.format(chosen=f"(SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition})"), values
+        if asked not in known:
+            if len(known) >= COUNTS_KEPT:
+                known.clear()
+            known[asked] = tuple(self.file.rows(asked[0], *values))
+        return known[asked]
 
     def calls(self, *, searches: int | None = None) -> list[Call]:
         """The calls that were recorded, oldest first; with `searches` only that many of the last warm searches."""
