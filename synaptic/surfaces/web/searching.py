@@ -81,13 +81,14 @@ def _answer(
     """What the page shows: the hits of a query, without one the newest entries; facets, and the filters as given."""
     given = {"type": filters.types, "tag": filters.tags, "project": filters.projects, "source": filters.sources}
     times = {"since": filters.since or "", "until": filters.until or "", "sessions": "1" if filters.sessions else ""}
-    shown = {"given": given | times, "facets": in_step(ws, lambda _: _facets(ws, filters))}
+    facets, finished = in_step(ws, lambda _: (_facets(ws, filters), _finished(ws, query)))
+    shown = {"given": given | times, "facets": facets}
     if not query:
         listing = browse.find(ws, filters=filters, order="newest", limit=SHOWN, cursor=cursor)
         return shown | {"listing": listing, "is_older": bool(cursor)}
     result = search(
         ws,
-        _finished(ws, query),
+        finished,
         filters=filters,
         limit=MORE if more else None,
         strategy="lexical" if loading else "auto",
@@ -98,7 +99,7 @@ def _answer(
         {
             "hit": hit,
             "title": lit(one_line(hit.entry.title), is_hit),
-            "snippet": lit(clean(hit.snippet), is_hit) if one_line(hit.snippet) != one_line(hit.entry.title) else "",
+            "snippet": lit(_below(hit.snippet, hit.entry.title), is_hit),
             "why": why_text(hit, hit.why, both=result.mode == "hybrid") if hit.why else "",
         }
         for hit in result.hits
@@ -106,11 +107,17 @@ def _answer(
     return shown | {"result": result, "hits": hits, "explain": explain, "more": more}
 
 
+def _below(snippet: str, title: str) -> str:
+    """The lines of a snippet that hold something, but for the title's own."""
+    lines = (line.rstrip() for line in clean(snippet).split("\n"))
+    return "\n".join(line for line in lines if line.rstrip(".") not in ("", one_line(title).rstrip(".")))
+
+
 def _finished(ws: Workspace, query: str) -> str:
     """The query; its last word is a beginning where no entry holds it, and some hold a word that begins with it."""
-    last = query.split()[-1]
+    last = query.rpartition(" ")[2]
     if len(last) > 1 and [word for _, word in words(last)] == [last.lower()]:
-        _, counts = in_step(ws, lambda _: ws.index.document_counts([last, f"{last}*"]))
+        _, counts = ws.index.document_counts([last, f"{last}*"])
         query += "*" if counts[f"{last}*"] and not counts[last] else ""
     return query
 
