@@ -2,58 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import InvalidArgument
-from ...language.query import build_filters
 from ...language.words import words
-from ...models import Filters
+from ...models import Filters, Hit
 from ...notes.blocks import project_key
 from ...search.search import any_of_all, search
 from ...verbs import browse
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
+from ..arguments import take_filters
 from ..present import clean, one_line, term_test, why_text
 from .rendering import lit
 from .site import ask, page, site_of
 
 SHOWN, MORE = 20, 50
 """Entries of a page of the timeline; hits, where more are asked for than fit."""
-PERIODS = {"last week": 7, "last month": 30, "last year": 365}
-"""In days."""
+LINE_CHARS = 160
+PERIODS = {"last 7 days": 7, "last 30 days": 30, "last 12 months": 365}
 EMPTY: dict[str, Any] = {"error": None, "result": None, "hits": (), "listing": None, "facets": {}, "explain": False}
-_NAMES = ("type", "tag", "project", "source", "since", "until", "sessions")
 
 
 async def _search(request: Request) -> Response:
     """The whole page, or for htmx its results alone, which come with status 200, or they would not be shown."""
     asked, is_part = request.query_params, "hx-request" in request.headers
-    query = asked.get("q", "").strip()
-    given: dict[str, Sequence[str]] = {name: [one for one in asked.getlist(name) if one.strip()] for name in _NAMES}
-    loading = site_of(request).worker.loading
-
-    def read(ws: Workspace) -> dict[str, Any]:
-        quiet = replace(ws, config=replace(ws.config, track_access=False, metrics=False))  # a letter typed is no read
-        return _answer(
-            quiet,
-            query,
-            _filters(ws, given),
-            loading=loading,
-            cursor=asked.get("cursor"),
-            explain=bool(asked.get("explain")),
-            more=bool(asked.get("more")),
-        )
-
+    query, loading = asked.get("q", "").strip(), site_of(request).worker.loading
+    given: dict[str, Any] = {name: asked.getlist(name) for name in ("type", "tag", "project", "source")}
+    given |= {name: asked.get(name, "").strip() for name in ("since", "until")}
+    given["sessions"] = bool(asked.get("sessions"))
     try:
-        found, status = await ask(request, read), 200
+        found, status = await ask(request, lambda ws: answer(ws, query, given, asked, loading)), 200
         given = found["given"]
     except InvalidArgument as error:
         found, status = {"error": error, "given": given}, 200 if is_part else 400
@@ -63,54 +51,43 @@ async def _search(request: Request) -> Response:
         return "/search?" + urlencode({name: value for name, value in all_of_it.items() if value}, doseq=True)
 
     template = "results.html" if is_part else "search.html"
-    answer = page(request, template, status, **EMPTY | found, query=query, loading=loading, url=url)
+    reply = page(request, template, status, **EMPTY | found, query=query, loading=loading, url=url)
     if is_part:
-        answer.headers["HX-Replace-Url"] = url()
-    return answer
+        reply.headers["HX-Replace-Url"] = url()
+    return reply
 
 
-def _filters(ws: Workspace, given: dict[str, Sequence[str]]) -> Filters:
-    one = {name: given[name][-1] if given[name] else None for name in ("since", "until")}
-    several = {name: given[name] for name in ("type", "tag", "project", "source")}
-    return any_of_all(build_filters(now=ws.clock(), sessions=bool(given["sessions"]), **several, **one))  # type: ignore[arg-type]
-
-
-def _answer(
-    ws: Workspace, query: str, filters: Filters, *, loading: bool, cursor: str | None, explain: bool, more: bool
+def answer(
+    ws: Workspace, query: str, given: Mapping[str, Any], asked: Mapping[str, str], loading: bool
 ) -> dict[str, Any]:
-    """What the page shows: the hits of a query, without one the newest entries; facets, and the filters as given."""
-    given = {"type": filters.types, "tag": filters.tags, "project": filters.projects, "source": filters.sources}
-    times = {"since": filters.since or "", "until": filters.until or "", "sessions": "1" if filters.sessions else ""}
+    """What the page shows: the hits of a query, without one the newest entries; facets, and the filters as read."""
+    ws = replace(ws, config=replace(ws.config, track_access=False, metrics=False))  # a letter typed reads no entry
+    filters = any_of_all(take_filters({name: value for name, value in given.items() if value}, ws.clock()))
     facets, finished = in_step(ws, lambda _: (_facets(ws, filters), _finished(ws, query)))
-    shown = {"given": given | times, "facets": facets}
+    read = {"type": filters.types, "tag": filters.tags, "project": filters.projects, "source": filters.sources}
+    times = {"since": filters.since or "", "until": filters.until or "", "sessions": filters.sessions}
+    shown = {"given": read | times, "facets": facets}
     if not query:
-        listing = browse.find(ws, filters=filters, order="newest", limit=SHOWN, cursor=cursor)
-        return shown | {"listing": listing, "is_older": bool(cursor)}
-    result = search(
-        ws,
-        finished,
-        filters=filters,
-        limit=MORE if more else None,
-        strategy="lexical" if loading else "auto",
-        explain=explain,
-    )
+        listing = browse.find(ws, filters=filters, order="newest", limit=SHOWN, cursor=asked.get("cursor"))
+        return shown | {"listing": listing, "is_older": "cursor" in asked}
+    explain, limit = bool(asked.get("explain")), MORE if asked.get("more") else None
+    strategy = "lexical" if loading else "auto"
+    result = search(ws, finished, filters=filters, limit=limit, strategy=strategy, explain=explain)
     is_hit = term_test(result.terms, ws.index.stem)
-    hits = [
-        {
-            "hit": hit,
-            "title": lit(one_line(hit.entry.title), is_hit),
-            "snippet": lit(_below(hit.snippet, hit.entry.title), is_hit),
-            "why": why_text(hit, hit.why, both=result.mode == "hybrid") if hit.why else "",
-        }
-        for hit in result.hits
-    ]
-    return shown | {"result": result, "hits": hits, "explain": explain, "more": more}
+    both = result.mode == "hybrid"
+    hits = [(hit, *_shown(hit, is_hit), why_text(hit, hit.why, both=both) if hit.why else "") for hit in result.hits]
+    return shown | {"result": result, "hits": hits, "explain": explain, "more": limit}
 
 
-def _below(snippet: str, title: str) -> str:
-    """The lines of a snippet that hold something, but for the title's own."""
-    lines = (line.rstrip() for line in clean(snippet).split("\n"))
-    return "\n".join(line for line in lines if line.rstrip(".") not in ("", one_line(title).rstrip(".")))
+def _shown(hit: Hit, is_hit: Callable[[str], bool]) -> tuple[Markup, Markup]:
+    """The title and the snippet of a hit, with the words marked that were sought.
+
+    A title that was cut from the snippet's first line is shown as that line, and not twice.
+    """
+    title, lines = one_line(hit.entry.title), [line.rstrip() for line in clean(hit.snippet).split("\n") if line.strip()]
+    if lines and lines[0].startswith(title.rstrip(".… ")) and len(lines[0]) <= LINE_CHARS:
+        title = lines.pop(0)
+    return lit(title, is_hit), lit("\n".join(lines), is_hit)
 
 
 def _finished(ws: Workspace, query: str) -> str:
@@ -122,35 +99,25 @@ def _finished(ws: Workspace, query: str) -> str:
     return query
 
 
-def _facets(ws: Workspace, filters: Filters) -> dict[str, list[tuple[str, str, int, bool]]]:
-    """By name: (value, words for it, entries that pass the other filters, whether it is chosen), the most first."""
+def _facets(ws: Workspace, filters: Filters) -> dict[str, list[tuple[str, str, int]]]:
+    """By name: (value, words for it, entries that have it and pass the other filters), most frequent first."""
 
-    def other(name: str) -> Filters:
+    def others(name: str) -> Filters:
         free: dict[str, Any] = {name: ()}
         return replace(filters, **free)
 
     index, today = ws.index, ws.clock().date()
-    counts = {
-        "type": (index.facets(other("types")).types, filters.types),
-        "tag": (index.facets(other("tags")).tags, filters.tags),
-        "project": (index.facets(other("projects")).projects, filters.projects),
-        "source": (index.origins(other("sources")), filters.sources),
-    }
-    found = {
-        name: [
-            (value := project_key(words) if name == "project" else words, words, count, value in chosen)
-            for words, count in counted
-        ]
-        for name, (counted, chosen) in counts.items()
-    }
+    projects = index.facets(others("projects")).projects
     daily = index.daily(replace(filters, since=None, until=None))
     begins = {words: (today - timedelta(days)).isoformat() for words, days in PERIODS.items()}
-    found["since"] = [
-        (begin, words, n, begin == filters.since)
-        for words, begin in begins.items()
-        if (n := sum(count for day, count in daily.items() if day >= begin))
-    ]
-    return found
+    periods = [(first, words, sum(n for day, n in daily.items() if day >= first)) for words, first in begins.items()]
+    return {
+        "type": [(type, type, n) for type, n in index.facets(others("types")).types],
+        "tag": [(tag, tag, n) for tag, n in index.facets(others("tags")).tags],
+        "project": [(project_key(project), project, n) for project, n in projects],
+        "source": [(source, source, n) for source, n in index.origins(others("sources"))],
+        "since": [period for period in periods if period[2]],
+    }
 
 
 ROUTES = [Route("/search", _search)]
