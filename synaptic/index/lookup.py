@@ -64,9 +64,6 @@ ASKED = 200
 GATES_KEPT = 16
 """Filters whose chunks are kept in memory while nobody writes."""
 
-COUNTS_KEPT = 64
-"""Counts of entries, by what is counted and by filters, that are kept in memory while nobody writes."""
-
 CALLS_KEPT = 1_000
 """Calls of each verb of which the duration is kept."""
 
@@ -733,15 +730,10 @@ class Index:
         return dict(self._counted(filters, counts))
 
     def _counted(self, filters: Filters, sql: str) -> tuple[tuple[str, int], ...]:
-        """The rows of this SQL, in which `{chosen}` are the entries that `listing` lists; kept while nobody writes."""
+        """The rows of this SQL, in which `{chosen}` are the entries that `listing` lists."""
         condition, values = shown(filters)
-        known = self.file.keep("counted", dict[tuple[str, tuple[Any, ...]], tuple[tuple[str, int], ...]])
-        asked = sql.format(chosen=f"(SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition})"), values
-        if asked not in known:
-            if len(known) >= COUNTS_KEPT:
-                known.clear()
-            known[asked] = tuple(self.file.rows(asked[0], *values))
-        return known[asked]
+        chosen = f"(SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition})"
+        return tuple(self.file.rows(sql.format(chosen=chosen), *values))
 
     def calls(self, *, searches: int | None = None) -> list[Call]:
         """The calls that were recorded, oldest first; with `searches` only that many of the last warm searches."""

@@ -41,7 +41,8 @@ async def _day(request: Request) -> Response:
         days = browse.days(ws, asked or "today", limit=SHOWN, cursor=cursor)
         turned_to = not asked and not days.found.total and (days.before or days.after)
         latest = browse.days(ws, turned_to, limit=SHOWN) if turned_to else None
-        return ws.clock().date().isoformat(), days, latest, browse.find(ws, limit=1).total
+        total = (latest or days).found.total or browse.find(ws, limit=1).total
+        return ws.clock().date().isoformat(), days, latest, total
 
     today, days, latest, total = await ask(request, read)
     return page(

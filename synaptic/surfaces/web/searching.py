@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
+from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -29,6 +30,7 @@ from .site import ask, page, site_of
 SHOWN, MORE = 20, 50
 """Entries of a page of the timeline; hits, where more are asked for than fit."""
 LINE_CHARS = 160
+Facets = dict[str, list[tuple[str, str, int]]]
 PERIODS = {"last 7 days": 7, "last 30 days": 30, "last 12 months": 365}
 EMPTY: dict[str, Any] = {"error": None, "result": None, "hits": (), "listing": None, "facets": {}, "explain": False}
 
@@ -41,7 +43,7 @@ async def _search(request: Request) -> Response:
     given |= {name: asked.get(name, "").strip() for name in ("since", "until")}
     given["sessions"] = bool(asked.get("sessions"))
     try:
-        found, status = await ask(request, lambda ws: answer(ws, query, given, asked, loading)), 200
+        found, status = await ask(request, lambda ws: answer(ws, query, given, asked, loading, is_part)), 200
         given = found["given"]
     except InvalidArgument as error:
         found, status = {"error": error, "given": given}, 200 if is_part else 400
@@ -58,12 +60,15 @@ async def _search(request: Request) -> Response:
 
 
 def answer(
-    ws: Workspace, query: str, given: Mapping[str, Any], asked: Mapping[str, str], loading: bool
+    ws: Workspace, query: str, given: Mapping[str, Any], asked: Mapping[str, str], loading: bool, hurried: bool
 ) -> dict[str, Any]:
-    """What the page shows: the hits of a query, without one the newest entries; facets, and the filters as read."""
+    """What the page shows: the hits of a query, without one the newest entries; facets, and the filters as read.
+
+    `hurried`: the counts of the facets may be those of a page before.
+    """
     ws = replace(ws, config=replace(ws.config, track_access=False, metrics=False))  # a letter typed reads no entry
     filters = any_of_all(take_filters({name: value for name, value in given.items() if value}, ws.clock()))
-    facets, finished = in_step(ws, lambda _: (_facets(ws, filters), _finished(ws, query)))
+    facets, finished = in_step(ws, lambda _: (_known_facets(ws, filters, hurried), _finished(ws, query)))
     read = {"type": filters.types, "tag": filters.tags, "project": filters.projects, "source": filters.sources}
     times = {"since": filters.since or "", "until": filters.until or "", "sessions": filters.sessions}
     shown = {"given": read | times, "facets": facets}
@@ -99,21 +104,29 @@ def _finished(ws: Workspace, query: str) -> str:
     return query
 
 
-def _facets(ws: Workspace, filters: Filters) -> dict[str, list[tuple[str, str, int]]]:
+def _known_facets(ws: Workspace, filters: Filters, hurried: bool) -> Facets:
+    known = ws.index.file.keep("facets", dict[Filters, Facets])
+    if not hurried or filters not in known:
+        known.clear()
+        known[filters] = _facets(ws, filters)
+    return known[filters]
+
+
+def _facets(ws: Workspace, filters: Filters) -> Facets:
     """By name: (value, words for it, entries that have it and pass the other filters), most frequent first."""
 
     def others(name: str) -> Filters:
         free: dict[str, Any] = {name: ()}
         return replace(filters, **free)
 
-    index, today = ws.index, ws.clock().date()
-    projects = index.facets(others("projects")).projects
+    index, today, facets = ws.index, ws.clock().date(), cache(ws.index.facets)
+    projects = facets(others("projects")).projects
     daily = index.daily(replace(filters, since=None, until=None))
     begins = {words: (today - timedelta(days)).isoformat() for words, days in PERIODS.items()}
     periods = [(first, words, sum(n for day, n in daily.items() if day >= first)) for words, first in begins.items()]
     return {
-        "type": [(type, type, n) for type, n in index.facets(others("types")).types],
-        "tag": [(tag, tag, n) for tag, n in index.facets(others("tags")).tags],
+        "type": [(type, type, n) for type, n in facets(others("types")).types],
+        "tag": [(tag, tag, n) for tag, n in facets(others("tags")).tags],
         "project": [(project_key(project), project, n) for project, n in projects],
         "source": [(source, source, n) for source, n in index.origins(others("sources"))],
         "since": [period for period in periods if period[2]],
