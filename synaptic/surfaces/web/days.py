@@ -67,11 +67,11 @@ async def _calendar(request: Request) -> Response:
         today = ws.clock().date()
         year = int(asked) if asked else today.year
         all_of_it = Filters(since=f"{year:04}-01-01", until=f"{year:04}-12-31", include_superseded=True)
-        by_month = in_step(ws, lambda _: ws.index.facets(Filters(include_superseded=True))).months
-        years = {today.year, year, *(int(month[:4]) for month, _ in by_month)}
-        return today, year, in_step(ws, lambda _: ws.index.daily(all_of_it)), sorted(years)
+        months = ws.index.facets(Filters(include_superseded=True)).months
+        years = {today.year, year, *(int(month[:4]) for month, _ in months)}
+        return today, year, ws.index.daily(all_of_it), sorted(years)
 
-    today, year, counts, years = await ask(request, read)
+    today, year, counts, years = await ask(request, lambda ws: in_step(ws, lambda _: read(ws)))
     ranked = sorted(counts.values())
     steps = {day: 1 + STEPS * bisect_left(ranked, n) // len(ranked) for day, n in counts.items()}
     halves = [_weeks(date(year, 1, 1), date(year, 6, 30)), _weeks(date(year, 7, 1), date(year, 12, 31))]

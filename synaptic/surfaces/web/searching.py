@@ -30,7 +30,7 @@ from .site import ask, page, site_of
 SHOWN, MORE = 20, 50
 """Entries of a page of the timeline; hits, where more are asked for than fit."""
 LINE_CHARS = 160
-Facets = dict[str, list[tuple[str, str, int]]]
+FacetRows = dict[str, list[tuple[str, str, int]]]
 PERIODS = {"last 7 days": 7, "last 30 days": 30, "last 12 months": 365}
 EMPTY: dict[str, Any] = {"error": None, "result": None, "hits": (), "listing": None, "facets": {}, "explain": False}
 
@@ -89,7 +89,8 @@ def _shown(hit: Hit, is_hit: Callable[[str], bool]) -> tuple[Markup, Markup]:
 
     A title that was cut from the snippet's first line is shown as that line, and not twice.
     """
-    title, lines = one_line(hit.entry.title), [line.rstrip() for line in clean(hit.snippet).split("\n") if line.strip()]
+    title = one_line(hit.entry.title)
+    lines = [line for line in clean(hit.snippet).split("\n") if line.strip() and not line.startswith("```")]
     if lines and lines[0].startswith(title.rstrip(".… ")) and len(lines[0]) <= LINE_CHARS:
         title = lines.pop(0)
     return lit(title, is_hit), lit("\n".join(lines), is_hit)
@@ -104,15 +105,15 @@ def _finished(ws: Workspace, query: str) -> str:
     return query
 
 
-def _known_facets(ws: Workspace, filters: Filters, hurried: bool) -> Facets:
-    known = ws.index.file.keep("facets", dict[Filters, Facets])
+def _known_facets(ws: Workspace, filters: Filters, hurried: bool) -> FacetRows:
+    known = ws.index.file.keep("facets", dict[Filters, FacetRows])
     if not hurried or filters not in known:
         known.clear()
         known[filters] = _facets(ws, filters)
     return known[filters]
 
 
-def _facets(ws: Workspace, filters: Filters) -> Facets:
+def _facets(ws: Workspace, filters: Filters) -> FacetRows:
     """By name: (value, words for it, entries that have it and pass the other filters), most frequent first."""
 
     def others(name: str) -> Filters:
