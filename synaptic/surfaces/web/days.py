@@ -45,17 +45,8 @@ async def _day(request: Request) -> Response:
         return ws.clock().date().isoformat(), days, latest, total
 
     today, days, latest, total = await ask(request, read)
-    return page(
-        request,
-        "day.html",
-        today=today,
-        days=latest or days,
-        is_latest=latest is not None,
-        is_more=bool(cursor),
-        total=total,
-        render=render,
-        end_of=end_of,
-    )
+    shown = {"today": today, "days": latest or days, "total": total, "render": render, "end_of": end_of}
+    return page(request, "day.html", 200, **shown, is_latest=latest is not None, is_more=bool(cursor))
 
 
 async def _calendar(request: Request) -> Response:

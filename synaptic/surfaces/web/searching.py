@@ -117,8 +117,7 @@ def _facets(ws: Workspace, filters: Filters) -> FacetRows:
     """By name: (value, words for it, entries that have it and pass the other filters), most frequent first."""
 
     def others(name: str) -> Filters:
-        free: dict[str, Any] = {name: ()}
-        return replace(filters, **free)
+        return replace(filters, **dict[str, Any]({name: ()}))
 
     index, today, facets = ws.index, ws.clock().date(), cache(ws.index.facets)
     projects = facets(others("projects")).projects
