@@ -211,6 +211,7 @@ class Filters:
     `paths` are folders and files of the journal, also as globs. `words` are words, phrases and beginnings (`plug*`).
     An entry that any filter of `without` lets through is left out. With `sessions` only digests of sessions pass.
     `where` are (field in lower case, value), all of which must hold. `links_to` is a name that a link may say.
+    `sources` say how entries came: their `via`, without one their root (`@vault`), in the journal `by hand`.
     """
 
     types: tuple[EntryType, ...] = ()
@@ -229,6 +230,7 @@ class Filters:
     has_tasks: bool | None = None
     where: tuple[tuple[str, str], ...] = ()
     links_to: str | None = None
+    sources: tuple[str, ...] = ()
     sessions: bool = False
     include_superseded: bool = False
     without: Filters | None = None

@@ -26,6 +26,12 @@ SUPERSEDED = (
 )
 """SQL for every entry `old` that a later entry `new` supersedes. Only a later one can, or two could hide each other."""
 
+SOURCE = (
+    "coalesce(e.via, (SELECT iif(path GLOB '@*/*', substr(path, 1, instr(path, '/') - 1), 'by hand') "
+    "FROM source WHERE id = e.source))"
+)
+"""SQL for what `Filters.sources` compares."""
+
 
 def conditions(filters: Filters, *, singly: bool = False, rowid: str = "e.rowid") -> tuple[str, tuple[Any, ...]]:
     """The filters as SQL conditions on the alias `e`, each led by AND, and their values.
@@ -84,6 +90,8 @@ def conditions(filters: Filters, *, singly: bool = False, rowid: str = "e.rowid"
     if filters.links_to is not None:
         key = link_key(filters.links_to)
         add(f"e.rowid IN ({_ENTRIES_THAT_LINK})", key, key)
+    if filters.sources:
+        add(f"{SOURCE} IN {THESE}", json.dumps(filters.sources))
     if filters.sessions:
         add(f"e.via IN {THESE}", json.dumps(OF_SESSIONS))
     for unwanted in (filters.without or Filters()).each().values():

@@ -31,7 +31,7 @@ SCHEMA = Path(__file__).with_name("schema.sql")
 
 Made = TypeVar("Made")
 
-LASTING = frozenset({"proofs", "ids", "vocabulary", "frequencies", "sample"})
+LASTING = frozenset({"proofs", "ids", "vocabulary", "frequencies", "sample", "facets"})
 """Names of kept values that stay when this process writes: its writes update them, or they may lag behind."""
 
 _NEW_FILE = (f"page_size = {PAGE_SIZE}", "auto_vacuum = INCREMENTAL")  # of an old one they want the write lock

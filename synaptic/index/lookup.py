@@ -19,7 +19,7 @@ import apsw
 from ..errors import Ambiguous, NotFound, SynapticError
 from ..language.words import match, sought
 from ..models import OF_SESSIONS, Facets, Filters, Matrix, Order, ParseIssue, Proof, Stamp, Vector
-from .conditions import OWN, SUPERSEDED, THESE, Gate, conditions, gate, shown
+from .conditions import OWN, SOURCE, SUPERSEDED, THESE, Gate, conditions, gate, shown
 from .database import BUSY_TIMEOUT_MS, Database
 from .embedding import USUAL
 from .rows import (
@@ -704,12 +704,7 @@ class Index:
 
         Undated entries have no month.
         """
-        condition, values = shown(filters)
-        chosen = f"(SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition})"
-
-        def count(sql: str) -> tuple[tuple[str, int], ...]:
-            return tuple(self.file.rows(sql.format(chosen=chosen), *values))
-
+        count = partial(self._counted, filters)
         return Facets(
             types=count("SELECT type, count(*) n FROM entry WHERE rowid IN {chosen} GROUP BY 1 ORDER BY n DESC, 1"),
             tags=count("SELECT name, count(*) n FROM tag WHERE entry IN {chosen} GROUP BY 1 ORDER BY n DESC, 1"),
@@ -747,6 +742,23 @@ class Index:
         [(ever, unread)] = self.file.rows(counts, instant(old), *values)
         most = f"SELECT e.id, e.title, a.count {chosen} AND a.count > 0 ORDER BY a.count DESC, e.at DESC LIMIT ?"
         return ever, unread, self.file.rows(most, *values, limit)
+
+    def origins(self, filters: Filters) -> tuple[tuple[str, int], ...]:
+        """How many entries that `listing` lists came each way (see `Filters.sources`), most frequent first."""
+        return self._counted(
+            filters, f"SELECT {SOURCE}, count(*) n FROM entry e WHERE rowid IN {{chosen}} GROUP BY 1 ORDER BY n DESC, 1"
+        )
+
+    def daily(self, filters: Filters) -> dict[str, int]:
+        """How many entries that `listing` lists each day has (`YYYY-MM-DD`), oldest first. Undated ones have none."""
+        counts = "SELECT date, count(*) FROM entry WHERE rowid IN {chosen} AND dated = 1 GROUP BY 1 ORDER BY 1"
+        return dict(self._counted(filters, counts))
+
+    def _counted(self, filters: Filters, sql: str) -> tuple[tuple[str, int], ...]:
+        """The rows of this SQL, in which `{chosen}` are the entries that `listing` lists."""
+        condition, values = shown(filters)
+        chosen = f"(SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition})"
+        return tuple(self.file.rows(sql.format(chosen=chosen), *values))
 
     def calls(self, *, searches: int | None = None) -> list[Call]:
         """The calls that were recorded, oldest first; with `searches` only that many of the last warm searches."""

@@ -216,6 +216,7 @@ def build_filters(
     has_tasks: bool | None = None,
     where: str | Sequence[str] = (),
     links_to: str | None = None,
+    source: str | Sequence[str] = (),
     sessions: bool = False,
     include_superseded: bool = False,
 ) -> Filters:
@@ -252,6 +253,7 @@ def build_filters(
         has_tasks=has_tasks,
         where=tuple(map(_field, _values("where", where))),
         links_to=links_to,
+        sources=_values("source", source),
         sessions=sessions,
         include_superseded=include_superseded,
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -204,6 +205,14 @@ def short(id: str) -> str:
 def changed_text(entry: Entry) -> str:
     """The files of an entry that are not what they were when it was saved, in a line."""
     return one_line(_files(entry, entry.changed_files[:CHANGED_SHOWN]))
+
+
+def term_test(terms: Sequence[str], stem: Callable[[str], str | None]) -> Callable[[str], bool]:
+    """A test of a word in lower case: whether it is one of the terms in any form, or begins as one that ends in `*`."""
+    stem = cache(stem)
+    sought = {stem(term) for term in terms} - {None}
+    begun = tuple(term[:-1] for term in terms if term.endswith("*"))
+    return lambda word: stem(word) in sought or word.startswith(begun)
 
 
 def why_text(hit: Hit, why: Why, *, both: bool) -> str:

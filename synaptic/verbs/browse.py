@@ -153,17 +153,25 @@ def find(
     return in_step(ws, run)
 
 
-def days(ws: Workspace, date: str = "today", *, week: bool = False) -> Days:
-    """The entries of a day, or of the week that holds it, from Monday on. Raises InvalidArgument for no date."""
+def days(
+    ws: Workspace, date: str = "today", *, week: bool = False, limit: int | None = None, cursor: str | None = None
+) -> Days:
+    """The entries of a day, or of the week that holds it, from Monday on. Raises InvalidArgument for no date.
+
+    With a `limit` its listing has the `cursor` of the next ones.
+    """
     day = calendar_day.fromisoformat(read_date(date, now=ws.clock(), name="date"))
     first = day - timedelta(day.weekday()) if week else day
     since, until = first.isoformat(), (first + timedelta(6 if week else 0)).isoformat()
     wanted = Filters(since=since, until=until, include_superseded=True)
 
     def run(report: SyncReport) -> Days:
-        total, rowids = ws.index.listing(wanted, order="oldest", limit=-1)
+        position = _read_cursor(cursor, "oldest")[2] if cursor else None
+        total, rowids = ws.index.listing(wanted, order="oldest", limit=limit + 1 if limit else -1, after=position)
+        following = _write_cursor(ws, rowids[limit - 1], "oldest", None) if limit and len(rowids) > limit else None
         before, after, other_years = ws.index.calendar(since, until, limit=OTHER_YEARS)
-        found, then = _listing(ws, report, total, rowids), _listing(ws, report, len(other_years), other_years)
+        found = _listing(ws, report, total, rowids[:limit], cursor=following)
+        then = _listing(ws, report, len(other_years), other_years)
         return Days(since, until, found, before, after, then)
 
     return in_step(ws, run)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import sys
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from ...models import Days, Entry, Listing, Receipt, SearchResult
 from ...workspace.workspace import Workspace
 from .. import wire
 from ..editors import command_at
-from ..present import clean, done_text, short
+from ..present import clean, done_text, short, term_test
 from . import editor, terminal
 from .terminal import Screen, emit, emit_json, say
 
@@ -95,14 +94,7 @@ def answer_listing(ws: Workspace, listing: Listing, as_json: bool, *, whole: boo
 
 def answer_search(ws: Workspace, result: SearchResult, as_json: bool) -> None:
     _keep_list(ws, [hit.entry for hit in result.hits])
-    stem = functools.cache(ws.index.stem)
-    sought = {stem(term) for term in result.terms} - {None}
-    begun = tuple(term[:-1] for term in result.terms if term.endswith("*"))
-
-    def is_hit(word: str) -> bool:
-        return stem(word) in sought or word.startswith(begun)
-
-    text = terminal.hits_text(result, is_hit, screen_of(ws)) if result.hits else ""
+    text = terminal.hits_text(result, term_test(result.terms, ws.index.stem), screen_of(ws)) if result.hits else ""
     _answer_found(ws, as_json, result.hits, wire.search_json(result), text, result.notices)
 
 
