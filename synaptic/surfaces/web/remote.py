@@ -51,16 +51,16 @@ class Remote:
             grant = self._site.tokens.grant(token.strip()) if scheme.lower() == "bearer" else None
         except ConfigError as error:
             log.error("%s", error)
-            return JSONResponse({"error": "The file of tokens cannot be used; the server's log says why."}, 503)
+            return _no(503, "The server's tokens cannot be read; its log says why.")
         if grant and not grant.page:
             scope["grant"] = replace(grant, read_only=grant.read_only or self._site.read_only)
             return None
-        code, status = ("insufficient_scope", 403) if grant else ("invalid_token", 401)
-        why = "This token opens the page, and no tool." if grant else "No token of the server's file is this one."
-        why += " `synaptic token NAME`, where the server runs, makes another."
-        said = {"error": code, "error_description": why}
-        asked = f'Bearer error="{code}", error_description="{why}"' if token else "Bearer"
-        return JSONResponse(said, status, {"WWW-Authenticate": asked})
+        cure = "`synaptic token NAME`, where the server runs, makes one."
+        if grant:
+            return _no(403, f"This token opens the page, and no tool. {cure}", 'Bearer error="insufficient_scope"')
+        if token:
+            return _no(401, f"The server knows no such token. {cure}", 'Bearer error="invalid_token"')
+        return _no(401, f"The request bears no token. {cure}", "Bearer")
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -85,6 +85,12 @@ class Remote:
             log.exception("MCP over HTTP cannot be served")
             if not self._app.done():
                 self._app.set_exception(error)
+
+
+def _no(status: int, why: str, asked: str = "") -> Response:
+    """A refusal in the protocol's own form, so that clients show its words."""
+    error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": why}}
+    return JSONResponse(error, status, {"WWW-Authenticate": asked} if asked else None)
 
 
 def _made(site: Site) -> tuple[StreamableHTTPSessionManager, ASGIApp]:
