@@ -66,9 +66,11 @@ def token(home: Path, *words: str) -> str:
 @asynccontextmanager
 async def client(server: Served, token: str, mode: str = "auto") -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {token}"}
-    async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
-        async with Client(streamable_http_client(f"{server.url}/mcp", http_client=http), mode=mode) as client:
-            yield client
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        Client(streamable_http_client(f"{server.url}/mcp", http_client=http), mode=mode) as client,
+    ):
+        yield client
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> tuple[bool, str]:
@@ -136,7 +138,8 @@ def test_a_client_of_an_earlier_era(server: Served, tokens: dict[str, str], vers
     answer = post(server, tokens["anna"], "initialize", version, **hello)
     assert answer.json()["result"]["protocolVersion"] == version
     assert len(post(server, tokens["anna"], "tools/list", version).json()["result"]["tools"]) == 8
-    assert httpx.get(f"{server.url}/mcp").status_code == 405  # the server never speaks first
+    bearer = {"Authorization": f"Bearer {tokens['anna']}"}
+    assert httpx.get(f"{server.url}/mcp", headers=bearer).status_code == 405  # the server never speaks first
 
 
 def test_a_token_says_whose_a_save_is_and_what_comes_first(server: Served, home: Path, tokens: dict[str, str]) -> None:

@@ -164,6 +164,7 @@ CLIENT = _argument(
 )
 SCOPE = _text("scope", "SCOPE", "user, the default, or project: only in this folder.")
 OF_PROJECT = _text("project", "NAME", "The project of agents that are started outside its repository.", **_A_PROJECT)
+URL = _text("url", "URL", "Register `synaptic serve` at this address; clients have its token in SYNAPTIC_TOKEN.")
 NO_HOOKS = _switch("no_hooks", "Leave the client's hooks as they are.")
 CAPTURE = _switch("capture", "From now on keep a digest of each session of an agent.")
 GUIDANCE = _switch("guidance", "Also add ten lines to what its agents read: CLAUDE.md, AGENTS.md or GEMINI.md.")

@@ -34,7 +34,7 @@ def build_app(site: Site, hosts: Collection[str]) -> Starlette:
     remote = Remote(site)
     app = Starlette(
         routes=[
-            Route("/mcp", remote, methods=["POST"]),
+            Route("/mcp", remote),
             Mount("/static", StaticFiles(directory=HERE / "static")),
             Route("/login", _login, methods=["GET", "POST"]),
             Route("/logout", _logout, methods=["POST"]),

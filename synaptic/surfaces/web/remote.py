@@ -54,7 +54,7 @@ class Remote:
             return _no(503, "The server's tokens cannot be read; its log says why.")
         if grant and not grant.page:
             scope["grant"] = replace(grant, read_only=grant.read_only or self._site.read_only)
-            return None
+            return None if scope["method"] == "POST" else Response(status_code=405, headers={"Allow": "POST"})
         cure = "`synaptic token NAME`, where the server runs, makes one."
         if grant:
             return _no(403, f"This token opens the page, and no tool. {cure}", 'Bearer error="insufficient_scope"')
