@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
+import stat
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -205,3 +208,124 @@ def test_bodies_that_are_odd(server: Served, tokens: dict[str, str]) -> None:
         assert "Saved" in answer.text, answer.text
     assert post_bytes(server, tokens["anna"], b"{").json()["error"]["code"] == -32700
     assert post_bytes(server, tokens["anna"], b" " * (5 << 20)).status_code == 413
+
+
+def test_a_client_goes_on_after_the_server_was_killed(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    anna, saved = token(home, "anna"), list[str]()
+
+    def work(server: Served, number: int) -> None:
+        with suppress(httpx.HTTPError):
+            for turn in range(50):
+                arguments = {"content": f"Thread {number}, turn {turn}."}
+                answer = post(server, anna, "tools/call", name="context_save", arguments=arguments).json()["result"]
+                saved.append(answer["content"][0]["text"].split()[1])
+                if len(saved) > 20:
+                    server.process.kill()
+
+    with served(home) as server:
+        threads = [threading.Thread(target=work, args=(server, number)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    port = server.url.rpartition(":")[2]
+
+    async def run() -> None:
+        with served(home, "--port", port) as again:
+            async with client(again, anna, "legacy") as here:
+                for id in saved:
+                    assert not (await call(here, "context_get", ids=[id]))[0]
+                again.process.send_signal(signal.SIGINT)  # with a connection open
+                assert again.process.wait(30) == 130
+                with served(home, "--port", port):
+                    assert not (await call(here, "context_recent"))[0]
+
+    assert len(saved) > 20
+    anyio.run(run)
+
+
+def test_a_port_that_is_taken(server: Served, home: Path) -> None:
+    done = synaptic(home, "serve", "--port", server.url.rpartition(":")[2])
+    assert done.returncode == 1 and "Give another --port" in done.stderr
+
+
+# -- tokens ---------------------------------------------------------------------------------------------
+
+
+def test_tokens_are_written_below_what_stands_there_and_listed_without_their_secrets(tmp_path: Path) -> None:
+    home, file = tmp_path / "home", tmp_path / "home" / "tokens.toml"
+    assert "`synaptic token NAME` makes one" in synaptic(home, "token").stdout
+    first = token(home, "anna 🦉.laptop", "--project", "ledger")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    file.write_bytes(file.read_bytes() + b"# of the old laptop\r\n")
+    token(home, "ben", "--read-only", "--page")
+    assert b"# of the old laptop\n\n[" in file.read_bytes().replace(b"\r", b"")
+    listed = synaptic(home, "token").stdout
+    assert first not in listed
+    assert [line.split("  ", 1)[0] for line in listed.splitlines()] == ["anna 🦉.laptop", "ben"]
+    assert "tools, project ledger" in listed and "the page, read-only" in listed
+    as_json = json.loads(synaptic(home, "token", "--json").stdout)["tokens"]
+    assert as_json[0] == {"name": "anna 🦉.laptop", "project": "ledger", "read-only": False, "page": False}
+
+
+@pytest.mark.parametrize("words", [["anna"], ["person"], [""], ["a\nb"], ["x" * 61], ["x", "--project", "a\nb"]])
+def test_a_name_that_cannot_be_had(tmp_path: Path, words: list[str]) -> None:
+    token(tmp_path, "anna")
+    before = (tmp_path / "tokens.toml").read_bytes()
+    done = synaptic(tmp_path, "token", *words)
+    assert done.returncode and "name" in done.stderr and (tmp_path / "tokens.toml").read_bytes() == before
+
+
+# -- clients of a server elsewhere -----------------------------------------------------------------------
+
+URL = "https://memory.example/mcp"
+BEARER = {
+    "claude-code": "Bearer ${SYNAPTIC_TOKEN}",
+    "gemini": "Bearer $SYNAPTIC_TOKEN",
+    "cursor": "Bearer ${env:SYNAPTIC_TOKEN}",
+    "vscode": "Bearer ${env:SYNAPTIC_TOKEN}",
+    "windsurf": "Bearer ${env:SYNAPTIC_TOKEN}",
+    "opencode": "Bearer {env:SYNAPTIC_TOKEN}",
+}
+
+
+def setup(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environ = {"HOME": str(home), "PATH": str(home / "bin"), "SYNAPTIC_TOKEN": "x" * 43}
+    command = [sys.executable, "-m", "synaptic", "setup", *words]
+    return subprocess.run(command, capture_output=True, text=True, cwd=home, env=environ, check=False)
+
+
+def test_clients_learn_of_a_server_elsewhere_and_never_its_token(tmp_path: Path) -> None:
+    names = [*BEARER, "codex"]
+    assert setup(tmp_path, *names, "--url", "https://memory.example", "--dry-run").returncode == 0
+    assert not any(tmp_path.rglob("*.json"))
+    done = setup(tmp_path, *names, "--url", "https://memory.example")
+    assert done.returncode == 0 and "SYNAPTIC_TOKEN" in done.stderr
+    files = {path: path.read_text() for path in tmp_path.rglob("*") if path.suffix in (".json", ".toml")}
+    assert len(files) == len(names)  # and no hooks, which need the program
+    assert all(URL in text and "x" * 43 not in text for text in files.values())
+    entries = {str(path): json.loads(text) for path, text in files.items() if path.suffix == ".json"}
+    said = [next(iter(next(iter(data.values())).values()))["headers"] for data in entries.values()]
+    assert sorted(header["Authorization"] for header in said) == sorted(BEARER.values())
+    states = json.loads(setup(tmp_path, "--url", URL, "--status", "--json").stdout)["clients"]
+    assert {state["client"] for state in states if state["state"] == "registered"} == set(names)
+    assert f"at {URL}" in setup(tmp_path, "--status").stdout
+    other = setup(tmp_path, "cursor", "--url", "http://10.0.0.5:8765")
+    assert "left as it is" in other.stdout and "put TLS in front" in other.stderr
+    assert "left as it is" in setup(tmp_path, "cursor").stdout  # nor is it replaced by the program here
+    assert setup(tmp_path, "--remove").returncode == 0
+    assert not [path for path in files if path.exists() and "synaptic" in path.read_text()]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["zed", "--url", URL], "Valid: claude-code, codex"),
+        (["--url", "memory.example"], "--url http"),
+        (["--url", URL, "--project", "web"], "The server's token says the project"),
+    ],
+)
+def test_what_setup_refuses(tmp_path: Path, words: list[str], said: str) -> None:
+    done = setup(tmp_path, *words)
+    assert done.returncode == 2 and said in done.stderr
