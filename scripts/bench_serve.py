@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -34,6 +35,8 @@ from mcp.types import LATEST_PROTOCOL_VERSION
 SAVES, SEARCHES = 5, 15
 """Of each client, in a minute."""
 GOAL_MS = 150
+RECEIPT = re.compile(r"(?:Saved|Already saved as) (\w{8}) \(")
+"""A call that is made again may have been carried out before the server was killed."""
 DOWN_S, RETRY_S, PATIENCE_S = 1.0, 0.2, 120.0
 
 
@@ -181,8 +184,10 @@ async def _call(server: Server, http: httpx2.AsyncClient, seen: Seen, asked: str
     seen.retried += again
     if failed:
         seen.errors.append(text[:200])
+    elif saved and (receipt := RECEIPT.match(text)):
+        seen.saved.append(receipt[1])
     elif saved:
-        seen.saved.append(text.split()[1])
+        seen.errors.append(text[:200])
     if not again:
         (seen.saves if saved else seen.searches).append(took)
 

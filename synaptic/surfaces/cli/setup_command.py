@@ -192,9 +192,7 @@ def _plans(
 def _notices(steps: Sequence[Step]) -> list[str]:
     """What its user should know, beside what was done."""
     if steps and (url := steps[0].wanted.url):
-        notices = [
-            "The token belongs into SYNAPTIC_TOKEN, where these clients start; `synaptic token NAME` makes it there."
-        ]
+        notices = ["SYNAPTIC_TOKEN must hold the token where these clients start; `synaptic token NAME` makes one."]
         if url.startswith("http:") and urlsplit(url).hostname not in ("127.0.0.1", "::1", "localhost"):
             notices.append(f"Anyone on the way to {url} can read the token: put TLS in front.")
         return notices

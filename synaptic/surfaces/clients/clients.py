@@ -52,9 +52,8 @@ class Server:
 
     @property
     def line(self) -> str:
-        return self.url or shlex.join(
-            [*(f"{name}={value}" for name, value in self.env.items()), self.command, *self.args]
-        )
+        told = (f"{name}={value}" for name, value in self.env.items())
+        return self.url or shlex.join([*told, self.command, *self.args])
 
     def hook_words(self, client: str) -> list[str]:
         """The command of this client's hooks, to which the name of an event is added."""

@@ -72,10 +72,10 @@ def named(names: Iterable[str], scope: str | None, *, remote: bool = False) -> t
         if name not in every:
             raise InvalidArgument(f"There is no client {name!r}.", valid=valid, hint="synaptic setup --help")
         if name not in valid:
-            lacks = (
-                "configuration for a project" if every[name].remote or not remote else "entry for a server elsewhere"
+            what = (
+                "entry for a server elsewhere" if remote and not every[name].remote else "configuration for a project"
             )
-            raise InvalidArgument(f"{every[name].title} has no {lacks}.", valid=valid)
+            raise InvalidArgument(f"{every[name].title} has no {what}.", valid=valid)
     return tuple(valid[name] for name in chosen or valid)
 
 
@@ -127,9 +127,8 @@ def _registration(step: Step) -> Step:
     if new == (step.old or b""):
         return step
     if step.judged.state == "not registered":
-        return replace(
-            step, action="register", new=new, by=_own_command(step, step.client.command, step.client.add_remote)
-        )
+        words = step.client.add_remote if step.wanted.url else step.client.command
+        return replace(step, action="register", new=new, by=_own_command(step, words))
     return replace(step, action="update", new=new)
 
 
@@ -141,10 +140,9 @@ def _removal(step: Step) -> Step:
     return replace(step, action="remove", new=_without_part(step.old, step.part, _kept(step.part.file)))
 
 
-def _own_command(step: Step, words: Sequence[str], remote: Sequence[str] | None = None) -> tuple[str, ...]:
+def _own_command(step: Step, words: Sequence[str]) -> tuple[str, ...]:
     """The client's own command of these words; empty where it has none, or the file is better edited."""
     program, server = step.client.program(), step.wanted
-    words = words if remote is None or not server.url else remote
     edited = step.part.name != "server" or step.scope != "user" or (step.old is not None and not step.client.keeps_file)
     if edited or not words or program is None:
         return ()

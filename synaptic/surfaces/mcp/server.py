@@ -193,9 +193,8 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
         tool, grant = BY_NAME[params.name], _grant(ctx)
         args = check_arguments(tool, given)
         if grant and grant.read_only and tool.name not in READING:
-            raise Refused(
-                "This server is read-only for you: nothing was written.", hint=f"These work: {', '.join(READING)}."
-            )
+            works = f"These work: {', '.join(READING)}."
+            raise Refused("This server is read-only for you: nothing was written.", hint=works)
         known = ctx.session.client_params
         client = grant.name if grant else one_line(known.client_info.name)[:60] or None if known else None
         if "query" in args and args.get("strategy") != "lexical" and worker.loading:
