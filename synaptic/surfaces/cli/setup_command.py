@@ -13,12 +13,13 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from ...config import HooksConfig, load_config, resolve_home
 from ...errors import ConfigError, InvalidArgument
 from ...models import Checkup, Finding
 from ...verbs.adopt import write_setting
-from ..clients.clients import NAME, Client, Server, folders, note_command, this_server
+from ..clients.clients import NAME, Client, Server, folders, note_command, server_at, this_server
 from ..clients.parts import EVENTS, parts_of
 from ..clients.register import Step, carry_out, named, plan
 from ..present import clean
@@ -47,16 +48,21 @@ def run(
     capture: bool = False,
     scope: str | None = None,
     project: str | None = None,
+    url: str | None = None,
 ) -> int:
     """The exit status of one of the four things that `setup` does: 1 where a client could not be served."""
     if sum((show, status, remove)) > 1 or (dry_run and (show or status)):
         raise InvalidArgument(
             "--print, --status, --remove and --dry-run are different things.", hint="Give one of them."
         )
+    if url and (project or capture):
+        hint = "The server's token says the project; `synaptic setup --capture` on its machine keeps digests."
+        raise InvalidArgument("--url goes without --project and --capture.", hint=hint)
     if capture and not (dry_run or show or status or remove):
         write_setting(resolve_home(home), "capture", True)
-    chosen, wanted, to = named(names, scope), this_server(home, project), screen(Path.cwd().joinpath)
-    asked = {"server": True, "hooks": not no_hooks, "guidance": guidance or status or remove}
+    wanted = server_at(url) if url else this_server(home, project)
+    chosen, to = named(names, scope, remote=bool(url)), screen(Path.cwd().joinpath)
+    asked = {"server": True, "hooks": not (no_hooks or url), "guidance": guidance or status or remove}
     left_out = [part for part in asked if not asked[part]]
     meant = [client for client in chosen if names or show or status or remove or client.found(folders())]
     plans = partial(_plans, wanted=wanted, home=home, left_out=left_out, remove=remove, capture=capture)
@@ -74,12 +80,12 @@ def run(
             lines = (f"{step.client.title:15} {_state(step, to.path(step.part.file))}" for step in told)
             answer(as_json, _as_json(steps, done=False), clean("\n".join(lines)))
         return 0
-    if not (dry_run or remove) and "claude-code" in (client.name for client in meant):
+    if not (dry_run or remove or url) and "claude-code" in (client.name for client in meant):
         note_command(wanted)
     ordered = (step for step in plans(meant, scope or "user") if names or not remove or step.action != "nothing")
     absent = [client for client in chosen if client not in meant]
     code = _serve(ordered, absent, to, dry_run=dry_run, remove=remove, as_json=as_json)
-    first = not (resolve_home(home) / "sessions").exists()
+    first = not (url or (resolve_home(home) / "sessions").exists())
     if first and not (dry_run or remove or as_json) and is_terminal(sys.stdin, sys.stderr):
         offer(home)
     return code
@@ -185,6 +191,11 @@ def _plans(
 
 def _notices(steps: Sequence[Step]) -> list[str]:
     """What its user should know, beside what was done."""
+    if steps and (url := steps[0].wanted.url):
+        notices = ["SYNAPTIC_TOKEN must hold the token where these clients start; `synaptic token NAME` makes one."]
+        if url.startswith("http:") and urlsplit(url).hostname not in ("127.0.0.1", "::1", "localhost"):
+            notices.append(f"Anyone on the way to {url} can read the token: put TLS in front.")
+        return notices
     notices = [
         f"{name} is set here, but no client will see it; config.toml can hold it."
         for name in ("SYNAPTIC_JOURNAL", "SYNAPTIC_MODEL", "SYNAPTIC_PROJECT")
@@ -257,6 +268,8 @@ def _state(step: Step, file: str) -> str:
         absent = "not registered" if server else f"no {step.part.name}"
         return absent if step.found else f"{absent}; not found on this machine"
     there, gone = _there(step)
+    if step.judged.server and step.judged.server.url and not step.wanted.url:
+        return f"registered in {file}, at {there}"
     mend = f"synaptic setup {step.client.name}{' --guidance' if step.part.name == 'guidance' else ''}"
     other = f" with another program: {there}" if server else f", not up to date: `{mend}` mends that"
     said = {
@@ -275,5 +288,5 @@ def _there(step: Step) -> tuple[str, str]:
     """(what the entry starts, a remark where that is gone)."""
     if step.judged.server is None:
         return "no program of this machine", ""
-    gone = shutil.which(step.judged.server.command) is None
+    gone = not step.judged.server.url and shutil.which(step.judged.server.command) is None
     return step.judged.server.line, ", and that command is gone" if gone else ""

@@ -292,8 +292,8 @@ def git_setup(home: str | None, as_json: bool, remove: bool) -> None:
 
 
 @command(
-    "setup", f.CLIENT, f.SCOPE, f.OF_PROJECT, f.NO_HOOKS, f.CAPTURE, f.GUIDANCE, f.DRY_RUN, f.SHOW, f.STATUS, f.REMOVE,
-    f.AS_JSON, opens=False
+    "setup", f.CLIENT, f.SCOPE, f.OF_PROJECT, f.URL, f.NO_HOOKS, f.CAPTURE, f.GUIDANCE, f.DRY_RUN, f.SHOW, f.STATUS,
+    f.REMOVE, f.AS_JSON, opens=False
 )  # fmt: skip
 def setup(home: str | None, as_json: bool, clients: Sequence[str] = (), **given: Any) -> int:
     """Register Synaptic, and its hooks, with the programs that speak MCP.

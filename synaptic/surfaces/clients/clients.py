@@ -14,11 +14,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import platformdirs
 
 from ...config import resolve_home
-from ...errors import JournalError
+from ...errors import InvalidArgument, JournalError
 from ...journal.disk import make_dirs, overwrite
 from . import jsonc
 
@@ -33,12 +34,16 @@ DATA = _PACKAGE / "data"
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """The command, and what it is told: the home and the project; None stands for the usual ones."""
+    """The command, and what it is told: the home and the project; None stands for the usual ones.
+
+    A server elsewhere has a `url`, and no command.
+    """
 
     command: str
     args: tuple[str, ...]
     home: str | None = None
     project: str | None = None
+    url: str | None = None
 
     @property
     def env(self) -> dict[str, str]:
@@ -47,7 +52,8 @@ class Server:
 
     @property
     def line(self) -> str:
-        return shlex.join([*(f"{name}={value}" for name, value in self.env.items()), self.command, *self.args])
+        told = (f"{name}={value}" for name, value in self.env.items())
+        return self.url or shlex.join([*told, self.command, *self.args])
 
     def hook_words(self, client: str) -> list[str]:
         """The command of this client's hooks, to which the name of an event is added."""
@@ -74,6 +80,18 @@ def this_server(home: str | None = None, project: str | None = None) -> Server:
     return Server(command, args, chosen, project)
 
 
+def server_at(url: str) -> Server:
+    """The server elsewhere that is reached by this address; without a path it is `/mcp`. Raises InvalidArgument."""
+    try:
+        parts = urlsplit(url.strip())
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and not parts.query
+    except ValueError:
+        good = False
+    if not good or "@" in parts.netloc or {*url} & {*'{}$<>"\\ '}:
+        raise InvalidArgument(f"{url!r} is no address of a server.", hint="--url http://192.168.1.5:8765/mcp")
+    return Server("", (), url=parts._replace(path=parts.path.rstrip("/") or "/mcp", fragment="").geturl())
+
+
 def _program() -> tuple[str, tuple[str, ...]]:
     called = Path(sys.argv[0])
     beside = Path(sys.executable)
@@ -93,6 +111,8 @@ class Client:
     entry: Mapping[str, Any]
     user: Sequence[str]
     check: str
+    remote: Mapping[str, Any] = field(default_factory=dict)
+    add_remote: Sequence[str] = ()
     project: Sequence[str] = ()
     programs: Sequence[str] = ()
     signs: Sequence[str] = ()
@@ -105,6 +125,8 @@ class Client:
 
     def shape(self, server: Server) -> dict[str, Any]:
         """The entry of this server."""
+        if server.url:
+            return {name: server.url if value == "{url}" else value for name, value in self.remote.items()}
         words = [server.command, *server.args]
         said = {"{command}": words[0], "{args}": words[1:], "{words}": words, "{env}": server.env}
         return {name: said.get(value, value) for name, value in self.entry.items() if value != "{env}" or server.env}

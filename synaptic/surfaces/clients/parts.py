@@ -36,7 +36,7 @@ class Judgement:
     | registered     | starts this program                                              | does nothing       |
     | other program  | starts another Synaptic, with the usual arguments                | puts this one in   |
     | gone           | names a command that is not there                                | puts this one in   |
-    | different      | has other arguments, another home or project, or is another thing | leaves it         |
+    | different      | has other arguments, another home, project or address, or is another thing | leaves it |
     """
 
     state: str
@@ -202,6 +202,8 @@ def _judge(entry: object, wanted: Server) -> Judgement:
     if server is None:
         return Judgement("different")
     off = entry.get("disabled") is True or entry.get("enabled") is False
+    if server.url or wanted.url:
+        return Judgement("registered" if server.url == wanted.url else "different", server, off)
     by_name = server.args == ("mcp",) and Path(server.command).stem in PROGRAMS
     usual = by_name or server.args == ("-m", "synaptic", "mcp")
     if not usual or any(server.env.get(name) != value for name, value in wanted.env.items()):
@@ -213,7 +215,9 @@ def _judge(entry: object, wanted: Server) -> Judgement:
 
 
 def _server_of(entry: Mapping[str, Any]) -> Server | None:
-    """The server in any client's shape: command and arguments apart, or in one list."""
+    """The server in any client's shape: its address, or command and arguments apart, or in one list."""
+    if isinstance(url := entry.get("url") or entry.get("httpUrl") or entry.get("serverUrl"), str):
+        return Server("", (), url=url)
     command, args = entry.get("command"), entry.get("args", [])
     if isinstance(command, list) and command:
         command, args = command[0], command[1:]

@@ -56,8 +56,8 @@ class Step:
         return self.action in ("register", "update", "remove")
 
 
-def named(names: Iterable[str], scope: str | None) -> tuple[Client, ...]:
-    """The clients of these names; all that know the scope where none is named.
+def named(names: Iterable[str], scope: str | None, *, remote: bool = False) -> tuple[Client, ...]:
+    """The clients of these names; all that know the scope, and servers elsewhere, where none is named.
 
     Raises InvalidArgument for an unknown name or scope, and for a client that has no such scope.
     """
@@ -65,13 +65,17 @@ def named(names: Iterable[str], scope: str | None) -> tuple[Client, ...]:
         raise InvalidArgument(f"There is no scope {scope!r}.", valid=SCOPES)
     every = {client.name: client for client in CLIENTS}
     valid = {name: client for name, client in every.items() if scope != "project" or client.project}
+    if remote:
+        valid = {name: client for name, client in valid.items() if client.remote}
     chosen = list(dict.fromkeys(name.lower() for name in names))
     for name in chosen:
         if name not in every:
             raise InvalidArgument(f"There is no client {name!r}.", valid=valid, hint="synaptic setup --help")
         if name not in valid:
-            said = f"{every[name].title} has no configuration for a project."
-            raise InvalidArgument(said, valid=valid, hint="Leave --scope out.")
+            what = (
+                "entry for a server elsewhere" if remote and not every[name].remote else "configuration for a project"
+            )
+            raise InvalidArgument(f"{every[name].title} has no {what}.", valid=valid)
     return tuple(valid[name] for name in chosen or valid)
 
 
@@ -123,7 +127,8 @@ def _registration(step: Step) -> Step:
     if new == (step.old or b""):
         return step
     if step.judged.state == "not registered":
-        return replace(step, action="register", new=new, by=_own_command(step, step.client.command))
+        words = step.client.add_remote if step.wanted.url else step.client.command
+        return replace(step, action="register", new=new, by=_own_command(step, words))
     return replace(step, action="update", new=new)
 
 
@@ -142,7 +147,7 @@ def _own_command(step: Step, words: Sequence[str]) -> tuple[str, ...]:
     if edited or not words or program is None:
         return ()
     env = (word for name, value in server.env.items() for word in (step.client.env_flag, f"{name}={value}"))
-    filled = {"{env}": [*env], "{server}": [server.command, *server.args]}
+    filled = {"{env}": [*env], "{server}": [server.command, *server.args], "{url}": [server.line]}
     return (program, *(part for word in words for part in filled.get(word, [word])))
 
 

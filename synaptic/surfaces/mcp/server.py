@@ -36,8 +36,8 @@ from ..present import brief, one_line
 from ..wire import error_json
 from .answers import Call, answer, day_text, entry_text, for_agents, json_text, review_text, starting
 from .tokens import Grant
-from .tools import BY_NAME, INSTRUCTIONS, TOOLS, check_arguments
-from .worker import Worker, for_client
+from .tools import BY_NAME, INSTRUCTIONS, READING, TOOLS, check_arguments
+from .worker import Verb, Worker, for_client
 
 log = logging.getLogger(__name__)
 
@@ -192,15 +192,15 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
             raise InvalidArgument(f"There is no tool {params.name!r}.", valid=BY_NAME)
         tool, grant = BY_NAME[params.name], _grant(ctx)
         args = check_arguments(tool, given)
-        if grant and grant.read_only and not (tool.annotations and tool.annotations.read_only_hint):
-            raise Refused("This server is read-only for you: nothing was written.", hint="Reading tools work.")
+        if grant and grant.read_only and tool.name not in READING:
+            works = f"These work: {', '.join(READING)}."
+            raise Refused("This server is read-only for you: nothing was written.", hint=works)
         known = ctx.session.client_params
         client = grant.name if grant else one_line(known.client_info.name)[:60] or None if known else None
         if "query" in args and args.get("strategy") != "lexical" and worker.loading:
             await worker.model_tried()
         verb = partial(answer, name=params.name, call=Call(args, client, worker.loading))
-        future = worker.submit(partial(for_client, verb, grant.project) if grant else verb)
-        return _result(await asyncio.wrap_future(future))
+        return _result(await _ask(ctx, verb))
     except SynapticError as error:
         wrong = error
     except Exception as error:
@@ -212,9 +212,14 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
 
 def _grant(ctx: Context) -> Grant | None:
     """What the token of a client over HTTP allows; None over stdio."""
-    user = ctx.request.scope.get("user") if ctx.request else None
-    token = getattr(user, "access_token", None)
-    return Grant(token.client_id, **token.claims) if token else None
+    return cast("Grant | None", ctx.request.scope["grant"]) if ctx.request else None
+
+
+async def _ask(ctx: Context, verb: Verb[Result]) -> Result:
+    """What the verb returns, for this client, on the thread that owns the journal."""
+    if grant := _grant(ctx):
+        verb = partial(for_client, verb, grant.project)
+    return await asyncio.wrap_future(ctx.lifespan_context.submit(verb))
 
 
 def _result(text: str, *, failed: bool = False) -> types.CallToolResult:
@@ -255,7 +260,7 @@ async def _read_resource(ctx: Context, params: types.ReadResourceRequestParams) 
         read, place = (entry_text, _ENTRY) if uri.startswith(_ENTRY) else (day_text, _JOURNAL)
         if not uri.startswith(place):
             raise InvalidArgument(f"There is no resource {uri}.", valid=(f"{_JOURNAL}{{date}}", f"{_ENTRY}{{id}}"))
-        text = await asyncio.wrap_future(ctx.lifespan_context.submit(lambda ws: read(ws, uri.removeprefix(place))))
+        text = await _ask(ctx, lambda ws: read(ws, uri.removeprefix(place)))
     except SynapticError as error:
         raise MCPError(code=types.INVALID_PARAMS, message=_error_text(error), data={"uri": uri}) from error
     except Exception as error:
@@ -271,8 +276,7 @@ async def _complete(ctx: Context, params: types.CompleteRequestParams) -> types.
     place, typed = getattr(params.ref, "uri", ""), params.argument.value
     values: list[str] = []
     if params.argument.name in ("date", "id") and place.endswith(f"{{{params.argument.name}}}"):
-        verb = ctx.lifespan_context.submit(lambda ws: starting(ws, params.argument.name, typed))
-        values = await asyncio.wrap_future(verb)
+        values = await _ask(ctx, lambda ws: starting(ws, params.argument.name, typed))
     most = 100  # what the protocol allows
     return types.CompleteResult(completion=types.Completion(values=values[:most], has_more=len(values) > most))
 
@@ -326,7 +330,7 @@ async def _get_prompt(ctx: Context, params: types.GetPromptRequestParams) -> typ
         raise MCPError(code=types.INVALID_PARAMS, message=wrong)
     findings = ""
     if params.name == "review":
-        findings = await asyncio.wrap_future(ctx.lifespan_context.submit(lambda ws: review_text(ws, value)))
+        findings = await _ask(ctx, lambda ws: review_text(ws, value))
     text = text.format(focus=f": {value}" if value else "", findings=findings)
     message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
     return types.GetPromptResult(description=said, messages=[message])

@@ -10,16 +10,21 @@ page = true             # it opens the page, as a person, in place of /mcp
 from __future__ import annotations
 
 import hmac
+import json
 import os
 import stat
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...errors import ConfigError
+from ...errors import ConfigError, InvalidArgument
+from ...journal.disk import overwrite
+from ...verbs.writing import PERSON
+from ..present import one_line
 
-LEAST_CHARS = 32
+LEAST_CHARS, MOST_NAME = 32, 60
 _KINDS = {"token": str, "project": str, "read-only": bool, "page": bool}
 
 
@@ -60,6 +65,19 @@ class Tokens:
             raise ConfigError(f"{self.path} cannot be read: {error}.") from error
         return [self._read(name, table) for name, table in tables.items()]
 
+    def add(self, name: str, table: Mapping[str, Any]) -> None:
+        """Writes one more table below what stands there. Raises ConfigError for one that could not be read again."""
+        if any(grant.name == name for _, grant in self.read()):
+            raise InvalidArgument(
+                f"{self.path} has a token named {name!r}.", hint="Take its table out there, or give another name."
+            )
+        self._read(name, table)
+        lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in table.items()]
+        block = "\n".join([f"[{json.dumps(name, ensure_ascii=False)}]", *lines, ""])
+        before = self.path.read_bytes().rstrip() if self.path.exists() else b""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        overwrite(self.path, (before + b"\n\n" if before else b"") + block.encode())
+
     def _read(self, name: str, table: Any) -> tuple[str, Grant]:
         where = f"[{name}] in {self.path}"
         if not isinstance(table, dict) or len(str(table.get("token", ""))) < LEAST_CHARS:
@@ -67,6 +85,9 @@ class Tokens:
         for key, value in table.items():
             if key not in _KINDS or not isinstance(value, _KINDS[key]):
                 raise ConfigError(f"{where}: {key} is unknown, or has no such value.", valid=_KINDS)
+        for text in (name, table.get("project", "-")):
+            if text != one_line(text)[:MOST_NAME] or text in ("", PERSON):
+                raise ConfigError(f"{where}: {text!r} is no name. Give 1 to {MOST_NAME} characters, not {PERSON!r}.")
         return table["token"], Grant(
             name, table.get("project"), table.get("read-only", False), table.get("page", False)
         )

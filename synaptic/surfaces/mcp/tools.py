@@ -280,3 +280,4 @@ TOOLS: tuple[Tool, ...] = (
 )
 
 BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
+READING = tuple(tool.name for tool in TOOLS if tool.annotations and tool.annotations.read_only_hint)

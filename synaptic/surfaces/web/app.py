@@ -131,7 +131,10 @@ def serve(
     link = f"{at}/login?token={sessions.link()}"
     print(f"Synaptic is at {link}\n(this link works once; Ctrl-C ends it). MCP: {at}/mcp", flush=True)
     if not local:
-        print("Anyone on the network can read what passes: put TLS in front (README: Caddy, Tailscale).", flush=True)
+        print(
+            "Anyone on the network can read what passes: put TLS in front (docs/SERVE.md: Caddy, Tailscale).",
+            flush=True,
+        )
     if show:
         webbrowser.open(link)
     settings = uvicorn.Config(

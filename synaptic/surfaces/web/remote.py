@@ -1,5 +1,9 @@
 """MCP over HTTP: `/mcp` of the program, by the SDK, for bearers of a token of `tokens.toml`.
 
+Each request stands alone, also in the era of sessions: nothing is kept between two of them, so a client goes on after
+the server was started again, and a token that was taken out ends with the answer that is under way. The server never
+speaks first, so there is no stream to open.
+
 The SDK takes longer to import than all the rest, so that is done once MCP is asked for, or else after LATER_S.
 """
 
@@ -9,16 +13,17 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from starlette.middleware.authentication import AuthenticationMiddleware
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...errors import ConfigError
 from .site import Site
 
 if TYPE_CHECKING:
-    from mcp.server.auth.provider import AccessToken
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 LATER_S = 2.0
@@ -34,8 +39,28 @@ class Remote:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._wanted.set()
-        app = await asyncio.shield(self._app)
-        await app(scope, receive, send)
+        if refused := self._refusal(scope):
+            await refused(scope, receive, send)
+        else:
+            await (await asyncio.shield(self._app))(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        """What a request without a token that opens the tools gets; any other has its Grant in the scope."""
+        scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
+        try:
+            grant = self._site.tokens.grant(token.strip()) if scheme.lower() == "bearer" else None
+        except ConfigError as error:
+            log.error("%s", error)
+            return _no(503, "The server's tokens cannot be read; its log says why.")
+        if grant and not grant.page:
+            scope["grant"] = replace(grant, read_only=grant.read_only or self._site.read_only)
+            return None if scope["method"] == "POST" else Response(status_code=405, headers={"Allow": "POST"})
+        cure = "`synaptic token NAME`, where the server runs, makes one."
+        if grant:
+            return _no(403, f"This token opens the page, and no tool. {cure}", 'Bearer error="insufficient_scope"')
+        if token:
+            return _no(401, f"The server knows no such token. {cure}", 'Bearer error="invalid_token"')
+        return _no(401, f"The request bears no token. {cure}", "Bearer")
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -62,32 +87,30 @@ class Remote:
                 self._app.set_exception(error)
 
 
+def _no(status: int, why: str, asked: str = "") -> Response:
+    """A refusal in the protocol's own form, so that clients show its words."""
+    error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": why}}
+    return JSONResponse(error, status, {"WWW-Authenticate": asked} if asked else None)
+
+
 def _made(site: Site) -> tuple[StreamableHTTPSessionManager, ASGIApp]:
-    from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
-    from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from mcp.server.transport_security import DEFAULT_MAX_REQUEST_BODY_SIZE, RequestBodyLimitMiddleware
 
-    from ..mcp.server import build_server
+    from ..mcp.server import build_server, readable
 
-    manager = StreamableHTTPSessionManager(build_server(site.worker))
-    app = RequireAuthMiddleware(StreamableHTTPASGIApp(manager), [])
-    return manager, AuthenticationMiddleware(app, backend=BearerAuthBackend(_Verifier(site)))
+    manager = StreamableHTTPSessionManager(build_server(site.worker), json_response=True, stateless=True)
 
+    async def mended(scope: Scope, receive: Receive, send: Send) -> None:
+        """Hands on the request, whose body comes whole, as the SDK can read it."""
+        message = await receive()
+        with suppress(ValueError, RecursionError):  # which the SDK answers
+            message["body"] = readable(message.get("body", b"").decode()).encode()
+        given = [message]
 
-class _Verifier:
-    """Asks `tokens.toml` for the SDK; a token that opens the page opens no tool."""
+        async def again() -> Message:
+            return given.pop() if given else await receive()
 
-    def __init__(self, site: Site) -> None:
-        self._site = site
+        await manager.handle_request(scope, again, send)
 
-    async def verify_token(self, token: str) -> AccessToken | None:
-        from mcp.server.auth.provider import AccessToken
-
-        try:
-            grant = self._site.tokens.grant(token)
-        except ConfigError as error:
-            log.error("%s", error)
-            return None
-        if grant is None or grant.page:
-            return None
-        claims = {"project": grant.project, "read_only": grant.read_only or self._site.read_only}
-        return AccessToken(token=token, client_id=grant.name, scopes=[], claims=claims)
+    return manager, RequestBodyLimitMiddleware(mended, DEFAULT_MAX_REQUEST_BODY_SIZE)
