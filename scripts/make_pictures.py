@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -21,27 +22,11 @@ from playwright.sync_api import Page
 
 sys.path.insert(0, str(ROOT / "tests"))
 from served import browsing, logged_in, served
-from tidewatch import DECISION, NOW, make_home
+from tidewatch import NOW, PAGES, make_home, synaptic
 
 WIDTHS = {1280: 800, 360: 720}
 """The height of the picture for each width."""
 COLOURS = 96
-PAGES = {
-    "statistics": "/statistics",
-    "today": "/",
-    "day": "/day/2026-11-05",
-    "search": "/search?q=why did we leave Postgres",
-    "calendar": "/calendar",
-    "entry": f"/entry/{DECISION}",
-    "edit": f"/entry/{DECISION}/edit",
-    "new": "/new",
-    "review": "/review",
-    "inbox": "/inbox",
-    "health": "/health",
-    "nothing": "/search?q=zebra crossing type:issue",
-    "error": "/entry/zzzzzzzz",
-    "login": "/login",
-}
 
 
 def main() -> None:
@@ -52,11 +37,14 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="to the end of each page")
     given = parser.parse_args()
     given.to.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        person = Path(folder, "ines")
-        person.mkdir()
-        take(make_home(person / ".synaptic"), PAGES, given.names, given.to, full=given.full)
+    person = Path(tempfile.gettempdir(), "ines")  # pages show paths: they are the same each time
+    person.mkdir()
+    try:
+        synaptic(make_home(person / ".synaptic"), "rebuild-index")
+        take(person / ".synaptic", PAGES, given.names, given.to, full=given.full)
         take(person / "empty", {"empty": "/"}, given.names, given.to, full=given.full)
+    finally:
+        shutil.rmtree(person)
 
 
 def take(home: Path, pages: dict[str, str], names: list[str], to: Path, *, full: bool) -> None:

@@ -12,6 +12,23 @@ from shutil import copytree
 NOW = "2026-11-20T16:40"
 DECISION = "20260326-dm0sfk52"
 """Keep measurements in SQLite: it supersedes an entry, and has a list."""
+PAGES = {
+    "statistics": "/statistics",
+    "today": "/",
+    "day": "/day/2026-11-05",
+    "search": "/search?q=why did we leave Postgres",
+    "calendar": "/calendar",
+    "entry": f"/entry/{DECISION}",
+    "edit": f"/entry/{DECISION}/edit",
+    "new": "/new",
+    "review": "/review",
+    "inbox": "/inbox",
+    "health": "/health",
+    "nothing": "/search?q=zebra&type=issue",
+    "error": "/entry/zzzzzzzz",
+    "login": "/login",
+}
+"""Each page once."""
 TEAM = Path(__file__).parent / "data" / "tidewatch"
 SESSIONS = {
     "2026-11-19T13:05": (
@@ -31,7 +48,8 @@ SESSIONS = {
 
 
 def make_home(home: Path) -> Path:
-    """This home with the team's journal, indexed with vectors, and with proposals in the inbox."""
+    """This home with the team's journal, and with proposals in the inbox."""
+    home.mkdir(mode=0o700)
     copytree(TEAM, home / "journal")
     folder = home.parent / "sessions"
     folder.mkdir()
@@ -48,12 +66,12 @@ def make_home(home: Path) -> Path:
         ]
         session = folder / f"00000000-0000-4000-8000-{number:012}.jsonl"
         session.write_text("".join(json.dumps(line) + "\n" for line in lines))
-        _synaptic(home, "import", "claude-code", str(session), "--yes")
-    _synaptic(home, "rebuild-index")
+    synaptic(home, "import", "claude-code", str(folder), "--yes")
     return home
 
 
-def _synaptic(home: Path, *words: str) -> None:
+def synaptic(home: Path, *words: str) -> None:
+    """Runs a command as one of the team, on the day of NOW."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith("SYNAPTIC_")}
     command = [sys.executable, "-m", "synaptic", "--home", str(home), *words]
     settings = {"SYNAPTIC_NOW": NOW, "TZ": "UTC", "HOME": str(home.parent)}
