@@ -39,21 +39,19 @@ ALL = PAGES | {"hard day": "/day/2026-11-16", "hard entry": "/entry/20261116-har
 AXE = next((Path(axe_playwright_python.__file__).parent).rglob("axe.min.js"))
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 OPEN = "document.querySelectorAll('details').forEach((one) => one.open = true)"
-REACHED = """() => {
-  const shown = (one) => one.checkVisibility() && !one.closest("details:not([open]) > :not(summary)");
-  const outside = (one) => one.form && one.type === "radio";
-  return [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
-    .filter((one) => !one.disabled && one.type !== "hidden" && shown(one) && !outside(one));
-}"""
+REACHED = """() =>
+  [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
+    .filter((one) => !one.disabled && one.type !== "hidden" && one.checkVisibility())"""
 SEEN = """() => {
   const of = (one) => {
     const parts = [one, ...one.querySelectorAll("rect")].map((part) => getComputedStyle(part));
     return JSON.stringify(parts.map((it) => [it.outlineStyle, it.outlineWidth, it.stroke, it.strokeWidth]));
   };
   const now = document.activeElement, last = window.last;
+  if (last?.one === now) return [window.every.indexOf(now), true];  // a date has several stops
   const seen = !last || of(last.one) !== last.look;
   window.last = now === document.body ? null : {one: now, look: of(now)};
-  return [now === document.body ? -1 : window.all.indexOf(now), seen];
+  return [now === document.body ? -1 : window.every.indexOf(now), seen];
 }"""
 
 
@@ -115,25 +113,25 @@ def test_every_page_reads_and_searches_without_javascript(browser: Browser, serv
     page.get_by_label("Search the journal").fill("what do gulls do to a gauge")
     page.keyboard.press("Enter")
     page.get_by_role("link", name="Gulls sit on gauge 2").first.click()
-    expect(page.locator(".note")).to_contain_text("60 cm too high")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("60 cm too high")
 
 
 def test_the_keyboard_reaches_everything_in_order_and_the_focus_is_seen(browser: Browser, server: Served) -> None:
     page = logged_in(browser, server).new_page()
     for name in ("today", "search", "calendar", "entry", "edit", "inbox"):
         page.goto(ALL[name])
-        page.evaluate(f"window.all = ({REACHED})(); document.activeElement.blur(); window.last = null")
+        page.evaluate(f"window.every = ({REACHED})(); document.activeElement.blur(); window.last = null")
         page.locator("body").evaluate("(body) => { body.tabIndex = -1; body.focus(); body.blur() }")
         reached: list[int] = []
         for _ in range(400):
             page.keyboard.press("Tab")
             at, seen = page.evaluate(SEEN)
-            assert seen, f"{name}: the focus on {page.evaluate('(n) => all[n].outerHTML', reached[-1])} is not seen"
+            assert seen, f"{name}: the focus on {page.evaluate('(n) => every[n].outerHTML', reached[-1])} is not seen"
             if at == -1:
                 break
             reached.append(at)
-        missed = set(range(page.evaluate("all.length"))) - set(reached)
-        assert not missed, f"{name}: {[page.evaluate('(n) => all[n].outerHTML', n)[:120] for n in missed]}"
+        missed = set(range(page.evaluate("every.length"))) - set(reached)
+        assert not missed, f"{name}: {[page.evaluate('(n) => every[n].outerHTML', n)[:120] for n in missed]}"
         assert list(dict.fromkeys(reached)) == sorted(set(reached)), name
 
 
@@ -143,7 +141,7 @@ def test_single_keys_are_listed_and_can_be_turned_off(browser: Browser, server: 
     page.keyboard.press("?")
     expect(page.locator(".keys")).to_contain_text("Calendar")
     page.keyboard.press("c")
-    expect(page.get_by_role("heading", level=1)).to_have_text("2026")
+    page.wait_for_url("**/calendar")
     page.keyboard.press("?")
     page.get_by_label("Single keys are on").uncheck()
     page.goto("/")

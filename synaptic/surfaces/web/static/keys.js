@@ -1,7 +1,6 @@
 // A page works without this. With it a single key does what its data-key says, while no field has the focus: a link is
 // followed, a button pressed, a field focused. Within [data-keys] a key answers only while the focus is there, too.
 // The foot lists the keys of the page, and turns them off (WCAG 2.1.4).
-"use strict";
 const part = document.getElementById("keys");
 const on = document.getElementById("keys-on");
 const all = () => ["[data-keys]:focus-within ", "main ", ""]
@@ -40,4 +39,7 @@ if (part) {
   });
 }
 // What scrolls within the page must be reached by the keyboard.
-for (const one of document.querySelectorAll(".note pre, .note table")) if (one.scrollWidth > one.clientWidth) one.tabIndex = 0;
+const scrolls = new ResizeObserver((sized) => {
+  for (const { target } of sized) target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
+});
+document.querySelectorAll(".note pre, .note table").forEach((one) => scrolls.observe(one));
