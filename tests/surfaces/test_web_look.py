@@ -86,6 +86,7 @@ def test_no_page_breaks_a_rule_of_wcag_or_scrolls_sideways(browser: Browser, ser
         for mode, width in (("light", 1280), ("dark", 360)):
             page.emulate_media(color_scheme=mode)  # type: ignore[arg-type]
             page.set_viewport_size({"width": width, "height": 800})
+            page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
             found = page.evaluate("(tags) => axe.run({runOnly: tags, resultTypes: ['violations']})", TAGS)
             broken += [
                 f"{name}, {mode} at {width}: {one['id']}: {node['html'][:150]} {node['failureSummary'][-200:]}"

@@ -19,8 +19,8 @@ document.addEventListener("keydown", (event) => {
   const found = all().find((one) => one.dataset.key === event.key && one.checkVisibility());
   if (!found) return;
   event.preventDefault();
+  found.focus();
   if (found.matches("a, button, summary")) found.click();
-  else found.focus();
 });
 
 if (part) {
