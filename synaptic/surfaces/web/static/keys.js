@@ -1,20 +1,26 @@
 // A page works without this. With it a single key does what its data-key says, while no field has the focus: a link is
-// followed, a button pressed, a field focused. The foot lists the keys of the page, and turns them off (WCAG 2.1.4).
-"use strict";
+// followed, a button pressed, a field focused. Within [data-keys] a key answers only while the focus is there, too.
+// The foot lists the keys of the page, and turns them off (WCAG 2.1.4).
 const part = document.getElementById("keys");
 const on = document.getElementById("keys-on");
-const all = () => [...(document.querySelector("main")?.querySelectorAll("[data-key]") ?? []), ...document.querySelectorAll("[data-key]")];
+const all = () => ["[data-keys]:focus-within ", "main ", ""]
+  .flatMap((where) => [...document.querySelectorAll(`${where}[data-key]`)])
+  .filter((one) => !one.closest("[data-keys]:not(:focus-within)"));
+// A button's <kbd> is no part of its name, and a field's name is its label.
+const nameOf = (one) => {
+  const copy = (one.labels?.[0] ?? one).cloneNode(true);
+  copy.querySelectorAll("kbd").forEach((kbd) => kbd.remove());
+  return one.ariaLabel || copy.textContent.trim();
+};
 
 document.addEventListener("keydown", (event) => {
   if (!on?.checked || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
   if (event.target.closest("input, textarea, select, [contenteditable]")) return;
-  const near = document.activeElement?.closest("[data-keys]");
-  const its = all().filter((one) => one.dataset.key === event.key && one.checkVisibility());
-  const found = its.find((one) => near?.contains(one)) ?? its[0];
+  const found = all().find((one) => one.dataset.key === event.key && one.checkVisibility());
   if (!found) return;
   event.preventDefault();
+  found.focus();
   if (found.matches("a, button, summary")) found.click();
-  else found.focus();
 });
 
 if (part) {
@@ -23,14 +29,17 @@ if (part) {
   on.addEventListener("change", () => localStorage.setItem("keys", on.checked ? "on" : "off"));
   part.addEventListener("toggle", () => {
     const names = new Map();
-    for (const one of all()) if (!names.has(one.dataset.key)) names.set(one.dataset.key, one.ariaLabel || one.labels?.[0]?.textContent || one.textContent);
+    for (const one of all()) if (!one.disabled && !names.has(one.dataset.key)) names.set(one.dataset.key, nameOf(one));
     part.querySelector("ul").replaceChildren(...[...names].map(([key, name]) => {
       const item = document.createElement("li"), shown = document.createElement("kbd");
       shown.textContent = key;
-      item.append(shown, name.trim());
+      item.append(shown, name);
       return item;
     }));
   });
 }
 // What scrolls within the page must be reached by the keyboard.
-for (const one of document.querySelectorAll(".note pre, .note table")) if (one.scrollWidth > one.clientWidth) one.tabIndex = 0;
+const scrolls = new ResizeObserver((sized) => {
+  for (const { target } of sized) target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
+});
+document.querySelectorAll(".note pre, .note table").forEach((one) => scrolls.observe(one));

@@ -1,0 +1,152 @@
+"""How the pages look and are reached: axe-core, narrow screens, large text, no JavaScript, the keyboard alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import axe_playwright_python
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from served import Served, browsing, logged_in, served
+from tidewatch import NOW, PAGES, make_home
+
+HARD = f"""# 2026-11-16
+
+## 09:00 issue: {"All that a title may be, and more of it. " * 6}{" ".join(f"#tag-{n}" for n in range(40))}
+<!-- syn:20261116-hard0000 at=2026-11-16T09:00:00+00:00 project={"a-project-with-a-name-" * 4} by=ines via=cli -->
+
+{"Unbroken" * 60}
+
+{"| column " * 14}|
+{"|---" * 14}|
+{"| a cell of the table " * 14}|
+
+```
+{"code " * 80}
+```
+
+- one
+  - two
+    - three
+      > said {"very " * 30} much
+
+מה שנכתב מימין לשמאל, עם [קישור](https://example.org) ו-`code`.
+
+# A heading of the first rank
+"""
+ALL = PAGES | {"hard day": "/day/2026-11-16", "hard entry": "/entry/20261116-hard0000"}
+AXE = next((Path(axe_playwright_python.__file__).parent).rglob("axe.min.js"))
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+OPEN = "document.querySelectorAll('details').forEach((one) => one.open = true)"
+REACHED = """() =>
+  [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
+    .filter((one) => !one.disabled && one.type !== "hidden" && one.checkVisibility())"""
+SEEN = """() => {
+  const of = (one) => {
+    const parts = [one, ...one.querySelectorAll("rect")].map((part) => getComputedStyle(part));
+    return JSON.stringify(parts.map((it) => [it.outlineStyle, it.outlineWidth, it.stroke, it.strokeWidth]));
+  };
+  const now = document.activeElement, last = window.last;
+  if (last?.one === now) return [window.every.indexOf(now), true];  // a date has several stops
+  const seen = !last || of(last.one) !== last.look;
+  window.last = now === document.body ? null : {one: now, look: of(now)};
+  return [now === document.body ? -1 : window.every.indexOf(now), seen];
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with browsing() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    home = make_home(tmp_path_factory.mktemp("look") / ".synaptic")
+    (home / "journal" / "2026-11-16.md").write_text(HARD)
+    with served(home, SYNAPTIC_NOW=NOW, TZ="UTC") as found:
+        yield found
+
+
+def overflow(page: Page) -> int:
+    """Pixels by which the page is wider than the screen."""
+    return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+
+
+def test_no_page_breaks_a_rule_of_wcag_or_scrolls_sideways(browser: Browser, server: Served) -> None:
+    # axe is a script that no page of ours lets in, and so is the style that doubles the text
+    page = logged_in(browser, server, bypass_csp=True, reduced_motion="reduce").new_page()
+    broken: list[str] = []
+    for name, path in ALL.items():
+        page.set_viewport_size({"width": 1280, "height": 800})
+        page.goto(path)
+        page.evaluate(OPEN)
+        page.evaluate(AXE.read_text())
+        for mode, width in (("light", 1280), ("dark", 360)):
+            page.emulate_media(color_scheme=mode)  # type: ignore[arg-type]
+            page.set_viewport_size({"width": width, "height": 800})
+            page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+            found = page.evaluate("(tags) => axe.run({runOnly: tags, resultTypes: ['violations']})", TAGS)
+            broken += [
+                f"{name}, {mode} at {width}: {one['id']}: {node['html'][:150]} {node['failureSummary'][-200:]}"
+                for one in found["violations"]
+                for node in one["nodes"][:2]
+            ]
+            if (wider := overflow(page)) > 0:
+                broken.append(f"{name} at {width}: {wider} px too wide")
+        page.add_style_tag(content="html { font-size: 200% }")
+        for width in (360, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            if (wider := overflow(page)) > 0:
+                broken.append(f"{name} at {width} with text of 200 %: {wider} px too wide")
+    assert not broken, "\n".join(broken)
+
+
+def test_every_page_reads_and_searches_without_javascript(browser: Browser, server: Served) -> None:
+    page = logged_in(browser, server, java_script_enabled=False).new_page()
+    for name, path in ALL.items():
+        answer = page.goto(path)
+        assert answer and answer.status == (404 if name == "error" else 200)
+        assert page.locator("h1").count() == 1 and page.locator("h1").inner_text().strip(), name
+    page.goto("/")
+    page.get_by_role("link", name="Search").click()
+    page.get_by_label("Search the journal").fill("what do gulls do to a gauge")
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Gulls sit on gauge 2").first.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("60 cm too high")
+
+
+def test_the_keyboard_reaches_everything_in_order_and_the_focus_is_seen(browser: Browser, server: Served) -> None:
+    page = logged_in(browser, server).new_page()
+    for name in ("today", "search", "calendar", "entry", "edit", "inbox"):
+        page.goto(ALL[name])
+        page.evaluate(f"window.every = ({REACHED})(); document.activeElement.blur(); window.last = null")
+        page.locator("body").evaluate("(body) => { body.tabIndex = -1; body.focus(); body.blur() }")
+        reached: list[int] = []
+        for _ in range(400):
+            page.keyboard.press("Tab")
+            at, seen = page.evaluate(SEEN)
+            assert seen, f"{name}: the focus on {page.evaluate('(n) => every[n].outerHTML', reached[-1])} is not seen"
+            if at == -1:
+                break
+            reached.append(at)
+        missed = set(range(page.evaluate("every.length"))) - set(reached)
+        assert not missed, f"{name}: {[page.evaluate('(n) => every[n].outerHTML', n)[:120] for n in missed]}"
+        assert list(dict.fromkeys(reached)) == sorted(set(reached)), name
+
+
+def test_single_keys_are_listed_and_can_be_turned_off(browser: Browser, server: Served) -> None:
+    page = logged_in(browser, server).new_page()
+    page.goto("/")
+    page.keyboard.press("?")
+    expect(page.locator(".keys")).to_contain_text("Calendar")
+    page.keyboard.press("c")
+    page.wait_for_url("**/calendar")
+    page.keyboard.press("?")
+    page.get_by_label("Single keys are on").uncheck()
+    page.goto("/")
+    page.keyboard.press("c")
+    page.keyboard.press("?")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Today")
+    expect(page.locator("#keys")).not_to_have_attribute("open", "")
