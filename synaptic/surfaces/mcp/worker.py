@@ -44,10 +44,12 @@ class Worker:
     call, not of the server, and is tried anew by the next: mending the file is enough.
     """
 
-    def __init__(self, home: str | Path | None = None, embedder: Embedder | None = None) -> None:
+    def __init__(
+        self, home: str | Path | None = None, embedder: Embedder | None = None, *, read_only: bool = False
+    ) -> None:
         self.loading = True
         """False once the model was tried, well or badly; until then no call should ask for it and wait."""
-        self._home = home
+        self._home, self._read_only = home, read_only
         self._given = embedder
         self._jobs: SimpleQueue[tuple[Verb[Any], Future[Any]] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="synaptic-worker", daemon=True)
@@ -141,7 +143,8 @@ class Worker:
             if not self._checked:
                 self._checked = True
                 _check(ws)
-                catch_up(ws)
+                if not self._read_only:
+                    catch_up(ws)
                 return True
             return in_step(ws, lambda report: report.embedded, embed_ms=SLICE_S * 1000) > 0
         except SynapticError as error:

@@ -125,7 +125,7 @@ def serve(
         raise ConfigError(f"{host}:{port} cannot be had: {error}.", hint="Give another --port, or none.") from error
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else the end of an answer waits for 40 ms
     sessions = Sessions()
-    site = Site(Worker(home), sessions, tokens, read_only, local)
+    site = Site(Worker(home, read_only=read_only), sessions, tokens, read_only, local)
     names = {"127.0.0.1", "localhost", "::1", host.strip("[]"), listening.getsockname()[0], *allow_host}
     at = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
     link = f"{at}/login?token={sessions.link()}"
