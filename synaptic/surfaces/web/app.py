@@ -24,7 +24,7 @@ from ..mcp.worker import Worker
 from . import days, entries, files, searching, upkeep
 from .guard import Guard, Session, Sessions, cookie_name
 from .remote import Remote
-from .site import HERE, Site, form_of, page, show_error, show_fault, site_of
+from .site import HERE, Site, form_of, page, show_error, site_of
 
 GRACE_S = 2
 """How long open answers may take to end when the server does."""
@@ -46,7 +46,7 @@ def build_app(site: Site, hosts: Collection[str]) -> ASGIApp:
             *files.ROUTES,
             *upkeep.ROUTES,
         ],
-        exception_handlers={SynapticError: show_error, Exception: show_fault},
+        exception_handlers={SynapticError: show_error},
         lifespan=lambda _: remote.running(),
     )
     app.state.site = site

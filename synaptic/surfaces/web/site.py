@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from ..mcp.worker import Verb, Worker
 from ..present import one_line, short
 from .guard import BODY_BYTES, Session, Sessions
 
+log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 HERE = Path(__file__).parent
 STATUS = {"not-found": 404, "ambiguous-id": 404, "refused": 403, "changed": 409, "busy": 503}
@@ -59,8 +61,15 @@ def session_of(request: Request) -> Session:
 
 
 async def ask(request: Request, verb: Verb[Result]) -> Result:
-    """What the verb returns, or raises, on the thread that owns the journal."""
-    return await asyncio.wrap_future(site_of(request).worker.submit(verb))
+    """What the verb returns on the thread that owns the journal. Raises what it raises; SynapticError for a defect."""
+    try:
+        return await asyncio.wrap_future(site_of(request).worker.submit(verb))
+    except SynapticError:
+        raise
+    except Exception as error:
+        log.exception("%s failed", one_line(request.url.path))
+        hint = "What was saved stays saved. The cause stands in the terminal or the log of `synaptic serve`."
+        raise SynapticError(f"Synaptic failed ({type(error).__name__}: {error}).", hint=hint) from error
 
 
 def page(request: Request, template: str, status: int = 200, **shown: Any) -> Response:
@@ -100,12 +109,3 @@ async def show_error(request: Request, error: Exception) -> Response:
 def status_of(error: SynapticError | None) -> int:
     """The status of a page that shows this error, or none."""
     return STATUS.get(error.code, 400 if error.code == "invalid-argument" else 500) if error else 200
-
-
-async def show_fault(request: Request, error: Exception) -> Response:
-    """The page of an error that nobody foresaw; the log has all of it."""
-    told = SynapticError(
-        f"Synaptic failed ({type(error).__name__}: {error}).",
-        hint="What was saved stays saved. The cause stands in the terminal or the log of `synaptic serve`.",
-    )
-    return page(request, "error.html", 500, error=told)
