@@ -99,7 +99,7 @@ def test_a_day(browser: Browser, tmp_path: Path, hand: type[Mouse]) -> None:
         page.wait_for_url("**/search")
         expect(page.get_by_role("searchbox")).to_be_focused()
         person.type("how strong is the pump")  # and nobody presses a button
-        expect(page.locator("#results")).to_contain_text("best first")
+        expect(page.locator("#results")).to_contain_text("The pump of the north quay")
         person.do("link", "The pump of the north quay")
         expect(title).to_contain_text("40 litres")
 
@@ -113,6 +113,7 @@ def test_a_day(browser: Browser, tmp_path: Path, hand: type[Mouse]) -> None:
 
         person.do("link", "Review", key="v")
         expect(page.get_by_role("article")).to_contain_text("The crane stops")
+        expect(page.get_by_role("article")).to_be_focused()
         person.do("button", "Close", key="c")
         expect(page.get_by_role("status").first).to_contain_text("Undo")
         expect(page.get_by_role("article")).to_have_count(0)

@@ -63,7 +63,7 @@ async def _calendar(request: Request) -> Response:
         return today, year, ws.index.daily(all_of_it), sorted(years)
 
     today, year, counts, years = await ask(request, lambda ws: in_step(ws, lambda _: read(ws)))
-    ranked = sorted(counts.values())
+    ranked = sorted(set(counts.values()))
     steps = {day: 1 + STEPS * bisect_left(ranked, n) // len(ranked) for day, n in counts.items()}
     halves = [_weeks(date(year, 1, 1), date(year, 6, 30)), _weeks(date(year, 7, 1), date(year, 12, 31))]
     return page(
