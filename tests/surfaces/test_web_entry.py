@@ -95,7 +95,7 @@ def text_of(page: httpx.Response) -> str:
 
 
 def typed_entry(server: Served) -> str:
-    found = re.search(r'/entry/([\w-]+)">Met about money', server.client.get("/day/2026-11-20").text)
+    found = re.search(r'/entry/([\w-]+)"[^>]*>Met about money', server.client.get("/day/2026-11-20").text)
     assert found
     return found[1]
 
@@ -247,10 +247,10 @@ def test_what_was_typed_survives_a_deletion_meanwhile(server: Served) -> None:
 
 def test_buttons_change_an_entry_and_undo_brings_it_back(server: Served) -> None:
     id = write(server, "The import hangs.", type="issue")
-    assert ">Close<" in server.client.get(f"/entry/{id}").text
+    assert ">Close as done<" in server.client.get(f"/entry/{id}").text
     server.post(f"/entry/{id}/edit", add_tags="done", said="Closed.")
     closed = server.client.get(f"/entry/{id}")
-    assert "Closed." in closed.text and "#done" in closed.text and ">Close<" not in closed.text
+    assert "Closed." in closed.text and "#done" in closed.text and ">Close as done<" not in closed.text
     assert f'action="/entry/{id}/restore"' in closed.text
     server.post(f"/entry/{id}/restore")
     assert "#done" not in text_of(server.client.get(f"/entry/{id}")).partition("Earlier texts")[0]

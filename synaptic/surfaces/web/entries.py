@@ -138,6 +138,10 @@ async def _delete(request: Request) -> Response:
     return done(request, "/", f"Deleted {short(receipt.id)}.", undo=receipt.id)
 
 
+async def _deleted(request: Request) -> Response:
+    return page(request, "deleted.html", gone=await ask(request, writing.deleted))
+
+
 async def _restore(request: Request) -> Response:
     id = request.path_params["id"]
     await form_of(request)
@@ -170,6 +174,7 @@ def _show(path: Path, line: int) -> str:
 
 ROUTES = [
     Route("/new", _form, methods=["GET", "POST"]),
+    Route("/deleted", _deleted),
     Route("/entry/{id}", _entry),
     Route("/entry/{id}/edit", _form, methods=["GET", "POST"]),
     Route("/entry/{id}/delete", _delete, methods=["POST"]),

@@ -41,7 +41,7 @@ async def _search(request: Request) -> Response:
     query, loading = asked.get("q", "").strip(), site_of(request).worker.loading
     given: dict[str, Any] = {name: asked.getlist(name) for name in ("type", "tag", "project", "source")}
     given |= {name: asked.get(name, "").strip() for name in ("since", "until")}
-    given["sessions"] = bool(asked.get("sessions"))
+    given |= {name: bool(asked.get(name)) for name in ("sessions", "include_superseded")}
     try:
         found, status = await ask(request, lambda ws: answer(ws, query, given, asked, loading, is_part)), 200
         given = found["given"]
@@ -70,8 +70,9 @@ def answer(
     filters = any_of_all(take_filters({name: value for name, value in given.items() if value}, ws.clock()))
     facets, finished = in_step(ws, lambda _: (_known_facets(ws, filters, hurried), _finished(ws, query)))
     read = {"type": filters.types, "tag": filters.tags, "project": filters.projects, "source": filters.sources}
-    times = {"since": filters.since or "", "until": filters.until or "", "sessions": filters.sessions}
-    shown = {"given": read | times, "facets": facets}
+    times = {"since": filters.since or "", "until": filters.until or ""}
+    switches = {"sessions": filters.sessions, "include_superseded": filters.include_superseded}
+    shown = {"given": read | times | switches, "facets": facets}
     if not query:
         listing = browse.find(ws, filters=filters, order="newest", limit=SHOWN, cursor=asked.get("cursor"))
         return shown | {"listing": listing, "is_older": "cursor" in asked}

@@ -2,6 +2,7 @@
 // followed, a button pressed, a field focused. Within [data-keys] a key answers only while the focus is there, too.
 // The foot lists the keys of the page, and turns them off (WCAG 2.1.4).
 const part = document.getElementById("keys");
+const form = document.querySelector("form.edit");
 const on = document.getElementById("keys-on");
 const all = () => ["[data-keys]:focus-within ", "main ", ""]
   .flatMap((where) => [...document.querySelectorAll(`${where}[data-key]`)])
@@ -28,6 +29,7 @@ if (part) {
   on.checked = localStorage.getItem("keys") !== "off";
   on.addEventListener("change", () => localStorage.setItem("keys", on.checked ? "on" : "off"));
   part.addEventListener("toggle", () => {
+    part.scrollIntoView({ block: "nearest" });
     const names = new Map();
     for (const one of all()) if (!one.disabled && !names.has(one.dataset.key)) names.set(one.dataset.key, nameOf(one));
     part.querySelector("ul").replaceChildren(...[...names].map(([key, name]) => {
@@ -38,6 +40,11 @@ if (part) {
     }));
   });
 }
+// What was typed into an entry's form is not left behind without a question.
+let changed = false;
+form?.addEventListener("input", () => { changed = true; });
+form?.addEventListener("submit", () => { changed = false; });
+addEventListener("beforeunload", (event) => { if (changed) event.preventDefault(); });
 // What scrolls within the page must be reached by the keyboard.
 const scrolls = new ResizeObserver((sized) => {
   for (const { target } of sized) target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
