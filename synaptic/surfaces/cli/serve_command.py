@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
+from typing import Any
 
-from ...config import resolve_home
 from ...errors import InvalidArgument
 from ..mcp.tokens import Grant, Tokens
 from ..present import clean
@@ -17,24 +15,14 @@ from .replies import answer
 
 
 @command("serve", f.HOST, f.PORT, f.OPEN_IT, f.READ_ONLY, f.TOKEN_FILE, f.ALLOW_HOST, opens=False)
-def serve(
-    home: str | None,
-    host: str,
-    port: int,
-    open_it: bool,
-    read_only: bool,
-    token_file: str | None = None,
-    allow_host: Sequence[str] = (),
-) -> None:
+def serve(home: str | None, **given: Any) -> None:
     """Show the journal as a page, and serve agents over HTTP, until Ctrl-C.
 
     Example: synaptic serve --open
     """
     from ..web import app  # slow to import
 
-    app.serve(
-        home, host=host, port=port, show=open_it, read_only=read_only, token_file=token_file, allow_host=allow_host
-    )
+    app.serve(home, **given)
 
 
 @command("token", f.TOKEN_NAME, f.TOKEN_PROJECT, f.READ_ONLY, f.FOR_PAGE, f.TOKEN_FILE, f.AS_JSON, opens=False)
@@ -53,7 +41,7 @@ def token(
 
     Example: synaptic token anna-laptop --project ledger
     """
-    tokens = Tokens(Path(token_file).expanduser() if token_file else resolve_home(home) / "tokens.toml")
+    tokens = Tokens(home, token_file)
     if name is None:
         if read_only or page or project:
             raise InvalidArgument("A token needs a name.", hint="synaptic token anna-laptop --project ledger")
