@@ -51,15 +51,14 @@ _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?")
 class Session:
     """A browser that was let in, for as long as that is `granted`.
 
-    `said` is what the next page tells, and `undo` the id that it offers to restore.
+    `told` is for the next page: what it says, and as `undo` the id that it offers to restore.
     """
 
     name: str
     read_only: bool
     granted: Callable[[], bool] = lambda: True
     csrf: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-    said: str = ""
-    undo: str = ""
+    told: dict[str, str] = field(default_factory=dict)
     seen: float = field(default_factory=time.monotonic)
 
 

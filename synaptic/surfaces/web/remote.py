@@ -37,10 +37,10 @@ class Remote:
         self._app: asyncio.Future[ASGIApp]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self._wanted.set()
         if refused := self._refusal(scope):
             await refused(scope, receive, send)
         else:
+            self._wanted.set()
             await (await asyncio.shield(self._app))(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Response | None:

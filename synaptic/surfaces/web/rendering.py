@@ -126,9 +126,8 @@ class _Renderer(RendererHTML):
         return f'<img src="{escape(place)}" alt="{escape(words)}">'
 
     def text(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: MutableMapping[str, Any]) -> str:
-        text, task = tokens[at].content, None
-        if at == 0:
-            task = _TASK.match(text)
+        text = tokens[at].content
+        task = _TASK.match(text) if at == 0 else None
         return f"{'☐' if task[1] == ' ' else '☑'} {escape(text[task.end() :])}" if task else str(escape(text))
 
 

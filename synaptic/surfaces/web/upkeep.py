@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
@@ -47,9 +46,8 @@ async def _review(request: Request) -> Response:
             return told
         found = await ask(request, lambda ws: review.review(ws, project=projects))
         request.app.state.found = projects, found
-    number = query.get("page", "")
-    start = AT_ONCE * (int(number) - 1) if re.fullmatch("[1-9][0-9]{0,6}", number) else 0
-    start = start if start < len(found) else 0
+    pages = {str(1 + start // AT_ONCE): start for start in range(0, len(found), AT_ONCE)}
+    start = pages.get(query.get("page", ""), 0)
     shown = await ask(request, lambda ws: _with_texts(ws, found[start : start + AT_ONCE]))
     return page(request, "review.html", found=found, start=start, size=AT_ONCE, shown=shown, projects=projects)
 
