@@ -54,10 +54,9 @@ async def _calendar(request: Request) -> Response:
     if asked and not (asked.isascii() and len(asked) < 5 and asked.isdigit() and int(asked)):
         raise InvalidArgument(f"year is {asked[:60]!r}.", valid=("1 to 9999",))
 
-    def read(ws: Workspace) -> tuple[date, list[tuple[str, int]]]:
-        return ws.clock().date(), sorted(ws.index.counted(Filters(include_superseded=True), "day"))
-
-    today, days = await ask(request, lambda ws: in_step(ws, lambda _: read(ws)))
+    every = Filters(include_superseded=True)
+    today = await ask(request, lambda ws: ws.clock().date())
+    days = sorted(await ask(request, lambda ws: in_step(ws, lambda _: ws.index.counted(every, "day"))))
     year = int(asked) if asked else today.year
     years = sorted({today.year, year, *(int(day[:4]) for day, _ in days)})
     counts = {day: n for day, n in days if int(day[:4]) == year}
