@@ -89,6 +89,5 @@ class Tokens:
         for text in (name, table.get("project", "-")):
             if text != one_line(text)[:MOST_NAME] or text in ("", PERSON):
                 raise ConfigError(f"{where}: {text!r} is no name. Give 1 to {MOST_NAME} characters, not {PERSON!r}.")
-        return table["token"], Grant(
-            name, table.get("project"), table.get("read-only", False), table.get("page", False)
-        )
+        allowed = {key.replace("-", "_"): value for key, value in table.items() if key != "token"}
+        return table["token"], Grant(name, **allowed)

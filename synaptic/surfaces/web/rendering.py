@@ -81,10 +81,6 @@ def _scheme(address: str) -> str:
     return match[1].lower() if (match := _SCHEME.match(address)) else ""
 
 
-def _to(name: str, path: str) -> str:
-    return f"/to?name={quote(name, safe='')}&from={quote(path, safe='')}"
-
-
 def _wiki_link(state: StateInline, silent: bool) -> bool:
     """`[[Page|words]]` and `![[picture.png]]`."""
     start, is_picture = state.pos, state.src.startswith("![[", state.pos)
@@ -113,7 +109,7 @@ class _Renderer(RendererHTML):
     def link_open(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: MutableMapping[str, Any]) -> str:
         href = str(tokens[at].attrs.get("href", ""))
         if _scheme(href) not in OUTSIDE and not href.startswith("#"):
-            tokens[at].attrs["href"] = _to(href, env["path"])
+            tokens[at].attrs["href"] = f"/to?name={quote(href, safe='')}&from={quote(env['path'], safe='')}"
         return self.renderToken(tokens, at, options, env)
 
     def image(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: MutableMapping[str, Any]) -> str:
