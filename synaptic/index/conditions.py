@@ -32,6 +32,14 @@ SOURCE = (
 )
 """SQL for what `Filters.sources` compares."""
 
+COUNTED = {
+    "source": SOURCE,
+    "author": "coalesce(e.author, '')",
+    "day": "iif(e.dated, e.date, NULL)",
+    "week": "iif(e.dated, date(e.date, 'weekday 0', '-6 days'), NULL)",  # its Monday
+}
+"""SQL for what entries are counted by."""
+
 
 def conditions(filters: Filters, *, singly: bool = False, rowid: str = "e.rowid") -> tuple[str, tuple[Any, ...]]:
     """The filters as SQL conditions on the alias `e`, each led by AND, and their values.

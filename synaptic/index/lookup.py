@@ -19,7 +19,7 @@ import apsw
 from ..errors import Ambiguous, NotFound, SynapticError
 from ..language.words import match, sought
 from ..models import OF_SESSIONS, Facets, Filters, Matrix, Order, ParseIssue, Proof, Stamp, Vector
-from .conditions import OWN, SOURCE, SUPERSEDED, THESE, Gate, conditions, gate, shown
+from .conditions import COUNTED, OWN, SUPERSEDED, THESE, Gate, conditions, gate, shown
 from .database import BUSY_TIMEOUT_MS, Database
 from .embedding import USUAL
 from .rows import (
@@ -704,7 +704,12 @@ class Index:
 
         Undated entries have no month.
         """
-        count = partial(self._counted, filters)
+        condition, values = shown(filters)
+        chosen = f"(SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition})"
+
+        def count(sql: str) -> tuple[tuple[str, int], ...]:
+            return tuple(self.file.rows(sql.format(chosen=chosen), *values))
+
         return Facets(
             types=count("SELECT type, count(*) n FROM entry WHERE rowid IN {chosen} GROUP BY 1 ORDER BY n DESC, 1"),
             tags=count("SELECT name, count(*) n FROM tag WHERE entry IN {chosen} GROUP BY 1 ORDER BY n DESC, 1"),
@@ -718,16 +723,16 @@ class Index:
             ),
         )
 
-    def written(self, filters: Filters, since: str) -> tuple[dict[str, int], list[tuple[str, int]]]:
-        """(entries by week, its Monday, from the day `since` on; entries by author, "" for none, the most first).
+    def counted(self, filters: Filters, by: str) -> list[tuple[str, int]]:
+        """How many entries that `listing` lists have each value of one of COUNTED, the most first.
 
-        Of the entries that `listing` lists; undated ones have no week.
+        Undated entries have no day and no week; "" is the author of an entry without one.
         """
         condition, values = shown(filters)
-        chosen = f"count(*) n FROM entry e WHERE e.id IS NOT NULL {condition}"
-        weeks = f"SELECT date(e.date, 'weekday 0', '-6 days') week, {chosen} AND e.dated = 1 AND e.date >= ? GROUP BY 1"
-        authors = f"SELECT coalesce(e.author, ''), {chosen} GROUP BY 1 ORDER BY n DESC, 1"
-        return dict(self.file.rows(weeks, *values, since)), self.file.rows(authors, *values)
+        chosen = f"FROM entry e WHERE e.id IS NOT NULL AND value IS NOT NULL {condition}"
+        return self.file.rows(
+            f"SELECT {COUNTED[by]} value, count(*) n {chosen} GROUP BY value ORDER BY n DESC, value", *values
+        )
 
     def reads(self, filters: Filters, old: datetime, *, limit: int) -> tuple[int, int, list[tuple[str, str, int]]]:
         """(entries that were ever opened or a top hit, those from before `old` that never were, most read entries).
@@ -742,23 +747,6 @@ class Index:
         [(ever, unread)] = self.file.rows(counts, instant(old), *values)
         most = f"SELECT e.id, e.title, a.count {chosen} AND a.count > 0 ORDER BY a.count DESC, e.at DESC LIMIT ?"
         return ever, unread, self.file.rows(most, *values, limit)
-
-    def origins(self, filters: Filters) -> tuple[tuple[str, int], ...]:
-        """How many entries that `listing` lists came each way (see `Filters.sources`), most frequent first."""
-        return self._counted(
-            filters, f"SELECT {SOURCE}, count(*) n FROM entry e WHERE rowid IN {{chosen}} GROUP BY 1 ORDER BY n DESC, 1"
-        )
-
-    def daily(self, filters: Filters) -> dict[str, int]:
-        """How many entries that `listing` lists each day has (`YYYY-MM-DD`), oldest first. Undated ones have none."""
-        counts = "SELECT date, count(*) FROM entry WHERE rowid IN {chosen} AND dated = 1 GROUP BY 1 ORDER BY 1"
-        return dict(self._counted(filters, counts))
-
-    def _counted(self, filters: Filters, sql: str) -> tuple[tuple[str, int], ...]:
-        """The rows of this SQL, in which `{chosen}` are the entries that `listing` lists."""
-        condition, values = shown(filters)
-        chosen = f"(SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition})"
-        return tuple(self.file.rows(sql.format(chosen=chosen), *values))
 
     def calls(self, *, searches: int | None = None) -> list[Call]:
         """The calls that were recorded, oldest first; with `searches` only that many of the last warm searches."""

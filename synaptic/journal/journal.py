@@ -251,8 +251,18 @@ class Journal:
         gets a notice if an earlier update had vanished from the file. A whole-file note is only extended, or deleted
         with its file. Raises NotFound, Refused, Busy, Changed when the file changes during each try, JournalError.
         """
+
+        def rewritten(old: Entry, block: bytes) -> tuple[Entry | None, bytes]:
+            passages: dict[bytes, bytes] = {}
+            if labels:
+                block, passages = labelled(block)
+                old = self._labelled(old, block)
+            new = change(old)
+            text = b"" if new is None or old.whole_file else rewrite_block(block, old, new)
+            return new, unlabelled(text, passages) if text and passages else text
+
         with self._writing():
-            return self._rewrite(path, id, change, told=told, keep=keep, labels=labels)
+            return self._exchange(path, id, rewritten, "update" if keep else None, told)
 
     def opened(self, path: str, id: str) -> Entry:
         """An entry as a person edits it: a label stands for each private passage. Raises NotFound."""
@@ -271,7 +281,7 @@ class Journal:
         """
         with self._writing():
             try:
-                entry = self._rewrite(path, id, lambda _: None, keep=False)
+                entry = self._exchange(path, id, lambda old, block: (None, b""), None)
             except NotFound:
                 entry = None
             if not self._purge_copies(path, id) and entry is None:
@@ -301,27 +311,6 @@ class Journal:
                 hint=f"{why.hint} Then `synaptic delete {id} --purge --yes` again removes them.",
             ) from why
         return found
-
-    def _rewrite(
-        self,
-        path: str,
-        id: str,
-        change: Callable[[Entry], Entry | None],
-        *,
-        keep: bool = True,
-        told: list[str] | None = None,
-        labels: bool = False,
-    ) -> Entry:
-        def rewritten(old: Entry, block: bytes) -> tuple[Entry | None, bytes]:
-            passages: dict[bytes, bytes] = {}
-            if labels:
-                block, passages = labelled(block)
-                old = self._labelled(old, block)
-            new = change(old)
-            text = b"" if new is None or old.whole_file else rewrite_block(block, old, new)
-            return new, unlabelled(text, passages) if text and passages else text
-
-        return self._exchange(path, id, rewritten, "update" if keep else None, told)
 
     def _exchange(
         self,

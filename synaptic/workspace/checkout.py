@@ -10,8 +10,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,23 +74,14 @@ def checkout_around(folder: Path) -> Checkout | None:
     return None
 
 
-_ELSEWHERE = ContextVar("elsewhere", default=False)
-
-
-@contextmanager
-def elsewhere() -> Iterator[None]:
-    """A context in which this process works for somebody whose checkout it cannot see."""
-    before = _ELSEWHERE.set(True)
-    try:
-        yield
-    finally:
-        _ELSEWHERE.reset(before)
+ELSEWHERE = ContextVar("elsewhere", default=False)
+"""Whether this process works for somebody whose checkout it cannot see."""
 
 
 def working_checkout() -> Checkout | None:
     """The checkout that this process works in."""
     try:
-        return None if _ELSEWHERE.get() else checkout_around(Path.cwd().resolve())
+        return None if ELSEWHERE.get() else checkout_around(Path.cwd().resolve())
     except OSError:  # the working directory was deleted, or may not be looked at
         return None
 

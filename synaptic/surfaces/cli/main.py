@@ -21,13 +21,13 @@ from typer.main import get_command
 
 from ...errors import InvalidArgument, SynapticError
 from .. import wire
-from . import commands, serve_command, terminal, upkeep
+from . import commands, terminal, upkeep
 from .program import app
 from .terminal import emit, emit_json
 
 _LEFT_OUT = re.compile(r"-[^\W\d_]\w")
 
-__all__ = ["app", "commands", "main", "serve_command", "upkeep"]
+__all__ = ["app", "commands", "main", "upkeep"]
 
 
 MEANT = {

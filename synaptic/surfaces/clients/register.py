@@ -64,18 +64,16 @@ def named(names: Iterable[str], scope: str | None, *, remote: bool = False) -> t
     if scope is not None and scope not in SCOPES:
         raise InvalidArgument(f"There is no scope {scope!r}.", valid=SCOPES)
     every = {client.name: client for client in CLIENTS}
-    valid = {name: client for name, client in every.items() if scope != "project" or client.project}
-    if remote:
-        valid = {name: client for name, client in valid.items() if client.remote}
+    able = (client for client in CLIENTS if (scope != "project" or client.project) and (client.remote or not remote))
+    valid = {client.name: client for client in able}
     chosen = list(dict.fromkeys(name.lower() for name in names))
     for name in chosen:
         if name not in every:
             raise InvalidArgument(f"There is no client {name!r}.", valid=valid, hint="synaptic setup --help")
         if name not in valid:
-            what = (
-                "entry for a server elsewhere" if remote and not every[name].remote else "configuration for a project"
-            )
-            raise InvalidArgument(f"{every[name].title} has no {what}.", valid=valid)
+            client = every[name]
+            lacks = "entry for a server elsewhere" if remote and not client.remote else "configuration for a project"
+            raise InvalidArgument(f"{client.title} has no {lacks}.", valid=valid)
     return tuple(valid[name] for name in chosen or valid)
 
 

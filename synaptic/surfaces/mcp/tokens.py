@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...config import resolve_home
 from ...errors import ConfigError, InvalidArgument
 from ...journal.disk import overwrite
 from ...verbs.writing import PERSON
@@ -39,10 +40,10 @@ class Grant:
 
 
 class Tokens:
-    """The tokens of a file, read anew for each question, so that one that is taken out opens nothing any more."""
+    """The tokens of a file, else of the home's, read anew for each question: one that is taken out opens nothing."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, home: str | Path | None, file: str | None) -> None:
+        self.path = Path(file).expanduser() if file else resolve_home(home) / "tokens.toml"
 
     def grant(self, token: str) -> Grant | None:
         """What this token allows; None for one that is unknown. Raises ConfigError for a file that cannot be used."""
@@ -88,6 +89,5 @@ class Tokens:
         for text in (name, table.get("project", "-")):
             if text != one_line(text)[:MOST_NAME] or text in ("", PERSON):
                 raise ConfigError(f"{where}: {text!r} is no name. Give 1 to {MOST_NAME} characters, not {PERSON!r}.")
-        return table["token"], Grant(
-            name, table.get("project"), table.get("read-only", False), table.get("page", False)
-        )
+        allowed = {key.replace("-", "_"): value for key, value in table.items() if key != "token"}
+        return table["token"], Grant(name, **allowed)

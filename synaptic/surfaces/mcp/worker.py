@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextvars import copy_context
 from dataclasses import replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -17,7 +18,7 @@ from ...config import load_config
 from ...errors import ModelError, SynapticError
 from ...index.embedding import Embedder
 from ...verbs.importing import catch_up
-from ...workspace.checkout import elsewhere
+from ...workspace.checkout import ELSEWHERE
 from ...workspace.sync import in_step, verify
 from ...workspace.workspace import Workspace, open_workspace
 
@@ -156,8 +157,12 @@ class Worker:
 
 def for_client(verb: Verb[Result], project: str | None, ws: Workspace) -> Result:
     """What the verb returns for a client elsewhere, whose project is this: the server's folder says nothing of it."""
-    with elsewhere():
+
+    def run() -> Result:
+        ELSEWHERE.set(True)
         return verb(replace(ws, config=replace(ws.config, project=project)))
+
+    return copy_context().run(run)
 
 
 def _check(ws: Workspace) -> None:

@@ -17,7 +17,6 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from ...config import resolve_home
 from ...errors import ConfigError, InvalidArgument, SynapticError
 from ..mcp.tokens import Grant, Tokens
 from ..mcp.worker import Worker
@@ -85,13 +84,8 @@ def _page_grant(site: Site, token: str) -> Grant | None:
 
 def _let_in(request: Request, session: Session) -> Response:
     answer = RedirectResponse("/", 303, {"Referrer-Policy": "no-referrer"})
-    answer.set_cookie(
-        cookie_name(request.scope),
-        site_of(request).sessions.begin(session),
-        httponly=True,
-        samesite="strict",
-        secure=request.url.scheme == "https",
-    )
+    cookie, secure = site_of(request).sessions.begin(session), request.url.scheme == "https"
+    answer.set_cookie(cookie_name(request.scope), cookie, httponly=True, samesite="strict", secure=secure)
     return answer
 
 
@@ -106,19 +100,17 @@ def serve(
     *,
     host: str,
     port: int,
-    show: bool,
+    open_it: bool,
     read_only: bool,
-    token_file: str | None,
-    allow_host: Collection[str],
+    token_file: str | None = None,
+    allow_host: Collection[str] = (),
 ) -> None:
     """Serves until Ctrl-C. Raises ConfigError where the address cannot be had, and InvalidArgument."""
     local = _is_loopback(host) and not allow_host
-    tokens = Tokens(Path(token_file).expanduser() if token_file else resolve_home(home) / "tokens.toml")
-    if not (tokens.read() or local):
-        hint = "`synaptic token NAME --token-file FILE` writes one; give that file here, too."
+    tokens = Tokens(home, token_file)
+    if not ((tokens.read() and token_file) or local):  # a file that cannot be used is told first
+        hint = f"`synaptic token NAME --token-file {tokens.path}` writes one; give that file here, too."
         raise InvalidArgument("Another host than this machine needs --token-file with a token.", hint=hint)
-    if not local and not token_file:
-        raise InvalidArgument("Another host than this machine needs --token-file.", hint=f"--token-file {tokens.path}")
     try:
         listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (OSError, OverflowError) as error:
@@ -128,14 +120,11 @@ def serve(
     site = Site(Worker(home, read_only=read_only), sessions, tokens, read_only, local)
     names = {"127.0.0.1", "localhost", "::1", host.strip("[]"), listening.getsockname()[0], *allow_host}
     at = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
-    link = f"{at}/login?token={sessions.link()}"
+    link = f"{at}/login?token={sessions.link}"
     print(f"Synaptic is at {link}\n(this link works once; Ctrl-C ends it). MCP: {at}/mcp", flush=True)
     if not local:
-        print(
-            "Anyone on the network can read what passes: put TLS in front (docs/SERVE.md: Caddy, Tailscale).",
-            flush=True,
-        )
-    if show:
+        print("Put TLS in front, or the network can read what passes (docs/SERVE.md: Caddy, Tailscale).", flush=True)
+    if open_it:
         webbrowser.open(link)
     settings = uvicorn.Config(
         build_app(site, names),

@@ -54,15 +54,12 @@ async def _calendar(request: Request) -> Response:
     if asked and not (asked.isascii() and len(asked) < 5 and asked.isdigit() and int(asked)):
         raise InvalidArgument(f"year is {asked[:60]!r}.", valid=("1 to 9999",))
 
-    def read(ws: Workspace) -> tuple[date, int, dict[str, int], list[int]]:
-        today = ws.clock().date()
-        year = int(asked) if asked else today.year
-        all_of_it = Filters(since=f"{year:04}-01-01", until=f"{year:04}-12-31", include_superseded=True)
-        months = ws.index.facets(Filters(include_superseded=True)).months
-        years = {today.year, year, *(int(month[:4]) for month, _ in months)}
-        return today, year, ws.index.daily(all_of_it), sorted(years)
-
-    today, year, counts, years = await ask(request, lambda ws: in_step(ws, lambda _: read(ws)))
+    every = Filters(include_superseded=True)
+    today = await ask(request, lambda ws: ws.clock().date())
+    days = sorted(await ask(request, lambda ws: in_step(ws, lambda _: ws.index.counted(every, "day"))))
+    year = int(asked) if asked else today.year
+    years = sorted({today.year, year, *(int(day[:4]) for day, _ in days)})
+    counts = {day: n for day, n in days if int(day[:4]) == year}
     ranked = sorted(set(counts.values()))
     steps = {day: 1 + STEPS * bisect_left(ranked, n) // len(ranked) for day, n in counts.items()}
     halves = [_weeks(date(year, 1, 1), date(year, 6, 30)), _weeks(date(year, 7, 1), date(year, 12, 31))]

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -132,9 +133,8 @@ def _told(request: Request, receipt: Receipt, said: str, *, undo: str) -> Respon
 
 
 async def _delete(request: Request) -> Response:
-    id = request.path_params["id"]
     await form_of(request)
-    receipt = await ask(request, lambda ws: writing.delete(ws, id))
+    receipt = await ask(request, partial(writing.delete, id=request.path_params["id"]))
     return done(request, "/", f"Deleted {short(receipt.id)}.", undo=receipt.id)
 
 
@@ -143,9 +143,8 @@ async def _deleted(request: Request) -> Response:
 
 
 async def _restore(request: Request) -> Response:
-    id = request.path_params["id"]
     await form_of(request)
-    receipt = await ask(request, lambda ws: writing.restore(ws, id))
+    receipt = await ask(request, partial(writing.restore, id=request.path_params["id"]))
     return done(request, f"/entry/{receipt.id}", "Restored.", receipt)
 
 

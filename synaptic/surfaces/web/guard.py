@@ -44,44 +44,38 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::([0-9]{1,5}))?")
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?")
 
 
 @dataclass(slots=True)
 class Session:
     """A browser that was let in, for as long as that is `granted`.
 
-    `said` is what the next page tells, and `undo` the id that it offers to restore.
+    `told` is for the next page: what it says, and as `undo` the id that it offers to restore.
     """
 
     name: str
     read_only: bool
     granted: Callable[[], bool] = lambda: True
     csrf: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-    said: str = ""
-    undo: str = ""
+    told: dict[str, str] = field(default_factory=dict)
     seen: float = field(default_factory=time.monotonic)
 
 
 class Sessions:
-    """The browsers that were let in, and the links that let one in."""
+    """The browsers that were let in, and the `link`: a token that lets one in, and is empty once it has."""
 
     def __init__(self) -> None:
+        self.link = secrets.token_urlsafe(32)
         self._open: dict[str, Session] = {}
-        self._links: set[str] = set()
         self._wrong: dict[str, deque[float]] = {}
 
-    def link(self) -> str:
-        """A token that lets one browser in."""
-        token = secrets.token_urlsafe(32)
-        self._links.add(token)
-        return token
-
     def redeem(self, token: str) -> bool:
-        """Whether this link was open; it is not any more."""
-        found = [link for link in self._links if hmac.compare_digest(link.encode(), token.encode("utf-8", "replace"))]
-        self._links.difference_update(found)
-        return bool(found)
+        """Whether this is the link; from then on none is."""
+        if not self.link or not hmac.compare_digest(self.link.encode(), token.encode("utf-8", "replace")):
+            return False
+        self.link = ""
+        return True
 
     def begin(self, session: Session) -> str:
         """The value of its cookie."""
@@ -169,5 +163,4 @@ class Guard:
 
 def cookie_name(scope: Scope) -> str:
     """Of the session's cookie: browsers share cookies between the ports of a host."""
-    called = _HOST.fullmatch(Headers(scope=scope).get("host", "").lower())
-    return f"synaptic-{(called and called[3]) or 0}"
+    return f"synaptic-{Request(scope).url.port or 0}"

@@ -4,7 +4,7 @@ Each request stands alone, also in the era of sessions: nothing is kept between 
 the server was started again, and a token that was taken out ends with the answer that is under way. The server never
 speaks first, so there is no stream to open.
 
-The SDK takes longer to import than all the rest, so that is done once MCP is asked for, or else after LATER_S.
+The SDK takes longer to import than all the rest, so that is done once MCP is asked for.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from .site import Site
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-LATER_S = 2.0
 log = logging.getLogger(__name__)
 
 
@@ -38,10 +37,10 @@ class Remote:
         self._app: asyncio.Future[ASGIApp]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self._wanted.set()
         if refused := self._refusal(scope):
             await refused(scope, receive, send)
         else:
+            self._wanted.set()
             await (await asyncio.shield(self._app))(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Response | None:
@@ -74,8 +73,7 @@ class Remote:
             self._site.worker.close()
 
     async def _serve(self) -> None:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._wanted.wait(), LATER_S)
+        await self._wanted.wait()
         try:
             manager, app = await asyncio.to_thread(_made, self._site)
             async with manager.run():

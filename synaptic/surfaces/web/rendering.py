@@ -81,10 +81,6 @@ def _scheme(address: str) -> str:
     return match[1].lower() if (match := _SCHEME.match(address)) else ""
 
 
-def _to(name: str, path: str) -> str:
-    return f"/to?name={quote(name, safe='')}&from={quote(path, safe='')}"
-
-
 def _wiki_link(state: StateInline, silent: bool) -> bool:
     """`[[Page|words]]` and `![[picture.png]]`."""
     start, is_picture = state.pos, state.src.startswith("![[", state.pos)
@@ -113,7 +109,7 @@ class _Renderer(RendererHTML):
     def link_open(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: MutableMapping[str, Any]) -> str:
         href = str(tokens[at].attrs.get("href", ""))
         if _scheme(href) not in OUTSIDE and not href.startswith("#"):
-            tokens[at].attrs["href"] = _to(href, env["path"])
+            tokens[at].attrs["href"] = f"/to?name={quote(href, safe='')}&from={quote(env['path'], safe='')}"
         return self.renderToken(tokens, at, options, env)
 
     def image(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: MutableMapping[str, Any]) -> str:
@@ -126,9 +122,8 @@ class _Renderer(RendererHTML):
         return f'<img src="{escape(place)}" alt="{escape(words)}">'
 
     def text(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: MutableMapping[str, Any]) -> str:
-        text, task = tokens[at].content, None
-        if at == 0:
-            task = _TASK.match(text)
+        text = tokens[at].content
+        task = _TASK.match(text) if at == 0 else None
         return f"{'☐' if task[1] == ' ' else '☑'} {escape(text[task.end() :])}" if task else str(escape(text))
 
 

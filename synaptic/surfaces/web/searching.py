@@ -122,14 +122,14 @@ def _facets(ws: Workspace, filters: Filters) -> FacetRows:
 
     index, today, facets = ws.index, ws.clock().date(), cache(ws.index.facets)
     projects = facets(others("projects")).projects
-    daily = index.daily(replace(filters, since=None, until=None))
+    daily = index.counted(replace(filters, since=None, until=None), "day")
     begins = {words: (today - timedelta(days)).isoformat() for words, days in PERIODS.items()}
-    periods = [(first, words, sum(n for day, n in daily.items() if day >= first)) for words, first in begins.items()]
+    periods = [(first, words, sum(n for day, n in daily if day >= first)) for words, first in begins.items()]
     return {
         "type": [(type, type, n) for type, n in facets(others("types")).types],
         "tag": [(tag, tag, n) for tag, n in facets(others("tags")).tags],
         "project": [(project_key(project), project, n) for project, n in projects],
-        "source": [(source, source, n) for source, n in index.origins(others("sources"))],
+        "source": [(source, source, n) for source, n in index.counted(others("sources"), "source")],
         "since": [period for period in periods if period[2]],
     }
 

@@ -75,11 +75,10 @@ async def ask(request: Request, verb: Verb[Result]) -> Result:
 def page(request: Request, template: str, status: int = 200, **shown: Any) -> Response:
     """A page, or for htmx the part of one that the template is. It tells once what the last change said."""
     session: Session | None = request.scope.get("session_of")
-    told = {"said": "", "undo": ""}
+    context = {"request": request, "session": session, "csrf": session.csrf if session else "", "said": "", **shown}
     if session and not request.headers.get("hx-request"):
-        told = {"said": session.said, "undo": session.undo}
-        session.said = session.undo = ""
-    context = {"request": request, "session": session, "csrf": session.csrf if session else "", **told, **shown}
+        context |= session.told
+        session.told = {}
     return HTMLResponse(TEMPLATES.get_template(template).render(context), status)
 
 
@@ -94,9 +93,8 @@ async def form_of(request: Request) -> Mapping[str, str]:
 
 def done(request: Request, where: str, said: str, receipt: Receipt | None = None, *, undo: str = "") -> Response:
     """Leads to a page that says what was done, with the first notice of its receipt, and offers to undo it."""
-    session = session_of(request)
-    session.said = " ".join([said, *(receipt.notices[:1] if receipt else ())])
-    session.undo = undo
+    said = " ".join([said, *(receipt.notices[:1] if receipt else ())])
+    session_of(request).told = {"said": said, "undo": undo}
     return RedirectResponse(where, 303)
 
 

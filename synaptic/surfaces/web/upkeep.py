@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
@@ -47,9 +46,8 @@ async def _review(request: Request) -> Response:
             return told
         found = await ask(request, lambda ws: review.review(ws, project=projects))
         request.app.state.found = projects, found
-    number = query.get("page", "")
-    start = AT_ONCE * (int(number) - 1) if re.fullmatch("[1-9][0-9]{0,6}", number) else 0
-    start = start if start < len(found) else 0
+    pages = {str(1 + start // AT_ONCE): start for start in range(0, len(found), AT_ONCE)}
+    start = pages.get(query.get("page", ""), 0)
     shown = await ask(request, lambda ws: _with_texts(ws, found[start : start + AT_ONCE]))
     return page(request, "review.html", found=found, start=start, size=AT_ONCE, shown=shown, projects=projects)
 
@@ -130,13 +128,13 @@ def _counts(ws: Workspace) -> dict[str, Any]:
     now, every = ws.clock(), Filters(include_superseded=True)
     monday = now.date() - timedelta(now.weekday())
     weeks = [(monday - timedelta(weeks=back)).isoformat() for back in reversed(range(WEEKS))]
-    written, authors = ws.index.written(every, weeks[0])
+    written = dict(ws.index.counted(every, "week"))
     ever, never, most = ws.index.reads(every, now - timedelta(review.UNREAD_DAYS), limit=MOST_READ)
     return {
         "total": ws.index.counts().entries,
         "weeks": [(week, written.get(week, 0)) for week in weeks],
         "facets": ws.index.facets(every),
-        "authors": authors,
+        "authors": ws.index.counted(every, "author"),
         "read": {"ever": ever, "never": never, "most": most},
     }
 
@@ -156,10 +154,10 @@ async def _told_to_wait(request: Request) -> Response | None:
     entries = 0
     with suppress(SynapticError):  # the page itself tells what is in the way
         entries = await ask(request, lambda ws: in_step(ws, lambda _: ws.index.counts().entries))
-    if entries < SLOW or "on" in request.query_params:
+    if entries < SLOW or not request.query_params.keys().isdisjoint({"on", "look"}):
         return None
     told = page(request, "looking.html", entries=entries)
-    told.headers["Refresh"] = f"0; url=?{request.url.include_query_params(on=1).query}"
+    told.headers["Refresh"] = f"0; url=?{request.url.include_query_params(look=1).query}"
     return told
 
 
