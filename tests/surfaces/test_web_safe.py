@@ -77,7 +77,7 @@ def test_a_page_needs_a_session(server: Served, path: str) -> None:
         answer = ask(server, "GET", path, session=False, **headers)
         assert (answer.status_code, answer.headers["location"]) == (303, "/login")
     assert ask(server, "GET", path, session=False, hx_request="true").headers["hx-redirect"] == "/login"
-    assert ask(server, "DELETE", path, session=False, origin=server.url).status_code == 303
+    assert ask(server, "DELETE", path, session=False, origin=server.url).status_code == 401
 
 
 def test_neither_the_cookie_nor_the_token_of_a_page_opens_mcp(server: Served) -> None:
@@ -453,3 +453,14 @@ def test_no_case_does_anything(hostile: Served) -> None:
     assert not wrong, "\n".join(dict.fromkeys(wrong))
     own = [url for url in asked if url.startswith(f"{hostile.url}/")]
     assert own == asked and not [url for url in asked if "canary" in urlsplit(url).path]
+
+
+def test_a_server_on_all_addresses_knows_them_but_no_strange_name(home: Path) -> None:
+    tokens = home.parent / "tokens.toml"
+    tokens.write_text(f'[ada]\ntoken = "{PAGE_TOKEN}"\npage = true\n')
+    tokens.chmod(0o600)
+    with served(home, "--host", "0.0.0.0", "--token-file", str(tokens), log_in=False) as server:
+        port = server.url.rpartition(":")[2]
+        for host, status in (("192.0.2.7", 200), ("[2001:db8::7]", 200), ("evil.example", 421), ("127.1", 421)):
+            answer = httpx.get(f"http://127.0.0.1:{port}/login", headers={"Host": f"{host}:{port}"})
+            assert answer.status_code == status, host

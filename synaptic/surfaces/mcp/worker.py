@@ -80,9 +80,11 @@ class Worker:
         if not ready and (left := self._wait_until - time.monotonic()) > 0:
             await asyncio.to_thread(self._tried.wait, left)
 
-    def close(self) -> None:
-        """End the thread after what it is doing; what waits is dropped."""
+    def close(self, wait_s: float = 0.0) -> None:
+        """End the thread after what it is doing, which may be waited for; what waits is dropped."""
         self._jobs.put(None)
+        if self._thread.ident:
+            self._thread.join(wait_s)
 
     def _run(self) -> None:
         patience: float | None = 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 import webbrowser
 from collections.abc import Collection
@@ -21,9 +22,9 @@ from ...errors import ConfigError, InvalidArgument, SynapticError
 from ..mcp.tokens import Grant, Tokens
 from ..mcp.worker import Worker
 from . import days, entries, files, searching, upkeep
-from .guard import Guard, Session, Sessions, cookie_name
+from .guard import ANY_ADDRESS, Guard, Session, Sessions, cookie_name
 from .remote import Remote
-from .site import HERE, Site, form_of, page, show_error, site_of
+from .site import HERE, Site, form_of, page, show_error, show_missing, site_of
 
 GRACE_S = 2
 """How long open answers may take to end when the server does."""
@@ -45,7 +46,7 @@ def build_app(site: Site, hosts: Collection[str]) -> ASGIApp:
             *files.ROUTES,
             *upkeep.ROUTES,
         ],
-        exception_handlers={SynapticError: show_error},
+        exception_handlers={SynapticError: show_error, 404: show_missing},
         lifespan=lambda _: remote.running(),
     )
     app.state.site = site
@@ -59,7 +60,9 @@ async def _login(request: Request) -> Response:
     if request.method == "GET" and (token := request.query_params.get("token", "")):  # HEAD is sent by previews
         if site.sessions.redeem(token):
             return _let_in(request, Session("person", site.read_only))
-        wrong = "This link was used already, or belongs to another run of synaptic serve."
+        if site.sessions.of(request.cookies.get(cookie_name(request.scope), "")):
+            return RedirectResponse("/", 303)
+        wrong = "This link was used already, or belongs to another run of synaptic serve. Start it again for a new one."
     elif request.method == "POST":
         token = str((await request.form()).get("token", "")).strip()
         if not site.sessions.may_try(address):  # and no await until it has failed
@@ -119,6 +122,8 @@ def serve(
     sessions = Sessions()
     site = Site(Worker(home, read_only=read_only), sessions, tokens, read_only, local)
     names = {"127.0.0.1", "localhost", "::1", host.strip("[]"), listening.getsockname()[0], *allow_host}
+    if host in ("0.0.0.0", "::"):
+        names |= {ANY_ADDRESS, host := socket.gethostname()}
     at = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
     link = f"{at}/login?token={sessions.link}"
     print(f"Synaptic is at {link}\n(this link works once; Ctrl-C ends it). MCP: {at}/mcp", flush=True)
@@ -134,7 +139,13 @@ def serve(
         ws="none",
         timeout_graceful_shutdown=GRACE_S,
     )
-    uvicorn.Server(settings).run(sockets=[listening])
+    status = 0
+    try:
+        uvicorn.Server(settings).run(sockets=[listening])
+    except KeyboardInterrupt:
+        status = 130
+    site.worker.close(GRACE_S)
+    os._exit(status)  # a thread that is still at work in the model would abort the process
 
 
 def _is_loopback(host: str) -> bool:

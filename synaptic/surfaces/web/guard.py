@@ -20,7 +20,9 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -35,6 +37,8 @@ ADDRESSES = 1_000
 """That are remembered for it; from others nobody may try while there are so many."""
 BODY_BYTES, LOGIN_BYTES = 16_000_000, 10_000
 """Of a request, and of one to log in, which needs no session. A form makes three bytes of each that is no letter."""
+ANY_ADDRESS = "*"
+"""Among hosts: any address, but no name."""
 READING = ("GET", "HEAD", "OPTIONS")
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -136,10 +140,16 @@ class Guard:
 
         await (self._refusal(scope) or self.app)(scope, limited, with_headers)
 
+    def _knows(self, name: str) -> bool:
+        """Whether the server may be called so. No rebinding of names leads to a bare address."""
+        with suppress(ValueError):
+            return name in self.hosts or (ANY_ADDRESS in self.hosts and bool(ip_address(name)))
+        return False
+
     def _refusal(self, scope: Scope) -> Response | None:
         headers, path = Headers(scope=scope), scope["path"]
         host, origin = headers.get("host", "").lower(), headers.get("origin")
-        if (called := _HOST.fullmatch(host)) is None or (called[1] or called[2]) not in self.hosts:
+        if (called := _HOST.fullmatch(host)) is None or not self._knows(called[1] or called[2]):
             return PlainTextResponse("This host is unknown here: synaptic serve --allow-host NAME lets it in.\n", 421)
         if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
             return PlainTextResponse("This request comes from another site.\n", 403)
@@ -154,6 +164,11 @@ class Guard:
         if session is None:
             if headers.get("hx-request"):
                 return Response(status_code=401, headers={"HX-Redirect": "/login"})
+            if not reading:
+                told = (
+                    "Your session has ended, and nothing was saved. Go back: your browser still has what you typed.\n"
+                )
+                return PlainTextResponse(f"{told}Copy it, log in at /login, and save it again.\n", 401)
             return RedirectResponse("/login", 303)
         if session.read_only and not reading and path != "/logout":
             return PlainTextResponse("This page is read-only: nothing was changed.\n", 403)

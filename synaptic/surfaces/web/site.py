@@ -87,13 +87,16 @@ async def form_of(request: Request) -> Mapping[str, str]:
     form = await request.form(max_part_size=BODY_BYTES)
     fields = {name: value for name, value in form.items() if isinstance(value, str)}
     if not hmac.compare_digest(fields.pop("csrf", "").encode(), session_of(request).csrf.encode()):
-        raise Refused("This form is not of this session; nothing was changed.", hint="Load the page again.")
+        raise Refused(
+            "This form is not of this session; nothing was changed.",
+            hint="Go back, copy what you typed, and load the page again.",
+        )
     return fields
 
 
 def done(request: Request, where: str, said: str, receipt: Receipt | None = None, *, undo: str = "") -> Response:
-    """Leads to a page that says what was done, with the first notice of its receipt, and offers to undo it."""
-    said = " ".join([said, *(receipt.notices[:1] if receipt else ())])
+    """Leads to a page that says what was done, with the notices of its receipt, and offers to undo it."""
+    said = " ".join([said, *(receipt.notices if receipt else ())])
     session_of(request).told = {"said": said, "undo": undo}
     return RedirectResponse(where, 303)
 
@@ -102,6 +105,11 @@ async def show_error(request: Request, error: Exception) -> Response:
     """The page of an error: what happened, what is valid, what to do next."""
     assert isinstance(error, SynapticError)
     return page(request, "error.html", status_of(error), error=error)
+
+
+async def show_missing(request: Request, _: Exception) -> Response:
+    """The page of an address that belongs to none."""
+    return page(request, "error.html", 404, error=SynapticError("There is no page at this address."))
 
 
 def status_of(error: SynapticError | None) -> int:

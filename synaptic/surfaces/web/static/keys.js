@@ -15,8 +15,11 @@ const nameOf = (one) => {
 };
 
 document.addEventListener("keydown", (event) => {
+  const field = event.target.closest("input, textarea, select, [contenteditable]");
+  if (field && event.key === "Enter" && (event.ctrlKey || event.metaKey)) field.form?.requestSubmit(field.form.querySelector("button"));
+  if (field && event.key === "Escape" && field.type !== "search") field.blur();
   if (!on?.checked || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
-  if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+  if (field) return;
   const found = all().find((one) => one.dataset.key === event.key && one.checkVisibility());
   if (!found) return;
   event.preventDefault();
