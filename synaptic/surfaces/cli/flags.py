@@ -199,12 +199,8 @@ AS_ROWS = _switch("as_json", "An array of objects, one a line.", "--json")
 SECRETS = _switch("secrets", "Look for passwords, tokens and keys.")
 
 # the server over HTTP
-HOST = _option(
-    str, "host", "ADDRESS", "Where it listens; another than this machine's own needs --token-file.", default="127.0.0.1"
-)
-PORT = _option(
-    int, "port", "N", "0 takes a free one; clients of `setup --url` need a fixed one.", default=0, min=0, max=65535
-)
+HOST = _text("host", "ADDRESS", "Where it listens; beyond this machine it needs --token-file.", default="127.0.0.1")
+PORT = _option(int, "port", "N", "0 takes a free one; `setup --url` needs a fixed one.", default=0, min=0, max=65535)
 OPEN_IT = _switch("open_it", "Open it in the browser.", "--open")
 READ_ONLY = _switch("read_only", "Nothing can be written.")
 TOKEN_FILE = _text("token_file", "FILE", "The tokens that open it; else tokens.toml in the home.")
