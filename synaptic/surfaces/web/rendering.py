@@ -57,6 +57,11 @@ def render(text: str, path: str) -> Markup:
     return Markup(clean(cleaned))  # an entity may have said something invisible
 
 
+def plain(text: str) -> str:
+    """The words of a piece of Markdown, within a line."""
+    return render(text, "").striptags()
+
+
 def lit(text: str, is_hit: Callable[[str], bool]) -> Markup:
     """Plain text as HTML with the words marked that were sought."""
     parts, end = [], 0

@@ -24,7 +24,7 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from ..arguments import take_filters
 from ..present import clean, one_line, term_test, why_text
-from .rendering import lit
+from .rendering import lit, plain
 from .site import ask, page, site_of
 
 SHOWN, MORE = 20, 50
@@ -94,7 +94,7 @@ def _shown(hit: Hit, is_hit: Callable[[str], bool]) -> tuple[Markup, Markup]:
     lines = [line for line in clean(hit.snippet).split("\n") if line.strip() and not line.startswith("```")]
     if lines and lines[0].startswith(title.rstrip(".… ")) and len(lines[0]) <= LINE_CHARS:
         title = lines.pop(0)
-    return lit(title, is_hit), lit("\n".join(lines), is_hit)
+    return lit(plain(title), is_hit), lit(plain("\n".join(lines)), is_hit)
 
 
 def _finished(ws: Workspace, query: str) -> str:

@@ -20,6 +20,7 @@ from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from ..mcp.worker import Verb
+from .rendering import plain
 from .site import ask, done, form_of, page
 
 AT_ONCE = 20
@@ -49,7 +50,9 @@ async def _review(request: Request) -> Response:
     pages = {str(1 + start // AT_ONCE): start for start in range(0, len(found), AT_ONCE)}
     start = pages.get(query.get("page", ""), 0)
     shown = await ask(request, lambda ws: _with_texts(ws, found[start : start + AT_ONCE]))
-    return page(request, "review.html", found=found, start=start, size=AT_ONCE, shown=shown, projects=projects)
+    return page(
+        request, "review.html", found=found, start=start, size=AT_ONCE, shown=shown, projects=projects, plain=plain
+    )
 
 
 def _with_texts(ws: Workspace, matters: list[Matter]) -> list[tuple[Matter, list[Entry]]]:
