@@ -8,6 +8,7 @@ killed in between leaves behind all that the next writer needs to finish (see `r
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import stat
 import time
@@ -530,9 +531,10 @@ class Journal:
         here = self._delivery.places() if ids else {}
         aside = _unsettled(trashed, here)
         lost = []
-        for id in ids:
+        parsed = functools.lru_cache(maxsize=1)(self._parsed)  # a day's file may hold hundreds of them
+        for id in sorted(ids, key=lambda id: here.get(id, "")):
             path, record = here.get(id), self._spool.get(id, done=True)
-            found = self._present(path, id) if path else None
+            found = self._present(path, id, parsed) if path else None
             now = _as_block(found[0]) if found else None
             texts = [_as_block(piece.text) for piece in trashed if piece.id == id]
             if (
@@ -690,10 +692,16 @@ class Journal:
         entries = self.parse(path, data, status.st_mtime_ns).entries
         return next((entry for entry in entries if entry.id == id), None)
 
-    def _present(self, path: str, id: str) -> tuple[bytes, Entry] | None:
+    def _parsed(self, path: str) -> tuple[bytes, ParsedFile]:
+        data, status = folder.read(self.roots, path)
+        return data, self.parse(path, data, status.st_mtime_ns)
+
+    def _present(
+        self, path: str, id: str, parsed: Callable[[str], tuple[bytes, ParsedFile]] | None = None
+    ) -> tuple[bytes, Entry] | None:
         with contextlib.suppress(NotFound):
-            data, status = folder.read(self.roots, path)
-            entry, start, end = _entry(self.parse(path, data, status.st_mtime_ns), path, id)
+            data, file = (parsed or self._parsed)(path)
+            entry, start, end = _entry(file, path, id)
             return data[start:end], entry
         return None
 
