@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from html import unescape
 from pathlib import Path
 from shutil import copyfile
@@ -140,6 +141,8 @@ def test_health_says_what_is_wrong_and_mends_it(home: Home) -> None:
     first = saved(home, "The pump is loud.", NEW)
     with home.server(**NOW) as agent:
         agent.text("search", query="pump")
+        while not home.ask("status", "--use")["use"]:  # the server writes it down when it is idle
+            time.sleep(0.1)
     with served(home.path, **NOW) as server:
         told = seen(server.client.get("/health"))
         assert "All is well." in told and "1 in 1 files" in told and "2026-11-16" in told
