@@ -358,13 +358,13 @@ def ending_aside(typed: str, word: str) -> int:
     """The typing distance of what was typed to a word, whose ending may be another.
 
     Accents do not count. In up to seven letters the ending is a plural's, and in up to six no letter is replaced:
-    `regen` is not `regex`.
+    `regen` is not `regex`. More than `typing_errors` are one more than these.
     """
-    typed, word, count = fold(typed), fold(word), len(typed)
+    typed, word, count, allowed = fold(typed), fold(word), len(typed), typing_errors(typed)
     forms = {word, word.removesuffix("s")} if count <= 7 else {word[: count + more] for more in (-1, 0, 1)}
     if count <= 6:
         forms = {form for form in forms if len(form) != count or sorted(form) == sorted(typed)}
-    return min((typing_distance(typed, form, count) for form in forms), default=count)
+    return min((typing_distance(typed, form, allowed) for form in forms), default=allowed + 1)
 
 
 def typing_distance(a: str, b: str, most: int) -> int:
