@@ -267,8 +267,8 @@ class Journal:
 
     def opened(self, path: str, id: str) -> Entry:
         """An entry as a person edits it: a label stands for each private passage. Raises NotFound."""
-        data, status = folder.read(self.roots, path)
-        entry, start, end = _entry(self.parse(path, data, status.st_mtime_ns), path, id)
+        data, parsed = self._parsed(path)
+        entry, start, end = _entry(parsed, path, id)
         return self._labelled(entry, labelled(data[start:end])[0])
 
     def _labelled(self, entry: Entry, block: bytes) -> Entry:
@@ -561,10 +561,9 @@ class Journal:
     def _beheaded(self, path: str, id: str) -> bool:
         """Whether the comment with this id has lost its heading, so that its text is part of the entry above."""
         with contextlib.suppress(NotFound):
-            data, status = folder.read(self.roots, path)
+            data, parsed = self._parsed(path)
             line = data.count(b"\n", 0, recovery.find_comment(data, id)) + 1
-            issues = self.parse(path, data, status.st_mtime_ns).issues
-            return any((issue.code, issue.line) == ("stray-comment", line) for issue in issues)
+            return any((issue.code, issue.line) == ("stray-comment", line) for issue in parsed.issues)
         return False
 
     def _torn(self, block: bytes) -> bool:
