@@ -101,10 +101,12 @@ async def _health(request: Request) -> Response:
         return told
 
     def run(ws: Workspace) -> dict[str, Any]:
-        shown: dict[str, Any] = {"checkup": doctor.checkup(ws), "now": None, "vanished": (), "uses": {}}
+        checkup = doctor.checkup(ws)
+        shown: dict[str, Any] = {"checkup": checkup, "now": None, "vanished": (), "uses": {}}
         with suppress(SynapticError):  # what is in the way is a finding
-            shown |= {"now": browse.status(ws), "vanished": ws.journal.vanished()}
-            shown["uses"] = in_step(ws, lambda _: ws.index.uses())
+            if any(finding.code == "vanished" for finding in checkup.findings):  # to look for them takes long
+                shown["vanished"] = ws.journal.vanished()
+            shown |= {"now": browse.status(ws), "uses": in_step(ws, lambda _: ws.index.uses())}
         return shown
 
     return page(request, "health.html", **await ask(request, run))
@@ -154,10 +156,12 @@ def _next(request: Request, form: Mapping[str, str], **more: str) -> str:
 
 async def _told_to_wait(request: Request) -> Response | None:
     """In a large journal a page that says so, and that the browser leaves at once for the one that looks."""
+    if not request.query_params.keys().isdisjoint({"on", "look"}):
+        return None
     entries = 0
     with suppress(SynapticError):  # the page itself tells what is in the way
         entries = await ask(request, lambda ws: in_step(ws, lambda _: ws.index.counts().entries))
-    if entries < SLOW or not request.query_params.keys().isdisjoint({"on", "look"}):
+    if entries < SLOW:
         return None
     told = page(request, "looking.html", entries=entries)
     told.headers["Refresh"] = f"0; url=?{request.url.include_query_params(look=1).query}"
