@@ -141,7 +141,8 @@ def test_health_says_what_is_wrong_and_mends_it(home: Home) -> None:
     first = saved(home, "The pump is loud.", NEW)
     with home.server(**NOW) as agent:
         agent.text("search", query="pump")
-        while not home.ask("status", "--use")["use"]:  # the server writes it down when it is idle
+        until = time.monotonic() + 60
+        while not home.ask("status", "--use")["use"] and time.monotonic() < until:  # written down when it is idle
             time.sleep(0.1)
     with served(home.path, **NOW) as server:
         told = seen(server.client.get("/health"))
