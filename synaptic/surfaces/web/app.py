@@ -23,11 +23,9 @@ from ..mcp.tokens import Grant, Tokens
 from ..mcp.worker import Worker
 from . import days, entries, files, searching, upkeep
 from .guard import ANY_ADDRESS, Guard, Session, Sessions, cookie_name
-from .remote import Remote
+from .remote import GRACE_S, Remote
 from .site import HERE, Site, form_of, page, show_error, show_missing, site_of
 
-GRACE_S = 2
-"""How long open answers may take to end when the server does."""
 log = logging.getLogger(__name__)
 
 
@@ -144,7 +142,6 @@ def serve(
         uvicorn.Server(settings).run(sockets=[listening])
     except KeyboardInterrupt:
         status = 130
-    site.worker.close(GRACE_S)
     os._exit(status)  # a thread that is still at work in the model would abort the process
 
 

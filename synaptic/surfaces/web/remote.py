@@ -26,6 +26,8 @@ from .site import Site
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
+GRACE_S = 2
+"""How long open answers may take to end when the server does, and then the worker."""
 log = logging.getLogger(__name__)
 
 
@@ -70,7 +72,7 @@ class Remote:
         finally:
             serving.cancel()
             await asyncio.gather(serving, return_exceptions=True)
-            self._site.worker.close()
+            await asyncio.to_thread(self._site.worker.close, GRACE_S)
 
     async def _serve(self) -> None:
         await self._wanted.wait()
