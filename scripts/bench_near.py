@@ -23,7 +23,7 @@ from synaptic.workspace.readback import read_entries
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 BEGIN = datetime(2026, 1, 1, 8)
-CHOSEN_ON = {"freshness": (0, 1), "corrections": (0,)}
+CHOSEN_ON = {"freshness": (0, 1), "corrections": (0,), "replaced": (0, 1)}
 """The cases of each file, even or odd, on which the rule was chosen; the others were held apart."""
 
 
@@ -44,7 +44,7 @@ def _named(workspace: Workspace) -> dict[str, set[str]]:
     """For each entry of a journal the ids that its save would have named, by its own."""
     rowids = workspace.index.listing(Filters(include_superseded=True), order="oldest", limit=-1)[1]
     entries = read_entries(workspace, rowids).values()
-    return {entry.id: {near.id for near in near_entries(workspace, entry)} for entry in entries}
+    return {entry.id: {near.id for near in near_entries(workspace, entry) or ()} for entry in entries}
 
 
 def _pairs(name: str, scratch: Path, embedder: CachedEmbedder) -> Iterator[dict[str, Any]]:

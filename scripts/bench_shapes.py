@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, date, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +31,16 @@ from synaptic.language.query import parse_query, terms_of
 from synaptic.language.timephrase.find import find_time, is_recent, read_time
 from synaptic.language.words import match, sought, spell, words, words_like
 from synaptic.models import Entry
-from synaptic.notes.blocks import escape, find_tags, inline_tags, plain_text, scan, unescape
+from synaptic.notes.blocks import escape, find_tags, inline_tags, plain_text, scan, unescape, without_code
 from synaptic.notes.frontmatter import read_front_matter
 from synaptic.notes.header import clean_title, derive_title, escape_title, read_comment, read_heading
 from synaptic.notes.markdown import compose_entry, render_entry, rewrite_block
+from synaptic.notes.marks import fields_of, links_of, page_properties, tasks_of
 from synaptic.notes.merge import merge
-from synaptic.notes.privacy import mask, without_private
+from synaptic.notes.privacy import mask, private_lines, without_private
 from synaptic.notes.reading import parse_entries
 from synaptic.notes.redaction import find_secrets, redact
-from synaptic.notes.screening import Screen
+from synaptic.notes.screening import Screen, visible_secrets
 from synaptic.surfaces.clients import jsonc
 
 LIMIT_S = 1.5
@@ -143,6 +145,9 @@ SHAPES: dict[str, Shape] = {
     "quote marks": repeated(">"),
     "comments": repeated("<!--"),
     "comment lines": repeated("<!-- a\n"),
+    "comments without a time": repeated("<!-- syn:", before="## 09:30 a\n"),
+    "one open link": repeated("a", before="[["),
+    "one open text": repeated("a", before="["),
     "closed comments": repeated("<!-- syn:20261121-7k3m9q2x -->\n"),
     "private opened": repeated("<private>"),
     "private unfinished": repeated("<private "),
@@ -155,6 +160,9 @@ SHAPES: dict[str, Shape] = {
     "bare headings": repeated("## 09:30\n"),
     "entries with ids": counted("## 09:30 a\n<!-- syn:20261121-{0:08d} -->\n\nb\n\n"),
     "entries with one id": repeated("## 09:30 a\n<!-- syn:20261121-7k3m9q2x -->\n\nb\n\n"),
+    "diary": repeated("## 2026-03-14\nb\n"),
+    "diary with ids": counted("### 2026-03-14 09:30 a\n<!-- syn:20260314-{0:08d} -->\n\nb\n\n"),
+    "bare dates": repeated("# Sat, 14 March 2026\n"),
     "H1": repeated("# a\n"),
     "escaped headings": repeated("\\## 09:30\n"),
     "backslashes": repeated("\\"),
@@ -227,6 +235,20 @@ SHAPES: dict[str, Shape] = {
 """Each as a function of its length in characters."""
 
 
+SIGNS = (
+    "a", " ", "\n", "\t", "\r", "#", "## ", "<!-- syn:", "-->", "<private>", "</private>", "`", "```\n", "~~~", "[[",
+    "]]", "](", "|", "::", "- ", "> ", "\\", "---\n", "=", "\"", "password", "09:30", "\u0301", "@", "://", "%2D",
+    "{", "}",
+)  # fmt: skip
+"""What means something to a parser."""
+
+PAIRS: dict[str, Shape] = {
+    **{f"{one!r} {other!r}": repeated(one + other) for one in SIGNS for other in SIGNS},
+    **{f"{one!r} then {fill!r}": repeated(fill, before=one) for one in SIGNS for fill in ("a", " ", "\n")},
+}
+"""Two signs again and again, and a sign that opens a long run: with `FUNCTIONS` 42,000 cases and more."""
+
+
 def known() -> Known:
     words = frozenset({"redis", "db", "anna", "kestrel", "a"})
     return Known(tags=words, projects=words, files=frozenset({"src/a.py"}), names=frozenset({"Anna"}))
@@ -234,6 +256,12 @@ def known() -> Known:
 
 def entry(text: str) -> Entry:
     return compose_entry(text or "x", id=ID, at=NOW, title="A title", tags=["a"])[0]
+
+
+@cache
+def placed() -> Entry:
+    """An entry that stands in a file."""
+    return parse_entries(b"## 09:30 a\n\nb\n", "notes/a.md", mtime=NOW).entries[0]
 
 
 def _analyze(text: str) -> object:
@@ -295,6 +323,7 @@ def _jsonc(text: str) -> object:
 
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "find_secrets": find_secrets,
+    "visible_secrets": visible_secrets,
     "redact": _redact,
     "Screen.text": lambda text: Screen("redact").text("text", f"x {text}"),
     "without_private": without_private,
@@ -312,6 +341,10 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "inline_tags": inline_tags,
     "escape": lambda text: unescape(escape(text)[0]),
     "plain_text": plain_text,
+    "without_code": without_code,
+    "fields and properties": lambda text: (fields_of((), text), page_properties(text)),
+    "links and tasks": lambda text: (links_of(placed(), text), tasks_of(placed(), text)),
+    "private lines": lambda text: private_lines(text.encode("utf-8", "surrogatepass")),
     "front matter": lambda text: _ignoring_yaml(text),
     "compose and render": _compose,
     "as a title": _titled,

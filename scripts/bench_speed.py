@@ -266,7 +266,7 @@ def _rebuild(home: Path, _: Sequence[str]) -> list[Row]:
 @contextmanager
 def _on_processors(count: int) -> Iterator[None]:
     """This thread, and those it begins, keep to so many processors; to all where the system cannot be told."""
-    if not hasattr(os, "sched_setaffinity"):
+    if sys.platform != "linux":
         yield
         return
     every = os.sched_getaffinity(0)

@@ -48,6 +48,8 @@ from endpoint import Call, Endpoint, Json, Said, dicts, name_of, tools_of
 from environment import PYTHON, ROOT, SYNAPTIC, clean_environ, prepare
 from see_agents import ASKED, GEMINI, OWN, clients
 
+assert sys.platform != "win32"  # it has no pseudo terminals
+
 DEMO = Path("/tmp/demo")
 """Where the clients run: no path of a person or machine stands in what they write."""
 HOME = DEMO / "home"

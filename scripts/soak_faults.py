@@ -236,6 +236,8 @@ def _copy(home: Path, to: Path) -> None:
 def _command(scene: Scene, call: int, fault: int, forever: bool) -> tuple[int, str]:
     """Exit status and words of a command in a process of its own, whose call of this number meets the fault."""
     said = scene.home.parent / "said"
+    if sys.platform == "win32":
+        raise NotImplementedError
     child = os.fork()
     if child == 0:
         out = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)

@@ -1,8 +1,9 @@
 """Random merges of a journal file in three versions, against what a person would expect of them.
 
 The promise: every entry that either side added is there once; what one side deleted and the other left alone is gone;
-where both changed one entry, both texts stand there; changes of different entries never conflict; nothing that is
-private becomes readable. Every fiftieth merge goes through git with the driver that `synaptic git-setup` installs.
+where both changed one entry, both texts stand there; changes of different entries never conflict; no id stands there
+twice without a conflict, also where both sides added one entry; nothing that is private becomes readable. Every
+fiftieth merge goes through git with the driver that `synaptic git-setup` installs.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from soak_trials import Broken, attack, check
+from soak_trials import Broken, attack, check, ids
 
 from synaptic import Config
 from synaptic.notes.merge import merge
@@ -106,7 +107,8 @@ def trial(number: int, choose: random.Random, folder: Path) -> int:
     """One merge."""
     author = Author(choose)
     base = sorted((author.note() for _ in range(choose.randrange(7))), key=lambda note: note.at)
-    ours, theirs = _changed(author, base), _changed(author, base)
+    shared = [note for note in [author.note()] if note.id and choose.random() < 0.4]
+    ours, theirs = _changed(author, base, shared), _changed(author, base, shared)
     title = choose.choice(("# 2026-11-21\n\n", "", "---\ntags: [home]\n---\n\n# 2026-11-21\n\n"))
     texts = [_written(title, notes, choose) for notes in (base, ours.notes, theirs.notes)]
     if number % THROUGH_GIT:
@@ -123,7 +125,7 @@ def trial(number: int, choose: random.Random, folder: Path) -> int:
     return 1
 
 
-def _changed(author: Author, base: Sequence[Note]) -> Side:
+def _changed(author: Author, base: Sequence[Note], shared: Sequence[Note]) -> Side:
     choose = author.choose
     notes: list[Note] = []
     changed: dict[int, Note | None] = {}
@@ -135,7 +137,7 @@ def _changed(author: Author, base: Sequence[Note]) -> Side:
         if kind < 0.35:
             changed[place] = note = author.edited(note, choose.randrange(len(note.paragraphs)))
         notes.append(note)
-    added = [author.note() for _ in range(choose.randrange(4))]
+    added = [*shared, *(author.note() for _ in range(choose.randrange(4)))]
     return Side(
         sorted([*notes, *added], key=lambda note: note.at) if choose.random() < 0.5 else notes + added, changed, added
     )
@@ -150,6 +152,7 @@ def _judge(data: bytes, conflicts: bool, base: list[Note], ours: Side, theirs: S
     headings = any("## 11:00" in note.private for note in (*base, *ours.notes, *theirs.notes))
     by_git = clashes = conflicts and headings  # passages that hide headings are left to git's merge by lines
     counted = {word: data.count(word.encode()) for note in (*base, *ours.notes, *theirs.notes) for word in note.words}
+    check(conflicts or max(ids(data).values(), default=0) <= 1, "An id stands there twice, without a conflict")
     for note in (*ours.added, *theirs.added):
         for word in note.words:
             check(counted[word] == 1 or (by_git and counted[word]), f"An added text stands there {counted[word]} times")

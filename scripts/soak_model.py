@@ -174,6 +174,8 @@ class Model:
     def killed(self) -> None:
         """Another process is killed while it saves: its entry is there, or not."""
         text, at = self.text(), NOW.replace(hour=8) - timedelta(minutes=self.count)
+        if sys.platform == "win32":
+            raise NotImplementedError
         child = os.fork()
         if child == 0:
             threading.Timer(self.choose.random() * 0.02, os.kill, (os.getpid(), signal.SIGKILL)).start()

@@ -72,6 +72,8 @@ def trial(_: int, choose: random.Random, folder: Path) -> int:
 
 def _session(home: Path, known: list[str], choose: random.Random, log: Path) -> None:
     """None; the log holds the calls of a process that saves and edits, and notes what it begins and what is done."""
+    if sys.platform == "win32":
+        raise NotImplementedError
     child = os.fork()
     if child == 0:
         code = 1

@@ -94,6 +94,8 @@ def attack(trial: Trial, *, trials: int, unit: str, why_not: str = "") -> int:
 
 def _tried(todo: tuple[Trial, int, int, str, float]) -> tuple[int, str]:
     """How many checks a trial made, and what was wrong."""
+    if sys.platform == "win32":
+        raise NotImplementedError
     trial, number, seed, scratch, until = todo
     if time.monotonic() > until:
         return 0, ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from environment import BIN, PYTHON, ROOT, clean_environ, prepare
 
@@ -19,13 +20,20 @@ def main() -> int:
     python = [str(PYTHON), "-m"]
     environ = clean_environ()
     environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else every process of a test compiles what it imports
-    beside = {  # the tests leave a processor some time; what these say is shown after them
-        name: subprocess.Popen(command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        for name, command in {
-            "mypy --strict": [*python, "mypy"],
-            "import-linter": [str(BIN / "lint-imports"), "--no-cache"],
-        }.items()
+    others = {
+        f"mypy --platform {name}": [*python, "mypy", "--platform", name, "--cache-dir", f".mypy_cache/{name}"]
+        for name in ("darwin", "win32")
     }
+    commands = {"mypy --strict": [*python, "mypy"], **others}
+    commands["import-linter"] = [str(BIN / "lint-imports"), "--no-cache"]
+
+    def quiet(command: list[str]) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+        )
+
+    pool = ThreadPoolExecutor(1)  # the tests leave a processor some time; what these say is shown after them
+    beside = {name: pool.submit(quiet, command) for name, command in commands.items()}
     codes = {}
     for name, command in {
         "ruff check": [*python, "ruff", "check"],
@@ -36,9 +44,10 @@ def main() -> int:
         started = time.monotonic()
         codes[name] = subprocess.run(command, cwd=ROOT, env=environ, check=False).returncode
         print(f"== {name}: {'failed' if codes[name] else 'ok'}, {time.monotonic() - started:.1f} s", flush=True)
-    for name, process in beside.items():
-        print(f"\n== {name}\n{process.communicate()[0].decode('utf-8', 'replace').rstrip()}")
-        codes[name] = process.returncode
+    for name, future in beside.items():
+        done = future.result()
+        print(f"\n== {name}\n{done.stdout.decode('utf-8', 'replace').rstrip()}")
+        codes[name] = done.returncode
         print(f"== {name}: {'failed' if codes[name] else 'ok'}", flush=True)
     if failed := [name for name, code in codes.items() if code]:
         print(f"\nfailed: {', '.join(failed)}", file=sys.stderr)

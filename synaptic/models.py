@@ -22,8 +22,9 @@ Matrix: TypeAlias = "npt.NDArray[np.float32]"
 EntryType = Literal["decision", "progress", "issue", "handoff", "insight", "reference", "note"]
 TYPES: tuple[EntryType, ...] = get_args(EntryType)
 
-DateSource = Literal["file", "front-matter", "comment", "git", "mtime"]
-"""Where an entry's date comes from. `mtime`: from nowhere, the entry is undated; `at` is when its file changed."""
+DateSource = Literal["file", "heading", "front-matter", "comment", "git", "mtime"]
+"""Where an entry's date comes from. `heading`: it stands in a diary in one file. `mtime`: from nowhere, the entry is
+undated; `at` is when its file changed."""
 Mode = Literal["hybrid", "lexical", "semantic"]
 Strategy = Literal["auto", "hybrid", "lexical", "semantic", "bounded", "smart"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
@@ -74,7 +75,8 @@ class Entry:
     `marks` say of which other project or branch it is than that in which this process works, `project ledger`, and
     that it has expired.
     `fields` are (name in lower case, value) of front matter and of properties in the text, as far as nothing above
-    says the same; a list gives a pair for each item.
+    says the same; a list gives a pair for each item. `file_tags` are those of `tags` that only the front matter of a
+    file of several entries says; the index does not tell them apart.
     Two entries are equal when they say the same, wherever they stand.
     """
 
@@ -98,11 +100,17 @@ class Entry:
     extra: tuple[tuple[str, str], ...] = ()
     fields: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     heading_tags: tuple[str, ...] = field(default=(), compare=False)
+    file_tags: tuple[str, ...] = field(default=(), compare=False)
     date_source: DateSource = field(default="file", compare=False)
     derived_id: bool = field(default=False, compare=False)
     place: Place | None = field(default=None, compare=False)
     changed_files: tuple[str, ...] = field(default=(), compare=False)
     marks: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def of_session(self) -> bool:
+        """Whether it is the digest of an agent's session, which nobody saved."""
+        return self.via in OF_SESSIONS
 
     @property
     def dated(self) -> bool:
@@ -263,7 +271,7 @@ class Receipt:
     """What a write did. `queued`: durable in the spool, not yet in the Markdown file.
 
     `suggested_tags` of a save are tags of the journal that its text speaks of and that it was not given. `near` are
-    up to two entries of its project; none where the model was not at hand.
+    up to two entries of its project; None while it has no vector to compare.
     """
 
     id: str
@@ -273,7 +281,7 @@ class Receipt:
     queued: bool = False
     notices: tuple[str, ...] = ()
     suggested_tags: tuple[str, ...] = ()
-    near: tuple[Near, ...] = ()
+    near: tuple[Near, ...] | None = ()
 
 
 class Signals(NamedTuple):
@@ -366,6 +374,10 @@ class Choice:
     layers: tuple[Layer, ...]
 
 
+NOTHING_CLOSE = "There is no close match; this is what comes nearest."
+"""The first notice of an answer of which nothing clearly fits."""
+
+
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """`mode` is what ran, `total` the ranked candidates before `limit`, or without one those that fit.
@@ -420,7 +432,10 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task that stands in `path:line` of an entry; `date`, the entry's, and `due` are `YYYY-MM-DD` or None."""
+    """A task that stands in `path:line` of an entry; `date`, the entry's, and `due` are `YYYY-MM-DD` or None.
+
+    `overdue`: it is open, and was due before today.
+    """
 
     text: str
     done: bool
@@ -430,6 +445,7 @@ class Task:
     id: str
     title: str
     date: str | None
+    overdue: bool = False
 
 
 @dataclass(frozen=True, slots=True)

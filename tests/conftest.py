@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
+from trials import SOAK, examples
 
 if TYPE_CHECKING:  # the process that only hands tests out imports no more than it needs
     from forks import ForkedHome, Forks
@@ -21,9 +25,8 @@ if TYPE_CHECKING:  # the process that only hands tests out imports no more than 
     from synaptic.index.embedding import FastEmbedder
 
 Rounds = Callable[[int, int], Iterator[int]]
-
-hypothesis.settings.register_profile("untimed", deadline=None)
-hypothesis.settings.load_profile("untimed")
+ROOM_BYTES = 2_000_000_000
+"""What a run leaves there, several times over."""
 
 if threading.current_thread() is threading.main_thread():
     # a job in the background ignores Control-C, and so would its children
@@ -32,6 +35,26 @@ if threading.current_thread() is threading.main_thread():
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--soak", action="store_true", help="fault tests at the size of scripts/soak.py")
+    parser.addoption("--disturb", metavar="SEED", help="vectors as another kind of processor makes them: disturbed.py")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The files of tests lie in memory where there is room: a save waits for a disk several times. A soak's do not."""
+    if config.getoption("--soak"):
+        os.environ[SOAK] = "1"
+    hypothesis.settings.register_profile("untimed", deadline=None, max_examples=examples(100))
+    hypothesis.settings.load_profile("untimed")
+    if seed := config.getoption("--disturb"):
+        from disturbed import VARIABLE, disturb
+
+        os.environ[VARIABLE] = seed  # for processes that this one starts
+        disturb()
+    memory = Path("/dev/shm")
+    if config.getoption("--soak") or not os.access(memory, os.W_OK):
+        return
+    about = os.statvfs(memory)
+    if about.f_bavail * about.f_frsize > ROOM_BYTES and not about.f_flag & os.ST_NOEXEC:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(memory)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -43,6 +66,24 @@ def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         for name in AGENTS:
             patch.delenv(name, raising=False)
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_model() -> Iterator[None]:
+    """The model that ships is checked and loaded once in a process, not in each workspace."""
+    from synaptic.index import embedding
+
+    make, check = embedding.FolderModel, embedding._check_shipped_files
+    once = cache(make)
+    checked = cache(lambda _: check())
+
+    def model(folder: Path, **settings: Any) -> embedding.FolderModel:
+        return (once if folder == embedding.MODEL_DIR else make)(folder, **settings)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(embedding, "FolderModel", model)
+        patch.setattr(embedding, "_check_shipped_files", lambda: checked(embedding.MODEL_DIR))
         yield
 
 
@@ -64,11 +105,10 @@ def ws(tmp_path: Path, clock: Clock) -> Iterator[Workspace]:
 
 @pytest.fixture(scope="session")
 def forks() -> Iterator[Forks]:
-    from forks import Forks
+    from forks import shared
 
-    forks = Forks()
-    yield forks
-    forks.close()
+    yield shared()
+    shared().close()
 
 
 @pytest.fixture

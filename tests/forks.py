@@ -24,7 +24,7 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from io import TextIOWrapper
@@ -49,6 +49,7 @@ LOADED = (
     "synaptic.surfaces.cli.setup_command",
     "synaptic.surfaces.cli.upkeep",
     "synaptic.surfaces.mcp.server",
+    "synaptic.surfaces.web.app",
 )
 """What every fork finds imported."""
 _SERVE = "import sys; sys.path.insert(0, sys.argv[1]); import forks; forks.serve()"
@@ -79,6 +80,9 @@ class Forked:
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
@@ -121,10 +125,13 @@ class Forks:
         self._parents: dict[tuple[str, ...], tuple[subprocess.Popen[bytes], socket.socket]] = {}
         self._starting = threading.Lock()
 
-    def start(self, prefix: tuple[str, ...], call: dict[str, Any], *, errors: bool = True) -> Forked:
-        """The process of a call; without `errors` it writes them to where this process does."""
+    def start(self, prefix: tuple[str, ...], call: dict[str, Any], *, errors: bool | None = True) -> Forked:
+        """The process of a call; without `errors` it writes them to where this process does, with None nowhere."""
         (stdin, typed), (out, stdout) = os.pipe(), os.pipe()
-        err, stderr = os.pipe() if errors else (None, os.dup(2))
+        if errors:
+            err, stderr = os.pipe()
+        else:
+            err, stderr = None, os.open(os.devnull, os.O_WRONLY) if errors is None else os.dup(2)
         channel = self._fork(prefix, call, (stdin, stdout, stderr))
         return Forked(
             channel, os.fdopen(typed, "wb"), os.fdopen(out, "rb"), None if err is None else os.fdopen(err, "rb")
@@ -172,11 +179,24 @@ class Forks:
             process.wait(TIMEOUT_S)
 
 
+@functools.cache
+def shared() -> Forks:
+    """The processes that fork for all tests of this process."""
+    return Forks()
+
+
+def forked(*args: str, stdin: bytes = b"", folder: Path | None = None, env: Mapping[str, str] = os.environ) -> Answer:
+    """What `synaptic ARGS` says."""
+    process = shared().start((), {"args": ["synaptic", *args], "env": dict(env), "folder": str(folder or Path.cwd())})
+    out, err = process.communicate(stdin, TIMEOUT_S)
+    return Answer(process.wait(), out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+
+
 @dataclass
 class ForkedHome(Home):
     """A home whose commands are forked. `disk` is where its files are seen from here, `file_limit` in bytes."""
 
-    forks: Forks = field(default_factory=Forks)
+    forks: Forks = field(default_factory=shared)
     prefix: tuple[str, ...] = ()
     disk: Path | None = None
     file_limit: int | None = None
@@ -286,13 +306,16 @@ def _load() -> None:
     """Has everything imported, read and compiled that a command needs, on no thread: a fork has only its own."""
     for module in LOADED:
         importlib.import_module(module)
+    from disturbed import disturb
+
     import synaptic
     from synaptic.index import embedding
     from synaptic.surfaces.cli import main
 
+    disturb()
     embedding.FolderModel = functools.cache(embedding.FolderModel)  # type: ignore[misc]
-    main.get_command = functools.cache(main.get_command)
-    main.get_command(main.app)
+    embedding._check_shipped_files = functools.cache(embedding._check_shipped_files)
+    _prepare(main.get_command(main.app))
     with tempfile.TemporaryDirectory() as home, synaptic.open_workspace(synaptic.load_config(home)) as ws:
         kept = synaptic.save(ws, "The lock was held while the journal grew, said Ada on Monday.\n\nNobody waited.")
         synaptic.update(ws, kept.id, content="The lock is gone since yesterday.")
@@ -301,6 +324,14 @@ def _load() -> None:
     assert sys.platform != "linux" or len(list(Path("/proc/self/task").iterdir())) == 1
     gc.collect()
     gc.freeze()
+
+
+def _prepare(command: Any) -> None:
+    """Has typer make what reads the arguments of this command and of those below it: else each call makes its own."""
+    for param in command.params:
+        param.get_runtime_param()
+    for below in getattr(command, "commands", {}).values():
+        _prepare(below)
 
 
 def _tell_statuses(channels: dict[int, int]) -> None:

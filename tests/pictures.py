@@ -11,7 +11,7 @@ Key = tuple[str, int]
 """An entry's path and its number within the file."""
 
 
-COUNTED = ("embed_rate", "stored", "dropped", "packed")
+COUNTED = ("stored", "dropped", "packed")
 """What an index knows of its own past."""
 
 

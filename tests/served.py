@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +14,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from forks import Forked, shared
+from outside import SYNAPTIC
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -35,7 +37,7 @@ class Served:
 
     url: str
     link: str
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[bytes] | Forked
     client: httpx.Client = field(init=False)
 
     def __post_init__(self) -> None:
@@ -51,18 +53,35 @@ class Served:
         """What a form of the page answers."""
         return self.client.post(path, data={"csrf": self.csrf(), **fields})
 
+    def delete(self, id: str) -> httpx.Response:
+        """What the page answers once the question is answered with yes."""
+        return self.agree(f"/entry/{id}/delete", self.post(f"/entry/{id}/delete"))
+
+    def agree(self, path: str, question: httpx.Response, **fields: str) -> httpx.Response:
+        agreed = re.search(r'name="agreed" value="([^"]+)"', question.text)
+        assert question.status_code == 200 and agreed, question.text
+        return self.post(path, agreed=html.unescape(agreed[1]), **fields)
+
 
 @contextmanager
-def served(home: Path, *words: str, log_in: bool = True, **environ: str) -> Iterator[Served]:
-    """`synaptic serve` on this home, with these flags, on a free port; with `log_in` its `client` has used the link."""
-    command = [sys.executable, "-m", "synaptic", "--home", str(home), "serve", *words]
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("SYNAPTIC_")}
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=home.parent, env=variables | environ
-    )
+def served(home: Path, *words: str, log_in: bool = True, installed: bool = False, **environ: str) -> Iterator[Served]:
+    """`synaptic serve` on this home, with these flags, on a free port; with `log_in` its `client` has used the link.
+
+    It is forked, or the command as it is `installed`.
+    """
+    args = ["--home", str(home), "serve", *words]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("SYNAPTIC_")} | environ
+    process: subprocess.Popen[bytes] | Forked
+    if installed:
+        process = subprocess.Popen(
+            [SYNAPTIC, *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=home.parent, env=env
+        )
+    else:
+        call = {"args": ["synaptic", *args], "env": env, "folder": str(home.parent)}
+        process = shared().start((), call, errors=None)
     try:
         assert process.stdout
-        link = re.search(r"http://\S+", process.stdout.readline())
+        link = re.search(r"http://\S+", process.stdout.readline().decode())
         assert link
         found = Served(link[0].partition("/login")[0], link[0], process)
         if log_in:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from forks import forked
 
 from synaptic.config import load_config
 from synaptic.models import STRATEGIES
@@ -149,16 +150,9 @@ def test_the_examples_run(tmp_path: Path) -> None:
     assert len(lines) >= 16
     for line in lines:
         words = [word.replace("~", str(tmp_path)) for word in shlex.split(line)[1:]]
-        done = subprocess.run(
-            [sys.executable, "-m", "synaptic", *words],
-            env=environ,
-            cwd=tmp_path,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, (line, done.stderr)
-        assert done.stdout.strip()
+        done = forked(*words, folder=tmp_path, env=environ)
+        assert done.code == 0, (line, done.err)
+        assert done.out.strip()
     assert (vault / "2026-11-21.md").read_text().count("Rolled out today.") == 1
 
 

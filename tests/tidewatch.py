@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from shutil import copytree
+
+from forks import forked
 
 NOW = "2026-11-20T16:40"
 DECISION = "20260326-dm0sfk52"
@@ -73,6 +73,6 @@ def make_home(home: Path) -> Path:
 def synaptic(home: Path, *words: str) -> None:
     """Runs a command as one of the team, on the day of NOW."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith("SYNAPTIC_")}
-    command = [sys.executable, "-m", "synaptic", "--home", str(home), *words]
     settings = {"SYNAPTIC_NOW": NOW, "TZ": "UTC", "HOME": str(home.parent)}
-    subprocess.run(command, check=True, capture_output=True, cwd=home.parent, env=environ | settings)
+    answer = forked("--home", str(home), *words, folder=home.parent, env=environ | settings)
+    assert answer.code == 0, answer

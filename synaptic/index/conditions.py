@@ -22,9 +22,13 @@ SUPERSEDED = (
     # in this order, and without an index made for the query: the targets are few, the entries many
     "FROM supersedes s CROSS JOIN entry old ON old.own_id = s.target CROSS JOIN entry new ON new.rowid = s.entry "
     "WHERE +old.twin = 0 AND new.twin <> 1 AND ((new.dated, new.at) > (old.dated, old.at) "
-    "OR ((new.dated, new.at) = (old.dated, old.at) AND new.source = old.source AND new.seq > old.seq))"
+    "OR ((new.dated, new.at) = (old.dated, old.at) AND new.source = old.source AND new.seq > old.seq) "
+    "OR NOT EXISTS (WITH RECURSIVE replaced (id) AS (SELECT target FROM supersedes WHERE entry = old.rowid "
+    "UNION SELECT t.target FROM replaced CROSS JOIN entry e ON e.own_id = replaced.id CROSS JOIN supersedes t "
+    "ON t.entry = e.rowid) SELECT 1 FROM replaced WHERE id = new.own_id))"
 )
-"""SQL for every entry `old` that a later entry `new` supersedes. Only a later one can, or two could hide each other."""
+"""SQL for every entry `old` that an entry `new` supersedes. Of entries that supersede each other, also in a circle,
+only a later one does: they would all be hidden."""
 
 SOURCE = (
     "coalesce(e.via, (SELECT iif(path GLOB '@*/*', substr(path, 1, instr(path, '/') - 1), 'by hand') "

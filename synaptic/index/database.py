@@ -119,7 +119,7 @@ class Database:
         return found[0][0] if found else None
 
     def meta(self, key: str) -> str | int | float | None:
-        """What is known by this key: `model`, `dimensions`, `usual`, `embed_rate`, `reading`, `head`; else None."""
+        """What is known by this key: `model`, `dimensions`, `usual`, `reading`, `head`; else None."""
         return cast("str | int | float | None", self.value("SELECT value FROM meta WHERE key = ?", key))
 
     def set_meta(self, key: str, new: str | int | float) -> None:
@@ -174,7 +174,8 @@ class Database:
     def close(self) -> None:
         """Closes the connection; the next use opens the file again."""
         if self._connection is not None:
-            self._connection.close()
+            with suppress(apsw.Error):  # a damaged log cannot be carried into its file
+                self._connection.close()
         self._connection = self._identity = self._companions = self._whole_at = None
         self.trouble = ""
         self.kept.clear()
@@ -250,7 +251,7 @@ class Database:
         if way == "reset" and way not in tried:
             self._reset()
         elif way == "detach" and way not in tried:
-            self._detach(error)
+            self.detach(error)
         return way
 
     def _reset(self) -> None:
@@ -262,9 +263,9 @@ class Database:
                 if broken is None or broken == _identity(self.path):
                     _unlink(self.path, "", "-wal", "-shm")
         except OSError as error:
-            self._detach(error)
+            self.detach(error)
 
-    def _detach(self, error: Exception) -> None:
+    def detach(self, error: Exception) -> None:
         """Goes on in memory, because the file cannot be written."""
         self.close()
         self._identity = _identity(self.path)

@@ -33,7 +33,7 @@ MODEL_DIR = Path(__file__).parents[1] / "data" / DEFAULT_MODEL
 """Where the shipped model lies."""
 
 MODEL_SHA256 = {
-    "model.onnx": "21e50c82e4e71da04ec3a25865b779f70c652b8b05574f8ad46f737c27457253",
+    "model.onnx": "43946f679950ee209138b2637238add93bd99c33f9a6eb140acac23318e99617",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
     "tokenizer_config.json": "1d232460a8aa598b77b03e901dde1cb4310c2435036a281eed8a1d96d2f1db44",
 }

@@ -625,12 +625,24 @@ class Index:
         """
         return [row[0] for row in self.file.rows(_PINNED, project)]
 
+    def paths_in_force(self) -> list[str]:
+        """The paths of files that hold an entry which no other file holds too."""
+        sql = "SELECT DISTINCT s.path FROM entry e JOIN source s ON s.id = e.source WHERE e.id IS NOT NULL"
+        return [row[0] for row in self.file.rows(sql)]
+
+    def diaries(self) -> list[tuple[str, int]]:
+        """(path, number of entries) of each diary in one file, the longest first."""
+        return self.file.rows(
+            "SELECT s.path, count(*) FROM entry e JOIN source s ON s.id = e.source "
+            "WHERE e.date_source = 'heading' AND e.id <> '' GROUP BY e.source ORDER BY 2 DESC"
+        )
+
     def dated_by_file(self) -> dict[str, str | None]:
         """By path of each file with entries that it does not date itself: their date by git, or None."""
         return dict(self.file.rows(_DATED_BY_FILE))
 
     def superseded_by(self, ids: Sequence[str]) -> dict[str, str]:
-        """For each of these ids that a strictly later entry supersedes: the id of the latest such entry."""
+        """For each of these ids that another entry supersedes: the id of the latest such entry."""
         rows = self.file.rows(
             f"SELECT old.own_id, new.id {SUPERSEDED} AND s.target IN {THESE} ORDER BY new.at, new.twin DESC, new.id",
             json.dumps(ids),
@@ -642,7 +654,7 @@ class Index:
         return self._grouped(
             "SELECT n.key, n.entry FROM name n JOIN entry e ON e.rowid = n.entry "
             f"WHERE n.key IN {THESE} AND e.id IS NOT NULL AND n.own = (SELECT max(own) FROM name WHERE key = n.key) "
-            "ORDER BY e.at, e.seq",
+            "ORDER BY e.twin, e.at, e.seq",  # a copy comes behind its original
             json.dumps(list(keys)),
         )
 

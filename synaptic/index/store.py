@@ -11,6 +11,7 @@ from typing import Any, cast
 from ..language.words import spell
 from ..models import Proof, Stamp, Vector
 from ..notes.blocks import project_key
+from ..notes.copies import numbered_copies, numbered_of
 from ..notes.marks import field_words
 from ..notes.reading import derived_id
 from .database import Database
@@ -52,6 +53,7 @@ class Writer:
         self._donors: dict[int, int] = {}
         self._has_kept = False
         self._touched: set[str] = set()
+        self._replaced: list[str] = []
         self._doomed: list[int] = []
         self._reused = 0
 
@@ -92,6 +94,7 @@ class Writer:
         if removed:
             self._file.kept.pop("proofs", None)
         self._settle_ids()
+        self._settle_numbered(removed)
         for key, value in (("reading", reading), ("head", head)):
             if self._file.meta(key) != value:
                 self._file.set_meta(key, value)
@@ -140,6 +143,7 @@ class Writer:
 
     def _replace_file(self, file: FileRows) -> None:
         ids, path = self.ids(), file.stamp.path
+        self._replaced.append(path)
         source = ids[path] = self._file.value(_UPSERT_SOURCE, ids.get(path), *file.stamp, file.digest, file.settled)
         self._prove(file.stamp, file.settled)
         known = {own_id: columns for own_id, *columns in self._file.rows(_KNOWN_ENTRIES, source)}
@@ -273,6 +277,15 @@ class Writer:
                         "UPDATE entry SET twin = ?, other_id = ? WHERE rowid = ?", (twin, other, rowid)
                     )
 
+    def _settle_numbered(self, removed: Sequence[str]) -> None:
+        """Lets what `x 2.md` says as `x.md` says it count once, where either of them changed."""
+        ids, copies = self.ids(), set[str]()
+        for path in (*self._replaced, *removed):
+            copies |= {path, *numbered_copies(path)} & ids.keys()
+        for path in filter(numbered_of, copies):
+            values = {"copy": ids[path], "original": ids.get(numbered_of(path))}
+            self._file.db.execute(_SETTLE_NUMBERED, values)
+
     # -- vectors --------------------------------------------------------------------------------------
 
     def use_model(self, name: str, dimensions: int, *, usual: float | None = None) -> None:
@@ -290,17 +303,12 @@ class Writer:
         if usual is not None:
             self._file.set_meta("usual", usual)
 
-    def store_vectors(self, vectors: Sequence[tuple[int, int, Vector]], *, rate: float | None = None) -> None:
-        """Stores (chunk rowid, hash of its text, vector) where the text is still the same.
-
-        `rate`: the passages that the model embeds in a second.
-        """
+    def store_vectors(self, vectors: Sequence[tuple[int, int, Vector]]) -> None:
+        """Stores (chunk rowid, hash of its text, vector) where the text is still the same."""
         waiting = "SELECT hash FROM chunk WHERE rowid = ? AND vector = 0"
         self._put_vectors(
             [(row, quantise(vector)) for row, hash_, vector in vectors if self._file.value(waiting, row) == hash_]
         )
-        if rate is not None:
-            self._file.set_meta("embed_rate", rate)
 
     def _equal_text_vector(self, chunk: ChunkRow) -> bytes | None:
         donor = self._donors.get(chunk.hash)
@@ -389,6 +397,14 @@ _CLAIMS = (
     "s.path, e.twin, e.other_id FROM entry e JOIN source s ON s.id = e.source "
     "WHERE e.own_id = ? ORDER BY length(s.path), s.path, e.seq"
 )
+_SETTLE_NUMBERED = """
+    UPDATE entry SET twin = now.twin FROM (
+        SELECT c.rowid AS row, EXISTS (
+            SELECT 1 FROM entry o WHERE o.source = :original AND o.content_hash = c.content_hash AND o.type = c.type
+            AND (o.title = c.title OR (c.whole_file AND c.title LIKE o.title || ' _'))
+            AND (o.date = c.date OR o.date_source IN ('git', 'mtime'))
+        ) AS twin FROM entry c WHERE c.source = :copy AND c.derived AND c.twin < 2
+    ) AS now WHERE entry.rowid = now.row AND entry.twin <> now.twin"""
 _INSERT_VECTOR = "INSERT INTO chunk_vec (rowid, embedding) VALUES (?, vec_int8(?))"
 _VECTORS_OF_FILE = (
     "SELECT c.hash, c.rowid FROM entry e JOIN chunk c ON c.entry = e.rowid WHERE e.source = ? AND c.vector > 0"

@@ -11,6 +11,7 @@ import errno
 import os
 import signal
 import stat
+import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -58,7 +59,7 @@ _REASONS = {
 def fault(step: str, fd: int = -1, data: bytes = b"") -> None:
     """Kills or stops the process if `SYNAPTIC_FAULT` names this step; a part of `data` may be written before."""
     asked, _, cut = os.environ.get("SYNAPTIC_FAULT", "").partition(":")
-    if step == asked:
+    if step == asked and sys.platform != "win32":
         if cut == "stop":
             os.kill(os.getpid(), signal.SIGSTOP)
             return
@@ -108,7 +109,7 @@ def sync_file(fd: int) -> None:
     systems without it (network disks) answer with an error; there `fsync` must suffice.
     """
     full = getattr(fcntl, "F_FULLFSYNC", None)
-    if full is not None:
+    if full is not None and sys.platform != "win32":
         with contextlib.suppress(OSError):
             fcntl.fcntl(fd, full)
             return
@@ -334,7 +335,7 @@ def copy_marks(old: int, new: int) -> None:
     Marks that may not be set, or that the file system does not know, are left out. Windows keeps no marks.
     """
     was, now = os.fstat(old), os.fstat(new)
-    if (now.st_uid, now.st_gid) != (was.st_uid, was.st_gid):
+    if sys.platform != "win32" and (now.st_uid, now.st_gid) != (was.st_uid, was.st_gid):
         for uid in (was.st_uid, -1):  # the group alone may be allowed
             with _unless_forbidden():
                 os.chown(new, uid, was.st_gid)
@@ -348,6 +349,8 @@ def copy_marks(old: int, new: int) -> None:
 
 
 def _copy_attributes(old: int, new: int) -> None:
+    if sys.platform != "linux":  # Python has these calls there alone
+        return
     names = _attributes(old)
     for name in set(_attributes(new)) - set(names):  # an access list that the folder gave it
         with _unless_forbidden():
@@ -358,8 +361,9 @@ def _copy_attributes(old: int, new: int) -> None:
 
 
 def _attributes(fd: int) -> list[str]:
-    with _unless_forbidden():
-        return os.listxattr(fd)
+    if sys.platform == "linux":
+        with _unless_forbidden():
+            return os.listxattr(fd)
     return []
 
 

@@ -15,6 +15,7 @@ from posixpath import join
 from typing import cast
 
 from ..errors import JournalError, NotFound, Refused
+from ..files import PICTURE_FOLDER
 from ..models import Proof, Stamp, proof_of
 from ..notes.reading import composed
 from .disk import disk_errors
@@ -24,6 +25,7 @@ _NOTES = (".md", ".markdown")
 _GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 _FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _OPEN_FILES = Path("/proc/self/fd")
 
 OWN = ("", "@sessions")
@@ -42,7 +44,7 @@ class Roots:
         real = {name: _real(folder) for name, folder in folders.items()}
         inside = (pair for pair in permutations(real, 2) if real[pair[1]].is_relative_to(real[pair[0]]))
         apart = (join(outer, real[name].relative_to(real[outer]).as_posix()) for outer, name in inside)
-        self.apart = {*folders, *apart}  # no part of the root around them
+        self.apart = {*folders, *apart, PICTURE_FOLDER}  # no part of the root around them
 
     def of(self, path: str) -> tuple[str, Path, str]:
         """The name and the folder of the root in which a path lies, and its path there."""
@@ -146,7 +148,7 @@ class _Listing:
     def __init__(self, folder: Path) -> None:
         self._fd: int | None = None
         if os.scandir in os.supports_fd:
-            self._fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            self._fd = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW)
         try:
             self._found = os.scandir(folder if self._fd is None else self._fd)
         except OSError:
@@ -238,7 +240,7 @@ def _open(root: Path, real: Path) -> int:
         return os.open(real, _FILE)
     folder = _folder_of(root, real)
     try:
-        return os.open(real.name if real != root else ".", _FILE | os.O_NOFOLLOW, dir_fd=folder)
+        return os.open(real.name if real != root else ".", _FILE | _NOFOLLOW, dir_fd=folder)
     finally:
         os.close(folder)
 
@@ -248,7 +250,7 @@ def _folder_of(root: Path, real: Path) -> int:
     here = os.open(root, _FOLDER)
     try:
         for step in real.relative_to(root).parts[:-1]:
-            above, here = here, os.open(step, _FOLDER | os.O_NOFOLLOW, dir_fd=here)
+            above, here = here, os.open(step, _FOLDER | _NOFOLLOW, dir_fd=here)
             os.close(above)
     except OSError:
         os.close(here)

@@ -10,16 +10,18 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import re
 import stat
 import time
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from ..config import Config, make_clock
 from ..errors import Ambiguous, Busy, Changed, JournalError, NotFound, Refused
+from ..files import PICTURE_FOLDER, is_picture_name, picture_kind
 from ..models import Entry, ParsedFile, Proof, Stamp
 from ..notes.markdown import extend_note, proven_block, rewrite_block
 from ..notes.privacy import labelled, mask, mentions, reveals, unclosed_tags, unlabelled
@@ -28,9 +30,10 @@ from . import folder, recovery
 from .delivery import ATTEMPTS, Delivery, joined
 from .disk import disk_errors, fault, unlink
 from .runs import Block, Run, Runs, hash_of
-from .spool import Record
+from .spool import KEEP_DAYS, Record
 from .trash import Piece, Trash, Why
 
+_SHOWN = re.compile(rb"%b/([\w.-]+)" % PICTURE_FOLDER.encode())
 FILES_AT_ONCE = 32
 """Files that an import writes before others may write: a quarter of a second."""
 
@@ -42,6 +45,16 @@ class Vanished:
     id: str
     path: str
     title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """An entry that stands in its file as it was before a deletion, or (`deleted` is False) before its last change."""
+
+    id: str
+    path: str
+    title: str
+    deleted: bool
 
 
 class Journal:
@@ -191,21 +204,45 @@ class Journal:
 
     def _woven(self, path: str, data: bytes, entries: Iterable[Entry], texts: Mapping[str, bytes]) -> bytes:
         """The file of these entries with each text of a new one before the first entry below that is later."""
-        blocks = self.parse(path, b"\n".join(texts.values())).entries
+        blocks = [self._copied(id, path, text) for id, text in texts.items()]
         here = [entry for entry in entries if not entry.whole_file]
         out, at = b"", 0
-        for new in sorted((entry for entry in blocks if entry.id in texts), key=lambda entry: entry.at):
-            start = next((e.there.start for e in here if e.at > new.at and e.there.start >= at), len(data))
+        for new in sorted(blocks, key=lambda entry: entry.at):
+            if new.date_source == "heading":
+                start = _place_in_diary(here, new, len(data))
+            else:
+                start = next((e.there.start for e in here if e.at > new.at and e.there.start >= at), len(data))
             out += data[at:start]
             out, at = out + joined(path, texts[new.id], data[:4], out), start
         rest = data[at:]
         return out + (b"\r\n" if out.endswith(b"\r\n") else b"\n") + rest if rest else out
 
-    def put_file(self, path: str, read: Callable[[], bytes]) -> None:
-        """Creates a file of the journal that is no note, such as a picture. What is there already stays."""
+    def put_picture(self, name: str, read: Callable[[], bytes]) -> str:
+        """The path of an imported picture, which is created where it is not there. Raises ValueError for no picture."""
+        if not is_picture_name(name) or name != PurePosixPath(name).name or "\\" in name or name.startswith("."):
+            raise ValueError("it is not called as a picture is")
+        path = f"{PICTURE_FOLDER}/{name}"
         if not folder.locate(self.roots, path).exists():
+            data = read()
+            if not picture_kind(data[:32]):
+                raise ValueError("it is no picture")
             with self._writing():
-                self._delivery.create(path, read())
+                self._delivery.create(path, data)
+        return path
+
+    def drop_pictures(self, pictures: Mapping[str, str]) -> None:
+        """Removes imported pictures, hashes by paths, but for those that were changed, or that a note still shows."""
+        left = {path.removeprefix(f"{PICTURE_FOLDER}/"): path for path in pictures}
+        with self._writing():
+            for stamp in self.scan() if left else ():
+                with contextlib.suppress(NotFound):
+                    for name in _SHOWN.findall(folder.read(self.roots, stamp.path)[0]):
+                        left.pop(name.decode(), None)
+            for path in left.values():
+                with contextlib.suppress(NotFound):
+                    data, status = folder.read(self.roots, path)
+                    if hash_of(data) == pictures[path]:
+                        self._delivery.replace(path, data, status, None)
 
     def take_out(self, path: str, blocks: Collection[Block]) -> list[str]:
         """The ids of those blocks that stand in this file as they were put there, and now in the trash."""
@@ -373,8 +410,15 @@ class Journal:
         wanted = _said(new if entry.id == old.id else entry for entry in here)
         for typed in (False, True):
             text = extend_note(data[start:end], old, new, typed=typed)
-            if _said(self.parse(path, data[:start] + text + data[end:], status.st_mtime_ns).entries) == wanted:
+            read = self.parse(path, data[:start] + text + data[end:], status.st_mtime_ns).entries
+            if _said(read) == wanted:
                 return text
+        others = (entry for entry in read if entry.id != old.id)
+        if new.tags != old.tags and any(set(entry.file_tags) - set(old.tags) for entry in others):
+            raise Refused(
+                f"A tag in the front matter of {path} would be one of all its entries. Nothing was changed.",
+                hint=f"Write #{' #'.join(tag for tag in new.tags if tag not in old.tags)} into the text of the note.",
+            )
         at = old.place.start if old.place else 0
         if new.content == old.content and new.tags != old.tags:
             at = data.find(b"\ntag", 0, at) + 1
@@ -487,6 +531,8 @@ class Journal:
             mine = [piece for piece in reversed(pieces) if piece.id == id]
             newest = mine[0]
             deleted_file = newest.mode is not None and newest.why == "delete"
+            if deleted_file:  # not to the name of a copy that went with it
+                newest = min((piece for piece in mine if piece.text == newest.text), key=lambda piece: len(piece.path))
             for path in () if deleted_file else dict.fromkeys((newest.path, self._delivery.place_of(id))):
                 if path and (found := self._present(path, id)):
                     return path, self._swap_back(path, *found, mine, by_person)
@@ -495,6 +541,7 @@ class Journal:
                 if not self._delivery.create(newest.path, newest.text, newest.mode):
                     why = f"{self.place(newest.path)} is there already, and restore overwrites no file."
                     raise Refused(why, hint="Move it away and try again.")
+                self._settle(newest.id)
                 return newest.path, self.parse(newest.path, newest.text, time.time_ns()).entries[0]
             if path := self._delivery.place_of(id):
                 raise Refused(
@@ -555,6 +602,36 @@ class Journal:
                 lost = [copy for copy in lost if copy.id != id or not reveals(copy.block, now)]
         return lost
 
+    def returned(self) -> tuple[Returned, ...]:
+        """The entries whose last deletion or change, of the last week, somebody undid: an old buffer, or a checkout.
+
+        A text that Synaptic wrote since, or that `vanished` names, has a record in `done/`, or stands in a run.
+        """
+        since = self._clock() - timedelta(days=KEEP_DAYS)
+        latest = {piece.id: piece for piece in self.trashed()}
+        pieces = [piece for piece in latest.values() if piece.why in _UNDOABLE and piece.at > since]
+        pieces = [piece for piece in pieces if self._spool.get(piece.id, done=True) is None]
+        if not pieces:
+            return ()
+        here, imported = self._delivery.places(), {block.id for run in self.runs.all() for block in run.blocks}
+        found = []
+        for piece in pieces:
+            path = here.get(piece.id, piece.path)
+            present = None if piece.id in imported else self._present(path, piece.id)
+            if present is None:
+                continue
+            written = piece.why != "update" and path == piece.path and piece.id in recovery.ids_in(present[0])
+            if written or _as_block(present[0]) == _as_block(piece.text):
+                found.append(Returned(piece.id, path, present[1].title, piece.why != "update"))
+        return tuple(found)
+
+    def _settle(self, id: str) -> None:
+        """Marks the texts of this id in the trash as ones that may stand in the journal again."""
+        with disk_errors(self._trash.path):
+            self._trash.rewrite(
+                lambda piece: replace(piece, why="edited") if piece.id == id and piece.why in _UNDOABLE else piece
+            )
+
     def _undone(self, now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
         return now != saved and (_comes_from(now, saved, older) or (self._torn(now) and not self._torn(saved)))
 
@@ -581,8 +658,11 @@ class Journal:
             return self._put_back(replace(record, at=None, written=False, seen=False))
 
     def dismiss(self, id: str) -> None:
-        """Forgets a vanished save. Raises NotFound when it has not vanished."""
+        """Forgets a vanished save, or that an entry returned. Raises NotFound for any other."""
         with self._writing():
+            if fitting := [one.id for one in self.returned() if id.lower() in (one.id, one.id.partition("-")[2])]:
+                self._settle(fitting[0])
+                return
             record = self._vanished_record(id)
             done = self._spool.get(record.id, done=True)
             with disk_errors(self._spool.done):
@@ -716,9 +796,22 @@ class Journal:
             yield
 
 
+_UNDOABLE = ("delete", "undone", "update")
+
 _VANISHED = "An earlier update of {id} had vanished from its file; `synaptic doctor --restore {id}` brings it back."
 
 _STILL_NAMED = "`synaptic doctor` may name {id} as vanished: its copy in done/ could not be removed. Dismiss it there."
+
+
+def _place_in_diary(here: Sequence[Entry], new: Entry, end: int) -> int:
+    """The offset at which an entry belongs in a diary in one file, which may begin with its latest day: beside the
+    nearer of two, for a heading of a month may stand between them."""
+    latest_first = len(here) > 1 and here[0].at > here[-1].at
+    number = next((n for n, e in enumerate(here) if (e.at < new.at if latest_first else e.at > new.at)), len(here))
+    if number == len(here):
+        return end
+    above, below = here[max(0, number - 1)], here[number]
+    return above.there.end if number and abs(new.at - above.at) < abs(below.at - new.at) else below.there.start
 
 
 def _comes_from(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:

@@ -16,7 +16,7 @@ import re
 
 _OPENING = re.compile(rb"(?:\A|(?<=[\r\n]))[ \t]*(<!--[ \t]*)\Z")
 _HEADING = re.compile(rb"^##? ", re.M)
-_HEADED = re.compile(rb"(?:\A(?:\xef\xbb\xbf)?|[\r\n]) {0,3}##[ \t][^\r\n]*\s*\Z")
+_HEADED = re.compile(rb"(?:\A(?:\xef\xbb\xbf)?|[\r\n]) {0,3}#{1,3}[ \t][^\r\n]*\s*\Z")
 _TIME = re.compile(rb"## [0-9]{2}:[0-9]{2} ?")
 _ID = re.compile(rb"syn:([0-9]{8}-[0-9a-z]{8})(?=\s|-->)")
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -35,11 +35,13 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run as its file has it. `open`: not all of its blocks stand in the journal."""
+    """A run as its file has it. `open`: not all of its blocks stand in the journal. `pictures` are hashes by paths of
+    the pictures that its entries show."""
 
     name: str
     blocks: tuple[Block, ...]
     open: bool = True
+    pictures: Mapping[str, str] = field(default_factory=dict)
 
     def by_path(self) -> dict[str, list[Block]]:
         return {path: list(blocks) for path, blocks in groupby(self.blocks, lambda block: block.path)}

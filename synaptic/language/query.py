@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import InvalidArgument, check_range
 from ..models import TYPES, Filters
-from ..notes.blocks import check_tag, project_key
+from ..notes.blocks import check_tag, project_key, slug_tag
 from ..notes.header import check_type, unique
 from ..notes.marks import field_name
 from .lexicon import STOP_WORDS, compiled
@@ -37,6 +37,8 @@ MAX_NOTICES = 8
 MAX_LIMIT = 100
 NEAR_STEMS = 5
 """Stems near a word that nothing holds, of which the words are read. By eye."""
+LONGEST_TYPED = 64
+"""Letters of a word that may hold a typing error; to compare two of 20,000 took four seconds."""
 MAX_SHOWN = 60
 """Characters of a time that an error repeats."""
 
@@ -47,18 +49,22 @@ _PHRASE = re.compile(r'"([^"]+)"')
 _UNBROKEN = re.compile(r"\S+")
 _HAS = {"has:task": "has_tasks", "has:body": "has_body", "has:files": "has_files"}
 _KEYS = ("type", "tag", "file", "project", "path", "since", "until", *_HAS)
+_TAG = re.compile(r"(?<!\S)(-?)#([^\W_][\w/-]*)(?=[,;.?!]?(?:\s|\Z))")
 _NO_OPERATORS = (
     (r"(?<!\S)([^\W\d_]\w*\*\w+|\*[^\W\d_]\w+|[^\W\d_]\*)(?!\S)",
      "`{}` was searched as words; `*` stands behind two or more letters: `plug*`."),
-    (r'(?:^|[a-z"]\S*\s+)(AND|OR|NOT)\s+(?=\S*[a-z])',
+    (r'(?:^|(?<!\S)(?=\S*[a-z"])\S+\s+)(AND|OR|NOT)\s+(?=\S*[a-z])',
      '{} is no operator: what holds more of the words comes first. `-word` leaves out, "a phrase" must occur.'),
     (rf"""(?i)(?<![\w"/])((?:{"|".join(_KEYS[:7])}|has):)(?=\s|\Z)""",
      "`{}` names nothing, so it was searched as a word; a value follows without a blank."),
 )  # fmt: skip
 """What looks like an operator and is none, and what is said of it."""
 
+_AHEAD = ("due", "expires")
+"""What lies ahead of the day on which it is said."""
+
 Fields = Callable[[], Collection[str]]
-"""The names of fields that some entry has; asked for only where a query may name one."""
+"""The names of fields, or the tags, that some entry has; asked for only where a query may name one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +79,13 @@ class ParsedQuery:
 
 
 def parse_query(
-    raw: str, filters: Filters, *, now: datetime, stop_words: bool = True, fields: Fields = frozenset
+    raw: str,
+    filters: Filters,
+    *,
+    now: datetime,
+    stop_words: bool = True,
+    fields: Fields = frozenset,
+    tags: Fields = frozenset,
 ) -> ParsedQuery:
     """The query without its inline filters, which are joined to `filters`.
 
@@ -84,6 +96,7 @@ def parse_query(
     | `"connection pool" size`      | a phrase that must occur, and three words   |
     | `plug* well-known --flag`     | a beginning of words, and three words       |
     | `author:Zelazny`              | a filter, if `author` is one of `fields`    |
+    | `#db redis`                   | a filter, if `db` is one of `tags`          |
     | `status:open`                 | words, with a notice that names the filters |
     | `http://host:80 std::vector`  | words                                       |
 
@@ -92,6 +105,8 @@ def parse_query(
     read = raw[:MAX_QUERY].replace("\0", " ").encode("utf-8", "replace").decode()  # SQLite takes no half a character
     bounds: list[str] = []
     notices: tuple[str, ...] = ()
+    if "#" in read:
+        read = _TAG.sub(lambda found: f"{found[1]}tag:{found[2]} " if slug_tag(found[2]) in tags() else found[0], read)
     if ":" in read:
         read, inline, bounds, notices = _inline_filters(read, now, fields)
         filters = filled(filters, inline)
@@ -284,7 +299,8 @@ def build_preference(values: Mapping[str, object]) -> Filters:
 def read_date(text: str, *, now: datetime, name: str) -> str:
     """A local date, `YYYY-MM-DD`, of a time as users type it. Raises InvalidArgument.
 
-    Of a longer time its last day where `name` is until or expires, else its first: `last week`, `Q2`, `early October`.
+    Of a longer time its last day where `name` is until, due or expires, else its first: `last week`, `Q2`. What is due
+    or expires lies ahead: `friday` is the next one, today included.
     `timephrase.read_typed` says what is read.
     """
     moment = read_moment(text, now=now, name=name)
@@ -301,8 +317,8 @@ def read_moment(text: str, *, now: datetime, name: str) -> datetime:
     """
     from .timephrase.typed import read_typed  # most saves and searches need none of its words
 
-    found = read_typed(text, now=now)
-    moment = found and (found.last if name in ("until", "expires") else found.first)
+    found = read_typed(text, now=now, ahead=name in _AHEAD)
+    moment = found and (found.last if name in ("until", *_AHEAD) else found.first)
     if moment is None:
         raise _no_time(name, text)
     return moment
@@ -314,7 +330,7 @@ def _no_time(name: str, text: str) -> InvalidArgument:
         moments = ("2026-11-03T14:00", "18:00", "yesterday 18:00", "2 hours ago", "last tuesday")
         return InvalidArgument(f"at is {shown!r}, which is no time.", valid=moments)
     days = ("2026-11-03", "yesterday", "10 days ago", "last tuesday", "last week", "Q2", "early October")
-    if name == "expires":
+    if name in _AHEAD:
         days = ("2026-12-31", "tomorrow", "in 10 days", "next friday", "next week", "Q1 2027", "next month")
     return InvalidArgument(f"{name} is {shown!r}, which is no date.", valid=days)
 
@@ -370,9 +386,11 @@ def ending_aside(typed: str, word: str) -> int:
 def typing_distance(a: str, b: str, most: int) -> int:
     """Edits from a to b: insert, delete, replace, swap neighbours; `most + 1` where it takes more.
 
-    Optimal string alignment (Damerau 1964).
+    Optimal string alignment (Damerau 1964). Of words above LONGEST_TYPED letters only equal ones are near.
     """
-    if abs(len(a) - len(b)) > most:
+    if a == b:
+        return 0
+    if abs(len(a) - len(b)) > most or len(a) > LONGEST_TYPED:
         return most + 1
     before: list[int] = []
     row = list(range(len(b) + 1))

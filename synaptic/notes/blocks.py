@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from ..errors import InvalidArgument
+from .diary import diary_level, read_when
 
 _CLOCK = (
     r"(?:(?:0?[1-9]|1[0-2]):[0-5][0-9](?::[0-5][0-9])?[ \t]?[AaPp][Mm]"
@@ -36,9 +37,12 @@ TIME = re.compile(
 """The time at the head of an H2, with what sets it apart: `9:31`, `6pm`, `18h30`, `14 Uhr`, `[18:31]`, `18:30 -`."""
 _STRUCTURE = re.compile(
     r"^(?:(?P<fence>(?P<prefix>[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+){0,20})(?P<run>`{3,}|~{3,})(?P<info>[^\n]*))"
-    r"|(?P<comment> {0,3}<!--)|(?P<h1>\#(?=[ \t\r\n]|\Z))|(?P<h2>\#\#[ \t]+(?=[^ \t\r\n])))",
+    r"|(?P<comment> {0,3}<!--)|(?P<h1>\#(?=[ \t\r\n]|\Z))|(?P<h2>\#\#[ \t]+(?=[^ \t\r\n]))"
+    r"|(?P<h3>\#\#\#[ \t]+(?=[^ \t\r\n])))",
     re.MULTILINE,
 )
+_LEVELS = {"h1": 1, "h2": 2, "h3": 3}
+_HASHES = re.compile(r"\#{1,3}[ \t]*")
 _SYN_BELOW = re.compile(r"[^\n]*\n(?:[ \t]*\r?\n)?(?=<!--[ \t]*syn:)")
 _UNQUOTED = re.compile(r"^(?! {0,3}>)", re.MULTILINE)
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
@@ -80,7 +84,7 @@ TICKS = re.compile("`+")
 _WITHIN_LINE = re.compile(r"[^\n]")
 _CODE_SPAN_REACH = 10_000
 
-WIKI_LINK = re.compile(r"!?\[\[([^\[\]|\n]*)\|?([^\[\]\n]*)\]\]")
+WIKI_LINK = re.compile(r"!?\[\[([^\[\]|\n]*+)\|?([^\[\]\n]*+)\]\]")
 LINK = re.compile(r"(?<!\w)!?\[([^\[\]\n]*)\]\(([^()\n]*)\)")
 
 LONE_CR = re.compile(r"\r(?!\n)")
@@ -97,10 +101,11 @@ _NEVER = float("inf")
 
 
 class Mark(NamedTuple):
-    """A line that may start an entry or a note. `time` is empty without one; `comment_at` is where its `<!-- syn:` line
-    starts, or -1."""
+    """A heading that may begin an entry or a note. `time` is empty without one, and holds the date in a diary of one
+    file; `comment_at` is where its `<!-- syn:` line starts, or -1."""
 
-    kind: Literal["h1", "h2"]
+    begins: Literal["note", "entry"]
+    level: int
     start: int
     time: tuple[int, int]
     comment_at: int
@@ -138,11 +143,11 @@ class _Open:
         return Unclosed(self.kind, self.start, self.hides, at_end, " " * self.column + self.run)
 
 
-def scan(text: str, start: int = 0) -> Scan:
+def scan(text: str, start: int = 0, diary: int = 0) -> Scan:
     """The marks, opaque spans and unclosed pieces of `text`, from the line that begins at `start`.
 
-    An H2 with a `<!-- syn:` line below it is a mark everywhere, H1s and other H2s outside fences and comments.
-    `reading.borders` says which of them begin an entry.
+    An H2 with a `<!-- syn:` line below it is a mark everywhere, other headings outside fences and comments. At the
+    level `diary` a date is a time. `reading.borders` says which of them begin an entry.
     """
     found = Scan([], [], [])
     inside: _Open | None = None
@@ -167,12 +172,17 @@ def scan(text: str, start: int = 0) -> Scan:
             else:
                 inside.hides += kind == "h2" and TIME.match(text, match.end()) is not None
                 continue
-        if kind == "h2":
+        if kind in _LEVELS:
+            level = _LEVELS[kind]
+            begin = heading_start(text, at)
+            when = read_when(text, begin, TIME) if level == diary else None
+            if when and not below:
+                below = _SYN_BELOW.match(text, begin)
+            time = TIME.match(text, begin) if level == 2 and not when else None
             own_comment = below.end() if below else -1
-            time = TIME.match(text, match.end())
-            found.marks.append(Mark("h2", at, (match.end(), time.end() if time else match.end()), own_comment))
-        elif kind == "h1":
-            found.marks.append(Mark("h1", at, (at, at), -1))
+            end = when.end if when else time.end() if time else begin
+            begins: Literal["note", "entry"] = "entry" if level == 2 or when else "note"
+            found.marks.append(Mark(begins, level, at, (begin, end), own_comment))
         elif kind == "fence":
             inside = _open_fence(text, match, above)
         elif at != own_comment:
@@ -186,6 +196,21 @@ def scan(text: str, start: int = 0) -> Scan:
         if inside.limit == _NEVER:
             found.unclosed.append(inside.unclosed(at_end=True))
     return found
+
+
+def heading_start(text: str, at: int) -> int:
+    """Where the text of the heading at `at` begins."""
+    found = _HASHES.match(text, at)
+    return found.end() if found else at
+
+
+def diary_of(text: str, marks: Iterable[Mark]) -> int:
+    """The level at which dates begin entries, if the text is a diary in one file; else 0."""
+    headings = ((mark.level, heading_start(text, mark.start)) for mark in marks)
+    return diary_level(
+        (level, read_when(text, begin, TIME) is not None, _SYN_BELOW.match(text, begin) is not None)
+        for level, begin in headings
+    )
 
 
 def eol_at(text: str, at: int, end: int | None = None) -> int:
@@ -304,7 +329,8 @@ def escape(text: str, *, typed: bool = False) -> tuple[str, str]:
         text = text[:start] + _COMMENT_OPENER.sub(r"\g<0>\\", text[start:])
         found = scan(text)
     closing = found.unclosed[-1].closing if found.unclosed else ""
-    return insert_backslashes(text, [mark.start for mark in found.marks if typed or mark.kind == "h1"]), closing
+    levels = (1, 2) if typed else (1,)
+    return insert_backslashes(text, [mark.start for mark in found.marks if mark.level in levels]), closing
 
 
 def insert_backslashes(text: str, positions: Iterable[int]) -> str:

@@ -26,8 +26,8 @@ _TAGS = re.compile(
 )
 """The line of `tags`: a list, or words, or nothing and items in the lines below; `items` is None for anything else."""
 MONTHS = "january february march april may june july august september october november december".split()
-_CENTURY = "(?P<year>19[0-9]{2}|20[0-9]{2}|2100)"
-_MONTH = "(?P<name>(?i:" + "|".join(f"{name[:3]}(?:{name[3:]})?" for name in MONTHS) + r"|sept))\.?"
+CENTURY = "(?P<year>19[0-9]{2}|20[0-9]{2}|2100)"
+MONTH = "(?P<name>(?i:" + "|".join(f"{name[:3]}(?:{name[3:]})?" for name in MONTHS) + r"|sept))\.?"
 _DAY = "(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
 _ALONE = r"(?<![^\W_])(?<!\.)%s(?!\.?[^\W_])"
 _DATES_IN_NAME = tuple(
@@ -35,12 +35,12 @@ _DATES_IN_NAME = tuple(
     for pattern in (
         r"(?<![0-9])(?P<year>[0-9]{4})(?P<mark>[-_])(?P<month>[0-9]{2})(?P=mark)(?P<day>[0-9]{2})(?![0-9])",
         r"(?<![0-9])(?P<year>(?:19|20)[0-9]{2})(?P<month>[0-9]{2})(?P<day>[0-9]{2})(?![0-9])",
-        _ALONE % rf"{_MONTH} {_DAY},? {_CENTURY}",
-        _ALONE % rf"{_DAY}\.? {_MONTH},? {_CENTURY}",
-        _ALONE % rf"(?P<day>[0-9]{{1,2}})\.(?P<month>[0-9]{{1,2}})\.{_CENTURY}",
+        _ALONE % rf"{MONTH} {_DAY},? {CENTURY}",
+        _ALONE % rf"{_DAY}\.? {MONTH},? {CENTURY}",
+        _ALONE % rf"(?P<day>[0-9]{{1,2}})\.(?P<month>[0-9]{{1,2}})\.{CENTURY}",
     )
 )
-_DATE_OF_FOLDERS = re.compile(rf"(?:\A|/){_CENTURY}/(?P<month>[0-9]{{1,2}})/(?P<day>[0-9]{{1,2}})\Z")
+_DATE_OF_FOLDERS = re.compile(rf"(?:\A|/){CENTURY}/(?P<month>[0-9]{{1,2}})/(?P<day>[0-9]{{1,2}})\Z")
 _DATE_IN_TEXT = re.compile(r"(?<![0-9])([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})(?![0-9])")
 
 
@@ -197,10 +197,15 @@ def date_in_path(path: str, day_file: str) -> date | None:
         matches.append(of_folders)
     for match in matches:
         found = match.groupdict()
-        month = found.get("month") or 1 + [name[:3] for name in MONTHS].index(found["name"][:3].lower())
-        if day := _day(found["year"], month, found["day"]):
+        if day := day_named(found):
             return day
     return None
+
+
+def day_named(found: dict[str, str | Any]) -> date | None:
+    """The day of the groups `year`, `month` or else `name`, and `day`; None if there is no such day."""
+    month = found.get("month") or 1 + [name[:3] for name in MONTHS].index(found["name"][:3].lower())
+    return _day(found["year"], month, found["day"])
 
 
 def _day(year: str, month: str | int, day: str) -> date | None:

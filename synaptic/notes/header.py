@@ -131,12 +131,12 @@ def escape_title(title: str, tags: Sequence[str]) -> tuple[str, tuple[str, ...]]
     return insert_backslashes(raw, [start for start, _, _ in found]), ()
 
 
-def join_heading(time: str, type_raw: str, title_raw: str, words: Iterable[str]) -> str:
+def join_heading(time: str, type_raw: str, title_raw: str, words: Iterable[str], level: int = 2) -> str:
     """A heading line. `note:` is written if the title would otherwise be read as a type or as a part of the time."""
     reads_as_time = _READS_AS_TIME if time else TIME
     if not type_raw and (_TYPE.match(title_raw) or reads_as_time.match(title_raw)):
         type_raw = "note:"
-    return " ".join(part for part in ("##", time, type_raw.rstrip(" \t"), title_raw, *words) if part)
+    return " ".join(part for part in ("#" * level, time, type_raw.rstrip(" \t"), title_raw, *words) if part)
 
 
 def heading_words(entry: Entry, inline: tuple[str, ...], body_tags: tuple[str, ...]) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from .header import (
     COMMENT_START,
     check_type,
     clean_title,
+    derive_title,
     escape_title,
     heading_words,
     join_heading,
@@ -36,7 +37,18 @@ from .header import (
     write_comment,
 )
 from .privacy import escape_tags, mask, passages
-from .reading import BASE32, Block, aware, body_span, id_date, is_saved, measure, parse_entries, without_surrogates
+from .reading import (
+    BASE32,
+    Block,
+    aware,
+    body_span,
+    id_date,
+    is_saved,
+    measure,
+    outline,
+    parse_entries,
+    without_surrogates,
+)
 
 _metadata = attrgetter(
     "id", "at", "project", "importance", "files", "fingerprints", "parent", "supersedes", "by", "via", "branch",
@@ -147,18 +159,23 @@ def render_entry(entry: Entry) -> str:
     return f"{heading}\n{comment}\n{body}"
 
 
+def own_tags(entry: Entry) -> tuple[str, ...]:
+    """The tags that the entry's own text says, not the front matter of its file."""
+    return tuple(tag for tag in entry.tags if tag not in entry.file_tags)
+
+
 def proven_block(entry: Entry) -> bytes:
     """The bytes of `render_entry`, after reading them back. Raises Refused if they read differently,
     hide a part, or would swallow the next entry.
     """
     block = render_entry(entry).encode("utf-8", "replace")
-    if mask(block) != block or not _says(block, entry) or not _leaves_what_follows(block):
+    if mask(block) != block or not _says(block, entry, dated=False) or not _leaves_what_follows(block):
         raise Refused("This text would not read back as it was given; nothing was saved.", hint="Word it otherwise.")
     return block
 
 
 def _h2s_in(body: str) -> int:
-    return sum(mark.kind == "h2" for mark in scan(body).marks)
+    return sum(mark.level == 2 for mark in scan(body).marks)
 
 
 def _written(content: str, *, typed: bool = False) -> str:
@@ -179,12 +196,18 @@ def rewrite_block(block: bytes, old: Entry, new: Entry) -> bytes:
     derived in `old` and is fixed in `new`. Private passages stay byte for byte: in their place if the text beside them
     stays, else below the new text. Raises Refused if no such block reads as `new`.
     """
+    old, new = (replace(one, tags=own_tags(one)) for one in (old, new))
+    dated = not _says(block, old, dated=False)  # then it stands in a diary in one file
+    bare = old.has_body and _is_bare(block, dated=dated)
+    if bare and new.title in (old.title, title_for(new.content)):
+        new = replace(new, title=derive_title(new.content))
+    bare = bare and new.title == derive_title(new.content)
     masked = mask(block)
     ways = ((False, True), (False, False)) if MASK in masked else ((True, True), (False, True))
     for as_typed, in_place in ways:
-        text = _rewritten(block, masked, old, new, as_typed=as_typed, in_place=in_place)
+        text = _rewritten(block, masked, old, new, as_typed=as_typed, in_place=in_place, dated=dated, bare=bare)
         if text == block or (
-            _says(text, new)
+            _says(text, new, dated=dated)
             and _private_in(text) == _private_in(block)
             and (_leaves_what_follows(text) or not _leaves_what_follows(block))
         ):
@@ -213,22 +236,26 @@ def extend_note(block: bytes, old: Entry, new: Entry, *, typed: bool) -> bytes:
     return add_tags(block, tags, eol) if tags else block
 
 
-def _rewritten(block: bytes, masked: bytes, old: Entry, new: Entry, *, as_typed: bool, in_place: bool) -> bytes:
+def _rewritten(
+    block: bytes, masked: bytes, old: Entry, new: Entry, *, as_typed: bool, in_place: bool, dated: bool, bare: bool
+) -> bytes:
+    """`bare`: the heading has no title, and needs none."""
     text = LONE_CR.sub("\n", masked.replace(MASK, b" ").decode("latin-1"))
-    mark = scan(text).marks[0]
-    parts = measure(text, mark, len(text))
-    typed = not is_saved(text[: parts.head_end])
+    _, marks, diary = outline(text, of_day=not dated, block=True)
+    parts = measure(text, marks[0], len(text))
+    typed = not is_saved(text[: parts.head_end]) and diary not in (1, 2)  # there an H2 without a date ends no entry
     eol = _line_end(block, parts.line_end)
     has_body = parts.body_end > parts.body_start
     keeps_body = new.content == old.content and (has_body or new.content == new.title)
-    wants_body = has_body if keeps_body else new.content != new.title
+    wants_body = has_body if keeps_body else bare or new.content != new.title
     body_tags = find_tags(new.content) if wants_body else ()
     body = block[parts.body_start : parts.body_end]
     if not keeps_body:
         there = body.split(eol) if as_typed and has_body else []
         body = eol.join(_lines_of(new.content, there, old.content, typed)) if wants_body else b""
         body = _with_private(body, block, masked, parts, eol, in_place=in_place)
-    head = _edit_heading(block[: parts.line_end], masked[: parts.line_end], parts.time, old, new, body_tags)
+    was, now = (replace(one, title="") if bare else one for one in (old, new))
+    head = _edit_heading(block[: parts.line_end], masked[: parts.line_end], parts.time, was, now, body_tags)
     head += _edit_comment(block, parts, old, new, eol, _h2s_in(mask(body).replace(MASK, b" ").decode("latin-1")))
     return head + (block[parts.head_end :] if keeps_body else _edit_body(block, parts, body, head, eol))
 
@@ -246,12 +273,19 @@ def _lines_of(content: str, there: Sequence[bytes], before: str, typed: bool) ->
     return [*there[:head], *written, *there[len(there) - tail :]]
 
 
-def _says(block: bytes, new: Entry) -> bool:
-    """Whether a block reads as exactly this entry."""
-    read = parse_entries(block, "", mtime=new.at, block=True).entries
+def _says(block: bytes, new: Entry, *, dated: bool) -> bool:
+    """Whether a block reads as exactly this entry. `dated`: its heading may begin with a date."""
+    read = parse_entries(block, "", mtime=new.at, block=True, dated=dated).entries
     return len(read) == 1 and all(
         getattr(read[0], name) == getattr(new, name) for name in (*_SAID, *([] if new.derived_id else ["id"]))
     )
+
+
+def _is_bare(block: bytes, *, dated: bool) -> bool:
+    """Whether the heading of a block has no title."""
+    line = block.split(b"\n")[0]
+    read = parse_entries(line, "", mtime=_ANY_TIME, block=True, dated=dated).entries
+    return not read or read[0].whole_file or not read[0].title
 
 
 def _leaves_what_follows(block: bytes) -> bool:
@@ -327,7 +361,8 @@ def _edit_heading(
     kind = typed.type_raw if new.type == old.type else "" if new.type == "note" else f"{new.type}:"
     typed_tags = dict(zip(read_heading(" ".join(typed.tag_words)).tags, typed.tag_words, strict=False))
     words = heading_words(replace(new, heading_tags=typed.tags), inline, body_tags)
-    return join_heading(clock, kind, title, (typed_tags.get(tag, f"#{tag}") for tag in words)).encode()
+    level = len(line) - len(line.lstrip(b"#"))
+    return join_heading(clock, kind, title, (typed_tags.get(tag, f"#{tag}") for tag in words), level).encode()
 
 
 def _edit_comment(block: bytes, parts: Block, old: Entry, new: Entry, eol: bytes, h2s: int) -> bytes:

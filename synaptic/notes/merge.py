@@ -11,13 +11,14 @@ equal lines in different entries and mixes them. Entries have ids, so each is me
 | edited              | edited otherwise    | by lines within its body, or a conflict there   |
 | edited              | deleted             | the edit                                        |
 
-A file that cannot be read as entries without doubt is left to a merge by lines.
+A file that cannot be read as entries without doubt is left to a merge by lines. Where that would double an entry, the
+two versions become one conflict.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -28,7 +29,7 @@ from typing import TypeVar
 from .blocks import LONE_CR, MASK, escape, scan
 from .frontmatter import front_matter_end
 from .privacy import mask, mentions, unclosed_tags
-from .reading import body_span, borders, end_of_line, is_day_file, measure, parse_entries
+from .reading import body_span, end_of_line, is_day_file, measure, outline, parse_entries
 
 ByLines = Callable[[bytes, bytes, bytes], tuple[bytes, int]]
 """(base, ours, theirs) to (merged text with conflict markers, number of conflicts)."""
@@ -38,6 +39,7 @@ _T = TypeVar("_T")
 _BOM = b"\xef\xbb\xbf"
 _LF, _CRLF = b"\n", b"\r\n"
 _LINE_END = re.compile(rb"\r?\n|\r")
+_ID = re.compile(rb"<!--[ \t]*syn:([0-9]{8}-[0-9a-z]{8})")
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 _DOUBTFUL = ("duplicate-id", "encoding", "conflict-marker")
 _DOUBTFUL_MERGED = _DOUBTFUL[:2]
@@ -117,7 +119,8 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str, day_file: str, by_
         texts = [text.replace(_CRLF, _LF) for text in texts]
     done = _by_entries(path, day_file, by_lines, *texts) or Merged(*by_lines(*texts))
     tears_passage = unclosed_tags(done.data) and not any(map(unclosed_tags, texts))  # a part of it would be lost
-    if tears_passage or _shows_private(done.data, *texts):
+    doubles = not done.conflicts and _doubles_id(done.data, *texts)
+    if tears_passage or doubles or _shows_private(done.data, *texts):
         done = Merged(_side_by_side(*texts[1:]), 1)
     data = done.data.replace(_LF, _CRLF) if crlf else done.data
     return Merged(_BOM + data if marked else data, done.conflicts)
@@ -166,15 +169,15 @@ def _read(data: bytes, path: str, day_file: str, doubtful: Sequence[str] = _DOUB
     text = LONE_CR.sub("\n", data.decode("latin-1"))
     front = front_matter_end(text, 0)
     start = front[2] if front else 0
-    marks = scan(text, start).marks
     masked = mask(data)
-    if MASK in masked and scan(masked.replace(MASK, b" ").decode("latin-1"), start).marks != marks:
+    if MASK in masked and scan(masked.replace(MASK, b" ").decode("latin-1"), start).marks != scan(text, start).marks:
         return None  # a private passage holds headings: no entry may slip in or out of it
-    marks = borders(text, marks, of_day=is_day_file(path, day_file))
-    if marks and marks[0].kind == "h1" and not text[start : marks[0].start].strip(" \t\r\n"):
+    marks = outline(text, start, of_day=is_day_file(path, day_file)).borders
+    is_title = bool(marks) and (marks[0].begins, marks[0].level) == ("note", 1)
+    if is_title and not text[start : marks[0].start].strip(" \t\r\n"):
         marks = marks[1:]  # the file's own title
     entries = {entry.place.start: entry for entry in parsed.entries if entry.place and not entry.place.whole_file}
-    if [mark.start for mark in marks if mark.kind == "h2"] != sorted(entries):
+    if [mark.start for mark in marks if mark.begins == "entry"] != sorted(entries):
         return None
     bounds = [*(mark.start for mark in marks), len(text)]
     cores = [body_span(text, a, b)[1] for a, b in pairwise([0, *bounds])]  # where blank lines begin
@@ -353,6 +356,14 @@ def _shows_private(merged: bytes, *versions: bytes) -> bool:
     )
 
 
+def _doubles_id(merged: bytes, *versions: bytes) -> bool:
+    """Whether an id stands more often in a merge by lines than in any version, as where both sides added one entry."""
+    most: Counter[bytes] = Counter()
+    for data in versions:
+        most |= Counter(_ID.findall(data))
+    return not Counter(_ID.findall(merged)) <= most
+
+
 def _lines(data: bytes) -> Iterator[tuple[bytes, list[bool]]]:
     """Each line without its leading blanks and backslashes, and for each of its bytes whether it is shown."""
     masked = mask(data).split(_LF)
@@ -372,8 +383,8 @@ def _side_by_side(ours: bytes, theirs: bytes) -> bytes:
 def _one_whole(text: bytes) -> bool:
     """Whether a text reads as one piece, and swallows nothing that may stand below it."""
     read = LONE_CR.sub("\n", text.decode("latin-1"))
-    found = scan(read)
-    return len(borders(read, found.marks, of_day=True)) == 1 and not found.unclosed
+    ways = [outline(read, of_day=of_day, block=True) for of_day in (True, False)]
+    return any(len(way.borders) == 1 and not way.found.unclosed for way in ways)
 
 
 def _conflict(ours: bytes, theirs: bytes) -> bytes:

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import count
 from typing import NamedTuple
 
@@ -77,12 +77,18 @@ def mentions(data: bytes) -> bool:
 
 def reveals(copy: bytes, now: bytes) -> bool:
     """Whether `copy` shows, as whole words, a line or part of a line that is private in `now`, its later state."""
-    if not mentions(now):
-        return False
-    hidden = (now[start:end] for start, end in passages(mask(now)))
-    lines = {line.strip() for passage in hidden for line in _TAGS.sub(b"", passage).splitlines()} - {b""}
-    open_text = shown(mask(copy))
-    return any(re.search(rb"(?<!\w)%b(?!\w)" % re.escape(line), open_text) for line in lines)
+    return mentions(now) and repeats(shown(mask(copy)), private_lines(now))
+
+
+def private_lines(data: bytes) -> set[bytes]:
+    """The lines, and parts of lines, that are private in `data`."""
+    hidden = (_TAGS.sub(b"", data[start:end]) for start, end in passages(mask(data)))
+    return {line.strip() for passage in hidden for line in passage.splitlines()} - {b""}
+
+
+def repeats(text: bytes, lines: Collection[bytes]) -> bool:
+    """Whether `text` holds one of these lines as whole words."""
+    return any(re.search(rb"(?<!\w)%b(?!\w)" % re.escape(line), text) for line in lines if line in text)
 
 
 def passages(masked: bytes) -> list[tuple[int, int]]:

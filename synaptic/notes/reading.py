@@ -17,7 +17,24 @@ from typing import Any, NamedTuple, TypeVar
 import yaml
 
 from ..models import DateSource, Entry, ParsedFile, ParseIssue, Place
-from .blocks import LONE_CR, MASK, TIME_HEADING, Mark, body_text, eol_at, find_tags, newlines, scan, shown, slug_tag
+from .blocks import (
+    LONE_CR,
+    MASK,
+    TIME,
+    TIME_HEADING,
+    Mark,
+    Scan,
+    body_text,
+    diary_of,
+    eol_at,
+    find_tags,
+    newlines,
+    scan,
+    shown,
+    slug_tag,
+)
+from .copies import original_of
+from .diary import When, read_when
 from .frontmatter import MONTHS, FrontMatter, date_in_path, front_matter_end, read_front_matter
 from .header import COMMENT_START, NO_COMMENT, Comment, derive_title, read_comment, read_heading, read_title, unique
 from .marks import PAGE_PROPERTIES, fields_of, page_properties
@@ -25,8 +42,8 @@ from .privacy import mask, unclosed_tags
 
 Value = TypeVar("Value")
 
-GRAMMAR = 5
-"""The version of this reader. An index made by another version is made anew. 5: an entry may be pinned."""
+GRAMMAR = 6
+"""The version of this reader. An index made by another version is made anew. 6: diaries in one file, copies."""
 BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 _BOM = b"\xef\xbb\xbf"
 _OF_AN_ENTRY = re.compile(rf"^ {{0,3}}{COMMENT_START.pattern}[0-9]{{8}}-[{BASE32}]{{8}}(?=[ \t])", re.MULTILINE)
@@ -34,7 +51,7 @@ _BLANK_LINE = re.compile(r"[ \t]*\r?\n")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CLOCK = re.compile(r"([0-9]+)(?:(?:[:.h]|[ \t]?uhr[ \t])([0-9]+)(?::([0-9]+))?)?[ \t]?(?:([ap])\.?m)?", re.IGNORECASE)
 _FIRST_TIME = re.compile(TIME_HEADING)
-_SAVED = re.compile(r"<!--[ \t]*syn:[^\n]*?[ \t]at=")
+_SAVED = re.compile(r"^<!--[ \t]*syn:[^\n]*?[ \t]at=", re.MULTILINE)
 _OWN_H2S = re.compile(r"[ \t]h2=([0-9]{1,6})(?=[ \t]|-->)")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _DAY_WORDS = frozenset({*map(str.lower, (*day_name, *day_abbr)), *MONTHS, *(name[:3] for name in MONTHS)})
@@ -51,13 +68,40 @@ def parse_entries(
     day_file: str = "%Y-%m-%d.md",
     tz: tzinfo | None = None,
     block: bool = False,
+    dated: bool = True,
 ) -> ParsedFile:
     """Every entry of one file, in order, and an issue for each malformed piece. Never raises.
 
     `path` is relative and posix; `mtime` is aware; `tz` is the zone of times without an offset, None for the
-    system's zone. Places are byte offsets into `data`. `block`: `data` is one entry alone, out of that file.
+    system's zone. Places are byte offsets into `data`. `block`: `data` is one entry alone, out of that file, and its
+    heading may begin with a date if `dated`.
     """
-    return _Reader(data, path, mtime, day_file, tz, block).read()
+    return _Reader(data, path, mtime, day_file, tz, block, dated).read()
+
+
+class Outline(NamedTuple):
+    """The structure of a file, the marks that begin its entries and notes, and the level at which dates do (or 0)."""
+
+    found: Scan
+    borders: list[Mark]
+    diary: int
+
+
+def outline(text: str, start: int = 0, *, of_day: bool, block: bool = False) -> Outline:
+    """The outline of a file's text from `start` on. `of_day`: its headings are of one day. A `block` is one entry of a
+    diary in one file, or of any other file."""
+    found = scan(text, start)
+    diary = 0 if of_day else diary_of(text, found.marks[:1] * 2 if block else found.marks)
+    if not diary:
+        return Outline(found, borders(text, found.marks, of_day=of_day or block), 0)
+    found = scan(text, start, diary)
+    marks = [mark for mark in found.marks if mark.level < diary or _is_timed(mark) or mark.comment_at >= 0]
+    ends = [*(mark.start for mark in marks[1:]), len(text)]
+    for number, (mark, end) in enumerate(zip(marks, ends, strict=True)):
+        says_nothing = not text[mark.time[1] : end].strip() and mark.level == diary
+        if mark.comment_at < 0 and (says_nothing or not _is_timed(mark)):
+            marks[number] = mark._replace(begins="note")
+    return Outline(found, _without_own(text, marks), diary)
 
 
 def borders(text: str, marks: Sequence[Mark], *, of_day: bool) -> list[Mark]:
@@ -70,17 +114,27 @@ def borders(text: str, marks: Sequence[Mark], *, of_day: bool) -> list[Mark]:
     | `## [18:31] x`                       | but for those that the saved entry above counts as its own            |
     | `## x`                               | likewise, in a day's file (`of_day`) and in one with such an H2       |
 
+    In a diary in one file (`outline`) entries begin at dates of its level and at the first two kinds, notes at the
+    headings above that level.
+
     A saved entry says `h2=2`. One with `at=` and without `h2=`, as the first release wrote it, owns all but the first
     kind. In a saved text no line begins like the first two: it has a backslash.
     """
-    if not of_day and not any(
-        mark.kind == "h2" and (mark.time[0] < mark.time[1] or mark.comment_at >= 0) for mark in marks
-    ):
-        return [mark for mark in marks if mark.kind == "h1"]
+    if not of_day and not any(mark.level == 2 and (_is_timed(mark) or mark.comment_at >= 0) for mark in marks):
+        return [mark for mark in marks if mark.level == 1]
+    return _without_own(text, [mark for mark in marks if mark.level < 3])
+
+
+def _is_timed(mark: Mark) -> bool:
+    return mark.time[0] < mark.time[1]
+
+
+def _without_own(text: str, marks: Sequence[Mark]) -> list[Mark]:
+    """The marks without the H2s that saved entries count as their own."""
     found = []
     own: float = 0
     for mark in marks:
-        if mark.kind == "h2" and mark.comment_at < 0 and own > 0 and not _ends(text, mark, own):
+        if mark.level == 2 and mark.comment_at < 0 and own > 0 and not _ends(text, mark, own):
             own -= 1
             continue
         found.append(mark)
@@ -90,7 +144,7 @@ def borders(text: str, marks: Sequence[Mark], *, of_day: bool) -> list[Mark]:
 
 def _ends(text: str, mark: Mark, own: float) -> bool:
     """Whether an H2 ends an entry that owns more of them."""
-    is_time = mark.time[0] < mark.time[1] and text[mark.time[0]].isdigit()
+    is_time = _is_timed(mark) and text[mark.time[0]].isdigit()
     return is_time and (own < float("inf") or _FIRST_TIME.match(text, mark.start) is not None)
 
 
@@ -135,7 +189,7 @@ def mistyped_times(data: bytes) -> list[tuple[int, str]]:
     """(line, heading) of each H2 outside fences and comments that looks like a time and is none: `## 25:61`."""
     masked = mask(data)
     text = masked.replace(MASK, b" ").decode("latin-1")
-    marks = (mark for mark in scan(text).marks if mark.kind == "h2" and mark.time[0] == mark.time[1])
+    marks = (mark for mark in scan(text).marks if mark.level == 2 and not _is_timed(mark))
     return [
         (text.count("\n", 0, found.start()) + 1, shown(masked[slice(*found.span())]).decode("utf-8", "replace"))
         for mark in marks
@@ -186,7 +240,9 @@ def body_span(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 class _Reader:
-    def __init__(self, data: bytes, path: str, mtime: datetime, day_file: str, tz: tzinfo | None, block: bool) -> None:
+    def __init__(
+        self, data: bytes, path: str, mtime: datetime, day_file: str, tz: tzinfo | None, block: bool, dated: bool
+    ) -> None:
         self.raw = data
         self.data = mask(data)
         self.path = path
@@ -195,13 +251,17 @@ class _Reader:
         self.issues: list[ParseIssue] = []
         self.front = FrontMatter()
         self.has_front = False
-        self.name = composed(path)
+        self.name = original_of(composed(path))
         self.named_day = date_in_path(self.name, composed(day_file))
-        self.of_day = block or is_day_file(self.name, composed(day_file))
+        is_day = is_day_file(self.name, composed(day_file))
+        self.of_day, self.block = block or is_day, block
+        self.no_diary = is_day or (block and not dated)
+        self.diary = 0
+        self.day_above: date | None = None  # of the heading in a diary below which the next piece stands
         self.heading_counts: dict[str, int] = {}
         self.own_day: date | None = None
         self.above: datetime | None = None  # of the entry before this one
-        self.moments: dict[time, datetime] = {}  # of the entries without `at=`: all are of one day
+        self.moments: dict[tuple[date, time], datetime] = {}  # of the entries without `at=`
         text = self.data.replace(MASK, b" ").decode("latin-1")
         if "\r" in text:
             text = LONE_CR.sub("\n", text)
@@ -226,7 +286,7 @@ class _Reader:
             self.front = replace(known, title=known.title or title, aliases=unique((*known.aliases, *aliases)))
         if self.front.excluded:
             return ParsedFile((), ())
-        found = scan(self.text, self.start)
+        found, marks, self.diary = outline(self.text, self.start, of_day=self.no_diary, block=self.block)
         for piece in found.unclosed:
             if piece.hides or not piece.at_end:
                 so = "entry headings below it are read as its text" if piece.at_end else "it ends at the next entry"
@@ -236,24 +296,30 @@ class _Reader:
             self._issue(at, "open-private", message)
         self._check_comments(found.opaque)
         self._check_conflicts(found.opaque)
-        marks = borders(self.text, found.marks, of_day=self.of_day)
-        if any(mark.kind == "h2" for mark in marks):
+        if any(mark.begins == "entry" for mark in marks):
             entries = self._pieces(marks)
         elif blocks := self._outline():
             entries = blocks
         else:
             entries = [self._whole(marks)]
         kept = self._without_duplicates([e for e in entries if e])
-        return ParsedFile(tuple(self._with_fields(kept)), tuple(self.issues))
+        return ParsedFile(tuple(self._with_front_matter(kept)), tuple(self.issues))
 
-    def _with_fields(self, entries: Sequence[Entry]) -> Iterator[Entry]:
-        """The entries with their fields; front matter tells of all entries of a day, else of the note of the file."""
-        note = self._derive("", 1)
-        for_all = self.of_day or note not in {entry.id for entry in entries}
+    def _with_front_matter(self, entries: Sequence[Entry]) -> Iterator[Entry]:
+        """The entries with their fields and the tags of the file; front matter tells of all entries of a day or diary,
+        else of the note of the file."""
+        note, of_file = self._derive("", 1), self._front_tags()
+        for_all = self.of_day or self.diary > 0 or note not in {entry.id for entry in entries}
         for entry in entries:
             front = self.front.fields if for_all or entry.id == note else ()
             fields = fields_of(front, entry.content) if front or "::" in entry.content else ()
-            yield replace(entry, fields=fields) if fields else entry
+            tags = tuple(tag for tag in of_file if tag not in entry.tags) if for_all else ()
+            if fields or tags:
+                entry = replace(entry, fields=fields, tags=(*entry.tags, *tags), file_tags=tags)
+            yield entry
+
+    def _front_tags(self) -> tuple[str, ...]:
+        return unique(filter(None, map(slug_tag, self.front.tags)))
 
     def _check_encoding(self) -> None:
         try:
@@ -310,13 +376,19 @@ class _Reader:
         entries = [] if leading else [self._note(self.start, marks[0].start, None, of_file=True)]
         ends = [*(mark.start for mark in marks[1:]), len(self.text)]
         for mark, end in zip(marks, ends, strict=True):
-            if mark.kind == "h2":
-                entries.append(self._entry(mark, end))
+            when = read_when(self.text, mark.time[0], TIME) if mark.level == self.diary and _is_timed(mark) else None
+            if when or mark.begins == "note":
+                day = when.day if when else None
+                self.above = self.above if day == self.day_above else None
+                self.day_above = day
+            if mark.begins == "entry":
+                entries.append(self._entry(mark, end, when))
             else:
                 entries.append(self._note(mark.start, end, mark, of_file=mark is leading))
+        self.day_above = None
         return entries
 
-    def _entry(self, mark: Mark, end: int) -> Entry:
+    def _entry(self, mark: Mark, end: int, when: When | None) -> Entry:
         block = measure(self.text, mark, end)
         line = self._line(mark.start)
         heading = read_heading(self._decode(block.time[1], block.line_end))
@@ -324,7 +396,7 @@ class _Reader:
         has_body = block.body_end > block.body_start
         typed = not is_saved(self.text[mark.start : block.head_end])
         content = body_text(self.data[block.body_start : block.body_end], typed=typed) or heading.title
-        clock = self.text[slice(*block.time)]
+        clock = self.text[slice(*(when.time if when else block.time))]
         at, source = self._moment(_clock(clock) if clock else None, comment, block)
         self.above = at
         text = self._decode(mark.start, block.line_end).strip(" \t")
@@ -390,9 +462,9 @@ class _Reader:
             return before + datetime.resolution, source
         clock = clock or (at.time() if at else time())
         if at is None:
-            if clock not in self.moments:
-                self.moments[clock] = aware(datetime.combine(day, clock), self.tz)
-            return self.moments[clock], source
+            if (day, clock) not in self.moments:
+                self.moments[day, clock] = aware(datetime.combine(day, clock), self.tz)
+            return self.moments[day, clock], source
         if source == "mtime":
             day, source = at.date(), "comment"
         if (at.hour, at.minute) == (clock.hour, clock.minute):
@@ -400,7 +472,9 @@ class _Reader:
         return aware(datetime.combine(day, clock), self.tz), source
 
     def _day(self) -> tuple[date, DateSource]:
-        """The day of entries that name no day, and its source. It is the same for all entries of the file."""
+        """The day of entries that name no day, and its source. Without a diary it is the same for all of the file."""
+        if self.day_above:
+            return self.day_above, "heading"
         if self.own_day is None:
             if self.named_day:
                 return self.named_day, "file"
@@ -434,7 +508,7 @@ class _Reader:
     def _leading(self, marks: list[Mark]) -> Mark | None:
         """The H1 with which the text of the file begins."""
         is_first = bool(marks) and not self.text[self.start : marks[0].start].strip(" \t\r\n")
-        return marks[0] if is_first and marks[0].kind == "h1" else None
+        return marks[0] if is_first and marks[0].begins == "note" and marks[0].level == 1 else None
 
     def _note(
         self,
@@ -458,17 +532,17 @@ class _Reader:
         tags: tuple[str, ...] = ()
         if h1 is not None:
             head_end = min(eol_at(self.text, h1.start, end) + 1, end)
-            heading = self._line_at(h1.start + 1, end)
+            heading = self._line_at(h1.start + h1.level, end)
             title, tags = read_title(heading)
         body_start, body_end = body_span(self.text, head_end, end)
         has_body = body_end > body_start
-        says_more = of_file and self.of_day and bool(title) and not self._only_dates(title)
+        says_more = of_file and (self.of_day or self.diary > 0) and bool(title) and not self._only_dates(title)
         if not has_body and not says_more and (not whole or self.named_day or (h1 is None and not self.has_front)):
             return None
         if of_file:
             of_h1 = read_title(self._line_at(sole.start + 1, end))[0] if sole else ""
             title = title or self.front.title or of_h1 or self._stem()
-            tags = unique((*tags, *filter(None, map(slug_tag, self.front.tags))))
+            tags = unique((*tags, *self._front_tags()))
         content = body_text(self.data[body_start:body_end], typed=True) if has_body else title
         name = "" if of_file else name or f"# {heading}"
         at, source = self._note_moment()
@@ -539,9 +613,11 @@ class _Reader:
             message = f"the id {entry.id} stands above another text too; the first entry keeps it"
             self.issues.append(ParseIssue(self.path, place.line, "duplicate-id", message))
         heading = self._line_at(place.start)
+        self.day_above = entry.at.date() if entry.date_source == "heading" else None
         id = entry.id
         while id in taken:
             id = self._derive(heading, self._count(heading))
+        self.day_above = None
         return replace(entry, id=id, derived_id=True)
 
     def _decode(self, start: int, end: int) -> str:

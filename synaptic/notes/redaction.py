@@ -7,6 +7,9 @@
 | `scheme://user:password@host`             | the password                                                    |
 | `password = ...`, "the key of X is ..."   | the value, unless it is a placeholder, code, a name or a path   |
 | `curl -u user:...`, `Cookie: ...`         | the value that the command or the setting uses as a password    |
+| `variable "db_password" { default = ...}` | the default of the Terraform variable, as in `db_password = ...`|
+| a column `Password` of a Markdown table   | its cells, as in `Password | ...`                               |
+| `passphrase one-two-...`                  | three words or more, joined by hyphens                          |
 
 `data/secrets.toml` holds the patterns, the words for "password" in other languages, and the example keys of manuals.
 A hash, a UUID or an id alone is no secret. Zero-width characters or a line end inside a token do not hide it.
@@ -38,7 +41,8 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     """The secrets of `text`, in order. None overlaps another."""
     seen, place = _visible(text)
     kept: list[Secret] = []
-    for look in (_private_keys, _tokens, _in_urls, _assigned, _in_lines):  # what says more of its kind comes first
+    # what says more of its kind comes first
+    for look in (_private_keys, _tokens, _in_urls, _assigned, _in_lines, _in_terraform, _in_tables, _passphrases):
         kept = sorted([*kept, *_beside(kept, sorted(look(seen), key=_start))], key=_start)
     if place is None:
         return tuple(kept)
@@ -445,6 +449,72 @@ def _kind(word: str, before: str) -> str:
     if word == "key" or word.startswith(("secret", "credential")):
         return "AWS secret key" if "aws" in before else "key" if word == "key" else "secret"
     return "password"
+
+
+# -- a name and its value that stand apart --------------------------------------------------------------
+
+_TERRAFORM = (
+    r"\bvariable[ \t]{1,4}\"(?P<name>[\w-]{1,80})\"[ \t]{0,4}\{[^{}]{0,1000}?"
+    r"\bdefault[ \t]{0,40}=[ \t]{0,40}\"(?P<secret>[^\"\n]{1,400})\""
+)
+_RULE = r"[ \t>]{0,40}[|:-][|: \t-]*\r?"
+"""The line below the names of a table's columns."""
+_JOINED_WORDS = (
+    r"passphrase[\"'`*]{0,3}(?:[ \t]{0,4}[:=]|[ \t]{1,3}(?:is|was|ist|war))?[ \t]{1,4}[\"'`*]{0,3}"
+    r"(?P<secret>[a-z]{3,20}(?:-[a-z0-9]{3,20}){2,11})(?![\w-])"
+)
+_CELL_MARKS = " \t\r`*\"'"
+
+
+def _kind_of(name: str, value: str) -> str:
+    """The kind of secret that `value` is as the value of this name; "" of none."""
+    found = next(_assigned(f"{name}{value}"), None)
+    return found.kind if found else ""
+
+
+def _in_terraform(text: str) -> Iterator[Secret]:
+    if "variable" in text and "default" in text:
+        for match in _compiled(_TERRAFORM).finditer(text):
+            if kind := _kind_of(f"{match['name']} = ", f'"{match["secret"]}"'):
+                yield Secret(kind, *match.span("secret"))
+
+
+def _in_tables(text: str) -> Iterator[Secret]:
+    """The cells below a column's name that says they are secrets."""
+    low = _lower(text) if "|" in text else ""
+    if not any(stem in low for stem in (*_STEMS, *_table()["names"]["password"])):
+        return
+    above, names, at = "", dict[int, str](), 0
+    for line in text.split("\n"):
+        if "|" not in line:
+            names = {}
+        elif "-" in line and _compiled(_RULE).fullmatch(line):
+            heads = ((number, name) for number, (_, name) in enumerate(_cells(above)))
+            names = {number: name for number, name in heads if _kind_of(f"{name} = ", '"a1B2-c3D4/e5F6+g7"')}
+        else:
+            for number, (start, value) in enumerate(_cells(line) if names else ()):
+                plain = value if number in names and not any(map(str.isspace, value)) else ""
+                if kind := plain and _kind_of(f"{names[number]} | ", plain):
+                    yield Secret(kind, at + start, at + start + len(plain))
+        above, at = line, at + len(line) + 1
+
+
+def _cells(row: str) -> Iterator[tuple[int, str]]:
+    """Offset and text of each cell of a table's row, without what marks it as code or bold."""
+    at = 0
+    for number, cell in enumerate(row.split("|")):
+        text = cell.strip(_CELL_MARKS)
+        if number or cell.strip(" \t>"):  # a row may begin with a bar
+            yield at + cell.find(text), text
+        at += len(cell) + 1
+
+
+def _passphrases(text: str) -> Iterator[Secret]:
+    if "passphrase" in _lower(text):
+        for match in _compiled(_JOINED_WORDS, re.IGNORECASE).finditer(text):
+            value = match["secret"]
+            if not _placeholder(value) and not _compiled(_SAID).search(value):
+                yield Secret("passphrase", *match.span("secret"))
 
 
 # -- what a value looks like --------------------------------------------------------------------------

@@ -120,6 +120,12 @@ class Screen:
         # a token that adjoined another one is recognised only now
         return self.redacted(name, redact(text, mine), after=after)
 
+    def mark(self, name: str, value: str) -> str:
+        """A value that stands in an entry's comment as it may be written; "" where nothing is left of it."""
+        shown = without_private(value)
+        self._private |= shown != value
+        return self.redacted(name, shown).strip()
+
     def texts(self, name: str, texts: Iterable[str]) -> list[str]:
         """Each of the texts as it may be written."""
         return [self.text(name, text) for text in texts]

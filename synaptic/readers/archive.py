@@ -8,15 +8,21 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
-from io import FileIO
+from io import BufferedReader
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 from ..errors import InvalidArgument
-from .record import Record, Skipped
+from ..files import open_regular
+from .record import Record, Skipped, told
+from .source import FILE_BYTES, Unpacked, budget_of, changed_at, files_below
 
 BOMB_BYTES, BOMB_RATIO = 100_000_000, 200
 """A zip is refused in which a file unpacks to more than this and than 200 times its size; JSON shrinks to a tenth."""
+INNER_BYTES, INNER_RATIO = 10_000_000, 10
+"""The same of a zip in a zip, which is packed already, and is copied to the disk."""
+EPOCH = datetime(1980, 1, 1)
+"""The first day of zips: one that is no day counts as this."""
 
 
 class File(NamedTuple):
@@ -25,36 +31,55 @@ class File(NamedTuple):
     open: Callable[[], IO[bytes]]
     at: datetime
 
-    def read(self) -> bytes:
+    def read(self, most: int = FILE_BYTES) -> bytes:
+        """Its bytes. Raises ValueError where there are more than `most`."""
         with self.open() as stream:
-            return stream.read()
+            data = stream.read(most + 1)
+        if len(data) > most:
+            raise ValueError(f"it is larger than {most >> 20} MB")
+        return data
 
 
-def files_of(path: Path) -> dict[str, File]:
+def files_of(path: Path, skipped: Skipped) -> dict[str, File]:
     """The files of an export by their paths in it. Raises InvalidArgument for a zip that cannot be read."""
-    try:
-        if zipfile.is_zipfile(path):
-            return dict(_packed(path.open("rb")))
-    except (OSError, RuntimeError, ValueError, zipfile.BadZipFile) as error:
-        raise InvalidArgument(f"{path} cannot be unpacked: {error}.", hint="Download it again.") from error
-    found = [one for one in sorted(path.rglob("*")) if one.is_file() and not one.is_symlink()] or [path]
+    found = files_below(path, skipped, "*")
+    if found == [path]:
+        file = open_regular(path)
+        try:
+            if zipfile.is_zipfile(file):
+                return dict(_packed(file, budget_of(path)))
+        except (OSError, RuntimeError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
+            raise InvalidArgument(f"{path} cannot be unpacked: {error}.", hint="Download it again.") from error
+        file.close()
     top = path if path.is_dir() else path.parent
-    times = {one: datetime.fromtimestamp(one.stat().st_mtime) for one in found}
-    return {one.relative_to(top).as_posix(): File(partial(FileIO, one), at) for one, at in times.items()}
+    return {one.relative_to(top).as_posix(): File(partial(open_regular, one), changed_at(one)) for one in found}
 
 
-def _packed(file: IO[bytes], *, depth: int = 0) -> Iterator[tuple[str, File]]:
+def _packed(file: IO[bytes], left: list[int], *, depth: int = 0) -> Iterator[tuple[str, File]]:
     archive = zipfile.ZipFile(file)
     for info in archive.infolist():
-        if info.file_size > max(BOMB_BYTES, BOMB_RATIO * info.compress_size):
+        inner = info.filename.endswith(".zip") and depth == 0  # Notion packs twice
+        most, ratio = (INNER_BYTES, INNER_RATIO) if inner else (BOMB_BYTES, BOMB_RATIO)
+        if info.file_size > max(most, ratio * info.compress_size):
             raise ValueError(f"{info.filename} would be {info.file_size:,} bytes")
-        if info.filename.endswith(".zip") and depth == 0:  # Notion packs twice
-            inner = tempfile.TemporaryFile()  # noqa: SIM115  it is read as long as somebody holds one of its files
-            with archive.open(info) as packed:
-                shutil.copyfileobj(packed, inner)
-            yield from _packed(inner, depth=1)
+        if inner:
+            copy = tempfile.TemporaryFile()  # noqa: SIM115  it is read as long as somebody holds one of its files
+            with Unpacked(archive.open(info), left) as packed:
+                shutil.copyfileobj(packed, copy)
+            yield from _packed(copy, left, depth=1)
         elif not info.is_dir():
-            yield info.filename, File(partial(archive.open, info), datetime(*info.date_time))
+            yield info.filename, File(partial(_opened, archive, info, left), _packed_at(info))
+
+
+def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo, left: list[int]) -> IO[bytes]:
+    return cast(IO[bytes], BufferedReader(Unpacked(archive.open(info), left)))
+
+
+def _packed_at(info: zipfile.ZipInfo) -> datetime:
+    try:
+        return datetime(*info.date_time)
+    except ValueError:
+        return EPOCH
 
 
 def read_items(
@@ -70,26 +95,16 @@ def read_items(
 
     What is damaged is told to `skipped`. Raises InvalidArgument where nothing can be taken.
     """
-    files, taken = files_of(path), False
+    files, taken = files_of(path, skipped), False
     for name in filter(lambda name: PurePosixPath(name).match(named), files):
         number = 0
         try:
             with files[name].open() as stream:
                 for number, item in enumerate(items(stream), 1):
-                    try:
+                    with told(skipped, f"{name}, record {number}"):
                         yield from take(item, name, files)
                         taken = True
-                    except Exception as error:  # whatever it lacks or has too much
-                        why = f"it lacks {error}" if isinstance(error, KeyError) else f"it makes no sense: {error!r}"
-                        skipped(f"{name}, record {number}", why)
         except Exception as error:  # of the disk, the zip and the parser
             skipped(name, f"it is damaged after its record {number}: {error}")
     if not taken:
         raise InvalidArgument(f"{path} is no such export.", hint=hint)
-
-
-def json_items(prefix: str, stream: IO[bytes] | bytes) -> Iterator[Any]:
-    """What stands in JSON under a prefix of ijson, such as `entries.item`, read as a stream."""
-    import ijson
-
-    yield from ijson.items(stream, prefix, use_float=True)

@@ -12,13 +12,15 @@ resumed or forked may repeat the lines of another, with their `uuid`; `forkedFro
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from .digest import Transcripts
-from .record import Skipped
+from .record import Skipped, told
 from .session import Session, dig, json_lines, listed, text_of
+from .source import files_below
 
 NOT_TYPED = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isSidechain")
 
@@ -29,13 +31,15 @@ def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
         session = Session(file.stem, "Claude Code")
         own: dict[str, None] = {}
         titles: dict[str, str] = {}
-        for part in (file, *sorted(file.with_suffix("").glob("subagents/*.jsonl"))):
+        below = file.with_suffix("") / "subagents"
+        for part in (file, *(files_below(below, skipped, "*.jsonl") if below.is_dir() else ())):
             for number, line in json_lines(part, skipped):
                 uuid, first = text_of(line.get("uuid")), text_of(dig(line, "forkedFrom", "sessionId"))
                 if title := text_of(line.get("customTitle") or line.get("aiTitle") or line.get("summary")):
                     titles[text_of(line.get("leafUuid") or line.get("type"))] = title
-                elif uuid not in seen and uuid not in own and not (first and file.with_stem(first).exists()):
-                    _line(session, number, line)
+                elif uuid not in seen and uuid not in own and not (first and _is_beside(file, first)):
+                    with told(skipped, f"{part.name}:{number}"):
+                        _line(session, number, line)
                     own |= {uuid: None} if uuid else {}
         session.title = next(filter(None, map(titles.get, ("custom-title", "ai-title", *reversed(own)))), "")
         session.events = [event for event in session.events if event.line or event.kind == "edited" or event.commit]
@@ -43,6 +47,10 @@ def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
             session.events.sort(key=lambda event: event.at)
         seen.update(own)
         yield session
+
+
+def _is_beside(file: Path, session: str) -> bool:
+    return os.path.lexists(f"{file.parent}/{session}{file.suffix}")
 
 
 def _line(session: Session, number: int, line: dict[str, Any]) -> None:

@@ -8,20 +8,22 @@ A project's folder below `projects` is named by its path, in which all but lette
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from itertools import islice
 from pathlib import Path
 
+from ..files import open_regular, read_regular
 from .record import Record, Skipped
 from .shared import found, notes
+from .source import FILE_BYTES, read_json
 
 _PLAIN = re.compile(r"[^a-zA-Z0-9]")
-_CWD = re.compile(r'"cwd":("(?:[^"\\]|\\.)+")')
+_CWD = re.compile(rb'"cwd":("(?:[^"\\]|\\.)++")')
+_BEGINNING = 1_000_000
+"""Bytes of a session that may say where it worked."""
 _LISTED = re.compile(r"\s*(?:#.*|[-*] \[[^\]]*\]\(([^)]{1,200})\).*)?")
 
 
@@ -35,6 +37,9 @@ def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
+    if path.is_symlink() and path.parent.resolve() not in path.resolve().parents:
+        skipped(str(path), f"it is a link out of its folder, to {path.resolve()}; name that itself")
+        return
     for file, record in notes(path, skipped):
         memory = next((up for up in file.absolute().parents if up.name == "memory"), file)
         if file.name == "CLAUDE.md":
@@ -53,7 +58,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 
 
 def _only_lists(index: Path) -> bool:
-    lines = map(_LISTED.fullmatch, index.read_text("utf-8").splitlines())
+    lines = map(_LISTED.fullmatch, read_regular(index, FILE_BYTES).decode("utf-8", "replace").splitlines())
     return all(line and (not line[1] or (index.parent / line[1]).is_file()) for line in lines)
 
 
@@ -61,9 +66,9 @@ def _only_lists(index: Path) -> bool:
 def _folder(project: Path) -> Path | None:
     """The folder whose path a folder of `projects` is named by: one that a session in it names, or that is there."""
     for session in sorted(project.glob("*.jsonl"))[:3]:
-        with session.open(encoding="utf-8", errors="replace") as lines:
-            for match in filter(None, map(_CWD.search, islice(lines, 50))):
-                worked = Path(json.loads(match[1]))
+        with suppress(OSError, ValueError), open_regular(session) as file:
+            for match in _CWD.finditer(file.read(_BEGINNING)):
+                worked = Path(read_json(match[1]))
                 for folder in (worked, *worked.parents):
                     if _PLAIN.sub("-", str(folder)) == project.name:
                         return folder

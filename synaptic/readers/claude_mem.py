@@ -11,38 +11,49 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from .record import Record, Skipped
-from .shared import KINDS, found, items_of, markdown, moment, rows, tags_of
+from .record import Record, Skipped, told
+from .shared import KINDS, found, items_of, markdown, moment, rows, tags_of, words_of
 
 find = partial(found, names=["CLAUDE_MEM_DATA_DIR"], usual=[".claude-mem"], holds="claude-mem.db")
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     path = path / "claude-mem.db" if path.is_dir() else path
-    seen = set()
-    for table, row in rows(path, {"observations": {"id", "project"}, "session_summaries": {"request"}}):
-        where, kind = f"{table}-{row.get('id')}", str(row.get("type") or "")
-        parts = [name for name in ("investigated", "learned", "completed", "next_steps", "notes") if row.get(name)]
-        text = markdown(
-            *(row.get(name) for name in ("request", "subtitle")),
-            row.get("narrative") or row.get("text"),
-            [f"- {fact}" for fact in items_of(row.get("facts"))],
-            *(f"**{name.replace('_', ' ').capitalize()}:** {row[name]}" for name in parts),
-            fields=[("files_read", ", ".join(items_of(row.get("files_read"))))],
-        )
-        at, title = moment(row.get("created_at_epoch"), row.get("created_at")), row.get("title") or ""
-        if not at or not (text or title):
-            skipped(f"{path}: {where}", "it has no text" if at else "it has no time")
-        elif (same := (row.get("project"), title, text)) not in seen:
-            seen.add(same)
-            yield Record(
-                key=f"{where}-{at:%Y%m%d%H%M%S}",  # a database that is made anew counts from 1
-                text=text or title,
-                at=at,
-                title=title,
-                type=KINDS.get(kind.lower(), "note") if table == "observations" else "handoff",
-                tags=tags_of(kind, *items_of(row.get("concepts"))),
-                project=row.get("merged_into_project") or row.get("project"),
-                files=tuple(items_of(row.get("files_modified") or row.get("files_edited"))),
-            )
+    seen = set[tuple[str, str, str]]()
+    tables = {"observations": {"id", "project"}, "session_summaries": {"request"}}
+    for table, row in rows(path, tables, skipped):
+        with told(skipped, f"{path}: {table}-{row.get('id')}"):
+            record = _record(table, row)
+            if (same := (record.project or "", record.title, record.text)) not in seen:
+                seen.add(same)
+                yield record
+
+
+def _record(table: str, row: dict[str, Any]) -> Record:
+    said = {name: words_of(value) for name, value in row.items()}
+    kind, title = said.get("type", ""), said.get("title", "")
+    parts = [name for name in ("investigated", "learned", "completed", "next_steps", "notes") if said.get(name)]
+    text = markdown(
+        *(said.get(name) for name in ("request", "subtitle")),
+        said.get("narrative") or said.get("text"),
+        [f"- {fact}" for fact in items_of(said.get("facts"))],
+        *(f"**{name.replace('_', ' ').capitalize()}:** {said[name]}" for name in parts),
+        fields=[("files_read", ", ".join(items_of(said.get("files_read"))))],
+    )
+    at = moment(row.get("created_at_epoch"), row.get("created_at"))
+    if at is None:
+        raise ValueError("it has no time")
+    if not (text or title):
+        raise ValueError("it has no text")
+    return Record(
+        key=f"{table}-{said.get('id')}-{at:%Y%m%d%H%M%S}",  # a database that is made anew counts from 1
+        text=text or title,
+        at=at,
+        title=title,
+        type=KINDS.get(kind.lower(), "note") if table == "observations" else "handoff",
+        tags=tags_of(kind, *items_of(said.get("concepts"))),
+        project=said.get("merged_into_project") or said.get("project"),
+        files=tuple(items_of(said.get("files_modified") or said.get("files_edited"))),
+    )

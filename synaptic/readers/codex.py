@@ -12,15 +12,15 @@ call, or its own where a script of the model's ran it).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from .digest import Transcripts
-from .record import Skipped
+from .record import Skipped, told
 from .session import Session, dig, json_lines, text_of
+from .source import read_json
 
 
 def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
@@ -37,7 +37,8 @@ def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
             elif line.get("type") == "compacted" and session.events:
                 made = session.events[-1].text in text_of(payload.get("message"))  # the summary, for the model alone
                 session.events = session.events[:-1] if made else session.events
-            _payload(session, number, payload)
+            with told(skipped, f"{file.name}:{number}"):
+                _payload(session, number, payload)
         if session.key:
             yield session
 
@@ -59,13 +60,13 @@ def _payload(session: Session, number: int, payload: dict[str, Any]) -> None:
     elif kind.endswith("_output"):
         output, status = text_of(payload.get("output")), None
         with suppress(ValueError, RecursionError):
-            value = json.loads(output)
+            value = read_json(output)
             output, status = text_of(value) or output, dig(value, "metadata", "exit_code")
         session.answered(call, output, output.startswith(("Script failed", "apply_patch verification")) or None, status)
     elif kind.endswith("_call"):
         given = payload.get("arguments") or payload.get("input") or payload.get("action") or ""
         with suppress(ValueError, TypeError, RecursionError):
-            given = json.loads(given)
+            given = read_json(given)
         session.called(number, text_of(payload.get("name")) or "shell", given, call)
 
 

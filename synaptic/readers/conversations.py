@@ -19,10 +19,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .archive import json_items, read_items
+from .archive import read_items
 from .digest import digest
 from .record import Record, Skipped
-from .session import Session, listed, text_of
+from .session import Session, dig, listed, text_of
+from .source import json_items
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
@@ -32,10 +33,11 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 
 def _conversation(talk: Any, *_: object) -> Iterator[Record]:
     if "chat_messages" in talk:
-        session = Session(talk["uuid"], "Claude.ai", title=talk.get("name") or "")
+        session = Session(text_of(talk["uuid"]), "Claude.ai", title=text_of(talk.get("name")))
         said = _claude(talk)
     else:
-        session = Session(talk.get("conversation_id") or talk["id"], "ChatGPT", title=talk.get("title") or "")
+        key, title = text_of(talk.get("conversation_id") or talk["id"]), text_of(talk.get("title"))
+        session = Session(key, "ChatGPT", title=title)
         said = _chatgpt(talk)
     for number, (at, is_person, text) in enumerate(said, 1):
         session.when(at)
@@ -47,7 +49,7 @@ def _conversation(talk: Any, *_: object) -> Iterator[Record]:
 def _claude(talk: Any) -> Iterator[tuple[object, bool, str]]:
     """When each message was written, whether the person wrote it, and its text; in order."""
     for one in talk["chat_messages"]:
-        texts = [block for block in listed(one.get("content")) if block.get("type") == "text"]
+        texts = [block for block in listed(one.get("content")) if dig(block, "type") == "text"]
         at = one.get("created_at") or talk["created_at"]
         yield at, one["sender"] == "human", text_of(texts) or text_of(one.get("text"))
 

@@ -16,11 +16,14 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from .archive import File, json_items, read_items
+from ..files import PICTURE_BYTES, PICTURE_FOLDER, is_picture_name
+from .archive import File, read_items
 from .record import Record, Skipped
-from .shared import headed
+from .shared import headed, words_of
+from .source import json_items
 
 _MOMENT = re.compile(r"!\[[^\]]*\]\(dayone-moment:/+(?:\w+/)?([\w-]+)\)")
+_PHOTO = re.compile(r"[\w-]{1,80}\.\w{1,8}")
 _ESCAPED = re.compile(r"\\([.!()'\"])")
 
 
@@ -32,17 +35,19 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 def _entry(entry: Any, name: str, files: Mapping[str, File]) -> Iterator[Record]:
     text, journal, location = entry.get("text") or "", PurePosixPath(name), entry.get("location") or {}
     photos = {photo["identifier"]: f"{photo['md5']}.{photo['type']}" for photo in entry.get("photos") or ()}
-    beside = {photo: files.get(str(journal.parent / "photos" / photo)) for photo in photos.values()}
-    pictures = {photo: file.read for photo, file in beside.items() if file}
+    named = {photo for photo in photos.values() if _PHOTO.fullmatch(photo) and is_picture_name(photo)}
+    beside = {photo: files.get(str(journal.parent / "photos" / photo)) for photo in named}
+    pictures = {photo: partial(file.read, PICTURE_BYTES) for photo, file in beside.items() if file}
 
     def shown(moment: re.Match[str]) -> str:
         photo = photos.get(moment[1])
-        return f"![](attachments/{photo})" if photo in pictures else "(left in Day One)"
+        return f"![]({PICTURE_FOLDER}/{photo})" if photo in pictures else "(left in Day One)"
 
     text += "".join(f"\n\n![](dayone-moment://{one})" for one in photos if one not in text)
     text = _MOMENT.sub(shown, _ESCAPED.sub(r"\1", text)).strip()
     title, body = headed(text)
-    if place := ", ".join(location[part] for part in ("placeName", "localityName", "country") if location.get(part)):
+    places = (words_of(location.get(part)) for part in ("placeName", "localityName", "country"))
+    if place := ", ".join(filter(None, places)):
         body += f"\n\nlocation:: {place}"
     at = datetime.fromisoformat(entry["creationDate"]).astimezone()
     with suppress(ValueError, OSError, LookupError):  # else in the local zone

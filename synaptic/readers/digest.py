@@ -8,7 +8,7 @@ Private passages and secrets are taken out of each text before it is shortened.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -16,13 +16,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import InvalidArgument
+from ..language.words import words
 from ..notes.blocks import shown
-from ..notes.privacy import mask, mentions, reveals, unclosed_tags, without_private
+from ..notes.privacy import mask, mentions, private_lines, repeats, unclosed_tags, without_private
 from ..notes.redaction import redact
 from ..notes.screening import visible_secrets
 from .keep import best, proposals
-from .record import Record, Skipped
+from .record import Record, Skipped, told
 from .session import PATTERNS, TABLE, Event, Session
+from .source import changed_at, files_below
 
 PART_CHARS, HEAD_CHARS = 6000, 400
 """Characters of a part, and of these what is kept free for its first line."""
@@ -61,23 +63,23 @@ class Transcripts:
 
     def read(self, path: Path, skipped: Skipped) -> Iterator[Record]:
         for session in self.sessions(path, skipped):
-            yield from digest(session)
+            with told(skipped, session.key):
+                yield from digest(session)
 
     def sessions(self, path: Path, skipped: Skipped) -> Iterator[Session]:
         """The sessions of a transcript, or of all below a folder, the oldest first; or DATABASE/ID alone."""
         if path.parent.match("opencode*.db") and path.parent.is_file():
             return self.sessions_in([path.parent], skipped, path.name)
-        places = path.rglob("*") if path.is_dir() else (path,)
-        files = [file for file in places if any(map(file.match, self.names)) and file.is_file()]
+        files = [file for file in files_below(path, skipped, *self.names) if any(map(file.match, self.names))]
         if not files:
             raise InvalidArgument(f"{path} holds no transcript.", valid=self.names, hint="Name a folder that does.")
-        return self.sessions_in(sorted(files, key=lambda file: (file.stat().st_mtime, file)), skipped)
+        return self.sessions_in(sorted(files, key=lambda file: (changed_at(file), file)), skipped)
 
 
 def digest(session: Session) -> Iterator[Record]:
-    """The parts of a session in order; none where nobody asked, or nothing followed."""
+    """The parts of a session in order; none where nobody asked, or nothing followed but an answer to a greeting."""
     turns = list(_turns(session))
-    if all(len(turn.events) == 1 for turn in turns):
+    if not any(_says_something(turn) for turn in turns):
         return
     parts: list[list[_Turn]] = [[]]
     for turn in turns:
@@ -85,13 +87,13 @@ def digest(session: Session) -> Iterator[Record]:
             parts.append([])
         parts[-1].append(turn)
     hidden = any(mentions(event.text.encode()) for event in session.events if event.kind == "asked")
-    title = "" if hidden else _clean(session.title, b"")  # a model made it of all that was asked
+    title = "" if hidden else _clean(session.title, ())  # a model made it of all that was asked
     title = _shortened(" ".join((title or turns[0].request).split()), TITLE_CHARS)
     for number, part in enumerate(parts, start=1):
         events = [event for turn in part for event in turn.events]
         branch, until = part[-1].events[0].branch, max(event.at for event in events)
-        place = f" in {_code(Path(session.folder).name)}" if session.folder else ""
-        place += f" on {_code(branch)}" if branch else ""
+        folder, on = _clean(Path(session.folder).name, ()), _clean(branch, ())
+        place = (f" in {_code(folder)}" if folder else "") + (f" on {_code(on)}" if on else "")
         begun, ended = (f"{at:%Y-%m-%d %H:%M}" for at in (events[0].at, until))
         when = f"{begun} to {ended.removeprefix(begun[:11])}" if begun != ended else begun
         yield Record(
@@ -110,17 +112,39 @@ def digest(session: Session) -> Iterator[Record]:
         )
 
 
+def screened(events: Sequence[Event]) -> Iterator[tuple[Event, str]]:
+    """Each event of a whole session with its text as a digest may show it; without those that are all private."""
+    requests = list(_requests(events))
+    private = {line for data in requests for line in private_lines(data)}
+    hidden, left = False, iter(requests)
+    for event in events:
+        asked = event.kind == "asked"
+        text = shown(mask(next(left))).decode() if asked else event.text
+        text = _clean(text, private, len(text))
+        if asked:
+            hidden = not text  # where all is private, what follows is as well
+        if text and not hidden:
+            yield event, text
+
+
+def _requests(events: Iterable[Event]) -> Iterator[bytes]:
+    """The text of each request; of one that closes a passage which the request before opened, with its `<private>`."""
+    opened = False
+    for event in events:
+        if event.kind == "asked":
+            data = event.text.encode()
+            if opened and b"</private" in data.lower():
+                data = b"<private>" + data
+            opened = bool(unclosed_tags(data))
+            yield data
+
+
 def _turns(session: Session) -> Iterator[_Turn]:
     events = [event for event in session.events if event.text]
     starts = [number for number, event in enumerate(events) if event.kind == "asked"]
-    private, opened = b"", False
-    for start, end in pairwise([*starts, len(events)]):
-        asked = events[start].text
-        if opened and "</private" in asked.lower():  # a passage that the request before opened
-            asked = f"<private>{asked}"
-        data = asked.encode()
-        opened = bool(unclosed_tags(data))
-        private += data + b"\n" if mentions(data) else b""
+    private = set[bytes]()
+    for (start, end), data in zip(pairwise([*starts, len(events)]), _requests(events), strict=True):
+        private |= private_lines(data)
         if request := _clean(shown(mask(data)).decode(), private):  # where all is private, what follows is as well
             lines = [f"> {line}".rstrip() for line in _markdown(request, ASKED_CHARS).splitlines()]
             text = "\n".join([*lines, *_told(events[start + 1 : end], private)]).rstrip()
@@ -128,7 +152,14 @@ def _turns(session: Session) -> Iterator[_Turn]:
             yield _Turn(events[start:end], request, _shortened(text, PART_CHARS - HEAD_CHARS - 2), proposed)
 
 
-def _told(after: Sequence[Event], private: bytes) -> Iterator[str]:
+def _says_something(turn: _Turn) -> bool:
+    after = turn.events[1:]
+    asked = {word for _, word in words(turn.request) if not word.isdigit()}
+    done = any(event.kind != "said" for event in after)
+    return done or bool(after and asked.difference(TABLE["greetings"].split()))
+
+
+def _told(after: Sequence[Event], private: Collection[bytes]) -> Iterator[str]:
     """What followed a request: the last words of the agent, the edited files, what ran, in order, and the commits.
 
     Of many commands those are told that failed and what was run after them, and of the others the last.
@@ -139,7 +170,8 @@ def _told(after: Sequence[Event], private: bytes) -> Iterator[str]:
     if reply := _markdown(_clean("".join(said[-1:]), private), SAID_CHARS):
         yield f"\n{reply}"
     yield ""
-    if files := list(dict.fromkeys(_code(event.text) for event in after if event.kind == "edited")):
+    edited = (_clean(event.text, private) for event in after if event.kind == "edited")
+    if files := list(dict.fromkeys(map(_code, filter(None, edited)))):
         yield f"- Edited: {', '.join(files[:FILES])}" + f" and {len(files) - FILES} more" * (len(files) > FILES)
     ran = [event for event in after if event.kind == "ran" and not PATTERNS["looks"].match(event.text)]
     ran = [event for event in ran if not (event.commit and event.text.startswith("git "))]
@@ -151,19 +183,19 @@ def _told(after: Sequence[Event], private: bytes) -> Iterator[str]:
     yield from (f"- Committed: {_code(_clean(event.commit, private))}" for event in after if event.commit)
 
 
-def _run(event: Event, private: bytes) -> str:
+def _run(event: Event, private: Collection[bytes]) -> str:
     ended = "" if event.status is None else f", exit {event.status}"
     error = f": {_code(_clean(event.error, private))}" if event.error else ""
     return f"- Ran: {_code(_clean(event.text, private))}{ended}{error}"
 
 
-def _clean(text: str, private: bytes) -> str:
+def _clean(text: str, private: Collection[bytes], most: int = READ_CHARS) -> str:
     """`text` without private passages, the lines that repeat one of `private`, and secrets."""
     text = without_private(text)
-    if len(text) > READ_CHARS:
-        text = text[:READ_CHARS].rpartition(" ")[0]
+    if len(text) > most:
+        text = text[:most].rpartition(" ")[0]
     if private:
-        text = "\n".join(line for line in text.splitlines() if not reveals(line.encode(), private))
+        text = "\n".join(line for line in text.splitlines() if not repeats(line.encode(), private))
     return redact(text, visible_secrets(text)).strip()
 
 

@@ -11,16 +11,18 @@ PROJECT/.project_root; where PROJECT is its hash, in `projects.json`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from ..files import read_regular
 from .digest import Transcripts
-from .record import Skipped
+from .record import Skipped, told
 from .session import Session, dig, json_lines, listed, text_of
+from .shared import SETTINGS_BYTES
+from .source import read_json
 
 
 def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
@@ -29,7 +31,8 @@ def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
         if head.get("kind") != "subagent" and (key := text_of(head.get("sessionId"))):
             session = Session(key, "Gemini CLI", _folder(file.parent.parent), text_of(head.get("summary")))
             for number, message in messages:
-                _message(session, number, message)
+                with told(skipped, f"{file.name}:{number}"):
+                    _message(session, number, message)
             yield session
 
 
@@ -55,9 +58,9 @@ def _replayed(file: Path, skipped: Skipped) -> tuple[dict[str, Any], list[tuple[
 
 def _folder(project: Path) -> str:
     with suppress(OSError):
-        return (project / ".project_root").read_text("utf-8", "replace").strip()
+        return read_regular(project / ".project_root", SETTINGS_BYTES).decode("utf-8", "replace").strip()
     with suppress(OSError, ValueError):
-        known = dig(json.loads((project.parent.parent / "projects.json").read_bytes()), "projects")
+        known = dig(read_json(read_regular(project.parent.parent / "projects.json", SETTINGS_BYTES)), "projects")
         return next((path for path in known or () if sha256(path.encode()).hexdigest() == project.name), "")
     return ""
 

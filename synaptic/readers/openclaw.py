@@ -21,7 +21,7 @@ from .shared import found, notes
 _PARTS = ("memory", "memory.md", "user.md", "dreams.md")
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)(?:-((?:[01]\d|2[0-3])[0-5]\d))?(?:-(.+))?")
 _SESSION = re.compile(r"Session: (\S+ \S+) (\S+)")
-_MARKER = re.compile(r"<!-- openclaw:.*?-->\n?", re.DOTALL)
+_MARKER = re.compile(r"<!-- openclaw:.*?(?:-->\n?|\Z)", re.DOTALL)
 find = partial(found, names=["workspace"], usual=[".openclaw*/workspace*"], holds="[Mm][Ee][Mm][Oo][Rr][Yy]*")
 
 

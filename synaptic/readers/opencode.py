@@ -9,16 +9,16 @@ One session alone is read as `opencode.db/ID`.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 from .digest import Transcripts
-from .record import Skipped
+from .record import Skipped, told
 from .session import Session, dig, text_of
-from .shared import sqlite_copy
+from .shared import fetched, sqlite_copy
+from .source import read_json
 
 _SESSIONS = """SELECT id, directory, title FROM session WHERE parent_id IS NULL AND ? IN ('', id)
 ORDER BY time_created, id"""
@@ -29,22 +29,21 @@ ON message_id = message.id WHERE message.session_id = ? ORDER BY message.time_cr
 def _sessions(files: list[Path], skipped: Skipped, one: str = "") -> Iterator[Session]:
     for file in files:
         with sqlite_copy(file) as db:
-            for key, folder, title in map(tuple, db.execute(_SESSIONS, (one,))):
+            for key, folder, title in list(map(tuple, fetched(db, _SESSIONS, (one,)))):
                 title = "" if text_of(title).startswith("New session - ") else text_of(title)
-                session = Session(key, "OpenCode", text_of(folder), title)
-                _follow(session, db, skipped)
+                session = Session(text_of(key), "OpenCode", text_of(folder), title)
+                with told(skipped, f"{file.name}: {key}"):
+                    _follow(session, key, db, skipped)
                 yield session
 
 
-def _follow(session: Session, db: sqlite3.Connection, skipped: Skipped) -> None:
+def _follow(session: Session, key: object, db: sqlite3.Connection, skipped: Skipped) -> None:
     number, last = 0, None
-    for id, message, part, at in db.execute(_PARTS, (session.key,)):
+    for id, message, part, at in fetched(db, _PARTS, (key,)):
         number, last = number + (id != last), id
         session.when(at)
-        try:
-            _part(session, number, json.loads(message), json.loads(part))
-        except (ValueError, TypeError, RecursionError):
-            skipped(f"{session.key}:{number}", "it is no JSON")
+        with told(skipped, f"{session.key}:{number}"):
+            _part(session, number, read_json(message), read_json(part))
 
 
 def _part(session: Session, number: int, message: Any, part: Any) -> None:

@@ -21,9 +21,10 @@ from posixpath import dirname, join, normpath
 from urllib.parse import unquote
 
 from ..errors import InvalidArgument
+from ..files import PICTURE_BYTES, PICTURE_FOLDER, is_picture_name
 from ..language.query import read_moment
 from .archive import File, files_of
-from .record import Record, Skipped
+from .record import Record, Skipped, told
 from .shared import headed
 
 _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
@@ -33,14 +34,21 @@ _LINK = re.compile(r"(!?)\[([^\]]{0,300})\]\(<?((?:[^()\s<>]|\([^()\s]*\))+)>?(?
 _CREATED = re.compile(r"^(?:created|created time|created at|date created): *@?(.+?)(?: \(.*)?$", re.M | re.I)
 _TAGS = re.compile(r"^tags: *(.+)$", re.M | re.I)
 _TITLE = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*# +(.+)|<title>([^<]+)</title>")
-_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".heic")
+_INLINE = re.compile(rb"data:image/(\w{1,10})[^,\s\"'()]{0,100};base64,([A-Za-z0-9+/=\r\n\t]*+)")
+_PLACEHOLDER = "inline-picture:"
+_UNSEEN = re.compile(r"<!--.*?(?:-->|\Z)|<[!?][^>]*(?:>|\Z)", re.DOTALL)
+_BLANK = re.compile(r"&(?:#0*(?:9|10|13|32)|#[xX]0*(?:9|20|[aAdD])|Tab|NewLine);?")
+_BLANKS = re.compile(r"([ \t\r\n]{80})[ \t\r\n]++")
+"""The parser and the converter take time by the square of a run of blanks and of a tag that does not end."""
+TEXT_BYTES, TAGS = 2_000_000, 20_000
+"""A page with more text than this without its pictures, or with more tags, is left out: both take memory and time."""
 _HEAD = 2_000
 """Characters of a page that may tell its title and its properties."""
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     """A record for each page; its key is Notion's id or its path, and links between pages become `[[Title]]`."""
-    files = files_of(path)
+    files = files_of(path, skipped)
     names = [name for name in files if name.endswith((".html", ".md"))]
     if not names:
         raise InvalidArgument(f"{path} holds no pages (.html, .md).", hint="Name the export's zip or folder.")
@@ -53,10 +61,8 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
                 title = unescape((found[1] or found[2]).decode("utf-8", "replace"))
         titles |= dict.fromkeys((name, *_ids(name)), _UNLINKED.sub("", title).strip())
     for name in names:
-        try:
+        with told(skipped, name):
             yield _page(name, files, titles)
-        except Exception as error:  # of the disk, the zip and the parser
-            skipped(name, f"it cannot be understood: {error!r}")
 
 
 def _ids(path: str) -> list[str]:
@@ -68,24 +74,37 @@ def _page(name: str, files: dict[str, File], titles: dict[str, str]) -> Record:
     pictures: dict[str, Callable[[], bytes]] = {}
     key = [name, *_ids(name)][-1]
 
+    inlines = list[tuple[str, str, Callable[[], bytes]]]()
+
     def picture(said: str, suffix: str, read: Callable[[], bytes]) -> str:
         attached = sha256(said.encode()).hexdigest()[:32] + suffix
+        if not is_picture_name(attached):
+            return "(a picture was left out)"
         pictures[attached] = read
-        return f"![](attachments/{attached})"
+        return f"![]({PICTURE_FOLDER}/{attached})"
+
+    def put_aside(inline: re.Match[bytes]) -> bytes:
+        read = partial(_inline, files[name], *inline.span(2))
+        inlines.append((sha256(inline[2]).hexdigest(), f".{inline[1].decode()}", read))
+        return f"{_PLACEHOLDER}{len(inlines) - 1}".encode()
 
     def shown(link: re.Match[str]) -> str:
-        if inline := re.match(r"data:image/(\w+)[^,]*;base64,(.*)", link[3]):
-            return picture(inline[2], f".{inline[1]}", partial(b64decode, inline[2]))
+        number = link[3].removeprefix(_PLACEHOLDER)
+        if number != link[3] and number.isdecimal() and int(number) < len(inlines):
+            return picture(*inlines[int(number)])
         near = normpath(join(dirname(name), unquote(link[3])))
         if linked := [titles[one] for one in (near, *_ids(near)) if one in titles]:
             return f"[[{linked[0]}]]"
         if near not in files:
             return link[0]
-        if not link[1] or not near.lower().endswith(_PICTURES):
+        if not link[1] or not is_picture_name(near):
             return link[2] or PurePosixPath(near).name  # a file that stays behind
-        return picture(f"{key} {near}", PurePosixPath(near).suffix, files[near].read)
+        return picture(f"{key} {near}", PurePosixPath(near).suffix, partial(files[near].read, PICTURE_BYTES))
 
-    text = files[name].read().decode("utf-8-sig")
+    data = _INLINE.sub(put_aside, files[name].read())
+    if len(data) > TEXT_BYTES:
+        raise ValueError(f"it has more than {TEXT_BYTES:,} bytes of text")
+    text = data.decode("utf-8-sig")
     text = _LINK.sub(shown, _of_html(text) if name.endswith(".html") else text).strip()
     title, body = headed(text)
     title, at = title or titles[name], files[name].at
@@ -107,15 +126,25 @@ def _of_html(html: str) -> str:
     from bs4 import BeautifulSoup
     from markdownify import MarkdownConverter
 
+    end = html.rfind(">") + 1
+    html = html[:end] + html[end:].replace("<", "&lt;")
+    html = _BLANKS.sub(r"\1", _BLANK.sub(" ", _UNSEEN.sub("", html)))
+    if html.count("<") > TAGS:
+        raise ValueError(f"it has more than {TAGS:,} tags")
     soup = BeautifulSoup(html, "html.parser")
     title = "".join(f"# {title.get_text()}" for title in soup.select("h1.page-title"))
     rows = [row.select("th, td") for row in soup.select("table.properties tr")]
     above = "\n".join(": ".join(cell.get_text(", ", strip=True) for cell in row) for row in rows)
     for box in soup.select("div.checkbox"):
-        box.replace_with("[x]" if "checkbox-on" in box["class"] else "[ ]")
-    for around in soup.select("a:has(> img)"):
-        around.unwrap()
+        box.name, box.string = "span", "[x]" if "checkbox-on" in box["class"] else "[ ]"
+    for around in soup.select("a:has(> img)"):  # to take a tag out takes time by the number of its siblings
+        around.name = "span"
     for unread in soup.select("head, script, style, svg, table.properties, h1.page-title"):
-        unread.decompose()
+        unread.name, unread.string = "span", ""
     text = MarkdownConverter(heading_style="ATX", bullets="-").convert_soup(soup).strip()
     return "\n\n".join(part for part in (title, above, text) if part)
+
+
+def _inline(page: File, start: int, end: int) -> bytes:
+    """The picture that stands between these bytes of a page. It is read anew: a plan may hold thousands."""
+    return b64decode(page.read()[start:end])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from ..errors import one_of
+from ..errors import SynapticError, one_of
 from ..models import EntryType
 
 Skipped = Callable[[str, str], None]
@@ -25,8 +26,10 @@ class Record:
     and `folder` the one it was written in, of which the project is found where it has no name. `growing`: the source
     may say more of it later, as of a session that goes on; its entry follows until somebody edits it. `until` is when
     the last of it was written, and `lines` are the first and the last line of the source that it tells of. `pictures`
-    are (name, function that reads its bytes) of what the text shows as `![](attachments/NAME)`. `proposed`: what
-    a person may want to keep of it, each with key, type, text, at (ISO 8601) and line.
+    are (name, function that reads its bytes) of what the text shows as `![](attachments/imported/NAME)`. `proposed`:
+    what a person may want to keep of it, each with key, type, text, at (ISO 8601) and line.
+
+    Raises ValueError where a text is none, and without a key.
     """
 
     key: str
@@ -46,6 +49,36 @@ class Record:
     lines: tuple[int, int] | None = None
     pictures: tuple[tuple[str, Callable[[], bytes]], ...] = ()
     proposed: tuple[dict[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("key", "text", "title", "project", "folder", "branch", "by"):
+            if not isinstance(getattr(self, name) or "", str):
+                raise ValueError(f"its {name} is no text, but {getattr(self, name)!r:.60}")
+        for name in ("tags", "files"):
+            if wrong := [value for value in getattr(self, name) if not isinstance(value, str)]:
+                raise ValueError(f"one of its {name} is no text, but {wrong[0]!r:.60}")
+        if not self.key:
+            raise ValueError("it has no id")
+
+
+@contextmanager
+def told(skipped: Skipped, where: str) -> Iterator[None]:
+    """A context that tells of a record that cannot be taken, whatever it lacks or has too much, and goes on behind it.
+
+    Other programs change their files as they like, and anybody may have written one.
+    """
+    try:
+        yield
+    except SynapticError as error:
+        skipped(where, error.message)
+    except KeyError as error:
+        skipped(where, f"it lacks {error}")
+    except OSError as error:
+        skipped(where, f"it cannot be read: {error.strerror or error}")
+    except ValueError as error:
+        skipped(where, f"{error!s:.300}")
+    except Exception as error:
+        skipped(where, f"it makes no sense: {error!r:.300}")
 
 
 class Reader(Protocol):

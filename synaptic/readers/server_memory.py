@@ -9,7 +9,6 @@ Forks write `entityName`, `from_id` and `to_id` (an entity's `id`), observations
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -18,11 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidArgument
-from .record import Record, Skipped
-from .shared import KINDS, found, markdown, moment, tags_of
+from ..files import read_regular
+from .record import Record, Skipped, told
+from .shared import KINDS, found, markdown, moment, tags_of, words_of
+from .source import FILE_BYTES, changed_at, read_json
 
 _PROGRAM = ".npm/_npx/*/node_modules/@modelcontextprotocol/server-memory/dist"
 _NAMES = (("name", "entityName"), ("from", "from_id"), ("to", "to_id"))
+OBSERVATIONS = 500_000
+"""All of them are kept in memory, for an entity may stand in several lines."""
 find = partial(found, names=["MEMORY_FILE_PATH"], usual=[_PROGRAM], holds="memory.jsonl")
 
 
@@ -31,18 +34,24 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     entities: dict[str, list[dict[str, Any]]] = {}
     relations: list[tuple[str, str, str]] = []
     ids: dict[str, str] = {}
-    lines = path.read_bytes().splitlines() if path.is_file() else [b"no such file"]
+    count = 0
+    lines = read_regular(path, FILE_BYTES).splitlines() if path.exists() else [b"no such file"]
     for number, line in enumerate(lines, 1):
         item: Any = None
-        with suppress(ValueError):
-            item = json.loads(line)
+        with suppress(ValueError, RecursionError):
+            item = read_json(line)
         item = item if isinstance(item, dict) else {}
-        name, start, end = (str(item.get(key) or item.get(other) or "") for key, other in _NAMES)
+        name, start, end = (words_of(item.get(key) or item.get(other)) for key, other in _NAMES)
         if item.get("type") == "entity" and name:
-            entities.setdefault(name, []).append(item)
-            ids[str(item.get("id"))] = name
+            texts = _texts(item.get("observations"))
+            count += len(texts)
+            if count > OBSERVATIONS:
+                skipped(f"{path}:{number}", f"it stands behind the {OBSERVATIONS:,} observations that are read")
+                continue
+            entities.setdefault(name, []).append({**_about(item), "observations": texts})
+            ids[words_of(item.get("id")) or name] = name
         elif item.get("type") == "relation" and start and end:
-            relations.append((start, str(item.get("relationType") or "relates_to"), end))
+            relations.append((start, words_of(item.get("relationType")) or "relates_to", end))
         elif line.strip():
             skipped(f"{path}:{number}", "it is no JSON object of an entity or a relation with its names")
     if any(lines) and not entities:
@@ -51,21 +60,30 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     for start, kind, end in relations:
         links.setdefault(ids.get(start, start), {})[f"- {kind} [[{ids.get(end, end)}]]"] = None
     for name in dict.fromkeys((*entities, *links)):
-        yield _record(name, entities.get(name, []), list(links.get(name, ())), path.stat().st_mtime)
+        with told(skipped, f"{path}: {name}"):
+            yield _record(name, entities.get(name, []), list(links.get(name, ())), changed_at(path).astimezone(UTC))
 
 
-def _record(name: str, same: list[dict[str, Any]], links: list[str], changed: float) -> Record:
+def _record(name: str, same: list[dict[str, Any]], links: list[str], changed: datetime) -> Record:
     """The record of all entities of one name."""
-    kinds = [str(item["entityType"]) for item in same if item.get("entityType")]
-    told = [item.get("observations") or [] for item in same]
-    seen = [one for some in told for one in (some if isinstance(some, list) else [some])]
-    said = dict.fromkeys(str(one.get("content", one) if isinstance(one, dict) else one) for one in seen)
+    kinds = [item["entityType"] for item in same if item["entityType"]]
+    said = dict.fromkeys(text for item in same for text in item["observations"])
     return Record(
         key=name,
         text=markdown(["- " + text.strip().replace("\n", "\n  ") for text in said], links) or name,
-        at=moment(*(item.get("createdAt") for item in same)) or datetime.fromtimestamp(changed, UTC),
+        at=moment(*(item["createdAt"] for item in same)) or changed,
         title=name,
         type=KINDS.get(kinds[0].lower(), "note") if kinds else "note",
         tags=tags_of(*kinds),
         growing=True,
     )
+
+
+def _texts(observations: object) -> list[str]:
+    seen = observations if isinstance(observations, list) else [observations]
+    texts = (words_of(one.get("content") if isinstance(one, dict) else one) for one in seen)
+    return list(filter(None, texts))
+
+
+def _about(item: dict[str, Any]) -> dict[str, Any]:
+    return {"entityType": words_of(item.get("entityType")), "createdAt": item.get("createdAt")}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
 import tomllib
@@ -13,16 +12,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import IO, Any, Literal, cast
 
 from ..errors import InvalidArgument
+from ..files import open_regular
 from .record import Skipped, reader_of
 from .shared import moment
+from .source import RECORD_BYTES, Unpacked, budget_of, read_json
 
 Kind = Literal["asked", "said", "ran", "edited"]
 EPOCH = datetime.fromtimestamp(0, UTC)
-LONGEST_LINE = 1 << 25
-"""Bytes. A longer line of JSON is passed over: it would not fit into the memory that an import may take."""
+_HALVES = re.compile("[\ud800-\udfff]")
 TABLE: dict[str, Any] = tomllib.loads((Path(__file__).parents[1] / "data" / "transcripts.toml").read_text("utf-8"))
 PATTERNS = {name: re.compile(pattern, re.MULTILINE | re.DOTALL) for name, pattern in TABLE["patterns"].items()}
 
@@ -138,19 +138,29 @@ def json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, dict[str, An
 
     number = 0
     try:
-        with io.BufferedReader(zstandard.open(path)) if path.suffix == ".zst" else path.open("rb") as file:
-            while line := file.read() if path.suffix == ".json" else file.readline(LONGEST_LINE):
+        with _unpacked(path) if path.suffix == ".zst" else open_regular(path) as file:
+            while line := (file.read if path.suffix == ".json" else file.readline)(RECORD_BYTES + 1):
                 number += 1
+                whole = line.endswith(b"\n") or len(line) > RECORD_BYTES
                 try:
-                    value = json.loads(line.decode("utf-8", "replace")) if line.strip() else None
-                except (ValueError, RecursionError):
+                    value = read_json(line.decode("utf-8", "replace")) if line.strip() else None
+                except (ValueError, RecursionError) as error:
                     value = None
-                    if line.endswith(b"\n"):
-                        skipped(f"{path.name}:{number}", f"it is no JSON, or longer than {LONGEST_LINE >> 20} MB")
+                    if whole:
+                        skipped(f"{path.name}:{number}", f"it is no JSON, or {error}")
                 if isinstance(value, dict):
                     yield number, value
-    except (OSError, zstandard.ZstdError) as error:
+                while len(line) > RECORD_BYTES and not line.endswith(b"\n"):  # the rest of a line that is too long
+                    line = file.readline(RECORD_BYTES + 1)
+    except (OSError, ValueError, zstandard.ZstdError) as error:
         skipped(path.name, str(error))
+
+
+def _unpacked(path: Path) -> IO[bytes]:
+    import zstandard
+
+    unpacker = zstandard.ZstdDecompressor(max_window_size=RECORD_BYTES << 1)
+    return io.BufferedReader(Unpacked(unpacker.stream_reader(open_regular(path), closefd=True), budget_of(path)))
 
 
 def dig(value: object, *keys: str) -> Any:
@@ -174,4 +184,4 @@ def text_of(content: object) -> str:
         return "\n".join(filter(None, map(text_of, content)))
     if isinstance(content, dict):
         return "" if content.get("thought") else text_of(content.get("text") or content.get("output"))
-    return PATTERNS["control"].sub("", content).encode("utf-8", "replace").decode() if isinstance(content, str) else ""
+    return _HALVES.sub("?", PATTERNS["control"].sub("", content)) if isinstance(content, str) else ""

@@ -21,16 +21,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import compress
-from operator import not_
+from operator import itemgetter, not_
 from typing import TypeAlias
 
+from ..errors import SynapticError
 from ..language.lexicon import STOP_WORDS
 from ..language.words import words
 from ..models import Order
+from ..notes.copies import are_alike, numbered_of, original_of
 from ..workspace.changes import has_expired, of_project
 from ..workspace.git import fate_of
+from ..workspace.workspace import Workspace
 from .evidence import Evidence
 from .ranking import Ranked, decay, weighted
 
@@ -149,6 +153,27 @@ def set_back(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
         share *= EXPIRED if has_expired(r.standing.expires, today) else 1.0
         found.append(r._replace(score=share * r.score) if share < 1 else r)
     return ranked if found == ranked else best_first(found)
+
+
+def copies_behind(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
+    """Copies that two machines left of a file stand behind what they are copies of."""
+    places = {(r.standing.path, r.standing.title): number for number, r in enumerate(ranked)}
+    order: list[tuple[float, Ranked]] = []
+    for number, r in enumerate(ranked):
+        path, title = r.standing.path, r.standing.title
+        original, possible = original_of(path), numbered_of(path)
+        above = places.get((original, title), number) if original != path else number
+        if possible:
+            above = places.get((possible, title), places.get((possible, title[:-2]), number))
+            above = above if above > number and _are_versions(evidence.ws, possible, path) else number
+        order.append((above + 0.5 if above > number else number, r))
+    return [r for _, r in sorted(order, key=itemgetter(0))]
+
+
+def _are_versions(ws: Workspace, original: str, path: str) -> bool:
+    with suppress(SynapticError):
+        return are_alike(ws.journal.read(original), ws.journal.read(path))
+    return False
 
 
 def newest_fitting(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:

@@ -5,40 +5,53 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from ..language.lexicon import TYPE_WORDS
 from ..language.words import places
-from ..models import Filters, Hit
-from ..workspace.embed import DEFAULT_RATE
+from ..models import NOTHING_CLOSE, Filters, Hit
 from ..workspace.sync import SyncReport
 from ..workspace.workspace import Workspace
 from .calibration import BY_MEANING, BY_WORDS, LOOKED_AT, MOST, NONE_FIT, SHARED, Signs, chances, closeness, fitting
 from .evidence import Evidence, Request
 from .ranking import Ranked
 
-NOTHING_CLOSE = "There is no close match; this is what comes nearest."
+
+class Surety(NamedTuple):
+    """How often hits like these were right, how many of them fit, and the notice where nothing is close.
+
+    `held` is for each hit the share of the question's words that it holds.
+    """
+
+    chances: list[float]
+    fit: int
+    doubts: tuple[str, ...]
+    held: list[float]
 
 
-def surety(
-    evidence: Evidence, ranked: Sequence[Ranked], hits: Sequence[Hit]
-) -> tuple[list[float], int, tuple[str, ...]]:
-    """(how often hits like these, the first of the ranking, were right, how many of them fit, a notice where nothing is
-    close)."""
+def surety(evidence: Evidence, ranked: Sequence[Ranked], hits: Sequence[Hit]) -> Surety:
+    """What is known of these hits, the first of the ranking."""
     total, counts = evidence.frequencies(evidence.request.parsed.terms)
     idf = {word: math.log(1 + (1 + total) / (1 + count)) for word, count in counts.items()}
+    idf = {word: weight for word, weight in idf.items() if word not in TYPE_WORDS} or idf  # a kind is no matter
     weights = {stem: weight for word, weight in idf.items() if (stem := evidence.stem(word))}
     in_all = sum(idf.values())
     unknown = sum(weight for word, weight in idf.items() if not counts[word]) / in_all if in_all else 0.0
     meaning = evidence.meaning([r.rowid for r in ranked[: len(hits)]])
+    held = [_held(evidence, hit, weights) for hit in hits]
+    signs = [Signs(near or 0.0, words, unknown) for near, words in zip(meaning, held, strict=True)]
     curve = BY_WORDS if evidence.vector is None else BY_MEANING
-    signs = [Signs(near, _held(evidence, hit, weights), unknown) for near, hit in zip(meaning, hits, strict=True)]
     close = [closeness(one, curve, passages=total) for one in signs]
     scores, of_all = [r.score for r in ranked[: len(hits)]], sum(r.score for r in ranked[:SHARED])
     found = chances(close, scores, curve, of_all=of_all)
     fit = fitting(found[:MOST], signs)
-    if not hits or max(close[:LOOKED_AT]) >= curve.doubt:
-        return found, fit, ()
-    return found, min(fit, NONE_FIT), (NOTHING_CLOSE,)
+    curves = [BY_WORDS if near is None else curve for near in meaning]  # without a vector words alone can tell
+    fits = any(
+        closeness(one, own, passages=total) >= own.doubt for one, own in zip(signs[:LOOKED_AT], curves, strict=False)
+    )
+    if fits or not hits:
+        return Surety(found, fit, (), held)
+    return Surety(found, min(fit, NONE_FIT), (NOTHING_CLOSE,), held)
 
 
 def _held(evidence: Evidence, hit: Hit, weights: Mapping[str, float]) -> float:
@@ -58,11 +71,9 @@ def notices_of(
     notices = [*remarks, *request.parsed.notices, *([evidence.trouble] if evidence.trouble else [])]
     entries = index.counts().entries if report.pending_entries or not kept else len(kept)
     if not evidence.trouble and report.pending_entries:
-        passages = index.counts().pending_passages
-        rate = float(index.meta("embed_rate") or DEFAULT_RATE)
         notices.append(
             f"{report.pending_entries:,} of {entries:,} notes are found by words only; "
-            f"`synaptic rebuild-index` finishes them in about {max(1, round(passages / rate))} s."
+            "`synaptic rebuild-index` finishes them."
         )
     notices += report.notices
     no_words = not request.parsed.terms and request.filters.each().keys() <= {"include_superseded"}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from typing import NamedTuple
 
-from ..index.rows import Candidate, Standing, units
+from ..index.rows import Candidate, Standing, moment, units
 from ..language.analysis.plan import Plan
 from ..language.query import ParsedQuery, ending_aside, nearest_words, typing_errors
 from ..language.words import match, stems, words
@@ -25,6 +26,7 @@ LISTED_MOST = 20
 """Entries of a list without a limit."""
 
 DEPTH, LEAST_ENTRIES = 80, 20
+_WORD = re.compile(r"\w+")
 """Chunks, and entries, taken from each list before fusion, at least. By eye."""
 
 
@@ -32,8 +34,10 @@ DEPTH, LEAST_ENTRIES = 80, 20
 class Request:
     """One search. `weights` None: ranks are fused. `within`: only these index rows. `limit` None: as many as fit.
 
-    `parts` and `max_rounds` are those of a smart search. `recent` (of the fitting entries the newest first), `plan` and
-    `nothing` (what to say where there is nothing) are what `understanding` finds in the words. `project` is the key of
+    `parts` and `max_rounds` are those of a smart search. `only_fitting`: with a limit too, only hits that fit or hold a
+    word of the query. `recent` (of the fitting entries the newest first), `about` (the day around which the asked time
+    lies, the nearer first), `plan` and `nothing` (what to say where there is nothing) are what `understanding` finds in
+    the words. `project` is the key of
     the one whose entries count more, `here` the checkout that asks.
     """
 
@@ -51,6 +55,8 @@ class Request:
     parts: tuple[str, ...] = ()
     max_rounds: int = 2
     recent: bool = False
+    only_fitting: bool = False
+    about: date | None = None
     project: str | None = None
     here: Checkout | None = None
     plan: Plan = field(default_factory=Plan)
@@ -131,9 +137,20 @@ class Evidence:
             return (filters,)
         return filters, replace(filters, since=wanted.since, until=wanted.until)
 
-    def look_up(self, terms: tuple[str, ...]) -> None:
-        """Begins again with these words; the vector of the question stays."""
-        self.request = replace(self.request, parsed=replace(self.request.parsed, terms=terms))
+    def correct(self, nearest: Mapping[str, str]) -> None:
+        """Begins again with other words in place of those typed, by meaning too."""
+        parsed = self.request.parsed
+        terms = tuple(dict.fromkeys(nearest.get(term, term) for term in parsed.terms))
+        text = _WORD.sub(lambda found: nearest.get(found[0].casefold(), found[0]), parsed.text)
+        self.request = replace(self.request, parsed=replace(parsed, terms=terms, text=text))
+        self.lists = Lists({}, {})
+        if self.vector is not None:
+            self.vector = self.embed(text)
+
+    def admit_superseded(self) -> None:
+        """Begins again with what later entries supersede; the vector of the question stays."""
+        filters = replace(self.request.filters, include_superseded=True)
+        self.request = replace(self.request, filters=filters)
         self.lists = Lists({}, {})
 
     def chunk(self, rowid: int, *, near: bool = False) -> int:
@@ -177,10 +194,10 @@ class Evidence:
         found = (count * own_mean + PRIOR * mean) / (count + PRIOR), float(np.sqrt(variance))
         return self._usual.setdefault(key, found)
 
-    def meaning(self, rowids: Sequence[int]) -> list[float]:
-        """How near each of these entries is to the question: 0 as usual or farther, or without a vector; 1 the same."""
+    def meaning(self, rowids: Sequence[int]) -> list[float | None]:
+        """How near each of these entries is to the question: 0 as usual or farther, 1 the same; None: no vector."""
         if self.vector is None:
-            return [0.0] * len(rowids)
+            return [None] * len(rowids)
         found = {row: self.lists.semantic[row].score for row in rowids if row in self.lists.semantic}
         chunks = {row: self.chunk(row) for row in rowids if row not in found}
         stored = self.ws.index.vectors(list(chunks.values()))
@@ -189,7 +206,7 @@ class Evidence:
             cosines = self.ws.index.scaled(units([stored[chunks[row]] for row in by_words]) @ self.vector)
             found |= dict(zip(by_words, cosines.tolist(), strict=True))
         usual = self.usual_cosine(self.vector)[0]
-        return [max(0.0, (found.get(row, usual) - usual) / (1 - usual)) for row in rowids]
+        return [max(0.0, (found[row] - usual) / (1 - usual)) if row in found else None for row in rowids]
 
     def standings(self, rowids: Sequence[int]) -> list[Standing]:
         """What ranking wants of these entries, without superseded ones unless the filters ask for them."""
@@ -210,6 +227,11 @@ class Evidence:
                 for rowid in self.ws.index.passing(wanted, new):
                     self._met[rowid] = (*self._met[rowid], name)
         return self._met
+
+    def days_away(self, standing: Standing) -> int:
+        """Days between an entry and the day around which the asked time lies; 0 where there is no such day."""
+        about = self.request.about
+        return abs((moment(standing.at, self.request.now.tzinfo).date() - about).days) if about else 0
 
     # -- what the journal says of them ----------------------------------------------------------------
 

@@ -15,6 +15,9 @@ from .ranking import Ranked, age_in_days, score_aware_rrf
 PREFERENCE = 1.5
 """The weight of the list of what meets preferences, beside the lists by words and by meaning. By eye."""
 
+AWAY_A_DAY = 0.1
+"""What a preferred entry loses for each day that it is away from "two weeks ago". By eye."""
+
 NEAR = 4.0
 """The deviations above the usual cosine from which on the nearest has a full vote: else nothing is really near.
 
@@ -73,7 +76,10 @@ def ranked_for(
         weights, k, floors = fusion_weights(evidence, mode), evidence.config.k, floors_of(evidence, query, mode)
         scores = score_aware_rrf(rankings, k=k, weights=weights, floors=floors)
         if met := evidence.met(list(scores)):
-            rankings["symbolic"] = {rowid: score * len(met[rowid]) for rowid, score in scores.items() if met[rowid]}
+            share = {one.rowid: 1 / (1 + AWAY_A_DAY * evidence.days_away(one)) for one in standings}
+            rankings["symbolic"] = {
+                rowid: score * len(met[rowid]) * share[rowid] for rowid, score in scores.items() if met[rowid]
+            }
             weights |= {"symbolic": PREFERENCE}
             scores = score_aware_rrf(rankings, k=k, weights=weights, floors=floors)
         best = dict(sorted(scores.items(), key=lambda item: -item[1])[:most])

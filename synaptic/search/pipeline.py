@@ -32,6 +32,7 @@ from .adjust import (
     Adjustment,
     beside,
     best_first,
+    copies_behind,
     faded,
     in_order,
     near_enough,
@@ -51,6 +52,8 @@ from .smart import think
 from .topic import later_first
 from .understanding import spelled
 
+REPLACED = "Only what a later entry replaced fits; `superseded by` names that entry."
+
 _SECTION = re.compile(r"^ {0,3}#{1,6}[ \t]([^\n]+)", re.MULTILINE)
 
 
@@ -63,27 +66,34 @@ class Steps:
     last: tuple[Adjustment, ...] = ()
 
 
-FUSED = Steps((beside, faded, best_first), speakers_first, (near_enough, later_first, set_back, newest_fitting))
+FUSED = Steps(
+    (beside, faded, best_first), speakers_first, (near_enough, later_first, set_back, newest_fitting, copies_behind)
+)
 ALONE = replace(FUSED, each=(faded, best_first))
-WEIGHTED = Steps((weighed, best_first), None, (near_enough, set_back))
-BOUNDED = Steps((within_dates,), None, (near_enough,))
+WEIGHTED = Steps((weighed, best_first), None, (near_enough, set_back, copies_behind))
+BOUNDED = Steps((within_dates,), None, (near_enough, copies_behind))
 LISTED = Steps()
 
 
 class Found(NamedTuple):
-    """`ranked` are the candidates, `kept` those that passed the last steps, `hits` those of these that are shown."""
+    """`ranked` are the candidates, `kept` those that passed the last steps, `hits` those of these that are shown.
+
+    `weak`: nothing is shown, nothing is close, or no hit holds a word of the question.
+    """
 
     ranked: Sequence[Ranked]
     kept: Sequence[Ranked]
     hits: tuple[Hit, ...]
     doubts: tuple[str, ...]
+    weak: bool
     rounds: tuple[Round, ...]
 
 
 def run(query: str, evidence: Evidence, report: SyncReport, budget: Budget | None, forced: str) -> SearchResult:
     """The answer to a request that is understood; `forced` says why the budget allows words only.
 
-    Where the words as typed find nothing close, the search runs once more with the nearest word for each unknown one.
+    Where nothing close is found, the search runs once more among what later entries replaced. Where no entry holds a
+    word as typed either, it runs with the nearest word for each unknown one.
     """
     request, watch = evidence.request, evidence.watch
     steps = WEIGHTED if request.weights else FUSED if request.strategy in ("hybrid", "smart") else ALONE
@@ -92,26 +102,55 @@ def run(query: str, evidence: Evidence, report: SyncReport, budget: Budget | Non
     with watch.stage("embed"):
         evidence.vector = evidence.embed(request.parsed.text) if request.parsed.terms else None
     mode = mode_of(evidence, evidence.vector)
-    found, spelling = sought(evidence, steps, budget), tuple[str, ...]()
-    if mode != "semantic" and (found.doubts or not found.hits):
-        terms, spelling = spelled(evidence)
-        if spelling:
-            evidence.look_up(terms)
-            found = sought(evidence, steps, budget)
+    found, told = sought(evidence, steps, budget), tuple[str, ...]()
+    if found.weak and evidence.superseded_by and steps is not LISTED:
+        found, told = replaced(evidence, steps, budget, found)
+    if found.weak and mode != "semantic":
+        found, spelling = corrected(evidence, steps, budget, found)
+        told += spelling
     hurried = (f"By words only: {forced}, more than budget_ms.",) if forced else ()
-    remarks = (*found.doubts, *hurried, *spelling)
+    remarks = (*found.doubts, *hurried, *told)
     return SearchResult(
         query=query,
         mode=mode,
         strategy=request.strategy,
         weights=dict(request.weights) if request.weights else fusion_weights(evidence, mode),
-        total=len(found.hits if is_cut(request, steps) else found.kept),
+        total=len(found.hits if request.only_fitting or is_cut(request, steps) else found.kept),
         hits=found.hits,
         terms=evidence.request.parsed.terms,
         notices=notices_of(evidence, report, remarks, found.ranked, found.kept),
         rounds=found.rounds if request.explain else (),
         choice=choice(request.strategy, forced, budget, watch.read()) if budget else None,
     )
+
+
+def replaced(evidence: Evidence, steps: Steps, budget: Budget | None, found: Found) -> tuple[Found, tuple[str, ...]]:
+    """(what is found among replaced entries too, a notice of that), if one of these fits; else what was found."""
+    request, lists = evidence.request, evidence.lists
+    evidence.admit_superseded()
+    among = sought(evidence, steps, budget)
+    if among.hits and among.hits[0].superseded_by and not among.weak:
+        return among, (REPLACED,)
+    evidence.request, evidence.lists = request, lists
+    return found, ()
+
+
+def corrected(evidence: Evidence, steps: Steps, budget: Budget | None, found: Found) -> tuple[Found, tuple[str, ...]]:
+    """(what the nearest known words find, a notice of each), or what was found.
+
+    Where meaning found it without a doubt, `signing` is no typing error for `singing`, unless both find the same.
+    """
+    before = evidence.request, evidence.lists, evidence.vector
+    nearest = spelled(evidence)
+    if not nearest:
+        return found, ()
+    evidence.correct(nearest)
+    again = sought(evidence, steps, budget)
+    first, second = ([hit.entry.id for hit in one.hits[:1]] for one in (found, again))
+    if found.doubts or not first or first == second:
+        return again, tuple(f"Nothing holds `{typed}`; searched for `{word}`." for typed, word in nearest.items())
+    evidence.request, evidence.lists, evidence.vector = before
+    return found, ()
 
 
 def sought(evidence: Evidence, steps: Steps, budget: Budget | None) -> Found:
@@ -133,8 +172,8 @@ def sought(evidence: Evidence, steps: Steps, budget: Budget | None) -> Found:
     if steps not in (LISTED, BOUNDED) and len(ranked) < (request.limit or 0):
         kept = [*kept, *deeper(evidence, steps, asked, kept)]
     with watch.stage("read"):
-        hits, doubts = answer(evidence, steps, kept)
-    return Found(ranked, kept, hits, doubts, rounds)
+        hits, doubts, weak = answer(evidence, steps, kept)
+    return Found(ranked, kept, hits, doubts, weak, rounds)
 
 
 def deeper(evidence: Evidence, steps: Steps, asked: Query, kept: Sequence[Ranked]) -> list[Ranked]:
@@ -155,26 +194,29 @@ def deeper(evidence: Evidence, steps: Steps, asked: Query, kept: Sequence[Ranked
     return list(near_enough(added, evidence))
 
 
-def answer(evidence: Evidence, steps: Steps, ranked: Sequence[Ranked]) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
-    """The hits in the order that is asked for, and what speaks against them.
+def answer(evidence: Evidence, steps: Steps, ranked: Sequence[Ranked]) -> tuple[tuple[Hit, ...], tuple[str, ...], bool]:
+    """The hits in the order that is asked for, what speaks against them, and whether they are weak.
 
     Without a limit the answer ends where nothing more fits. Where ranks are fused a score is the share of such hits
     that were right.
     """
     request = evidence.request
     if steps is LISTED:
+        if request.about:
+            ranked = sorted(ranked, key=lambda r: evidence.days_away(r.standing))
         shown = in_order(ranked[: request.limit or LISTED_MOST], request.order)
         shown.sort(key=lambda r: request.project not in (None, r.standing.project))
-        return read(evidence, shown), ()
-    looked = ranked[: max(request.limit or 0, MOST)]
+        return read(evidence, shown), (), False
+    looked = ranked[: MAX_LIMIT if request.only_fitting else max(request.limit or 0, MOST)]
     hits = read(evidence, looked)
-    chances, fit, doubts = surety(evidence, ranked, hits)
+    chances, fit, doubts, held = surety(evidence, ranked, hits)
     if steps in (FUSED, ALONE):
         hits = tuple(replace(hit, score=round(one, 4)) for hit, one in zip(hits, chances, strict=True))
     count = fit if is_cut(request, steps) else request.limit or MOST
-    shown = in_order(looked[:count], request.order)
+    wanted = [r for place, r in enumerate(looked) if place < fit or held[place]] if request.only_fitting else looked
+    shown = in_order(wanted[:count], request.order)
     found = {r.rowid: hit for r, hit in zip(looked, hits, strict=True)}
-    return tuple(found[r.rowid] for r in shown), doubts
+    return tuple(found[r.rowid] for r in shown), doubts, bool(doubts) or not any(held)
 
 
 def is_cut(request: Request, steps: Steps) -> bool:

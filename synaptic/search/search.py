@@ -50,12 +50,14 @@ def search(
     sub_queries: Sequence[str] = (),
     max_rounds: int = 2,
     within: Sequence[int] | None = None,
+    only_fitting: bool = False,
     load_model: bool = True,
     embed_ms: float = 200,
 ) -> SearchResult:
     """The entries that fit the query best, best first. Raises InvalidArgument that names the valid values.
 
-    Without a `limit` the answer ends where nothing more fits, at 8 hits at most; for a query without words at 20.
+    Without a `limit` the answer ends where nothing more fits, at 8 hits at most; for a query without words at 20. With
+    `only_fitting` a limit adds only hits that hold a word of the query.
     Ranks are fused and decay with age; with `preset` or `weights` the signals are weighted instead. `filters` are hard,
     `prefer` only raises what it fits. `min_similarity` is a cosine, 0 to 1; entries without a vector pass. `order` is
     how the best `limit` are shown. Entries of the asker's project count more, unless projects are named; `*` names all.
@@ -70,9 +72,11 @@ def search(
 
     now, asked = ws.clock(), one_of(STRATEGIES, strategy, "strategy")
     _check(limit, min_similarity, max_rounds, sub_queries, budget_ms, asked)
-    fields = cache(lambda: in_step(ws, lambda _: ws.index.field_names()))  # most queries name no field
-    parsed = parse_query(query, filters or Filters(), now=now, stop_words=ws.config.search.stop_words, fields=fields)
-    here = working_checkout()
+    fields = cache(lambda: in_step(ws, lambda _: ws.index.field_names()))  # most queries name no field, and no tag
+    tags = cache(lambda: in_step(ws, lambda _: ws.index.vocabulary().tags))
+    stop_words = ws.config.search.stop_words
+    parsed = parse_query(query, filters or Filters(), now=now, stop_words=stop_words, fields=fields, tags=tags)
+    here = working_checkout(ws.config)
     wanted, own = of_asker(ws, parsed.filters, here)
     request = Request(
         parsed=parsed,
@@ -90,6 +94,7 @@ def search(
         explain=explain,
         parts=tuple(sub_queries),
         max_rounds=max_rounds,
+        only_fitting=only_fitting,
     )
     measured = asked == "auto" and (explain or budget_ms is not None)
     spare_ms = embed_ms if budget_ms is None else 0  # what waits for vectors can wait longer

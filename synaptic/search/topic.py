@@ -32,7 +32,8 @@ def later_first(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked
     if evidence.vector is None or not evidence.config.later_first:
         return ranked
     first, rest = ranked[:DEPTH], ranked[DEPTH:]
-    pairs = _pairs(first, evidence.meaning([r.rowid for r in first]))
+    meaning = [near or 0.0 for near in evidence.meaning([r.rowid for r in first])]
+    pairs = _pairs(first, meaning)
     if not pairs:
         return ranked
     chunks = {r.rowid: evidence.chunk(r.rowid, near=True) for pair in pairs for r in pair}

@@ -13,6 +13,7 @@ from ..language.analysis.plan import Plan, SubQuery, form_of, plan_of
 from ..language.analysis.shapes import Analysis, Keyword, NoteReading
 from ..language.lexicon import SHARED, STOP_WORDS, TYPE_WORDS
 from ..language.query import MAX_LIMIT, filled, parse_query, terms_of
+from ..language.timephrase.days import shift
 from ..language.words import words
 from ..models import Filters
 from ..notes.privacy import without_private
@@ -24,6 +25,9 @@ from .near import suggest_tags
 
 BOUNDED_DAYS = 90
 """A bounded search always has a beginning: DESIGN, section 6."""
+
+AROUND_DAYS = 3
+"""Days on either side of the day that "two weeks ago" names, which count too, the nearer first. By eye."""
 
 MAX_KEYWORDS = 12
 """Keywords of a note. By eye."""
@@ -82,6 +86,7 @@ def _preferring(ws: Workspace, request: Request, asked: Asked) -> Request:
         else:
             prefer = replace(prefer, since=since, until=until)
         parsed = replace(parsed, text=asked.text, terms=terms)
+        request = replace(request, about=asked.time_range.about)
     if asked.reasons and not (filters.types or prefer.types):
         prefer = replace(prefer, types=("decision",))
     return replace(request, parsed=parsed, filters=filters, prefer=prefer, recent=asked.recent)
@@ -103,13 +108,16 @@ def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
         return None
     if not is_timed and (request.strategy not in ("hybrid", "smart") or request.within is not None):
         return None
-    added, said = listed.filters, listed.among
+    added, said, about = listed.filters, listed.among, None
+    if is_timed and not listed.state:  # what was said then, though it was replaced since
+        added = replace(added, include_superseded=True)
     asking = request.prefer.projects or tuple({request.project or ""} & known)
     projects = added.projects or (asking if listed.order else ())
     added = replace(added, projects=() if projects == ("*",) else projects)
     if not (given.since or given.until):
         since, until = _days(asked)
         added = replace(added, since=since, until=until)
+        about = asked.time_range.about if asked.time_range else None
     filters = filled(given, added)
     parsed = replace(parsed, text=said, terms=terms_of(said, stop_words=ws.config.search.stop_words))
     total, what = _count(ws, filters), _what(filters, listed.state)
@@ -119,10 +127,12 @@ def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
             return None
         nothing = f"No {what.replace(' and ', ' or ')}{f'; {others:,} of other projects' if others else ''}."
         return replace(request, filters=filters, parsed=parsed, nothing=nothing)
-    if order == "relevance" and not said:
+    if not (total or said) and filters.each().keys() <= {"time", "include_superseded"}:
+        return replace(request, filters=filters, parsed=parsed, nothing=_nearest_days(ws, filters))
+    if order == "relevance" and not (said or about):
         order = listed.order or ("newest" if asked.recent else "oldest")
-    request = replace(request, filters=filters, order=order, limit=request.limit or listed.most)
-    told = f"Searched among: {what}." if said else _told(request, what, total)
+    request = replace(request, filters=filters, order=order, limit=request.limit or listed.most, about=about)
+    told = f"Searched among: {what}." if said else _told(ws, request, what, total)
     return replace(request, parsed=replace(parsed, notices=(*parsed.notices, told)))
 
 
@@ -134,14 +144,34 @@ def _what(filters: Filters, state: str) -> str:
     """What passes the filters of a list: `open issues and handoffs of harbor, 2026-11-20`."""
     kinds = [kind if kind == "progress" else f"{kind}s" for kind in filters.types] or ["all entries"]
     of = f" of {' and '.join(filters.projects)}" if filters.projects else ""
-    when = " to ".join(dict.fromkeys(day for day in (filters.since, filters.until) if day))
+    when = _when(filters)
     return f"{state} {' and '.join(kinds)}{of}{f', {when}' if when else ''}".strip()
 
 
-def _told(request: Request, what: str, total: int) -> str:
-    """A notice of what is listed, and how much of it."""
-    said = f"Read as a list, {request.order} first: {what}"
+def _when(filters: Filters) -> str:
+    """The days that pass the filters: `2026-11-20`, `2026-11-01 to 2026-11-10`, `since 2026-11-20`."""
+    when = " to ".join(dict.fromkeys(day for day in (filters.since, filters.until) if day))
+    if filters.since and filters.until:
+        return when
+    return f"since {when}" if filters.since else f"until {when}" if filters.until else ""
+
+
+def _nearest_days(ws: Workspace, filters: Filters) -> str:
+    """A notice that nothing is of this time, and of the days around it that have entries."""
+    before, after, _ = ws.index.calendar(filters.since or "", filters.until or "9999", limit=0)
+    beside = " and ".join(day for day in (before, after) if day) or "none"
+    of = "of " if filters.since and filters.until else ""
+    return f"No entries {of}{_when(filters)}; the nearest days with entries: {beside}."
+
+
+def _told(ws: Workspace, request: Request, what: str, total: int) -> str:
+    """A notice of what is listed, how much of it, and of what later entries replaced."""
+    first = "nearest" if request.order == "relevance" else request.order
+    said = f"Read as a list, {first} first: {what}"
     shown = request.limit or LISTED_MOST
+    replaced = _count(ws, replace(request.filters, include_superseded=True)) - total
+    if replaced and request.within is None:
+        said += f"; {replaced:,} that later entries replaced left out, include_superseded shows them"
     if request.within is None and total > shown:
         most = min(total, MAX_LIMIT)
         said += f"; {shown} of {total:,} are shown, a limit of {most} shows {'all' if most == total else 'more'}"
@@ -149,21 +179,23 @@ def _told(request: Request, what: str, total: int) -> str:
 
 
 def _days(asked: Asked) -> tuple[str | None, str | None]:
+    """The first and the last day that are asked for; around a day that is only about the one that is meant."""
     times = asked.time_range
+    if times and times.about:
+        around = shift(times.about, -AROUND_DAYS), shift(times.about, AROUND_DAYS)
+        return around[0].isoformat(), around[1].isoformat()
     return tuple(day.isoformat() if day else None for day in (times.start, times.end)) if times else (None, None)  # type: ignore[return-value]
 
 
-def spelled(evidence: Evidence) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words with the nearest in place of each that no entry holds, and a notice of each such word."""
-    terms: list[str] = []
-    notices: list[str] = []
+def spelled(evidence: Evidence) -> dict[str, str]:
+    """The nearest known word for each word of the question that no entry holds and that may be a typing error."""
+    nearest = {}
     for term in evidence.request.parsed.terms:
         unknown = len(term) >= 5 and term.isalpha() and term not in TYPE_WORDS and not evidence.has_word(term)
         word = evidence.nearest_word(term) if unknown else None
-        terms.append(word or term)
         if word:
-            notices.append(f"Nothing holds `{term}`; searched for `{word}`.")
-    return tuple(dict.fromkeys(terms)), tuple(notices)
+            nearest[term] = word
+    return nearest
 
 
 # -- for an analysis ----------------------------------------------------------------------------------
@@ -179,10 +211,10 @@ def analysis_of(ws: Workspace, query: str) -> Analysis:
     def run(_: SyncReport) -> Analysis:
         now = ws.clock()
         stop_words, fields = ws.config.search.stop_words, ws.index.field_names
-        parsed = parse_query(query, Filters(), now=now, stop_words=stop_words, fields=fields)
+        tags, projects, files = ws.index.vocabulary()
+        parsed = parse_query(query, Filters(), now=now, stop_words=stop_words, fields=fields, tags=lambda: tags)
         understood = understand(ws, Request(parsed=parsed, now=now, strategy=form_of(parsed)))
         told = (understood.nothing,) if understood.nothing else understood.parsed.notices
-        tags, projects, files = ws.index.vocabulary()
         names = _names_used(ws, query[:READ_CHARACTERS])
         known = Known(tags=frozenset(tags), projects=projects, files=files, names=names)
         found = analyze(query, asked=asked_of(query, today=now.date()), plan=understood.plan, known=known)

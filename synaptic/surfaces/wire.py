@@ -68,12 +68,19 @@ def json_rows(entries: Iterable[Entry]) -> Iterator[str]:
 
 
 def csv_rows(entries: Iterable[Entry]) -> Iterator[str]:
-    """The lines of a table (RFC 4180), names first; a cell that holds a list has a line for each item."""
+    """The lines of a table (RFC 4180), names first; a cell that holds a list has a line for each item.
+
+    A cell that a spreadsheet would take for a formula begins with an apostrophe (OWASP, CSV Injection).
+    """
     yield ",".join(OF_A_ROW)
     for data in map(entry_json, entries):
         values, line = (data[name] for name in OF_A_ROW), io.StringIO()
-        csv.writer(line).writerow("\n".join(value) if isinstance(value, list) else value for value in values)
+        cells = ("\n".join(value) if isinstance(value, list) else value for value in values)
+        csv.writer(line).writerow(f"'{cell}" if str(cell).startswith(_FORMULA) else cell for cell in cells)
         yield line.getvalue().removesuffix("\r\n")
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def hit_json(hit: Hit) -> Json:
@@ -121,7 +128,7 @@ def analysis_json(found: Analysis) -> Json:
     beside: Json = {
         "text": asked.text,
         "temporal_reference": "recent" if asked.recent else span.phrase if span else None,
-        "time_range": span,
+        "time_range": span and {"start": span.start, "end": span.end, "phrase": span.phrase},
         "plan": as_json(found.plan) | {"estimated_complexity": found.complexity},
     }
     for part in beside["plan"]["sub_queries"]:

@@ -8,6 +8,7 @@ import os
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,15 +16,19 @@ from typing import Any
 
 from ..config import is_day_file, load_config, resolve_home
 from ..errors import ConfigError, JournalError
+from ..files import open_regular
 from ..journal.disk import disk_errors, make_dirs, overwrite
 from ..models import ParseIssue
-from ..workspace.checkout import SMALL_BYTES, open_regular
+from ..notes.copies import original_of
+from ..workspace.checkout import SMALL_BYTES
 from ..workspace.embed import language_notice
 from ..workspace.workspace import open_workspace
 from .browse import status
 from .doctor import unread_times
 
 _LOGSEQ: dict[str, Any] = {"exclude": ["logseq/bak/**", "logseq/.recycle/**"], "day_file": "synaptic/%Y-%m-%d.md"}
+NAMED = 3
+"""Diaries that `init` names."""
 _MOMENT = {
     "YYYY": "%Y", "YY": "%y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "M": "%-m",
     "DD": "%d", "D": "%-d", "dddd": "%A", "ddd": "%a",
@@ -73,14 +78,16 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
             notices.append("SYNAPTIC_JOURNAL is set, and it wins over config.toml.")
     with open_workspace(load_config(home)) as ws:
         found = status(ws)
-        remarks += filter(None, (_skipped(found.journal), unread_times(ws)))
+        # of copies by programs that sync files `doctor` tells
+        issues = (one for one in found.issues if one.code != "duplicate-id" or original_of(one.path) == one.path)
+        remarks += filter(None, (_diaries(ws.index.diaries()), _skipped(found.journal), unread_times(ws)))
         return Adopted(
             home=found.home,
             journal=found.journal,
             files=found.files,
             entries=found.entries,
             undated=found.entries - sum(count for _, count in found.months),
-            issues=found.issues,
+            issues=tuple(issues),
             new_entries_go_to=ws.journal.place(ws.journal.day_path(ws.clock())),
             remarks=tuple(remarks),
             to_add=tuple(to_add),
@@ -129,6 +136,15 @@ def _setting(path: Path, key: str) -> str:
         if isinstance(said, dict) and isinstance(value := said.get(key), str) and value.isprintable():
             return value.strip("/ ")
     return ""
+
+
+def _diaries(found: Sequence[tuple[str, int]]) -> str:
+    """A sentence on diaries in one file; "" without any."""
+    if not found:
+        return ""
+    entries = f"{sum(count for _, count in found):,}"
+    named = ", ".join(path for path, _ in found[:NAMED]) + (f" and {len(found) - NAMED} more" if found[NAMED:] else "")
+    return f"Dated entries in diaries of one file, by the dates in their headings: {entries}, in {named}."
 
 
 def _skipped(folder: Path) -> str:

@@ -77,25 +77,35 @@ def recent(
     limit: int | None = None,
     load_model: bool = True,
 ) -> Listing:
-    """The newest entries first, of any of these projects, 10 without a `limit`.
+    """The newest entries first, of any of these projects, 10 without a `limit`. Digests of sessions come after all
+    that was saved.
 
     With a query: of the 50 newest entries the `limit` most relevant, newest first; without a limit those that fit, as
     in a search. Older entries never appear.
     """
     filters = build_filters(now=ws.clock(), project=project or ())
+    wanted, own = of_asker(ws, filters, working_checkout(ws.config))
     if not query or not query.strip():
-        return replace(find(ws, filters=filters, limit=NEWEST if limit is None else limit), cursor=None)
-    wanted, own = of_asker(ws, filters, working_checkout())
-    pool = in_step(ws, lambda _: ws.index.listing(wanted, order="newest", limit=RECENT_POOL, first=own)[1])
+        check_range("limit", limit, 1, MAX_LIMIT)
+        return in_step(ws, lambda report: _listing(ws, report, *_saved_first(ws, wanted, own, limit or NEWEST)))
+    pool = in_step(ws, lambda _: _saved_first(ws, wanted, own, RECENT_POOL)[1])
     found = search(ws, query, filters=filters, limit=limit, within=pool, load_model=load_model)
     newest = sorted(found.hits, key=lambda hit: (hit.entry.dated, instant(hit.entry.at)), reverse=True)
     newest.sort(key=lambda hit: own not in (None, project_key(hit.entry.project or "")))
     return _of_search(replace(found, hits=tuple(newest[: limit or NEWEST])))  # a query without words gives a list
 
 
+def _saved_first(ws: Workspace, filters: Filters, own: str | None, limit: int) -> tuple[int, list[int]]:
+    """(total, rows): the newest entries that were saved, and digests of sessions where these leave room."""
+    digests = Filters(sessions=True)
+    saved, rows = ws.index.listing(replace(filters, without=digests), order="newest", limit=limit, first=own)
+    others, more = ws.index.listing(replace(filters, sessions=True), order="newest", limit=limit - len(rows), first=own)
+    return saved + others, rows + more
+
+
 def pinned(ws: Workspace) -> Listing:
     """What sessions here begin with: entries pinned for the project of the working directory and for all."""
-    key = project_key(project_of(ws.config, working_checkout()) or "") or None
+    key = project_key(project_of(ws.config, working_checkout(ws.config)) or "") or None
 
     def run(report: SyncReport) -> Listing:
         rowids = ws.index.pinned(key)
@@ -116,7 +126,7 @@ def find(
     cursor: str | None = None,
     load_model: bool = True,
 ) -> Listing:
-    """Entries that pass the filters: ranked by relevance with a query, a timeline without one.
+    """Entries that pass the filters: with a query those that fit it, by relevance, a timeline without one.
 
     `order` defaults to relevance with a query and to newest without; without, the asker's project comes first. `around`
     (an id) gives the entries before and after that entry, oldest first. `cursor` comes from the previous answer and
@@ -132,7 +142,7 @@ def find(
         return _ranked(ws, query, filters, chosen, limit, facets, load_model)
 
     def run(report: SyncReport) -> Listing:
-        wanted, own = of_asker(ws, _resolved(ws, filters), working_checkout())
+        wanted, own = of_asker(ws, _resolved(ws, filters), working_checkout(ws.config))
         own = None if order else own
         counts = ws.index.facets(wanted) if facets else None
         if around:
@@ -246,7 +256,7 @@ def _ranked(
     ws: Workspace, query: str, filters: Filters, order: Order, limit: int, facets: bool, load_model: bool
 ) -> Listing:
     wanted = in_step(ws, lambda _: _resolved(ws, filters))
-    found = search(ws, query, filters=wanted, limit=limit, order=order, load_model=load_model)
+    found = search(ws, query, filters=wanted, limit=limit, order=order, only_fitting=True, load_model=load_model)
     return _of_search(found, in_step(ws, lambda _: ws.index.facets(any_of_all(wanted))) if facets else None)
 
 

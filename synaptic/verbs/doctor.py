@@ -14,6 +14,7 @@ from ..errors import ModelError, NotFound, SynapticError
 from ..index.database import versions
 from ..journal import registry
 from ..models import Checkup, Finding
+from ..notes.copies import are_alike, numbered_of, original_of
 from ..notes.reading import mistyped_times
 from ..notes.redaction import line_of
 from ..notes.screening import visible_secrets
@@ -163,7 +164,14 @@ def _journal(ws: Workspace) -> Iterator[Finding]:
     for hidden in (now.journal / name for name in ws.config.roots if name):
         if hidden.is_dir():
             yield Finding("warning", "source", f"{hidden} is not read: its name is another folder's.", "Rename it.")
+    copies = list(_differing_copies(ws))
+    for original, path in copies:
+        message = f"{path} is a copy of {original}, left by a program that syncs files, and says something else."
+        yield Finding("warning", "conflict-copy", message, f"Take over what {original} lacks, then delete the copy.")
+    named = {path for _, path in copies}
     for issue in now.issues:
+        if issue.code == "duplicate-id" and issue.path in named:
+            continue
         mend = _MENDS.get(issue.code, "Edit that line.")
         yield Finding("warning", issue.code, f"{issue.path}:{issue.line}: {issue.message}", mend)
     if unread := unread_times(ws):
@@ -182,6 +190,24 @@ def _journal(ws: Workspace) -> Iterator[Finding]:
             f"{lost.id} ({lost.title}) no longer stands in {lost.path} as it was saved.",
             f"synaptic doctor --restore {lost.id}, or --dismiss {lost.id} if that was meant.",
         )
+    for back in ws.journal.returned():
+        what = "was deleted, and stands again" if back.deleted else "lost its last change: the text before it stands"
+        mend = f"synaptic delete {back.id}" if back.deleted else "Change it again"
+        dismiss = f"{mend}, or synaptic doctor --dismiss {back.id} if that was meant."
+        yield Finding("warning", "returned", f"{back.id} ({back.title}) {what} in {back.path}.", dismiss)
+
+
+def _differing_copies(ws: Workspace) -> Iterator[tuple[str, str]]:
+    """(original, copy) of each copy, by its name, that says what its original does not."""
+    own = in_step(ws, lambda _: set(ws.index.paths_in_force()))
+    paths = {stamp.path for stamp in ws.journal.scan()}
+    for path in sorted(paths & own):
+        if (certain := original_of(path)) != path and certain in paths:
+            yield certain, path
+        elif (possible := numbered_of(path)) in paths:
+            with suppress(NotFound):
+                if are_alike(ws.journal.read(possible), ws.journal.read(path)):
+                    yield possible, path
 
 
 def _lacks(ws: Workspace) -> tuple[str | None, int]:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from ..config import Config
 from ..errors import JournalError
+from ..files import open_regular
 from ..journal.disk import disk_errors, overwrite
 from ..notes.merge import merge
-from ..workspace.checkout import open_regular
 from ..workspace.git import git
 
 DRIVER = "synaptic"

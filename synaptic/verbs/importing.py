@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -27,14 +28,14 @@ from ..errors import Ambiguous, Busy, InvalidArgument, NotFound, Refused, Synapt
 from ..journal.disk import make_dirs, overwrite
 from ..journal.folder import Roots, scan
 from ..journal.runs import Block, Run
+from ..journal.runs import hash_of as hash_of_block
 from ..language.query import read_date
 from ..models import SESSIONS, Entry, Filters, Listing
 from ..notes.blocks import project_key
 from ..notes.header import FINGERPRINT_DIGITS
-from ..notes.privacy import without_private
 from ..notes.reading import BASE32, id_date
 from ..notes.screening import Screen
-from ..readers.record import READERS, Record, reader_of
+from ..readers.record import READERS, Record, Skipped, reader_of, told
 from ..workspace.changes import fingerprints
 from ..workspace.checkout import Checkout, checkout_around
 from ..workspace.embed import Progress
@@ -48,6 +49,10 @@ from .writing import clean_entry, delete, moment_of
 SETTLED_S = 60
 """A file that changed later than this after its session is another than the session left."""
 UNKNOWN = "0" * FINGERPRINT_DIGITS
+COMPARED = 2_000
+"""Records that are compared with the journal at once."""
+MOST_ENTRIES, MOST_CHARS = 200_000, 100_000_000
+"""Of a run: they are kept in memory. The next run of the same import goes on behind it."""
 MOST_PARTS = 200
 """A session has fewer digests."""
 
@@ -81,11 +86,13 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What an import did, or what was taken back. `kept` are (id, title, why) of entries that stay."""
+    """What an import did, or what was taken back. `kept` are (id, title, why) of entries that stay, and `skipped`
+    (name, why) of pictures that could not be taken."""
 
     run: str
     entries: int
     kept: tuple[tuple[str, str, str], ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
 
 
 def places_of(source: str) -> list[Path]:
@@ -102,8 +109,8 @@ def look_around(progress: Progress | None = None) -> Iterator[dict[str, Any]]:
 
     for number, source in enumerate(READERS, start=1):
         for place in places_of(source):
-            with suppress(SynapticError, OSError):
-                if days := [record.at.date() for record in reader_of(source).read(place, lambda where, why: None)]:
+            with suppress(SynapticError):
+                if days := [record.at.date() for record in _records(source, [place], lambda where, why: None, None)]:
                     yield found(source, place, days)
         if progress:
             progress("looking", number, len(READERS))
@@ -169,15 +176,32 @@ def plan(
     wanted = set(map(project_key, project))
     forgotten = _forgotten(ws).read_text().split() if _forgotten(ws).exists() else ()
     path_of = ws.journal.captured_path if source in SESSIONS and not into else ws.journal.day_path
-    checkout = cache(lambda folder: checkout_around(Path(folder)) if folder else None)
+    checkout = cache(lambda folder: checkout_around(Path(folder), ws.config) if folder else None)
     counts, skipped, coming = dict.fromkeys(STATES, 0), list[tuple[str, str]](), dict[str, Coming]()
     given, screened = project[0] if len(project) == 1 else None, Counter[str]()
-    for record in _records(source, places, skipped, progress):
-        screen = Screen(ws.config.secrets)
-        try:
+    found: dict[str, dict[str, Coming]] = {"new": {}, "grown": {}}
+    seen, gone, chars = set[str](), _gone(ws), 0
+
+    def tell(where: str, why: str) -> None:
+        skipped.append((where, why))
+
+    def compare() -> int:
+        """The characters of entries that are to be written."""
+        chars = 0
+        for state, one in _compared(ws, coming, gone):
+            counts[state] += one.entry.short_id not in seen
+            seen.add(one.entry.short_id)
+            if state in found:
+                found[state][one.entry.short_id] = one
+                chars += len(one.entry.content)
+        coming.clear()
+        return chars
+
+    for record in _records(source, places, tell, progress):
+        screen, entry = Screen(ws.config.secrets), None
+        with told(tell, record.key):
             entry = _entry(ws, screen, source, record, checkout(record.folder), given)
-        except SynapticError as error:
-            skipped.append((record.key, error.message))
+        if entry is None:
             continue
         if wanted and project_key(entry.project or "") not in wanted:
             counts["others"] += 1
@@ -185,42 +209,56 @@ def plan(
             counts["deleted"] += 1
         elif entry.date >= first:
             path = f"{into.strip('/')}/{path_of(entry.at)}" if into else path_of(entry.at)
-            coming[entry.short_id] = Coming(path, entry, record)
+            coming[entry.short_id] = Coming(path, entry, replace(record, text=""))
             screened.update(screen.notices())
-    by_state: dict[str, list[Coming]] = {state: [] for state in STATES}
-    for state, one in _compared(ws, coming):
-        by_state[state].append(one)
-        counts[state] += 1
-    new, grown = (sorted(by_state[state], key=lambda one: (one.entry.at, one.path)) for state in ("new", "grown"))
+        if len(coming) >= COMPARED:
+            chars += compare()
+        if len(found["new"]) >= MOST_ENTRIES or chars > MOST_CHARS:
+            tell(
+                source,
+                f"a run ends at {MOST_ENTRIES:,} new entries or {MOST_CHARS:,} characters; import again for more",
+            )
+            break
+    compare()
+    new, grown = (
+        sorted(some.values(), key=lambda one: (one.entry.at, one.path)) for some in (found["new"], found["grown"])
+    )
     return Plan(source, tuple(places), tuple(new), tuple(grown), counts, tuple(skipped), screened)
 
 
-def _records(
-    source: str, places: Iterable[Path], skipped: list[tuple[str, str]], progress: Progress | None
-) -> Iterator[Record]:
+def _records(source: str, places: Iterable[Path], skipped: Skipped, progress: Progress | None) -> Iterator[Record]:
     number = 0
     for place in places:
         if not (place.exists() or (source in SESSIONS and place.parent.is_file())):  # a session of a database
             raise InvalidArgument(f"{place} does not exist.", hint="Give a file or a folder that does.")
         try:
-            for record in reader_of(source).read(place, lambda where, why: skipped.append((where, why))):
+            for record in reader_of(source).read(place, skipped):
                 number += 1
                 if progress:
                     progress("reading", number, number)
                 yield record
         except OSError as error:
             raise InvalidArgument(f"{place} cannot be read: {error.strerror}.", hint="Check its rights.") from error
+        except SynapticError:
+            raise
+        except Exception as error:  # what was read is taken all the same
+            skipped(str(place), f"reading ended behind record {number:,}: {error!r:.300}")
 
 
-def _compared(ws: Workspace, coming: Mapping[str, Coming]) -> Iterator[tuple[str, Coming]]:
-    """The state of each of these entries, which are by the last part of their ids, and the entry with its place."""
+def _gone(ws: Workspace) -> set[str]:
+    """The last parts of the ids of entries that were deleted, or that a run brought: they are not brought again."""
     trashed = {piece.id.partition("-")[2]: piece.why for piece in ws.journal.trashed()}
     brought = {block.id.partition("-")[2] for run in ws.journal.runs.all() for block in run.blocks * (not run.open)}
+    return brought | {part for part, why in trashed.items() if why == "delete"}
+
+
+def _compared(ws: Workspace, coming: Mapping[str, Coming], gone: Container[str]) -> Iterator[tuple[str, Coming]]:
+    """The state of each of these entries, which are by the last part of their ids, and the entry with its place."""
     known = in_step(ws, lambda _: ws.index.standing(coming))
     written = cache(partial(_written, ws))
     for part, one in coming.items():
         if part not in known:
-            yield "deleted" if trashed.get(part) == "delete" or part in brought else "new", one
+            yield "deleted" if part in gone else "new", one
             continue
         id, path = known[part]
         old = written(path).get(id) if one.record.growing else None
@@ -237,18 +275,21 @@ def run(ws: Workspace, planned: Plan, progress: Progress | None = None, *, name:
     done = {run.name for run in ws.journal.runs.all() if not run.open}
     while name in done:
         name += "a"
+    pictures, skipped = dict[str, str](), list[tuple[str, str]]()
     for _, entry, record in (*planned.new, *planned.grown):
         for picture, read in record.pictures:
-            ws.journal.put_file(f"attachments/{picture}", read)
+            with told(lambda where, why: skipped.append((where, why)), picture):
+                path = ws.journal.put_picture(picture, read)
+                pictures[path] = hash_of_block(ws.journal.read(path))
         if record.proposed:
             inbox.file(ws, entry.id, record.proposed)
     blocks = [Block.of(one.path, one.entry) for one in sorted(planned.new, key=lambda one: one.path)]
     if blocks:
-        _finish(ws, Run(name, tuple(blocks)), progress)
+        _finish(ws, Run(name, tuple(blocks), pictures=pictures), progress)
     for path, entry, _ in planned.grown:
         with suppress(NotFound):
             ws.journal.edit(path, entry.id, partial(_followed, entry), keep=False)
-    return Done(name if blocks else "", len(blocks) + len(planned.grown))
+    return Done(name if blocks else "", len(blocks) + len(planned.grown), skipped=tuple(skipped))
 
 
 def capture(home: str | None, client: str, said: bytes) -> None:
@@ -292,6 +333,7 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
     Private passages and secrets are left out of it. Raises InvalidArgument for any other entry, NotFound where the
     client has deleted the transcript.
     """
+    from ..readers.digest import screened
     from ..readers.session import events
 
     told = []
@@ -303,12 +345,15 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
             raise InvalidArgument(f"{entry.short_id} is no digest of a session, so it has no transcript.", hint=hint)
         first, _, last = extra["lines"].partition("-")
         key = extra["source"].partition("/")[0]
-        found = (events(source, place, key, (int(first), int(last))) for place in places_of(source))
-        lines = [f"{event.line:>6} {event.kind:6} {event.text}" for some in found for event in some]
-        if not lines:
+        sessions = [events(source, place, key, (0, sys.maxsize)) for place in places_of(source)]
+        # a passage may be opened, closed or repeated in another part of the session
+        texts = [(event, text) for session in sessions for event, text in screened(session)]
+        part = range(int(first), int(last) + 1)
+        lines = [f"{event.line:>6} {event.kind:6} {text}" for event, text in texts if event.line in part]
+        if not any(sessions):
             hint = "Clients delete them after some weeks; the digest stays."
             raise NotFound(f"The transcript of {entry.short_id} is gone, session {key} of {source}.", hint=hint)
-        text = Screen("redact").redacted("text", without_private("\n".join(lines)))
+        text = Screen("redact").redacted("text", "\n".join(lines))
         told.append(replace(entry, content=text))
     return replace(listing, entries=tuple(told))
 
@@ -370,6 +415,7 @@ def undo(ws: Workspace, name: str, progress: Progress | None = None) -> Done:
         gone |= set(ws.journal.take_out(path, [block for block in blocks if block.id not in named]))
         if progress:
             progress("taking back", len(gone), len(ids))
+    ws.journal.drop_pictures(run.pictures)
     left = in_step(ws, lambda _: ws.index.titles(ids))
     stays = tuple(replace(block, text="") for block in run.blocks if block.id in left)
     if stays:
@@ -419,13 +465,13 @@ def _entry(
     id = f"{id_date(at.date())}-{key_id(source, record.key)}"
     marks = {name: getattr(record, name) for name in ("title", "type", "tags", "importance", "files")}
     by = record.by or (source if source in SESSIONS else None)
-    entry, _ = clean_entry(screen, record.text, id=id, at=at, project=project, by=by, **marks)
     extra = {"source": record.key}
     if record.lines:
         extra["lines"] = "{}-{}".format(*record.lines)
+    marks |= {"project": project, "by": by, "via": f"import:{source}", "branch": record.branch}
+    entry, _ = clean_entry(screen, record.text, id=id, at=at, extra=extra, **marks)
     if record.growing:
-        extra["was"] = _digest(entry)
-    entry = replace(entry, via=f"import:{source}", branch=record.branch, extra=tuple(extra.items()))
+        entry = replace(entry, extra=(*entry.extra, ("was", _digest(entry))))
     return replace(entry, fingerprints=_as_left(entry, record, here))
 
 

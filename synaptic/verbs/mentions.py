@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from urllib.parse import unquote
 
-from ..errors import NotFound
+from ..errors import Ambiguous, NotFound
 from ..language.query import read_date
 from ..models import Entry, Filters, Link, Links, Task
 from ..notes.marks import link_key, links_of, tasks_of
@@ -33,6 +34,22 @@ def links(ws: Workspace, name: str) -> Links:
                 message = f"Nothing is called {name[:40]!r}, and nothing links to it."
                 raise NotFound(message, hint="Give an id, a title, an alias or a path; search finds them.") from error
         return linked(ws, rowids, [key])
+
+    return in_step(ws, run)
+
+
+def id_called(ws: Workspace, name: str) -> str | None:
+    """The id of the entry that this is the id, or else the title, page, alias or path of; None where nothing is called
+    so. Raises Ambiguous for a name of several."""
+
+    def run(_: object) -> str | None:
+        with suppress(NotFound):
+            return ws.index.resolve(name).entry.id
+        rows = ws.index.named([key := link_key(name)]).get(key, [])
+        ids = [one.entry.id for one in ws.index.entries(rows).values()]
+        if len(ids) > 1:
+            raise Ambiguous(f"{len(ids)} entries are called {name[:40]!r}.", valid=ids[:6], hint="Give an id.")
+        return ids[0] if ids else None
 
     return in_step(ws, run)
 
@@ -92,16 +109,18 @@ def broken_links(ws: Workspace) -> tuple[Link, ...]:
 def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple[Task, ...]:
     """The open tasks, or those that are done, by day, newest first; of undated entries last.
 
-    `due` leaves those that are due by then, at its last day. What a later entry supersedes is left out. Raises
-    InvalidArgument.
+    `due` leaves those that are due by then, at its last day, with what is overdue; `friday` is the next one. What a
+    later entry supersedes is left out. Raises InvalidArgument.
     """
-    last = due and read_date(due, now=ws.clock(), name="until")
+    now = ws.clock()
+    last, today = due and read_date(due, now=now, name="due"), now.date().isoformat()
 
     def run(_: object) -> tuple[Task, ...]:
         rowids = ws.index.listing(Filters(has_tasks=True), order="newest", limit=-1)[1]
         texts = read_lines(ws, rowids)
         found = (task for row in rowids for task in tasks_of(*texts[row]) if task.done == done)
         kept = [task for task in found if not last or (task.due and task.due <= last)]
+        kept = [replace(task, overdue=not done and (task.due or today) < today) for task in kept]
         kept.sort(key=lambda task: (task.path, task.line))
         return tuple(sorted(kept, key=lambda task: task.date or "", reverse=True))
 

@@ -16,9 +16,9 @@ from typing import Any
 from ..errors import InvalidArgument, one_of
 from ..index.rows import Stored, units
 from ..journal.disk import overwrite
-from ..models import Filters, Receipt
+from ..models import Entry, Filters, Receipt
 from ..notes.blocks import project_key
-from ..search.near import DONE, MOST, is_open, lacks_a_name, standing_out
+from ..search.near import DONE, MOST, is_open, lacks_a_name, numbers, standing_out
 from ..search.search import any_of_all
 from ..workspace.changes import has_expired, marked
 from ..workspace.readback import read_entries
@@ -90,12 +90,7 @@ def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[Matter]:
 
 def answer(ws: Workspace, key: str, said: str, *, by_person: bool = True) -> Receipt | None:
     """The receipt of what an answer to a finding does; None for keep, which is remembered until an entry is edited."""
-    kind, *ids = key.split(":")
-    answers = KINDS[one_of(KINDS, kind, "finding")][1]
-    said = one_of(answers, said, "answer")
-    if len(ids) != 1 + (not {"supersede", "merge"}.isdisjoint(answers)):
-        raise InvalidArgument(f"{key} is no finding.", valid=(f"{kind}:ID",), hint="`synaptic review` lists them.")
-    matter = Matter(kind, tuple(in_step(ws, lambda _: [ws.index.resolve(id) for id in ids])))
+    matter = _named(ws, key, said)
     first, last = matter.about[0].entry, matter.about[-1].entry
     if said == "keep":
         overwrite(ws.config.state / "review.json", json.dumps(_kept(ws) | {matter.key: matter.state}).encode())
@@ -115,6 +110,22 @@ def answer(ws: Workspace, key: str, said: str, *, by_person: bool = True) -> Rec
     return delete(ws, first.id, by_person=by_person)
 
 
+def first_of(ws: Workspace, key: str, said: str) -> Entry:
+    """The entry that an answer to a finding is about. Raises what `answer` raises for a wrong one."""
+    row = _named(ws, key, said).about[0].rowid
+    return read_entries(ws, [row])[row]
+
+
+def _named(ws: Workspace, key: str, said: str) -> Matter:
+    """The finding of this key. Raises InvalidArgument where it is none, or cannot be answered so."""
+    kind, *ids = key.split(":")
+    answers = KINDS[one_of(KINDS, kind, "finding")][1]
+    one_of(answers, said, "answer")
+    if len(ids) != 1 + (not {"supersede", "merge"}.isdisjoint(answers)):
+        raise InvalidArgument(f"{key} is no finding.", valid=(f"{kind}:ID",), hint="`synaptic review` lists them.")
+    return Matter(kind, tuple(in_step(ws, lambda _: [ws.index.resolve(id) for id in ids])))
+
+
 def _kept(ws: Workspace) -> dict[str, Any]:
     with suppress(OSError, ValueError, TypeError):
         return dict(json.loads((ws.config.state / "review.json").read_bytes()))
@@ -127,7 +138,7 @@ def _matters(ws: Workspace, known: Mapping[int, Stored]) -> Iterator[Matter]:
     reads = {row: standing.accesses for row, standing in ws.index.standings(list(known)).items()}
     groups: dict[tuple[str, str], list[int]] = {}
     for row, one in marked(ws, {row: one.entry for row, one in known.items()}).items():
-        if one.dated:
+        if one.dated and one.type != "note":  # what has no type is no statement that another could replace
             groups.setdefault((project_key(one.project or ""), one.type), []).append(row)
         days = (now - one.at).days if one.dated else 0
         for kind, holds in (
@@ -151,7 +162,7 @@ def _alike(ws: Workspace, known: Mapping[int, Stored], rows: Sequence[int]) -> I
     pairs = sorted(_near(ws, rows), reverse=True)
     texts = read_entries(ws, list({row for _, *two in pairs for row in two}))
     for cosine, old, new in pairs:
-        if cosine >= SAME:
+        if cosine >= SAME and numbers(texts[old]) == numbers(texts[new]):
             yield Matter("repeated", (known[new], known[old]))
         elif texts[new].type != DONE and not lacks_a_name(texts[old], texts[new], ws.index.stem):
             yield Matter("replaced", (known[old], known[new]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -16,18 +16,19 @@ from ..index.rows import Stored
 from ..journal.folder import writable
 from ..journal.trash import Piece
 from ..language.query import check_values, read_date, read_moment
-from ..models import Entry, Receipt
+from ..models import Entry, Near, Receipt
 from ..notes.blocks import check_tag, newlines, project_key, slug_tag
 from ..notes.header import check_type, unique
-from ..notes.markdown import compose_entry, new_id
+from ..notes.markdown import compose_entry, new_id, own_tags
 from ..notes.privacy import reveals
 from ..notes.screening import Screen
 from ..search.near import near_entries, suggest_tags
 from ..workspace.changes import fingerprints, of_project
-from ..workspace.checkout import LINE_CHARS, project_of, working_checkout
+from ..workspace.checkout import LINE_CHARS, claim_name, project_of, working_checkout
 from ..workspace.embed import embed_pending
+from ..workspace.readback import read_entries
 from ..workspace.rows import hash_of
-from ..workspace.sync import UNSCRUBBED, in_step, sync
+from ..workspace.sync import UNSCRUBBED, SyncReport, in_step, sync
 from ..workspace.workspace import Stopwatch, Workspace
 
 SCRUB_WAIT_MS = 3_000
@@ -80,7 +81,7 @@ def save(
     refuses.
     """
     watch, moment = Stopwatch(), moment_of(at, ws.clock())
-    here = working_checkout()
+    here = working_checkout(ws.config)
     project = _one_project(project_of(ws.config, here) if project is None else project)
     check_range("importance", importance, 0, 10)
     screen = Screen(ws.config.secrets)
@@ -98,15 +99,15 @@ def save(
         parent=_fixed(ws, parent) if parent else None,
         supersedes=_replaced(ws, supersedes, by_person=by_person),
         by=by,
+        via=via,
+        branch=here.branch if here and of_project(project, here) and here.branch not in here.defaults else None,
     )
-    branch = here.branch if here and of_project(project, here) and here.branch not in here.defaults else ""
-    if not branch.isprintable() or len(branch) > LINE_CHARS or screen.redacted("branch", branch) != branch:
-        branch = ""
     last_day, past = _last_day(ws, expires)
-    entry = replace(entry, via=via, branch=branch or None, expires=last_day or None, pin=pin)
+    entry = replace(entry, expires=last_day or None, pin=pin)
     entry = replace(entry, fingerprints=fingerprints(entry, here))
     lone = [NO_PROJECT] if not (by_person or project) else []
-    notices = [*screen.notices(), *composed, *past, *lone]
+    named = claim_name(ws.config, here) if here and project == here.project else []
+    notices = [*screen.notices(), *composed, *past, *lone, *named]
     if not force and at is None and (first := _already_saved(ws, entry)) is not None:
         return receipt_of(first, notices=("already saved", REPEATED.format(title=first.title), *notices))
     if pin:
@@ -125,6 +126,16 @@ def save(
         receipt = replace(receipt, suggested_tags=suggest_tags(ws, entry.content, given=entry.tags))
         receipt = replace(receipt, near=near_entries(ws, entry))
     return receipt
+
+
+def near_by_now(ws: Workspace, id: str) -> tuple[Near, ...] | None:
+    """What the receipt of this entry would say that it is near; None while it has no vector. Raises NotFound."""
+
+    def run(_: SyncReport) -> tuple[Near, ...] | None:
+        row = ws.index.resolve(id).rowid
+        return near_entries(ws, read_entries(ws, [row])[row])
+
+    return in_step(ws, run, embed_ms=EMBED_BUDGET_S * 1000, at_least=1) if ws.embedder.ready else None
 
 
 def update(
@@ -278,7 +289,7 @@ def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, 
         text = screen.text("text", newlines(parts.append), after=old.content)
         text = f"{old.content}\n\n{text}" if old.has_body or not old.whole_file else text
     added = check_values("tags", [*(parts.tags or ()), *parts.add_tags])
-    tags = (*(old.tags if parts.tags is None else ()), *screen.texts("tag", added))
+    tags = (*(own_tags(old) if parts.tags is None else ()), *screen.texts("tag", added))
     dropped = unique(map(check_tag, check_values("remove_tags", parts.remove_tags)))
     # a title taken from the text follows the text
     derived = compose_entry(old.content, id=old.id, at=old.at)[0].title
@@ -289,7 +300,7 @@ def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, 
         id=id,
         at=old.at,
         type=old.type if parts.type is None else check_type(parts.type),
-        tags=[tag for tag in tags if slug_tag(tag) not in dropped],
+        tags=[tag for tag in tags if slug_tag(tag) not in (*dropped, *old.file_tags)],
         importance=old.importance if parts.importance is None else parts.importance,
         files=old.files if parts.files is None else screen.texts("file", parts.files),
         project=old.project if parts.project is None else screen.text("project", parts.project) or None,
@@ -300,8 +311,12 @@ def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, 
     wanted = screen.text("title", title) if title else title if title is not None or follows else old.title
     new, notices = _with_clean_title(compose, wanted, screen, keep=old.title)
     said = [*screen.notices(), *notices]
+    new = replace(new, file_tags=tuple(tag for tag in old.file_tags if tag not in new.tags))
+    new = replace(new, tags=(*new.tags, *new.file_tags))
     for tag in dropped:
-        if tag in new.tags:
+        if tag in new.file_tags:
+            said.append(f"#{tag} stands in the front matter of the file, for all its entries; edit it there.")
+        elif tag in new.tags:
             said.append(f"#{tag} stands in the text itself, so the tag stays; edit the content.")
         elif tag not in (*old.tags, *map(slug_tag, tags)):
             has = ", ".join(f"#{known}" for known in old.tags)
@@ -309,7 +324,7 @@ def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, 
     if old.whole_file:  # the file's name may be its title, and its mtime its time
         text = old.content if parts.content is parts.append is None else new.content
         new = replace(new, at=old.at, title=title or old.title, content=text)
-    known = old.fingerprints if parts.files is None else fingerprints(new, working_checkout())
+    known = old.fingerprints if parts.files is None else fingerprints(new, working_checkout(ws.config))
     kept = {name: getattr(old, name) for name in ("via", "branch", "extra", "date_source", "place")}
     given = {name: getattr(old if getattr(parts, name) is None else parts, name) for name in ("pin", "expires")}
     return replace(new, fingerprints=known, pin=given["pin"], expires=given["expires"] or None, **kept), said
@@ -324,20 +339,32 @@ def clean_entry(
     files: Sequence[str] = (),
     project: str | None = None,
     by: str | None = None,
+    via: str | None = None,
+    branch: str | None = None,
+    extra: Mapping[str, str] = {},
     **marks: Any,
 ) -> tuple[Entry, tuple[str, ...]]:
-    """The entry of these texts without what is private and without secrets, and notices; see `compose_entry`."""
+    """The entry of these texts without what is private and without secrets, and notices; see `compose_entry`.
+
+    Every value that a writer was given and that a new entry holds goes through here. A branch whose name is long, no
+    line, or holds a secret or a private passage is left out.
+    """
     title = screen.text("title", title) if title else None
+    branch = branch or ""
+    if not branch.isprintable() or len(branch) > LINE_CHARS or screen.mark("branch", branch) != branch:
+        branch = ""
     compose = partial(
         compose_entry,
         screen.text("text", newlines(content), after=title or ""),
         tags=screen.texts("tag", check_values("tags", tags)),
         files=screen.texts("file", files),
         project=screen.text("project", project) if project else None,
-        by=screen.text("client's name", by) if by else None,
+        by=screen.mark("client's name", by or "") or None,
         **marks,
     )
-    return _with_clean_title(compose, title, screen)
+    entry, notices = _with_clean_title(compose, title, screen)
+    said = tuple((name, screen.mark(name, value)) for name, value in extra.items())
+    return replace(entry, via=screen.mark("via", via or "") or None, branch=branch or None, extra=said), notices
 
 
 def _with_clean_title(
@@ -417,12 +444,14 @@ def versions(ws: Workspace, entry: Entry) -> list[tuple[Piece, Entry]]:
 
 
 class Deleted(NamedTuple):
-    """An entry in the trash: `date` is the day on which it was deleted, `path` its file."""
+    """An entry in the trash: `date` and `time` say when it was deleted, `path` is its file."""
 
     id: str
     date: str
+    time: str
     title: str
     path: str
+    text: str
 
 
 def deleted(ws: Workspace) -> list[Deleted]:
@@ -431,9 +460,17 @@ def deleted(ws: Workspace) -> list[Deleted]:
     for piece in reversed(ws.journal.trashed()):
         latest.setdefault(piece.id, piece)
 
+    def text(piece: Piece) -> str:
+        """What it said, without what is private."""
+        entries = ws.journal.parse(piece.path, piece.text, block=True).entries
+        return entries[0].content if entries else ""
+
     def run(_: object) -> list[Deleted]:
         gone = [piece for piece in latest.values() if piece.why == "delete" and not _is_indexed(ws, piece.id)]
-        return [Deleted(piece.id, f"{piece.at:%Y-%m-%d}", piece.title, piece.path) for piece in gone]
+        return [
+            Deleted(piece.id, f"{piece.at:%Y-%m-%d}", f"{piece.at:%H:%M}", piece.title, piece.path, text(piece))
+            for piece in gone
+        ]
 
     return in_step(ws, run)
 
@@ -460,8 +497,17 @@ def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
                 return None
         found = in_step(ws, lambda _: ws.index.entries(same()))
         saved = sorted((stored.entry for stored in found.values()), key=lambda saved: saved.at)
-        return next((first for first in saved if not first.derived_id and _marks(first) == _marks(entry)), None)
+        for first in saved:
+            if not first.derived_id and _marks(_as_saved(ws, first, entry)) == _marks(entry):
+                return first
     return None
+
+
+def _as_saved(ws: Workspace, first: Entry, entry: Entry) -> Entry:
+    """`first` without the tags of its file, which a save does not give; read where it has more tags than `entry`."""
+    if set(first.tags) <= set(entry.tags):
+        return first
+    return replace(first, tags=own_tags(ws.journal.opened(first.there.path, first.id)))
 
 
 def _marks(entry: Entry) -> tuple[object, ...]:

@@ -27,10 +27,11 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+from ..files import open_regular
 from ..models import RACY_NS, Entry, Proof, proof_of
 from ..notes.blocks import project_key
 from ..notes.header import FINGERPRINT_DIGITS
-from .checkout import Checkout, asking_project, open_regular, working_checkout
+from .checkout import Checkout, asking_project, working_checkout
 from .git import fate_of
 from .workspace import Workspace
 
@@ -49,7 +50,7 @@ def fingerprints(entry: Entry, here: Checkout | None) -> tuple[tuple[str, str], 
 def marked(ws: Workspace, entries: Mapping[int, Entry], here: Checkout | None = None) -> dict[int, Entry]:
     """The entries as they stand today to this checkout, or where this process works: of another project or branch,
     expired, with files that differ or are gone."""
-    here = here or working_checkout()
+    here = here or working_checkout(ws.config)
     own, today = asking_project(ws.config, here), ws.clock().date().isoformat()
     found = dict(entries)
     for rowid, entry in entries.items():

@@ -6,17 +6,19 @@ Git is not run. A repository's settings name programs, and more of them with eac
 
 from __future__ import annotations
 
-import errno
+import json
 import os
 import re
-import stat
+from collections.abc import Iterator
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
 
 from ..config import Config
+from ..errors import JournalError
+from ..files import open_regular, read_regular
+from ..journal.disk import overwrite
 from ..notes.blocks import project_key
 
 COMMITS = 5
@@ -29,12 +31,16 @@ LOG_BYTES = 16_384
 SMALL_BYTES = 1_000_000
 """No file that says where a repository is, or which branch is checked out, is nearly as large."""
 
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 _BRANCH = "ref: refs/heads/"
 _REMOTE = "ref: refs/remotes/origin/"
 _DEFAULT = ("main", "master", "trunk", "develop")
 _COMMIT = re.compile(r"\t(?:commit|cherry-pick|revert|am)(?: \([a-z-]+\))?: (.+)")
 """The end of a line of that log for a commit; others say what was checked out, reset, pulled or rebased."""
+
+
+_ORIGIN = re.compile(r'^[ \t]*\[remote "origin"\](?:\n(?![ \t]*\[).*)*?\n[ \t]*url[ \t]*=(.*)', re.MULTILINE)
+CLAIMS = "projects"
+"""The file in the state folder that says which repository has a project's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +71,15 @@ class Checkout:
         return _DEFAULT
 
 
-def checkout_around(folder: Path) -> Checkout | None:
-    """The checkout that a folder lies in. A `.git` whose files cannot be read is passed over."""
+def checkout_around(folder: Path, config: Config | None = None) -> Checkout | None:
+    """The checkout that a folder lies in; with a `config` under the project that is its own in this home.
+
+    A `.git` whose files cannot be read is passed over.
+    """
     for place in (folder, *folder.parents):
         with suppress(OSError, ValueError):
             if os.path.lexists(f"{place}/.git") and (found := _checkout_at(place)):
-                return found
+                return _with_own_name(config, found) if config else found
     return None
 
 
@@ -78,12 +87,77 @@ ELSEWHERE = ContextVar("elsewhere", default=False)
 """Whether this process works for somebody whose checkout it cannot see."""
 
 
-def working_checkout() -> Checkout | None:
+def working_checkout(config: Config) -> Checkout | None:
     """The checkout that this process works in."""
     try:
-        return None if ELSEWHERE.get() else checkout_around(Path.cwd().resolve())
+        return None if ELSEWHERE.get() else checkout_around(Path.cwd().resolve(), config)
     except OSError:  # the working directory was deleted, or may not be looked at
         return None
+
+
+def claim_name(config: Config, here: Checkout) -> list[str]:
+    """Notes that this repository saves under its project's name, which no other one gets from now on.
+
+    A notice, when it gets another name than its folder's.
+    """
+    claims, key, plain = _claims(config), project_key(here.project), checkout_around(here.root)
+    if key in claims and _is_of(claims[key], here, moved=False):
+        return []
+    with suppress(OSError, JournalError):  # the next save tries again
+        overwrite(config.state / CLAIMS, json.dumps(claims | {key: os.path.realpath(here.common)}).encode())
+    if plain is None or plain.project == here.project:
+        return []
+    holder = claims.get(project_key(plain.project), "another repository")
+    return [f"The project is {here.project}, as {holder} is {plain.project} already; config.toml may name another."]
+
+
+def _with_own_name(config: Config, here: Checkout) -> Checkout:
+    """The checkout under the first of its names that no other repository has claimed."""
+    claims = _claims(config)
+    for name in _names(here) if claims else ():
+        if (key := project_key(name)) not in claims or _is_of(claims[key], here):
+            return replace(here, project=name)
+    return here
+
+
+def _is_of(holder: str, here: Checkout, *, moved: bool = True) -> bool:
+    """Whether this repository is that of the checkout, or one a clone of the other, or both clones of one remote; with
+    `moved` also where it is gone."""
+    if not Path(holder).is_dir():
+        return moved
+    one, other = ({_place(os.path.realpath(git)), _remote(git)} for git in (Path(holder), here.common))
+    return bool(one & other - {""})
+
+
+def _names(here: Checkout) -> Iterator[str]:
+    """The names that a repository may go by: its folder's, its remote's, then ends of its path, ever longer."""
+    yield here.project
+    remote = _remote(here.common).split("/")[1:]
+    path = (here.common.parent if here.common.name == ".git" else here.root).parts[1:]
+    if remote:
+        yield from (remote[-1], "/".join(remote[-2:]))
+    for count in range(2, len(path) + 1):
+        yield "/".join(path[-count:])
+
+
+def _remote(git: Path) -> str:
+    """Host and path of the remote `origin`, `github.com/ada/web`; empty without one."""
+    with suppress(OSError):
+        if found := _ORIGIN.search(small_text(git / "config")):
+            return _place(re.sub(r"^\w+://", "", found[1].strip()).rpartition("@")[2].replace(":", "/"))
+    return ""
+
+
+def _place(path: str) -> str:
+    return path.rstrip("/").removesuffix(".git").rstrip("/").lower()
+
+
+def _claims(config: Config) -> dict[str, str]:
+    """By the key of a project the repository that has its name."""
+    with suppress(OSError, ValueError, AttributeError, RecursionError):
+        said = json.loads(small_text(config.state / CLAIMS) or "{}")
+        return {key: place for key, place in said.items() if isinstance(place, str)}
+    return {}
 
 
 def project_of(config: Config, here: Checkout | None) -> str | None:
@@ -131,13 +205,9 @@ def _checkout_at(place: Path) -> Checkout | None:
 def small_text(path: Path) -> str:
     """The text of a regular file; empty where there is none. Raises OSError for a file above `SMALL_BYTES`."""
     try:
-        with open_regular(path) as file:
-            data = file.read(SMALL_BYTES + 1) or b""  # None: a file of /proc with nothing to read as yet
+        return os.fsdecode(read_regular(path, SMALL_BYTES)).strip()
     except (FileNotFoundError, NotADirectoryError):
         return ""
-    if len(data) > SMALL_BYTES:
-        raise OSError(errno.EFBIG, "it is too large", str(path))
-    return os.fsdecode(data).strip()
 
 
 def _subjects(log: Path) -> list[str]:
@@ -147,23 +217,3 @@ def _subjects(log: Path) -> list[str]:
         found = _COMMIT.findall((file.read(LOG_BYTES) or b"").decode("utf-8", "replace"))
         return list(dict.fromkeys(reversed(found)))[:COMMITS]
     return []
-
-
-def open_regular(path: Path, *, follow: bool = True) -> BinaryIO:
-    """A file that others may have put there, open for reading, without ever waiting for it.
-
-    Raises OSError for a FIFO, a device, a folder, and for a link unless `follow`.
-    """
-    _check(path.stat(follow_symlinks=follow), path)  # to open a device may already do something
-    fd = os.open(path, _FLAGS | (0 if follow else getattr(os, "O_NOFOLLOW", 0)))
-    try:
-        _check(os.fstat(fd), path)
-    except OSError:
-        os.close(fd)
-        raise
-    return os.fdopen(fd, "rb")
-
-
-def _check(found: os.stat_result, path: Path) -> None:
-    if not stat.S_ISREG(found.st_mode):
-        raise OSError(errno.EINVAL, "it is no regular file", str(path))

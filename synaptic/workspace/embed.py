@@ -34,7 +34,6 @@ LOOKED_AT, LEAST = 40, 10
 """Passages that tell the language of a journal, about, and the fewest that do. By eye."""
 
 FOREIGN = "Most of these notes are not English, and the model in use reads English best: `synaptic model` lists others."
-DEFAULT_RATE = 60.0
 
 AHEAD = 4
 """Items for each worker that are under way or wait: enough to go on while the caller does something else."""
@@ -118,8 +117,7 @@ def _embedded(ws: Workspace, budget_s: float | None, at_least: int, progress: Pr
         while batch := list(islice(filter(None, vectors), BATCH)):
             with ws.index.writing(wait_ms) as writer:
                 done += len(batch)
-                rate = done / max(time.perf_counter() - begun, 1e-6)
-                writer.store_vectors(batch, rate=rate if done >= 8 else None)
+                writer.store_vectors(batch)
             yield done
             if progress:
                 progress("embedding", done, total)

@@ -12,6 +12,7 @@ from ..index.chunking import cut
 from ..index.rows import ChunkRow, EntryRow, FileRows
 from ..models import Entry, ParsedFile, Place, Stamp
 from ..notes.blocks import MASK, body_text, newlines, plain_text
+from ..notes.copies import original_of
 from ..notes.marks import front_fields, links_of, names_of, tasks_of
 from ..notes.privacy import mask
 from ..notes.reading import composed, derived_id, is_saved
@@ -48,7 +49,7 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> F
 
 
 def _mark_rows(entry: Entry, body: bytes, first: bool) -> tuple[list[Any], list[Any], list[Any]]:
-    text, of_path = lines_of(body), derived_id(None, composed(entry.there.path), "", 1)
+    text, of_path = lines_of(body), derived_id(None, original_of(composed(entry.there.path)), "", 1)
     names = names_of(entry, of_file=of_path.endswith(entry.short_id), first=first)
     links = {(key,) for keys in links_of(entry, text) for key in keys}
     tasks = [not task.done for task in tasks_of(entry, text)]

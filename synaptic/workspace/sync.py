@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
@@ -25,15 +26,24 @@ from .rows import file_rows, hash_of
 from .workspace import Workspace
 
 Result = TypeVar("Result")
+RESETS = 3
+"""How often one answer makes a broken index anew: whatever breaks it may break it again at once."""
 UNSCRUBBED = (
     "Another process is reading the index, or its file cannot be written: it may hold removed text until the next "
     "search or save; `synaptic rebuild-index` tries at once."
 )
 
 
+LEAST_FILES = 20
+"""Files that a sync reads however little time it has, so that each gets further."""
+DAY_NS = 86_400_000_000_000
+
+
 @dataclass(frozen=True, slots=True)
 class SyncReport:
     """What a sync did. `behind`: another process held the index; it shows an earlier state of the journal.
+
+    `unread` is the number of files for which it had no time: the next sync reads them.
 
     `trouble`: why the index is kept in memory, where its file cannot be written. `unscrubbed`: what was purged or
     became private may still stand in the bytes of the index, because another process reads from its log. `absent`
@@ -45,6 +55,7 @@ class SyncReport:
     embedded: int = 0
     pending_entries: int = 0
     behind: bool = False
+    unread: int = 0
     queued: int = 0
     trouble: str = ""
     unscrubbed: bool = False
@@ -65,18 +76,27 @@ class SyncReport:
         return (*said, *self.absent)
 
 
-def in_step(ws: Workspace, action: Callable[[SyncReport], Result], *, embed_ms: float = 0, at_least: int = 0) -> Result:
-    """What `action` returns, run on an index that shows the present journal.
+def in_step(
+    ws: Workspace,
+    action: Callable[[SyncReport], Result],
+    *,
+    embed_ms: float = 0,
+    at_least: int = 0,
+    within_s: float | None = None,
+) -> Result:
+    """What `action` returns, run on an index that shows the present journal; with `within_s` as much of it as can be
+    read in that time, the newest files first.
 
     Runs again when a file changed meanwhile; a damaged index is made anew, one that cannot be written goes
     on in memory. Embedding takes `embed_ms`, or longer until `at_least` passages are done. Where another
     process writes, the answer comes from the state before it; NotFound is raised only after a wait for that process.
     """
     at_rest, wait_ms = 0, LOCK_WAIT_MS
+    until = None if within_s is None else time.monotonic() + within_s
 
     def attempt() -> Result:
         nonlocal at_rest, wait_ms
-        report = sync(ws, wait_ms=wait_ms)
+        report = sync(ws, wait_ms=wait_ms, until=until)
         embedded = embed_pending(ws, budget_s=embed_ms / 1000, at_least=at_least) if embed_ms else 0
         pending = ws.index.counts().pending_entries if ws.index.pending(1) else 0
         try:
@@ -105,16 +125,17 @@ def in_step(ws: Workspace, action: Callable[[SyncReport], Result], *, embed_ms: 
 
 
 def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:
-    """What `action` returns, with the index made anew or moved to memory if need be, each at most once.
+    """What `action` returns, with the index made anew, at most `RESETS` times, or moved to memory once if need be.
 
     An error that a broken index and a question alike may cause condemns no sound index: it is asked once more.
     Raises IndexUnusable when that does not help.
     """
-    tried: set[str] = set()
+    ways: list[str] = []
     while True:
         try:
             return action()
         except apsw.Error as error:
+            tried = {way for way in ways if way != "reset" or ways.count(way) == RESETS}
             way = ws.index.file.heal(error, tried)
             if way == "again" and way in tried:
                 raise IndexUnusable(
@@ -126,25 +147,30 @@ def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:
                     f"The index {ws.index.file.path} cannot be used: {error}.",
                     hint="The journal is untouched; `synaptic doctor` says more.",
                 ) from error
-            tried.add(way)
+            ways.append(way)
 
 
-def sync(ws: Workspace, *, wait_ms: int = LOCK_WAIT_MS, written: Sequence[str] | None = None) -> SyncReport:
+def sync(
+    ws: Workspace, *, wait_ms: int = LOCK_WAIT_MS, written: Sequence[str] | None = None, until: float | None = None
+) -> SyncReport:
     """What changed. Steps: finish spooled saves, scan, and where files differ, read and write them in one transaction.
 
     What differs is looked up once more when the lock is held: of many that wait for it, the first does the
     work of all. It is waited for `wait_ms`; longer where somebody fills a new index, for there is nothing to
     answer from. `written`: the files that the caller has just written; where the index knows them, it looks at
     no others. Text that was purged or became private is scrubbed from the file's bytes, now or by a later sync.
+
+    `until`: a moment of `time.monotonic` from which on no more new files are read; and where somebody else is filling
+    a new index, this process reads them into memory instead of waiting.
     """
-    report = _synced(ws, wait_ms, written)
+    report = _synced(ws, wait_ms, written, until)
     if report.behind or not ws.index.file.owes_scrub:
         return report
     late = _synced(ws, wait_ms, None)  # the note may be of a file that another process has purged since
     return replace(report, behind=late.behind, unscrubbed=late.behind or not ws.index.compact(LOCK_WAIT_MS))
 
 
-def _synced(ws: Workspace, wait_ms: int, written: Sequence[str] | None) -> SyncReport:
+def _synced(ws: Workspace, wait_ms: int, written: Sequence[str] | None, until: float | None = None) -> SyncReport:
     if ws.journal.queued():
         with suppress(JournalError):  # a disk that cannot be written can be read
             ws.journal.drain(0)
@@ -158,11 +184,14 @@ def _synced(ws: Workspace, wait_ms: int, written: Sequence[str] | None) -> SyncR
         if not removed and not any(True for _ in _due(ws, stamps)):
             return report
     try:
-        with ws.index.writing(BUSY_TIMEOUT_MS if known is None else wait_ms) as writer:
-            changed, removed = _follow(ws, writer, reading, written or ())
-    except apsw.BusyError:
-        return replace(report, behind=True)
-    return replace(report, changed=changed, removed=len(removed), trouble=ws.index.file.trouble)
+        with ws.index.writing(BUSY_TIMEOUT_MS if known is None and until is None else wait_ms) as writer:
+            changed, removed, unread = _follow(ws, writer, reading, written or (), until)
+    except apsw.BusyError as error:
+        if known is not None or until is None:
+            return replace(report, behind=True)
+        ws.index.file.detach(error)
+        return _synced(ws, wait_ms, written, until)
+    return replace(report, changed=changed, removed=len(removed), unread=unread, trouble=ws.index.file.trouble)
 
 
 def _redated(ws: Workspace, head: str) -> Collection[str]:
@@ -188,8 +217,13 @@ def _due(ws: Workspace, stamps: Sequence[Stamp], redated: Collection[str] = ()) 
             yield stamp, not same
 
 
-def _follow(ws: Workspace, writer: Writer, reading: str, written: Sequence[str]) -> tuple[int, list[str]]:
-    """(the number of files that were read, paths that are gone). Where the index was read otherwise, all are read."""
+def _follow(
+    ws: Workspace, writer: Writer, reading: str, written: Sequence[str], until: float | None
+) -> tuple[int, list[str], int]:
+    """(the number of files that were read, paths that are gone, the number of files for which there was no time).
+
+    Where the index was read otherwise, all are read.
+    """
     known, trust = ws.index.proofs(), ws.index.meta("reading") == reading
     head, read = head_of(ws.config.journal), 0
     alone = trust and ws.index.meta("head") == head and known.keys() >= set(written)
@@ -200,9 +234,17 @@ def _follow(ws: Workspace, writer: Writer, reading: str, written: Sequence[str])
     else:
         changed, removed = ws.journal.compare({**known, **dict.fromkeys(redated)})
 
+    if until is not None:
+        changed = sorted(changed, key=_age, reverse=True)
+    end = math.inf if until is None or redated else until  # of old rows either all are made anew, or none
+    unread = 0
+
     def rows() -> Iterator[FileRows | Stamp]:  # one file at a time: of a new index they may be thousands
-        nonlocal read
+        nonlocal read, unread
         for stamp, must_read in _due(ws, changed, redated) if trust else ((stamp, True) for stamp in changed):
+            if read >= LEAST_FILES and time.monotonic() > end:
+                unread = len(changed) - changed.index(stamp)
+                return
             if not must_read:
                 yield stamp
                 continue
@@ -211,7 +253,12 @@ def _follow(ws: Workspace, writer: Writer, reading: str, written: Sequence[str])
                 read += 1
 
     writer.apply(rows(), removed, [stamp.path for stamp in changed], reading=reading, head=head)
-    return read, removed
+    return read, removed, unread
+
+
+def _age(stamp: Stamp) -> tuple[int, bool, str]:
+    """What grows as a file is newer: the day of its last change, then the journal's own before others, by name."""
+    return stamp.mtime_ns // DAY_NS, not stamp.path.startswith("@"), stamp.path
 
 
 def rebuild(ws: Workspace, *, fresh: bool = False, progress: Progress | None = None) -> RebuildReport:

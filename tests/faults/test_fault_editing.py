@@ -940,3 +940,40 @@ def assert_is(entry: dict[str, Any], word: str, expected: dict[str, tuple[str, i
     assert (entry["path"], entry["line"]) == (path, line)
     assert id is None or entry["id"] == id
     assert entry["date"] == Path(path).stem
+
+
+@pytest.mark.fault(row=4)
+def test_what_was_deleted_or_changed_and_came_back_is_named(home: Home) -> None:
+    """An editor's old buffer and git bring two entries, an import that was undone, and a page back."""
+
+    def returned() -> dict[str, str]:
+        findings = home.run("doctor", "--json").json["findings"]
+        return {found["message"].split()[0]: found["fix"] for found in findings if found["code"] == "returned"}
+
+    ids = [home.ask("save", text)["id"] for text in ("The sloe is ripe.", "The quince is ripe.", "The medlar is not.")]
+    (home.journal / "page.md").write_text("# Page\n\nSome words.\n")
+    jrnl = home.path.parent / "jrnl.txt"
+    jrnl.write_text("[2026-11-20 09:00:00 AM] Imported. It came from elsewhere.\n")
+    run = home.ask("import", "jrnl", str(jrnl))["run"]
+    rows = {entry["title"].split()[0].rstrip("."): entry["id"] for entry in home.ask("find")["entries"]}
+    git(home.journal, "init", "-q")
+    git(home.journal, "add", "-A")
+    git(home.journal, "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "one")
+    for id in ids[:2]:
+        home.ask("delete", id, "--yes")
+    home.ask("update", rows["Page"], "--append", "More words.")
+    home.ask("import", "--undo", run)
+    assert returned() == {}
+    git(home.journal, "checkout", "-q", "--", ".")
+    back = {*ids[:2], rows["Page"], rows["Imported"]}
+    assert set(returned()) == back
+    assert all(f"--dismiss {id}" in fix for id, fix in returned().items())
+    doctor(home, "--dismiss", [ids[0]])
+    home.ask("delete", ids[1], "--yes")
+    home.ask("update", rows["Page"], "--append", "Other words.")
+    assert set(returned()) == {rows["Imported"]}
+    home.ask("restore", ids[1])  # by Synaptic itself: nothing to name
+    assert set(returned()) == {rows["Imported"]}
+    home.ask("delete", rows["Page"], "--yes")
+    home.ask("restore", rows["Page"])
+    assert set(returned()) == {rows["Imported"]}

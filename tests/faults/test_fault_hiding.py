@@ -13,6 +13,7 @@ from homes import open_home
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from trials import examples
 
 from synaptic import Workspace, get, restore, save, search, update
 from synaptic.errors import InvalidArgument, Refused
@@ -87,7 +88,7 @@ def saved_below(ws: Workspace, above: str, content: str, **options: Any) -> Entr
     return mine
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
 @given(above=TEXTS, content=TEXTS, options=OPTIONS)
 def test_a_save_is_found_again_and_hides_nothing_above_it(
     ws: Workspace, above: str, content: str, options: dict[str, Any]
@@ -104,7 +105,7 @@ def test_a_save_is_found_again_and_hides_nothing_above_it(
         assert getattr(mine, name) == (given_value or (None if name == "by" or name in options else "tests"))
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
 @given(body=TEXTS, value=TEXTS, what=st.sampled_from(["content", "append", "title"]), passage=st.booleans())
 def test_an_update_is_found_again_and_hides_nothing_below_it(
     ws: Workspace, body: str, value: str, what: str, passage: bool
@@ -173,7 +174,7 @@ SPLICES = st.lists(
 
 
 @pytest.mark.fault(row=12)
-@settings(max_examples=120, deadline=None, derandomize=True)
+@settings(max_examples=examples(120), deadline=None, derandomize=True)
 @given(base=st.lists(st.sampled_from(LINES), max_size=14), ours=SPLICES, theirs=SPLICES)
 def test_a_merge_shows_nothing_that_was_private(base: list[str], ours: Any, theirs: Any) -> None:
     words = iter(range(1000, 9999))
@@ -250,7 +251,7 @@ def marked(mark: str, at: int, length: int) -> str:
     return TOKEN[:at] + mark + TOKEN[at : at + length] + closing + TOKEN[at + length :]
 
 
-@settings(max_examples=120, deadline=None, derandomize=True)
+@settings(max_examples=examples(120), deadline=None, derandomize=True)
 @given(
     mark=st.sampled_from(MARKS),
     at=st.integers(1, 38),

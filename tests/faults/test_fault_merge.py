@@ -17,6 +17,7 @@ from homes import Clock, open_home
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from outside import Home
+from trials import examples
 
 from synaptic import Workspace, delete, find, save, status, update
 from synaptic.notes.markdown import parse_entries
@@ -219,7 +220,7 @@ def test_a_sync_conflict_copy_loses_nothing_and_is_flagged(home: Home, name: str
     assert texts == {"Edited here.", "Only here.", "The text that both have.", "The copy's own."}
     assert {entry["id"] for entry in home.entries()} >= {first, here}
     doctor = home.run("doctor", "--json")
-    assert doctor.code == 1 and "duplicate-id" in {finding["code"] for finding in doctor.json["findings"]}
+    assert doctor.code == 1 and "conflict-copy" in {finding["code"] for finding in doctor.json["findings"]}
 
 
 @pytest.mark.parametrize("eol", ["\n", "\r\n"])
@@ -268,6 +269,15 @@ def test_an_id_given_on_one_side_and_an_edit_on_the_other_meet_in_one_entry() ->
     known = saved("aaaaaaaa", "one\n\ntwo", "10:15 Coffee")
     done = by_entries(day(typed), day(known), day(typed.replace("two", "three")))
     assert done == Merged(day(known.replace("two", "three")), 0)
+
+
+def test_an_entry_that_both_sides_added_elsewhere_is_not_doubled_in_silence() -> None:
+    """A private passage with a heading leaves the file to the merge by lines, which would take both."""
+    one, both = saved("aaaaaaaa", "<private>eps</private>"), saved("bbbbbbbb", "Text.", "09:17 Both")
+    hidden = one.replace("<private>", "<private>\n## 11:00 hid\n</private>\n\n<private>")
+    done = by_entries(day(one), day(one, both), day(both, hidden))
+    assert (done.conflicts, done.data.count(b"syn:20261121-bbbbbbbb")) == (1, 2)
+    assert b"<<<<<<<" in done.data
 
 
 def test_a_deleted_entry_stays_deleted_unless_it_was_edited() -> None:
@@ -410,7 +420,7 @@ def files(draw: st.DrawFn) -> bytes:
 
 
 @given(files(), files())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_one_side_unchanged_is_the_other_side(base: bytes, changed: bytes) -> None:
     assert by_entries(base, changed, base).data == changed
     assert by_entries(base, base, changed).data == changed
@@ -418,7 +428,7 @@ def test_one_side_unchanged_is_the_other_side(base: bytes, changed: bytes) -> No
 
 
 @given(files(), files(), files())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_nothing_that_a_side_added_is_lost(base: bytes, ours: bytes, theirs: bytes) -> None:
     done = by_entries(base, ours, theirs).data.decode("utf-8-sig")
     known = set(base.decode("utf-8-sig").splitlines())
@@ -431,7 +441,7 @@ def test_nothing_that_a_side_added_is_lost(base: bytes, ours: bytes, theirs: byt
 
 @example(b"# Day\n\n# Evening\ntext", b"## 09:00 One\ntext", b"## 09:00 Two #tag\n\n# Evening")
 @given(files(), files(), files())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_every_block_that_a_side_added_or_edited_alone_is_whole(base: bytes, ours: bytes, theirs: bytes) -> None:
     clashes = []
 

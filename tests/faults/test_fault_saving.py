@@ -118,7 +118,7 @@ def hidden_in(journal: Path) -> list[Path]:
 
 # -- row 1: kill -9 at random moments of a save ---------------------------------------------------------
 
-KILLS = 200
+KILLS = 100
 BY_COMMAND, BY_SERVER, NURSERIES = 16, 6, 2
 
 NURSERY = f"""
@@ -217,7 +217,7 @@ class Killing:
 
 @pytest.mark.fault(row=1)
 def test_kills_at_random_moments_of_a_save(home: Home, tmp_path: Path, rounds: Rounds) -> None:
-    for seed in rounds(1, 25):
+    for seed in rounds(1, 50):
         killing = Killing(replace(home, path=tmp_path / f"home{seed}"), seed)
         rest = KILLS - BY_COMMAND - BY_SERVER
         with ThreadPoolExecutor() as pool:
@@ -511,7 +511,7 @@ class Crowd:
 
 @pytest.mark.fault(row=3)
 def test_many_processes_save_at_once(home: Home, rounds: Rounds) -> None:
-    writers, saves = (len(list(rounds(*size))) for size in ((8, 16), (50, 5_000)))
+    writers, saves = (len(list(rounds(*size))) for size in ((8, 16), (25, 5_000)))
     crowd, start = Crowd(home, saves), threading.Barrier(writers)
     with ThreadPoolExecutor(writers) as pool:
         runs = [pool.submit(crowd.server, f"server{n}", start) for n in range(2)]

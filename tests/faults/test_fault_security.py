@@ -33,6 +33,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from mcp.shared.exceptions import MCPError
 from outside import SYNAPTIC, Home, Refusal
+from trials import examples
 
 from synaptic import Workspace
 from synaptic.config import load_config
@@ -394,7 +395,7 @@ QUERIES = st.lists(st.sampled_from(WORDS) | st.sampled_from(SYNTAX), min_size=1,
 
 
 @given(QUERIES, st.booleans())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @example(["fox", '"; DROP TABLE entry; --'], False)
 @example(["{title tags}:", "fox"], True)
 @example(["fox", " NEAR/2 ", "dog"], True)

@@ -14,9 +14,10 @@ from synaptic.language.query import parse_query
 from synaptic.notes.redaction import find_secrets
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
-from bench_shapes import FUNCTIONS, GROWTH, NOW, SHAPES, Shape, seconds
+from bench_shapes import FUNCTIONS, GROWTH, NOW, PAIRS, SHAPES, Shape, seconds
 
 SMALL, LARGE = 100_000, 400_000
+FEW = 10_000
 QUICK_S = 0.05
 """What takes less for the large text is told from nothing by no clock."""
 
@@ -46,10 +47,24 @@ def test_four_times_the_text_takes_about_four_times_as_long(name: str) -> None:
     assert {shape: round(ratio, 1) for shape, ratio in ratios.items() if ratio >= GROWTH} == {}
 
 
+@pytest.mark.slow
+@pytest.mark.fault(row=10)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_no_two_signs_again_and_again_are_slow(name: str) -> None:
+    function, over = FUNCTIONS[name], {}
+    for shape, make in PAIRS.items():
+        with suppress(SynapticError):
+            if seconds(function, make(FEW)) > QUICK_S:
+                ratio = best(function, make(4 * FEW)) / max(best(function, make(FEW)), 0.001)
+                over |= {shape: round(ratio, 1)} if ratio >= GROWTH else {}
+    assert over == {}
+
+
 # function, shape, characters: sixteen times longer than a quarter of it, or seconds, before
 WERE_SLOW = [
     ("words", "Chinese", 400_000), ("words", "Thai", 400_000),
     ("as a title", "tags", 120_000), ("scan", "quoted fences", 100_000),
+    ("parse_entries", "comments without a time", 60_000), ("plain_text", "one open link", 40_000),
     ("front matter", "YAML depth", 60_000), ("front matter", "braces", 60_000), ("mend", "entries with ids", 200_000),
 ]  # fmt: skip
 

@@ -14,6 +14,7 @@ from homes import open_home
 
 from synaptic import Workspace, delete, rebuild, recent, save, search
 from synaptic.index.database import Database
+from synaptic.workspace.sync import in_step
 
 
 def remove(path: Path) -> None:
@@ -148,3 +149,29 @@ def test_those_who_open_an_index_that_others_take_away_never_meet_a_stranger(tmp
 
     with ThreadPoolExecutor(4) as threads:
         assert set(threads.map(open_and_take_away, range(300))) == {""}
+
+
+def test_an_index_that_breaks_again_while_it_is_made_anew_refuses_no_deletion(ws: Workspace) -> None:
+    ids = [save(ws, text).id for text in ("The first one.", "The second one.")]
+    path, broken = ws.index.file.path, 0
+
+    def found(_: object) -> int:
+        nonlocal broken
+        if broken < 2:
+            broken += 1
+            _overwrite(path)
+            list(ws.index.file.db.execute("PRAGMA cache_size = 1"))
+            ws.index.file.rows("SELECT * FROM entry, chunk, file, chunk_fts_data")
+        return ws.index.counts().entries
+
+    assert in_step(ws, found) == 2 and broken == 2
+    _overwrite(path)
+    assert delete(ws, ids[0]).id == ids[0]
+    assert [entry.id for entry in recent(ws).entries] == ids[1:]
+
+
+def _overwrite(path: Path) -> None:
+    """Writes over each page of the file and its log, as a failing disk does."""
+    for name in (str(path), f"{path}-wal"):
+        with open(name, "r+b") as file:  # noqa: PTH123
+            file.write(os.urandom(os.fstat(file.fileno()).st_size))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from trials import examples
 
 from synaptic.journal.recovery import mend
 
@@ -20,14 +21,14 @@ blocks = st.lists(st.text("ab \n#`-", max_size=40), min_size=1, max_size=6).map(
 
 
 @given(block=blocks, cut=st.integers(0, 10_000))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_a_block_torn_at_any_byte_becomes_whole(block: bytes, cut: int) -> None:
     data = ABOVE + block[: 1 + cut % len(block)]
     assert mend(data, block, ID, at=len(ABOVE)) == ABOVE + block
 
 
 @given(block=blocks, cut=st.integers(0, 10_000), eol=st.sampled_from([b"\n", b"\r\n"]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_what_a_person_typed_below_a_torn_block_stays_whole(block: bytes, cut: int, eol: bytes) -> None:
     block_here, above = block.replace(b"\n", eol), ABOVE.replace(b"\n", eol)
     typed = eol + b"## 10:15 Called the bank #finance" + eol + b"they call back" + eol

@@ -233,6 +233,11 @@ def test_typing_distance_is_symmetric_and_zero_for_equals(a: str, b: str) -> Non
     assert (typing_distance(a, b, 9) == 0) == (a == b)
 
 
+def test_a_word_of_very_many_letters_is_equal_or_far() -> None:
+    long = "x" * 20_000
+    assert typing_distance(long, long, 2) == 0 and typing_distance(long, long[1:], 2) == 3
+
+
 def test_the_nearest_stems_come_first_and_then_the_frequent() -> None:
     words = [("databas", 3), ("databank", 9), ("datum", 50)]
     assert nearest_words("datbas", words) == ["databas"]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from trials import examples
 
 from synaptic.errors import InvalidArgument, Refused
 from synaptic.models import TYPES, Entry, ParsedFile
@@ -71,13 +72,13 @@ def read(text: str | bytes, path: str = "2026-11-21.md") -> ParsedFile:
 
 
 @given(composed())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_what_is_written_reads_back_equal(entry: Entry) -> None:
     assert read(render_entry(entry)).entries == (entry,)
 
 
 @given(TEXTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_saved_content_reads_back_as_it_was(text: str) -> None:
     entry, notices = compose_entry(text, id=ID, at=AT)
     [found] = read(render_entry(entry)).entries
@@ -93,7 +94,7 @@ def test_saved_content_reads_back_as_it_was(text: str) -> None:
 
 
 @given(st.lists(composed(), min_size=1, max_size=4), st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_entries_below_each_other_stay_apart(entries: list[Entry], crlf: bool) -> None:
     named = [replace(entry, id=f"20261121-{number:08d}") for number, entry in enumerate(entries)]
     text = "# 2026-11-21\n\n" + "\n".join(map(render_entry, named)) + "\n## 11:00 By hand\nbody\n"
@@ -107,7 +108,7 @@ def test_entries_below_each_other_stay_apart(entries: list[Entry], crlf: bool) -
 
 
 @given(st.binary(max_size=300), st.lists(PIECES, max_size=20).map(lambda pieces: "\n".join(pieces).encode()))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_any_bytes_are_read_and_no_two_entries_overlap(noise: bytes, shaped: bytes) -> None:
     for data in (noise, shaped, shaped + noise + shaped):
         places = [entry.place for entry in read(data).entries]
@@ -119,7 +120,7 @@ def test_any_bytes_are_read_and_no_two_entries_overlap(noise: bytes, shaped: byt
 
 
 @given(composed(), composed(), st.sampled_from(["\n", "\r\n"]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_an_edit_says_the_new_and_touches_nothing_else(old: Entry, new: Entry, eol: str) -> None:
     above, below = f"# 2026-11-21{eol}{eol}## 8:15 am  Before {eol}x  {eol}{eol}", f"{eol}## 23:00 After{eol}y"
     data = (above + render_entry(old).replace("\n", eol) + below).encode()
@@ -310,7 +311,7 @@ ENTRIES = st.one_of(
 
 
 @given(st.lists(ENTRIES, min_size=1, max_size=5), TEXTS, st.integers(0, 4))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_an_edit_moves_no_border(texts: list[str], more: str, which: int) -> None:
     named = [text.replace(ID, f"20261121-{number:08d}") for number, text in enumerate(texts)]
     data = ("# 2026-11-21\n\n" + "\n".join(named)).encode()

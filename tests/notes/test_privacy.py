@@ -12,6 +12,7 @@ from forks import ForkedHome
 from homes import open_home
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from trials import examples
 
 from synaptic import find, get, rebuild, save, search, status
 from synaptic.errors import Refused
@@ -103,7 +104,7 @@ PIECES = [
 documents = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(documents)
 @example("# H\n<private>\n## 9:00 One\n</private>")
 @example("```\n\n## 10:00 Two\n<!-- syn:20261121-0000000a -->\n<private>secret</private>\n```\n")
@@ -120,7 +121,7 @@ def test_an_entry_alone_is_as_private_as_in_its_file(text: str) -> None:
         assert MASK.decode("latin-1") not in entry.title.replace("ÿ", "") and "\ufffd" not in entry.content
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(documents, documents, st.sampled_from(["content", "append", "title", "tags"]))
 @example("a <private>b</private> c", "d", "content")
 @example("a\n\n<private>\nb\n</private>\n\nc", "d", "append")

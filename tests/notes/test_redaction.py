@@ -22,6 +22,7 @@ from forks import ForkedHome
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from outside import Home
+from trials import examples
 
 from synaptic.notes.redaction import find_secrets, line_of, redact
 from synaptic.surfaces.mcp.tools import TOOLS
@@ -161,6 +162,14 @@ TRUE = [
     ("password", "DB_PASS=«{A12}»"),
     ("password", "https://example.com/login?user=ada&password=«{A12}»&next=1"),
     ("passphrase", 'passphrase: "«correct horse battery staple»"'),
+    ("passphrase", "The passphrase «correct-horse-battery-staple» opens it."),
+    ("passphrase", "passphrase: «correct-horse-battery»"),
+    ("password", 'variable "db_password" { default = "«{A12}»" }'),
+    ("password", 'variable "admin_password" {\n  type    = string\n  default = "«correcthorse»"\n}'),
+    ("token", 'variable "api_token" {\n  sensitive = true\n  default   = "«{A36}»"\n}'),
+    ("password", "| Host | Password |\n|---|---|\n| db1 | «{A12}» |"),
+    ("password", "Service | Passwort | Seit\n:--|:-:|--:\nMail | `«{A12}»` | 2024"),
+    ("key", "> | API key | of |\n> |---|---|\n> | «{h32}» | CI |"),
     ("secret", "client_secret: «{A40}»"),
     ("secret", "SECRET_KEY_BASE=«{h128}»"),
     ("secret", "secret = '«{w32}»'"),
@@ -319,6 +328,16 @@ def test_what_another_scanner_calls_a_token_is_one(plugin: BasePlugin) -> None:
 # -- what is no secret --------------------------------------------------------------------------------
 
 PLAIN = [
+    'variable "region" { default = "eu-west-1" }',
+    'variable "db_password" { default = "" }',
+    'variable "db_password" {\n  default = "changeme"\n}',
+    'variable "key_name" { default = "deploy-2024" }',
+    "| Password | Set |\n|---|---|\n| yes | 2024-01-01 |\n| see vault12 | a1b2c3d4 |\n| `<password>` | no |",
+    "| Tokens | Words |\n|---|---|\n| 120000 | a1b2c3d4e5f6 |",
+    "| Password length | Score |\n|---|---|\n| 12 | a1b2c3 |",
+    "A passphrase end-to-end encrypted.",
+    "a passphrase-protected-key-file",
+    "passphrase: your-passphrase-here",
     "The password is required, and it must be long enough.",
     "password: required",
     "Passwords are hashed with bcrypt; the token expires after 3600 seconds.",
@@ -466,7 +485,7 @@ def test_no_text_blows_up(unit: str) -> None:
     assert find_secrets(redact(text, found)) == ()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @hypothesis.example(
     [
         "> «eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkFkYSJ9.{w43}»",

@@ -59,7 +59,7 @@ def test_day_one_keeps_place_time_and_pictures(tmp_path: Path) -> None:
     kyoto = found["A1B2C3D4E5F60718293A4B5C6D7E8F90"]
     assert kyoto.at == datetime(2026, 11, 4, 8, 15)  # the next day there
     assert (kyoto.title, kyoto.tags, kyoto.importance) == ("Morning in Kyoto", ("Road Trip", "japan"), 8)
-    assert kyoto.text.startswith(f"The temple was empty. I stayed an hour!\n\n![](attachments/{JPEG})")
+    assert kyoto.text.startswith(f"The temple was empty. I stayed an hour!\n\n![](attachments/imported/{JPEG})")
     assert kyoto.text.endswith("location:: Kinkaku-ji, Kyoto, Japan")
     assert [(name, get()[:3]) for name, get in kyoto.pictures] == [(JPEG, b"\xff\xd8\xff")]
     assert found["B1B2C3D4E5F60718293A4B5C6D7E8F91"].at.isoformat() == "2026-11-05T08:00:00+01:00"

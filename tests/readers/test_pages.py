@@ -18,7 +18,7 @@ def test_pages_keep_links_tasks_and_pictures(tmp_path: Path) -> None:
         assert (kitchen.title, kitchen.at) == ("Kitchen renovation: plan", datetime(2026, 3, 4, 15, 4))
         assert kitchen.tags == ("house", "money") and "See [[Tiles]]" in kitchen.text
         [(name, get)] = kitchen.pictures
-        assert f"![](attachments/{name})" in kitchen.text and get().startswith(b"\xff\xd8\xff")
+        assert f"![](attachments/imported/{name})" in kitchen.text and get().startswith(b"\xff\xd8\xff")
         assert found["fedcba9876543210fedcba9876543210"].title == "Tiles" and len(found) == 2 and not skipped
     assert "- [x] measure" in kitchen.text and "- [ ] order tiles" in kitchen.text
     notes, _ = read("apple-notes", DATA / "apple-notes")

@@ -172,6 +172,16 @@ def test_nothing_is_told_of_a_session_in_which_no_person_asked(tmp_path):
         assert read(write(tmp_path, lines, f"{number}-a-a-a-a.jsonl")) == ([], [])
 
 
+def test_no_digest_is_made_of_a_greeting(tmp_path):
+    hello = [user("Hello 1"), agent(said("Hello! How can I help you with your project today?"))]
+    for number, lines in enumerate([hello, [*hello, user("ok, thanks"), agent(said("You are welcome."))]]):
+        assert read(write(tmp_path, lines, f"{number}-a-a-a-a.jsonl")) == ([], [])
+    run = agent(call("c1", "Bash", command="make test")), result("c1", "ok")
+    for number, more in enumerate([[user("Which port?"), agent(said("5173."))], [user("try again"), *run]], start=2):
+        (record,), skipped = read(write(tmp_path, [*hello, *more], f"{number}-a-a-a-a.jsonl"))
+        assert not skipped and ("5173" in record.text or "make test" in record.text)
+
+
 def test_a_forked_session_and_subagents_double_nothing(tmp_path):
     first = [user("Build the parser."), agent(said("Built.")), user("And the docs?"), agent(said("Written."))]
     aside = [

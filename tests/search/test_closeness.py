@@ -11,6 +11,7 @@ from homes import open_home
 from synaptic import Workspace, open_workspace, rebuild, save, search
 from synaptic.index.embedding import FastEmbedder
 from synaptic.search.evidence import Evidence
+from synaptic.workspace.embed import one_process
 
 NOTES = (
     "Chose Postgres over Redis for the job queue, because Redis lost jobs when it was restarted.",
@@ -49,7 +50,7 @@ def test_what_fits_is_shown_without_doubts(notes: Workspace, question: str) -> N
 @pytest.mark.parametrize(
     "question",
     [
-        "how long do lentils have to soak?",
+        "which violin strings sound warm?",
         "Which vaccination do I need for Vietnam?",
         "salary of the new accountant",
         "Who won the chess tournament?",
@@ -89,6 +90,13 @@ def test_the_first_example_of_the_readme(tmp_path: Path, model: FastEmbedder) ->
             assert ["no close match" in notice for notice in found.notices] == [True] * doubts
 
 
+def test_one_short_entry_does_not_fit_everything(tmp_path: Path, model: FastEmbedder) -> None:
+    with open_home(tmp_path, embedder=model) as ws:
+        save(ws, "x offer")
+        for question, doubts in (("turtle", 1), ("price of the house", 1), ("an offer from x", 0)):
+            assert len(search(ws, question).notices) == doubts
+
+
 # -- typing errors --------------------------------------------------------------------------------------
 
 
@@ -108,8 +116,11 @@ def test_a_typing_error_beside_words_that_find_enough_is_let_be(notes: Workspace
 
 
 def test_a_correction_that_does_not_help_leaves_the_doubt(notes: Workspace) -> None:
-    found = search(notes, "vaccination against yellow fever for the trip of Maira")
-    assert [("no close match" in one, "`maira`" in one) for one in found.notices] == [(True, False), (False, True)]
+    found = search(notes, "price of the violin strings at the certifcates shop")
+    assert [("no close match" in one, "`certifcates`" in one) for one in found.notices] == [
+        (True, False),
+        (False, True),
+    ]
 
 
 def test_by_meaning_alone_no_word_is_corrected(notes: Workspace) -> None:
@@ -133,3 +144,18 @@ def test_what_an_entry_is_marked_with_counts_as_its_words(notes: Workspace) -> N
     for question in ("what did I decide about invoicing", "money decisions in ledger"):
         assert search(notes, question).notices == ()
     assert "no close match" in search(notes, "what did I decide about the holidays in Norway").notices[0]
+
+
+def test_words_that_stand_there_are_no_doubt_before_there_are_vectors(tmp_path: Path, model: FastEmbedder) -> None:
+    """A folder that was just adopted: while another process embeds, most of its notes have no vector."""
+    with open_home(tmp_path, embedder=model) as ws:
+        for number in range(900):
+            path = ws.config.journal / f"{number}.md"
+            path.write_text(f"# Report {number}\n\nThe ferry of pier {number} leaves at noon.\n")
+        (ws.config.journal / "boat.md").write_text("# Regatta\n\nWe went sailing with Ada.\n")
+        with one_process(ws.config.state / "embed.lock", 0) as is_alone:
+            found = search(ws, "sailing regatta")
+            assert is_alone and [hit.entry.title for hit in found.hits[:1]] == ["Regatta"]
+            assert not any("no close match" in notice for notice in found.notices)
+            doubted = search(ws, "zzzz qqqq vaccination")
+            assert not doubted.hits or "no close match" in doubted.notices[0]

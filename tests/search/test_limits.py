@@ -62,7 +62,7 @@ def test_a_limit_is_filled_as_far_as_the_filters_allow(town: Workspace) -> None:
     for query in ("why was the harbour closed?", "", "latest report"):
         for limit in LIMITS:
             assert len(search(town, query, limit=limit).hits) == limit
-            assert len(find(town, query, limit=limit).entries) == limit
+            assert len(find(town, "report", limit=limit).entries) == len(find(town, "", limit=limit).entries) == limit
     seventh = Filters(tags=("seventh",))
     assert len(search(town, "why was the harbour closed?", filters=seventh, limit=100).hits) == 22
 
@@ -75,7 +75,18 @@ def test_without_a_limit_an_answer_ends_where_nothing_more_fits(town: Workspace)
     assert len(search(town, "harbour").hits) <= MOST
     assert len(search(town, "harbour", preset="balanced").hits) == MOST  # weighted scores say nothing of fitting
     assert len(search(town, "").hits) == len(search(town, "tag:seventh").hits) == 20
-    assert len(find(town, "where is the dentist?").entries) == 20
+
+
+def test_find_with_words_shows_only_what_holds_one_or_fits(town: Workspace) -> None:
+    save(town, "The dentist moved to the ground floor of the post office.")
+    rebuild(town)
+    [entry] = find(town, "dentist").entries
+    assert "dentist" in entry.content and find(town, "dentist").total == 1
+    held = [entry for entry in find(town, "", limit=100).entries if "bridge" in entry.content]
+    many = {entry.id for entry in find(town, "dentist bridge", limit=100).entries}
+    assert {entry.id for entry in held} <= many and len(many) < 40
+    nothing = find(town, "turtle")
+    assert "no close match" in nothing.notices[0] and len(nothing.entries) <= 3
 
 
 def test_a_word_of_more_passages_than_were_counted_is_no_error(ws: Workspace) -> None:

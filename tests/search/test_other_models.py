@@ -16,6 +16,8 @@ from synaptic.index.embedding import USUAL, Embedder, FastEmbedder, usual_cosine
 from synaptic.models import Vector
 
 PANEL = Path(__file__).parents[1] / "data" / "panel"
+ANSWERED = 30
+"""Questions whose answer the journal holds; they come first."""
 
 
 class Shifted:
@@ -38,14 +40,15 @@ class Shifted:
 
 
 def answers(home: Path, embedder: Embedder) -> list[SearchResult]:
-    data = json.loads((PANEL / "german.json").read_text(encoding="utf-8"))
-    other = json.loads((PANEL / "unanswered.json").read_text(encoding="utf-8"))["german"]
+    data = json.loads((PANEL / "project.json").read_text(encoding="utf-8"))
+    other = json.loads((PANEL / "unanswered.json").read_text(encoding="utf-8"))["project"]
     with open_home(home, embedder=embedder, clock=Clock()) as ws:
         for entry in data["entries"]:
             with (ws.config.journal / f"{entry['at'][:10]}.md").open("a", encoding="utf-8") as file:
                 file.write(f"## {entry['at'][11:16]} {entry['title']}\n\n{entry['text']}\n\n")
         rebuild(ws)
-        asked = [*(one["question"] for one in data["questions"][:30]), *(one["question"] for one in other)]
+        asked = [one["question"] for one in data["questions"][:ANSWERED]]
+        asked += [one["question"] for one in other if one["kind"] == "other"]  # those that are near are near ties too
         return [search(ws, question) for question in asked]
 
 
@@ -60,9 +63,8 @@ def test_a_model_that_finds_all_texts_near_ranks_and_doubts_as_the_shipped_one(
     ours, theirs = answers(tmp_path / "a", plain), answers(tmp_path / "b", shifted)
     pairs = list(zip(ours, theirs, strict=True))
     doubts = [["no close match" in str(one.notices) for one in pair] for pair in pairs]
-    assert sum(one for one, _ in doubts) >= 10 and sum(one != other for one, other in doubts) <= 1
-    places = [[hit.entry.place for hit in one.hits] for pair in pairs for one in pair]
-    same = [ours[:1] == theirs[:1] for ours, theirs in zip(places[::2], places[1::2], strict=True)]
-    assert sum(same) >= 0.97 * len(same)
+    assert sum(one for one, _ in doubts) >= 20 and sum(one != other for one, other in doubts) <= 1
+    answered = pairs[:ANSWERED]  # what comes first for a question without an answer is a near tie
+    assert all(one.hits[0].entry.place == other.hits[0].entry.place for one, other in answered)
     firsts = [(a.hits[0].score, b.hits[0].score) for a, b in pairs if a.hits and b.hits]
     assert np.mean([abs(one - other) for one, other in firsts]) == pytest.approx(0, abs=0.02)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from homes import Clock
+from homes import Clock, open_home
 from outside import Home
 
 from synaptic import Filters, Workspace, find, save, search
@@ -23,15 +24,17 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from bench_state import answers, is_right  # noqa: E402
 
 
-@pytest.fixture
-def weeks(ws: Workspace, clock: Clock) -> Workspace:
-    """One entry about the cable on each of 60 days up to Saturday 2026-11-21, a few of them marked."""
+@pytest.fixture(scope="module")
+def weeks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    """One entry about the cable on each of 60 days up to Saturday 2026-11-21, a few of them marked; only searched."""
+    clock = Clock()
     clock.forward(days=-60)
-    for number in range(60):
-        clock.forward(days=1)
-        marks = {"type": "decision"} if number % 20 == 3 else {"tags": ["pier"]} if number % 20 == 4 else {}
-        save(ws, f"The cable was looked at, number {number}.", force=True, **marks)  # type: ignore[arg-type]
-    return ws
+    with open_home(tmp_path_factory.mktemp("weeks") / "home", clock=clock, track_access=False) as ws:
+        for number in range(60):
+            clock.forward(days=1)
+            marks = {"type": "decision"} if number % 20 == 3 else {"tags": ["pier"]} if number % 20 == 4 else {}
+            save(ws, f"The cable was looked at, number {number}.", force=True, **marks)  # type: ignore[arg-type]
+        yield ws
 
 
 def dates(ws: Workspace, query: str, **more: object) -> list[str]:
@@ -66,8 +69,8 @@ def test_a_time_that_is_named_as_a_filter_is_one(weeks: Workspace, query: str) -
     assert sorted(found) == [f"2026-11-{day:02}" for day in range(9, 16)]
 
 
-def test_a_time_alone_lists_that_time(weeks: Workspace, clock: Clock) -> None:
-    assert dates(weeks, "yesterday") == [(clock().date() - timedelta(days=1)).isoformat()]
+def test_a_time_alone_lists_that_time(weeks: Workspace) -> None:
+    assert dates(weeks, "yesterday") == [(weeks.clock().date() - timedelta(days=1)).isoformat()]
 
 
 def test_a_filter_that_was_given_wins_over_the_question(weeks: Workspace) -> None:
@@ -139,6 +142,17 @@ def test_a_save_suggests_tags_that_the_journal_uses(home: Home) -> None:
     assert home.ask("save", "Nothing of the kind.")["suggested_tags"] == []
     with home.server() as server:
         assert "Tags of the journal that fit: redis." in server.text("save", content="Redis again, with more memory.")
+
+
+def test_no_tag_that_closes_an_entry_is_suggested(home: Home) -> None:
+    for text in ("The exporter works.", "The mailer works."):
+        home.ask("save", text, *(f"--tag={tag}" for tag in ("done", "status/fixed", "wontfix", "importer")))
+    text = "Importer work is not done, and the old bug is not fixed: wontfix?"
+    assert home.ask("save", text, "--type", "handoff")["suggested_tags"] == ["importer"]
+    assert home.ask("analyze", "--note", text)["suggested_tags"] == ["importer"]
+    with home.server() as server:
+        told = server.text("save", content=f"{text} Next: the tests.", type="handoff")
+        assert "Tags of the journal that fit: importer." in told
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,52 @@ def test_sessions_are_searched_traced_and_forgotten(home: Home, transcripts: Pat
     assert (again["new"], again["deleted"]) == (0, 1)
 
 
+def test_a_part_of_a_transcript_shows_nothing_that_the_session_keeps_private(home: Home, tmp_path: Path) -> None:
+    long = "It is done, and this is why. " * 40
+    turns = [
+        ("Plan my taxes <private>from 93,417 a month", "Noted: from 93,417 a month, and the rest."),
+        ("Also <private>the flat in Rue Daru", "Which flat?"),
+        ("is mine</private>but not the car.", f"The car then. {long}"),
+        *((f"And step {number}?", f"{number}: {long}") for number in range(8)),
+        ("What do you know?", "You said:\nthe flat in Rue Daru\nand that the car is not yours."),
+        ("<private>My doctor is Ada Lovelace.</private>", "I will call the clinic in Lisbon."),
+        ("Good.", "It is good."),
+    ]
+    lines = []
+    for number, (asked, said) in enumerate(turns):
+        both = {"timestamp": f"2026-11-20T09:{number:02}:00Z", "cwd": "/code/shop"}
+        answer = {"content": [{"type": "text", "text": said}]}
+        lines.append({"type": "user", "uuid": f"u{number}", "message": {"content": asked}, **both})
+        lines.append({"type": "assistant", "uuid": f"a{number}", "message": answer, **both})
+    place = tmp_path / ".claude" / "projects" / "shop" / "11111111-a-a-a-a.jsonl"
+    place.parent.mkdir(parents=True)
+    place.write_text("\n".join(map(json.dumps, lines)))
+    assert home.ask("import", "claude-code")["new"] >= 2
+    parts = [entry["id"] for entry in home.ask("find", "--sessions")["entries"]]
+    shown = "".join(home.ask("get", id, "--source")["entries"][0]["content"] for id in parts)
+    with home.server() as server:
+        shown += "".join(server.call("get", ids=[id], source=True)["entries"][0]["content"] for id in parts)
+    assert not [word for word in ("93,417", "Daru", "is mine", "Lovelace", "Lisbon") if word in shown]
+    for word in ("Plan my taxes", "Noted", "Also", "but not the car", "car is not yours", "It is good"):
+        assert shown.count(word) == (0 if word == "Noted" else 2), word
+
+
+def test_what_was_saved_comes_before_digests(home: Home, transcripts: Path) -> None:
+    told = ("Load test passed", "The pool has 40 connections", "Sessions live in Redis")
+    days = ("--at", "2026-11-02T09:00"), ("--at", "2026-11-10T09:00"), ("--at", "2026-11-19T09:00")
+    for text, at in zip(told, days, strict=True):
+        home.ask("save", text, "--type", "progress", "--project", "harbor", *at)
+    home.ask("import", "claude-code")
+    found = home.ask("recent")
+    titles = [entry["title"] for entry in found["entries"]]
+    assert titles[:3] == [*reversed(told)] and len(titles) == 10 < found["total"]
+    with home.server() as server:
+        assert [each["title"] for each in server.call("recent")["entries"]] == titles
+        assert [each["title"] for each in server.call("recent", limit=2)["entries"]] == titles[:2]
+        asked = server.call("recent", query="load test passed")["entries"]
+        assert told[0] in [each["title"] for each in asked]
+
+
 def test_a_session_that_ends_is_noted_and_its_digest_grows(home: Home, transcripts: Path) -> None:
     home.ask("init")
     path = pool_of(transcripts)
@@ -153,8 +199,24 @@ def test_setup_capture_registers_the_hooks(home: Home, tmp_path: Path) -> None:
     assert {"SessionStart", "PreCompact", "SessionEnd"} == set(hooks)
     assert hooks["SessionEnd"][0]["hooks"][0]["timeout"] == 3
     assert "capture = true" in (home.path / "config.toml").read_text()
+    (tmp_path / ".gemini").mkdir()
+    home.ask("setup", "gemini")
     home.ask("setup", "claude-code", "--remove")
     assert not (tmp_path / ".claude" / "settings.json").exists()
+    assert "capture = true" in (home.path / "config.toml").read_text(), "gemini goes on"
+    home.ask("setup", "--remove", "--dry-run")
+    assert "capture = true" in (home.path / "config.toml").read_text()
+    removed = home.run("setup", "--remove")
+    assert removed.code == 0 and "No digests of sessions are made any more" in removed.err
+    assert "capture = false" in (home.path / "config.toml").read_text() and not (tmp_path / ".gemini").exists()
+    home.ask("setup", "claude-code")
+    hooks = json.loads((tmp_path / ".claude" / "settings.json").read_text())["hooks"]
+    assert {"SessionStart"} == set(hooks)
+    (tmp_path / ".claude" / "settings.json").write_text("{ // my own\n}\n")
+    home.run("setup", "codex", "--capture")
+    removed = home.run("setup", "--remove")
+    assert "No digests of sessions are made any more" in removed.err, "Claude Code reads no file with comments"
+    assert "capture = false" in (home.path / "config.toml").read_text()
 
 
 def test_digests_may_lie_in_the_journal(home: Home, transcripts: Path) -> None:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from forks import Forks
+from forks import Forks, forked
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -92,16 +92,8 @@ def run(home: Path) -> Run:
 
 def shell(*args: str, stdin: bytes | None = None, **environ: str) -> Answer:
     """Runs the command as a process of its own."""
-    done = subprocess.run(
-        [*SYNAPTIC, *args],
-        input=stdin,
-        stdin=subprocess.DEVNULL if stdin is None else None,
-        capture_output=True,
-        env=os.environ | environ,
-        timeout=30,
-        check=False,
-    )
-    return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
+    said = forked(*args, stdin=stdin or b"", env=os.environ | environ)
+    return Answer(said.code, said.out, said.err)
 
 
 Terminal = Callable[..., Answer]
@@ -448,11 +440,11 @@ def test_search_says_all_that_changes_what_is_shown(filled: Run) -> None:
     assert "Chose redis" in answer.out
     notices = filled("search", "cahce status:open", "--json").json["notices"]
     assert answer.err.splitlines() == [f"note: {notice}" for notice in notices]
-    assert "no close match" in notices[0]  # what speaks against the answer stands before what speaks of the query
-    assert (
-        any("`status:` is no filter" in notice for notice in notices)
-        and "Nothing holds `cahce`; searched for `cache`." in notices
-    )
+    assert "Nothing holds `cahce`; searched for `cache`." in notices
+    assert any("`status:` is no filter" in notice for notice in notices)
+    doubted = filled("search", "zzzz qqqq status:open", "--json").json["notices"]
+    assert "no close match" in doubted[0]  # what speaks against the answer stands before what speaks of the query
+    assert any("`status:` is no filter" in notice for notice in doubted)
 
 
 def test_what_a_query_leaves_out_needs_no_quotes(filled: Run) -> None:
@@ -828,6 +820,7 @@ def test_doctor_names_a_vanished_entry_until_somebody_decides(home: Path, run: R
         (["serach", "x"], "you probably mean: synaptic search"),
         (["rm", "x"], "you probably mean: synaptic delete ID"),
         (["undo"], "you probably mean: synaptic restore ID"),
+        (["trash"], "you probably mean: synaptic restore"),
         (["ls"], "you probably mean: synaptic find"),
         (["show", "x"], "you probably mean: synaptic get ID"),
         (["add", "x"], "you probably mean: synaptic save"),
@@ -1010,7 +1003,8 @@ def test_the_shell_completes_commands_types_tags_projects_and_ids(home: Path, ru
     assert complete("synaptic save x --type d") == ["decision"]
     assert complete("synaptic find --type in") == ["insight"]
     assert complete("synaptic find --order o") == ["oldest"]
-    assert "_SYNAPTIC_COMPLETE" in shell("--show-completion", "bash").out
+    shown = ["bash", "-c", '"$@" --show-completion; true', "bash", *SYNAPTIC]  # it finds its shell above it
+    assert "_SYNAPTIC_COMPLETE" in subprocess.run(shown, capture_output=True, text=True, timeout=30, check=True).stdout
     assert complete("synaptic search x --tag f") == complete("synaptic get ") == []  # there is no journal yet
     ids = [run("save", f"Paid {n}", "--tag", "finance", "--project", "Home", "--json").id for n in range(60)]
     run("save", "Else", "--tag", "garden", "--json")
@@ -1161,6 +1155,15 @@ def test_a_day_is_read_with_its_years(run: Run, notes: Path, on_terminal: Termin
     assert run("day", "whenever").code == 2
 
 
+def test_a_rebuild_counts_and_estimates_nothing(run: Run, on_terminal: Terminal) -> None:
+    for number in range(3):
+        run("save", f"Note {number} of the shed.")
+    shown = on_terminal("rebuild-index", "--fresh").out
+    assert "reading 1/1" in shown and "embedding 3/3" in shown and " left" not in shown and "/s" not in shown
+    run("save", "One more.")
+    assert "about" not in run("status").out
+
+
 def test_open_takes_the_number_of_the_last_list(run: Run, notes: Path, home: Path, on_terminal: Terminal) -> None:
     assert run("open", "1").code == 2
     shown = on_terminal("find", "--has-tasks").out
@@ -1172,11 +1175,86 @@ def test_open_takes_the_number_of_the_last_list(run: Run, notes: Path, home: Pat
     assert (home / ".state" / "last-list.json").stat().st_mode & 0o777 == 0o600
 
 
+def test_a_number_and_a_title_are_names_and_are_asked_about_before_a_change(
+    run: Run, notes: Path, on_terminal: Terminal
+) -> None:
+    (notes / "Garden.md").write_text("Beans and peas.\n")
+    for name in ("One", "Two"):
+        (notes / f"{name}.md").write_text("---\naliases: [Shed]\n---\nA shed.\n")
+    run("find", "beans")
+    for name in ("1", "Garden", "garden"):
+        assert "Beans and peas." in run("get", name).out
+        assert run("open", name).out == f"{notes}/Garden.md:1\n"
+    assert run("get", "Nowhere").code == run("get", "Shed").code == 1
+    assert "Valid: " in run("get", "Shed").err
+    assert "no id, title, page, alias or path" in run("get", "Nowhere").err
+    for words in (("update", "1", "--append", "More."), ("delete", "1", "--yes")):
+        assert "on a terminal a number will do" in run(*words).err
+    for name in ("1", "Garden"):  # nobody is there to be asked
+        for words in (("update", name, "--append", "More."), ("delete", name, "--yes"), ("delete", name, "--json")):
+            answer = run(*words)
+            assert answer.code in (1, 2) and (notes / "Garden.md").read_text() == "Beans and peas.\n"
+    refused = on_terminal("update", "Garden", "--append", "More.", keys=b"n\n")
+    assert "Beans and peas." in refused.out and "Change it?" in refused.out
+    assert (notes / "Garden.md").read_text() == "Beans and peas.\n"
+    assert on_terminal("delete", "Garden", "--json", keys=b"y\n").code == 1
+    on_terminal("update", "1", "--append", "More.", keys=b"y\n")
+    assert (notes / "Garden.md").read_text() == "Beans and peas.\n\nMore.\n"
+    id = run("get", "Garden", "--json").json["entries"][0]["id"]
+    assert "Change it?" not in on_terminal("update", id[-8:], "--append", "And more.").out
+    shown = on_terminal("delete", "Garden", keys=b"y\n").out
+    assert "Delete the whole file Garden.md?" in shown and not (notes / "Garden.md").exists()
+
+
+def test_the_trash_shows_text_and_time(run: Run) -> None:
+    text = "The old lamp is broken. <private>zorquil</private> Its cable was cut by the door.\n\nBought 2019."
+    run("delete", run("save", text, "--json").id, "--yes")
+    first, *below = run("restore").out.splitlines()
+    assert "2026-11-21 10:30  The old lamp is broken" in first and "zorquil" not in first
+    assert [line.strip() for line in below] == ["Bought 2019."]
+    (gone,) = run("restore", "--json").json["deleted"]
+    assert gone["time"] == "10:30" and gone["text"].endswith("Bought 2019.")
+
+
 def test_restore_without_an_id_lists_what_was_deleted(run: Run) -> None:
     first, second = (run("save", text, "--json").json["id"] for text in ("The old lamp", "The new lamp"))
     assert run("restore").out.strip() == "Nothing is deleted."
     for id in (first, second):
         run("delete", id, "--yes")
-    assert [line.split("  ")[2] for line in run("restore").out.splitlines()] == ["The new lamp", "The old lamp"]
+    assert [line.split("  ")[1:3] for line in run("restore").out.splitlines()] == [
+        ["2026-11-21 10:30", "The new lamp"],
+        ["2026-11-21 10:30", "The old lamp"],
+    ]
     run("restore", second)
     assert [one["id"] for one in run("restore", "--json").json["deleted"]] == [first]
+
+
+# -- what lies ahead, and doubt -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("friday", ["friday", "Freitag", "vendredi", "viernes", "venerdì", "sexta-feira", "金曜日"])
+def test_what_is_due_or_expires_on_a_weekday_is_the_next_one(
+    run: Run, monkeypatch: pytest.MonkeyPatch, friday: str
+) -> None:
+    monkeypatch.setenv("SYNAPTIC_NOW", "2026-11-23T10:00:00")
+    tasks = {"rent": "2026-11-20", "call": "2026-11-27", "plants": "2026-12-02", "water": "2026-11-23"}
+    text = "\n".join(["Due:\n", *(f"- [ ] {task} due:{day}" for task, day in tasks.items())])
+    run("save", text, "--expires", friday)
+    assert run("recent", "--json").json["entries"][0]["expires"] == "2026-11-27"
+    due = run("tasks", "--due", friday, "--json").json["tasks"]
+    assert [(task["due"], task["overdue"]) for task in due] == [
+        ("2026-11-20", True),
+        ("2026-11-27", False),
+        ("2026-11-23", False),
+    ]
+    shown = run("tasks", "--due", friday).out.splitlines()
+    assert [line.split()[2] for line in shown if "overdue" in line] == ["rent"]
+    monday = run("tasks", "--due", "monday", "--json").json["tasks"]
+    assert [task["due"] for task in monday] == ["2026-11-20", "2026-11-23"], "today is included"
+
+
+def test_a_doubt_stands_before_the_hits(filled: Run, on_terminal: Terminal) -> None:
+    shown = on_terminal("search", "zzzz qqqq").out
+    assert 0 <= shown.index("no close match") < shown.index("1. ")
+    assert shown.count("no close match") == 1
+    assert "no close match" in filled("search", "zzzz qqqq", "--json").json["notices"][0]

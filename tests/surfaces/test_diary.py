@@ -90,7 +90,8 @@ def test_requests_for_a_list_are_told_from_questions(tmp_path: Path) -> None:
     with open_home(tmp_path, clock=clock) as ws:
         for asked in of_file("diary_lists.json"):
             found = search(ws, asked["request"])
-            told = next((notice for notice in found.notices if notice.startswith("Read as a list")), "")
+            lists = ("Read as a list", "No entries")
+            told = next((notice for notice in found.notices if notice.startswith(lists)), "").partition(";")[0]
             days = re.findall(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}", told)
             meant = list(dict.fromkeys(asked[end] for end in ("since", "until") if end in asked))
             wrong += [asked["request"]] if days != meant else []
@@ -112,3 +113,67 @@ def test_the_entry_that_answers_stands_early(model: FastEmbedder, tmp_path: Path
             first += paths[:1] == [asked["file"]]
             early += asked["file"] in paths
     assert first > 0.55 * len(questions) and early > 0.8 * len(questions)
+
+
+TAGGED_DAY = b"""---
+tags: [alpha]
+mood: 7
+---
+# 2026-11-10
+
+## Log
+It rained.
+
+## 09:31 Chose the roof #home
+Slate.
+"""
+
+
+def test_tags_above_a_day_are_those_of_all_its_entries(home: Home) -> None:
+    day = home.path / "journal" / "2026-11-10.md"
+    day.parent.mkdir(parents=True, exist_ok=True)
+    day.write_bytes(TAGGED_DAY)
+    found = {one["title"]: one for one in home.ask("find", "--tag", "alpha")["entries"]}
+    assert {title: one["tags"] for title, one in found.items()} == {
+        "Log": ["alpha"],
+        "Chose the roof": ["home", "alpha"],
+    }
+    told = home.ask("update", found["Log"]["id"], "--add-tag", "rain", "--remove-tag", "alpha")
+    assert "front matter" in " ".join(told["notices"])
+    comment = b"## Log #rain\n<!-- syn:" + found["Log"]["id"].encode() + b" -->\n"
+    assert day.read_bytes() == TAGGED_DAY.replace(b"## Log\n", comment)
+    assert home.ask("get", found["Log"]["id"])["entries"][0]["tags"] == ["rain", "alpha"]
+    first = home.ask("save", "It cleared up.", "--at", "2026-11-10T12:00")["id"]
+    assert b"#alpha" not in day.read_bytes() and home.ask("get", first)["entries"][0]["tags"] == ["alpha"]
+
+
+def test_a_save_again_into_a_day_with_tags_is_the_same_entry(home: Home) -> None:
+    first = home.ask("save", "It rained.", "--tag", "weather")["id"]
+    [day] = (home.path / "journal").glob("*.md")
+    day.write_bytes(b"---\ntags: [alpha]\n---\n" + day.read_bytes())
+    assert home.ask("save", "It rained.", "--tag", "weather")["id"] == first
+
+
+PAGE = b"---\ndate: 2026-11-10\n---\nThe roses were pruned.\n\n- [ ] Buy string\n"
+
+
+def test_a_day_shows_the_text_of_a_page_of_that_date(home: Home) -> None:
+    journal = home.path / "journal"
+    journal.mkdir(parents=True, exist_ok=True)
+    (journal / "Roses.md").write_bytes(PAGE)
+    (journal / "Long.md").write_bytes(b"---\ncreated: 2026-11-10\n---\n" + b"A line of it.\n" * 1_000)
+    shown = home.run("day", "2026-11-10").out
+    assert "## Roses\n" in shown and "The roses were pruned.\n\n- [ ] Buy string" in shown
+    assert "## Long\n" in shown and len(shown) < 5_000 and "shows all of it" in shown
+
+
+def test_a_day_has_titles_for_headings_and_shows_tags_and_ids(home: Home) -> None:
+    at = "2026-11-10T09:3"
+    marks = ("--type", "decision", "--tag", "roof", "--at", f"{at}1")
+    decided = home.ask("save", "Chose slate.\n\nIt lasts.", *marks)["id"]
+    home.ask("save", f"Called the roofer. He comes{' soon' * 40}.", "--at", f"{at}2")
+    home.ask("save", "Prices in a table.", "--title", "Offers", "--at", f"{at}3")
+    shown = home.run("day", "2026-11-10").out
+    assert f"\n\n## 09:31 Chose slate.\n\ndecision · #roof · {decided[-8:]}\n\nIt lasts.\n\n" in shown
+    assert "## 09:32 Called the roofer.\n" in shown and shown.count("Called the roofer") == 1
+    assert "## 09:33 Offers\n" in shown and "Prices in a table." in shown

@@ -42,6 +42,17 @@ def test_rows_read_back_as_the_entries_are(filled: ForkedHome, tmp_path: Path) -
     assert "hunter2" not in text and "Said" in text
 
 
+def test_no_cell_of_a_table_is_a_formula(home: ForkedHome) -> None:
+    for text in ("=1+1", "+1", "-1", "@SUM(A1)"):
+        home.ask("save", "-", "--title", text, stdin=f"{text} in a cell")
+    home.ask("save", "A plain one: =1+1")
+    table = list(csv.DictReader(io.StringIO(home.run("export", "--csv").out, newline="")))
+    assert [row["content"] for row in table] == [
+        "'=1+1 in a cell", "'+1 in a cell", "'-1 in a cell", "'@SUM(A1) in a cell", "A plain one: =1+1"
+    ]  # fmt: skip
+    assert not [cell for row in table for cell in row.values() if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+
+
 def _of_cells(cells: dict[str, str]) -> dict[str, Any]:
     numbers = {name: int(cells[name]) if cells[name] else None for name in ("importance", "line")}
     lists = {name: cells[name].split("\n") if cells[name] else [] for name in ("tags", "files")}

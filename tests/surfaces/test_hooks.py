@@ -8,19 +8,22 @@ import re
 import shutil
 import subprocess
 import tomllib
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from forks import ForkedHome, Forks
+from homes import open_home
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from outside import SYNAPTIC, Answer, Home
 
 from synaptic.models import TYPES, Entry
+from synaptic.surfaces.hooks import session
 from synaptic.surfaces.hooks.briefing import Shelf, compose, handoff_item, tokens
-from synaptic.surfaces.hooks.hooks import EVENTS
+from synaptic.surfaces.hooks.hooks import EVENTS, _limited
+from synaptic.surfaces.hooks.session import Call
 from synaptic.surfaces.hooks.stop import ASK, LOG_BYTES
 from synaptic.surfaces.mcp.tools import TOOLS
 from synaptic.workspace.checkout import work_at_hand
@@ -323,6 +326,19 @@ def test_the_budget_holds_and_what_is_left_out_is_counted(at: ForkedHome, web: P
             assert int(count) + text.count(kind) == 50
 
 
+def test_what_was_saved_is_told_before_digests_of_sessions(at: ForkedHome, web: Path) -> None:
+    day(
+        at,
+        "08:00 note: Load test passed | web",
+        *(f"09:{n:02d} decision: {'Chosen ' * 6}{n} | web" for n in range(6)),
+        *(f"{9 + n // 60}:{n % 60:02d} progress: Asked {n} | web via=import:codex" for n in range(120)),
+    )
+    configure(at, "max_tokens = 400")
+    text = told(at, web)
+    assert "Load test passed" in text and text.count("Chosen") == 36
+    assert 0 < text.count("progress: Asked") < 30 and "+ new since" in text
+
+
 @pytest.mark.parametrize(
     ("text", "o200k"),
     [
@@ -538,6 +554,45 @@ def test_a_locked_index_or_an_open_pipe_holds_no_session_up(at: ForkedHome, web:
     ]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no fork")
+def test_not_even_a_pattern_that_holds_pythons_lock_holds_a_session_up(tmp_path: Path) -> None:
+    endless = re.compile(r"(?:a+)+$")
+    assert _limited(tmp_path, "stop", 0.5, lambda: str(endless.match("a" * 60 + "b"))) == ""
+    assert _limited(tmp_path, "stop", 60, lambda: "a text") == "a text"
+    assert _limited(tmp_path, "stop", 60, lambda: str(1 / 0)) == ""
+    lines = (tmp_path / "hooks.log").read_text().splitlines()
+    assert [line.partition(" ")[2] for line in lines] == [
+        "stop: no answer after 0.5 s",
+        "stop: ZeroDivisionError: division by zero",
+    ]
+
+
+def test_a_long_line_of_marks_holds_no_session_up(at: ForkedHome, web: Path) -> None:
+    day(at, "09:00 decision: Sessions live in Redis | web")
+    with (at.journal / "2026-11-20.md").open("a") as file:
+        file.write("\n## 10:00 Long\n" + "<!-- syn:" * 50_000 + "\n")
+    configure(at)
+    assert "Redis" in told(at, web)
+
+
+def test_a_start_tells_of_the_newest_files_where_there_is_no_time_for_all(
+    tmp_path: Path, web: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "READING_SHARE", 0)
+    monkeypatch.delenv("SYNAPTIC_PROJECT", raising=False)
+    with open_home(tmp_path / "home", project=None) as ws:
+        for number in range(60):
+            day = (MOMENT - timedelta(days=59 - number)).date()
+            text = f"# {day}\n\n## 09:00 decision: Chosen {number:02d} #web\n\nFor a reason.\n"
+            (ws.config.journal / f"{day}.md").write_text(text)
+        text = session.brief_session(ws, Call("claude-code", {"cwd": str(web)}))
+        assert "40 older files are not read yet." in outside_of_fences(text)
+        assert "Chosen 59" in text and "Chosen 40" in text and "Chosen 39" not in text
+        for _ in range(2):
+            text = session.brief_session(ws, Call("claude-code", {"cwd": str(web)}))
+        assert "not read yet" not in text
+
+
 def test_the_log_stays_small(at: ForkedHome) -> None:
     at.state.mkdir(parents=True)
     at.journal.mkdir()
@@ -593,6 +648,20 @@ def test_a_prompt_brings_what_clearly_fits_it(at: ForkedHome, web: Path) -> None
     assert {hit["why"]["access_count"] for hit in hits} == {0}, "what a hook shows was not read"
     assert told(at, web, "user-prompt", prompt=prompt, env={"SYNAPTIC_MODEL": "no/such-model"}) == ""
     assert log(at) == []
+
+
+def test_a_short_entry_that_fits_a_prompt_is_told_whole(at: ForkedHome, web: Path) -> None:
+    long = "Fixtures start one container. " * 12
+    day(
+        at,
+        "09:00 decision: Integration tests of the payment service | web\nWe decided:\n\n- never mock the database.",
+        f"09:10 insight: Integration tests of the payment service are slow | web\n{long}",
+    )
+    configure(at, "user_prompt = true")
+    at.run("rebuild-index")
+    text = told(at, web, "user-prompt", prompt="write integration tests of the payment service")
+    assert "decision: Integration tests of the payment service: We decided: - never mock the database." in text
+    assert "insight: Integration tests of the payment service are slow" in text and "one container" not in text
 
 
 # -- an agent stops -------------------------------------------------------------------------------------

@@ -22,14 +22,14 @@ from synaptic.verbs.writing import MAX_PINS
 DATA = json.loads((Path(__file__).parents[1] / "data" / "projects.json").read_text(encoding="utf-8"))
 SAVED = {
     "harbor": (
-        "A session ends after 15 minutes, the auditors insist.",
-        "Chose Postgres for the data, because several services write at once.",
+        "A login session lasts 15 minutes, the auditors insist.",
+        "Our database is Postgres, because several services write at once.",
         "The session about tides was moved.",
         "Berth plans get a database of their own colours.",
     ),
     "ledger": (
-        "Nobody is logged out before 24 hours: a session of a day.",
-        "SQLite is the database, nothing to operate.",
+        "A login session lasts 24 hours, so nobody is logged out at work.",
+        "Our database is SQLite, nothing to operate.",
         "The tax session with the adviser is on Friday.",
         "The supplier data holds 4,000 rows.",
     ),
@@ -105,6 +105,45 @@ def test_a_server_works_where_its_client_says_the_project_is(two: ForkedHome, tm
     assert (found["From nowhere."], found["From the ledger."]) == (None, "ledger")
     assert "no project" not in two.run("save", "A person knows.").text
     assert "has no project" in two.run("save", "An agent is told.", CLAUDECODE="1").text
+
+
+def test_two_repositories_in_folders_of_one_name_are_two_projects(home: ForkedHome, tmp_path: Path) -> None:
+    home.env["SYNAPTIC_PROJECT"] = ""
+
+    def cloned(folder: str, remote: str = "") -> Path:
+        (tmp_path / folder / ".git").mkdir(parents=True)
+        core = '[core]\n\tbare = false\n[remote "upstream"]\n\turl = https://example.org/x/upstream.git\n'
+        origin = (
+            f'[remote "origin"]\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\turl = {remote}\n' if remote else ""
+        )
+        (tmp_path / folder / ".git" / "config").write_text(core + origin)
+        return tmp_path / folder
+
+    def project(folder: Path, text: str) -> str | None:
+        home.folder = folder
+        id = home.ask("save", text, "--type", "decision")["id"]
+        return str(home.ask("get", id)["entries"][0]["project"])
+
+    web, other = cloned("ada/api"), cloned("job/api")
+    assert project(web, "Sessions live in Redis.") == project(web, "Invoices are PDF.") == "api"
+    home.folder = other
+    told = home.run("save", "Sessions live in a cookie.", "--type", "decision")
+    assert "The project is job/api, as" in told.err and str(web) in told.err
+    assert "The project is" not in home.run("save", "Invoices are HTML.", "--type", "decision").err
+    assert project(cloned("old/job/api"), "Third.") == "old/job/api"
+    shop = cloned("client/api", "git@github.com:acme/shop.git")
+    assert project(shop, "Prices are gross.") == "shop"
+    assert project(cloned("again/api", "https://github.com/acme/Shop"), "The same repository.") == "shop"
+    assert project(cloned("fork/api", "https://github.com/eve/shop/"), "A fork.") == "eve/shop"
+    for folder, own, others in ((web, "Redis", "cookie"), (other, "cookie", "Redis")):
+        home.folder = folder
+        assert own in home.ask("search", "where do sessions live")["hits"][0]["content"]
+        started = home.run("hook", "session-start", stdin=json.dumps({"cwd": str(folder)})).out
+        assert own in started and others not in started
+    assert home.ask("find", "project:job/api sessions")["entries"][0]["project"] == "job/api"
+    web.rename(tmp_path / "moved")
+    (tmp_path / "moved").rename(cloned("new/x").parent / "api")
+    assert project(tmp_path / "new" / "api", "Moved.") == "api"
 
 
 def test_no_entry_of_the_project_no_effect(ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

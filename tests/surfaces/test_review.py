@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import anyio
 import pytest
 from forks import ForkedHome as Home
 from homes import Clock, open_home
 from mcp import Client, types
 
 from synaptic import Workspace, get, save, update
+from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import FastEmbedder
+from synaptic.surfaces.mcp import server, worker
 from synaptic.surfaces.mcp.server import build_server
 from synaptic.surfaces.mcp.worker import Worker
 from synaptic.verbs import writing
@@ -62,6 +66,29 @@ def test_a_save_names_what_it_seems_to_replace(known: Workspace) -> None:
     assert told.near == ()
 
 
+REJECTING = (
+    "{} Rejected: Redis Streams, Kafka (too heavy for 40 jobs a minute).",
+    "{} Rejected:\n\n- Redis Streams\n- Kafka, too heavy",
+    "{} **Rejected:** Node.js workers, Redis Streams; Kafka.",
+    "{} We took it instead of Kafka or Redis Streams, because the operators know it.",
+    "{} Chosen over Kafka and Redis Streams for 40 jobs a minute.",
+)
+QUEUE = "The job queue of the thumbnailer is RabbitMQ."
+
+
+@pytest.mark.parametrize("text", REJECTING)
+def test_what_an_entry_rejected_need_not_be_named_by_what_replaces_it(known: Workspace, text: str) -> None:
+    old = save(known, text.format(QUEUE), type="decision")
+    new = "The job queue of the thumbnailer is NATS now. RabbitMQ lost jobs at every failover."
+    assert [near.id for near in save(known, new, type="decision").near] == [old.id]
+
+
+def test_two_matters_that_reject_the_same_are_not_taken_for_one(known: Workspace) -> None:
+    save(known, "Invoices for Norway are rendered with WeasyPrint. Rejected: Prince, LaTeX.", type="decision")
+    other = "Invoices for Poland are rendered with Typst. Rejected: Prince, WeasyPrint."
+    assert save(known, other, type="decision").near == ()
+
+
 def test_a_save_names_the_open_issue_that_it_seems_to_settle(known: Workspace) -> None:
     issue = save(known, "The nightly backup fails when the disk is full.", type="issue")
     save(known, "Invoices are numbered by year.", type="issue")
@@ -78,6 +105,62 @@ async def test_an_agent_reads_the_call_that_says_so(tmp_path: Path, model: FastE
         new = await said(client, "save", content=POOL.replace("has 40", "now has 25"), type="decision")
         assert f" decision: {POOL}" in new
         assert f'Looks replaced? context_update id="{new.split()[1]}" supersedes=["{old}"]' in new
+
+
+class LateModel(FastEmbedder):
+    """The shipped model, which begins to load when it is told to."""
+
+    go: threading.Event
+
+    def load(self) -> None:
+        self.go.wait(60)
+        super().load()
+
+
+@pytest.fixture
+def late(tmp_path: Path) -> Iterator[LateModel]:
+    embedder = LateModel(DEFAULT_MODEL, cache=tmp_path)
+    embedder.go = threading.Event()
+    yield embedder
+    embedder.go.set()
+
+
+async def two_pools(client: Client) -> tuple[str, str]:
+    """The answer to the second save, and the call that it should name."""
+    old = (await said(client, "save", content=POOL, type="decision")).split()[1]
+    new = await said(client, "save", content=POOL.replace("has 40", "now has 25"), type="decision")
+    return new, f'Looks replaced? context_update id="{new.split()[1]}" supersedes=["{old}"]'
+
+
+@pytest.mark.anyio
+async def test_a_save_waits_a_moment_for_the_model_to_say_what_it_is_near(
+    tmp_path: Path, late: LateModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "AFTER_SAVE_S", 60.0)
+    monkeypatch.setattr(worker, "FIRST_SEARCH_S", 60.0)
+    threading.Timer(0.2, late.go.set).start()
+    async with Client(build_server(Worker(tmp_path / "home", late))) as client:
+        new, call = await two_pools(client)
+        assert new.count(call) == 1
+        assert "Looks replaced?" not in await said(client, "recent")
+
+
+@pytest.mark.anyio
+async def test_the_first_answer_after_the_model_says_once_what_saves_were_near(tmp_path: Path, late: LateModel) -> None:
+    async with Client(build_server(Worker(tmp_path / "home", late))) as client:
+        new, call = await two_pools(client)
+        assert "Looks replaced?" not in new + await said(client, "recent")
+        gone = (await said(client, "save", content="The logo is blue.", type="decision")).split()[1]
+        await said(client, "delete", id=gone)
+        late.go.set()
+        answers = [await said(client, "recent", format="json")]
+        with anyio.fail_after(60):
+            while not late.ready:
+                await anyio.sleep(0.05)
+        answers += [await said(client, "recent") for _ in range(3)]
+        assert json.loads(answers[0])["total"] == 2  # what a program reads stays JSON
+        assert [answer.count(call) for answer in answers].count(1) == 1
+        assert f"Near {new.split()[1]}, which you saved:" in "".join(answers)
 
 
 # -- entries that expire ------------------------------------------------------------------------------------
@@ -160,16 +243,24 @@ def test_a_review_finds_what_repeats_and_what_is_replaced_and_merges(known: Work
         save(known, other, type="decision")
     old = save(known, POOL, type="decision", at="2026-10-01")
     new = save(known, POOL.replace("has 40", "now has 25"), type="decision", at="2026-10-09")
-    note = save(known, "The heating costs 80 euro a month.", at="2026-10-01")
-    again = save(known, "The heating costs 80 euro a month!", at="2026-10-02")
-    found = review(known)
-    assert [(matter.kind, [one.entry.id for one in matter.about]) for matter in found] == [
-        ("replaced", [old.id, new.id]),
-        ("repeated", [again.id, note.id]),
-    ]
-    answer(known, found[1].key, "merge")
+    note = save(known, "The heating costs 80 euro a month.", type="insight", at="2026-10-01")
+    again = save(known, "The heating costs 80 euro a month!", type="insight", at="2026-10-02")
+    found = {matter.kind: matter for matter in review(known)}
+    about = {kind: [one.entry.id for one in matter.about] for kind, matter in found.items()}
+    assert about == {"replaced": [old.id, new.id], "repeated": [again.id, note.id]}
+    answer(known, found["repeated"].key, "merge")
     (kept,) = get(known, [note.id]).entries
     assert kept.content == "The heating costs 80 euro a month.\n\nThe heating costs 80 euro a month!"
+    assert [matter.kind for matter in review(known)] == ["replaced"]
+
+
+def test_entries_without_a_type_are_not_compared(known: Workspace) -> None:
+    """A diary says alike things day by day: nothing of it is replaced."""
+    for euros, day in ((31, "2026-09-01"), (753, "2026-10-01"), (753, "2026-11-01")):
+        save(known, f"Paid the dentist: {euros} EUR.", at=day)
+    assert review(known) == []
+    for euros, day in ((31, "2026-09-02"), (753, "2026-10-02")):
+        save(known, f"The dentist costs {euros} EUR.", at=day, type="insight")
     assert [matter.kind for matter in review(known)] == ["replaced"]
 
 

@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters, types
 from mcp.shared.exceptions import MCPError
 from outside import data_of, for_programs
+from trials import examples
 
 from synaptic.config import DEFAULT_MODEL
 from synaptic.errors import InvalidArgument, ModelError
@@ -272,7 +273,7 @@ SCALARS = st.none() | st.integers() | st.text() | st.booleans() | st.floats()
 
 
 @given(st.dictionaries(NAMES, SCALARS | st.lists(SCALARS)))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_any_argument_is_converted_or_refused_by_name(given_arguments: dict[str, Any]) -> None:
     kinds = {"string": str, "integer": int, "number": float, "boolean": bool, "object": dict, "array": list}
     try:
@@ -665,8 +666,8 @@ async def test_the_first_search_waits_for_a_model_that_is_nearly_there(home: Pat
     async with Client(build_server(Worker(home, slow))) as client:
         await call(client, "context_save", content="Fixed the JWT refresh in the login flow.")
         asked = asyncio.create_task(call(client, "context_search", query="trouble when users sign in"))
-        saved = await call(client, "context_save", content="Nobody else waits.")
-        assert saved["id"] and not asked.done()
+        listed = await call(client, "context_recent")
+        assert listed["total"] == 1 and not asked.done()  # nobody else waits
         slow.go.set()
         assert (await asked)["mode"] == "hybrid"
 
@@ -896,3 +897,14 @@ def test_half_a_character_is_repaired_and_nothing_else() -> None:
     for line in ('{"a": "plain"}\n', r'{"a": "\u00e9 \\ud83d"}'):
         assert json.loads(readable(line)) == json.loads(line)
     assert json.loads(readable(r'{"a": "\ud83d\ude00 x \ud83d"}')) == {"a": "😀 x ?"}
+
+
+@pytest.mark.anyio
+async def test_a_clients_name_is_screened_before_it_is_cut(home: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    named = types.Implementation(name=f"{'an agent ' * 4}{token} <private>of mine</private>", version="1")
+    async with Client(stdio(home), client_info=named) as client:
+        await client.call_tool("context_save", {"content": "It rains in Kyoto."})
+        await client.call_tool("context_search", {"query": "rain"})
+    said = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
+    assert b"by=an%20agent" in said and token[:20].encode() not in said and b"of mine" not in said

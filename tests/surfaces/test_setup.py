@@ -205,7 +205,8 @@ def test_a_command_that_is_gone_is_put_right(ada: Machine, name: str) -> None:
     if name == "codex":
         old = old.replace(b'args = ["mcp"]', b'args = ["mcp"]\nstartup_timeout_sec = 20  # slow disk')
     else:
-        old = old.replace(b'"synaptic": {', b'"synaptic": { /* slow disk */ "timeout": 20,')
+        remark = b"" if name == "claude-code" else b"/* slow disk */ "  # which it would take for broken
+        old = old.replace(b'"synaptic": {', b'"synaptic": { %b"timeout": 20,' % remark)
     file.write_bytes(old)
     assert "the command is gone: /gone/bin/synaptic" in ada.run(name, "--status").out
     answer = ada.run(name)
@@ -467,6 +468,8 @@ def hooks_in(file: Path) -> dict[str, list[dict[str, Any]]]:
 def test_hooks_come_and_go_and_what_stands_beside_them_stays(ada: Machine, name: str, before: str | None) -> None:
     where, events, timeout = HOOK_FILES[name]
     file = ada.home / where
+    if before and name == "claude-code":  # which knows plain JSON alone
+        before = before.replace("    // mine\n", "").replace(", // keep", "")
     if before:
         file.parent.mkdir()
         file.write_text(before)
@@ -487,13 +490,31 @@ def test_hooks_come_and_go_and_what_stands_beside_them_stays(ada: Machine, name:
     answer = ada.run(name)
     assert answer.code == 0 and "hooks (session-start, user-prompt, stop)" in answer.out
     assert list(hooks_in(file)) == events
-    assert before is None or all(line in file.read_text() for line in ("// mine", '"command": "date"}]}, // keep'))
+    kept = [line for line in ("// mine", '"command": "date"}]}', "// keep") if line in (before or "")]
+    assert all(line in file.read_text() for line in kept)
     assert "Done." not in ada.run(name).out
     shutil.rmtree(ada.home / ".synaptic")
     ada.run(name)
     assert list(hooks_in(file)) == ["SessionStart"]
     assert ada.run(name, "--remove").code == 0
     assert ada.tree() == start
+
+
+@pytest.mark.parametrize("text", ['{\n  // mine\n  "model": "opus"\n}\n', '{\n  "model": "opus",\n}\n', OTHERS_HOOKS])
+def test_a_file_of_claude_code_with_comments_is_not_called_done(ada: Machine, text: str) -> None:
+    file = ada.home / ".claude" / "settings.json"
+    file.parent.mkdir()
+    file.write_text(text)
+    answer = ada.run("claude-code")
+    assert answer.code == 1 and file.read_text() == text
+    failed = answer.out.partition(str(file))[2]
+    assert "ignores all of a file with comments" in failed and "(line " in failed and "Done." not in failed
+    assert "ignores all of a file with comments" in ada.run("claude-code", "--status").text
+    again = ada.ask("claude-code", "--print", "--json")["hooks"][0]
+    assert again["state"] == "unreadable" and json.loads(again["snippet"])["hooks"]
+    assert ada.run("claude-code", "--remove").code == 0 and file.read_text() == text
+    file.write_text('{"model": "opus"}')
+    assert ada.run("claude-code").code == 0 and [*hooks_in(file)] == ["SessionStart"]
 
 
 def test_hooks_that_a_person_wrote_are_known_and_mended(ada: Machine) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 from homes import open_home
-from served import Served, served
+from playwright.sync_api import expect
+from served import Served, browsing, logged_in, served
 
 from synaptic.verbs import browse
 from synaptic.verbs.writing import save
@@ -233,7 +234,7 @@ def test_of_two_who_save_at_once_one_wins_and_the_other_is_told(server: Served) 
 def test_what_was_typed_survives_a_deletion_meanwhile(server: Served) -> None:
     id = write(server, "It will be gone.")
     form = fields(server.client.get(f"/entry/{id}/edit"))
-    server.post(f"/entry/{id}/delete")
+    server.delete(id)
     answer = server.post(f"/entry/{id}/edit", **form | {"content": "All that I typed."})
     assert answer.status_code == 404 and 'action="/new"' in answer.text
     kept = fields(answer)
@@ -274,6 +275,51 @@ def test_a_file_of_a_person_is_only_added_to_and_a_source_only_read(server: Serv
     page = server.client.get(f"/entry/{ids['Read only']}")
     assert "only reads" in page.text and "/edit" not in page.text
     assert server.client.get(f"/entry/{ids['Read only']}/edit").status_code == 403
+
+
+def test_an_entry_goes_only_after_a_question(server: Served) -> None:
+    id = write(server, "Not to be lost.\n\nIt lies in the attic.")
+    question = server.post(f"/entry/{id}/delete")
+    assert "Delete this entry?" in text_of(question) and "Not to be lost." in text_of(question)
+    assert server.post(f"/entry/{id}/delete", agreed="yes").status_code == 200
+    assert server.client.get(f"/entry/{id}").status_code == 200
+    server.delete(id)
+    assert server.client.get(f"/entry/{id}").status_code == 404
+    trash = text_of(server.client.get("/deleted"))
+    assert re.search(r"Not to be lost\. deleted on [\d-]+ at \d\d:\d\d, of .* It lies in the attic\.", trash)
+
+
+@pytest.mark.parametrize("javascript", [True, False])
+def test_a_file_goes_only_after_a_question_that_names_it(server: Served, home: Path, javascript: bool) -> None:
+    (home / "journal" / "Garden").mkdir(exist_ok=True)
+    note = home / "journal" / "Garden" / f"Beds {javascript}.md"
+    text = f"# The beds {javascript}\n\nBeans and peas.\n"
+    note.write_text(text)
+    name = f"Garden/{note.name}"
+
+    def press(key: str, words: str) -> None:
+        page.wait_for_load_state()  # the keys are of a script that waits for the page
+        page.keyboard.press(key) if javascript else page.get_by_text(words, exact=True).click()
+
+    with browsing() as browser:
+        page = logged_in(browser, server, java_script_enabled=javascript).new_page()
+        heading, told = page.get_by_role("heading", level=1), page.get_by_role("status")
+        page.goto("/search?q=beds")
+        page.get_by_role("link", name=f"The beds {javascript}").click()
+        press("d", "Delete")
+        expect(heading).to_have_text(f"Delete the file {name}?")
+        assert note.read_text() == text
+        press("Enter", "Keep it")
+        expect(heading).to_have_text(f"The beds {javascript}")
+        assert note.read_text() == text
+        press("d", "Delete")
+        expect(heading).to_have_text(f"Delete the file {name}?")
+        press("y", f"Delete the file {name}")
+        expect(told).to_contain_text(f"Deleted the file {name}.")
+        assert not note.exists()
+        press("u", f"Undo: bring back {name}")
+        expect(told).to_contain_text(f"Restored in {name}.")
+        assert note.read_text() == text
 
 
 def test_the_persons_editor_opens_at_the_line(server: Served, home: Path, day: Path) -> None:

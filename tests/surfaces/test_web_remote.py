@@ -17,10 +17,12 @@ import anyio
 import httpx
 import httpx2
 import pytest
+from forks import ForkedHome, Forks, forked
 from homes import open_home
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
+from outside import Answer
 from served import Served, served
 
 from synaptic.verbs.writing import save
@@ -55,15 +57,14 @@ def server(home: Path, tokens: dict[str, str]) -> Iterator[Served]:
         yield server
 
 
-def synaptic(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "synaptic", "--home", str(home), *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+def synaptic(home: Path, *words: str) -> Answer:
+    return forked("--home", str(home), *words)
 
 
 def token(home: Path, *words: str) -> str:
     done = synaptic(home, "token", *words, "--json")
-    assert done.returncode == 0, done.stderr
-    return str(json.loads(done.stdout)["token"])
+    assert done.code == 0, done.err
+    return str(done.json["token"])
 
 
 @asynccontextmanager
@@ -232,7 +233,7 @@ def test_a_client_goes_on_after_the_server_was_killed(tmp_path: Path) -> None:
     port = server.url.rpartition(":")[2]
 
     async def run() -> None:
-        with served(home, "--port", port) as again:
+        with served(home, "--port", port, installed=True) as again:
             async with client(again, anna, "legacy") as here:
                 for id in saved:
                     assert not (await call(here, "context_get", ids=[id]))[0]
@@ -247,25 +248,34 @@ def test_a_client_goes_on_after_the_server_was_killed(tmp_path: Path) -> None:
 
 def test_a_port_that_is_taken(server: Served, home: Path) -> None:
     done = synaptic(home, "serve", "--port", server.url.rpartition(":")[2])
-    assert done.returncode == 1 and "Give another --port" in done.stderr
+    assert done.code == 1 and "Give another --port" in done.err
 
 
 # -- tokens ---------------------------------------------------------------------------------------------
 
 
+def test_no_token_is_lost_where_several_are_made_at_once(tmp_path: Path, forks: Forks) -> None:
+    at = ForkedHome(tmp_path / "home", {"HOME": str(tmp_path)}, forks=forks)
+    at.ask("init")
+    names = sorted(f"agent-{number:02}" for number in range(8))
+    making = [at.start("token", name, "--json") for name in names]
+    assert [process.wait(timeout=120) for process in making] == [0] * len(names)
+    assert sorted(grant["name"] for grant in at.ask("token")["tokens"]) == names
+
+
 def test_tokens_are_written_below_what_stands_there_and_listed_without_their_secrets(tmp_path: Path) -> None:
     home, file = tmp_path / "home", tmp_path / "home" / "tokens.toml"
-    assert "`synaptic token NAME` makes one" in synaptic(home, "token").stdout
+    assert "`synaptic token NAME` makes one" in synaptic(home, "token").out
     first = token(home, "anna 🦉.laptop", "--project", "ledger")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     file.write_bytes(file.read_bytes() + b"# of the old laptop\r\n")
     token(home, "ben", "--read-only", "--page")
     assert b"# of the old laptop\n\n[" in file.read_bytes().replace(b"\r", b"")
-    listed = synaptic(home, "token").stdout
+    listed = synaptic(home, "token").out
     assert first not in listed
     assert [line.split("  ", 1)[0] for line in listed.splitlines()] == ["anna 🦉.laptop", "ben"]
     assert "tools, project ledger" in listed and "the page, read-only" in listed
-    as_json = json.loads(synaptic(home, "token", "--json").stdout)["tokens"]
+    as_json = json.loads(synaptic(home, "token", "--json").out)["tokens"]
     assert as_json[0] == {"name": "anna 🦉.laptop", "project": "ledger", "read-only": False, "page": False}
 
 
@@ -274,7 +284,7 @@ def test_a_name_that_cannot_be_had(tmp_path: Path, words: list[str]) -> None:
     token(tmp_path, "anna")
     before = (tmp_path / "tokens.toml").read_bytes()
     done = synaptic(tmp_path, "token", *words)
-    assert done.returncode and "name" in done.stderr and (tmp_path / "tokens.toml").read_bytes() == before
+    assert done.code and "name" in done.err and (tmp_path / "tokens.toml").read_bytes() == before
 
 
 # -- clients of a server elsewhere -----------------------------------------------------------------------

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -17,7 +19,7 @@ from playwright.sync_api import Page
 from served import Served, browsing, logged_in, served
 
 from synaptic.errors import SynapticError
-from synaptic.surfaces.web import days, entries, files, guard, searching, upkeep
+from synaptic.surfaces.web import connections, days, entries, files, guard, searching, upkeep
 from synaptic.surfaces.web.rendering import ATTRIBUTES, LEVELS, RICH_CHARS, TAGS, render
 from synaptic.verbs.writing import save
 
@@ -119,8 +121,6 @@ def test_a_token_logs_in_until_it_is_taken_out(server: Served, home: Path) -> No
     def log_in(token: str, **headers: str) -> httpx.Response:
         return httpx.post(f"{server.url}/login", data={"token": token}, headers={"Origin": server.url, **headers})
 
-    let_in = log_in(PAGE_TOKEN, **{"X-Forwarded-Proto": "https", "Origin": server.url.replace("http:", "https:")})
-    assert let_in.status_code == 303 and "Secure" in let_in.headers["set-cookie"]
     cookies = dict(log_in(READER_TOKEN).cookies)
     assert "read-only" in httpx.get(server.url, cookies=cookies).text
     refused = httpx.post(f"{server.url}/entry/x/delete", headers={"Origin": server.url}, cookies=cookies)
@@ -133,11 +133,61 @@ def test_a_token_logs_in_until_it_is_taken_out(server: Served, home: Path) -> No
     assert broken.status_code == 401 and PAGE_TOKEN not in broken.text and str(home) not in broken.text
     tokens.write_text(TOKENS)
 
-    with ThreadPoolExecutor(8) as pool:
-        wrong = list(pool.map(lambda number: log_in(f"{number}", **{"X-Forwarded-For": "10.1.1.1"}), range(20)))
-    assert sorted(answer.status_code for answer in wrong) == [401] * guard.TRIES + [429] * (20 - guard.TRIES)
-    assert log_in(PAGE_TOKEN, **{"X-Forwarded-For": "10.1.1.1"}).status_code == 429
-    assert log_in(PAGE_TOKEN, **{"X-Forwarded-For": "10.1.1.2"}).status_code == 303
+
+@pytest.mark.parametrize("behind_proxy", [False, True])
+def test_wrong_tokens_are_counted_by_the_address_that_sent_them(home: Path, behind_proxy: bool) -> None:
+    flags = ("--allow-host", "memory.example", "--token-file", str(home / "tokens.toml"))
+    with served(home, *flags if behind_proxy else ()) as server, ThreadPoolExecutor(8) as pool:
+
+        def log_in(token: str, address: str = "10.1.1.1") -> httpx.Response:
+            headers = {"Origin": server.url, "X-Forwarded-For": address, "X-Forwarded-Proto": "https"}
+            return httpx.post(f"{server.url}/login", data={"token": token}, headers=headers)
+
+        let_in = log_in(PAGE_TOKEN)
+        assert let_in.status_code == 303 and ("Secure" in let_in.headers["set-cookie"]) == behind_proxy
+        # without a proxy an invented address is no address: they are all of one
+        wrong = [f"10.1.{number}.1" if not behind_proxy else "10.1.1.1" for number in range(20)]
+        answers = list(pool.map(lambda address: log_in("wrong", address), wrong))
+        assert sorted(answer.status_code for answer in answers) == [401] * guard.TRIES + [429] * (20 - guard.TRIES)
+        assert log_in(PAGE_TOKEN).status_code == 429
+        assert log_in(PAGE_TOKEN, "10.1.1.2").status_code == (303 if behind_proxy else 429)
+
+
+def test_unfinished_requests_keep_nobody_out(home: Path) -> None:
+    with served(home) as server:
+        address = ("127.0.0.1", urlsplit(server.url).port)
+        head = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://127.0.0.1\r\nContent-Length: 9\r\n"
+        open_ones = [socket.create_connection(address, timeout=60) for _ in range(connections.MOST_UNFINISHED + 50)]
+        for number, one in enumerate(open_ones):
+            with suppress(OSError):  # it was closed already
+                one.sendall(head + b"\r\ntoken=" if number % 2 else head)
+        assert server.client.get("/").status_code == 200
+        # which ones are closed depends on the order in which the server met heads and bodies; how many does not
+        _wait_until(lambda: sum(_is_closed(one) for one in open_ones) >= 50)
+        _wait_until(lambda: all(_is_closed(one) for one in open_ones[::2]))  # heads that do not come in time
+        for one in open_ones:
+            one.close()
+
+
+def _wait_until(holds: Callable[[], bool]) -> None:
+    """For a minute at most."""
+    ends = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < ends
+        time.sleep(0.05)
+
+
+def _is_closed(one: socket.socket) -> bool:
+    """Whether the server closed it, after an answer or without one."""
+    one.settimeout(0)
+    try:
+        while one.recv(4096):
+            pass
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def test_sessions_end_and_wrong_tokens_take_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,7 +303,7 @@ def test_pictures_lie_in_the_journal(tmp_path: Path) -> None:
     os.mkfifo(vault / "pipe.png")
     with (vault / "huge.png").open("wb") as file:
         file.write(PNG)
-        file.truncate(files.MOST_BYTES + 1)
+        file.truncate(files.PICTURE_BYTES + 1)
     with socket.socket(socket.AF_UNIX) as listening, served(home) as server:
         listening.bind(str(vault / "s.png"))
 
@@ -332,6 +382,20 @@ def test_notes_of_any_depth_and_length_are_shown_soon_and_whole() -> None:
         assert text.split()[-1].lstrip(">") in shown
     for text in ("[" * RICH_CHARS, "<div>" * 20_000, "<b>" * 100_000):
         assert render(text, "x.md").startswith("<pre>")
+
+
+def test_a_note_that_takes_long_is_shown_as_it_is_and_keeps_nobody_waiting(tmp_path: Path) -> None:
+    slow = "![" * 10_000
+    with open_home(tmp_path / "home") as ws:
+        ids = [save(ws, f"{slow} {number}", title="Slow").id for number in range(3)]
+    with served(tmp_path / "home") as server, ThreadPoolExecutor(1) as pool:
+        page = pool.submit(server.client.get, f"/entry/{ids[0]}")
+        days = pool.submit(server.client.get, "/")
+        answered = 0
+        while not days.done():
+            answered += httpx.get(f"{server.url}/static/style.css").status_code == 200
+        assert answered > 5
+        assert f"<pre>{slow} 0</pre>" in page.result().text and days.result().status_code == 200
 
 
 OFFENCES = """([tags, attributes]) => {

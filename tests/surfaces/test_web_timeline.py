@@ -172,3 +172,10 @@ def test_a_search_by_keyboard_alone(server: Served) -> None:
             page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", level=1)).to_contain_text("Bought apples")
+
+
+def test_a_day_shows_the_text_of_a_page_that_only_says_its_date(tmp_path: Path) -> None:
+    with open_home(tmp_path / "home") as ws:
+        (ws.config.journal / "Roses.md").write_text("---\ndate: 2026-11-10\n---\nThey were pruned.\n", encoding="utf-8")
+    with served(tmp_path / "home", SYNAPTIC_NOW=NOW) as server:
+        assert "They were pruned." in shown(server, "/day/2026-11-10")

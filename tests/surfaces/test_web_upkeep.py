@@ -96,8 +96,10 @@ def test_findings_are_answered_one_after_the_other(home: Home) -> None:
         told = after(server, server.post("/review", finding=handed, answer="supersede"))
         assert "The second supersedes the first." in told and "1 finding." in told
         assert home.ask("get", last)["entries"][0]["supersedes"] == [first]
-        after(server, server.post("/review", finding=expired, answer="delete"))
-        assert home.run("get", freeze).code == 1
+        question = server.post("/review", finding=expired, answer="delete")
+        assert "Delete this entry?" in question.text and home.run("get", freeze).code == 0
+        told = after(server, server.agree("/review", question, finding=expired, answer="delete"))
+        assert f"Deleted {short['freeze']}." in told and home.run("get", freeze).code == 1
         server.post(f"/entry/{freeze}/restore")
         assert keys(server) == [expired]
         for wrong in ({"finding": "no:such", "answer": "keep"}, {"finding": expired, "answer": "merge"}, {}):
@@ -129,7 +131,7 @@ def test_what_waits_is_kept_edited_and_refused(home: Home, session: str) -> None
         kept = re.search(r"kept=([\w-]+)", answer.headers["location"])
         assert kept and "Kept as an entry." in after(server, answer)
         assert home.ask("get", kept[1])["entries"][0]["content"] == f"{RULE}, but for the lock file"
-        server.post(f"/entry/{kept[1]}/delete")
+        server.delete(kept[1])
         assert home.run("get", kept[1]).code == 1
         [(cause, key)] = found.items()
         told = after(server, server.post("/inbox", proposal=key, was=cause, text=cause, answer="refuse"))
@@ -229,7 +231,10 @@ def test_findings_and_a_proposal_are_answered_with_the_keyboard_alone(home: Home
         expect(focused).to_contain_text("Freeze of")
         page.keyboard.press("m")  # is no answer here, nor of another finding
         page.keyboard.press("d")
-        told("Deleted.")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Delete this entry?")
+        page.wait_for_load_state()
+        page.keyboard.press("y")
+        told("Deleted ")
         expect(focused).to_contain_text("nightly backup")
         page.keyboard.press("c")
         told("Closed")

@@ -122,9 +122,11 @@ def test_a_note_that_is_a_part_of_a_file_ends_where_the_next_entry_begins(notes:
     path = notes.put(DAY, "2026-11-20.md")
     above, one, below, two = notes.entries("2026-11-20.md")
     notes.ask("update", below["id"], "--append", "Salt.")
-    notes.ask("update", above["id"], "--append", "Pepper.", "--add-tag", "home")
-    after = DAY.replace(b"Below.", b"Below.\n\nSalt.").replace(b"Above.", b"Above.\n\nPepper.")
-    assert path.read_bytes() == b"---\ntags: [home]\n---\n" + after
+    told = notes.refusal("update", above["id"], "--append", "Pepper.", "--add-tag", "home")
+    assert "one of all its entries" in told and "Write #home into the text" in told
+    notes.ask("update", above["id"], "--append", "Pepper. #home")
+    after = DAY.replace(b"Below.", b"Below.\n\nSalt.").replace(b"Above.", b"Above.\n\nPepper. #home")
+    assert path.read_bytes() == after
     assert [entry["id"] for entry in notes.entries("2026-11-20.md")] == [above["id"], one["id"], below["id"], two["id"]]
     for id in (below["id"], above["id"]):
         told = notes.refusal("delete", id, "--yes")

@@ -12,6 +12,7 @@ import pytest
 from homes import Clock, open_home
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from trials import examples
 
 from synaptic import Entry, Workspace, build_filters, find, get, recent, save, search, status
 from synaptic.errors import Ambiguous, InvalidArgument, NotFound
@@ -237,7 +238,7 @@ def test_recent_is_newest_first_in_a_project(shelf: Workspace) -> None:
 
 
 @given(st.text(max_size=40) | st.sampled_from(['"', "tag:", 'type:"', "a OR", "NEAR(", "*", "{x}: y", "\0", "-a", "'"]))
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text_can_be_asked_for(shelf: Workspace, query: str) -> None:
     assert len(recent(shelf, query).entries) <= 10
     assert len(find(shelf, query, facets=True).entries) <= 20

@@ -413,3 +413,17 @@ def test_an_agent_that_calls_itself_person_replaces_no_pinned_entry(ws: Workspac
     with pytest.raises(Refused, match="pinned"):
         save(ws, "Answer in French.", supersedes=[pinned.id], by="person", via="mcp", by_person=False)
     assert save(ws, "Answer in Welsh.", supersedes=[pinned.id]).id
+
+
+def test_what_is_superseded_is_hidden_whatever_the_times_say(ws: Workspace, clock: Clock) -> None:
+    """But of entries in a circle those stay that no later one supersedes."""
+    old = save(ws, "We use MySQL")
+    earlier = save(ws, "We use Postgres", supersedes=[old.id], at="2026-11-01")
+    assert get(ws, [old.id]).superseded_by == {old.id: earlier.id}
+    assert [entry.id for entry in find(ws).entries] == [earlier.id]
+
+    clock.forward(hours=1)
+    one, two, three = (save(ws, text) for text in ("One", "Two", "Three"))
+    for new, replaced in ((one, three), (two, one), (three, two)):
+        update(ws, new.id, supersedes=[replaced.id])
+    assert [entry.id for entry in find(ws).entries] == [three.id, earlier.id]

@@ -113,14 +113,15 @@ def asked_of(query: str, *, today: date) -> Asked:
 
 
 def _time_in(read: str, today: date) -> tuple[TimeRange | None, str, str]:
-    """(the time that the text names, the text without it, the language of the time)."""
+    """(the time that the text names, the text without it, the language of the time), where English reads less of it."""
+    plain = find_time(read, today=today)
+    least = len(plain[0].phrase) if plain else 0
     for tongue in tongues_of(read):
         for first, last, english in times_in(read, tongue):
             found = find_time(english, today=today)
-            if found and not found[1]:
+            if found and not found[1] and last - first >= least:
                 return replace(found[0], phrase=read[first:last]), without(read, first, last), tongue
-    found = find_time(read, today=today)
-    return (*found, "") if found else (None, read, "")
+    return (*plain, "") if plain else (None, read, "")
 
 
 def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Listed | None:

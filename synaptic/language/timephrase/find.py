@@ -8,13 +8,13 @@ stands what a preposition or a second period makes of it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 
 from ..lexicon import compiled
 from .days import Span, shift
 from .line import TIMES, Line
-from .periods import Piece, Read, days_of, latest, period, piece_at
+from .periods import Piece, Read, days_of, nearest, period, piece_at, same_day
 
 LOOKED_AT = 2_000
 """Characters in which a phrase is sought; a question is shorter, a pasted page has no one time."""
@@ -41,11 +41,15 @@ _AS_IF = ("{}", "{} ago", "on {}", "during {}", "on the {}", "during the {}")
 
 @dataclass(frozen=True, slots=True)
 class TimeRange:
-    """`start` and `end` are local days, both within; None is no bound. `phrase` stands so in the text."""
+    """`start` and `end` are local days, both within; None is no bound. `phrase` stands so in the text.
+
+    `about` is the day where the phrase counts more than days, "two weeks ago", and so means days around it too.
+    """
 
     start: date | None
     end: date | None
     phrase: str
+    about: date | None = field(default=None, compare=False)
 
 
 def find_time(text: str, *, today: date) -> tuple[TimeRange, str] | None:
@@ -71,19 +75,21 @@ def find_time(text: str, *, today: date) -> tuple[TimeRange, str] | None:
     return found[0], without(text, found[1], found[2])
 
 
-def read_time(text: str, *, today: date, around: bool = False) -> TimeRange | None:
+def read_time(text: str, *, today: date, around: bool = False, ahead: bool = False) -> TimeRange | None:
     """The range of a text that is nothing but a time; None where it is more, or none. `around`: as a note means it.
+
+    `ahead`: as what is due means it.
 
     A text that stands alone needs no preposition and no capital: `may`, `2025`, `q2`, `weekend`, `10d`.
     """
     for form in _AS_IF:
-        line = Line(form.format(text[:LOOKED_AT].title()), today, around=around)
+        line = Line(form.format(text[:LOOKED_AT].title()), today, around=around, ahead=ahead)
         try:
             found = _phrase(line, 0) if line.words else None
         except (ValueError, OverflowError):
             return None
         if found and found[1] == len(line.words) and _is_possible(*found[0]):
-            return TimeRange(*found[0], text)
+            return TimeRange(*found[0], text, found[2])
     return None
 
 
@@ -104,7 +110,7 @@ def _find(line: Line) -> tuple[TimeRange, int, int] | None:
         found = _phrase(line, i) if kind in _OPENERS else None
         if found and _stands_alone(line, i, found[1]):
             start, end = line.spans[i][0], line.spans[found[1] - 1][1]
-            return TimeRange(*found[0], line.text[start:end]), start, end
+            return TimeRange(*found[0], line.text[start:end], found[2]), start, end
     return None
 
 
@@ -116,20 +122,24 @@ def _stands_alone(line: Line, i: int, at: int) -> bool:
     return compiled(_GLUED_AFTER).match(line.text, end) is None
 
 
-def _phrase(line: Line, i: int) -> tuple[_Bounds, int] | None:
-    """(the bounds that a preposition and a range or a period set together, the word after them)."""
+def _phrase(line: Line, i: int) -> tuple[_Bounds, int, date | None] | None:
+    """(the bounds that a preposition and a range or a period set together, the word after them, the day that these are
+    about).
+    """
     found = line.match("(?P<P>[PIOFB])", i)
     preposition, j = (found[0]["P"], i + 1) if found else ("", i)
     read = _pair(line, j, preposition)
     if read or preposition == "between":
-        return read and ((read.first, read.last), read.at)
+        return read and ((read.first, read.last), read.at, None)
     read = period(line, j, preposition)
     if read is None:
         return None
-    if preposition in ("in", "on", "at", "over") and (line.match("t|d[wmsu]", j) or line.kinds[read.at - 1] == "g"):
+    is_near = line.match("t|d[wmsu]", j) or line.kinds[read.at - 1] == "g"
+    if preposition in ("in", "on", "at", "over") and is_near and not same_day(line, j, preposition):
         return None  # the preposition belongs to the verb: "logged in yesterday", "signed in 3 days ago"
     at = read.at + (read.first == read.last and line.word(read.at) in TIMES.parts_of_day)
-    return _bounds(line, preposition, read), at + 2 if line.possessive(at) else at
+    about = read.first if read.about and preposition in ("", "around") else None
+    return _bounds(line, preposition, read), at + 2 if line.possessive(at) else at, about
 
 
 def _bounds(line: Line, preposition: str, read: Read) -> _Bounds:
@@ -159,7 +169,7 @@ def _pair(line: Line, i: int, preposition: str) -> Read | None:
     j = left and _connected(line, left.at, preposition)
     right = _side(line, j) if j else None
     if left and right and j and _is_meant(line, left, right, preposition):
-        span = _joined(left, right, line.today)
+        span = _joined(line, left, right)
         return span and Read(*span, right.at)
     opened = period(line, i, preposition) if preposition in ("from", "between") else None
     j = opened and _connected(line, opened.at, preposition)
@@ -191,7 +201,7 @@ def _is_meant(line: Line, left: Piece, right: Piece, preposition: str) -> bool:
     return opened or "i" in kinds or left.year is not None or right.year is not None
 
 
-def _joined(left: Piece, right: Piece, today: date) -> Span | None:
+def _joined(line: Line, left: Piece, right: Piece) -> Span | None:
     """The days from one piece to the other, which share the year or the month that only one names."""
     if left.kind == "n":
         left = left._replace(kind="i", month=right.month)
@@ -202,7 +212,7 @@ def _joined(left: Piece, right: Piece, today: date) -> Span | None:
         if opened and closed and opened[0] > closed[1]:
             opened = days_of(left, right.year - 1)
     else:
-        opened = latest(left, today)
+        opened = nearest(line, left)
         years = range(opened[0].year, opened[0].year + 2) if opened and right.year is None else (right.year or 0,)
         spans = (days_of(right, year) for year in years)
         closed = next((span for span in spans if span and opened and (right.year or span[1] >= opened[0])), None)

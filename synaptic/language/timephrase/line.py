@@ -2,7 +2,7 @@
 
 | letter      | words                     | value           | letter | words                  | value            |
 |-------------|---------------------------|-----------------|--------|------------------------|------------------|
-| `i`         | 2025-11-03, 2025-06       | 20251103        | `n`    | 12                     | the number       |
+| `i`         | 2025-11-03, 2025-06, 3.11.| 20251103, 1103  | `n`    | 12                     | the number       |
 | `y`         | 1900 to 2100, '25         | the year        | `N`    | twelve                 | the number       |
 | `m`         | November, nov             | 1 to 12         | `a`    | a, an                  | 1                |
 | `w`         | Tuesday, tue              | 0 for Monday    | `k`    | few, couple            | at most so many  |
@@ -32,7 +32,7 @@ TIMES = Words("times")
 
 _WORD = (
     r"\d{4}-\d{2}-\d{2}(?:T\d[\d:.]*(?:Z|[+-]\d\d:?\d\d)?)?|\d{4}-\d{2}(?![\w-])"
-    r"|\d{4}/\d{2}/\d{2}|\d{1,2}/\d{1,2}/\d{4}|\d{1,2}\.\d{1,2}\.\d{4}|['’]\d\d(?![\w/.:-])|[^\W_]+|[^\w\s]|_"
+    r"|\d{4}/\d{2}/\d{2}|\d{1,2}/\d{1,2}/\d{4}|\d{1,2}\.\d{1,2}\.(?:\d{4}|(?![\w.]))|['’]\d\d(?![\w/.:-])|[^\W_]+|[^\w\s]|_"
 )
 _TABLES = {"q": "quarters", "s": "seasons", "t": "near_days", "e": "thirds", "b": "thirds_of", "k": "some"}
 _PREPOSITIONS = {"in": "I", "of": "O", "from": "F", "before": "B", "after": "B"}
@@ -50,12 +50,13 @@ class Amount(NamedTuple):
 class Line:
     """The words of one text, and the day it is read on. Readers get it, and the number of the word where to read.
 
-    A question looks back from that day. A note looks `around` it: "this Tuesday" is the next one, and a month or a year
-    that is counted ("two months ago") is a whole one.
+    A question looks back from that day. What is due lies `ahead` of it: "Friday" is the next one, that day included. A
+    note looks `around` it: "this Tuesday" is the next one, and a month or a year that is counted ("two months ago") is
+    a whole one.
     """
 
-    def __init__(self, text: str, today: date, *, around: bool = False) -> None:
-        self.text, self.today, self.around = text, today, around
+    def __init__(self, text: str, today: date, *, around: bool = False, ahead: bool = False) -> None:
+        self.text, self.today, self.around, self.ahead = text, today, around, ahead
         found = list(compiled(_WORD).finditer(text))
         self.written = [word[0] for word in found]
         self.words = [word.lower() for word in self.written]
@@ -141,7 +142,13 @@ def _kind_of(word: str) -> tuple[str, Any]:
 
 
 def _date(word: str) -> int:
-    """2025-11-03 as 20251103, 2025-06 as 20250600, 11/03/2025 (month first), 3.11.2025 (day first)."""
+    """2025-11-03 as 20251103, 2025-06 as 20250600, 3.11. as 1103; 11/03/2025 (month first), 3.11.2025 (day first).
+
+    0 where there is no such month or day.
+    """
+    if word.endswith("."):
+        day, month = map(int, word[:-1].split("."))
+        return month * 100 + day if 1 <= month <= 12 and 1 <= day <= 31 else 0
     one, other, *rest = map(int, re.split("[-/.]", word.partition("t")[0]))
     if not rest or one > 31:
         return one * 10_000 + other * 100 + (rest[0] if rest else 0)

@@ -12,7 +12,19 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from ..lexicon import SHORT_DAYS
-from .days import DAYS_IN, MONTHS_IN, Span, months_from, move, part_of, shift, unit_around, weekday_from, weekday_until
+from .days import (
+    DAYS_IN,
+    MONTHS_IN,
+    Span,
+    add_months,
+    months_from,
+    move,
+    part_of,
+    shift,
+    unit_around,
+    weekday_from,
+    weekday_until,
+)
 from .line import TIMES, Amount, Line
 
 LAST, THIS, NEXT = -1, 0, 1
@@ -33,11 +45,12 @@ _MONTHS_OF = {"m": 1, "q": 3, "s": 3, "y": 12}
 
 
 class Read(NamedTuple):
-    """The days that a phrase names; `at` is the word after it."""
+    """The days that a phrase names; `at` is the word after it. `about`: it means that day or days around it."""
 
     first: date
     last: date
     at: int
+    about: bool = False
 
 
 class Piece(NamedTuple):
@@ -80,6 +93,9 @@ def piece_at(line: Line, i: int) -> Piece | None:
 def _piece(line: Line, i: int, of: Mapping[str, Any], at: int) -> Piece | None:
     if "i" in of:
         year, month, day = of["i"] // 10_000, of["i"] // 100 % 100, of["i"] % 100
+        if not year:  # 5.11. may be a version
+            is_date = line.word(i - 1) == "on" or line.kinds.rstrip("?!") in ("i", "Ii")
+            return Piece("i", at, None, month, day) if is_date else None
         fits = 1900 <= year <= 2100 and 1 <= month <= 12
         return Piece("i" if day else "m", at, year, month, day or 1) if fits else None
     if "u" in of:  # the second quarter
@@ -106,21 +122,24 @@ def days_of(piece: Piece, year: int) -> Span | None:
     return span if piece.third is None else part_of(span, piece.third, 3)
 
 
-def latest(piece: Piece, today: date) -> Span | None:
-    """The days of a piece, of the latest that has begun where no year is given."""
+def nearest(line: Line, piece: Piece) -> Span | None:
+    """The days of a piece; without a year the latest that has begun, or ahead the first that is not over."""
     if piece.year is not None:
         return days_of(piece, piece.year)
-    spans = (days_of(piece, year) for year in range(today.year, today.year - 9, -1))
-    return next((span for span in spans if span and span[0] <= today), None)
+    this, step = line.today.year, 1 if line.ahead else -1
+    spans = (days_of(piece, this + step * count) for count in range(9))
+    if line.ahead:
+        return next((span for span in spans if span and span[1] >= line.today), None)
+    return next((span for span in spans if span and span[0] <= line.today), None)
 
 
 def _calendar(line: Line, i: int, preposition: str) -> Read | None:
-    """A date, month, quarter, season or year; without a year the latest that is not in the future."""
+    """A date, month, quarter, season or year; without a year the one that is meant (`nearest`)."""
     article = line.word(i) == "the"
     piece = piece_at(line, i + article)
     if piece is None or not _is_meant(line, piece, preposition, article):
         return None
-    span = latest(piece, line.today)
+    span = nearest(line, piece)
     return span and Read(*span, piece.at)
 
 
@@ -145,14 +164,14 @@ def _is_meant(line: Line, piece: Piece, preposition: str, article: bool) -> bool
 
 
 def _day_of_month(line: Line, i: int, preposition: str) -> Read | None:
-    """the 3rd: after a preposition, the latest."""
+    """the 3rd: after a preposition, the latest, or ahead the next."""
     found = line.match("T(?P<o>o)(?!O)", i)
     if not found or preposition not in TIMES.of_ordinals or not line.closes(found[1]):
         return None
-    for back in range(3):
-        first, last = unit_around(line.today, "month", -back)
+    for away in range(3):
+        first, last = unit_around(line.today, "month", away if line.ahead else -away)
         day = shift(first, found[0]["o"] - 1)
-        if first <= day <= min(last, line.today):
+        if first <= day <= last and (day >= line.today if line.ahead else day <= line.today):
             return Read(day, day, found[1])
     return None
 
@@ -185,7 +204,8 @@ def _counted(line: Line, i: int, preposition: str) -> Read | None:
         return None
     least, most, unit, at = amount
     if found := line.match("g", at):
-        return Read(_away(line, -most, unit)[0], _away(line, -least, unit)[1], at + 1)
+        about = least == most and unit not in ("day", "hour", "minute")
+        return Read(_away(line, -most, unit)[0], _away(line, -least, unit)[1], at + 1, about)
     if found := line.match("F(?P<t>t)", at):
         return Read(_away(line, least, unit)[0], _away(line, most, unit)[1], found[1])
     is_speed = most == 1 and unit in ("day", "year") and not line.around
@@ -202,10 +222,28 @@ def _away(line: Line, count: int, unit: str) -> Span:
     return day, day
 
 
+def same_day(line: Line, i: int, preposition: str) -> Read | None:
+    """this day last year, this day two years ago, this day in 2024."""
+    found = line.match("du", i)
+    if not found or line.words[i : i + 2] != ["this", "day"]:
+        return None
+    before = line.match("(?P<d>d)(?P<u>u)", found[1])
+    if before and before[0]["d"] == LAST and before[0]["u"] in MONTHS_IN | DAYS_IN:
+        day = move(line.today, LAST, before[0]["u"])
+        return Read(day, day, before[1])
+    year = line.match("I(?P<y>y)", found[1])
+    if year:
+        day = add_months(line.today, 12 * (year[0]["y"] - line.today.year))
+        return Read(day, day, year[1])
+    counted = _counted(line, found[1], "")
+    return counted and counted._replace(about=False)
+
+
 def _weekday(line: Line, i: int, preposition: str) -> Read | None:
-    """The latest such day on or before today, or the weekend after a preposition."""
-    if preposition and line.words[i : i + 2] == ["the", "weekend"] and line.closes(i + 2):
-        saturday = weekday_until(line.today, 5)
+    """The latest such day on or before today, or ahead the next, today included; the weekend after a preposition."""
+    is_all = i == 0 and not line.kinds[2:].strip("?!.")
+    if (preposition or is_all) and line.words[i : i + 2] == ["the", "weekend"] and line.closes(i + 2):
+        saturday = shift(weekday_from(line.today, 6), -1) if line.ahead else weekday_until(line.today, 5)
         return Read(saturday, shift(saturday, 1), i + 2)
     found, following = line.match("(?P<w>w)", i), line.word(i + 1)
     if not found or (following[-1:] == "s" and following[:-1] in TIMES.parts_of_day):
@@ -216,7 +254,7 @@ def _weekday(line: Line, i: int, preposition: str) -> Read | None:
     before = line.word(i - 1)
     if not preposition and (not closes or before in TIMES.not_before_a_day or line.kinds[max(0, i - 1)] == "o"):
         return None
-    day = weekday_until(line.today, found[0]["w"])
+    day = (weekday_from if line.ahead else weekday_until)(line.today, found[0]["w"])
     return Read(day, day, i + 1)
 
 
@@ -238,17 +276,17 @@ def _pointed(line: Line, i: int, preposition: str) -> Read | None:
         elif direction == NEXT:
             day = weekday_from(shift(today, 1), of["w"])
         else:
-            day = weekday_from(today if line.around else weekday_until(today, 0), of["w"])
+            day = weekday_from(today if line.around or line.ahead else weekday_until(today, 0), of["w"])
         return Read(day, day, at)
     if "m" in of and _is_other_word(line, at - 1):
         return None
     piece = Piece("m" if "m" in of else "s", at, month=of.get("m") or of["s"])
     spans = [span for year in range(today.year - 2, today.year + 3) if (span := days_of(piece, year))]
-    nearest = _nearest(spans, direction, today)
-    return nearest and Read(*nearest, at)
+    pointed = _pointed_at(spans, direction, today)
+    return pointed and Read(*pointed, at)
 
 
-def _nearest(spans: list[Span], direction: int, today: date) -> Span | None:
+def _pointed_at(spans: list[Span], direction: int, today: date) -> Span | None:
     """The latest that is over, the present or this year's, or the first to come."""
     if direction == LAST:
         return max((span for span in spans if span[1] < today), default=None)
@@ -283,7 +321,7 @@ def _day_of_week(line: Line, i: int, preposition: str) -> Read | None:
 
 
 _WHOLE: tuple[Reader, ...] = (
-    _near, _counted, _day_of_week, _rolling, _pointed, _day_of_month, _calendar, _week, _weekday,
+    _near, same_day, _counted, _day_of_week, _rolling, _pointed, _day_of_month, _calendar, _week, _weekday,
 )  # fmt: skip
 
 
@@ -301,7 +339,7 @@ def _part(line: Line, i: int, preposition: str) -> Read | None:
     whole = _whole(line, found[1]) if found else None
     if not found or not whole:
         return None
-    of, (first, last, at) = found[0], whole
+    of, (first, last, at, _) = found[0], whole
     number = of.get("o", 0)
     if "h" in of:
         return Read(*part_of((first, last), number - 1, 2), at) if number in (1, 2) else None

@@ -32,8 +32,8 @@ class Typed(NamedTuple):
     last: datetime | None
 
 
-def read_typed(text: str, *, now: datetime) -> Typed | None:
-    """What the text means, looking back from `now`; None where it is no time.
+def read_typed(text: str, *, now: datetime, ahead: bool = False) -> Typed | None:
+    """What the text means, looking back from `now`, or `ahead`; None where it is no time.
 
     | text                          | on Saturday 2026-11-21, at 09:30        |
     |-------------------------------|-----------------------------------------|
@@ -55,7 +55,7 @@ def read_typed(text: str, *, now: datetime) -> Typed | None:
         pass  # 2026-11-03 6pm
     try:
         for said in chain((value,), in_english(value)):
-            if found := _hours(said, now) or _days(said, now):
+            if found := _hours(said, now) or _days(said, now, ahead):
                 return found
         return None
     except (ValueError, OverflowError, RecursionError):
@@ -74,7 +74,7 @@ def _hours(value: str, now: datetime) -> Typed | None:
     return Typed(now + least, now + most) if start or after == "from now" else Typed(now - most, now - least)
 
 
-def _days(value: str, now: datetime) -> Typed | None:
+def _days(value: str, now: datetime, ahead: bool) -> Typed | None:
     """A day or a longer time, a time of the day before it, after it or alone. Raises ValueError: there is none such."""
     found, clock, rest = _CLOCK.search(value), now.time(), value
     if found:
@@ -91,7 +91,7 @@ def _days(value: str, now: datetime) -> Typed | None:
         first = last = now.date()
     elif _ISO_DATE.match(rest):
         first = last = date.fromisoformat(rest)
-    elif span := read_time(rest, today=now.date()):
+    elif span := read_time(rest, today=now.date(), ahead=ahead):
         first, last = span.start, span.end
     else:
         return None

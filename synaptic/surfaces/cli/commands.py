@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
-
-import typer
 
 from ...config import load_config, make_clock
 from ...errors import InvalidArgument
 from ...journal.journal import Journal
 from ...language.query import build_preference
-from ...models import Links
+from ...models import Entry, Links
 from ...search.search import search as search_journal
 from ...verbs import browse, mentions, writing
 from ...verbs.adopt import adopt
@@ -25,6 +22,7 @@ from . import editor, terminal
 from . import flags as f
 from .program import command, open_home
 from .replies import (
+    agreed_id,
     answer,
     answer_days,
     answer_listing,
@@ -32,11 +30,11 @@ from .replies import (
     answer_receipt,
     answer_search,
     check_can_ask,
+    check_id,
     listed_id,
     screen_of,
     when_empty,
 )
-from .terminal import say
 
 EMBED_MS = 300
 """How long a search may embed what is new before it answers."""
@@ -160,9 +158,9 @@ def find(ws: Workspace, as_json: bool, text: Words = (), **given: Any) -> None:
 def get(ws: Workspace, as_json: bool, ids: Words, source: bool) -> None:
     """Show whole entries.
 
-    Example: synaptic get 7k3m9q2x
+    Example: synaptic get 7k3m9q2x, synaptic get 1
     """
-    found = browse.get(ws, ids)
+    found = browse.get(ws, [listed_id(ws, id) for id in ids])
     if source:
         from ...verbs.importing import with_source  # only here
 
@@ -183,6 +181,10 @@ def update(home: str | None, as_json: bool, id: str, **changes: Any) -> None:
     if len(piped) > 1:
         raise InvalidArgument("Standard input can be read once.", hint="Give --content or --append.")
     with open_home(home) as ws:
+        if not as_json and terminal.is_terminal(sys.stdin, sys.stderr):
+            id = agreed_id(ws, id, lambda _: "Change it?", always=False)
+        else:
+            check_id(id)
         changes |= {name: _read_stdin() for name in piped}
         answer_receipt(ws, "Updated", writing.update(ws, id, by_person=not agent(), **changes), as_json)
 
@@ -210,13 +212,16 @@ def delete(home: str | None, as_json: bool, id: str, yes: bool, purge: bool) -> 
     Example: synaptic delete 7k3m9q2x --yes
     """
     check_can_ask("delete", yes=yes)
+    if yes or as_json:
+        check_id(id)
     with open_home(home) as ws:
         if not yes:
-            listing = browse.get(ws, [id])
-            say(terminal.entries_text(listing, replace(screen_of(ws), colour=False)))
-            what = "the whole file" if listing.entries[0].whole_file else "it"
-            typer.confirm(f"\nDelete {what}{' without a trace' if purge else ''}?", abort=True, err=True)
-            id = listing.entries[0].id
+
+            def question(entry: Entry) -> str:
+                what = f"the whole file {entry.there.path}" if entry.whole_file else "it"
+                return f"Delete {what}{' without a trace' if purge else ''}?"
+
+            id = agreed_id(ws, browse.get(ws, [id]).entries[0].id if as_json else id, question, always=True)
         answer_receipt(ws, "Deleted", writing.delete(ws, id, purge=purge, by_person=not agent()), as_json)
 
 

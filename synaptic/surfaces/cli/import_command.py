@@ -84,8 +84,12 @@ def run(
     waiting = len(inbox.inbox(ws)) if source in SESSIONS else 0
     text = f"Imported {done.entries:,}."
     text += f" `synaptic import --undo {done.run}` takes the new ones back." * bool(done.run)
+    text += "".join(f"\nA picture was left out, {where}: {why}." for where, why in done.skipped[:SHOWN])
+    text += f"\nOf pictures {len(done.skipped) - SHOWN:,} more." * (len(done.skipped) > SHOWN)
     text += f"\nWorth keeping, perhaps: {waiting:,}. `synaptic inbox` asks you." * bool(waiting)
-    answer(as_json, _plan_json(planned) | {"success": True, "run": done.run, "proposed": waiting}, text)
+    told = _plan_json(planned)
+    told["skipped"] += [{"where": where, "why": why} for where, why in done.skipped]
+    answer(as_json, told | {"success": True, "run": done.run, "proposed": waiting}, clean(text))
     with suppress(ModelError):  # whoever searches is told
         ws.embedder.load()
         embed_pending(ws, budget_s=None, progress=progress)

@@ -38,9 +38,11 @@ class _Program(TyperGroup):
 
 class _Command(TyperCommand):
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        apart = [param for param in self.params if param.name in EXPERT]
-        self.params = [param for param in self.params if param not in apart]
+        every = self.params
+        apart = [param for param in every if param.name in EXPERT]
+        self.params = [param for param in every if param not in apart]
         super().format_options(ctx, formatter)
+        self.params = every
         if apart:
             with formatter.section("For experts"):
                 formatter.write_dl([param.get_help_record(ctx) for param in apart])

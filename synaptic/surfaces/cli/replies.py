@@ -5,14 +5,17 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import typer
 
-from ...errors import InvalidArgument
+from ...errors import InvalidArgument, NotFound
 from ...journal.disk import overwrite
-from ...models import Days, Entry, Listing, Receipt, SearchResult
+from ...models import NOTHING_CLOSE, Days, Entry, Listing, Receipt, SearchResult
+from ...verbs import browse
+from ...verbs.mentions import id_called
 from ...workspace.workspace import Workspace
 from .. import wire
 from ..editors import command_at
@@ -36,13 +39,17 @@ def when_empty(ws: Workspace) -> str:
 
 
 def answer(as_json: bool, data: wire.Json, text: str, notices: Sequence[str] = ()) -> None:
-    """Answers with the JSON, or with the text, if there is any, and the notices."""
+    """Answers with the JSON, or with the text, if there is any, and the notices; a doubt stands before the text."""
     if as_json:
         return emit_json(data)
+    before = [notice for notice in notices if notice == NOTHING_CLOSE]
+    for notice in before:
+        say(f"note: {notice}")
     if text:
         emit(text)
     for notice in notices:
-        say(f"note: {notice}")
+        if notice not in before:
+            say(f"note: {notice}")
     return None
 
 
@@ -64,10 +71,30 @@ def answer_receipt(ws: Workspace, done: str, receipt: Receipt, as_json: bool) ->
     answer(as_json, {"success": True} | wire.as_json(receipt), f"{done} {short(receipt.id)} {place}", notices)
 
 
+def check_id(name: str) -> None:
+    """Raises InvalidArgument for a number in the last list, where nobody is asked whether it is still that list."""
+    if _is_number(name):
+        hint = "`synaptic recent` and `synaptic search` show ids; on a terminal a number will do."
+        raise InvalidArgument(f"{name} is a place in a list and no id; here nobody is asked.", hint=hint)
+
+
+def _is_number(name: str) -> bool:
+    return name.isascii() and name.isdigit() and len(name) < 4
+
+
 def listed_id(ws: Workspace, name: str) -> str:
-    """The id with this number in the last list; any other name as it is. Raises InvalidArgument for a wrong number."""
-    if not (name.isascii() and name.isdigit() and len(name) < 4):
-        return name
+    """The id of an entry by its number in the last list, its title, page, alias or path.
+
+    Raises InvalidArgument for a wrong number, NotFound, and Ambiguous.
+    """
+    if not _is_number(name):
+        id = id_called(ws, name)
+        if id is None:
+            raise NotFound(
+                f"Nothing is called {name[:40]!r}: no id, title, page, alias or path.",
+                hint="`synaptic recent` and `synaptic search` show ids, `synaptic restore` lists what was deleted.",
+            )
+        return id
     ids: list[str] = []
     with contextlib.suppress(OSError, ValueError):
         ids = json.loads((ws.config.state / _LAST_LIST).read_bytes())
@@ -77,6 +104,17 @@ def listed_id(ws: Workspace, name: str) -> str:
             f"The last list has no number {name}.", valid=valid, hint="search, find and recent make that list."
         )
     return ids[int(name) - 1]
+
+
+def agreed_id(ws: Workspace, name: str, question: Callable[[Entry], str], *, always: bool) -> str:
+    """The id of an entry that a person agrees to change, who is shown it; without `always` an id is not asked about."""
+    id = listed_id(ws, name)
+    if always or name.strip().lower() not in id:  # it is no part of the id
+        listing = browse.get(ws, [id])
+        say(terminal.entries_text(listing, replace(screen_of(ws), colour=False)))
+        typer.confirm(f"\n{question(listing.entries[0])}", abort=True, err=True)
+        id = listing.entries[0].id
+    return id
 
 
 def answer_listing(ws: Workspace, listing: Listing, as_json: bool, *, whole: bool = False) -> None:

@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sys
 import textwrap
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ...config import HooksConfig, load_config, resolve_home
-from ...errors import ConfigError, InvalidArgument
+from ...errors import ConfigError, InvalidArgument, SynapticError
 from ...models import Checkup, Finding
 from ...verbs.adopt import write_setting
 from ..clients.clients import NAME, Client, Server, folders, note_command, server_at, this_server
@@ -84,7 +84,8 @@ def run(
         note_command(wanted)
     ordered = (step for step in plans(meant, scope or "user") if names or not remove or step.action != "nothing")
     absent = [client for client in chosen if client not in meant]
-    code = _serve(ordered, absent, to, dry_run=dry_run, remove=remove, as_json=as_json)
+    ending = partial(_end_capture, home, some=bool(names)) if scope != "project" and not dry_run else list[str]
+    code = _serve(ordered, absent, to, dry_run=dry_run, remove=remove, as_json=as_json, ending=ending)
     first = not (url or (resolve_home(home) / "sessions").exists())
     if first and not (dry_run or remove or as_json) and is_terminal(sys.stdin, sys.stderr):
         offer(home)
@@ -102,8 +103,16 @@ def checked(found: Checkup, home: str | None) -> Checkup:
 
 
 def _serve(
-    steps: Iterable[Step], absent: Sequence[Client], to: Screen, *, dry_run: bool, remove: bool, as_json: bool
+    steps: Iterable[Step],
+    absent: Sequence[Client],
+    to: Screen,
+    *,
+    dry_run: bool,
+    remove: bool,
+    as_json: bool,
+    ending: Callable[[], list[str]],
 ) -> int:
+    """The exit status. `ending` is called after a removal, for its notices."""
     done: list[Step] = []
     for step in steps:
         if step.part.name != "server" and step.action == "nothing" and (remove or step.plugin is not None):
@@ -117,7 +126,7 @@ def _serve(
             emit(clean(said))
         done.append(after)
     success = all(step.action != "fail" for step in done)
-    notices = [] if remove else _notices(done)
+    notices = ending() if remove else _notices(done)
     remarks = []
     if not done:
         remarks.append("Synaptic is registered with no client." if remove else "No client was found on this machine.")
@@ -136,6 +145,24 @@ def _serve(
     }
     answer(as_json, data, "\n".join(remarks), notices)
     return 0 if success else 1
+
+
+def _end_capture(home: str | None, *, some: bool) -> list[str]:
+    """Notices. Where no client is left that notes the sessions which end, the setting `capture` goes off.
+
+    After a removal from `some` clients Claude Code's plugin counts as one.
+    """
+    try:
+        if not load_config(home).capture:
+            return []
+        steps = _plans(named((), None), "user", this_server(home), home, ("server", "guidance"), remove=False)
+        idle = {"not registered"} if some else {"not registered", "unreadable"}  # a client ignores such a file whole
+        if any(step.judged.state not in idle or (some and step.plugin is not None) for step in steps):
+            return []
+        write_setting(resolve_home(home), "capture", False)
+    except SynapticError as error:
+        return [str(error)]
+    return ["No digests of sessions are made any more: config.toml says capture = false. Those that are there stay."]
 
 
 def _as_json(steps: Sequence[Step], *, done: bool) -> dict[str, Any]:

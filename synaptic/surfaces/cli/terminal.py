@@ -40,7 +40,7 @@ from ...models import (
     Task,
 )
 from ...verbs.adopt import Adopted
-from ..present import LINKS_SHOWN, changed_text, clean, details, link_lines, one_line, short, why_text
+from ..present import LINKS_SHOWN, changed_text, clean, details, end_of, headed, link_lines, one_line, short, why_text
 from ..wire import Json
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ _ISSUES_SHOWN = 10
 _COUNTS_SHOWN = 6
 _MISSED_SHOWN = 5
 _BAR = 40
+PAGE_CHARS = 4_000
+"""Of a page that only says when it was made, as its day shows it."""
 _SNIPPET_LINES = 6
 _LINE_EVERY_S, _LIVE_EVERY_S = 5.0, 0.1
 
@@ -171,10 +173,13 @@ def entries_text(listing: Listing, to: Screen) -> str:
 
 
 def deleted_text(found: Sequence[Deleted], to: Screen) -> str:
-    """A line for each entry in the trash: id, the day it was deleted, title and file."""
-    lines = (
-        f"{short(one.id)}  {one.date}  {one_line(one.title)}  {to.paint(one_line(one.path), 'dim')}" for one in found
-    )
+    """For each entry in the trash a line, id, the time of its deletion, title and file, and its text below."""
+    lines = []
+    for one in found:
+        heading, below = headed(one.title, one.text)
+        place = to.paint(one_line(one.path), "dim")
+        lines.append(f"{short(one.id)}  {one.date} {one.time}  {one_line(heading)}  {place}")
+        lines += [f"  {line}" for line in _wrapped(below, to)]
     return "\n".join(lines) or "Nothing is deleted."
 
 
@@ -200,7 +205,8 @@ def tasks_text(tasks: Sequence[Task], to: Screen) -> str:
         lines = []
         for task in group:
             due = f"  due {task.due}" if task.due and task.due not in task.text else ""
-            text = f"{one_line(task.text)}{due}"
+            late = f"  {to.paint('overdue', 'warning')}" if task.overdue else ""
+            text = f"{one_line(task.text)}{due}{late}"
             lines.append(f"  [{'x' if task.done else ' '}] {text}  {to.at(task.path, task.line)}")
         blocks.append("\n".join([to.paint(day or "undated", "bold"), *lines]))
     return "\n\n".join(blocks)
@@ -212,15 +218,7 @@ def days_text(days: Days, to: Screen) -> str:
     for day, group in groupby(days.found.entries, key=lambda entry: entry.at.date()):
         parts.append(f"# {day:%A}, {day}")
         for entry in group:
-            text, title = clean(entry.content), one_line(entry.title)
-            marks = " · ".join(["" if entry.type == "note" else entry.type, short(entry.id)]).strip(" ·")
-            heading = marks if title.rstrip(".…") in one_line(text[:400]) else f"{title} · {marks}"
-            time = f"{entry.time} " if entry.timed else ""
-            parts.append(f"## {time}{heading}")
-            if (
-                entry.date_source == "file" or not entry.whole_file
-            ):  # a page that only says when it was made is not shown
-                parts.append(text if entry.content != entry.title else title)
+            parts += _of_day(entry)
     if not days.found.entries:
         beside = " and ".join(day for day in (days.before, days.after) if day)
         when = days.since if days.since == days.until else f"{days.since} to {days.until}"
@@ -238,6 +236,17 @@ def days_text(days: Days, to: Screen) -> str:
     with console.capture() as shown:
         console.print(Markdown(text, hyperlinks=False))
     return shown.get().rstrip()
+
+
+def _of_day(entry: Entry) -> list[str]:
+    """The paragraphs of an entry of a day: its heading, its type, tags and id, and its text."""
+    title, text = headed(entry.title, entry.content)
+    heading = f"{entry.time if entry.timed else ''} {title}".strip()
+    kind = [] if entry.type == "note" else [entry.type]
+    marks = " · ".join([*kind, *(f"#{tag}" for tag in entry.tags), short(entry.id)])
+    if entry.whole_file and entry.date_source != "file" and (end := end_of(text, PAGE_CHARS)) < len(text):
+        text = f"{text[:end].rstrip()}\n\n… `synaptic get {short(entry.id)}` shows all of it."
+    return [part for part in (f"## {one_line(heading)}", one_line(marks), text) if part]
 
 
 def hits_text(result: SearchResult, is_hit: IsHit, to: Screen) -> str:
@@ -266,26 +275,27 @@ def facets_text(facets: Facets, to: Screen) -> str:
 
 
 def _whole(entry: Entry, superseded_by: str | None, to: Screen) -> str:
-    title = to.paint(one_line(entry.title), "bold")
+    heading, below = headed(entry.title, entry.content)
+    title = to.paint(one_line(heading), "bold")
     lines = [f"{_stamp(entry, to)}  {title}{_marks(entry, superseded_by, to)}"]
     marks = (to.paint(one_line(mark), "dim") for mark in details(entry))
     lines.append(" · ".join([to.at(entry.there.path, entry.there.line), *marks]))
-    if entry.content != entry.title:
-        lines += ["", clean(entry.content)]
+    if below:
+        lines += ["", below]
     return "\n".join(lines)
 
 
 def _hit(number: int, hit: Hit, is_hit: IsHit, to: Screen, *, both: bool) -> str:
     entry = hit.entry
+    heading, below = headed(entry.title, hit.snippet)
     lines = [
-        f"{number}. {_lit(one_line(entry.title), is_hit, to, 'bold')}",
+        f"{number}. {_lit(one_line(heading), is_hit, to, 'bold')}",
         f"   {_stamp(entry, to)}{_marks(entry, hit.superseded_by, to)}",
         f"   {to.at(entry.there.path, hit.snippet_line)}",
     ]
     if entry.changed_files:
         lines.append(f"   {to.paint(changed_text(entry), 'warning')}")
-    if one_line(hit.snippet) != one_line(entry.title):
-        lines += [f"     {_lit(line, is_hit, to)}" for line in _wrapped(hit.snippet, to)]
+    lines += [f"     {_lit(line, is_hit, to)}" for line in _wrapped(below, to)]
     if hit.why:
         lines.append(f"   {why_text(hit, hit.why, both=both)}")
     return "\n".join(lines)
@@ -330,14 +340,11 @@ def _count(number: int, thing: str) -> str:
 # -- reports ------------------------------------------------------------------------------------------
 
 
-def status_text(status: Status, seconds_left: int, to: Screen) -> str:
-    """What there is, in aligned lines; `seconds_left` is how long the pending vectors would take."""
+def status_text(status: Status, to: Screen) -> str:
+    """What there is, in aligned lines."""
     passages = f"{status.chunks:,}"
     if status.pending_vectors:
-        passages += (
-            f", {status.pending_vectors:,} of them found by words only; "
-            f"`synaptic rebuild-index` finishes them in about {seconds_left} s"
-        )
+        passages += f", {status.pending_vectors:,} of them found by words only; `synaptic rebuild-index` finishes them"
     rows = [
         ("home", to.path(status.home)),
         ("journal", to.path(status.journal)),
@@ -483,20 +490,16 @@ def _issue_lines(issues: tuple[ParseIssue, ...], to: Screen) -> list[str]:
 def progress() -> Callable[[str, int, int], None]:
     """A function to report (phase, done, total) to: it keeps a line up to date, or in a pipe adds one now and then."""
     live = is_terminal(sys.stderr) and os.environ.get("TERM") != "dumb"
-    begun: dict[str, tuple[float, int]] = {}
     last = time.monotonic()
 
     def report(phase: str, done: int, total: int) -> None:
         nonlocal last
         now = time.monotonic()
-        since, first = begun.setdefault(phase, (now, done))
         ends = done >= total
         if now - last < (_LIVE_EVERY_S if live else _LINE_EVERY_S) and not (live and ends):
             return
         last = now
-        rate = (done - first) / max(now - since, 1e-6)
-        left = f", {rate:,.0f}/s, about {max(0, total - done) / rate:,.0f} s left" if rate and not ends else ""
-        line = f"{phase} {done:,}/{total:,}{left}"
+        line = f"{phase} {done:,}/{total:,}"
         end = "\n" if ends or not live else ""
         with contextlib.suppress(OSError):
             print(f"\r{line:60}" if live else line, end=end, file=sys.stderr, flush=True)

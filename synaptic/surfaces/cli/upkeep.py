@@ -17,7 +17,7 @@ from ...errors import InvalidArgument, JournalError, SynapticError, check_range
 from ...language.query import MAX_LIMIT
 from ...models import CAPTURED
 from ...verbs import browse, doctor, gitdriver, inbox, review, writing
-from ...workspace.embed import DEFAULT_RATE, language_notice
+from ...workspace.embed import language_notice
 from ...workspace.sync import in_step, rebuild
 from ...workspace.workspace import Workspace
 from .. import wire
@@ -54,10 +54,8 @@ def status(ws: Workspace, as_json: bool, use: bool) -> None:
         return answer(as_json, {"use": rows}, text or "No agent has asked yet.")
     now = browse.status(ws)
     now = replace(now, notices=(*now.notices, *language_notice(ws)))
-    rate = float(ws.index.meta("embed_rate") or DEFAULT_RATE)
-    seconds = max(1, round(now.pending_vectors / rate))
     begin = "" if now.entries else f"\n\n{when_empty(ws)}"
-    text = terminal.status_text(now, seconds, screen_of(ws))
+    text = terminal.status_text(now, screen_of(ws))
     return answer(as_json, wire.status_json(now), text + begin, now.notices)
 
 

@@ -120,6 +120,7 @@ class Client:
     env_flag: str = ""
     removal: Sequence[str] = ()
     keeps_file: bool = False
+    strict: bool = False
     memory: Mapping[str, str] = field(default_factory=dict)
     hooks: Mapping[str, Any] = field(default_factory=dict)
 

@@ -58,6 +58,16 @@ def parse(text: str) -> Any:
         raise Unreadable(1, "no JSON: a number in it cannot be read") from None
 
 
+def relaxed(text: str) -> int:
+    """The line of the first comment, or of what follows a comma too many; 0 in plain JSON. Raises Unreadable."""
+    parse(text)
+    try:
+        json.loads(text or "{}")
+    except json.JSONDecodeError as error:
+        return error.lineno if text.strip() else 0
+    return 0
+
+
 def table(top: Any, path: Sequence[str]) -> dict[str, Any]:
     """The object at this path, made where there is none. Raises Unreadable where something else stands there."""
     found = table(top, path[:-1]).setdefault(path[-1], {}) if path else top

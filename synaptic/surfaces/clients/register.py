@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...errors import Changed, InvalidArgument, JournalError, SynapticError
+from ...files import open_regular
 from ...journal import disk
-from ...workspace.checkout import open_regular
 from . import jsonc
 from .clients import CLIENTS, NAME, Client, Server, expand, plugin
 from .jsonc import Unreadable, table
@@ -86,6 +86,10 @@ def plan(
     try:
         step = replace(step, old=_read(part.file, scope))
         text = _text_of(step.old)
+        if client.strict and part.file.suffix == ".json" and not remove and (line := jsonc.relaxed(text)):
+            raise Unreadable(
+                line, f"{client.title} ignores all of a file with comments or a comma too many; take them out"
+            )
         step = replace(step, judged=part.judge(text))
         if "approved" in client.hooks and part.name == "hooks":
             config = _read(expand(client.hooks["approved"], where))

@@ -12,8 +12,9 @@ from ...models import Entry
 from ..present import DATA_FOLLOWS, Item, clean, end_of, fenced, line_of, one_line, render
 
 TITLE_CHARS = 120
-PIN_CHARS = 300
-"""A pinned entry up to this length is shown whole, while the pinned ones take at most half of the budget."""
+SHORT_CHARS = 300
+"""An entry up to this length is shown whole: a pinned one, while these take at most half of the budget, and one that
+clearly fits a prompt."""
 
 LEAST_TOKENS = 20
 """Less of a hand-off than this says nothing."""
@@ -45,7 +46,7 @@ def compose(
 
     1. What is pinned, whole where it is short.
     2. The hand-off: whole where it takes at most half of the room, or where the lists leave more.
-    3. The best of each shelf in turn, those of importance 10 before, with which a shelf begins.
+    3. The best of each shelf in turn, those of importance 10 before, digests of sessions last.
 
     What finds no room is counted by shelf; `find` says how to list it.
     """
@@ -66,11 +67,15 @@ def compose(
         return fits
 
     for entry in pinned:
-        if len(entry.content) > PIN_CHARS or not put(pins, title_line(entry, whole=True), max_tokens / 2):
+        if len(entry.content) > SHORT_CHARS or not put(pins, title_line(entry, whole=True), max_tokens / 2):
             put(pins, title_line(entry), max_tokens)
     block = half = _handoff(handoff, (max_tokens - tokens(text())) / 2)
-    places = [(e.importance != TOP, depth, n) for n, s in enumerate(shelves) for depth, e in enumerate(s.entries)]
-    for _, depth, n in sorted(places):
+    places = [
+        (entry.of_session, entry.importance != TOP, depth, n)
+        for n, shelf in enumerate(shelves)
+        for depth, entry in enumerate(shelf.entries)
+    ]
+    for *_, depth, n in sorted(places):
         if depth == len(shown[n]):  # else one of this shelf found no room
             put(shown[n], title_line(shelves[n].entries[depth]), max_tokens)
     block = ""

@@ -2,6 +2,7 @@
 
 A hook must never stand in the way of a session. Whatever goes wrong, and whatever takes longer than `timeout_s`,
 is a line in `.state/hooks.log`; the answer is then nothing, and the exit status 0. No hook makes a home.
+The answer is made in a child process, which the system ends: a long pattern or SQLite holds Python's lock.
 """
 
 from __future__ import annotations
@@ -9,15 +10,16 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from ...config import load_config, resolve_home
+from ...config import Config, load_config, resolve_home
 from ...errors import InvalidArgument
 from ...language.query import terms_of
 from ...models import Filters
@@ -26,7 +28,7 @@ from ...search.search import search
 from ...workspace.checkout import checkout_around, project_of
 from ...workspace.workspace import Workspace, open_workspace
 from ..present import DATA_FOLLOWS, one_line
-from .briefing import title_line, titles, tokens
+from .briefing import SHORT_CHARS, title_line, titles, tokens
 from .session import Call, brief_session
 from .stop import ASK, append, note, stop
 
@@ -59,19 +61,24 @@ def answer(event: str, home: str | None, client: str = "claude-code") -> str:
         wanted = getattr(config.hooks, event.replace("-", "_"))
         if not wanted or not config.home.is_dir() or not (state.is_dir() or config.journal.is_dir()):
             return ""
-        with _limited(state, event, config.hooks.timeout_s):
-            said = json.loads(sys.stdin.buffer.read() if not sys.stdin.isatty() else b"{}")
-            if not isinstance(said, dict):
-                raise ValueError("standard input holds no JSON object")
-            # hooks are no reader: what they show is not counted as read, nor their time as a search's
-            with open_workspace(replace(config, track_access=False, metrics=False)) as ws:
-                text = EVENTS[event](ws, Call(client, said))
-                if text and event == "session-start" and config.metrics:
-                    ws.index.count_use("hook", ws.clock().date(), sessions=1, tokens=tokens(text))
+        text = _limited(state, event, config.hooks.timeout_s, lambda: _told(config, event, client))
     except Exception as error:
         _log(state, f"{event}: {type(error).__name__}: {error}")
         return ""
     return json.dumps(_reply(event, client, text)) if text else ""
+
+
+def _told(config: Config, event: str, client: str) -> str:
+    """What the agent is told of what its client says on standard input."""
+    said = json.loads(sys.stdin.buffer.read() if not sys.stdin.isatty() else b"{}")
+    if not isinstance(said, dict):
+        raise ValueError("standard input holds no JSON object")
+    # hooks are no reader: what they show is not counted as read, nor their time as a search's
+    with open_workspace(replace(config, track_access=False, metrics=False)) as ws:
+        text = EVENTS[event](ws, Call(client, said))
+        if text and event == "session-start" and config.metrics:
+            ws.index.count_use("hook", ws.clock().date(), sessions=1, tokens=tokens(text))
+    return text
 
 
 def _reply(event: str, client: str, text: str) -> dict[str, object]:
@@ -91,20 +98,24 @@ def session_start(ws: Workspace, call: Call) -> str:
 
 
 def user_prompt(ws: Workspace, call: Call) -> str:
-    """The titles of up to three entries that clearly fit the prompt; nothing for a word of consent or a command."""
+    """Up to three entries that clearly fit the prompt, short ones whole, else their titles.
+
+    Nothing for a word of consent or a command.
+    """
     prompt = _BRIEFING.sub("", call.text("prompt")).removeprefix(ASK)[:PROMPT_CHARS]
     prompt = prompt.replace('"', " ").replace(":", " ")  # a prompt filters nothing
     typed = call.said.get("source") in _TYPED
     if not typed or prompt.lstrip().startswith(("/", "<")) or len(terms_of(prompt)) < LEAST_WORDS:
         return ""
-    project = project_of(ws.config, checkout_around(call.folder))
+    project = project_of(ws.config, checkout_around(call.folder, ws.config))
     prefer = Filters(projects=(project_key(project),)) if project else None
     found = search(ws, prompt, strategy="hybrid", limit=PROMPT_HITS, prefer=prefer, embed_ms=0)
     close = [hit.entry for hit in found.hits if hit.score >= CLEARLY]
     if not close or found.mode == "lexical":  # words alone do not tell what clearly fits
         return ""
     head = f"From Synaptic, the journal that you share with the user. context_get gives entries whole. {DATA_FOLLOWS}"
-    return f"{head}\n{titles('near this prompt', [title_line(entry) for entry in close])}"
+    lines = [title_line(entry, whole=len(entry.content) <= SHORT_CHARS) for entry in close]
+    return f"{head}\n{titles('near this prompt', lines)}"
 
 
 EVENTS: Mapping[str, Callable[[Workspace, Call], str]] = {
@@ -117,24 +128,46 @@ EVENTS: Mapping[str, Callable[[Workspace, Call], str]] = {
 # -- a hook never stands in the way ---------------------------------------------------------------------
 
 
-@contextmanager
-def _limited(state: Path, event: str, timeout_s: float) -> Iterator[None]:
-    """A context that ends the process, with status 0 and without an answer, when it takes longer than `timeout_s`.
+def _limited(state: Path, event: str, timeout_s: float, make: Callable[[], str]) -> str:
+    """The text that `make` returns in a child process; "" where it failed or took longer than `timeout_s`.
 
-    SQLite and the model cannot be interrupted from Python; what they do is safe to break off at any moment.
+    The system's alarm ends the child, whatever it does; SQLite and the journal may be left at any moment. Windows has
+    neither fork nor alarm: there a thread ends the process, once it gets Python's lock.
     """
+    late = f"{event}: no answer after {timeout_s:g} s"
+    if sys.platform == "win32":
 
-    def give_up() -> None:
-        _log(state, f"{event}: no answer after {timeout_s:g} s")
-        os._exit(0)
+        def give_up() -> None:
+            _log(state, late)
+            os._exit(0)
 
-    timer = threading.Timer(timeout_s, give_up)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+        timer = threading.Timer(timeout_s, give_up)
+        timer.daemon = True
+        timer.start()
+        try:
+            return make()
+        finally:
+            timer.cancel()
+    reading, writing = os.pipe()
+    if (child := os.fork()) == 0:
+        try:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
+            signal.setitimer(signal.ITIMER_REAL, timeout_s)
+            said = make().encode()
+            with os.fdopen(writing, "wb") as answer:
+                answer.write(said)
+        except BaseException as error:
+            _log(state, f"{event}: {type(error).__name__}: {error}")
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        text = pipe.read().decode()
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if ended:
+        _log(state, late if ended == -signal.SIGALRM else f"{event}: it was ended by signal {-ended}")
+    return "" if ended else text
 
 
 def _log(state: Path | None, problem: str) -> None:

@@ -32,6 +32,9 @@ POOL = 100
 WEEK = timedelta(days=7)
 """What is younger, and younger than the last hand-off, is new to a session that starts."""
 
+READING_SHARE = 0.3
+"""Of a hook's time it may take to read new files; the rest is left to open, to store and to ask."""
+
 TELLING_WORDS, TELLING_SHARE = 8, 0.1
 """The number of words that are looked up, the rarest first, and the share of all passages above which a word is left
 out. A word in at most TELLING_WORDS passages is never too common."""
@@ -61,13 +64,16 @@ def brief_session(ws: Workspace, call: Call) -> str:
 
     Superseded and expired entries are left out. Each list is ordered by age and by the words of the work at hand.
     """
-    here = checkout_around(call.folder)
+    here = checkout_around(call.folder, ws.config)
     project = project_of(ws.config, here)
     own = _ANY_BRANCH.union(terms_of(project or ""))  # every entry holds its project's name
     terms = [term for term in terms_of(work_at_hand(call.folder)) if len(term) > 1 and term not in own]
     quiet = call.said.get("seconds_since_last_response")  # of a session that goes on
     since = timedelta(seconds=quiet) if isinstance(quiet, int | float) and 0 < quiet < 1e9 else WEEK
-    pinned, handoff, shelves = in_step(ws, lambda _: _gather(ws, project, here, since, terms))
+    within_s = READING_SHARE * ws.config.hooks.timeout_s
+    report, (pinned, handoff, shelves) = in_step(
+        ws, lambda report: (report, _gather(ws, project, here, since, terms)), within_s=within_s
+    )
     name = one_line(project or "")[:60]
     if sys.stdin.isatty():  # a person looks at what an agent would be told
         find = f"synaptic find --type TYPE{f' --project {shlex.quote(name)}' if name else ''}"
@@ -75,6 +81,8 @@ def brief_session(ws: Workspace, call: Call) -> str:
         find = f"context_find(type=...{f', project={json.dumps(name, ensure_ascii=False)}' if name else ''})"
     about = f"on the project {name}" if name else "without a project"
     head = f"From Synaptic, the journal that you share with the user: entries {about}. context_get gives them whole."
+    if report.unread:
+        head += f" {report.unread:,} older files are not read yet."
     return compose(head, pinned, handoff, shelves, find=find, max_tokens=ws.config.hooks.max_tokens)
 
 
@@ -121,9 +129,12 @@ def _listed(
     """
     settled = Filters(tags=tuple(SHARED.settled)) if types in (("issue",), ("handoff",)) else None
     kind = Filters(types=types, since=since.date().isoformat() if since else None, without=settled)
-    ways = [replace(kind, projects=(key,))] if key else [kind]
+    kinds = [replace(kind, without=replace(kind.without or Filters(), sessions=True))]
+    if "progress" in types:
+        kinds.append(replace(kind, sessions=True))  # by themselves: digests take no place in the pool of what was saved
+    ways = [replace(kind, projects=(key,)) if key else kind for kind in kinds]
     if key and (tag := slug_tag(key)):
-        ways.append(replace(kind, tags=(tag,)))
+        ways += [replace(kind, tags=(tag,)) for kind in kinds]
     pools = [ws.index.listing(way, order=order, limit=POOL) for way in ways]
     found = ws.index.entries(list(dict.fromkeys(rowid for _, rowids in pools for rowid in rowids)))
     belonging = [
@@ -159,14 +170,17 @@ def _by_words(ws: Workspace, terms: Sequence[str], rowids: Sequence[int]) -> dic
 def _in_order(
     ws: Workspace, newest: Mapping[int, Entry], fitting: Mapping[int, float], *, by_importance: bool
 ) -> tuple[Entry, ...]:
-    """The entries by their age and by words, fused; before that by importance, or only the highest of it first."""
+    """The entries by their age and by words, fused; before that by importance, or only the highest of it first.
+
+    Digests of sessions come after all that was saved.
+    """
     now, half_life = ws.clock(), timedelta(ws.config.search.half_life_days)
     age = {row: math.exp2((entry.at - now) / half_life) * entry.dated for row, entry in newest.items()}
     fits = {row: fitting[row] for row in newest if row in fitting}
     fused = score_aware_rrf({"age": age, "words": fits}, k=ws.config.search.k, weights={})
 
-    def place(row: int) -> tuple[int, float]:
+    def place(row: int) -> tuple[bool, int, float]:
         importance = DEFAULT_IMPORTANCE if (given := newest[row].importance) is None else given
-        return -importance if by_importance or importance == TOP else 0, -fused[row]
+        return newest[row].of_session, -importance if by_importance or importance == TOP else 0, -fused[row]
 
     return tuple(newest[row] for row in sorted(newest, key=place))

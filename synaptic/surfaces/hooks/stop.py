@@ -9,10 +9,11 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
+from ...files import open_regular
 from ...journal.disk import overwrite
 from ...models import Filters
 from ...notes.blocks import project_key
-from ...workspace.checkout import Checkout, checkout_around, open_regular, project_of
+from ...workspace.checkout import Checkout, checkout_around, project_of
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .session import Call
@@ -55,7 +56,7 @@ def stop(ws: Workspace, call: Call) -> str:
     events = [what for _, what in happened]
     if not events or "asked" in events or not _attended(call, events):
         return ""
-    began, here = happened[0][0], checkout_around(call.folder)
+    began, here = happened[0][0], checkout_around(call.folder, ws.config)
     busy = events.count("turn") >= TURNS or _changed(here, began)
     project = project_of(ws.config, here)
     if not busy or in_step(ws, lambda _: _saved(ws, project, began)):

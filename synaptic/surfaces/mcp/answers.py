@@ -6,18 +6,18 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...errors import InvalidArgument, check_range, one_of
+from ...errors import InvalidArgument, NotFound, check_range, one_of
 from ...index.lookup import known
 from ...language.query import build_preference
-from ...models import Listing, Receipt
+from ...models import NOTHING_CLOSE, Listing, Near, Receipt
 from ...search.search import search
 from ...verbs.browse import days, find, get, recent
 from ...verbs.importing import with_source
 from ...verbs.review import review
-from ...verbs.writing import delete, restore, save, update
+from ...verbs.writing import delete, near_by_now, restore, save, update
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace, index_of
 from ..arguments import take_filters
@@ -46,6 +46,8 @@ from .tools import FORMATS, LEAST_TOKENS, MOST_TOKENS
 MAX_TOKENS = 4_000
 CONCISE_CHARS, EACH_CHARS = 1_400, 150
 """Of a list, and of each entry of a longer one: 400 and 45 tokens (o200k: 3.5 characters each, with ids and code)."""
+MAX_UNSAID = 8
+"""Saves of a client that wait for their vectors, to be told what they are near."""
 REVIEWED = 20
 """Findings in the prompt to review."""
 
@@ -61,13 +63,17 @@ _FOR_AGENTS = (
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A checked call of a tool. `client` is the calling program's name; `loading`: the model is not there yet."""
+    """A checked call of a tool. `client` is the calling program's name; `loading`: the model is not there yet.
+
+    A save that does not know yet what it is near puts its id into `unsaid`.
+    """
 
     args: dict[str, Any]
     client: str | None = None
     loading: bool = False
     layout: str = "concise"
     max_tokens: int | None = None
+    unsaid: list[str] = field(default_factory=list)
 
     def room(self, entries: int) -> int:
         """How many characters an answer of so many entries may take."""
@@ -108,8 +114,6 @@ def _count(ws: Workspace, name: str, call: Call, data: Json) -> None:
     shown = len(data.get("hits") or data.get("entries") or ())
     counts = {"context_get": {"opened": shown}, "context_save": {"saved": 1}}.get(name, {"shown": shown})
     if name == "context_search":
-        from ...search.doubt import NOTHING_CLOSE  # slow to import, but for a search
-
         counts |= {"searches": 1, "nothing_found": int(not shown or NOTHING_CLOSE in data["notices"])}
     if ws.config.metrics:
         ws.index.count_use(call.client or "unnamed", ws.clock().date(), **counts)
@@ -117,7 +121,24 @@ def _count(ws: Workspace, name: str, call: Call, data: Json) -> None:
 
 def _save(ws: Workspace, call: Call) -> Answer:
     marks = {name: value for name, value in call.args.items() if (name, value) != ("project", "")}  # left out
-    return _receipt(save(ws, **marks, by=call.client or "agent", via="mcp", by_person=False), "Saved")
+    receipt = save(ws, **marks, by=call.client or "agent", via="mcp", by_person=False)
+    if receipt.near is None:
+        call.unsaid[:] = [*call.unsaid[1 - MAX_UNSAID :], receipt.id]
+    return _receipt(receipt, "Saved")
+
+
+def near_by_now_text(ws: Workspace, unsaid: list[str]) -> str:
+    """What these saves are near, of those that have a vector by now; they leave the list."""
+    lines = []
+    for id in list(unsaid):
+        try:
+            near = near_by_now(ws, id)
+        except NotFound:  # deleted since
+            near = ()
+        if near is not None:
+            unsaid.remove(id)
+        lines += [f"Near {short(id)}, which you saved:", *_near(id, near)] if near else []
+    return "".join(f"\n{line}" for line in lines)
 
 
 def _search(ws: Workspace, call: Call) -> Answer:
@@ -233,22 +254,18 @@ def _receipt(receipt: Receipt, done: str) -> Answer:
     line = f"{done} {short(receipt.id)} ({receipt.date} {receipt.time}, {one_line(receipt.path)})."
     tags = ", ".join(map(one_line, receipt.suggested_tags))
     more = _first_notice(notices) or ([f"Tags of the journal that fit: {tags}."] if tags else [])
-    return "\n".join([line, *more, *_near(receipt)]), {}
+    return "\n".join([line, *more, *(_near(receipt.id, receipt.near) if receipt.near else [])]), {}
 
 
-def _near(receipt: Receipt) -> list[str]:
-    """What it may replace or settle, fenced, and the calls that say so."""
-    if not receipt.near:
-        return []
-    replaced = json.dumps([short(near.id) for near in receipt.near if not near.settled])
-    lines = [f"{short(near.id)} {near.date} {near.type}: {one_line(near.title)}" for near in receipt.near]
+def _near(id: str, entries: Sequence[Near]) -> list[str]:
+    """What the entry may replace or settle, fenced, and the calls that say so."""
+    replaced = json.dumps([short(near.id) for near in entries if not near.settled])
+    lines = [f"{short(near.id)} {near.date} {near.type}: {one_line(near.title)}" for near in entries]
     calls = [
-        f'Looks settled? context_update id="{short(near.id)}" add_tags=["done"]'
-        for near in receipt.near
-        if near.settled
+        f'Looks settled? context_update id="{short(near.id)}" add_tags=["done"]' for near in entries if near.settled
     ]
     if replaced != "[]":
-        calls.append(f'Looks replaced? context_update id="{short(receipt.id)}" supersedes={replaced}')
+        calls.append(f'Looks replaced? context_update id="{short(id)}" supersedes={replaced}')
     return [fenced("entries near it", "\n".join(lines)), *calls]
 
 

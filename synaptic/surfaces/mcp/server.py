@@ -32,12 +32,23 @@ from mcp.shared.message import SessionMessage
 
 from ...config import resolve_home
 from ...errors import InvalidArgument, Refused, SynapticError
+from ...notes.screening import Screen
 from ..present import brief, one_line
 from ..wire import error_json
-from .answers import Call, answer, day_text, entry_text, for_agents, json_text, review_text, starting
+from .answers import (
+    Call,
+    answer,
+    day_text,
+    entry_text,
+    for_agents,
+    json_text,
+    near_by_now_text,
+    review_text,
+    starting,
+)
 from .tokens import Grant
 from .tools import BY_NAME, INSTRUCTIONS, READING, TOOLS, check_arguments
-from .worker import Verb, Worker, for_client
+from .worker import AFTER_SAVE_S, Verb, Worker, for_client
 
 log = logging.getLogger(__name__)
 
@@ -196,11 +207,18 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
             works = f"These work: {', '.join(READING)}."
             raise Refused("This server is read-only for you: nothing was written.", hint=works)
         known = ctx.session.client_params
-        client = grant.name if grant else one_line(known.client_info.name)[:60] or None if known else None
+        client = grant.name if grant else _client_name(known.client_info.name) if known else None
         if "query" in args and args.get("strategy") != "lexical" and worker.loading:
             await worker.model_tried()
-        verb = partial(answer, name=params.name, call=Call(args, client, worker.loading))
-        return _result(await _ask(ctx, verb))
+        unsaid = worker.unsaid.setdefault(grant.name if grant else None, [])
+        verb = partial(answer, name=params.name, call=Call(args, client, worker.loading, unsaid=unsaid))
+        said = await _ask(ctx, verb)
+        if unsaid and not as_json:
+            if params.name == "context_save" and worker.loading:
+                await worker.model_tried(AFTER_SAVE_S)
+            with suppress(SynapticError):  # the call itself has succeeded
+                said += await _ask(ctx, partial(near_by_now_text, unsaid=unsaid))
+        return _result(said)
     except SynapticError as error:
         wrong = error
     except Exception as error:
@@ -208,6 +226,11 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
         problem = f"{params.name} failed inside Synaptic ({type(error).__name__}); the server's log has the details."
         wrong = SynapticError(problem, hint="`synaptic doctor` looks for the cause.")
     return _result(_error_text(wrong, as_json), failed=True)
+
+
+def _client_name(said: str) -> str | None:
+    """The name of a client as entries and counts may hold it: screened before it is cut."""
+    return Screen("redact").mark("client's name", one_line(said))[:60] or None
 
 
 def _grant(ctx: Context) -> Grant | None:

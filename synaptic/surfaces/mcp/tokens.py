@@ -68,16 +68,19 @@ class Tokens:
 
     def add(self, name: str, table: Mapping[str, Any]) -> None:
         """Writes one more table below what stands there. Raises ConfigError for one that could not be read again."""
-        if any(grant.name == name for _, grant in self.read()):
-            raise InvalidArgument(
-                f"{self.path} has a token named {name!r}.", hint="Take its table out there, or give another name."
-            )
+        from filelock import FileLock  # only here
+
         self._read(name, table)
         lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in table.items()]
         block = "\n".join([f"[{json.dumps(name, ensure_ascii=False)}]", *lines, ""])
-        before = self.path.read_bytes().rstrip() if self.path.exists() else b""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        overwrite(self.path, (before + b"\n\n" if before else b"") + block.encode())
+        with FileLock(self.path.with_name(f".{self.path.name}.lock"), mode=0o600):
+            if any(grant.name == name for _, grant in self.read()):
+                raise InvalidArgument(
+                    f"{self.path} has a token named {name!r}.", hint="Take its table out there, or give another name."
+                )
+            before = self.path.read_bytes().rstrip() if self.path.exists() else b""
+            overwrite(self.path, (before + b"\n\n" if before else b"") + block.encode())
 
     def _read(self, name: str, table: Any) -> tuple[str, Grant]:
         where = f"[{name}] in {self.path}"

@@ -36,6 +36,8 @@ RETRY_AFTER_S = 60.0
 """How long a model that could not be loaded is left alone; the embedder remembers as long why it could not."""
 FIRST_SEARCH_S = 2.0
 """How long after the first search of a connection searches wait for the model."""
+AFTER_SAVE_S = 0.5
+"""How long a save, which is done, waits for the model, to say what it is near; else the next answer says it."""
 
 
 class Worker:
@@ -50,6 +52,8 @@ class Worker:
     ) -> None:
         self.loading = True
         """False once the model was tried, well or badly; until then no call should ask for it and wait."""
+        self.unsaid: dict[str | None, list[str]] = {}
+        """By client the ids of its last saves of which no answer has said yet what they are near."""
         self._home, self._read_only = home, read_only
         self._given = embedder
         self._jobs: SimpleQueue[tuple[Verb[Any], Future[Any]] | None] = SimpleQueue()
@@ -73,12 +77,13 @@ class Worker:
         self.start()
         return future
 
-    async def model_tried(self) -> None:
-        """Returns once the model was tried, or FIRST_SEARCH_S after the first call. Raises what opening a home does."""
+    async def model_tried(self, most_s: float = FIRST_SEARCH_S) -> None:
+        """Returns once the model was tried, after `most_s`, or FIRST_SEARCH_S after the first call. Raises what opening
+        a home does."""
         ready = await asyncio.wrap_future(self.submit(lambda ws: ws.embedder.ready))
         self._wait_until = self._wait_until or time.monotonic() + FIRST_SEARCH_S
         if not ready and (left := self._wait_until - time.monotonic()) > 0:
-            await asyncio.to_thread(self._tried.wait, left)
+            await asyncio.to_thread(self._tried.wait, min(left, most_s))
 
     def close(self, wait_s: float = 0.0) -> None:
         """End the thread after what it is doing, which may be waited for; what waits is dropped."""

@@ -22,6 +22,7 @@ from ...errors import ConfigError, InvalidArgument, SynapticError
 from ..mcp.tokens import Grant, Tokens
 from ..mcp.worker import Worker
 from . import days, entries, files, searching, upkeep
+from .connections import Connection
 from .guard import ANY_ADDRESS, Guard, Session, Sessions, cookie_name
 from .remote import GRACE_S, Remote
 from .site import HERE, Site, form_of, page, show_error, show_missing, site_of
@@ -64,13 +65,13 @@ async def _login(request: Request) -> Response:
     elif request.method == "POST":
         token = str((await request.form()).get("token", "")).strip()
         if not site.sessions.may_try(address):  # and no await until it has failed
-            return page(request, "login.html", 429, wrong="Too many wrong tokens: wait a minute.")
+            return await page(request, "login.html", 429, wrong="Too many wrong tokens: wait a minute.")
         if grant := _page_grant(site, token):
             is_read_only = grant.read_only or site.read_only
             return _let_in(request, Session(grant.name, is_read_only, lambda: _page_grant(site, token) == grant))
         site.sessions.failed(address)
         wrong = "No token of tokens.toml that opens the page is this one."
-    return page(request, "login.html", 401 if wrong else 200, wrong=wrong)
+    return await page(request, "login.html", 401 if wrong else 200, wrong=wrong)
 
 
 def _page_grant(site: Site, token: str) -> Grant | None:
@@ -135,6 +136,8 @@ def serve(
         access_log=False,
         server_header=False,
         ws="none",
+        http=Connection,
+        proxy_headers=bool(allow_host),  # else anybody here could name addresses of their own
         timeout_graceful_shutdown=GRACE_S,
     )
     status = 0

@@ -46,7 +46,7 @@ async def _day(request: Request) -> Response:
 
     today, days, latest, total = await ask(request, read)
     shown = {"today": today, "days": latest or days, "total": total, "render": render, "end_of": end_of}
-    return page(request, "day.html", 200, **shown, is_latest=latest is not None, is_more=bool(cursor))
+    return await page(request, "day.html", 200, **shown, is_latest=latest is not None, is_more=bool(cursor))
 
 
 async def _calendar(request: Request) -> Response:
@@ -63,7 +63,7 @@ async def _calendar(request: Request) -> Response:
     ranked = sorted(set(counts.values()))
     steps = {day: 1 + STEPS * bisect_left(ranked, n) // len(ranked) for day, n in counts.items()}
     halves = [_weeks(date(year, 1, 1), date(year, 6, 30)), _weeks(date(year, 7, 1), date(year, 12, 31))]
-    return page(
+    return await page(
         request, "calendar.html", today=today, year=year, years=years, counts=counts, steps=steps, halves=halves
     )
 

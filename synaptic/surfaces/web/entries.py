@@ -28,7 +28,8 @@ from ...workspace.checkout import project_of, working_checkout
 from ...workspace.workspace import Workspace
 from ..editors import RETURNS_AT_ONCE, chosen, command_at, name_of
 from ..present import short
-from .rendering import render
+from .deleting import ask_first, deleted_text, file_of, is_agreed
+from .rendering import plain, render
 from .site import ask, done, form_of, page, session_of, site_of, status_of
 
 WINDOWED = RETURNS_AT_ONCE | {"gvim", "gedit", "kate", "mousepad", "notepad", "notepad++"}
@@ -68,10 +69,10 @@ async def _entry(request: Request) -> Response:
         fits = error.valid
         titles = await ask(request, lambda ws: ws.index.titles(fits))
         gone = [one for one in await ask(request, writing.deleted) if id in (one.id, short(one.id))]
-        return page(request, "missing.html", status_of(error), error=error, titles=titles, gone=gone)
+        return await page(request, "missing.html", status_of(error), error=error, titles=titles, gone=gone)
     if shown["entry"].id != id:
         return RedirectResponse(f"/entry/{shown['entry'].id}")
-    return page(request, "entry.html", render=render, local=site_of(request).local, near=near, **shown)
+    return await page(request, "entry.html", render=render, local=site_of(request).local, near=near, **shown)
 
 
 async def _form(request: Request) -> Response:
@@ -96,7 +97,7 @@ async def _form(request: Request) -> Response:
         """What the form begins with: the entry, or the one that the new one follows; and the project from here."""
         if id:
             return *writing.opened(ws, id), ""
-        of, project = asked.get("supersedes") or asked.get("parent"), project_of(ws.config, working_checkout())
+        of, project = asked.get("supersedes") or asked.get("parent"), project_of(ws.config, working_checkout(ws.config))
         return browse.get(ws, [of]).entries[0] if of else None, "", project or ""
 
     try:
@@ -110,7 +111,7 @@ async def _form(request: Request) -> Response:
     # a title that is made of the text is left out, as it will be made again
     made = compose_entry(was.content, id=was.id, at=was.at)[0].title if was else ""
     shown = {"form": form, "id": id, "was": was, "project": project, "types": TYPES, "made": made}
-    return page(request, "edit.html", status_of(error), error=error, **shown)
+    return await page(request, "edit.html", status_of(error), error=error, **shown)
 
 
 def _given(form: dict[str, str]) -> dict[str, Any]:
@@ -125,7 +126,7 @@ def _given(form: dict[str, str]) -> dict[str, Any]:
 
 def _told(request: Request, receipt: Receipt, said: str, *, undo: str) -> Response:
     """Leads to the entry, which says what was done to it, and what a new one is near to."""
-    hints = urlencode({"near": [one.id for one in receipt.near], "tag": receipt.suggested_tags}, doseq=True)
+    hints = urlencode({"near": [one.id for one in receipt.near or ()], "tag": receipt.suggested_tags}, doseq=True)
     where = f"/entry/{receipt.id}{'?' if hints else ''}{hints}"
     if receipt.notices and (same := SAME.get(receipt.notices[0])):
         return done(request, where, same)
@@ -133,19 +134,27 @@ def _told(request: Request, receipt: Receipt, said: str, *, undo: str) -> Respon
 
 
 async def _delete(request: Request) -> Response:
-    await form_of(request)
-    receipt = await ask(request, partial(writing.delete, id=request.path_params["id"]))
-    return done(request, "/", f"Deleted {short(receipt.id)}.", undo=receipt.id)
+    """Asks, and deletes by the form of that question."""
+    form, id = await form_of(request), request.path_params["id"]
+
+    def remove(ws: Workspace) -> tuple[Entry, Receipt | None]:
+        entry = browse.get(ws, [id]).entries[0]
+        return entry, writing.delete(ws, entry.id) if is_agreed(form, entry) else None
+
+    entry, receipt = await ask(request, remove)
+    if receipt is None:
+        return await ask_first(request, entry, back=f"/entry/{entry.id}")
+    return done(request, "/", deleted_text(entry), undo=receipt.id, file=file_of(entry))
 
 
 async def _deleted(request: Request) -> Response:
-    return page(request, "deleted.html", gone=await ask(request, writing.deleted))
+    return await page(request, "deleted.html", gone=await ask(request, writing.deleted), render=render, plain=plain)
 
 
 async def _restore(request: Request) -> Response:
     await form_of(request)
     receipt = await ask(request, partial(writing.restore, id=request.path_params["id"]))
-    return done(request, f"/entry/{receipt.id}", "Restored.", receipt)
+    return done(request, f"/entry/{receipt.id}", f"Restored in {receipt.path}.", receipt)
 
 
 async def _open(request: Request) -> Response:

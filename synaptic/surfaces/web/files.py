@@ -1,7 +1,7 @@
 """Where the links and the pictures of a note lead: to an entry or a day, and to an image within the journal.
 
-Nothing else of the disk is sent: a picture is a regular file within its root, links followed, that begins as one of
-KINDS does.
+Nothing else of the disk is sent: a picture is a regular file within its root, links followed, that begins as
+`picture_kind` knows it.
 """
 
 from __future__ import annotations
@@ -22,21 +22,13 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response, S
 from starlette.routing import Route
 
 from ...errors import JournalError
+from ...files import PICTURE_BYTES, open_regular, picture_kind
 from ...journal.folder import Roots, pinned
 from ...notes.marks import link_key
 from ...verbs.mentions import leads_to
-from ...workspace.checkout import open_regular
 from .site import ask, page
 
-KINDS = {
-    "image/png": (0, b"\x89PNG\r\n\x1a\n"),
-    "image/jpeg": (0, b"\xff\xd8\xff"),
-    "image/gif": (0, b"GIF8"),
-    "image/webp": (8, b"WEBP"),
-    "image/avif": (4, b"ftypavif"),
-}
-"""What stands where in an image. SVG is none: it is a program."""
-MOST_BYTES, PART_BYTES = 50_000_000, 65_536
+PART_BYTES = 65_536
 
 
 async def _picture(request: Request) -> Response:
@@ -78,9 +70,7 @@ def _only(folder: Path, name: str) -> Iterator[str]:
 def _kind(file: BinaryIO) -> str | None:
     begin = file.read(32)
     file.seek(0)
-    if os.fstat(file.fileno()).st_size > MOST_BYTES:
-        return None
-    return next((kind for kind, (at, sign) in KINDS.items() if begin.startswith(sign, at)), None)
+    return picture_kind(begin) if os.fstat(file.fileno()).st_size <= PICTURE_BYTES else None
 
 
 def _parts(file: BinaryIO) -> Iterator[bytes]:
@@ -96,7 +86,7 @@ async def _to(request: Request) -> Response:
         return RedirectResponse(f"/day/{date.fromisoformat(name)}", 303)
     entry = await ask(request, lambda ws: leads_to(ws, name, path))
     if entry is None:
-        return page(request, "unnamed.html", 404, name=unquote(name).partition("#")[0])
+        return await page(request, "unnamed.html", 404, name=unquote(name).partition("#")[0])
     is_day = link_key(entry.date) == link_key(name)
     return RedirectResponse(f"/day/{entry.date}" if is_day else f"/entry/{quote(entry.id, safe='')}", 303)
 

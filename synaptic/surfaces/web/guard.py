@@ -55,7 +55,8 @@ _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?")
 class Session:
     """A browser that was let in, for as long as that is `granted`.
 
-    `told` is for the next page: what it says, and as `undo` the id that it offers to restore.
+    `told` is for the next page: what it says, and as `undo` the id that it offers to restore,
+    with its file where that is gone.
     """
 
     name: str
@@ -63,7 +64,7 @@ class Session:
     granted: Callable[[], bool] = lambda: True
     csrf: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     told: dict[str, str] = field(default_factory=dict)
-    seen: float = field(default_factory=time.monotonic)
+    seen: float = field(default_factory=lambda: time.monotonic())
 
 
 class Sessions:

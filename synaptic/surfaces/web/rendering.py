@@ -7,6 +7,7 @@ and addresses outwards, or of `/to` and `/picture`. Its headings stand below tho
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, MutableMapping, Sequence
 from typing import Any
 from urllib.parse import quote
@@ -29,7 +30,9 @@ ATTRIBUTES = {"a": {"href"}, "img": {"src", "alt"}, "ol": {"start"}, "*": {"titl
 OUTSIDE = ("http", "https", "mailto")
 HEADINGS = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6"}
 RICH_CHARS, RICH_SIGNS = 100_000, 10_000
-"""A longer note is shown as plain text, and one with more of `<` or of `[`: any other takes two seconds at most."""
+"""A longer note is shown as plain text, and one with more of `<` or of `[`."""
+LIMIT_S = 1.0
+"""Seconds of processor time after which a note is shown as plain text: 20 KB of `![` would take 20."""
 LEVELS = 100
 """Of lists (two each) and quotes within each other: markdown-it drops the text below, and _DEEP finds it before."""
 _DEEP = re.compile(r"^(?:[ \t]{90}|(?:[ \t]*(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])){30})", re.MULTILINE)
@@ -40,10 +43,14 @@ _TASK = re.compile(r"\[([ xX])\] ")
 
 def render(text: str, path: str) -> Markup:
     """The Markdown of an entry of this file as HTML. Links to notes and pictures lead through the server."""
-    text, env = clean(text), {"path": path}
+    text, as_it_is = clean(text), Markup("<pre>{}</pre>")
     if len(text) > RICH_CHARS or max(map(text.count, "<[")) > RICH_SIGNS or _DEEP.search(text):
-        return Markup("<pre>{}</pre>").format(text)
-    tokens = _MARKDOWN.parse(text, env)
+        return as_it_is.format(text)
+    env = {"path": path, "until": time.thread_time() + LIMIT_S}
+    try:
+        tokens = _MARKDOWN.parse(text, env)
+    except TimeoutError:
+        return as_it_is.format(text)
     for token in tokens:
         token.tag = HEADINGS.get(token.tag, token.tag)
     cleaned = nh3.clean(
@@ -108,6 +115,13 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
     return True
 
 
+def _in_time(state: StateInline, silent: bool) -> bool:
+    """Never the rule that applies. Raises TimeoutError where the note has had its time."""
+    if time.thread_time() > state.env["until"]:
+        raise TimeoutError
+    return False
+
+
 class _Renderer(RendererHTML):
     """Leads links and pictures of notes through the server."""
 
@@ -133,4 +147,5 @@ class _Renderer(RendererHTML):
 
 
 _MARKDOWN = MarkdownIt("commonmark", {"maxNesting": LEVELS}, renderer_cls=_Renderer).enable(["table", "strikethrough"])
+_MARKDOWN.inline.ruler.before("text", "in_time", _in_time)
 _MARKDOWN.inline.ruler.before("image", "wiki_link", _wiki_link)

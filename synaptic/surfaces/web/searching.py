@@ -23,13 +23,12 @@ from ...verbs import browse
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from ..arguments import take_filters
-from ..present import clean, one_line, term_test, why_text
+from ..present import headed, one_line, term_test, why_text
 from .rendering import lit, plain
 from .site import ask, page, site_of
 
 SHOWN, MORE = 20, 50
 """Entries of a page of the timeline; hits, where more are asked for than fit."""
-LINE_CHARS = 160
 FacetRows = dict[str, list[tuple[str, str, int]]]
 PERIODS = {"last 7 days": 7, "last 30 days": 30, "last 12 months": 365}
 EMPTY: dict[str, Any] = {"error": None, "result": None, "hits": (), "listing": None, "facets": {}, "explain": False}
@@ -53,7 +52,7 @@ async def _search(request: Request) -> Response:
         return "/search?" + urlencode({name: value for name, value in all_of_it.items() if value}, doseq=True)
 
     template = "results.html" if is_part else "search.html"
-    reply = page(request, template, status, **EMPTY | found, query=query, loading=loading, url=url)
+    reply = await page(request, template, status, **EMPTY | found, query=query, loading=loading, url=url)
     if is_part:
         reply.headers["HX-Replace-Url"] = url()
     return reply
@@ -86,15 +85,10 @@ def answer(
 
 
 def _shown(hit: Hit, is_hit: Callable[[str], bool]) -> tuple[Markup, Markup]:
-    """The title and the snippet of a hit, with the words marked that were sought.
-
-    A title that was cut from the snippet's first line is shown as that line, and not twice.
-    """
-    title = one_line(hit.entry.title)
-    lines = [line for line in clean(hit.snippet).split("\n") if line.strip() and not line.startswith("```")]
-    if lines and lines[0].startswith(title.rstrip(".… ")) and len(lines[0]) <= LINE_CHARS:
-        title = lines.pop(0)
-    return lit(plain(title), is_hit), lit(plain("\n".join(lines)), is_hit)
+    """The title and the snippet of a hit, with the words marked that were sought."""
+    heading, below = headed(hit.entry.title, hit.snippet)
+    lines = [line for line in below.split("\n") if line.strip() and not line.startswith("```")]
+    return lit(plain(one_line(heading)), is_hit), lit(plain("\n".join(lines)), is_hit)
 
 
 def _finished(ws: Workspace, query: str) -> str:

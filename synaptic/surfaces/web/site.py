@@ -19,7 +19,7 @@ from ...errors import Refused, SynapticError
 from ...models import Receipt
 from ..mcp.tokens import Tokens
 from ..mcp.worker import Verb, Worker
-from ..present import one_line, short
+from ..present import headed, one_line, short
 from .guard import BODY_BYTES, Session, Sessions
 
 log = logging.getLogger(__name__)
@@ -36,6 +36,7 @@ TEMPLATES = Environment(
     lstrip_blocks=True,
 )
 TEMPLATES.globals["csrf_field"] = lambda csrf: Markup('<input type="hidden" name="csrf" value="{}">').format(csrf)
+TEMPLATES.globals["headed"] = headed
 TEMPLATES.filters |= {"short": short, "one_line": one_line}
 
 
@@ -72,14 +73,17 @@ async def ask(request: Request, verb: Verb[Result]) -> Result:
         raise SynapticError(f"Synaptic failed ({type(error).__name__}: {error}).", hint=hint) from error
 
 
-def page(request: Request, template: str, status: int = 200, **shown: Any) -> Response:
-    """A page, or for htmx the part of one that the template is. It tells once what the last change said."""
+async def page(request: Request, template: str, status: int = 200, **shown: Any) -> Response:
+    """A page, or for htmx the part of one that the template is. It tells once what the last change said.
+
+    It is made on a thread of its own: a note may take a second, in which the server answers others.
+    """
     session: Session | None = request.scope.get("session_of")
     context = {"request": request, "session": session, "csrf": session.csrf if session else "", "said": "", **shown}
     if session and not request.headers.get("hx-request"):
         context |= session.told
         session.told = {}
-    return HTMLResponse(TEMPLATES.get_template(template).render(context), status)
+    return HTMLResponse(await asyncio.to_thread(TEMPLATES.get_template(template).render, context), status)
 
 
 async def form_of(request: Request) -> Mapping[str, str]:
@@ -94,22 +98,27 @@ async def form_of(request: Request) -> Mapping[str, str]:
     return fields
 
 
-def done(request: Request, where: str, said: str, receipt: Receipt | None = None, *, undo: str = "") -> Response:
-    """Leads to a page that says what was done, with the notices of its receipt, and offers to undo it."""
+def done(
+    request: Request, where: str, said: str, receipt: Receipt | None = None, *, undo: str = "", file: str = ""
+) -> Response:
+    """Leads to a page that says what was done, with the notices of its receipt, and offers to undo it.
+
+    `file` is the file that an undo brings back.
+    """
     said = " ".join([said, *(receipt.notices if receipt else ())])
-    session_of(request).told = {"said": said, "undo": undo}
+    session_of(request).told = {"said": said, "undo": undo, "undo_file": file}
     return RedirectResponse(where, 303)
 
 
 async def show_error(request: Request, error: Exception) -> Response:
     """The page of an error: what happened, what is valid, what to do next."""
     assert isinstance(error, SynapticError)
-    return page(request, "error.html", status_of(error), error=error)
+    return await page(request, "error.html", status_of(error), error=error)
 
 
 async def show_missing(request: Request, _: Exception) -> Response:
     """The page of an address that belongs to none."""
-    return page(request, "error.html", 404, error=SynapticError("There is no page at this address."))
+    return await page(request, "error.html", 404, error=SynapticError("There is no page at this address."))
 
 
 def status_of(error: SynapticError | None) -> int:

@@ -13,13 +13,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import NotFound, SynapticError, one_of
-from ...models import Entry, Filters
+from ...models import Entry, Filters, Receipt
 from ...verbs import browse, doctor, inbox, review, writing
 from ...verbs.review import Matter
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from ..mcp.worker import Verb
+from .deleting import ask_first, deleted_text, is_agreed
 from .rendering import plain
 from .site import ask, done, form_of, page
 
@@ -31,7 +32,6 @@ WEEKS, MOST_READ = 53, 10
 ANSWERED = {
     "supersede": "The second supersedes the first.",
     "merge": "Merged: the second has the text of the first, which Undo brings back.",
-    "delete": "Deleted.",
     "close": "Closed with the tag #done.",
     "pin": "Pinned: each session begins with it.",
     "keep": "Kept. You are asked again when it was edited.",
@@ -50,7 +50,7 @@ async def _review(request: Request) -> Response:
     pages = {str(1 + start // AT_ONCE): start for start in range(0, len(found), AT_ONCE)}
     start = pages.get(query.get("page", ""), 0)
     shown = await ask(request, lambda ws: _with_texts(ws, found[start : start + AT_ONCE]))
-    return page(
+    return await page(
         request, "review.html", found=found, start=start, size=AT_ONCE, shown=shown, projects=projects, plain=plain
     )
 
@@ -72,18 +72,28 @@ def _with_texts(ws: Workspace, matters: list[Matter]) -> list[tuple[Matter, list
 async def _answer_finding(request: Request) -> Response:
     form = await form_of(request)
     key, said = form.get("finding", ""), form.get("answer", "")
-    receipt = await ask(request, lambda ws: review.answer(ws, key, said))
+
+    def settle(ws: Workspace) -> tuple[Receipt | None, Entry | None]:
+        """The receipt of the answer, and the entry that it deletes, which is all where nobody has agreed yet."""
+        gone = review.first_of(ws, key, said) if said == "delete" else None
+        return None if gone and not is_agreed(form, gone) else review.answer(ws, key, said), gone
+
+    receipt, gone = await ask(request, settle)
+    if gone and not receipt:
+        fields = {name: form[name] for name in ("finding", "answer", "next") if name in form}
+        return await ask_first(request, gone, back=f"?{request.url.query}#{key}", fields=fields)
     known, found = getattr(request.app.state, "found", ((), []))
     settled = key.split(":")[1]  # with keep only this finding goes, else all on this entry
     left = [one for one in found if one.key != key and (receipt is None or settled not in one.key)]
     request.app.state.found = known, left
-    return done(request, _next(request, form), ANSWERED[said], undo=receipt.id if receipt else "")
+    told = deleted_text(gone) if gone else ANSWERED[said]
+    return done(request, _next(request, form), told, undo=receipt.id if receipt else "")
 
 
 async def _inbox(request: Request) -> Response:
     projects = _projects(request)
     waiting = await ask(request, lambda ws: inbox.inbox(ws, project=projects))
-    return page(request, "inbox.html", waiting=waiting, size=AT_ONCE, projects=projects)
+    return await page(request, "inbox.html", waiting=waiting, size=AT_ONCE, projects=projects)
 
 
 async def _answer_proposal(request: Request) -> Response:
@@ -109,7 +119,7 @@ async def _health(request: Request) -> Response:
             shown |= {"now": browse.status(ws), "uses": in_step(ws, lambda _: ws.index.uses())}
         return shown
 
-    return page(request, "health.html", **await ask(request, run))
+    return await page(request, "health.html", **await ask(request, run))
 
 
 async def _mend(request: Request) -> Response:
@@ -126,7 +136,7 @@ async def _mend(request: Request) -> Response:
 
 async def _statistics(request: Request) -> Response:
     counts = await ask(request, lambda ws: in_step(ws, lambda _: _counts(ws)))
-    return page(request, "statistics.html", **counts)
+    return await page(request, "statistics.html", **counts)
 
 
 def _counts(ws: Workspace) -> dict[str, Any]:
@@ -163,7 +173,7 @@ async def _told_to_wait(request: Request) -> Response | None:
         entries = await ask(request, lambda ws: in_step(ws, lambda _: ws.index.counts().entries))
     if entries < SLOW:
         return None
-    told = page(request, "looking.html", entries=entries)
+    told = await page(request, "looking.html", entries=entries)
     told.headers["Refresh"] = f"0; url=?{request.url.include_query_params(look=1).query}"
     return told
 

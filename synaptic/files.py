@@ -1,0 +1,64 @@
+"""Opens files that others may have put there, without ever waiting for one, and knows a picture by its first bytes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path, PurePath
+from typing import BinaryIO
+
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+
+PICTURES: dict[str, tuple[int, tuple[bytes, ...], tuple[str, ...]]] = {
+    "image/png": (0, (b"\x89PNG\r\n\x1a\n",), (".png",)),
+    "image/jpeg": (0, (b"\xff\xd8\xff",), (".jpg", ".jpeg")),
+    "image/gif": (0, (b"GIF8",), (".gif",)),
+    "image/webp": (8, (b"WEBP",), (".webp",)),
+    "image/avif": (4, (b"ftypavif",), (".avif",)),
+    "image/heic": (4, (b"ftypheic", b"ftypheix", b"ftyphevc", b"ftypmif1"), (".heic", ".heif")),
+}
+"""What stands where in a picture, and how its name ends. SVG is none: it is a program."""
+PICTURE_FOLDER = "attachments/imported"
+"""Where in the journal imported pictures stand. Nothing in it is a note."""
+PICTURE_BYTES = 50_000_000
+"""A larger picture is neither shown nor taken in."""
+
+
+def open_regular(path: Path, *, follow: bool = True) -> BinaryIO:
+    """A file that others may have put there, open for reading, without ever waiting for it.
+
+    Raises OSError for a FIFO, a device, a folder, and for a link unless `follow`.
+    """
+    _check(path.stat(follow_symlinks=follow), path)  # to open a device may already do something
+    fd = os.open(path, _FLAGS | (0 if follow else getattr(os, "O_NOFOLLOW", 0)))
+    try:
+        _check(os.fstat(fd), path)
+    except OSError:
+        os.close(fd)
+        raise
+    return os.fdopen(fd, "rb")
+
+
+def read_regular(path: Path, most: int, *, follow: bool = True) -> bytes:
+    """The bytes of such a file. Raises OSError for one of more than `most` bytes too."""
+    with open_regular(path, follow=follow) as file:
+        data = file.read(most + 1) or b""  # None: a file of /proc with nothing to read as yet
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"it is larger than {most:,} bytes", str(path))
+    return data
+
+
+def picture_kind(begin: bytes) -> str | None:
+    """The kind of the picture whose first 32 bytes these are; None if it is none."""
+    return next((kind for kind, (at, signs, _) in PICTURES.items() if begin.startswith(signs, at)), None)
+
+
+def is_picture_name(name: str) -> bool:
+    """Whether a file of this name, with or without folders, is called as a picture is."""
+    return PurePath(name).suffix.lower() in {suffix for *_, suffixes in PICTURES.values() for suffix in suffixes}
+
+
+def _check(found: os.stat_result, path: Path) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))

@@ -1,0 +1,86 @@
+"""Finds the dates at the head of headings. A file whose headings of one level begin with dates is a diary in one file.
+
+| heading                                       | date, time          | title     |
+|-----------------------------------------------|---------------------|-----------|
+| `## 2026-03-14`, `# 14 March 2026`            | 2026-03-14          |           |
+| `### 2026-03-14 21:10 At sea`                 | 2026-03-14, 21:10   | `At sea`  |
+| `## Sat, March 14th, 2026 - At sea`           | 2026-03-14          | `At sea`  |
+| `## [[2026-03-14]] (Saturday)`, `# 14.3.2026` | 2026-03-14          |           |
+| `## [0.2.0] - 2026-03-14`, `## 14 March`      | none                |           |
+| `## 2026-03-14, Version 0.2.0`                | none                |           |
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from datetime import date
+from typing import NamedTuple
+
+from .frontmatter import CENTURY, MONTH, day_named
+
+LEAST = 2
+"""Headings with dates that make a diary: a note may have one."""
+
+_WEEKDAY = r"(?i:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?i:day)?"
+_NUMBER = "(?P<day>[0-9]{1,2})"
+_FORMS = (
+    rf"{CENTURY}(?P<mark>[-/.])(?P<month>[0-9]{{1,2}})(?P=mark){_NUMBER}",
+    rf"{_NUMBER}\.[ \t]?(?P<month>[0-9]{{1,2}})\.[ \t]?{CENTURY}",
+    rf"{_NUMBER}(?:st|nd|rd|th|\.)?[ \t]+(?:of[ \t]+)?{MONTH},?[ \t]+{CENTURY}",
+    rf"{MONTH}[ \t]+{_NUMBER}(?:st|nd|rd|th)?,?[ \t]+{CENTURY}",
+)
+_BEFORE = rf"(?:\[\[?|\*\*|__|<)?(?:{_WEEKDAY}[.,]{{0,2}}[ \t]+|[^\W\d_][^\s\d,.]{{0,20}}[.,]{{1,2}}[ \t]+)?"
+_BEHIND = (
+    rf"(?:(?:\|[^\[\]\n]*)?\]\]?(?!\()|\*\*|__|>)?(?:,?[ \t]+\(?{_WEEKDAY}\)?)?"
+    r"(?=[ \t\r\n:,;|(]|\.[ \t\r\n]|T[0-9]|\Z)"
+)
+_DATES = tuple(re.compile(_BEFORE + form + _BEHIND) for form in _FORMS)
+_DASH = r"(?:-|–|—|\xe2\x80[\x93\x94])"  # the last is U+2013 or U+2014 in UTF-8 read as Latin-1
+_TO_TIME = re.compile(rf"[T,:@|]?[ \t]*(?:{_DASH}[ \t]+)?")
+_RELEASE = re.compile(
+    r"[ \t]*[`\[(]*(?:[\w.]{1,20}[ \t])?(?:[Vv]ersion[ \t]+[0-9]|v[0-9]+\.[0-9]|[0-9]+\.[0-9]+\.[0-9])"
+)
+"""What follows the date of a release: 22 changelogs of Node.js and others are no diaries."""
+_TO_TITLE = re.compile(rf"[.,:;|]?(?:[ \t]+{_DASH}(?=[ \t]))?")
+
+
+class When(NamedTuple):
+    """The date at the head of a heading, the span of its time, empty without one, and where both end."""
+
+    day: date
+    time: tuple[int, int]
+    end: int
+
+
+def read_when(text: str, at: int, time: re.Pattern[str]) -> When | None:
+    """The date that stands at `at`, where the text of a heading begins; None without one. `time` finds a time."""
+    for form in _DATES:
+        found = form.match(text, at)
+        day = day_named(found.groupdict()) if found else None
+        if found and day:
+            to_time = _TO_TIME.match(text, found.end())
+            clock = time.match(text, to_time.end()) if to_time else None
+            if clock:
+                return When(day, clock.span(), clock.end())
+            to_title = _TO_TITLE.match(text, found.end())
+            end = to_title.end() if to_title else found.end()
+            return None if _RELEASE.match(text, end) else When(day, (end, end), end)
+    return None
+
+
+def diary_level(headings: Iterable[tuple[int, bool, bool]]) -> int:
+    """The level of the headings that begin the entries of a diary in one file; 0 where the file is none.
+
+    `headings` are (level, whether it begins with a date, whether Synaptic wrote a comment below). Most headings of the
+    level begin with a date, and at least two, or one that Synaptic has marked; the level with most dates wins.
+    """
+    known, dated, marked = Counter[int](), Counter[int](), set[int]()
+    for level, has_date, has_comment in headings:
+        known[level] += 1
+        if has_date:
+            dated[level] += 1
+            marked |= {level} if has_comment else set()
+    most = {level for level, count in dated.items() if count >= LEAST and 2 * count > known[level]}
+    return max(most | marked, key=lambda level: (dated[level], -level), default=0)

@@ -1,0 +1,129 @@
+"""Times that people ask for, lists of what changed, and what a later entry replaced: shown, and marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+import pytest
+from homes import Clock, open_home
+
+from synaptic import Filters, Workspace, find, rebuild, save, search
+from synaptic.index.embedding import FastEmbedder
+from synaptic.language.query import build_filters
+
+NOW = datetime(2026, 11, 23, 10).astimezone()
+"""A Monday."""
+DAYS = ("2025-11-23", "2026-11-03", "2026-11-05", "2026-11-08", "2026-11-10", "2026-11-12", "2026-11-20", "2026-11-22")
+
+
+@pytest.fixture(scope="module")
+def ws(tmp_path_factory: pytest.TempPathFactory, model: FastEmbedder) -> Iterator[Workspace]:
+    clock = Clock()
+    clock.now = NOW
+    with open_home(tmp_path_factory.mktemp("times"), embedder=model, clock=clock) as ws:
+        old = save(
+            ws, "Chose Debezium for change data capture.", type="decision", at="2026-10-05", title="Debezium it is"
+        )
+        save(
+            ws,
+            "Logical replication slots replace the connector, without a broker.",
+            type="decision",
+            at="2026-11-12",
+            supersedes=[old.id],
+        )
+        save(ws, "Dashboards are drawn by Grafana.", type="decision", at="2026-10-20")
+        for day in DAYS:
+            save(ws, f"Mended the fence, part {DAYS.index(day)}.", at=f"{day}T08:00", tags=["garden"])
+        save(ws, "Tax papers lie in the blue folder.", at="2026-09-01", tags=["tax"])
+        rebuild(ws)
+        yield ws
+
+
+def dates(ws: Workspace, query: str, filters: Filters | None = None) -> list[str]:
+    return [hit.entry.date for hit in search(ws, query, filters=filters).hits if "fence" in hit.entry.content]
+
+
+def test_what_only_a_replaced_entry_says_is_shown_and_marked(ws: Workspace) -> None:
+    found = search(ws, "Debezium")
+    assert [hit.entry.title for hit in found.hits[:1]] == ["Debezium it is"] and found.hits[0].superseded_by
+    assert any("later entry replaced" in notice for notice in found.notices)
+    assert not any("no close match" in notice for notice in found.notices)
+    assert all(hit.superseded_by is None for hit in search(ws, "Grafana dashboards").hits)
+
+
+def test_a_list_of_a_time_holds_what_was_replaced_since(ws: Workspace) -> None:
+    found = search(ws, "which decisions did we make in October")
+    assert [(hit.entry.date, bool(hit.superseded_by)) for hit in found.hits] == [
+        ("2026-10-20", False),
+        ("2026-10-05", True),
+    ]
+
+
+def test_a_list_of_what_holds_now_says_that_more_was_replaced(ws: Workspace) -> None:
+    found = search(ws, "list the decisions")
+    assert len(found.hits) == 2 and "1 that later entries replaced" in found.notices[0]
+
+
+@pytest.mark.parametrize(
+    ("query", "since"),
+    [("What changed since Friday", None), ("what has changed since friday?", None), ("what changed", "friday")],
+)
+def test_what_changed_is_a_list_by_time(ws: Workspace, query: str, since: str | None) -> None:
+    filters = build_filters(now=NOW, since=since) if since else None
+    found = search(ws, query, filters=filters)
+    assert [hit.entry.date for hit in found.hits] == ["2026-11-20", "2026-11-22"]
+    assert not any("no close match" in notice for notice in found.notices)
+
+
+@pytest.mark.parametrize("query", ["two weeks ago", "what did I do two weeks ago", "vor zwei Wochen"])
+def test_two_weeks_ago_is_the_days_around_it_nearer_first(ws: Workspace, query: str) -> None:
+    """The day itself, the 9th, has no entry."""
+    found = dates(ws, query)
+    assert set(found[:2]) == {"2026-11-08", "2026-11-10"} and found[2:] == ["2026-11-12"]
+
+
+def test_what_is_sought_two_weeks_ago_comes_from_these_days_first(ws: Workspace) -> None:
+    assert set(dates(ws, "fence two weeks ago")[:3]) == {"2026-11-08", "2026-11-10", "2026-11-12"}
+
+
+@pytest.mark.parametrize(
+    ("query", "days"),
+    [
+        ("beginning of November", ["2026-11-03", "2026-11-05", "2026-11-08", "2026-11-10"]),
+        ("early November", ["2026-11-03", "2026-11-05", "2026-11-08", "2026-11-10"]),
+        ("the weekend", ["2026-11-22"]),
+        ("5.11.", ["2026-11-05"]),
+        ("what happened on 5.11.", ["2026-11-05"]),
+        ("on this day last year", ["2025-11-23"]),
+        ("what did I do on this day last year?", ["2025-11-23"]),
+        ("this day a year ago", ["2025-11-23"]),
+    ],
+)
+def test_times_that_stand_alone(ws: Workspace, query: str, days: list[str]) -> None:
+    assert dates(ws, query) == days
+
+
+def test_a_version_is_no_day(ws: Workspace) -> None:
+    assert len(dates(ws, "fence of kernel 5.11.")) > 1
+
+
+def test_a_tag_with_its_sign_filters(ws: Workspace) -> None:
+    assert [hit.entry.tags for hit in search(ws, "#tax").hits] == [("tax",)]
+    assert [hit.entry.tags for hit in search(ws, "#tax fence").hits] == [("tax",)]
+    assert all("tax" not in hit.entry.tags for hit in search(ws, "papers -#tax").hits)
+    assert search(ws, "#unheard fence").hits and len(find(ws, "#garden").entries) == len(DAYS)
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("4.11.", "No entries of 2026-11-04; the nearest days with entries: 2026-11-03 and 2026-11-05."),
+        ("what did I do on 4 November", "No entries of 2026-11-04; the nearest"),
+        ("yesterday tag:tax", "No entry passes these filters"),
+    ],
+)
+def test_a_time_without_entries_is_said_once_with_the_days_beside_it(ws: Workspace, query: str, said: str) -> None:
+    found = search(ws, query)
+    assert not found.hits and found.notices[-1].startswith(said)
+    assert len(found.notices) == 1 or "tag:" in query
