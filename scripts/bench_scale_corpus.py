@@ -1,7 +1,9 @@
-"""Journals of 10,000 to 500,000 entries, put together of the sentences of real texts, with vectors to match.
+"""Journals of 10,000 to 500,000 entries, put together of the sentences of real texts, with
+vectors to match.
 
-The index of such a journal is an ordinary one; only its vectors do not all come from the model. An entry's vector
-is the mean of its sentences' vectors with some noise, but for REAL entries, whose text was embedded as it stands.
+The index of such a journal is an ordinary one; only its vectors do not all come from the model.
+An entry's vector is the mean of its sentences' vectors with some noise, but for REAL entries,
+whose text was embedded as it stands.
 """
 
 from __future__ import annotations
@@ -37,7 +39,15 @@ BATCH = 5_000
 FILES_A_DAY_FROM = 1_100
 """With more files than this, several folders have a file of each day."""
 
-TYPES = {"note": 60, "progress": 11, "decision": 10, "insight": 9, "issue": 5, "reference": 4, "handoff": 1}
+TYPES = {
+    "note": 60,
+    "progress": 11,
+    "decision": 10,
+    "insight": 9,
+    "issue": 5,
+    "reference": 4,
+    "handoff": 1,
+}
 PROJECTS = {"web": 89, "api": 10, "tools": 1}
 TAGS = {"work": 0.9, "db": 0.1, "legal": 0.01} | {f"topic-{n}": 0.2 / n for n in range(2, 30)}
 MONTH = (LAST_DAY - timedelta(days=120)).strftime("%Y-%m")
@@ -48,7 +58,9 @@ Matrix = np.ndarray[Any, np.dtype[np.float32]]
 
 @dataclass(frozen=True)
 class Corpus:
-    """A built journal, its questions, and for each of them the chunks nearest to it with their cosines."""
+    """A built journal, its questions, and for each of them the chunks nearest to it with their
+    cosines.
+    """
 
     home: Path
     queries: tuple[str, ...]
@@ -61,11 +73,15 @@ class Corpus:
 
 
 def opened(home: Path, embedder: FastEmbedder | None = None) -> Workspace:
-    return open_workspace(Config(home=home, journal=home / "journal"), embedder=embedder, clock=make_clock(NOW))
+    return open_workspace(
+        Config(home=home, journal=home / "journal"), embedder=embedder, clock=make_clock(NOW)
+    )
 
 
 def built(cache: Path, data: Path, count: int) -> Corpus:
-    """The corpus of this size; made once, then taken from the cache. A `data` folder holds tars and LoCoMo."""
+    """The corpus of this size; made once, then taken from the cache. A `data` folder holds tars
+    and LoCoMo.
+    """
     pool = pool_of(data)
     key = hashlib.sha256("\n".join((str(count), str(NOISE), *pool)).encode()).hexdigest()[:12]
     home = cache / f"scale-{count}-{key}"
@@ -75,17 +91,31 @@ def built(cache: Path, data: Path, count: int) -> Corpus:
         _build(home, pool, asked, count)
     exact = np.load(home / "exact.npz")
     # where a time stands in a question it is taken out before the question is embedded
-    same = [row for row, text in enumerate(asked) if asked_of(text, today=LAST_DAY.date()).text == text]
-    return Corpus(home, tuple(asked[row] for row in same), *(exact[name][same] for name in _EXACT))
+    same = [
+        row
+        for row, text in enumerate(asked)
+        if asked_of(text, today=LAST_DAY.date()).text == text
+    ]
+    return Corpus(
+        home, tuple(asked[row] for row in same), *(exact[name][same] for name in _EXACT)
+    )
 
 
 def pool_of(data: Path) -> list[str]:
-    """Sentences of every tar of notes in a folder, and what is said in its LoCoMo file; shuffled."""
-    found = [sentence for archive in sorted(data.glob("*.tar.gz")) for sentence in sentences(archive)]
+    """Sentences of every tar of notes in a folder, and what is said in its LoCoMo file;
+    shuffled.
+    """
+    found = [
+        sentence for archive in sorted(data.glob("*.tar.gz")) for sentence in sentences(archive)
+    ]
     for path in sorted(data.glob("locomo*.json")):
         for sample in json.loads(path.read_text(encoding="utf-8")):
             for turns in sample["conversation"].values():
-                found += [turn["text"] for turn in turns if isinstance(turn, dict) and 20 <= len(turn["text"]) <= 300]
+                found += [
+                    turn["text"]
+                    for turn in turns
+                    if isinstance(turn, dict) and 20 <= len(turn["text"]) <= 300
+                ]
     found = list(dict.fromkeys(" ".join(text.split()) for text in found))
     random.Random(0).shuffle(found)
     return found[:POOL]
@@ -142,9 +172,19 @@ def _entry(source: random.Random, text: str, at: datetime) -> tuple[str, str]:
     [project] = source.choices(list(PROJECTS), weights=list(PROJECTS.values()))
     tags = tuple(tag for tag, share in TAGS.items() if source.random() < share)
     entry, _ = compose_entry(
-        text, id=new_id(aware.date()), at=aware, type=kind, title=None, tags=tags, importance=None, files=(),
-        project=project, parent=None, supersedes=(), by=None,
-    )  # fmt: skip
+        text,
+        id=new_id(aware.date()),
+        at=aware,
+        type=kind,
+        title=None,
+        tags=tags,
+        importance=None,
+        files=(),
+        project=project,
+        parent=None,
+        supersedes=(),
+        by=None,
+    )
     return entry.id, render_entry(entry) + "\n"
 
 
@@ -163,7 +203,9 @@ def _store_vectors(
     of_queries: Matrix,
     made_of: dict[str, tuple[int, ...]],
 ) -> tuple[np.ndarray[Any, Any], Matrix]:
-    """(rowids, cosines) of the chunks nearest to each query. Every chunk of an entry gets the entry's vector."""
+    """(rowids, cosines) of the chunks nearest to each query. Every chunk of an entry gets the
+    entry's vector.
+    """
     noise = np.random.default_rng(len(made_of))
     ids = dict(ws.index.file.db.execute("SELECT rowid, own_id FROM entry"))
     every = len(made_of) // REAL or 1
@@ -174,18 +216,29 @@ def _store_vectors(
         passages = list(reversed(ws.index.pending(10**9)))
         for first in range(0, len(passages), BATCH):
             some = passages[first : first + BATCH]
-            vectors = np.stack([of_sentences[list(made_of[ids[p.entry_rowid]])].mean(axis=0) for p in some])
+            vectors = np.stack(
+                [of_sentences[list(made_of[ids[p.entry_rowid]])].mean(axis=0) for p in some]
+            )
             vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-            vectors += NOISE * noise.standard_normal(vectors.shape, dtype=np.float32) / np.sqrt(vectors.shape[1])
+            vectors += (
+                NOISE
+                * noise.standard_normal(vectors.shape, dtype=np.float32)
+                / np.sqrt(vectors.shape[1])
+            )
             for place, passage in enumerate(some):
                 if passage.entry_rowid % every == 0:
-                    text = " ".join(pool[sentence] for sentence in made_of[ids[passage.entry_rowid]])
+                    text = " ".join(
+                        pool[sentence] for sentence in made_of[ids[passage.entry_rowid]]
+                    )
                     vectors[place] = embedder.embed_passage(text)
             vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-            writer.store_vectors([(p.rowid, p.hash, v) for p, v in zip(some, vectors, strict=True)])
+            writer.store_vectors(
+                [(p.rowid, p.hash, v) for p, v in zip(some, vectors, strict=True)]
+            )
             rowids = np.tile([p.rowid for p in some], (len(of_queries), 1))
             nearest, cosines = _best(
-                np.hstack([nearest, rowids]), np.hstack([cosines, of_queries @ vectors.T]).astype(np.float32)
+                np.hstack([nearest, rowids]),
+                np.hstack([cosines, of_queries @ vectors.T]).astype(np.float32),
             )
     return nearest, cosines
 
@@ -196,9 +249,13 @@ def _best(rowids: np.ndarray[Any, Any], cosines: Matrix) -> tuple[np.ndarray[Any
 
 
 def edited(text: str, pool: Sequence[str], source: random.Random) -> str:
-    """A day file in which one line of text is another; None of the headings and comments change."""
+    """A day file in which one line of text is another; None of the headings and comments
+    change.
+    """
     lines = text.split("\n")
-    places = [place for place, line in enumerate(lines) if line and not line.startswith(("#", "<!--"))]
+    places = [
+        place for place, line in enumerate(lines) if line and not line.startswith(("#", "<!--"))
+    ]
     lines[source.choice(places)] = " ".join(source.choices(pool, k=source.randint(2, 5)))
     return "\n".join(lines)
 

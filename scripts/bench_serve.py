@@ -1,7 +1,9 @@
-"""A team's server: clients at once over HTTP, each saving and searching, while the server is killed and started again.
+"""A team's server: clients at once over HTTP, each saving and searching, while the server is
+killed and started again.
 
-Each client is the SDK's own with a token of its own, and a call begins when its turn has come, whether or not the one
-before has ended. A call that fails because the server is down is made again until it is answered, as a program would.
+Each client is the SDK's own with a token of its own, and a call begins when its turn has come,
+whether or not the one before has ended. A call that fails because the server is down is made
+again until it is answered, as a program would.
 """
 
 from __future__ import annotations
@@ -54,11 +56,22 @@ class Server:
         return f"http://127.0.0.1:{self.port}/mcp"
 
     def start(self) -> None:
-        words = [sys.executable, "-m", "synaptic", "--home", str(self.home), "serve", "--port", str(self.port)]
+        words = [
+            sys.executable,
+            "-m",
+            "synaptic",
+            "--home",
+            str(self.home),
+            "serve",
+            "--port",
+            str(self.port),
+        ]
         self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, cwd=self.home)
 
     async def kill(self, token: str) -> None:
-        """Kills it with SIGKILL, starts it again after DOWN_S, and returns once it answers a search."""
+        """Kills it with SIGKILL, starts it again after DOWN_S, and returns once it answers a
+        search.
+        """
         assert self.process
         self.down = True
         self.process.kill()
@@ -97,10 +110,15 @@ def run_serve(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, An
     return [asyncio.run(_measured(server, arguments, scratch))]
 
 
-async def _measured(server: Server, arguments: argparse.Namespace, scratch: Path) -> dict[str, Any]:
+async def _measured(
+    server: Server, arguments: argparse.Namespace, scratch: Path
+) -> dict[str, Any]:
     file = server.home / "tokens.toml"
     tokens = [f"{number:02}-{'x' * 32}" for number in range(arguments.clients)]
-    tables = [f'[client-{number}]\ntoken = "{token}"\nproject = "web"\n' for number, token in enumerate(tokens)]
+    tables = [
+        f'[client-{number}]\ntoken = "{token}"\nproject = "web"\n'
+        for number, token in enumerate(tokens)
+    ]
     file.unlink(missing_ok=True)
     with os.fdopen(os.open(file, os.O_CREAT | os.O_WRONLY, 0o600), "w") as out:
         out.write("\n".join(tables))
@@ -110,7 +128,10 @@ async def _measured(server: Server, arguments: argparse.Namespace, scratch: Path
         await answering(server, tokens[0])
         until = time.monotonic() + seconds
         clients = [
-            asyncio.create_task(_client(server, token, seen, asked, random.Random(token), until)) for token in tokens
+            asyncio.create_task(
+                _client(server, token, seen, asked, random.Random(token), until)
+            )
+            for token in tokens
         ]
         for _ in range(arguments.kills):
             await asyncio.sleep(seconds / (arguments.kills + 1))
@@ -144,7 +165,12 @@ async def _measured(server: Server, arguments: argparse.Namespace, scratch: Path
 
 
 async def _client(
-    server: Server, token: str, seen: Seen, asked: Sequence[str], source: random.Random, until: float
+    server: Server,
+    token: str,
+    seen: Seen,
+    asked: Sequence[str],
+    source: random.Random,
+    until: float,
 ) -> None:
     """Saves and searches in a random order, at the times of an even rate, each call on its own."""
     pause, calls = 60 / (SAVES + SEARCHES), []
@@ -153,7 +179,9 @@ async def _client(
     async with bearer(token) as http:
         while turn < until:
             await asyncio.sleep(max(0.0, turn - time.monotonic()))
-            kinds = kinds or source.sample([True] * SAVES + [False] * SEARCHES, SAVES + SEARCHES)
+            kinds = kinds or source.sample(
+                [True] * SAVES + [False] * SEARCHES, SAVES + SEARCHES
+            )
             words = source.choice(asked).split()
             first = source.randrange(max(1, len(words) - 8))
             said = " ".join(words[first : first + source.randint(3, 8)])
@@ -163,7 +191,9 @@ async def _client(
         await asyncio.gather(*calls)
 
 
-async def _call(server: Server, http: httpx2.AsyncClient, seen: Seen, asked: str, saved: str | None) -> None:
+async def _call(
+    server: Server, http: httpx2.AsyncClient, seen: Seen, asked: str, saved: str | None
+) -> None:
     again, begun = False, time.perf_counter()
     while True:
         was_down = server.down
@@ -193,13 +223,21 @@ async def _call(server: Server, http: httpx2.AsyncClient, seen: Seen, asked: str
 
 @asynccontextmanager
 async def bearer(token: str) -> AsyncIterator[httpx2.AsyncClient]:
-    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE_S) as http:
+    async with httpx2.AsyncClient(
+        headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE_S
+    ) as http:
         yield http
 
 
-async def called(server: Server, http: httpx2.AsyncClient, tool: str, **arguments: Any) -> tuple[bool, str]:
-    """(whether it is an error, the text) of a tool; the connection is kept, the protocol's newest era needs no more."""
-    async with Client(streamable_http_client(server.url, http_client=http), mode=LATEST_PROTOCOL_VERSION) as client:
+async def called(
+    server: Server, http: httpx2.AsyncClient, tool: str, **arguments: Any
+) -> tuple[bool, str]:
+    """(whether it is an error, the text) of a tool; the connection is kept, the protocol's
+    newest era needs no more.
+    """
+    async with Client(
+        streamable_http_client(server.url, http_client=http), mode=LATEST_PROTOCOL_VERSION
+    ) as client:
         answer = await client.call_tool(tool, arguments)
     return answer.is_error, "".join(getattr(block, "text", "") for block in answer.content)
 
@@ -210,7 +248,9 @@ async def answering(server: Server, token: str) -> None:
     async with bearer(token) as http:
         while True:
             try:
-                failed, _text = await called(server, http, "context_search", query="how are the tests run")
+                failed, _text = await called(
+                    server, http, "context_search", query="how are the tests run"
+                )
                 if not failed:
                     return
             except Exception:
@@ -233,7 +273,11 @@ async def _lost(server: Server, token: str, saved: Sequence[str]) -> list[str]:
 def _lines(home: Path) -> list[str]:
     """Lines of notes of the journal, for questions and for what is saved."""
     files = sorted((home / "journal").rglob("*.md"))
-    lines = (line for file in files[:: max(1, len(files) // 200)] for line in file.read_text("utf-8").split("\n"))
+    lines = (
+        line
+        for file in files[:: max(1, len(files) // 200)]
+        for line in file.read_text("utf-8").split("\n")
+    )
     return [line for line in lines if len(line) > 40 and not line.startswith(("#", "<!--"))]
 
 

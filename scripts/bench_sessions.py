@@ -1,7 +1,9 @@
-"""Forty sessions of real clients: are they found, and is what is proposed of them worth keeping.
+"""Forty sessions of real clients: are they found, and is what is proposed of them worth
+keeping.
 
-The questions and the sentences were labelled by persons who had seen neither code nor digests. A question is asked by a
-real MCP client over stdio, once from no project and once from the repository of the session's project.
+The questions and the sentences were labelled by persons who had seen neither code nor digests.
+A question is asked by a real MCP client over stdio, once from no project and once from the
+repository of the session's project.
 """
 
 from __future__ import annotations
@@ -22,33 +24,66 @@ from mcp import Client, StdioServerParameters
 DATA = Path(__file__).parents[1] / "tests" / "data"
 SOURCES = ("claude-code", "codex", "gemini", "opencode")
 SHARED = 0.75
-"""A proposal is a labelled sentence if they share so many of the words of the shorter one: the rules may trim it."""
+"""A proposal is a labelled sentence if they share so many of the words of the shorter one: the
+rules may trim it.
+"""
 
 
 def run_sessions(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
-    """How many questions have the right session first, and among the first three; how many proposals are kept."""
+    """How many questions have the right session first, and among the first three; how many
+    proposals are kept.
+    """
     home = scratch / "home"
     with zipfile.ZipFile(DATA / "sessions.zip") as packed:
         packed.extractall(home)
-    environ = {"HOME": str(home), "SYNAPTIC_HOME": str(home / "synaptic"), "PATH": os.environ["PATH"]}
+    environ = {
+        "HOME": str(home),
+        "SYNAPTIC_HOME": str(home / "synaptic"),
+        "PATH": os.environ["PATH"],
+    }
     for words in (["init"], *(["import", source, "--yes"] for source in SOURCES)):
         _synaptic(home, environ, *words)
     names = {truth["session"]: truth["id"] for truth in _read("session_truth.json")}
-    text = "".join(path.read_text("utf-8") for path in (home / "synaptic" / "sessions").glob("*.md"))
+    text = "".join(
+        path.read_text("utf-8") for path in (home / "synaptic" / "sessions").glob("*.md")
+    )
     sources = re.findall(r"^<!-- syn:(\S+) .*? source=([^\s/]+)", text, re.MULTILINE)
     sessions = {id: names[source] for id, source in sources}
     rows = []
     for file in ("session_questions.json", "session_questions_dev.json"):
         asked = _read(file)
         for place in ("no project", "its project"):
-            found = asyncio.run(_answers(home, environ, asked, of_project=place == "its project"))
-            ranks = [_rank(one, [sessions.get(id, "") for id in ids]) for one, ids in zip(asked, found, strict=True)]
+            found = asyncio.run(
+                _answers(home, environ, asked, of_project=place == "its project")
+            )
+            ranks = [
+                _rank(one, [sessions.get(id, "") for id in ids])
+                for one, ids in zip(asked, found, strict=True)
+            ]
             first, three = (sum(rank <= most for rank in ranks) for most in (1, 3))
-            rows.append({"labels": file, "asked from": place, "of": len(asked), "first": first, "in three": three})
-    proposed = json.loads(_synaptic(home, environ, "inbox", "--limit", "100", "--json"))["proposals"]
-    keep = [set(_words(sentence)) for one in _read("keep_sentences.json") for sentence in one["keep"]]
-    kept = [one for one in proposed if any(_same(set(_words(one["text"])), words) for words in keep)]
-    rows.append({"labels": "keep_sentences.json", "proposed": len(proposed), "to be kept": len(kept)})
+            rows.append(
+                {
+                    "labels": file,
+                    "asked from": place,
+                    "of": len(asked),
+                    "first": first,
+                    "in three": three,
+                }
+            )
+    proposed = json.loads(_synaptic(home, environ, "inbox", "--limit", "100", "--json"))[
+        "proposals"
+    ]
+    keep = [
+        set(_words(sentence))
+        for one in _read("keep_sentences.json")
+        for sentence in one["keep"]
+    ]
+    kept = [
+        one for one in proposed if any(_same(set(_words(one["text"])), words) for words in keep)
+    ]
+    rows.append(
+        {"labels": "keep_sentences.json", "proposed": len(proposed), "to be kept": len(kept)}
+    )
     return rows
 
 
@@ -61,11 +96,15 @@ async def _answers(
         folder = home / "work" / project
         subprocess.run(["git", "init", "-q", str(folder)], check=True)
         folder = folder if project else home
-        server = StdioServerParameters(command=_program(), args=["mcp"], env=environ, cwd=str(folder))
+        server = StdioServerParameters(
+            command=_program(), args=["mcp"], env=environ, cwd=str(folder)
+        )
         async with Client(server) as client:
             for number, one in enumerate(asked):
                 if project in ("", one["project"]):
-                    answer = await client.call_tool("context_search", {"query": one["question"], "format": "json"})
+                    answer = await client.call_tool(
+                        "context_search", {"query": one["question"], "format": "json"}
+                    )
                     hits = json.loads(getattr(answer.content[0], "text", "{}"))["hits"]
                     found.append((number, [hit["id"] for hit in hits]))
     return [ids for _, ids in sorted(found)]
@@ -73,7 +112,10 @@ async def _answers(
 
 def _rank(asked: dict[str, Any], got: list[str]) -> int:
     right = {asked["session"], *asked.get("also", ())}
-    return next((place for place, session in enumerate(got, start=1) if session in right), len(got) + 100)
+    return next(
+        (place for place, session in enumerate(got, start=1) if session in right),
+        len(got) + 100,
+    )
 
 
 def _same(one: set[str], other: set[str]) -> bool:
@@ -89,7 +131,9 @@ def _read(name: str) -> Any:
 
 
 def _synaptic(home: Path, environ: dict[str, str], *words: str) -> str:
-    done = subprocess.run([_program(), *words], env=environ, cwd=home, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [_program(), *words], env=environ, cwd=home, capture_output=True, text=True, check=True
+    )
     return done.stdout
 
 

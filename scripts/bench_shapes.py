@@ -1,7 +1,9 @@
-"""Processor time of every function that reads a stranger's text, over texts that make a careless pattern slow.
+"""Processor time of every function that reads a stranger's text, over texts that make a
+careless pattern slow.
 
-A function is linear where four times the text takes about four times as long; a quadratic one takes sixteen times.
-`tests/faults/test_shapes.py` holds that law, `bench.py shapes` prints the seconds for a megabyte of each shape.
+A function is linear where four times the text takes about four times as long; a quadratic one
+takes sixteen times. `tests/faults/test_shapes.py` holds that law, `bench.py shapes` prints the
+seconds for a megabyte of each shape.
 """
 
 from __future__ import annotations
@@ -31,9 +33,23 @@ from synaptic.language.query import parse_query, terms_of
 from synaptic.language.timephrase.find import find_time, is_recent, read_time
 from synaptic.language.words import match, sought, spell, words, words_like
 from synaptic.models import Entry
-from synaptic.notes.blocks import escape, find_tags, inline_tags, plain_text, scan, unescape, without_code
+from synaptic.notes.blocks import (
+    escape,
+    find_tags,
+    inline_tags,
+    plain_text,
+    scan,
+    unescape,
+    without_code,
+)
 from synaptic.notes.frontmatter import read_front_matter
-from synaptic.notes.header import clean_title, derive_title, escape_title, read_comment, read_heading
+from synaptic.notes.header import (
+    clean_title,
+    derive_title,
+    escape_title,
+    read_comment,
+    read_heading,
+)
 from synaptic.notes.markdown import compose_entry, render_entry, rewrite_block
 from synaptic.notes.marks import fields_of, links_of, page_properties, tasks_of
 from synaptic.notes.merge import merge
@@ -44,7 +60,8 @@ from synaptic.notes.screening import Screen, visible_secrets
 from synaptic.surfaces.clients import jsonc
 
 LIMIT_S = 1.5
-"""Seconds that a function may take for a million characters of one shape, on two shared cores."""
+"""Seconds that a function may take for a million characters of one shape, on two shared cores.
+"""
 
 GROWTH = 8
 """Times that a function may take longer for four times the text: 4 is linear, 16 quadratic."""
@@ -57,7 +74,9 @@ Shape = Callable[[int], str]
 
 def repeated(unit: str, before: str = "", after: str = "") -> Shape:
     """A text of about so many characters: the unit again and again between two ends."""
-    return lambda size: before + (unit * (size // len(unit) + 1))[: size - len(before) - len(after)] + after
+    return lambda size: (
+        before + (unit * (size // len(unit) + 1))[: size - len(before) - len(after)] + after
+    )
 
 
 def counted(form: str, before: str = "", after: str = "", step: int = 1) -> Shape:
@@ -95,12 +114,17 @@ def random_lines(size: int) -> str:
 
 
 def spread_out(characters: str) -> Shape:
-    """Random characters without a blank, below a word: a slice of the whole text would be no copy."""
+    """Random characters without a blank, below a word: a slice of the whole text would be no
+    copy.
+    """
     return lambda size: "a " + "".join(random.Random(7).choices(characters, k=size - 2))
 
 
 SHAPES: dict[str, Shape] = {
-    "prose": repeated("Anna moved the worker to Kestrel last week. She said it is fast, and the old pool is gone. "),
+    "prose": repeated(
+        "Anna moved the worker to Kestrel last week. She said it is fast, and the old pool "
+        "is gone. "
+    ),
     "one letter": repeated("a"),
     "one blank": repeated(" "),
     "blank lines": repeated(" \t\n"),
@@ -208,10 +232,16 @@ SHAPES: dict[str, Shape] = {
     "phrases": counted('"a {0}" '),
     "apostrophes": repeated("'s "),
     "front matter": counted("- tag{0}\n", before="---\ntags:\n", after="---\n\nA text.\n"),
-    "front matter in a line": counted("tag{0}, ", before="---\ntags: [", after="z]\n---\n\nA text.\n"),
-    "front matter of words": counted("tag{0} ", before="---\ntags: ", after="\n---\n\nA text.\n"),
+    "front matter in a line": counted(
+        "tag{0}, ", before="---\ntags: [", after="z]\n---\n\nA text.\n"
+    ),
+    "front matter of words": counted(
+        "tag{0} ", before="---\ntags: ", after="\n---\n\nA text.\n"
+    ),
     "front matter open": repeated("a: b\n", before="---\n"),
-    "YAML aliases": counted("- &a{0} x\n- *a{0}\n", before="---\ntags:\n", after="---\nA text.\n"),
+    "YAML aliases": counted(
+        "- &a{0} x\n- *a{0}\n", before="---\ntags:\n", after="---\nA text.\n"
+    ),
     "YAML depth": repeated("[", before="---\na: ", after="\n---\nA text.\n"),
     "YAML keys": counted("key{0}: a\n", before="---\n", after="---\nA text.\n"),
     "merge marks": repeated("<<<<<<< a\n=======\n>>>>>>> b\n"),
@@ -231,27 +261,65 @@ SHAPES: dict[str, Shape] = {
     "percent": repeated("%2D"),
     "comment fields": counted("k{0}=v "),
     "control characters": repeated("\x1b[31m\x07"),
-}  # fmt: skip
+}
 """Each as a function of its length in characters."""
 
 
 SIGNS = (
-    "a", " ", "\n", "\t", "\r", "#", "## ", "<!-- syn:", "-->", "<private>", "</private>", "`", "```\n", "~~~", "[[",
-    "]]", "](", "|", "::", "- ", "> ", "\\", "---\n", "=", "\"", "password", "09:30", "\u0301", "@", "://", "%2D",
-    "{", "}",
-)  # fmt: skip
+    "a",
+    " ",
+    "\n",
+    "\t",
+    "\r",
+    "#",
+    "## ",
+    "<!-- syn:",
+    "-->",
+    "<private>",
+    "</private>",
+    "`",
+    "```\n",
+    "~~~",
+    "[[",
+    "]]",
+    "](",
+    "|",
+    "::",
+    "- ",
+    "> ",
+    "\\",
+    "---\n",
+    "=",
+    '"',
+    "password",
+    "09:30",
+    "\u0301",
+    "@",
+    "://",
+    "%2D",
+    "{",
+    "}",
+)
 """What means something to a parser."""
 
 PAIRS: dict[str, Shape] = {
     **{f"{one!r} {other!r}": repeated(one + other) for one in SIGNS for other in SIGNS},
-    **{f"{one!r} then {fill!r}": repeated(fill, before=one) for one in SIGNS for fill in ("a", " ", "\n")},
+    **{
+        f"{one!r} then {fill!r}": repeated(fill, before=one)
+        for one in SIGNS
+        for fill in ("a", " ", "\n")
+    },
 }
-"""Two signs again and again, and a sign that opens a long run: with `FUNCTIONS` 42,000 cases and more."""
+"""Two signs again and again, and a sign that opens a long run: with `FUNCTIONS` 42,000 cases
+and more.
+"""
 
 
 def known() -> Known:
     words = frozenset({"redis", "db", "anna", "kestrel", "a"})
-    return Known(tags=words, projects=words, files=frozenset({"src/a.py"}), names=frozenset({"Anna"}))
+    return Known(
+        tags=words, projects=words, files=frozenset({"src/a.py"}), names=frozenset({"Anna"})
+    )
 
 
 def entry(text: str) -> Entry:
@@ -281,7 +349,9 @@ def _compose(text: str) -> object:
 
 def _titled(text: str) -> object:
     third = text[: len(text) // 3]
-    return render_entry(compose_entry("A text.", id=ID, at=NOW, title=third, project=third, files=[third])[0])
+    return render_entry(
+        compose_entry("A text.", id=ID, at=NOW, title=third, project=third, files=[third])[0]
+    )
 
 
 def _rewrite(text: str) -> object:
@@ -294,9 +364,13 @@ def _rewrite(text: str) -> object:
 
 
 def _merge(text: str) -> object:
-    data = text[: len(text) // 3].encode("utf-8", "surrogatepass")  # three versions: as long as the text together
+    data = text[: len(text) // 3].encode(
+        "utf-8", "surrogatepass"
+    )  # three versions: as long as the text together
     added = b"## 10:00 b\n<!-- syn:20261121-00000001 -->\n\nc\n"
-    return merge(data, data + b"\n\n" + added, added + b"\n" + data, "notes/a.md", "%Y-%m-%d.md", _both)
+    return merge(
+        data, data + b"\n\n" + added, added + b"\n" + data, "notes/a.md", "%Y-%m-%d.md", _both
+    )
 
 
 def _both(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
@@ -361,22 +435,28 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "anchor_times": lambda text: list(anchor_times(text, on=date(2026, 11, 21))),
     "resolve_pronouns": lambda text: list(resolve_pronouns(text)),
     "time phrases": lambda text: (
-        find_time(text, today=NOW.date()), is_recent(text), read_time(text, today=NOW.date())
+        find_time(text, today=NOW.date()),
+        is_recent(text),
+        read_time(text, today=NOW.date()),
     ),
     "jsonc": _jsonc,
-}  # fmt: skip
+}
 
 
 def _ignoring_yaml(text: str) -> object:
     import yaml
 
     with suppress(yaml.YAMLError):
-        return read_front_matter(text[: 64 * 1024].encode("utf-8", "replace").decode())  # as it is read from a file
+        return read_front_matter(
+            text[: 64 * 1024].encode("utf-8", "replace").decode()
+        )  # as it is read from a file
     return None
 
 
 def seconds(function: Callable[[str], object], text: str) -> float:
-    """Processor seconds of one call, without the garbage collector's, which depend on all that the process holds."""
+    """Processor seconds of one call, without the garbage collector's, which depend on all that
+    the process holds.
+    """
     gc.disable()
     started = time.process_time()
     try:
@@ -387,10 +467,14 @@ def seconds(function: Callable[[str], object], text: str) -> float:
 
 
 def run_shapes(arguments: argparse.Namespace, _: Path) -> list[dict[str, Any]]:
-    """A row for each function: its slowest shape, and how its time grows from a quarter of the text to the whole."""
+    """A row for each function: its slowest shape, and how its time grows from a quarter of the
+    text to the whole.
+    """
     rows = []
     for name, function in FUNCTIONS.items():
-        taken = {shape: seconds(function, make(arguments.size)) for shape, make in SHAPES.items()}
+        taken = {
+            shape: seconds(function, make(arguments.size)) for shape, make in SHAPES.items()
+        }
         slowest = max(taken, key=lambda shape: taken[shape])
         quarter = max(seconds(function, SHAPES[slowest](arguments.size // 4)), 1e-6)
         rows.append(

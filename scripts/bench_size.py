@@ -1,4 +1,6 @@
-"""Size: bytes of the index over bytes of its text, what they are made of, and what smaller vectors would do."""
+"""Size: bytes of the index over bytes of its text, what they are made of, and what smaller
+vectors would do.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ NEAREST = 10
 
 @dataclass(frozen=True)
 class Corpus:
-    """`text_bytes`: of what was written, without what a day file adds. `questions`: what is sought in it."""
+    """`text_bytes`: of what was written, without what a day file adds. `questions`: what is
+    sought in it.
+    """
 
     name: str
     text_bytes: int
@@ -61,17 +65,32 @@ def run_size(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
 
 def _whole(corpus: Corpus, workspace: Workspace, entries: int, passages: int) -> Row:
     size = workspace.index.counts().bytes
-    what = f"{corpus.name}: index over text, {entries:,} entries in {passages:,} passages of {_kb(corpus.text_bytes)}"
-    return {"what": what, "bytes": _kb(size), "figure": f"{size / corpus.text_bytes:.2f} times", "goal": corpus.goal}
+    what = (
+        f"{corpus.name}: index over text, {entries:,} entries in {passages:,} passages of "
+        f"{_kb(corpus.text_bytes)}"
+    )
+    return {
+        "what": what,
+        "bytes": _kb(size),
+        "figure": f"{size / corpus.text_bytes:.2f} times",
+        "goal": corpus.goal,
+    }
 
 
 def _parts(corpus: Corpus, workspace: Workspace) -> Iterator[Row]:
     db = workspace.index.file.db
     total = db.execute("PRAGMA page_count").get * db.execute("PRAGMA page_size").get
-    sizes = {part: db.execute(f"SELECT sum(pgsize) FROM dbstat WHERE {where}").get for part, where in PARTS.items()}
+    sizes = {
+        part: db.execute(f"SELECT sum(pgsize) FROM dbstat WHERE {where}").get
+        for part, where in PARTS.items()
+    }
     sizes["all else"] = total - sum(sizes.values())
     for part, size in sizes.items():
-        yield {"what": f"{corpus.name}: {part}", "bytes": _kb(size), "figure": f"{size / total:.0%} of the index"}
+        yield {
+            "what": f"{corpus.name}: {part}",
+            "bytes": _kb(size),
+            "figure": f"{size / total:.0%} of the index",
+        }
     journal = sum(path.stat().st_size for path in workspace.config.journal.rglob("*.md"))
     share = sizes["vectors"] / (journal + sizes["words"])
     what = f"{corpus.name}: vectors over journal ({_kb(journal)}) and words"
@@ -79,11 +98,17 @@ def _parts(corpus: Corpus, workspace: Workspace) -> Iterator[Row]:
 
 
 def _smaller(corpus: Corpus, workspace: Workspace) -> Iterator[Row]:
-    """What fewer bits of each component would save, and how many of the nearest they would still find."""
+    """What fewer bits of each component would save, and how many of the nearest they would
+    still find.
+    """
     index = workspace.index
     size = index.counts().bytes
     vectors = [vector for (vector,) in index.file.db.execute("SELECT embedding FROM chunk_vec")]
-    stored = np.frombuffer(b"".join(vectors), dtype=np.int8).reshape(len(vectors), -1).astype(np.float32)
+    stored = (
+        np.frombuffer(b"".join(vectors), dtype=np.int8)
+        .reshape(len(vectors), -1)
+        .astype(np.float32)
+    )
     asked = _asked(workspace.embedder, corpus.questions)
     wanted = _nearest(stored, asked)
     for name, bits, kept, of_question in (
@@ -92,10 +117,14 @@ def _smaller(corpus: Corpus, workspace: Workspace) -> Iterator[Row]:
         ("signs alone, the question in full", 1, np.sign(stored), asked),
     ):
         found = _nearest(kept, of_question)
-        shares = [len(set(a) & set(b)) / NEAREST for a, b in zip(found.tolist(), wanted.tolist(), strict=True)]
+        shares = [
+            len(set(a) & set(b)) / NEAREST
+            for a, b in zip(found.tolist(), wanted.tolist(), strict=True)
+        ]
         smaller = size - len(vectors) * stored.shape[1] * (8 - bits) // 8
         yield {
-            "what": f"{corpus.name}: with {name}; recall@{NEAREST} of {len(shares)} questions against int8",
+            "what": f"{corpus.name}: with {name}; recall@{NEAREST} of {len(shares)} "
+            f"questions against int8",
             "bytes": _kb(smaller),
             "figure": f"{smaller / corpus.text_bytes:.2f} times, recall {np.mean(shares):.3f}",
         }
@@ -103,12 +132,18 @@ def _smaller(corpus: Corpus, workspace: Workspace) -> Iterator[Row]:
 
 def _asked(embedder: Embedder, questions: Sequence[str]) -> Matrix:
     quantised = b"".join(quantise(embedder.embed_query(text)) for text in questions)
-    return np.frombuffer(quantised, dtype=np.int8).reshape(len(questions), -1).astype(np.float32)
+    return (
+        np.frombuffer(quantised, dtype=np.int8).reshape(len(questions), -1).astype(np.float32)
+    )
 
 
 def _nearest(stored: Matrix, asked: Matrix) -> Matrix:
-    """Of each question the NEAREST places, by squared distance of what is stored to it, at equal lengths."""
-    long = [matrix / np.linalg.norm(matrix, axis=1, keepdims=True) for matrix in (stored, asked)]
+    """Of each question the NEAREST places, by squared distance of what is stored to it, at
+    equal lengths.
+    """
+    long = [
+        matrix / np.linalg.norm(matrix, axis=1, keepdims=True) for matrix in (stored, asked)
+    ]
     return np.argsort(-(long[1] @ long[0].T), axis=1, kind="stable")[:, :NEAREST]
 
 
@@ -118,7 +153,8 @@ def _four_bits(stored: Matrix) -> Matrix:
     return np.asarray((np.clip(np.floor(stored / step), -8, 7) + 0.5) * step)
 
 
-# -- corpora ----------------------------------------------------------------------------------------------
+# -- corpora
+# ----------------------------------------------------------------------------------------------
 
 
 def _notes(archive: Path, journal: Path) -> Corpus:
@@ -145,7 +181,9 @@ def _locomo(path: Path, journal: Path) -> Corpus:
         for session, turns in conversation.items():
             if not isinstance(turns, list):
                 continue
-            begun = datetime.strptime(conversation[f"{session}_date_time"], "%I:%M %p on %d %B, %Y")
+            begun = datetime.strptime(
+                conversation[f"{session}_date_time"], "%I:%M %p on %d %B, %Y"
+            )
             day = journal / str(number) / f"{begun:%Y-%m-%d}.md"
             day.parent.mkdir(parents=True, exist_ok=True)
             with day.open("a", encoding="utf-8") as file:

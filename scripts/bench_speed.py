@@ -1,4 +1,6 @@
-"""Speed: a warm MCP server over 10,000 entries, its searches in pieces, and a rebuild, each beside its goal."""
+"""Speed: a warm MCP server over 10,000 entries, its searches in pieces, and a rebuild, each
+beside its goal.
+"""
 
 from __future__ import annotations
 
@@ -54,14 +56,19 @@ def run_speed(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
     return rows
 
 
-# -- a warm server, seen by a real client -----------------------------------------------------------------
+# -- a warm server, seen by a real client
+# -----------------------------------------------------------------
 
 
 def _mcp(home: Path, pool: Sequence[str]) -> list[Row]:
     rows = asyncio.run(_session(home, pool))
     return [
         *rows,
-        _latency("context_search, the same bytes to bytes, without the client's checks", _raw(home, pool), ""),
+        _latency(
+            "context_search, the same bytes to bytes, without the client's checks",
+            _raw(home, pool),
+            "",
+        ),
     ]
 
 
@@ -74,7 +81,9 @@ async def _session(home: Path, pool: Sequence[str]) -> list[Row]:
         cwd=home,
     )
 
-    async def timed(client: Client, tool: str, argument: str, values: Iterable[str]) -> list[float]:
+    async def timed(
+        client: Client, tool: str, argument: str, values: Iterable[str]
+    ) -> list[float]:
         seconds = []
         for value in values:
             begun = time.perf_counter()
@@ -85,22 +94,33 @@ async def _session(home: Path, pool: Sequence[str]) -> list[Row]:
 
     async with Client(server) as client:
         while True:
-            first = await client.call_tool("context_search", {"query": pool[0], "format": "json"})
-            if json.loads("".join(block.text for block in first.content if block.type == "text"))["mode"] == "hybrid":
+            first = await client.call_tool(
+                "context_search", {"query": pool[0], "format": "json"}
+            )
+            if (
+                json.loads(
+                    "".join(block.text for block in first.content if block.type == "text")
+                )["mode"]
+                == "hybrid"
+            ):
                 break
             await asyncio.sleep(0.2)
         memory = rss_anon_mb(int(pid_file.read_text()))
         asked = queries(list(pool), QUERIES)
         await timed(client, "context_search", "query", asked[:10])
         searching = await timed(client, "context_search", "query", asked)
-        saving = await timed(client, "context_save", "content", entry_texts(list(pool), SAVES, seed=9))
+        saving = await timed(
+            client, "context_save", "content", entry_texts(list(pool), SAVES, seed=9)
+        )
         with _workspace(home) as workspace:
             pending = workspace.index.counts().pending_passages
     what = f"{MANY:,} entries, warm, over stdio with a client"
     goal = "p50 under 30 ms, embedded and fsynced"
     return [
         _latency(f"context_search, {what}", searching, "p50 under 25 ms, p95 under 60 ms"),
-        _latency(f"context_save, {what}; {SAVES} on one day, {pending} not embedded", saving, goal),
+        _latency(
+            f"context_save, {what}; {SAVES} on one day, {pending} not embedded", saving, goal
+        ),
         {
             "what": "RssAnon of that server after its first search",
             "figure": "unknown here" if memory is None else f"{memory:.0f} MB",
@@ -110,7 +130,9 @@ async def _session(home: Path, pool: Sequence[str]) -> list[Row]:
 
 
 def _raw(home: Path, pool: Sequence[str]) -> list[float]:
-    """Seconds of each search from the request's line to the answer's line; nobody parses or checks it."""
+    """Seconds of each search from the request's line to the answer's line; nobody parses or
+    checks it.
+    """
     with asking_server(home, NOW) as (asked, _):
         while b'"hybrid","strategy"' not in asked(pool[0]).replace(b" ", b""):
             time.sleep(0.2)
@@ -118,11 +140,19 @@ def _raw(home: Path, pool: Sequence[str]) -> list[float]:
 
 
 @contextmanager
-def asking_server(home: Path, settings: dict[str, str]) -> Iterator[tuple[Callable[[str], bytes], int]]:
-    """What asks a fresh server and returns the line it answers, and that server's process id. An error ends it."""
+def asking_server(
+    home: Path, settings: dict[str, str]
+) -> Iterator[tuple[Callable[[str], bytes], int]]:
+    """What asks a fresh server and returns the line it answers, and that server's process id.
+    An error ends it.
+    """
     environ = os.environ | settings | {"SYNAPTIC_HOME": str(home)}
     server = subprocess.Popen(
-        [str(SYNAPTIC), "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ, cwd=home
+        [str(SYNAPTIC), "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environ,
+        cwd=home,
     )
     assert server.stdin and server.stdout
 
@@ -136,7 +166,10 @@ def asking_server(home: Path, settings: dict[str, str]) -> Iterator[tuple[Callab
         call = {"name": "context_search", "arguments": {"query": text}}
         send({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call})
         answer = server.stdout.readline()
-        assert answer.startswith(b'{"jsonrpc":"2.0","id":2,"result":') and b'"isError":true' not in answer, answer
+        assert (
+            answer.startswith(b'{"jsonrpc":"2.0","id":2,"result":')
+            and b'"isError":true' not in answer
+        ), answer
         return answer
 
     send(INITIALIZE)
@@ -159,7 +192,8 @@ def rss_anon_mb(pid: int) -> float | None:
     return int(found[1]) / 1024 if found else None
 
 
-# -- the same searches in this process, in pieces ---------------------------------------------------------
+# -- the same searches in this process, in pieces
+# ---------------------------------------------------------
 
 
 def _list(ws: Workspace, query: Query) -> object:
@@ -180,9 +214,9 @@ def _stages(home: Path, pool: Sequence[str]) -> list[Row]:
             "lexical list": lambda text: _list(ws, Query(terms[text], None, (), Filters())),
             "semantic list": lambda text: _list(ws, Query((), vectors[text], (), Filters())),
             "hybrid search, whole": lambda text: search(ws, text, strategy="hybrid"),
-            "search and its answer as Markdown and JSON": lambda text: ANSWERS["context_search"](
-                ws, Call({"query": text})
-            ),
+            "search and its answer as Markdown and JSON": lambda text: ANSWERS[
+                "context_search"
+            ](ws, Call({"query": text})),
         }
         seconds: dict[str, list[float]] = {name: [] for name in stages}
         for text in asked:  # all stages of one query after another: noise meets them alike
@@ -196,7 +230,9 @@ def _stages(home: Path, pool: Sequence[str]) -> list[Row]:
 
 
 def _workspace(home: Path, embedder: FastEmbedder | None = None) -> Workspace:
-    return open_workspace(Config(home=home, journal=home / "journal"), embedder=embedder, clock=make_clock(NOW))
+    return open_workspace(
+        Config(home=home, journal=home / "journal"), embedder=embedder, clock=make_clock(NOW)
+    )
 
 
 def _seconds(action: Callable[[], object]) -> float:
@@ -205,7 +241,8 @@ def _seconds(action: Callable[[], object]) -> float:
     return time.perf_counter() - begun
 
 
-# -- rebuild ----------------------------------------------------------------------------------------------
+# -- rebuild
+# ----------------------------------------------------------------------------------------------
 
 
 class Listener(FastEmbedder):
@@ -221,7 +258,9 @@ class Listener(FastEmbedder):
 
 
 def _rebuild(home: Path, _: Sequence[str]) -> list[Row]:
-    """A fresh rebuild and the model alone on the same texts, on one processor and on all, in turns; the best."""
+    """A fresh rebuild and the model alone on the same texts, on one processor and on all, in
+    turns; the best.
+    """
     listener = Listener(home / "models")
     with _workspace(home, listener) as workspace:
         rebuild(workspace, fresh=True)
@@ -249,23 +288,40 @@ def _rebuild(home: Path, _: Sequence[str]) -> list[Row]:
     thousand = len(listener.texts) / 1000
     rows: list[Row] = []
     for (name, count), (wall, cpu) in best.items():
-        what = f"{'the model alone' if name == 'model' else 'rebuild --fresh'}, {len(listener.texts):,} passages"
+        what = (
+            f"{'the model alone' if name == 'model' else 'rebuild --fresh'}, "
+            f"{len(listener.texts):,} passages"
+        )
         figure = f"{wall / thousand:.2f} s, {cpu / thousand:.2f} s of processor per 1,000"
-        rows.append({"what": f"{what}, {count} of {every} processors", "figure": figure, "goal": ""})
+        rows.append(
+            {"what": f"{what}, {count} of {every} processors", "figure": figure, "goal": ""}
+        )
     over = max(best["rebuild", count][1] / best["model", count][1] for count in (1, every))
     rows.append(
-        {"what": "rebuild over the model alone, processor time", "figure": f"{over:.2f} times", "goal": "at most 1.1"}
+        {
+            "what": "rebuild over the model alone, processor time",
+            "figure": f"{over:.2f} times",
+            "goal": "at most 1.1",
+        }
     )
     if every > 1:
         faster = best["rebuild", 1][0] / best["rebuild", every][0]
         what = f"rebuild on {every} processors, so many times as fast as on one"
-        rows.append({"what": what, "figure": f"{faster:.2f} times", "goal": "1.8 times with two, none of them busy"})
+        rows.append(
+            {
+                "what": what,
+                "figure": f"{faster:.2f} times",
+                "goal": "1.8 times with two, none of them busy",
+            }
+        )
     return rows
 
 
 @contextmanager
 def _on_processors(count: int) -> Iterator[None]:
-    """This thread, and those it begins, keep to so many processors; to all where the system cannot be told."""
+    """This thread, and those it begins, keep to so many processors; to all where the system
+    cannot be told.
+    """
     if sys.platform != "linux":
         yield
         return
@@ -279,7 +335,9 @@ def _on_processors(count: int) -> Iterator[None]:
 
 def _ratios(home: Path, pool: Sequence[str]) -> list[Row]:
     with _workspace(home) as workspace:
-        return ratios(workspace, [f"what about {text}?" for text in queries(list(pool), QUERIES)])
+        return ratios(
+            workspace, [f"what about {text}?" for text in queries(list(pool), QUERIES)]
+        )
 
 
 PARTS: dict[str, Callable[[Path, Sequence[str]], list[Row]]] = {
@@ -292,4 +350,9 @@ PARTS: dict[str, Callable[[Path, Sequence[str]], list[Row]]] = {
 
 def _latency(what: str, seconds: Sequence[float], goal: str) -> Row:
     cuts = statistics.quantiles(seconds, n=20, method="inclusive")
-    return {"what": what, "p50": f"{1000 * cuts[9]:.1f} ms", "p95": f"{1000 * cuts[18]:.1f} ms", "goal": goal}
+    return {
+        "what": what,
+        "p50": f"{1000 * cuts[9]:.1f} ms",
+        "p95": f"{1000 * cuts[18]:.1f} ms",
+        "goal": goal,
+    }

@@ -1,4 +1,6 @@
-"""Start: how long a client waits for an MCP server, and a person for a command, and what takes the time."""
+"""Start: how long a client waits for an MCP server, and a person for a command, and what takes
+the time.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,11 @@ INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 1,
     "method": "initialize",
-    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}},
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "bench", "version": "1"},
+    },
 }
 
 GOALS = {"search": "0.8 s", "save": "0.35 s", "recent": "0.35 s", "get": "0.35 s"}
@@ -41,7 +47,8 @@ BEFORE = {"Python": "pass", "synaptic imported": "import synaptic.surfaces.cli.m
 MODEL = {
     "numpy, onnxruntime and tokenizers imported": "import numpy, onnxruntime, tokenizers",
     "the model checked and loaded": (
-        "from pathlib import Path; from synaptic.index.embedding import DEFAULT_MODEL, FastEmbedder; "
+        "from pathlib import Path; from synaptic.index.embedding import DEFAULT_MODEL, "
+        "FastEmbedder; "
         "FastEmbedder(DEFAULT_MODEL, cache=Path()).load()"
     ),
 }
@@ -55,13 +62,16 @@ def run_start(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
     return [*_server(scratch / "empty"), *_commands(home, sentences(arguments.notes))]
 
 
-# -- a server ---------------------------------------------------------------------------------------------
+# -- a server
+# ---------------------------------------------------------------------------------------------
 
 
 def _server(home: Path) -> list[Row]:
     initialize([str(SYNAPTIC), "mcp"], home)  # reads the files from disk once
     waited = [initialize([str(SYNAPTIC), "mcp"], home)[0] for _ in range(ROUNDS)]
-    _, imported = initialize([sys.executable, "-X", "importtime", "-m", "synaptic", "mcp"], home)
+    _, imported = initialize(
+        [sys.executable, "-X", "importtime", "-m", "synaptic", "mcp"], home
+    )
     heavy = sorted(imported & set(HEAVY))
     return [
         _row("MCP: process start to the answer of initialize", waited, "1.2 s"),
@@ -92,15 +102,22 @@ def initialize(command: list[str], home: Path) -> tuple[float, set[str]]:
     told = server.stderr.read().decode("utf-8", "replace")
     server.wait()
     assert answer["result"]["serverInfo"]["name"] == "synaptic", answer
-    names = (line.rpartition("|")[2].strip() for line in told.splitlines() if line.startswith("import time:"))
+    names = (
+        line.rpartition("|")[2].strip()
+        for line in told.splitlines()
+        if line.startswith("import time:")
+    )
     return seconds, {name.partition(".")[0] for name in names}
 
 
-# -- commands ---------------------------------------------------------------------------------------------
+# -- commands
+# ---------------------------------------------------------------------------------------------
 
 
 def _commands(home: Path, pool: list[str]) -> list[Row]:
-    """Commands take turns, so that noise meets them alike; the first round reads the files from disk once."""
+    """Commands take turns, so that noise meets them alike; the first round reads the files from
+    disk once.
+    """
     with open_workspace(Config(home=home, journal=home / "journal")) as workspace:
         some = recent(workspace, limit=1).entries[0].id
     asked, texts = iter(queries(pool, ROUNDS + 1)), iter(entry_texts(pool, ROUNDS + 1, seed=9))
@@ -125,9 +142,15 @@ def _commands(home: Path, pool: list[str]) -> list[Row]:
                 model[name].append(seconds)
         time.sleep(SETTLED_S)
     python, imported = spent.pop("Python"), spent.pop("synaptic imported")
-    rows = [_row(f"synaptic {name}, cold, {ENTRIES:,} entries", spent[name], GOALS[name]) for name in GOALS]
+    rows = [
+        _row(f"synaptic {name}, cold, {ENTRIES:,} entries", spent[name], GOALS[name])
+        for name in GOALS
+    ]
     imports = [whole - part for whole, part in zip(imported, python, strict=True)]
-    rows += [_row("of the search: Python", python), _row("of the search: synaptic imported", imports)]
+    rows += [
+        _row("of the search: Python", python),
+        _row("of the search: synaptic imported", imports),
+    ]
     rows += [_row(f"of the search: {name}", seconds) for name, seconds in stages.items()]
     rows += [_row(f"of the search: {name}", seconds) for name, seconds in model.items()]
     return rows
@@ -150,13 +173,25 @@ def _last_search(home: Path) -> dict[str, float]:
 
 def _in_turn(home: Path, codes: Iterable[str]) -> list[float]:
     """Seconds of each of these, one after another in one new process."""
-    timed = "; ".join(f"begun = time.perf_counter(); {code}; print(time.perf_counter() - begun)" for code in codes)
+    timed = "; ".join(
+        f"begun = time.perf_counter(); {code}; print(time.perf_counter() - begun)"
+        for code in codes
+    )
     done = subprocess.run(
-        [sys.executable, "-c", f"import time; {timed}"], cwd=home, check=True, capture_output=True, text=True
+        [sys.executable, "-c", f"import time; {timed}"],
+        cwd=home,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     return [float(line) for line in done.stdout.split()]
 
 
 def _row(what: str, seconds: list[float], goal: str = "") -> Row:
     best, median = min(seconds), statistics.median(seconds)
-    return {"what": what, "best": f"{best:.3f} s", f"median of {ROUNDS}": f"{median:.3f} s", "goal": goal}
+    return {
+        "what": what,
+        "best": f"{best:.3f} s",
+        f"median of {ROUNDS}": f"{median:.3f} s",
+        "goal": goal,
+    }

@@ -1,4 +1,5 @@
-"""What is open, was left off, was decided, and why: labelled questions about one journal of three projects.
+"""What is open, was left off, was decided, and why: labelled questions about one journal of
+three projects.
 
 | label    | right where                                                                           |
 |----------|---------------------------------------------------------------------------------------|
@@ -35,7 +36,10 @@ def run_state(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, An
     if arguments.wrong:
         for asked, got in found:
             if not is_right(asked, got):
-                print(f"- {asked['question']} ({asked['project']}): {got}, not {asked['kind']} {asked['answer']}")
+                print(
+                    f"- {asked['question']} ({asked['project']}): {got}, not "
+                    f"{asked['kind']} {asked['answer']}"
+                )
     rows = []
     for kind in (*dict.fromkeys(asked["kind"] for asked in questions), "all"):
         right = [is_right(asked, got) for asked, got in found if kind in ("all", asked["kind"])]
@@ -43,8 +47,12 @@ def run_state(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, An
     return rows
 
 
-def answers(home: Path, embedder: Embedder, questions: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """The keys of the entries that each question gets, asked from its project, of the journal in this new home."""
+def answers(
+    home: Path, embedder: Embedder, questions: Sequence[Mapping[str, Any]]
+) -> list[list[str]]:
+    """The keys of the entries that each question gets, asked from its project, of the journal
+    in this new home.
+    """
     home.mkdir()
     with chdir(home), opened(home, embedder) as workspace:  # in no project
         keys = saved(workspace)

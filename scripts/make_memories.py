@@ -1,13 +1,15 @@
 """Makes tests/data/memories anew with the programs themselves, from made-up content.
 
     npm install --prefix PROGRAMS @modelcontextprotocol/server-memory claude-mem bun
-    python3.12 -m venv PROGRAMS/basic-memory && PROGRAMS/basic-memory/bin/pip install basic-memory
-    python3.12 -m venv PROGRAMS/mcp-memory-service && PROGRAMS/mcp-memory-service/bin/pip install mcp-memory-service
-    .venv/bin/python scripts/make_memories.py PROGRAMS [claude_mem ...]
+    python3.12 -m venv PROGRAMS/basic-memory && PROGRAMS/basic-memory/bin/pip install
+    basic-memory python3.12 -m venv PROGRAMS/mcp-memory-service &&
+    PROGRAMS/mcp-memory-service/bin/pip install mcp-memory-service .venv/bin/python
+    scripts/make_memories.py PROGRAMS [claude_mem ...]
 
-server-memory and basic-memory are asked over MCP, as an agent does. The own stores of claude-mem and mcp-memory-service
-write their databases, the second with its hash embeddings, which need no model. Databases are kept as SQL, without
-vectors and without tables that no reader asks for.
+server-memory and basic-memory are asked over MCP, as an agent does. The own stores of
+claude-mem and mcp-memory-service write their databases, the second with its hash embeddings,
+which need no model. Databases are kept as SQL, without vectors and without tables that no
+reader asks for.
 """
 
 from __future__ import annotations
@@ -37,9 +39,16 @@ SERVER_MEMORY: Calls = [
                 {
                     "name": "Ledger",
                     "entityType": "project",
-                    "observations": ["Double-entry bookkeeping in Rust", "Amounts are integers of the smallest unit"],
+                    "observations": [
+                        "Double-entry bookkeeping in Rust",
+                        "Amounts are integers of the smallest unit",
+                    ],
                 },
-                {"name": "Ada", "entityType": "person", "observations": ["Reviews every migration"]},
+                {
+                    "name": "Ada",
+                    "entityType": "person",
+                    "observations": ["Reviews every migration"],
+                },
                 {"name": "Postgres 17", "entityType": "technology", "observations": []},
             ]
         },
@@ -53,7 +62,14 @@ SERVER_MEMORY: Calls = [
             ]
         },
     ),
-    ("add_observations", {"observations": [{"entityName": "Ledger", "contents": ["Rounds half to even (#money)"]}]}),
+    (
+        "add_observations",
+        {
+            "observations": [
+                {"entityName": "Ledger", "contents": ["Rounds half to even (#money)"]}
+            ]
+        },
+    ),
 ]
 
 BASIC_MEMORY: Calls = [
@@ -64,7 +80,8 @@ BASIC_MEMORY: Calls = [
             "title": "Coffee Brewing Methods",
             "directory": "coffee",
             "tags": ["coffee", "brewing"],
-            "content": "# Coffee Brewing Methods\n\nWhat we learned about pour over.\n\n## Observations\n"
+            "content": "# Coffee Brewing Methods\n\nWhat we learned about pour over.\n\n## "
+            "Observations\n"
             "- [method] Pour over brings out more of the flavour #brewing (since May)\n"
             "- [tip] Grind medium fine for V60\n\n## Relations\n"
             "- relates_to [[Coffee Bean Origins]]\n- requires [[Proper Grinder]]\n",
@@ -77,7 +94,8 @@ BASIC_MEMORY: Calls = [
             "title": "Coffee Bean Origins",
             "directory": "coffee",
             "note_type": "guide",
-            "content": "Ethiopian beans are floral.\n\n- [origin] Yirgacheffe lies at 1,900 m\n",
+            "content": "Ethiopian beans are floral.\n\n- [origin] Yirgacheffe lies at "
+            "1,900 m\n",
         },
     ),
     (
@@ -93,7 +111,9 @@ BASIC_MEMORY: Calls = [
 
 
 async def ask(command: list[str], environ: dict[str, str], calls: Calls) -> None:
-    server = StdioServerParameters(command=command[0], args=command[1:], env={**os.environ, **environ})
+    server = StdioServerParameters(
+        command=command[0], args=command[1:], env={**os.environ, **environ}
+    )
     async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
         await session.initialize()
         for tool, arguments in calls:
@@ -112,8 +132,14 @@ def server_memory(programs: Path, work: Path) -> None:
 def basic_memory(programs: Path, work: Path) -> None:
     notes = OUT / "basic-memory"
     shutil.rmtree(notes, ignore_errors=True)
-    environ = {"HOME": str(work), "BASIC_MEMORY_HOME": str(notes), "BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED": "false"}
-    asyncio.run(ask([str(programs / "basic-memory/bin/basic-memory"), "mcp"], environ, BASIC_MEMORY))
+    environ = {
+        "HOME": str(work),
+        "BASIC_MEMORY_HOME": str(notes),
+        "BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED": "false",
+    }
+    asyncio.run(
+        ask([str(programs / "basic-memory/bin/basic-memory"), "mcp"], environ, BASIC_MEMORY)
+    )
 
 
 CLAUDE_MEM = """
@@ -174,19 +200,39 @@ asyncio.run(main())
 
 
 def claude_mem(programs: Path, work: Path) -> None:
-    modules, database, made = programs / "node_modules", work / "claude-mem.db", work / "make.cjs"
+    modules, database, made = (
+        programs / "node_modules",
+        work / "claude-mem.db",
+        work / "make.cjs",
+    )
     made.write_text(CLAUDE_MEM)
     store = modules / "claude-mem/plugin/sqlite/SessionStore.js"
     run = [modules / ".bin/bun", made, store, database]
-    subprocess.run([str(part) for part in run], check=True, env={**os.environ, "HOME": str(work)})
-    dump(database, OUT / "claude-mem.sql", "sdk_sessions", "user_prompts", "observations", "session_summaries")
+    subprocess.run(
+        [str(part) for part in run], check=True, env={**os.environ, "HOME": str(work)}
+    )
+    dump(
+        database,
+        OUT / "claude-mem.sql",
+        "sdk_sessions",
+        "user_prompts",
+        "observations",
+        "session_summaries",
+    )
 
 
 def mcp_memory_service(programs: Path, work: Path) -> None:
     database = work / "sqlite_vec.db"
-    environ = {**os.environ, "HOME": str(work), "MCP_MEMORY_ALLOW_HASH_EMBEDDINGS": "1", "HF_HUB_OFFLINE": "1"}
+    environ = {
+        **os.environ,
+        "HOME": str(work),
+        "MCP_MEMORY_ALLOW_HASH_EMBEDDINGS": "1",
+        "HF_HUB_OFFLINE": "1",
+    }
     python = programs / "mcp-memory-service/bin/python"
-    subprocess.run([str(python), "-c", MCP_MEMORY_SERVICE, str(database)], check=True, env=environ)
+    subprocess.run(
+        [str(python), "-c", MCP_MEMORY_SERVICE, str(database)], check=True, env=environ
+    )
     dump(database, OUT / "mcp-memory-service.sql", "memories", "memory_graph")
 
 
@@ -195,7 +241,12 @@ def dump(database: Path, to: Path, *tables: str) -> None:
     with closing(sqlite3.connect(database)) as db:
         lines = []
         for table in tables:
-            lines.append(db.execute("SELECT sql FROM sqlite_schema WHERE name = ?", [table]).fetchone()[0] + ";")
+            lines.append(
+                db.execute("SELECT sql FROM sqlite_schema WHERE name = ?", [table]).fetchone()[
+                    0
+                ]
+                + ";"
+            )
             for row in db.execute(f"SELECT * FROM {table}"):
                 quoted = [db.execute("SELECT quote(?)", [value]).fetchone()[0] for value in row]
                 lines.append(f"INSERT INTO {table} VALUES ({', '.join(quoted)});")

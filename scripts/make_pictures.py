@@ -1,10 +1,12 @@
-"""Makes docs/pictures anew: the pages of `synaptic serve` on an invented journal, light and dark, at 360 and 1280 px.
+"""Makes docs/pictures anew: the pages of `synaptic serve` on an invented journal, light and
+dark, at 360 and 1280 px.
 
     .venv/bin/python scripts/make_pictures.py              # all pages
     .venv/bin/python scripts/make_pictures.py day search   # these alone
     .venv/bin/python scripts/make_pictures.py --full --to DIR   # each page to its end, to look at
 
-The journal is tests/data/tidewatch and the clock stands still, so two runs differ only by the machine's fonts.
+The journal is tests/data/tidewatch and the clock stands still, so two runs differ only by the
+machine's fonts.
 """
 
 from __future__ import annotations
@@ -31,13 +33,19 @@ COLOURS = 96
 
 def main() -> None:
     """Takes the pictures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join([*PAGES, 'empty'])}")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join([*PAGES, 'empty'])}"
+    )
     parser.add_argument("--to", type=Path, default=ROOT / "docs" / "pictures")
     parser.add_argument("--full", action="store_true", help="to the end of each page")
     given = parser.parse_args()
     given.to.mkdir(parents=True, exist_ok=True)
-    person = Path(tempfile.gettempdir(), "ines")  # pages show paths: they are the same each time
+    person = Path(
+        tempfile.gettempdir(), "ines"
+    )  # pages show paths: they are the same each time
     person.mkdir()
     try:
         synaptic(make_home(person / ".synaptic"), "rebuild-index")
@@ -49,7 +57,10 @@ def main() -> None:
 
 def take(home: Path, pages: dict[str, str], names: list[str], to: Path, *, full: bool) -> None:
     """A picture of each of these pages, or of those that are named, in each mode and width."""
-    with served(home, SYNAPTIC_NOW=NOW, TZ="UTC", HOME=str(home.parent)) as server, browsing() as browser:
+    with (
+        served(home, SYNAPTIC_NOW=NOW, TZ="UTC", HOME=str(home.parent)) as server,
+        browsing() as browser,
+    ):
         for mode in ("light", "dark"):
             for width, height in WIDTHS.items():
                 context = logged_in(
@@ -70,10 +81,12 @@ def take(home: Path, pages: dict[str, str], names: list[str], to: Path, *, full:
 def _keep(page: Page, path: Path, *, full: bool) -> None:
     """The picture with few colours, so that all of them together stay small."""
     page.evaluate("document.activeElement.blur()")  # a cursor blinks
-    shot = Image.open(io.BytesIO(page.screenshot(full_page=full, animations="disabled", caret="hide")))
-    shot.convert("RGB").quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(
-        path, optimize=True
+    shot = Image.open(
+        io.BytesIO(page.screenshot(full_page=full, animations="disabled", caret="hide"))
     )
+    shot.convert("RGB").quantize(
+        COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE
+    ).save(path, optimize=True)
 
 
 if __name__ == "__main__":

@@ -5,16 +5,19 @@ python scripts/play_sessions.py harbor-pool-hang    # this one alone, once more;
 python scripts/play_sessions.py --rehearse          # no client: are the edits possible, what do the commands answer?
 python scripts/play_sessions.py --keep DIR          # the installed clients stay there for the next time
 
-A scenario is a session of `tests/data/scenarios/PROJECT.json`: prompts, and for each the steps that the model takes.
-It is played in a fresh repository below /tmp/demo, in one home, /tmp/demo/home, whose sessions are packed as they
-are: `.claude`, `.codex`, `.gemini` and `.local/share/opencode`, so that an unpacked archive is a home. What was played
-stays in /tmp/demo until it is deleted; a second run plays only what is missing.
+A scenario is a session of `tests/data/scenarios/PROJECT.json`: prompts, and for each the steps
+that the model takes. It is played in a fresh repository below /tmp/demo, in one home,
+/tmp/demo/home, whose sessions are packed as they are: `.claude`, `.codex`, `.gemini` and
+`.local/share/opencode`, so that an unpacked archive is a home. What was played stays in
+/tmp/demo until it is deleted; a second run plays only what is missing.
 
-The clients write the real clock. The archive tells another time: every date and time of a session that lies in its own
-run is moved by a whole number of hours, the same in all of that session, so that it begins `ago` days before 22
-November 2026 at `hour`. Ids that are made of times (UUID 7, OpenCode's) are left as they were. Prompts that went
-through a terminal have the flag `terminal`; the others went through `claude -p`, `codex exec`, `gemini -p` and
-`opencode run`, the second prompt by the client's way to go on with a session.
+The clients write the real clock. The archive tells another time: every date and time of a
+session that lies in its own run is moved by a whole number of hours, the same in all of that
+session, so that it begins `ago` days before 22 November 2026 at `hour`. Ids that are made of
+times (UUID 7, OpenCode's) are left as they were. Prompts that went through a terminal have the
+flag `terminal`; the others went through `claude
+-p`, `codex exec`, `gemini -p` and `opencode run`, the second prompt by the client's way to go
+on with a session.
 """
 
 from __future__ import annotations
@@ -65,14 +68,26 @@ KEPT = {
 """The transcripts of a client in a home; OpenCode has a database."""
 DATABASE = ".local/share/opencode/opencode.db"
 
-ALLOWED = ["Bash", "Edit", "Write", "Read", "Agent", "mcp__synaptic", "--permission-mode", "default"]
+ALLOWED = [
+    "Bash",
+    "Edit",
+    "Write",
+    "Read",
+    "Agent",
+    "mcp__synaptic",
+    "--permission-mode",
+    "default",
+]
 
 
-# -- the steps of a scenario, in the words of a client --------------------------------------------------
+# -- the steps of a scenario, in the words of a client
+# --------------------------------------------------
 
 
 def call(client: str, step: Json, folder: Path, code: bool) -> Call | None:
-    """The tool call of a step; None for a step that only says something. `code`: Codex's model writes programs."""
+    """The tool call of a step; None for a step that only says something. `code`: Codex's model
+    writes programs.
+    """
     path = str(folder / (step.get("write") or step.get("edit") or step.get("read", "")))
     why = step.get("why", "")
     match client, step:
@@ -81,9 +96,13 @@ def call(client: str, step: Json, folder: Path, code: bool) -> Call | None:
         case "codex", {"read": name}:
             return _shell(f"sed -n 1,200p {name}", code)
         case "codex", {"write": name, "text": text}:
-            return _patch(f"*** Add File: {name}", [f"+{line}" for line in text.splitlines()], code)
+            return _patch(
+                f"*** Add File: {name}", [f"+{line}" for line in text.splitlines()], code
+            )
         case "codex", {"edit": name, "old": old, "new": new}:
-            lines = [f"-{line}" for line in old.splitlines()] + [f"+{line}" for line in new.splitlines()]
+            lines = [f"-{line}" for line in old.splitlines()] + [
+                f"+{line}" for line in new.splitlines()
+            ]
             return _patch(f"*** Update File: {name}\n@@", lines, code)
         case "codex", {"mcp": name, "args": args}:
             program = f"text(await tools.mcp__synaptic__{name}({json.dumps(args)}))"
@@ -97,16 +116,27 @@ def call(client: str, step: Json, folder: Path, code: bool) -> Call | None:
         case "claude-code", {"edit": _, "old": old, "new": new}:
             return "Edit", {"file_path": path, "old_string": old, "new_string": new}
         case "claude-code", {"task": told}:
-            words = {"prompt": told, "subagent_type": "general-purpose", "run_in_background": False}
+            words = {
+                "prompt": told,
+                "subagent_type": "general-purpose",
+                "run_in_background": False,
+            }
             return "Agent", {"description": step["title"]} | words
         case "gemini", {"run": command}:
-            return "run_shell_command", {"command": command, "description": why or "Run a command."}
+            return "run_shell_command", {
+                "command": command,
+                "description": why or "Run a command.",
+            }
         case "gemini", {"read": _}:
             return "read_file", {"file_path": path}
         case "gemini", {"write": _, "text": text}:
             return "write_file", {"file_path": path, "content": text}
         case "gemini", {"edit": name, "old": old, "new": new}:
-            told = {"instruction": why or f"Change {name}.", "old_string": old, "new_string": new}
+            told = {
+                "instruction": why or f"Change {name}.",
+                "old_string": old,
+                "new_string": new,
+            }
             return "replace", {"file_path": path} | told
         case "opencode", {"run": command}:
             return "bash", {"command": command}
@@ -117,15 +147,25 @@ def call(client: str, step: Json, folder: Path, code: bool) -> Call | None:
         case "opencode", {"edit": _, "old": old, "new": new}:
             return "edit", {"filePath": path, "oldString": old, "newString": new}
         case "opencode", {"task": told}:
-            return "task", {"description": step["title"], "prompt": told, "subagent_type": "general"}
+            return "task", {
+                "description": step["title"],
+                "prompt": told,
+                "subagent_type": "general",
+            }
         case _, {"mcp": name, "args": args}:
-            prefix = {"claude-code": "mcp__synaptic__", "gemini": "mcp_synaptic_", "opencode": "synaptic_"}[client]
+            prefix = {
+                "claude-code": "mcp__synaptic__",
+                "gemini": "mcp_synaptic_",
+                "opencode": "synaptic_",
+            }[client]
             return prefix + name, args
     return None
 
 
 def _shell(command: str, code: bool) -> Call:
-    program = f"const r = await tools.exec_command({json.dumps({'cmd': command})});\ntext(r.output);"
+    program = (
+        f"const r = await tools.exec_command({json.dumps({'cmd': command})});\ntext(r.output);"
+    )
     return ("exec", {"input": program}) if code else ("exec_command", {"cmd": command})
 
 
@@ -136,10 +176,16 @@ def _patch(head: str, lines: Iterable[str], code: bool) -> Call:
 
 
 class Script(Endpoint):
-    """A model that takes the steps of a session, one a request. `surprises` are requests that it has no step for."""
+    """A model that takes the steps of a session, one a request. `surprises` are requests that
+    it has no step for.
+    """
 
     def __init__(self, session: Json, folder: Path) -> None:
-        self.client, self.title, self.folder = str(session["client"]), str(session["title"]), folder
+        self.client, self.title, self.folder = (
+            str(session["client"]),
+            str(session["title"]),
+            folder,
+        )
         self.steps: deque[Json] = deque()
         self.tasks: dict[str, deque[Json]] = {}
         self.hangs, self.surprises = threading.Event(), list[str]()
@@ -149,10 +195,14 @@ class Script(Endpoint):
         if self.steps and "summary" in self.steps[0] and not _titled(body):
             return Said(self.steps[0]["summary"])  # some clients ask for it twice
         if not tools_of(body) or _titled(body):
-            wants_json = any("schema" in each or "responseJsonSchema" in each for each in dicts(body))
+            wants_json = any(
+                "schema" in each or "responseJsonSchema" in each for each in dicts(body)
+            )
             return Said(json.dumps({"title": self.title}) if wants_json else self.title)
         if "[System: You successfully executed a tool" in json.dumps(_talk(body)[-1]):
-            return Said("The request was cancelled.")  # Gemini CLI asks so by itself after an interruption
+            return Said(
+                "The request was cancelled."
+            )  # Gemini CLI asks so by itself after an interruption
         told = _first(body)
         steps = next((steps for task, steps in self.tasks.items() if task in told), self.steps)
         if not steps:
@@ -161,7 +211,9 @@ class Script(Endpoint):
         step, names = steps[0], set(map(name_of, tools_of(body)))
         found = call(self.client, step, self.folder, "exec" in names)
         if "mcp" in step and found and found[0] not in names and "ToolSearch" in names:
-            return Said(calls=[("ToolSearch", {"query": f"select:{found[0]}"})])  # Claude Code keeps it back until then
+            return Said(
+                calls=[("ToolSearch", {"query": f"select:{found[0]}"})]
+            )  # Claude Code keeps it back until then
         steps.popleft()
         if "task" in step:
             self.tasks[step["task"]] = deque(step["steps"])
@@ -182,10 +234,16 @@ def _talk(body: Json) -> list[Json]:
 
 def _first(body: Json) -> str:
     """What a talk begins with."""
-    return " ".join(text for each in dicts(_talk(body)[:1]) for text in each.values() if isinstance(text, str))
+    return " ".join(
+        text
+        for each in dicts(_talk(body)[:1])
+        for text in each.values()
+        if isinstance(text, str)
+    )
 
 
-# -- a repository, and a rehearsal without a client -----------------------------------------------------
+# -- a repository, and a rehearsal without a client
+# -----------------------------------------------------
 
 
 def make_project(project: Json, session: Json, under: Path = DEMO) -> Path:
@@ -199,7 +257,13 @@ def make_project(project: Json, session: Json, under: Path = DEMO) -> Path:
         path.write_text(text, encoding="utf-8")
     own = [["config", "user.name", "Dana Ruiz"], ["config", "user.email", "dana@example.com"]]
     branch = [["switch", "-qc", session["branch"]]] if "branch" in session else []
-    for words in (["init", "-qb", "main"], *own, ["add", "-A"], ["commit", "-qm", project["first"]], *branch):
+    for words in (
+        ["init", "-qb", "main"],
+        *own,
+        ["add", "-A"],
+        ["commit", "-qm", project["first"]],
+        *branch,
+    ):
         subprocess.run(["git", *words], cwd=folder, check=True)
     return folder
 
@@ -217,18 +281,33 @@ def rehearse(project: Json, session: Json) -> Json:
 
     Raises Unavailable for an edit that is not possible.
     """
-    folder, edited, commands = make_project(project, session, DEMO / "rehearsal"), list[str](), list[Json]()
+    folder, edited, commands = (
+        make_project(project, session, DEMO / "rehearsal"),
+        list[str](),
+        list[Json](),
+    )
     environ = {"PATH": "/usr/bin:/bin", "HOME": str(HOME), "GIT_PAGER": "cat"}
     for step in steps_of(session):
         if "run" in step:
-            done = subprocess.run(["bash", "-c", step["run"]], cwd=folder, env=environ, capture_output=True, text=True)
+            done = subprocess.run(
+                ["bash", "-c", step["run"]],
+                cwd=folder,
+                env=environ,
+                capture_output=True,
+                text=True,
+            )
             printed = (done.stdout + done.stderr).strip()
-            commands.append({"command": step["run"], "exit": done.returncode, "printed": printed})
+            commands.append(
+                {"command": step["run"], "exit": done.returncode, "printed": printed}
+            )
         elif "write" in step or "edit" in step:
             path = folder / (step.get("write") or step["edit"])
             before = path.read_text(encoding="utf-8") if path.exists() else ""
             if "edit" in step and before.count(step["old"]) != 1:
-                raise Unavailable(f"{session['id']}: {path} has {before.count(step['old'])} times {step['old']!r}")
+                raise Unavailable(
+                    f"{session['id']}: {path} has {before.count(step['old'])} times "
+                    f"{step['old']!r}"
+                )
             path.parent.mkdir(parents=True, exist_ok=True)
             text = step["text"] if "write" in step else before.replace(step["old"], step["new"])
             path.write_text(text, encoding="utf-8")
@@ -236,14 +315,25 @@ def rehearse(project: Json, session: Json) -> Json:
         elif "read" in step and not (folder / step["read"]).exists():
             raise Unavailable(f"{session['id']}: there is no {step['read']}")
     log = ["git", "log", "--reverse", "--format=%s"]
-    subjects = subprocess.run(log, cwd=folder, capture_output=True, text=True, check=True).stdout.splitlines()
-    return {"edited": list(dict.fromkeys(edited)), "commands": commands, "commits": subjects[1:]}
+    subjects = subprocess.run(
+        log, cwd=folder, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    return {
+        "edited": list(dict.fromkeys(edited)),
+        "commands": commands,
+        "commits": subjects[1:],
+    }
 
 
-# -- the clients ----------------------------------------------------------------------------------------
+# -- the clients
+# ----------------------------------------------------------------------------------------
 
 
-SAYS = {b"\x1b[6n": b"\x1b[1;1R", b"\x1b[c": b"\x1b[?62;c", b"\x1b]11;?": b"\x1b]11;rgb:0000/0000/0000\x1b\\"}
+SAYS = {
+    b"\x1b[6n": b"\x1b[1;1R",
+    b"\x1b[c": b"\x1b[?62;c",
+    b"\x1b]11;?": b"\x1b]11;rgb:0000/0000/0000\x1b\\",
+}
 """What a terminal answers when it is asked for its cursor, its kind and its background."""
 
 
@@ -288,27 +378,57 @@ class Terminal:
         os.waitpid(self.child, 0)
 
 
-def command_line(words: list[str], session: Json, prompt: str | None, again: bool, mcp: Path) -> list[str]:
-    """The line for this prompt, or without one for a terminal; `again` goes on with the session before."""
+def command_line(
+    words: list[str], session: Json, prompt: str | None, again: bool, mcp: Path
+) -> list[str]:
+    """The line for this prompt, or without one for a terminal; `again` goes on with the session
+    before.
+    """
     client = session["client"]
     words = [word for word in words if not word.startswith("mcp_servers.")]
-    words = [word for at, word in enumerate(words) if word != "-c" or words[at + 1 : at + 2] != ["-c"]]
+    words = [
+        word
+        for at, word in enumerate(words)
+        if word != "-c" or words[at + 1 : at + 2] != ["-c"]
+    ]
     words = [word for at, word in enumerate(words) if word != "-c" or at + 1 < len(words)]
     words.remove(ASKED)
     if prompt is None:
-        words = [word for word in words if word not in ("-p", "run", "exec", "--skip-git-repo-check")]
+        words = [
+            word for word in words if word not in ("-p", "run", "exec", "--skip-git-repo-check")
+        ]
     asks = [] if prompt is None else [prompt]
     with_mcp = bool(session.get("mcp"))
     match client:
         case "claude-code":
             at = words.index("--allowedTools")
             given = ["--mcp-config", str(mcp), "--strict-mcp-config"] if with_mcp else []
-            return [words[0], *words[1:at], *asks, *words[at : at + 1], *ALLOWED, *given, *["--continue"] * again]
+            return [
+                words[0],
+                *words[1:at],
+                *asks,
+                *words[at : at + 1],
+                *ALLOWED,
+                *given,
+                *["--continue"] * again,
+            ]
         case "codex":
-            words += ["--sandbox", "danger-full-access", *([] if asks else ["--ask-for-approval", "never"])]
-            settings = {"command": f'"{DEMO}/bin/synaptic"', "args": '["mcp"]', "required": "true"}
+            words += [
+                "--sandbox",
+                "danger-full-access",
+                *([] if asks else ["--ask-for-approval", "never"]),
+            ]
+            settings = {
+                "command": f'"{DEMO}/bin/synaptic"',
+                "args": '["mcp"]',
+                "required": "true",
+            }
             pairs = settings.items() if with_mcp else ()
-            words += [word for key, value in pairs for word in ("-c", f"mcp_servers.synaptic.{key}={value}")]
+            words += [
+                word
+                for key, value in pairs
+                for word in ("-c", f"mcp_servers.synaptic.{key}={value}")
+            ]
             return [*words, *["resume", "--last"] * again, *asks]
         case "gemini":
             words = [word for word in words if word != "-p"]
@@ -317,13 +437,21 @@ def command_line(words: list[str], session: Json, prompt: str | None, again: boo
 
 
 def prepare_home(session: Json, folder: Path) -> Path:
-    """Settings for which there is no option. Gives the file that tells Claude Code of Synaptic's server."""
+    """Settings for which there is no option. Gives the file that tells Claude Code of
+    Synaptic's server.
+    """
     for name in (".gemini", ".codex"):
         (HOME / name).mkdir(parents=True, exist_ok=True)
     (HOME / ".gemini" / "settings.json").write_text(GEMINI)
-    (HOME / ".codex" / "config.toml").write_text(f'[projects."{folder}"]\ntrust_level = "trusted"\n')
+    (HOME / ".codex" / "config.toml").write_text(
+        f'[projects."{folder}"]\ntrust_level = "trusted"\n'
+    )
     known = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
-    settings: Json = {"hasCompletedOnboarding": True, "theme": "dark", "projects": {str(folder): known}}
+    settings: Json = {
+        "hasCompletedOnboarding": True,
+        "theme": "dark",
+        "projects": {str(folder): known},
+    }
     settings["customApiKeyResponses"] = {"approved": ["local"], "rejected": []}
     (HOME / ".claude.json").write_text(json.dumps(settings))
     program = DEMO / "bin" / "synaptic"
@@ -332,7 +460,9 @@ def prepare_home(session: Json, folder: Path) -> Path:
     program.chmod(0o755)
     servers = {"mcpServers": {"synaptic": {"command": str(program), "args": ["mcp"]}}}
     if session.get("mcp"):
-        (HOME / ".gemini" / "settings.json").write_text(json.dumps(json.loads(GEMINI) | servers))
+        (HOME / ".gemini" / "settings.json").write_text(
+            json.dumps(json.loads(GEMINI) | servers)
+        )
     (DEMO / "mcp.json").write_text(json.dumps(servers))
     return DEMO / "mcp.json"
 
@@ -343,21 +473,38 @@ def play(project: Json, session: Json, scratch: Scratch) -> None:
     folder = make_project(project, session)
     mcp = prepare_home(session, folder)
     script = Script(session, folder)
-    package, words, own = clients(script.url)["codex-functions" if session.get("functions") else client]
+    package, words, own = clients(script.url)[
+        "codex-functions" if session.get("functions") else client
+    ]
     bin, environ = scratch.node(session.get("package", package))
     node = shutil.which("node", path=environ["PATH"])
-    environ = {key: value for key, value in environ.items() if not key.startswith((*OWN, "PYENV"))}
-    environ |= {"HOME": str(HOME), "PWD": str(folder), "SYNAPTIC_HOME": str(DEMO / "journal"), "NO_PROXY": "127.0.0.1"}
+    environ = {
+        key: value for key, value in environ.items() if not key.startswith((*OWN, "PYENV"))
+    }
+    environ |= {
+        "HOME": str(HOME),
+        "PWD": str(folder),
+        "SYNAPTIC_HOME": str(DEMO / "journal"),
+        "NO_PROXY": "127.0.0.1",
+    }
     if "package" not in session:  # an old Gemini CLI asks the proxy for 127.0.0.1 as well
-        environ |= dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), script.url)
+        environ |= dict.fromkeys(
+            ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), script.url
+        )
     environ |= dict.fromkeys(("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "KEY"), "local")
-    environ |= own | {"PATH": os.pathsep.join(map(str, (bin, DEMO / "bin", "/usr/bin", "/bin")))}
+    environ |= own | {
+        "PATH": os.pathsep.join(map(str, (bin, DEMO / "bin", "/usr/bin", "/bin")))
+    }
     (DEMO / "bin" / "node").unlink(missing_ok=True)
     (DEMO / "bin" / "node").symlink_to(str(node))
-    if environ.pop("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", ""):  # with it there are no titles
+    if environ.pop(
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", ""
+    ):  # with it there are no titles
         environ |= {"DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1"}
     if client == "opencode":
-        config = json.loads(environ["OPENCODE_CONFIG_CONTENT"]) | {"permission": {"external_directory": "allow"}}
+        config = json.loads(environ["OPENCODE_CONFIG_CONTENT"]) | {
+            "permission": {"external_directory": "allow"}
+        }
         server = {"type": "local", "command": [str(DEMO / "bin" / "synaptic"), "mcp"]}
         environ["OPENCODE_CONFIG_CONTENT"] = json.dumps(
             config | ({"mcp": {"synaptic": server}} if session.get("mcp") else {})
@@ -365,22 +512,37 @@ def play(project: Json, session: Json, scratch: Scratch) -> None:
     words[0] = str(bin / words[0])
     if session.get("terminal"):
         environ |= {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
-        _in_terminal(session, script, command_line(words, session, None, False, mcp), folder, environ)
+        _in_terminal(
+            session, script, command_line(words, session, None, False, mcp), folder, environ
+        )
     else:
         for number, turn in enumerate(session["turns"]):
             script.steps.extend(turn["steps"])
             line = command_line(words, session, turn["prompt"], number > 0, mcp)
             done = subprocess.run(
-                line, cwd=folder, env=environ, capture_output=True, text=True, timeout=TURN_S, stdin=subprocess.DEVNULL
+                line,
+                cwd=folder,
+                env=environ,
+                capture_output=True,
+                text=True,
+                timeout=TURN_S,
+                stdin=subprocess.DEVNULL,
             )
             if script.steps or done.returncode:
                 said = (done.stdout + done.stderr)[-400:]
-                raise Unavailable(f"{session['id']}: {len(script.steps)} steps left at prompt {number + 1}: {said}")
+                raise Unavailable(
+                    f"{session['id']}: {len(script.steps)} steps left at prompt "
+                    f"{number + 1}: {said}"
+                )
     if script.surprises:
-        raise Unavailable(f"{session['id']}: asked for more than there is: {script.surprises[0]}")
+        raise Unavailable(
+            f"{session['id']}: asked for more than there is: {script.surprises[0]}"
+        )
 
 
-def _in_terminal(session: Json, script: Script, line: list[str], folder: Path, environ: Mapping[str, str]) -> None:
+def _in_terminal(
+    session: Json, script: Script, line: list[str], folder: Path, environ: Mapping[str, str]
+) -> None:
     terminal = Terminal(line, folder, environ)
     try:
         terminal.quiet(4, 25)
@@ -402,7 +564,9 @@ def _in_terminal(session: Json, script: Script, line: list[str], folder: Path, e
             if summary:
                 script.steps.clear()
             if script.steps:
-                raise Unavailable(f"{session['id']}: {len(script.steps)} steps left at prompt {number + 1}")
+                raise Unavailable(
+                    f"{session['id']}: {len(script.steps)} steps left at prompt {number + 1}"
+                )
         terminal.press("/exit" if session["client"] in ("claude-code", "opencode") else "/quit")
         terminal.press("\r")
     finally:
@@ -412,7 +576,9 @@ def _in_terminal(session: Json, script: Script, line: list[str], folder: Path, e
 
 
 def _rewind(terminal: Terminal) -> None:
-    """Takes the last prompt back, in Gemini CLI's dialogue; its text is put into the input and deleted there."""
+    """Takes the last prompt back, in Gemini CLI's dialogue; its text is put into the input and
+    deleted there.
+    """
     for keys in ("/rewind", "\r", "\x1b[A", "\r", "\r"):
         terminal.press(keys)
         terminal.quiet(1, 5)
@@ -420,7 +586,9 @@ def _rewind(terminal: Terminal) -> None:
 
 
 def _ask(terminal: Terminal, script: Script, prompt: str) -> None:
-    """Types the prompt, and again if nothing comes of it: a program may show its input before it listens."""
+    """Types the prompt, and again if nothing comes of it: a program may show its input before
+    it listens.
+    """
     before = len(script.seen)
     for _ in range(3):
         terminal.press(prompt, pasted=not prompt.startswith("/"))
@@ -433,7 +601,8 @@ def _ask(terminal: Terminal, script: Script, prompt: str) -> None:
         terminal.press("\x15")
 
 
-# -- what was played ------------------------------------------------------------------------------------
+# -- what was played
+# ------------------------------------------------------------------------------------
 
 
 def transcripts(client: str) -> set[str]:
@@ -455,25 +624,34 @@ def archive(name: str) -> list[str]:
 
 
 class Clock:
-    """Moves the times of one session from the run in which it was played to the day that the scenario names."""
+    """Moves the times of one session from the run in which it was played to the day that the
+    scenario names.
+    """
 
     TIME = re.compile(r"(20\d\d-\d\d-\d\d)([T ])(\d\d)(?=[:-]\d\d)")
     EPOCH = re.compile(r"(?<!\d)(1[789]\d{8})(\d{3})?(?!\d)")
     FOLDER = re.compile(r"20\d\d/\d\d/\d\d(?=/rollout)")
 
     def __init__(self, session: Json, began: float, run: tuple[float, float]) -> None:
-        self.begins = LAST_DAY - timedelta(days=session["ago"]) + timedelta(hours=session["hour"])
+        self.begins = (
+            LAST_DAY - timedelta(days=session["ago"]) + timedelta(hours=session["hour"])
+        )
         self.run = run
         was = datetime.fromtimestamp(began, UTC)
         self.moved = self.begins - was.replace(minute=0, second=0, microsecond=0)
-        self.days = {was.strftime(form): (was + self.moved).strftime(form) for form in ("%Y-%m-%d", "%A, %B %d, %Y")}
+        self.days = {
+            was.strftime(form): (was + self.moved).strftime(form)
+            for form in ("%Y-%m-%d", "%A, %B %d, %Y")
+        }
         self.folder = (was + self.moved).strftime("%Y/%m/%d")
 
     def text(self, text: str) -> str:
         text = self.TIME.sub(self._time, text)
         for day, moved in self.days.items():
             text = re.sub(rf"{day}(?![T ]\d\d[:-])", moved, text)
-        return self.EPOCH.sub(lambda found: str(self.epoch(int(found[0]))), self.FOLDER.sub(self.folder, text))
+        return self.EPOCH.sub(
+            lambda found: str(self.epoch(int(found[0]))), self.FOLDER.sub(self.folder, text)
+        )
 
     def _time(self, found: re.Match[str]) -> str:
         at = datetime.fromisoformat(f"{found[1]}T{found[3]}:00:00+00:00")
@@ -502,18 +680,34 @@ def pack(known: Mapping[str, tuple[Json, Json]], played: Mapping[str, Json]) -> 
             data = clock.text((HOME / name).read_text("utf-8")).encode()
             name = clock.text(name)
             if session.get("compressed"):
-                name, data = name + ".zst", subprocess.run(["zstd", "-c"], input=data, stdout=-1, check=True).stdout
+                name, data = (
+                    name + ".zst",
+                    subprocess.run(["zstd", "-c"], input=data, stdout=-1, check=True).stdout,
+                )
             entries[name] = data, ended
-            named += [clock.text(line) for line in titles.read_text().splitlines() if _id(name) in line]
-    entries[".codex/session_index.jsonl"] = "".join(f"{line}\n" for line in named).encode(), run[1]
+            named += [
+                clock.text(line)
+                for line in titles.read_text().splitlines()
+                if _id(name) in line
+            ]
+    entries[".codex/session_index.jsonl"] = (
+        "".join(f"{line}\n" for line in named).encode(),
+        run[1],
+    )
     for path in [*HOME.glob(".gemini/tmp/*/.project_root"), HOME / ".gemini" / "projects.json"]:
         entries[str(path.relative_to(HOME))] = path.read_bytes(), run[1]
-    for name, data in _database(clocks, {id: set(each["kept"]) for id, each in played.items()}).items():
+    for name, data in _database(
+        clocks, {id: set(each["kept"]) for id, each in played.items()}
+    ).items():
         entries[name] = data, run[1]
-    with zipfile.ZipFile(DATA / "sessions.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with zipfile.ZipFile(
+        DATA / "sessions.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9
+    ) as archive:
         for name, (data, at) in sorted(entries.items()):
             info = zipfile.ZipInfo(name, time.gmtime(at)[:6])
-            info.compress_type = zipfile.ZIP_STORED if name.endswith(".zst") else zipfile.ZIP_DEFLATED
+            info.compress_type = (
+                zipfile.ZIP_STORED if name.endswith(".zst") else zipfile.ZIP_DEFLATED
+            )
             archive.writestr(info, data)
     truth = [_truth(*known[id], played[id], clock, entries) for id, clock in clocks.items()]
     truth.sort(key=lambda each: str(each["started"]))
@@ -522,26 +716,41 @@ def pack(known: Mapping[str, tuple[Json, Json]], played: Mapping[str, Json]) -> 
 
 
 def _id(name: str) -> str:
-    """A client's own name of a session, of its file's name: Claude Code's and Codex's end in a UUID."""
+    """A client's own name of a session, of its file's name: Claude Code's and Codex's end in a
+    UUID.
+    """
     return Path(name.removesuffix(".zst")).stem[-36:]
 
 
 def _database(clocks: Mapping[str, Clock], kept: Mapping[str, set[str]]) -> dict[str, bytes]:
-    """OpenCode's database with the sessions that were played to their end; the newest stands in its log alone."""
+    """OpenCode's database with the sessions that were played to their end; the newest stands in
+    its log alone.
+    """
     of = {key: id for id, keys in kept.items() for key in keys}
     newest = max(of.values(), key=lambda id: clocks[id].begins)
     owners = {"session": "id", "event": "aggregate_id", "event_sequence": "aggregate_id"}
-    with tempfile.TemporaryDirectory() as folder, contextlib.closing(sqlite3.connect(f"{folder}/opencode.db")) as db:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.closing(sqlite3.connect(f"{folder}/opencode.db")) as db,
+    ):
         with contextlib.closing(sqlite3.connect(HOME / DATABASE)) as source:
             source.backup(db)
         db.execute("PRAGMA journal_mode = WAL")
-        tables = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-        columns = {table: [row[1] for row in db.execute(f"PRAGMA table_info({table})")] for table in tables}
+        tables = [
+            name
+            for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        ]
+        columns = {
+            table: [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+            for table in tables
+        }
         owned = {table: owners.get(table, "session_id") for table in tables}
         owned = {table: column for table, column in owned.items() if column in columns[table]}
         db.execute(f"DELETE FROM session WHERE id NOT IN ({','.join('?' * len(of))})", list(of))
         for table, column in (("project", "id"), ("project_directory", "project_id")):
-            db.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT project_id FROM session)")
+            db.execute(
+                f"DELETE FROM {table} WHERE {column} NOT IN (SELECT project_id FROM session)"
+            )
         last: list[tuple[str, list[object]]] = []
         for table, column in owned.items():
             at, names = columns[table].index(column), columns[table]
@@ -581,7 +790,9 @@ def _insert(db: sqlite3.Connection, table: str, values: list[object]) -> None:
     db.execute(f"INSERT INTO {table} VALUES ({','.join('?' * len(values))})", values)
 
 
-def _truth(project: Json, session: Json, played: Json, clock: Clock, entries: Iterable[str]) -> Json:
+def _truth(
+    project: Json, session: Json, played: Json, clock: Clock, entries: Iterable[str]
+) -> Json:
     """What is true of a session: of the scenario, and of its rehearsal."""
     client, kept = session["client"], sorted(played["kept"], key=len)
     facts = rehearse(project, session)
@@ -597,7 +808,11 @@ def _truth(project: Json, session: Json, played: Json, clock: Clock, entries: It
     moved = {clock.text(name) for name in kept}
     turns = session["turns"]
     taken_back = [turn for turn, after in pairwise(turns) if after.get("rewinds")]
-    asked = [turn["prompt"] for turn in turns if not turn["prompt"].startswith("/") and turn not in taken_back]
+    asked = [
+        turn["prompt"]
+        for turn in turns
+        if not turn["prompt"].startswith("/") and turn not in taken_back
+    ]
     return {
         "id": session["id"],
         "client": client,
@@ -608,14 +823,20 @@ def _truth(project: Json, session: Json, played: Json, clock: Clock, entries: It
         "project": project["project"],
         "folder": str(DEMO / project["project"]),
         "branch": session.get("branch", "main"),
-        "started": (datetime.fromtimestamp(played["began"], UTC) + clock.moved).isoformat(timespec="seconds"),
+        "started": (datetime.fromtimestamp(played["began"], UTC) + clock.moved).isoformat(
+            timespec="seconds"
+        ),
         "title": session["title"],
         "terminal": bool(session.get("terminal")),
         "asked": asked,
         "taken_back": [turn["prompt"] for turn in taken_back],
-        "last_answer": next((each["say"] for each in reversed(turns[-1]["steps"]) if "say" in each), ""),
+        "last_answer": next(
+            (each["say"] for each in reversed(turns[-1]["steps"]) if "say" in each), ""
+        ),
         "edited": facts["edited"],
-        "commands": [{"command": each["command"], "exit": each["exit"]} for each in facts["commands"]],
+        "commands": [
+            {"command": each["command"], "exit": each["exit"]} for each in facts["commands"]
+        ],
         "commits": facts["commits"],
         "subagents": [step["title"] for step in steps_of(session) if "task" in step],
         "synaptic": [step["mcp"] for step in steps_of(session) if "mcp" in step],
@@ -627,13 +848,28 @@ def _truth(project: Json, session: Json, played: Json, clock: Clock, entries: It
 
 def main() -> int:
     """0 when every session was played."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sessions", nargs="*", metavar="SESSION", help="ids of scenarios; all without")
-    parser.add_argument("--rehearse", action="store_true", help="take the steps without a client")
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="where the installed clients stay")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "sessions", nargs="*", metavar="SESSION", help="ids of scenarios; all without"
+    )
+    parser.add_argument(
+        "--rehearse", action="store_true", help="take the steps without a client"
+    )
+    parser.add_argument(
+        "--keep", type=Path, metavar="DIR", help="where the installed clients stay"
+    )
     given = parser.parse_args()
-    projects = [json.loads(path.read_text("utf-8")) for path in sorted((DATA / "scenarios").glob("*.json"))]
-    known = {session["id"]: (project, session) for project in projects for session in project["sessions"]}
+    projects = [
+        json.loads(path.read_text("utf-8"))
+        for path in sorted((DATA / "scenarios").glob("*.json"))
+    ]
+    known = {
+        session["id"]: (project, session)
+        for project in projects
+        for session in project["sessions"]
+    }
     if unknown := [id for id in given.sessions if id not in known]:
         parser.error(f"there is no session {unknown[0]!r}. Valid: {', '.join(known)}.")
     prepare()
@@ -652,7 +888,10 @@ def main() -> int:
                     facts = rehearse(project, session)
                     print(f"{id}: edits {facts['edited']}, commits {facts['commits']}")
                     for each in facts["commands"]:
-                        print(f"  {each['exit']} $ {each['command']}\n      {each['printed'][-200:]!r}")
+                        print(
+                            f"  {each['exit']} $ {each['command']}\n      "
+                            f"{each['printed'][-200:]!r}"
+                        )
                     continue
                 if id in played and not given.sessions:
                     continue

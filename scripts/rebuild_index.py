@@ -1,4 +1,6 @@
-"""`synaptic rebuild-index`, from a clone: makes `.venv` first where there is none, passes its arguments on."""
+"""`synaptic rebuild-index`, from a clone: makes `.venv` first where there is none, passes its
+arguments on.
+"""
 
 import sys
 

@@ -5,9 +5,10 @@ python scripts/see_agents.py claude-code codex      # these alone
 python scripts/see_agents.py --json FILE            # the texts as well, and every request whole
 python scripts/see_agents.py --keep DIR             # the installed clients stay there for the next time
 
-Each client is installed from the npm registry into a scratch folder. It runs without a terminal, in an empty home, with
-Synaptic registered by `synaptic setup`. Its model is this script: an endpoint on 127.0.0.1 speaks the provider's API,
-calls Synaptic's tools one after another and keeps what it is sent. As the client's proxy it refuses every other host.
+Each client is installed from the npm registry into a scratch folder. It runs without a
+terminal, in an empty home, with Synaptic registered by `synaptic setup`. Its model is this
+script: an endpoint on 127.0.0.1 speaks the provider's API, calls Synaptic's tools one after
+another and keeps what it is sent. As the client's proxy it refuses every other host.
 """
 
 from __future__ import annotations
@@ -34,14 +35,26 @@ TIMEOUT_S = 180
 THINKS_S = 4.0
 """The time that a model takes to its first word: meanwhile the server loads its own."""
 
-NAMES = tuple(f"context_{verb}" for verb in "save search recent find get update delete analyze".split())
+NAMES = tuple(
+    f"context_{verb}" for verb in "save search recent find get update delete analyze".split()
+)
 PROJECTS = ("harbor", "orchard")
 NOTES, MADE = 8, 50
-"""Entries that are notes of `corrections.json`, and entries made of several: with the two below a journal of 60."""
-HIDDEN = "The pgbouncer pool\u200b of the orders cluster is watched\u2060 by Adaeze.\U000e0041\U000e0042"
-LONG = "Runbook of the tape archive.\n\n" + "\n".join(f"- tape {tape}: label it and verify it." for tape in range(3500))
+"""Entries that are notes of `corrections.json`, and entries made of several: with the two below
+a journal of 60.
+"""
+HIDDEN = (
+    "The pgbouncer pool\u200b of the orders cluster is watched\u2060 by "
+    "Adaeze.\U000e0041\U000e0042"
+)
+LONG = "Runbook of the tape archive.\n\n" + "\n".join(
+    f"- tape {tape}: label it and verify it." for tape in range(3500)
+)
 ASKED = "what is the pgbouncer pool size on the orders cluster?"
-GEMINI = '{"security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": false}}'
+GEMINI = (
+    '{"security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": '
+    '{"usageStatisticsEnabled": false}}'
+)
 """Settings for which Gemini CLI has no environment variable."""
 
 OWN = ("ANTHROPIC", "CLAUDE", "CODEX", "GEMINI", "GOOGLE", "MCP", "OPENAI", "OPENCODE", "XDG")
@@ -51,7 +64,9 @@ _DOUBT = re.compile(r"no close match|nothing (?:found|fits)", re.IGNORECASE)
 _FENCE = re.compile(r"\n```+entr")
 _FIELDS = re.compile(r'"(?:hits|entries)": ?\[')
 _HIDDEN = re.compile("[\u200b\u2060\U000e0041\U000e0042]")
-_BRIEFING = re.compile(r"From Synaptic, the journal.*?(?=\n\n# Environment|</hook_context>|\Z)", re.DOTALL)
+_BRIEFING = re.compile(
+    r"From Synaptic, the journal.*?(?=\n\n# Environment|</hook_context>|\Z)", re.DOTALL
+)
 _LISTED = re.compile(r"^\S*synaptic__context_\w+$", re.MULTILINE)
 _COUNT = """
 const { countTokens } = require("gpt-tokenizer/cjs/encoding/o200k_base");
@@ -60,7 +75,8 @@ console.log(JSON.stringify(texts.map((text) => countTokens(text))));
 """
 
 
-# -- the model ------------------------------------------------------------------------------------------
+# -- the model
+# ------------------------------------------------------------------------------------------
 
 
 class Model(Endpoint):
@@ -74,23 +90,32 @@ class Model(Endpoint):
         known, done = tools_of(body), len(results_of(body))
         if known and not done:
             time.sleep(THINKS_S)
-        call = self._next(known, done) if known else None  # without tools it is asked for a title
+        call = (
+            self._next(known, done) if known else None
+        )  # without tools it is asked for a title
         return Said(calls=[call]) if call else Said("Done.")
 
     def _next(self, known: Sequence[Json], done: int) -> Call | None:
         search = _discovery(known)
         calls = [search] if search else []
         for tool, args in self.calls.values():
-            name = next((found["name"] for found in known if _ours(found) == tool), f"mcp__synaptic__{tool}")
+            name = next(
+                (found["name"] for found in known if _ours(found) == tool),
+                f"mcp__synaptic__{tool}",
+            )
             code = {"input": f"text(await tools.{name}({json.dumps(args)}))"}
             calls.append(("exec", code) if search and search[0] == "exec" else (name, args))
         return calls[done] if done < len(calls) else None
 
 
 def _discovery(known: Sequence[Json]) -> Call | None:
-    """How the model finds tools that are kept from it until it looks for them; None where it is given all."""
+    """How the model finds tools that are kept from it until it looks for them; None where it is
+    given all.
+    """
     searches: dict[str, Json] = {
-        "ToolSearch": {"query": "select:" + ",".join(f"mcp__synaptic__{name}" for name in NAMES)},
+        "ToolSearch": {
+            "query": "select:" + ",".join(f"mcp__synaptic__{name}" for name in NAMES)
+        },
         "exec": {"input": "text(ALL_TOOLS.filter((tool) => tool.name.includes('synaptic')))"},
         "tool_search": {"query": "synaptic context journal memory", "limit": len(NAMES)},
     }
@@ -102,17 +127,28 @@ def _ours(tool: Json) -> str | None:
     return next((name for name in NAMES if name_of(tool).endswith(name)), None)
 
 
-# -- the clients ----------------------------------------------------------------------------------------
+# -- the clients
+# ----------------------------------------------------------------------------------------
 
 
 def clients(url: str) -> dict[str, tuple[str, list[str], dict[str, str]]]:
-    """The package, the command line and the environment of each client, where its model is at `url`.
+    """The package, the command line and the environment of each client, where its model is at
+    `url`.
 
-    By the name that `synaptic setup` knows. Codex writes programs for its own model, and calls functions for others.
+    By the name that `synaptic setup` knows. Codex writes programs for its own model, and calls
+    functions for others.
     """
-    provider = f'{{name="here", base_url="{url}/v1", env_key="KEY", wire_api="responses", supports_websockets=false}}'
-    # required, and NONBLOCKING: else these begin without the server where that is not there at once
-    settings = ["model_provider=here", f"model_providers.here={provider}", "mcp_servers.synaptic.required=true"]
+    provider = (
+        f'{{name="here", base_url="{url}/v1", env_key="KEY", wire_api="responses", '
+        f"supports_websockets=false}}"
+    )
+    # required, and NONBLOCKING: else these begin without the server where that is not there at
+    # once
+    settings = [
+        "model_provider=here",
+        f"model_providers.here={provider}",
+        "mcp_servers.synaptic.required=true",
+    ]
     codex = ["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", ASKED]
     settings += ["analytics.enabled=false", "check_for_update_on_startup=false"]
     codex += [word for setting in settings for word in ("-c", setting)]
@@ -152,11 +188,21 @@ def run(name: str, scratch: Scratch, journal: Path, calls: Mapping[str, Call]) -
     (project / ".git").mkdir(parents=True)
     (home / ".gemini").mkdir()
     (home / ".gemini" / "settings.json").write_text(GEMINI)
-    environ |= {"HOME": str(home), "PWD": str(project), "SYNAPTIC_HOME": str(journal), "NO_PROXY": "127.0.0.1"} | own
-    environ |= dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), model.url)
+    environ |= {
+        "HOME": str(home),
+        "PWD": str(project),
+        "SYNAPTIC_HOME": str(journal),
+        "NO_PROXY": "127.0.0.1",
+    } | own
+    environ |= dict.fromkeys(
+        ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), model.url
+    )
     environ |= dict.fromkeys(("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "KEY"), "local")
     environ["PATH"] = f"{bin}{os.pathsep}{environ['PATH']}"
-    for command in ([str(SYNAPTIC), "setup", name.removesuffix("-functions")], [str(bin / words[0]), *words[1:]]):
+    for command in (
+        [str(SYNAPTIC), "setup", name.removesuffix("-functions")],
+        [str(bin / words[0]), *words[1:]],
+    ):
         _run(command, cwd=project, env=environ)
     return model
 
@@ -165,23 +211,41 @@ def _run(command: Sequence[str], cwd: Path, env: Mapping[str, str], given: str =
     """What the command prints. Raises Unavailable."""
     try:
         done = subprocess.run(
-            command, cwd=cwd, env=env, input=given, capture_output=True, text=True, timeout=TIMEOUT_S, check=True
+            command,
+            cwd=cwd,
+            env=env,
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=True,
         )
     except subprocess.SubprocessError as error:
         said = " ".join(str(getattr(error, "stderr", "")).split())
-        raise Unavailable(f"{Path(command[0]).name}: {type(error).__name__}: {said[-300:]}") from error
+        raise Unavailable(
+            f"{Path(command[0]).name}: {type(error).__name__}: {said[-300:]}"
+        ) from error
     return done.stdout
 
 
 def make_journal(home: Path) -> str:
-    """The id of the oldest and longest note in a journal of 60 entries of two projects, made in this home."""
+    """The id of the oldest and longest note in a journal of 60 entries of two projects, made in
+    this home.
+    """
     from bench_corpus import entry_texts
 
     import synaptic
     from synaptic.config import Config
 
-    pairs = json.loads((ROOT / "tests" / "data" / "corrections.json").read_text(encoding="utf-8"))
-    notes = [text for pair in pairs if pair["kind"] == "correction" for text in (pair["older"], pair["newer"])]
+    pairs = json.loads(
+        (ROOT / "tests" / "data" / "corrections.json").read_text(encoding="utf-8")
+    )
+    notes = [
+        text
+        for pair in pairs
+        if pair["kind"] == "correction"
+        for text in (pair["older"], pair["newer"])
+    ]
     texts = [LONG, HIDDEN, *notes[:NOTES], *entry_texts(notes[NOTES:], MADE)]
     types = ("decision", "insight", "issue", "progress", "note", "handoff")
     saved = []
@@ -194,7 +258,8 @@ def make_journal(home: Path) -> str:
     return saved[0].id
 
 
-# -- what reached it ------------------------------------------------------------------------------------
+# -- what reached it
+# ------------------------------------------------------------------------------------
 
 
 def received(model: Model) -> list[Json]:
@@ -204,12 +269,18 @@ def received(model: Model) -> list[Json]:
     talk = [body for body in model.seen if tools_of(body)]
     first, last = talk[0], max(talk, key=lambda body: len(results_of(body)))
     results, start = results_of(last), _plain(first)
-    given, later = ([json.dumps(tool) for tool in tools_of(body) if _ours(tool)] for body in (first, last))
+    given, later = (
+        [json.dumps(tool) for tool in tools_of(body) if _ours(tool)] for body in (first, last)
+    )
     flat = " ".join(start.split())
     told = [part for part in INSTRUCTIONS.split("\n\n") if " ".join(part.split()) in flat]
-    texts = [value for each in dicts(first) for value in each.values() if isinstance(value, str)]
+    texts = [
+        value for each in dicts(first) for value in each.values() if isinstance(value, str)
+    ]
     briefing = next(filter(None, map(_BRIEFING.search, texts)), None)
-    looked_for = results[0] if len(results) > len(model.calls) and not later else "\n".join(later)
+    looked_for = (
+        results[0] if len(results) > len(model.calls) and not later else "\n".join(later)
+    )
     rows = [
         {"what": "tools at the start", "text": "\n".join(given or _LISTED.findall(start))},
         {"what": "tools, looked for", "text": "" if given else looked_for},
@@ -222,7 +293,9 @@ def received(model: Model) -> list[Json]:
         forms = {"text": _FENCE.search(text), "JSON": _FIELDS.search(text)}
         row: Json = {"what": what, "text": result, "fenced": bool(forms["text"])}
         row["form"] = " and ".join(form for form, found in forms.items() if found) or "neither"
-        row["doubt"] = "" if not doubt else "last" if entry and entry.start() < doubt.start() else "first"
+        row["doubt"] = (
+            "" if not doubt else "last" if entry and entry.start() < doubt.start() else "first"
+        )
         row["hidden"] = len(_HIDDEN.findall(text))
         rows.append(row)
     return rows
@@ -237,16 +310,29 @@ def _plain(value: Any) -> str:
 def count(texts: Sequence[str], scratch: Scratch) -> list[int]:
     """The length of each text in o200k tokens. Raises Unavailable."""
     bin, environ = scratch.node(TOKENIZER)
-    return list(json.loads(_run(["node", "-e", _COUNT], bin.parent.parent, environ, json.dumps(texts))))
+    return list(
+        json.loads(_run(["node", "-e", _COUNT], bin.parent.parent, environ, json.dumps(texts)))
+    )
 
 
 def main() -> int:
     """0 when every client was seen."""
     known = clients("")
-    parser = argparse.ArgumentParser(description="What the model behind a real client receives of Synaptic.")
-    parser.add_argument("clients", nargs="*", metavar="CLIENT", help=f"of {', '.join(known)}; all without")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="where figures, texts and requests are written")
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="where the installed clients stay")
+    parser = argparse.ArgumentParser(
+        description="What the model behind a real client receives of Synaptic."
+    )
+    parser.add_argument(
+        "clients", nargs="*", metavar="CLIENT", help=f"of {', '.join(known)}; all without"
+    )
+    parser.add_argument(
+        "--json",
+        type=Path,
+        metavar="FILE",
+        help="where figures, texts and requests are written",
+    )
+    parser.add_argument(
+        "--keep", type=Path, metavar="DIR", help="where the installed clients stay"
+    )
     given = parser.parse_args()
     names = given.clients or list(known)
     if unknown := [name for name in names if name not in known]:
@@ -263,7 +349,10 @@ def main() -> int:
         journal = Path(temporary) / "journal"
         calls: dict[str, Call] = {
             "search, an answer": ("context_search", {"query": ASKED}),
-            "search, nothing": ("context_search", {"query": "how did we tune the sonar of the submarine?"}),
+            "search, nothing": (
+                "context_search",
+                {"query": "how did we tune the sonar of the submarine?"},
+            ),
             "recent 10": ("context_recent", {"limit": 10}),
             f"get, {len(LONG) // 1000} KB": ("context_get", {"ids": [make_journal(journal)]}),
         }
@@ -271,13 +360,28 @@ def main() -> int:
             try:
                 model = run(name, scratch, journal, calls)
                 rows = received(model)
-                for row, tokens in zip(rows, count([row["text"] for row in rows], scratch), strict=True):
+                for row, tokens in zip(
+                    rows, count([row["text"] for row in rows], scratch), strict=True
+                ):
                     row["tokens"] = tokens
-                    print(f"| {name} |", " | ".join(str(row.get(column, "")) for column in columns), "|", flush=True)
-            except (Unavailable, IndexError, ValueError) as error:  # it never came to its last call
+                    print(
+                        f"| {name} |",
+                        " | ".join(str(row.get(column, "")) for column in columns),
+                        "|",
+                        flush=True,
+                    )
+            except (
+                Unavailable,
+                IndexError,
+                ValueError,
+            ) as error:  # it never came to its last call
                 print(f"| {name} | not seen: {error} |{' |' * (len(columns) - 1)}")
             else:
-                found[name] = {"rows": rows, "refused": sorted(model.refused), "requests": model.seen}
+                found[name] = {
+                    "rows": rows,
+                    "refused": sorted(model.refused),
+                    "requests": model.seen,
+                }
     if given.json:
         given.json.write_text(json.dumps(found, ensure_ascii=False, indent=1), encoding="utf-8")
     return len(found) < len(names)

@@ -1,4 +1,5 @@
-"""The fault tests at their full size, and six attacks: hours of kills, races, damage and fuzzing, with a table.
+"""The fault tests at their full size, and six attacks: hours of kills, races, damage and
+fuzzing, with a table.
 
 python3 scripts/soak.py                # every row and every attack
 python3 scripts/soak.py 1 6 faults     # these alone
@@ -45,7 +46,9 @@ _PASSED = re.compile(r"(\d+) passed")
 
 def main() -> int:
     """0 when every row and attack passed."""
-    asked = [name for word in sys.argv[1:] for name in (ATTACKS if word == "attacks" else [word])]
+    asked = [
+        name for word in sys.argv[1:] for name in (ATTACKS if word == "attacks" else [word])
+    ]
     known = [*map(str, ROWS), PROPERTIES, *ATTACKS]
     names = asked or known
     if unknown := [name for name in names if name not in known]:
@@ -55,7 +58,10 @@ def main() -> int:
     results = [_attack(name) if name in ATTACKS else _soak(name) for name in names]
     print("\n| row | fault | tests | result | seconds |\n| --- | --- | --- | --- | --- |")
     for name, (count, result, seconds) in zip(names, results, strict=True):
-        print(f"| {name} | {ATTACKS.get(name) or _about(name)} | {count} | {result} | {seconds:,.0f} |")
+        print(
+            f"| {name} | {ATTACKS.get(name) or _about(name)} | {count} | {result} | "
+            f"{seconds:,.0f} |"
+        )
     return 1 if any(result == "FAILED" for _, result, _ in results) else 0
 
 
@@ -64,7 +70,9 @@ def _attack(name: str) -> tuple[str, str, float]:
     print(f"\n== {name}: {ATTACKS[name]}", flush=True)
     begun = time.monotonic()
     command = [str(PYTHON), str(ROOT / "scripts" / f"soak_{name}.py")]
-    done = subprocess.run(command, cwd=ROOT, env=clean_environ(), stdout=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, env=clean_environ(), stdout=subprocess.PIPE, text=True, check=False
+    )
     print(done.stdout, flush=True)
     found = _TRIALS.search(done.stdout)
     result = "FAILED" if done.returncode else "passed" if found else "skipped"
@@ -82,10 +90,16 @@ def _soak(row: str) -> tuple[str, str, float]:
     chosen = "hypothesis and not slow" if row == PROPERTIES else f"fault(row={row})"
     command = [str(PYTHON), "-m", "pytest", "-n0", "--soak", "-s", "-rs", "-m", chosen]
     # progress goes to stderr, and so to the terminal
-    done = subprocess.run(command, cwd=ROOT, env=clean_environ(), stdout=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, env=clean_environ(), stdout=subprocess.PIPE, text=True, check=False
+    )
     print(done.stdout, flush=True)
     found = _PASSED.search(done.stdout)
-    return found[1] if found else "0", "FAILED" if done.returncode else "passed", time.monotonic() - begun
+    return (
+        found[1] if found else "0",
+        "FAILED" if done.returncode else "passed",
+        time.monotonic() - begun,
+    )
 
 
 if __name__ == "__main__":

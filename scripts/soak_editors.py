@@ -1,8 +1,9 @@
 """Saves, updates and deletions among editors that write whenever it suits them least.
 
-An editor acts before a call to the disk that the seed chooses, so each race is the same whenever it is repeated. The
-promise: what was acknowledged stands in the journal once, or an editor's old buffer took it away: then it is kept and
-doctor names it. What an editor wrote last is there, line by line.
+An editor acts before a call to the disk that the seed chooses, so each race is the same
+whenever it is repeated. The promise: what was acknowledged stands in the journal once, or an
+editor's old buffer took it away: then it is kept and doctor names it. What an editor wrote last
+is there, line by line.
 """
 
 from __future__ import annotations
@@ -127,9 +128,14 @@ def trial(_: int, choose: random.Random, folder: Path) -> int:
         for step in range(STEPS):
             if len(waiting) < 3 and choose.random() < 0.8:
                 waiting.extend(_editor(page, choose))
-            moments = sorted(choose.randrange(-10, CALLS) for _ in range(min(len(waiting), choose.randrange(3))))
+            moments = sorted(
+                choose.randrange(-10, CALLS)
+                for _ in range(min(len(waiting), choose.randrange(3)))
+            )
 
-            def between(call: int, _what: bytes, _path: bytes, moments: list[int] = moments) -> None:
+            def between(
+                call: int, _what: bytes, _path: bytes, moments: list[int] = moments
+            ) -> None:
                 while moments and moments[0] <= call and waiting:
                     moments.pop(0)
                     waiting.pop(0)()
@@ -150,14 +156,21 @@ def _editor(page: Page, choose: random.Random) -> Steps:
     way = choose.choice((truncating, by_rename, slow, appending))
     buffer = page.read()
     if way is not appending:
-        buffer = buffer.rstrip(b"\n") + f"\n\n## 10:{page.typed % 60:02d} Typed\n\n{page.line()}\n".encode()
+        buffer = (
+            buffer.rstrip(b"\n")
+            + f"\n\n## 10:{page.typed % 60:02d} Typed\n\n{page.line()}\n".encode()
+        )
     return way(page, buffer)
 
 
-def _verb(ws: Workspace, page: Page, told: Told, choose: random.Random, step: int, between: shim.Hook) -> None:
+def _verb(
+    ws: Workspace, page: Page, told: Told, choose: random.Random, step: int, between: shim.Hook
+) -> None:
     standing = [id for id, texts in told.texts.items() if texts[-1]]
     verb = choose.choice(("save", "save", "update", "update", "delete")) if standing else "save"
-    words = ["".join(choose.choices(string.ascii_lowercase, k=6)) for _ in range(4)]  # texts of life differ
+    words = [
+        "".join(choose.choices(string.ascii_lowercase, k=6)) for _ in range(4)
+    ]  # texts of life differ
     text = "The {} {} of step {step}.\n\nIts {} end, {}.".format(*words, step=step)
     id = choose.choice(standing) if standing else ""
     trashed = len(ws.journal.trashed())
@@ -176,8 +189,14 @@ def _verb(ws: Workspace, page: Page, told: Told, choose: random.Random, step: in
         shim.watch(None)
     if verb != "save":
         # what it read: an editor may have written between its start and then, and again after
-        replaced = [piece.text for piece in ws.journal.trashed()[trashed:] if piece.why in ("update", "delete")][-1]
-        page.lines -= set(replaced.decode().split("\n"))  # a line in the body of an entry goes with it
+        replaced = [
+            piece.text
+            for piece in ws.journal.trashed()[trashed:]
+            if piece.why in ("update", "delete")
+        ][-1]
+        page.lines -= set(
+            replaced.decode().split("\n")
+        )  # a line in the body of an entry goes with it
         (entry,) = ws.journal.parse(page.path.name, replaced, 0).entries
         stood = f"{entry.title}\n{entry.content}"
         if told.texts[id][-1] not in stood and not _edited(stood, told.texts[id][-1]):
@@ -192,7 +211,9 @@ def _judge(ws: Workspace, page: Page, told: Told, text: bytes) -> None:
     now = {entry.id: f"{entry.title}\n{entry.content}" for entry in entries(ws)}
     named = vanished(ws)
     state = b"\n".join(
-        path.read_bytes() for path in (ws.config.state).rglob("*") if path.is_file() and "index.db" not in path.name
+        path.read_bytes()
+        for path in (ws.config.state).rglob("*")
+        if path.is_file() and "index.db" not in path.name
     )
     after = page.read()
     check(after == text, "Looking changed the journal")
@@ -206,24 +227,38 @@ def _judge(ws: Workspace, page: Page, told: Told, text: bytes) -> None:
         if last and last not in now.get(id, ""):
             check(last.encode() in state, "An acknowledged text is nowhere")
             edited = _edited(now.get(id, ""), last)
-            check(edited or id in named, "An acknowledged text was taken away, and doctor does not name it")
+            check(
+                edited or id in named,
+                "An acknowledged text was taken away, and doctor does not name it",
+            )
         for old in texts[:-1]:
-            check(old.encode() in state or old.encode() in after, f"A replaced text is nowhere: {old!r} of {id}")
+            check(
+                old.encode() in state or old.encode() in after,
+                f"A replaced text is nowhere: {old!r} of {id}",
+            )
         if id in told.taken and last:
             check(
-                id in named, "An editor took an update away, a later one followed, and doctor does not name the first"
+                id in named,
+                "An editor took an update away, a later one followed, and doctor does not "
+                "name the first",
             )
 
 
 def _edited(stands: str, last: str) -> bool:
-    """Whether the entry has the heading of its last text, and what a person may have made of the rest.
+    """Whether the entry has the heading of its last text, and what a person may have made of
+    the rest.
 
-    Two editors that write into one file at once leave other words there, or a paragraph less: so does a person.
+    Two editors that write into one file at once leave other words there, or a paragraph less:
+    so does a person.
     """
     title, _, content = stands.partition("\n")
     rest = last.removeprefix(content)
-    return title == last.split(".")[0] and (content == title or rest == last or rest.startswith("\n"))
+    return title == last.split(".")[0] and (
+        content == title or rest == last or rest.startswith("\n")
+    )
 
 
 if __name__ == "__main__":
-    sys.exit(attack(trial, trials=5_163, unit="saves, updates and deletions", why_not=shim.preload()))
+    sys.exit(
+        attack(trial, trials=5_163, unit="saves, updates and deletions", why_not=shim.preload())
+    )

@@ -1,7 +1,9 @@
-"""Faults by number: each call to the disk of each command fails once with each error, or is the last before a kill.
+"""Faults by number: each call to the disk of each command fails once with each error, or is the
+last before a kill.
 
-The promise: what a command acknowledged is in the journal exactly, or is there after the next command; what it refused
-is not there, and the journal is what it was byte for byte. After a kill it is either. No temporary file stays.
+The promise: what a command acknowledged is in the journal exactly, or is there after the next
+command; what it refused is not there, and the journal is what it was byte for byte. After a
+kill it is either. No temporary file stays.
 """
 
 from __future__ import annotations
@@ -38,11 +40,18 @@ FAULTS = (
     ("read-only from then on", errno.EROFS, True),
     ("interrupted", errno.EINTR, False),
 )
-LONG = "A long text.\n\n" + "\n".join(f"Line {n} of many, with words enough to fill a page or two." for n in range(400))
+LONG = "A long text.\n\n" + "\n".join(
+    f"Line {n} of many, with words enough to fill a page or two." for n in range(400)
+)
 COMMANDS = {
     "save": ["save", "New words."],
     "save into a new file": ["save", "New words.", "--at", "2026-11-25T10:00"],
-    "save into a CRLF file": ["save", "New words.\n\nIn two paragraphs.", "--at", "2026-11-19T10:00"],
+    "save into a CRLF file": [
+        "save",
+        "New words.\n\nIn two paragraphs.",
+        "--at",
+        "2026-11-19T10:00",
+    ],
     "save a long text": ["save", LONG],
     "save after a killed save": ["save", "New words."],
     "update": ["update", "{first}", "--content", "Changed words."],
@@ -66,7 +75,9 @@ _ANY_ID = re.compile(rb"syn:[0-9]{8}-[0-9a-z]{8}")
 
 @dataclass(frozen=True)
 class Scene:
-    """A home before a command, kept aside; the command, its calls, and the journal before and after it."""
+    """A home before a command, kept aside; the command, its calls, and the journal before and
+    after it.
+    """
 
     home: Path
     kept: Path
@@ -101,7 +112,8 @@ def trial(number: int, _: random.Random, folder: Path) -> int:
 
 def _judge(scene: Scene, code: int, said: str, *, forever: bool) -> None:
     check(
-        code in (0, 1, -9) and "Traceback" not in said and "is a defect" not in said, f"The command ended with {code}"
+        code in (0, 1, -9) and "Traceback" not in said and "is a defect" not in said,
+        f"The command ended with {code}",
     )
     with open_home(scene.home) as ws:
         save(ws, "The next command.", at="2026-11-30T10:00")
@@ -109,14 +121,23 @@ def _judge(scene: Scene, code: int, said: str, *, forever: bool) -> None:
         if code == 0:
             check(now == scene.after, f"Acknowledged, but the journal is {_like(scene, now)}")
         elif code == 1 and DONE.search(said):
-            check(now == scene.after, f"Queued or half done, but the journal is {_like(scene, now)}")
+            check(
+                now == scene.after,
+                f"Queued or half done, but the journal is {_like(scene, now)}",
+            )
         elif code == 1 and not UNSURE.search(said):
             check(now == scene.before, f"Refused, but the journal is {_like(scene, now)}")
         else:
-            check(now in (scene.before, scene.after), f"Killed, and the journal is {_like(scene, now)}")
-        check(not litter(ws.config.journal), f"Left in the journal: {litter(ws.config.journal)}")
+            check(
+                now in (scene.before, scene.after),
+                f"Killed, and the journal is {_like(scene, now)}",
+            )
+        check(
+            not litter(ws.config.journal), f"Left in the journal: {litter(ws.config.journal)}"
+        )
         check("[Errno" not in said, "A bare errno is shown")
-        # a disk that refuses all cannot note that the text is meant to be gone: a false alarm then loses nothing
+        # a disk that refuses all cannot note that the text is meant to be gone: a false alarm
+        # then loses nothing
         excused = code == -9 or forever or "as vanished" in said or "copies may be left" in said
         check(excused or not vanished(ws), "doctor says that something vanished")
     if scene.command[0] == "delete":
@@ -124,14 +145,23 @@ def _judge(scene: Scene, code: int, said: str, *, forever: bool) -> None:
 
 
 def _judge_delete(scene: Scene, *, gone: bool) -> None:
-    """What was purged is nowhere, at the latest after the same command again; what was deleted is in the trash."""
+    """What was purged is nowhere, at the latest after the same command again; what was deleted
+    is in the trash.
+    """
     if "--purge" in scene.command:
         code, said = _command(scene, 0, 0, False)
         check(code == 0 or "not-found" in said, "Purging again fails")
-        left = [path for path in scene.home.rglob("*") if path.is_file() and b"zucchini" in path.read_bytes().lower()]
+        left = [
+            path
+            for path in scene.home.rglob("*")
+            if path.is_file() and b"zucchini" in path.read_bytes().lower()
+        ]
         check(not left, f"Purged words are left in {[path.name for path in left]}")
     elif gone:
-        check(b"Zucchini" in (scene.home / ".state" / "trash.md").read_bytes(), "The trash lacks what was deleted")
+        check(
+            b"Zucchini" in (scene.home / ".state" / "trash.md").read_bytes(),
+            "The trash lacks what was deleted",
+        )
 
 
 def _like(scene: Scene, now: dict[str, bytes]) -> str:
@@ -140,12 +170,18 @@ def _like(scene: Scene, now: dict[str, bytes]) -> str:
     if now == scene.after:
         return "as if it had been done"
     names = [
-        name for name in {**now, **scene.after} if now.get(name) not in (scene.before.get(name), scene.after.get(name))
+        name
+        for name in {**now, **scene.after}
+        if now.get(name) not in (scene.before.get(name), scene.after.get(name))
     ]
-    return f"neither as before nor as after: {[(name, now.get(name, b'')[-300:]) for name in names]}"
+    return (
+        f"neither as before nor as after: "
+        f"{[(name, now.get(name, b'')[-300:]) for name in names]}"
+    )
 
 
-# -- scenes -------------------------------------------------------------------------------------------
+# -- scenes
+# -------------------------------------------------------------------------------------------
 
 
 def _scene(name: str) -> Scene:
@@ -163,8 +199,12 @@ def _made(folder: Path, name: str) -> Scene:
         save(ws, "One two three.", at="2026-11-19T08:00")
         crlf = journal / "2026-11-19.md"
         crlf.write_bytes(crlf.read_bytes().replace(b"\n", b"\r\n"))
-        (journal / "2026-11-20.md").write_text("# 2026-11-20\n\n## 09:00 Coffee\n\nTyped by hand.\n\n## 10:00 Tea\n")
-        first = save(ws, "Zucchini soup.\n\nWith basil.", tags=["food"], at="2026-11-21T08:00").id
+        (journal / "2026-11-20.md").write_text(
+            "# 2026-11-20\n\n## 09:00 Coffee\n\nTyped by hand.\n\n## 10:00 Tea\n"
+        )
+        first = save(
+            ws, "Zucchini soup.\n\nWith basil.", tags=["food"], at="2026-11-21T08:00"
+        ).id
         other = save(ws, "Updated later.", at="2026-11-21T08:10").id
         update(ws, other, content="Updated once.")
         deleted = save(ws, "Deleted words.", at="2026-11-21T08:20").id
@@ -175,7 +215,13 @@ def _made(folder: Path, name: str) -> Scene:
     command = [word.format(**words) for word in COMMANDS[name]]
     known = frozenset(_ANY_ID.findall(b"".join(files(journal).values())))
     draft = Scene(
-        home, kept, [*command, "--json"], 0, {}, {}, known | {b"syn:" + typed.encode(), b"syn:" + deleted.encode()}
+        home,
+        kept,
+        [*command, "--json"],
+        0,
+        {},
+        {},
+        known | {b"syn:" + typed.encode(), b"syn:" + deleted.encode()},
     )
     if "killed" in name:
         _kill_once_spooled(draft)
@@ -191,11 +237,19 @@ def _made(folder: Path, name: str) -> Scene:
 
 
 def _kill_once_spooled(scene: Scene) -> None:
-    """None; a save was killed between its acknowledgement to itself, the spool, and the journal."""
+    """None; a save was killed between its acknowledgement to itself, the spool, and the
+    journal.
+    """
     before, call = files(scene.home / "journal"), 0
     waits = scene.home / ".state" / "spool"
     killed = Scene(
-        scene.home, scene.kept, ["save", "Waiting words.", "--at", "2026-11-20T11:00", "--json"], 0, {}, {}, scene.known
+        scene.home,
+        scene.kept,
+        ["save", "Waiting words.", "--at", "2026-11-20T11:00", "--json"],
+        0,
+        {},
+        {},
+        scene.known,
     )
     while not any(not name.startswith(".") for name in os.listdir(waits)):  # noqa: PTH208
         call += 1
@@ -204,7 +258,9 @@ def _kill_once_spooled(scene: Scene) -> None:
 
 
 def _normal(scene: Scene, journal: Path) -> dict[str, bytes]:
-    """The journal's Markdown without the next command's file; ids that are new in it are all one."""
+    """The journal's Markdown without the next command's file; ids that are new in it are all
+    one.
+    """
 
     def known(found: re.Match[bytes]) -> bytes:
         return found[0] if found[0] in scene.known else b"syn:NEW"
@@ -218,13 +274,24 @@ def _normal(scene: Scene, journal: Path) -> dict[str, bytes]:
 
 
 def warm_up(folder: Path) -> None:
-    """None; what commands load when they are first used is loaded, so that a fork of this process costs little."""
+    """None; what commands load when they are first used is loaded, so that a fork of this
+    process costs little.
+    """
     setattr(synaptic.surfaces.cli.main, "get_command", functools.cache(get_command))  # noqa: B010
-    os.environ |= {"SYNAPTIC_HOME": str(folder / "warm"), "SYNAPTIC_PROJECT": "soak", "SYNAPTIC_NOW": NOW.isoformat()}
+    os.environ |= {
+        "SYNAPTIC_HOME": str(folder / "warm"),
+        "SYNAPTIC_PROJECT": "soak",
+        "SYNAPTIC_NOW": NOW.isoformat(),
+    }
     with contextlib.redirect_stdout(io.StringIO()) as said:
         synaptic.surfaces.cli.main.main(["save", "One.", "--at", "2026-11-21T08:00", "--json"])
         id = json.loads(said.getvalue())["id"]
-        for words in (["update", id, "--append", "Two."], ["delete", id, "--yes"], ["restore", id], ["find"]):
+        for words in (
+            ["update", id, "--append", "Two."],
+            ["delete", id, "--yes"],
+            ["restore", id],
+            ["find"],
+        ):
             assert synaptic.surfaces.cli.main.main([*words, "--json"]) == 0
 
 
@@ -234,7 +301,9 @@ def _copy(home: Path, to: Path) -> None:
 
 
 def _command(scene: Scene, call: int, fault: int, forever: bool) -> tuple[int, str]:
-    """Exit status and words of a command in a process of its own, whose call of this number meets the fault."""
+    """Exit status and words of a command in a process of its own, whose call of this number
+    meets the fault.
+    """
     said = scene.home.parent / "said"
     if sys.platform == "win32":
         raise NotImplementedError

@@ -1,7 +1,9 @@
-"""Valid exports of all 16 sources, each with one thing wrong: no import crashes, hangs, or takes time above its length.
+"""Valid exports of all 16 sources, each with one thing wrong: no import crashes, hangs, or
+takes time above its length.
 
-A trial takes what a program wrote, changes a value of its JSON or of a database, some bytes, a zip, or puts a long run
-of one sign into a text, and plans an import of it. What is wrong is told and left out, and the rest is taken.
+A trial takes what a program wrote, changes a value of its JSON or of a database, some bytes, a
+zip, or puts a long run of one sign into a text, and plans an import of it. What is wrong is
+told and left out, and the rest is taken.
 """
 
 from __future__ import annotations
@@ -30,21 +32,107 @@ from synaptic.workspace.workspace import Workspace
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 GROWTH, QUICK_S, LIMIT_S = 8, 1.0, 20.0
-"""Times that four times the text may take longer; processor seconds that are not looked at, and that are a hang."""
+"""Times that four times the text may take longer; processor seconds that are not looked at, and
+that are a hang.
+"""
 ODD: tuple[Any, ...] = (
-    5, -1, 0, 1e308, 10**30, True, None, "", " ", "3", "a/b", "../../x", "\0", "\ud800", "\u202e", "x" * 5_000, "[",
-    "2026-13-45", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59-23:59", [], {}, [5], [None], [[]], [[["a"]]], ["a", 5],
-    {"text": 5}, {"a": {"b": [1]}}, {"type": "text"}, ["\ud800"], "<private>", "data:image/md;base64,IyBh", "NaN",
-)  # fmt: skip
+    5,
+    -1,
+    0,
+    1e308,
+    10**30,
+    True,
+    None,
+    "",
+    " ",
+    "3",
+    "a/b",
+    "../../x",
+    "\0",
+    "\ud800",
+    "\u202e",
+    "x" * 5_000,
+    "[",
+    "2026-13-45",
+    "0001-01-01T00:00:00Z",
+    "9999-12-31T23:59:59-23:59",
+    [],
+    {},
+    [5],
+    [None],
+    [[]],
+    [[["a"]]],
+    ["a", 5],
+    {"text": 5},
+    {"a": {"b": [1]}},
+    {"type": "text"},
+    ["\ud800"],
+    "<private>",
+    "data:image/md;base64,IyBh",
+    "NaN",
+)
 BYTES = (
-    b"\0", b"\xff\xfe", b"[", b"{", b'"', b"\\", b"\n", b"-->", b"<!--", b"<private>", b"\xed\xa0\x80", b"1e999",
-    b"---\n", b"# ", b"![](data:image/md;base64,IyBh)", b"\xef\xbb\xbf", b"\r", b"}", b"]", b"0" * 5_000,
-)  # fmt: skip
+    b"\0",
+    b"\xff\xfe",
+    b"[",
+    b"{",
+    b'"',
+    b"\\",
+    b"\n",
+    b"-->",
+    b"<!--",
+    b"<private>",
+    b"\xed\xa0\x80",
+    b"1e999",
+    b"---\n",
+    b"# ",
+    b"![](data:image/md;base64,IyBh)",
+    b"\xef\xbb\xbf",
+    b"\r",
+    b"}",
+    b"]",
+    b"0" * 5_000,
+)
 RUNS = (
-    " ", "\n", "\t", "# ", "#", "[", "[[", "![", "](", "(", "<", "<b>", "<!--", "&#32;", "`", "```\n", "*", "- ", "> ",
-    "a,", ":", "---\n", "@a ", "#a ", "'", "\\", "a: ", "Created: ", "tags: ", "- [ ] ", "<private>", "exit code: ",
-    "git commit -m ", "*** Add File: ", "error ", "$(cat <<EOF ", "<system-reminder>", "[2026-11-21 09:31] ",
-)  # fmt: skip
+    " ",
+    "\n",
+    "\t",
+    "# ",
+    "#",
+    "[",
+    "[[",
+    "![",
+    "](",
+    "(",
+    "<",
+    "<b>",
+    "<!--",
+    "&#32;",
+    "`",
+    "```\n",
+    "*",
+    "- ",
+    "> ",
+    "a,",
+    ":",
+    "---\n",
+    "@a ",
+    "#a ",
+    "'",
+    "\\",
+    "a: ",
+    "Created: ",
+    "tags: ",
+    "- [ ] ",
+    "<private>",
+    "exit code: ",
+    "git commit -m ",
+    "*** Add File: ",
+    "error ",
+    "$(cat <<EOF ",
+    "<system-reminder>",
+    "[2026-11-21 09:31] ",
+)
 OF_CLIENTS = ("claude-code", "codex", "gemini", "opencode")
 LISTS = ("chatgpt", "claude-ai", "day-one", "jrnl")
 """Sources whose records stand by themselves: one that is wrong costs no other."""
@@ -82,7 +170,11 @@ def _copy_session(sessions: Path, source: str, folder: Path) -> None:
     places = reader_of(source).find(sessions, {})
     folder.mkdir()
     for place in places:
-        files = [place] if place.is_file() else [file for file in sorted(place.rglob("*")) if file.is_file()]
+        files = (
+            [place]
+            if place.is_file()
+            else [file for file in sorted(place.rglob("*")) if file.is_file()]
+        )
         for file in sorted(files, key=lambda file: file.stat().st_size)[:3]:
             target = folder / file.relative_to(sessions)
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -92,13 +184,17 @@ def _copy_session(sessions: Path, source: str, folder: Path) -> None:
 def _copy_notes(folder: Path) -> None:
     shutil.copytree(DATA / "memories" / "basic-memory", folder)
     (folder / "MEMORY.md").write_text("# Index\n\n- [Tea](tea.md) likes tea\n")
-    (folder / "2026-11-21-1430.md").write_text("# Session: 2026-11-21 14:30 Europe/Berlin\n\nA day.\n")
+    (folder / "2026-11-21-1430.md").write_text(
+        "# Session: 2026-11-21 14:30 Europe/Berlin\n\nA day.\n"
+    )
     front = "---\nname: tea\ndescription: x\nmetadata:\n  type: feedback\n---\n"
     (folder / "tea.md").write_text(f"{front}Likes tea. <!-- openclaw:x -->\n")
 
 
 def trial(number: int, choose: random.Random, folder: Path) -> int:
-    """One file with one thing wrong; a reading that is not quick is compared with one of four times the text."""
+    """One file with one thing wrong; a reading that is not quick is compared with one of four
+    times the text.
+    """
     source = list(READERS)[number % len(READERS)]
     change = choose.choice([_change_value, _change_value, _change_bytes, _change_zip, _add_run])
     valid = _samples()[source]
@@ -109,7 +205,10 @@ def trial(number: int, choose: random.Random, folder: Path) -> int:
     taken, seconds = _planned(source, place)
     if source in LISTS and change is _change_value:
         whole = _whole(source)
-        check(taken >= whole - lost, f"{source}: one wrong value cost {whole - taken} of {whole} records")
+        check(
+            taken >= whole - lost,
+            f"{source}: one wrong value cost {whole - taken} of {whole} records",
+        )
     if change is _add_run and seconds > QUICK_S:
         choose = random.Random(str(number))
         times = []
@@ -118,7 +217,10 @@ def trial(number: int, choose: random.Random, folder: Path) -> int:
             shutil.copytree(valid, damaged)
             _add_run(damaged, random.Random(str(number)), size)
             times.append(_planned(source, place)[1])
-        check(times[1] < GROWTH * max(times[0], 0.1), f"{source} takes {times[1]:.1f} s after {times[0]:.1f} s")
+        check(
+            times[1] < GROWTH * max(times[0], 0.1),
+            f"{source} takes {times[1]:.1f} s after {times[0]:.1f} s",
+        )
     return 1
 
 
@@ -160,7 +262,8 @@ def _planned(source: str, place: Path) -> tuple[int, float]:
     return taken, seconds
 
 
-# -- one thing that is wrong -----------------------------------------------------------------------------
+# -- one thing that is wrong
+# -----------------------------------------------------------------------------
 
 
 def _files(folder: Path) -> list[Path]:
@@ -190,7 +293,13 @@ def _change_value(folder: Path, choose: random.Random, size: int) -> int:
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, inner in items:
         yield value, key
         yield from _places(inner)
@@ -198,16 +307,25 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 def _change_cell(file: Path, choose: random.Random) -> int:
     with closing(sqlite3.connect(file)) as db, db:
-        tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        tables = [
+            name
+            for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
         table = choose.choice(tables)
         columns = [row[1] for row in db.execute(f'PRAGMA table_info("{table}")')]
         odd = choose.choice([*ODD, b"\xff\x00", 2**62, float("inf")])
         value = json.dumps(odd) if isinstance(odd, list | dict) else odd
-        value = value.encode("utf-8", "replace") if isinstance(value, str) and choose.random() < 0.2 else value
+        value = (
+            value.encode("utf-8", "replace")
+            if isinstance(value, str) and choose.random() < 0.2
+            else value
+        )
         value = float(value) if isinstance(value, int) and abs(value) > 2**63 else value
         value = value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
         with suppress(sqlite3.Error):  # a constraint
-            db.execute(f'UPDATE OR IGNORE "{table}" SET "{choose.choice(columns)}" = ?', (value,))
+            db.execute(
+                f'UPDATE OR IGNORE "{table}" SET "{choose.choice(columns)}" = ?', (value,)
+            )
     return 2
 
 
@@ -236,11 +354,15 @@ def _change_bytes(folder: Path, choose: random.Random, size: int) -> int:
 def _change_zip(folder: Path, choose: random.Random, size: int) -> int:
     """A zip of the files, with other dates and names, or with bytes of its own that are others."""
     packed = folder / "export.zip"
-    with zipfile.ZipFile(packed, "w", choose.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])) as archive:
+    with zipfile.ZipFile(
+        packed, "w", choose.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+    ) as archive:
         for file in _files(folder):
             if file != packed:
                 name = file.relative_to(folder).as_posix()
-                info = zipfile.ZipInfo(choose.choice([name] * 5 + [f"../{name}", f"/{name}", f"{name}.zip"]))
+                info = zipfile.ZipInfo(
+                    choose.choice([name] * 5 + [f"../{name}", f"/{name}", f"{name}.zip"])
+                )
                 archive.writestr(info, file.read_bytes())
     data = bytearray(packed.read_bytes())
     for _ in range(choose.choice([0, 1, 5])):
@@ -254,7 +376,11 @@ def _change_zip(folder: Path, choose: random.Random, size: int) -> int:
 def _add_run(folder: Path, choose: random.Random, size: int) -> int:
     """A long run of one sign in a text."""
     run = choose.choice(RUNS)
-    texts = [file for file in _files(folder) if file.suffix in (".json", ".jsonl", ".md", ".html", ".txt")]
+    texts = [
+        file
+        for file in _files(folder)
+        if file.suffix in (".json", ".jsonl", ".md", ".html", ".txt")
+    ]
     if not texts:
         return _change_bytes(folder, choose, size)
     file = choose.choice(texts)

@@ -1,9 +1,11 @@
-"""Random merges of a journal file in three versions, against what a person would expect of them.
+"""Random merges of a journal file in three versions, against what a person would expect of
+them.
 
-The promise: every entry that either side added is there once; what one side deleted and the other left alone is gone;
-where both changed one entry, both texts stand there; changes of different entries never conflict; no id stands there
-twice without a conflict, also where both sides added one entry; nothing that is private becomes readable. Every
-fiftieth merge goes through git with the driver that `synaptic git-setup` installs.
+The promise: every entry that either side added is there once; what one side deleted and the
+other left alone is gone; where both changed one entry, both texts stand there; changes of
+different entries never conflict; no id stands there twice without a conflict, also where both
+sides added one entry; nothing that is private becomes readable. Every fiftieth merge goes
+through git with the driver that `synaptic git-setup` installs.
 """
 
 from __future__ import annotations
@@ -27,7 +29,11 @@ from synaptic.verbs.gitdriver import by_lines, set_up
 
 DAY = "2026-11-21.md"
 THROUGH_GIT = 50
-_IDENTITY = {f"GIT_{who}_{what}": "a@b.c" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+_IDENTITY = {
+    f"GIT_{who}_{what}": "a@b.c"
+    for who in ("AUTHOR", "COMMITTER")
+    for what in ("NAME", "EMAIL")
+}
 _GIT = _IDENTITY | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
 
@@ -43,11 +49,20 @@ class Note:
 
     def text(self) -> str:
         comment = f"<!-- syn:{self.id} -->\n" if self.id else ""
-        return f"## {self.at} {self.title}\n{comment}\n" + "\n\n".join([*self.paragraphs, self.private]).strip() + "\n"
+        return (
+            f"## {self.at} {self.title}\n{comment}\n"
+            + "\n\n".join([*self.paragraphs, self.private]).strip()
+            + "\n"
+        )
 
     @property
     def words(self) -> set[str]:
-        return {word for text in (self.title, *self.paragraphs) for word in text.split() if word[:1] == "w"}
+        return {
+            word
+            for text in (self.title, *self.paragraphs)
+            for word in text.split()
+            if word[:1] == "w"
+        }
 
 
 class Author:
@@ -62,23 +77,37 @@ class Author:
 
     def paragraph(self) -> str:
         shape = self.choose.choice(
-            ("Some {} text.", "- one {}\n- two", "```\n## 10:00 {} in a fence\n```", "### Part\n\nWith {}.",
-             "Same text {}.",             "A `<private>` in code {}.", "> quoted {}\n> twice", "    indented {}")
-        )  # fmt: skip
+            (
+                "Some {} text.",
+                "- one {}\n- two",
+                "```\n## 10:00 {} in a fence\n```",
+                "### Part\n\nWith {}.",
+                "Same text {}.",
+                "A `<private>` in code {}.",
+                "> quoted {}\n> twice",
+                "    indented {}",
+            )
+        )
         return shape.format(self.word())
 
     def passage(self) -> str:
         """A private passage. Its words begin with `p`."""
         shape = self.choose.choice(
-            ("<private>{}</private>", "<private>\n{}\n\n{}\n</private>",
-             "<private>{}\n\n## 11:00 {}\n\nmore\n</private>",
-             "before <private>{}</private> behind", "<private>\n```\n{}\n```\n</private>")
-        )  # fmt: skip
+            (
+                "<private>{}</private>",
+                "<private>\n{}\n\n{}\n</private>",
+                "<private>{}\n\n## 11:00 {}\n\nmore\n</private>",
+                "before <private>{}</private> behind",
+                "<private>\n```\n{}\n```\n</private>",
+            )
+        )
         return shape.format(*(self.word("p") for _ in range(shape.count("{}"))))
 
     def note(self) -> Note:
         choose = self.choose
-        id = f"20261121-{choose.getrandbits(40):010x}"[:17].translate(str.maketrans("ilou", "7777"))
+        id = f"20261121-{choose.getrandbits(40):010x}"[:17].translate(
+            str.maketrans("ilou", "7777")
+        )
         return Note(
             f"{choose.randrange(8, 20):02d}:{choose.randrange(60):02d}",
             choose.choice(("Same title", "Title {}", "decision: Chose {}")).format(self.word()),
@@ -91,7 +120,14 @@ class Author:
         """With another paragraph in this place, or another private passage."""
         if note.private and self.choose.random() < 0.4:
             return replace(note, private=self.passage())
-        return replace(note, paragraphs=(*note.paragraphs[:part], self.paragraph(), *note.paragraphs[part + 1 :]))
+        return replace(
+            note,
+            paragraphs=(
+                *note.paragraphs[:part],
+                self.paragraph(),
+                *note.paragraphs[part + 1 :],
+            ),
+        )
 
 
 @dataclass
@@ -109,7 +145,9 @@ def trial(number: int, choose: random.Random, folder: Path) -> int:
     base = sorted((author.note() for _ in range(choose.randrange(7))), key=lambda note: note.at)
     shared = [note for note in [author.note()] if note.id and choose.random() < 0.4]
     ours, theirs = _changed(author, base, shared), _changed(author, base, shared)
-    title = choose.choice(("# 2026-11-21\n\n", "", "---\ntags: [home]\n---\n\n# 2026-11-21\n\n"))
+    title = choose.choice(
+        ("# 2026-11-21\n\n", "", "---\ntags: [home]\n---\n\n# 2026-11-21\n\n")
+    )
     texts = [_written(title, notes, choose) for notes in (base, ours.notes, theirs.notes)]
     if number % THROUGH_GIT:
         done = merge(texts[0], texts[1], texts[2], DAY, "%Y-%m-%d.md", by_lines)
@@ -119,8 +157,12 @@ def trial(number: int, choose: random.Random, folder: Path) -> int:
     try:
         _judge(data, conflicts, base, ours, theirs, texts)
     except Broken as broken:
-        for name, text in zip(("base", "ours", "theirs", "merged"), (*texts, data), strict=True):
-            Path(f"soak-merge-{number}.{name}.md").write_bytes(text) if "--only" in sys.argv else None
+        for name, text in zip(
+            ("base", "ours", "theirs", "merged"), (*texts, data), strict=True
+        ):
+            Path(f"soak-merge-{number}.{name}.md").write_bytes(
+                text
+            ) if "--only" in sys.argv else None
         raise Broken(f"{broken} ({'git' if number % THROUGH_GIT == 0 else 'merge'})") from None
     return 1
 
@@ -139,7 +181,11 @@ def _changed(author: Author, base: Sequence[Note], shared: Sequence[Note]) -> Si
         notes.append(note)
     added = [*shared, *(author.note() for _ in range(choose.randrange(4)))]
     return Side(
-        sorted([*notes, *added], key=lambda note: note.at) if choose.random() < 0.5 else notes + added, changed, added
+        sorted([*notes, *added], key=lambda note: note.at)
+        if choose.random() < 0.5
+        else notes + added,
+        changed,
+        added,
     )
 
 
@@ -148,48 +194,91 @@ def _written(title: str, notes: Sequence[Note], choose: random.Random) -> bytes:
     return (text if choose.random() < 0.9 else text.rstrip("\n")).encode()
 
 
-def _judge(data: bytes, conflicts: bool, base: list[Note], ours: Side, theirs: Side, texts: Sequence[bytes]) -> None:
+def _judge(
+    data: bytes,
+    conflicts: bool,
+    base: list[Note],
+    ours: Side,
+    theirs: Side,
+    texts: Sequence[bytes],
+) -> None:
     headings = any("## 11:00" in note.private for note in (*base, *ours.notes, *theirs.notes))
-    by_git = clashes = conflicts and headings  # passages that hide headings are left to git's merge by lines
-    counted = {word: data.count(word.encode()) for note in (*base, *ours.notes, *theirs.notes) for word in note.words}
-    check(conflicts or max(ids(data).values(), default=0) <= 1, "An id stands there twice, without a conflict")
+    by_git = clashes = (
+        conflicts and headings
+    )  # passages that hide headings are left to git's merge by lines
+    counted = {
+        word: data.count(word.encode())
+        for note in (*base, *ours.notes, *theirs.notes)
+        for word in note.words
+    }
+    check(
+        conflicts or max(ids(data).values(), default=0) <= 1,
+        "An id stands there twice, without a conflict",
+    )
     for note in (*ours.added, *theirs.added):
         for word in note.words:
-            check(counted[word] == 1 or (by_git and counted[word]), f"An added text stands there {counted[word]} times")
+            check(
+                counted[word] == 1 or (by_git and counted[word]),
+                f"An added text stands there {counted[word]} times",
+            )
     for place, note in enumerate(base):
         one, other = (side.changed.get(place, note) for side in (ours, theirs))
         clash = note not in (one, other) and one != other
         clashes |= clash and one is not None and other is not None
         if clash:
             kept = {word for side in (one, other) if side for word in side.words - note.words}
-            wanted, gone = kept | (one.words & other.words if one and other else set()), set[str]()
+            wanted, gone = (
+                kept | (one.words & other.words if one and other else set()),
+                set[str](),
+            )
         else:
             left = other if one == note else one
             wanted = left.words if left else set()
             gone = note.words - wanted
         for word in wanted:
-            check(counted[word] > 0, f"A text is lost ({'both changed its entry' if clash else 'one side has it'})")
-            check(counted[word] == 1 or clash or by_git, f"A text stands there {counted[word]} times")
+            check(
+                counted[word] > 0,
+                f"A text is lost ({'both changed its entry' if clash else 'one side has it'})",
+            )
+            check(
+                counted[word] == 1 or clash or by_git,
+                f"A text stands there {counted[word]} times",
+            )
         for word in gone:
-            check(counted[word] == 0 or by_git, "A text that one side took away, and the other left alone, is back")
+            check(
+                counted[word] == 0 or by_git,
+                "A text that one side took away, and the other left alone, is back",
+            )
     check(clashes or not conflicts, "A conflict, though no entry was changed on both sides")
     _judge_private(data, [*base, *ours.notes, *theirs.notes], base, ours, theirs)
     known = {line.strip() for text in texts for line in text.splitlines()}
-    strange = [line for line in data.splitlines() if line.strip() not in known and line[:7] not in _MARKS]
+    strange = [
+        line
+        for line in data.splitlines()
+        if line.strip() not in known and line[:7] not in _MARKS
+    ]
     check(not strange, f"The merge wrote lines of its own: {strange[:2]}")
 
 
-def _judge_private(data: bytes, notes: list[Note], base: list[Note], ours: Side, theirs: Side) -> None:
+def _judge_private(
+    data: bytes, notes: list[Note], base: list[Note], ours: Side, theirs: Side
+) -> None:
     """No private word can be read, and none is lost but by an edit."""
     words = {
-        word for note in notes for word in note.private.replace("<", " <").replace(">", "> ").split() if word[0] == "p"
+        word
+        for note in notes
+        for word in note.private.replace("<", " <").replace(">", "> ").split()
+        if word[0] == "p"
     }
     words = {word for word in words if word[1:6].isdigit()}
     shown = mask(data)
     parsed = parse_entries(data, DAY, mtime=datetime(2026, 11, 21, tzinfo=UTC)).entries
     said = " ".join(f"{entry.title} {entry.content}" for entry in parsed)
     for word in words:
-        check(word.encode() not in shown and word not in said, "A private text can be read after the merge")
+        check(
+            word.encode() not in shown and word not in said,
+            "A private text can be read after the merge",
+        )
     kept = {note.private for side in (ours, theirs) for note in side.added}
     for place, note in enumerate(base):
         versions = [side.changed.get(place, note) for side in (ours, theirs)]
@@ -221,7 +310,9 @@ def _through_git(folder: Path, texts: Sequence[bytes]) -> tuple[bytes, bool]:
 
 
 def _git(folder: Path, *words: str, ok: bool = True) -> int:
-    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["git", *words], cwd=folder, capture_output=True, text=True, check=False
+    )
     assert not ok or done.returncode == 0, done.stderr
     return done.returncode
 

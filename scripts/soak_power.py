@@ -1,7 +1,8 @@
 """Power cuts: what a disk may hold after one, at every moment of a session of saves and edits.
 
-The shim logs each write, sync, rename, link and removal. A cut keeps what was synced, and of the rest any part: a write
-whole, half or not at all, a name or not. The promise: what was acknowledged stays; what was going on is done or not.
+The shim logs each write, sync, rename, link and removal. A cut keeps what was synced, and of
+the rest any part: a write whole, half or not at all, a name or not. The promise: what was
+acknowledged stays; what was going on is done or not.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ def trial(_: int, choose: random.Random, folder: Path) -> int:
     """One session, and `CUTS` power cuts in it."""
     home, kept, log = folder / "home", folder / "kept", folder / "log"
     with open_home(home) as ws:
-        (home / "journal" / "2026-11-21.md").write_text("# 2026-11-21\n\n## 07:00 Typed\n\nBy hand.\n")
+        (home / "journal" / "2026-11-21.md").write_text(
+            "# 2026-11-21\n\n## 07:00 Typed\n\nBy hand.\n"
+        )
         known = [save(ws, f"Early {n}.", at=f"2026-11-21T07:1{n}").id for n in range(3)]
     shutil.copytree(home, kept)
     _session(home, known, random.Random(choose.random()), log)
@@ -62,16 +65,23 @@ def trial(_: int, choose: random.Random, folder: Path) -> int:
         try:
             _judge(home, states, purged)
         except Broken as broken:
-            doing = [call.data.decode()[:60] for call in calls[:cut] if call.what == "note"][-1:]
-            raise Broken(f"{broken} [cut at call {cut}, {keep:.0%} of what was not synced, {doing}]") from None
+            doing = [call.data.decode()[:60] for call in calls[:cut] if call.what == "note"][
+                -1:
+            ]
+            raise Broken(
+                f"{broken} [cut at call {cut}, {keep:.0%} of what was not synced, {doing}]"
+            ) from None
     return CUTS
 
 
-# -- a session ----------------------------------------------------------------------------------------
+# -- a session
+# ----------------------------------------------------------------------------------------
 
 
 def _session(home: Path, known: list[str], choose: random.Random, log: Path) -> None:
-    """None; the log holds the calls of a process that saves and edits, and notes what it begins and what is done."""
+    """None; the log holds the calls of a process that saves and edits, and notes what it begins
+    and what is done.
+    """
     if sys.platform == "win32":
         raise NotImplementedError
     child = os.fork()
@@ -91,7 +101,9 @@ def _session(home: Path, known: list[str], choose: random.Random, log: Path) -> 
 
 
 def _step(ws: Workspace, choose: random.Random, known: list[str], step: int) -> None:
-    verb = choose.choice(("save", "save", "save", "update", "update", "delete", "purge", "restore"))
+    verb = choose.choice(
+        ("save", "save", "save", "update", "update", "delete", "purge", "restore")
+    )
     day = choose.choice(("2026-11-21", "2026-11-22", f"2026-12-{step + 1:02d}"))
     text = f"Text of step {step}." + " More of it." * choose.choice((0, 5, 500))
     id = choose.choice(known)
@@ -117,7 +129,8 @@ def _note(*words: str) -> None:
     shim.note(json.dumps(words))
 
 
-# -- the disk after a cut -----------------------------------------------------------------------------
+# -- the disk after a cut
+# -----------------------------------------------------------------------------
 
 
 def _read(log: Path) -> list[Call]:
@@ -132,7 +145,9 @@ def _read(log: Path) -> list[Call]:
 
 @dataclass
 class Disk:
-    """Names and the files they lead to, by number; `live` is what programs see, `real` what the disk holds."""
+    """Names and the files they lead to, by number; `live` is what programs see, `real` what the
+    disk holds.
+    """
 
     live: dict[str, int] = field(default_factory=dict)
     real: dict[str, int] = field(default_factory=dict)
@@ -152,7 +167,9 @@ def _after(home: Path, calls: list[Call], keep: float, choose: random.Random) ->
         if file == len(disk.data):
             disk.data[file] = bytearray()
         touched.append((call, file))
-    synced: dict[str | int, list[int]] = {}  # when a folder's names, or a file's bytes, were synced
+    synced: dict[
+        str | int, list[int]
+    ] = {}  # when a folder's names, or a file's bytes, were synced
     held: dict[int, tuple[str, int]] = {}
     for number, (call, file) in enumerate(touched):
         if call.fd >= 0 and call.what in ("open", "create", "empty"):
@@ -168,7 +185,18 @@ def _after(home: Path, calls: list[Call], keep: float, choose: random.Random) ->
         if durable or choose.random() < keep:
             _settle(disk, call, file)
         elif call.what == "write" and choose.random() < 0.3:
-            _settle(disk, Call("write", call.fd, call.offset, call.one, "", call.data[: len(call.data) // 2]), file)
+            _settle(
+                disk,
+                Call(
+                    "write",
+                    call.fd,
+                    call.offset,
+                    call.one,
+                    "",
+                    call.data[: len(call.data) // 2],
+                ),
+                file,
+            )
     for there in home.rglob("*"):
         if there.is_file():
             there.unlink()
@@ -179,7 +207,9 @@ def _after(home: Path, calls: list[Call], keep: float, choose: random.Random) ->
             os.utime(name, (time.time() - BOOTING_S,) * 2)
 
 
-def _play(names: dict[str, int], call: Call, opened: dict[int, tuple[str, int]], fresh: int) -> int:
+def _play(
+    names: dict[str, int], call: Call, opened: dict[int, tuple[str, int]], fresh: int
+) -> int:
     """The file that a call is about, -1 for none; `names` are afterwards what programs see."""
     what, one, two = call.what, call.one, call.two
     if what == "create":
@@ -226,7 +256,8 @@ def _settle(disk: Disk, call: Call, file: int) -> None:
         del disk.real[call.one]
 
 
-# -- the promise --------------------------------------------------------------------------------------
+# -- the promise
+# --------------------------------------------------------------------------------------
 
 
 def _promised(calls: list[Call], known: list[str]) -> tuple[States, set[str]]:
@@ -261,16 +292,26 @@ def _judge(home: Path, states: States, purged: set[str]) -> None:
         twice = [id for id, count in ids(text).items() if count > 1]
         check(not twice, "An entry stands twice")
         check(b"## 07:00 Typed\n\nBy hand.\n" in text, "What was typed by hand is damaged")
-        check(not litter(ws.config.journal), f"Left in the journal: {litter(ws.config.journal)}")
+        check(
+            not litter(ws.config.journal), f"Left in the journal: {litter(ws.config.journal)}"
+        )
         for id, allowed in states.items():
             said = now.get(id, "")
             if "any" in allowed or id == "new":
                 continue
             check(said or "" in allowed, "An acknowledged entry is gone")
             check(not said or allowed != {""}, "A deleted entry is back")
-            check(said in allowed, f"An entry says {said[:60]!r}, not one of {sorted(text[:60] for text in allowed)}")
+            check(
+                said in allowed,
+                f"An entry says {said[:60]!r}, not one of "
+                f"{sorted(text[:60] for text in allowed)}",
+            )
         for word in purged - set().union(*states.values()):
-            left = [path.name for path in home.rglob("*") if path.is_file() and word.encode() in path.read_bytes()]
+            left = [
+                path.name
+                for path in home.rglob("*")
+                if path.is_file() and word.encode() in path.read_bytes()
+            ]
             check(not left, f"Purged words are left in {left}")
 
 

@@ -1,4 +1,6 @@
-"""soak_shim.c from Python: built with gcc when it is first needed, and loaded below the program (Linux)."""
+"""soak_shim.c from Python: built with gcc when it is first needed, and loaded below the program
+(Linux).
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ _kept: list[object] = []
 
 
 def preload() -> str:
-    """Why the shim cannot be used, else an empty text. Starts the program anew on top of it where it must."""
+    """Why the shim cannot be used, else an empty text. Starts the program anew on top of it
+    where it must.
+    """
     if "SOAK_SHIM" in os.environ:
         shutil.rmtree(os.environ.pop("SOAK_SHIM"))
         del os.environ["LD_PRELOAD"]  # what this program starts runs without it
@@ -30,19 +34,27 @@ def preload() -> str:
         return "it needs Linux and a C compiler (gcc)"
     folder = tempfile.mkdtemp(prefix="soak-shim-")
     source, library = Path(__file__).with_name("soak_shim.c"), Path(folder, "shim.so")
-    subprocess.run([compiler, "-O1", "-w", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    subprocess.run(
+        [compiler, "-O1", "-w", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True
+    )
     beneath = {"LD_PRELOAD": str(library), "SOAK_SHIM": folder}
     return os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | beneath)
 
 
 def watch(root: Path | None, *, log: int = -1, hook: Hook | None = None) -> None:
-    """None; calls below `root` are counted from 0, written to the open file `log`, and `hook` is called before each."""
+    """None; calls below `root` are counted from 0, written to the open file `log`, and `hook`
+    is called before each.
+    """
     _kept[:] = [_HOOK(hook) if hook else _HOOK()]
-    ctypes.CDLL(None).shim_watch(os.fsencode(os.path.realpath(root)) if root else b"", log, _kept[0])
+    ctypes.CDLL(None).shim_watch(
+        os.fsencode(os.path.realpath(root)) if root else b"", log, _kept[0]
+    )
 
 
 def break_at(call: int, fault: int, *, forever: bool) -> None:
-    """None; the call of this number, and with `forever` all after it, fail with this errno (or kill)."""
+    """None; the call of this number, and with `forever` all after it, fail with this errno (or
+    kill).
+    """
     ctypes.CDLL(None).shim_break(ctypes.c_long(call), fault, forever)
 
 

@@ -1,8 +1,10 @@
-"""All at once on one home: saves by command, over MCP and on the page, edits by hand, merges, kills, a wrecked index.
+"""All at once on one home: saves by command, over MCP and on the page, edits by hand, merges,
+kills, a wrecked index.
 
 python3 scripts/soak_together.py --minutes 15
 
-The promise: each text whose save was acknowledged stands in the journal exactly once, and is found.
+The promise: each text whose save was acknowledged stands in the journal exactly once, and is
+found.
 """
 
 from __future__ import annotations
@@ -82,7 +84,10 @@ def by_agent(soak: Soak) -> None:
 
 def on_the_page(soak: Soak) -> None:
     while time.monotonic() < soak.until:
-        with contextlib.suppress(httpx.HTTPError), served(soak.home.path, installed=True) as site:
+        with (
+            contextlib.suppress(httpx.HTTPError),
+            served(soak.home.path, installed=True) as site,
+        ):
             for number in itertools.islice(soak.rounds(), 40):
                 text = f"page{number}word was written on the page."
                 if site.post("/new", content=text, type="note").status_code == 303:
@@ -118,7 +123,9 @@ def by_merges(soak: Soak) -> None:
             home.ask("save", text, "--at", at)
             commit(home.journal)
             soak.acknowledged.append(text)
-        merged = git(journal, "pull", "-q", "--no-rebase", "--no-edit", str(other.journal), "main")
+        merged = git(
+            journal, "pull", "-q", "--no-rebase", "--no-edit", str(other.journal), "main"
+        )
         if merged.returncode:
             soak.troubles.append(f"merge: {merged.stdout}{merged.stderr}")
             return
@@ -142,12 +149,21 @@ def by_damage(soak: Soak) -> None:
             soak.wrecks += 1
 
 
-WRITERS: tuple[Callable[[Soak], None], ...] = (by_command, by_agent, on_the_page, by_hand, by_merges, by_damage)
+WRITERS: tuple[Callable[[Soak], None], ...] = (
+    by_command,
+    by_agent,
+    on_the_page,
+    by_hand,
+    by_merges,
+    by_damage,
+)
 
 
 def git(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     identity = ("-c", "user.name=soak", "-c", "user.email=soak@example.org")
-    return subprocess.run(["git", *identity, *words], cwd=folder, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        ["git", *identity, *words], cwd=folder, capture_output=True, text=True, check=False
+    )
 
 
 def commit(journal: Path) -> None:
@@ -158,11 +174,18 @@ def commit(journal: Path) -> None:
 def judged(soak: Soak) -> list[str]:
     """The promises that did not hold."""
     soak.home.ask("rebuild-index")
-    words = " ".join(path.read_text(encoding="utf-8") for path in soak.home.journal.rglob("*.md"))
+    words = " ".join(
+        path.read_text(encoding="utf-8") for path in soak.home.journal.rglob("*.md")
+    )
     wrong = [text for text in soak.acknowledged if words.count(text) != 1]
-    failures = [*soak.troubles, *(f"{text!r} stands {words.count(text)} times in the journal" for text in wrong)]
+    failures = [
+        *soak.troubles,
+        *(f"{text!r} stands {words.count(text)} times in the journal" for text in wrong),
+    ]
     for text in soak.choose.sample(soak.acknowledged, min(SOUGHT, len(soak.acknowledged))):
-        hits = soak.home.ask("search", text.split()[0], "--strategy", "lexical", "--limit", "1")["hits"]
+        hits = soak.home.ask(
+            "search", text.split()[0], "--strategy", "lexical", "--limit", "1"
+        )["hits"]
         if not hits or text.split()[0] not in hits[0]["content"]:
             failures.append(f"{text!r} is not found")
     return failures
@@ -190,7 +213,8 @@ def main() -> int:
     print(f"kills {soak.kills:,}, merges {soak.merges:,}, wrecked indexes {soak.wrecks:,}")
     seconds = time.monotonic() - begun
     print(
-        f"soak_together: acknowledged texts {len(soak.acknowledged):,}, failures {len(failures):,}, "
+        f"soak_together: acknowledged texts {len(soak.acknowledged):,}, failures "
+        f"{len(failures):,}, "
         f"seed {asked.seed}, {seconds:,.0f} s"
     )
     return 1 if failures else 0

@@ -1,7 +1,8 @@
 """What the attacks of the soak share: trials that a seed repeats, and a home to attack.
 
-A trial is a function of its number, a source of random choices and an empty folder. It returns how many checks it
-made, and raises Broken where a promise of Synaptic did not hold. Number and seed make the same trial again.
+A trial is a function of its number, a source of random choices and an empty folder. It returns
+how many checks it made, and raises Broken where a promise of Synaptic did not hold. Number and
+seed make the same trial again.
 """
 
 from __future__ import annotations
@@ -49,24 +50,47 @@ def check(holds: object, promise: str) -> None:
         raise Broken(promise)
 
 
-# -- trials -------------------------------------------------------------------------------------------
+# -- trials
+# -------------------------------------------------------------------------------------------
 
 
 def attack(trial: Trial, *, trials: int, unit: str, why_not: str = "") -> int:
-    """The exit status of a whole attack, which it runs as the command line says: 1 where a promise did not hold."""
+    """The exit status of a whole attack, which it runs as the command line says: 1 where a
+    promise did not hold.
+    """
     script = Path(sys.argv[0])
-    parser = argparse.ArgumentParser(description=(sys.modules["__main__"].__doc__ or "").split("\n")[0])
-    parser.add_argument("--trials", type=int, default=trials, metavar="N", help=f"{unit} at least (default {trials:,})")
-    parser.add_argument("--seconds", type=float, default=float("inf"), metavar="S", help="stop after this time")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="other trials (default 1)")
+    parser = argparse.ArgumentParser(
+        description=(sys.modules["__main__"].__doc__ or "").split("\n")[0]
+    )
+    parser.add_argument(
+        "--trials",
+        type=int,
+        default=trials,
+        metavar="N",
+        help=f"{unit} at least (default {trials:,})",
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=float("inf"), metavar="S", help="stop after this time"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, metavar="S", help="other trials (default 1)"
+    )
     parser.add_argument("--only", type=int, metavar="N", help="the one trial of this number")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="processes (default one a core)")
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=os.cpu_count(),
+        metavar="N",
+        help="processes (default one a core)",
+    )
     asked = parser.parse_args()
     if why_not:
         print(f"{script.stem}: skipped, {why_not}.")
         return 0
     begun, done, failures = time.monotonic(), 0, list[tuple[int, str]]()
-    first = (asked.seed - 1) * asked.trials  # an attack that counts through its cases has others for each seed
+    first = (
+        asked.seed - 1
+    ) * asked.trials  # an attack that counts through its cases has others for each seed
     numbers = itertools.count(first) if asked.only is None else iter([asked.only])
     fork = multiprocessing.get_context("fork")
     with (
@@ -75,20 +99,33 @@ def attack(trial: Trial, *, trials: int, unit: str, why_not: str = "") -> int:
     ):
         while done < asked.trials and time.monotonic() - begun < asked.seconds:
             batch = list(itertools.islice(numbers, asked.jobs * 4))
-            todo = [(trial, number, asked.seed, scratch, begun + asked.seconds) for number in batch]
+            todo = [
+                (trial, number, asked.seed, scratch, begun + asked.seconds) for number in batch
+            ]
             for number, (checks, failure) in zip(batch, workers.map(_tried, todo), strict=True):
                 done += checks
                 failures += [(number, failure)] if failure else []
-            _progress(f"{script.stem}: {unit} {done:,} of {asked.trials:,}, failures {len(failures)}")
+            _progress(
+                f"{script.stem}: {unit} {done:,} of {asked.trials:,}, failures {len(failures)}"
+            )
             if asked.only is not None:
                 break
     for number, failure in failures[:SHOWN]:
-        print(f"trial {number}: {failure}\n  again: python {script} --seed {asked.seed} --only {number}")
-    kinds = Counter(re.sub(r"[0-9]+\S*|b?'[^']{20,}'", "…", failure.split("\n")[0])[:110] for _, failure in failures)
+        print(
+            f"trial {number}: {failure}\n  again: python {script} --seed {asked.seed} "
+            f"--only {number}"
+        )
+    kinds = Counter(
+        re.sub(r"[0-9]+\S*|b?'[^']{20,}'", "…", failure.split("\n")[0])[:110]
+        for _, failure in failures
+    )
     for kind, count in kinds.most_common() if len(failures) > 1 else ():
         print(f"{count:>6} x {kind}")
     seconds = time.monotonic() - begun
-    print(f"{script.stem}: {unit} {done:,}, failures {len(failures):,}, seed {asked.seed}, {seconds:,.0f} s")
+    print(
+        f"{script.stem}: {unit} {done:,}, failures {len(failures):,}, seed {asked.seed}, "
+        f"{seconds:,.0f} s"
+    )
     return 1 if failures else 0
 
 
@@ -123,7 +160,8 @@ def _progress(text: str) -> None:
         print(f"\r{text}  ", end="", file=sys.stderr, flush=True)
 
 
-# -- a home -------------------------------------------------------------------------------------------
+# -- a home
+# -------------------------------------------------------------------------------------------
 
 
 class HashingEmbedder:
@@ -138,7 +176,9 @@ class HashingEmbedder:
         return self.embed_passage(text)
 
     def embed_passage(self, text: str) -> Vector:
-        digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=self.dimensions).digest()
+        digest = hashlib.blake2b(
+            text.encode("utf-8", "replace"), digest_size=self.dimensions
+        ).digest()
         vector = np.frombuffer(digest, dtype=np.int8).astype(np.float32) + 0.5
         return vector / np.linalg.norm(vector)
 
@@ -154,7 +194,9 @@ class Clock:
         return self.now
 
 
-def open_home(home: Path, *, journal: Path | None = None, clock: Callable[[], datetime] | None = None) -> Workspace:
+def open_home(
+    home: Path, *, journal: Path | None = None, clock: Callable[[], datetime] | None = None
+) -> Workspace:
     """A workspace in which meaning does not matter."""
     config = Config(home=home, journal=journal or home / "journal", project="soak")
     return open_workspace(config, embedder=HashingEmbedder(), clock=clock or Clock())
@@ -174,7 +216,11 @@ def entries(ws: Workspace) -> list[Entry]:
 
 def files(journal: Path) -> dict[str, bytes]:
     """The bytes of every file below the journal, by relative path."""
-    return {path.relative_to(journal).as_posix(): path.read_bytes() for path in journal.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(journal).as_posix(): path.read_bytes()
+        for path in journal.rglob("*")
+        if path.is_file()
+    }
 
 
 def ids(text: bytes) -> Counter[str]:
@@ -186,7 +232,9 @@ def vanished(ws: Workspace) -> set[str]:
     """The ids that doctor names as vanished, or by the line where a comment lost its heading."""
     findings = checkup(ws).findings
     named = {found.message.split()[0] for found in findings if found.code == "vanished"}
-    for path, line, *_ in (found.message.split(":") for found in findings if found.code == "stray-comment"):
+    for path, line, *_ in (
+        found.message.split(":") for found in findings if found.code == "stray-comment"
+    ):
         named |= set(ids((ws.config.journal / path).read_bytes().splitlines()[int(line) - 1]))
     return named
 

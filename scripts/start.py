@@ -1,7 +1,8 @@
 """One command from a clone to a working memory.
 
 python3 scripts/start.py                 # set up, then show in a throw-away home what Synaptic does
-python3 scripts/start.py search "login"  # set up, then run `synaptic search "login"` in your own home
+python3 scripts/start.py search "login"  # set up, then run `synaptic search "login"` in your
+own home
 """
 
 from __future__ import annotations
@@ -15,11 +16,15 @@ from pathlib import Path
 from environment import ROOT, SYNAPTIC, clean_environ, prepare, run_synaptic
 
 ENTRIES = (
-    "save 'Fixed authentication JWT token refresh bug in the login flow' --type issue --tag auth",
-    "save 'Chose SQLite over PostgreSQL: one file, no server, easy to back up' --type decision --tag db",
-    "save 'The nightly export needs 40 minutes since March; the ledger has no index on customer' "
+    "save 'Fixed authentication JWT token refresh bug in the login flow' --type issue "
+    "--tag auth",
+    "save 'Chose SQLite over PostgreSQL: one file, no server, easy to back up' --type "
+    "decision --tag db",
+    "save 'The nightly export needs 40 minutes since March; the ledger has no index on "
+    "customer' "
     "--type insight --tag export",
-    "save 'Importer half done: parsing works, amounts are not checked yet' --type handoff --tag import",
+    "save 'Importer half done: parsing works, amounts are not checked yet' --type handoff "
+    "--tag import",
 )
 BY_WORDS = "search 'JWT token' --limit 1"
 BY_MEANING = "search 'trouble signing in' --limit 1"
@@ -46,8 +51,12 @@ def demonstrate(home: Path) -> None:
     print("\nFound by its meaning; no word is the same:\n")
     run(home, BY_MEANING)
     for file in sorted((home / "journal").rglob("*.md")):
-        print(f"\nAnd this is the memory, {file.relative_to(home)}, a file to read and to edit:\n")
-        print("\n".join(f"    {line}" for line in file.read_text(encoding="utf-8").splitlines()))
+        print(
+            f"\nAnd this is the memory, {file.relative_to(home)}, a file to read and to edit:\n"
+        )
+        print(
+            "\n".join(f"    {line}" for line in file.read_text(encoding="utf-8").splitlines())
+        )
 
 
 def run(home: Path, line: str) -> None:
@@ -56,7 +65,9 @@ def run(home: Path, line: str) -> None:
     command = [str(SYNAPTIC), "--home", str(home), *shlex.split(line)]
     code = subprocess.run(command, env=clean_environ(), cwd=home, check=False).returncode
     if code:
-        raise SystemExit(f"`synaptic {line}` failed with exit code {code}. `synaptic doctor` may know why.")
+        raise SystemExit(
+            f"`synaptic {line}` failed with exit code {code}. `synaptic doctor` may know why."
+        )
 
 
 def print_next_steps() -> None:

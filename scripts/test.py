@@ -1,4 +1,5 @@
-"""Every check of the project, in `.venv`: lint, format, types, layers, tests. Arguments go to pytest.
+"""Every check of the project, in `.venv`: lint, format, types, layers, tests. Arguments go to
+pytest.
 
 python3 scripts/test.py                    # everything, as CI does
 python3 scripts/test.py tests/test_x.py    # the same checks, but these tests alone
@@ -19,9 +20,18 @@ def main() -> int:
     prepare("dev")
     python = [str(PYTHON), "-m"]
     environ = clean_environ()
-    environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else every process of a test compiles what it imports
+    environ.pop(
+        "PYTHONDONTWRITEBYTECODE", None
+    )  # else every process of a test compiles what it imports
     others = {
-        f"mypy --platform {name}": [*python, "mypy", "--platform", name, "--cache-dir", f".mypy_cache/{name}"]
+        f"mypy --platform {name}": [
+            *python,
+            "mypy",
+            "--platform",
+            name,
+            "--cache-dir",
+            f".mypy_cache/{name}",
+        ]
         for name in ("darwin", "win32")
     }
     commands = {"mypy --strict": [*python, "mypy"], **others}
@@ -29,10 +39,17 @@ def main() -> int:
 
     def quiet(command: list[str]) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
-            command, cwd=ROOT, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+            command,
+            cwd=ROOT,
+            env=environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
         )
 
-    pool = ThreadPoolExecutor(1)  # the tests leave a processor some time; what these say is shown after them
+    pool = ThreadPoolExecutor(
+        1
+    )  # the tests leave a processor some time; what these say is shown after them
     beside = {name: pool.submit(quiet, command) for name, command in commands.items()}
     codes = {}
     for name, command in {
@@ -43,7 +60,11 @@ def main() -> int:
         print(f"\n== {name}", flush=True)
         started = time.monotonic()
         codes[name] = subprocess.run(command, cwd=ROOT, env=environ, check=False).returncode
-        print(f"== {name}: {'failed' if codes[name] else 'ok'}, {time.monotonic() - started:.1f} s", flush=True)
+        print(
+            f"== {name}: {'failed' if codes[name] else 'ok'}, "
+            f"{time.monotonic() - started:.1f} s",
+            flush=True,
+        )
     for name, future in beside.items():
         done = future.result()
         print(f"\n== {name}\n{done.stdout.decode('utf-8', 'replace').rstrip()}")

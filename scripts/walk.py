@@ -2,7 +2,8 @@
 
 python3 scripts/walk.py [--names]
 
-The journal is fixed and the model is loaded before; distinct functions are counted in all threads.
+The journal is fixed and the model is loaded before; distinct functions are counted in all
+threads.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ NOTES = (
 
 
 def main() -> None:
-    """Prints both walks; becomes the Python of `.venv` first, for this one may lack Synaptic's dependencies."""
+    """Prints both walks; becomes the Python of `.venv` first, for this one may lack Synaptic's
+    dependencies.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--names", action="store_true", help="list the functions")
     names = parser.parse_args().names
@@ -39,7 +42,9 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        with synaptic.open_workspace(Config(home=home, journal=home / "journal", project="walk")) as ws:
+        with synaptic.open_workspace(
+            Config(home=home, journal=home / "journal", project="walk")
+        ) as ws:
             for note in NOTES:
                 synaptic.save(ws, note, type="decision" if note.startswith("Chose") else "note")
             synaptic.search(ws, "harbour")
@@ -55,13 +60,19 @@ def main() -> None:
 
 
 def walk(act: Callable[[], object]) -> set[str]:
-    """`file:function` of all functions of the package that run while `act` does, comprehensions not counted."""
+    """`file:function` of all functions of the package that run while `act` does, comprehensions
+    not counted.
+    """
     package = f"{ROOT / 'synaptic'}{os.sep}"
     seen: set[str] = set()
 
     def note(frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(package) and not code.co_qualname.endswith("comp>"):
+        if (
+            event == "call"
+            and code.co_filename.startswith(package)
+            and not code.co_qualname.endswith("comp>")
+        ):
             seen.add(f"{code.co_filename.removeprefix(package)}:{code.co_qualname}")
 
     threading.setprofile(note)

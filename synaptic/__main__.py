@@ -4,7 +4,9 @@ import sys
 
 
 def main() -> int:
-    """The exit status. A hook that only notes a session is done before the commands are loaded: its client waits."""
+    """The exit status. A hook that only notes a session is done before the commands are loaded:
+    its client waits.
+    """
     match sys.argv[1:]:  # as `setup` registers it
         case ["hook", "--client", client, "pre-compact" | "session-end"]:
             return _capture(None, client)

@@ -31,17 +31,21 @@ DEFAULT_MODEL = "all-MiniLM-L6-v2-int8"
 
 @dataclass(frozen=True, slots=True)
 class SearchConfig:
-    """Ranking. Chosen by `scripts/bench.py quality` and `panel` (docs/BENCHMARKS.md has the tables).
+    """Ranking. Chosen by `scripts/bench.py quality` and `panel` (docs/BENCHMARKS.md has the
+    tables).
 
-    `k` and `weights` (`lexical`, `semantic`) belong to reciprocal rank fusion. An entry's score falls with its age,
-    from 1 to `decay_floor` with a half-life of `half_life_days`. `context` is the weight of the words of an entry's
-    neighbours in BM25, and `neighbours` the share of their scores that it gains; 0 switches either off. `later_first`:
-    of two entries on one topic the later goes first. `speakers`: in the record of a talk, lines of the person whom the
-    question names count more.
+    `k` and `weights` (`lexical`, `semantic`) belong to reciprocal rank fusion. An entry's score
+    falls with its age, from 1 to `decay_floor` with a half-life of `half_life_days`. `context`
+    is the weight of the words of an entry's neighbours in BM25, and `neighbours` the share of
+    their scores that it gains; 0 switches either off. `later_first`: of two entries on one
+    topic the later goes first. `speakers`: in the record of a talk, lines of the person whom
+    the question names count more.
     """
 
     k: float = 60.0
-    weights: Mapping[str, float] = field(default_factory=lambda: {"lexical": 1.5, "semantic": 1.0})
+    weights: Mapping[str, float] = field(
+        default_factory=lambda: {"lexical": 1.5, "semantic": 1.0}
+    )
     half_life_days: float = 30.0
     decay_floor: float = 0.9
     context: float = 0.2
@@ -55,7 +59,8 @@ class SearchConfig:
 
 @dataclass(frozen=True, slots=True)
 class HooksConfig:
-    """What agents are told unasked: at a session's start, in at most `max_tokens`, on a prompt, and at its end.
+    """What agents are told unasked: at a session's start, in at most `max_tokens`, on a prompt,
+    and at its end.
 
     What takes longer than `timeout_s` is not told.
     """
@@ -69,11 +74,13 @@ class HooksConfig:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """`exclude` are globs over paths relative to their root; `day_file` is strftime and may hold folders.
+    """`exclude` are globs over paths relative to their root; `day_file` is strftime and may
+    hold folders.
 
-    `sources` are folders that are read in place, by name (`@vault`). `capture`: agents' sessions are digested when they
-    end, `capture_into` says where. Nothing of `exclude_projects` is imported. `notices` name the keys of the file that
-    have no meaning any more; `status` and `doctor` show them.
+    `sources` are folders that are read in place, by name (`@vault`). `capture`: agents'
+    sessions are digested when they end, `capture_into` says where. Nothing of
+    `exclude_projects` is imported. `notices` name the keys of the file that have no meaning any
+    more; `status` and `doctor` show them.
     """
 
     home: Path
@@ -101,11 +108,15 @@ class Config:
 
     @property
     def roots(self) -> Mapping[str, Path]:
-        """The folders whose notes are read, by the first part of their paths: the journal's paths have none."""
+        """The folders whose notes are read, by the first part of their paths: the journal's
+        paths have none.
+        """
         return {"": self.journal, "@sessions": self.home / "sessions", **self.sources}
 
 
-def load_config(home: str | Path | None = None, *, environ: Mapping[str, str] = os.environ) -> Config:
+def load_config(
+    home: str | Path | None = None, *, environ: Mapping[str, str] = os.environ
+) -> Config:
     """The configuration in force.
 
     Raises ConfigError naming the file, the key and the valid values.
@@ -117,7 +128,9 @@ def load_config(home: str | Path | None = None, *, environ: Mapping[str, str] = 
     except (FileNotFoundError, NotADirectoryError):
         raw = {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}.", hint="Mend that line.") from error
+        raise ConfigError(
+            f"{path} is not valid TOML: {error}.", hint="Mend that line."
+        ) from error
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
     notices = _drop_removed(path, raw)
@@ -131,7 +144,9 @@ def load_config(home: str | Path | None = None, *, environ: Mapping[str, str] = 
 
 def resolve_home(home: str | Path | None, *, environ: Mapping[str, str] = os.environ) -> Path:
     """The home: the argument, else `SYNAPTIC_HOME`, else `~/.synaptic`. Absolute."""
-    return _expand(str(home or environ.get("SYNAPTIC_HOME") or "~/.synaptic"), "The home").absolute()
+    return _expand(
+        str(home or environ.get("SYNAPTIC_HOME") or "~/.synaptic"), "The home"
+    ).absolute()
 
 
 def read_sources(path: Path, own: Config, said: Sequence[str]) -> dict[str, Path]:
@@ -146,11 +161,16 @@ def read_sources(path: Path, own: Config, said: Sequence[str]) -> dict[str, Path
         folder = Path(os.path.abspath(own.home / _expand(place, f"{path}: sources")))  # noqa: PTH100, Path keeps `..`
         name = f"@{name or folder.name}"
         if name.casefold() in map(str.casefold, found):
-            raise ConfigError(f"{path}: two folders are {name}.", hint=f'Name one: sources = ["NAME={folder}"].')
+            raise ConfigError(
+                f"{path}: two folders are {name}.",
+                hint=f'Name one: sources = ["NAME={folder}"].',
+            )
         found[name] = folder
     if len(set(map(os.path.realpath, found.values()))) < len(found):
         named = ", ".join(map(str, found.values()))
-        raise ConfigError(f"{path}: journal and sources name a folder twice: {named}.", hint="Name each once.")
+        raise ConfigError(
+            f"{path}: journal and sources name a folder twice: {named}.", hint="Name each once."
+        )
     return {name: folder for name, folder in found.items() if name not in own.roots}
 
 
@@ -186,7 +206,9 @@ def _expand(path: str, what: str) -> Path:
 
 
 def _number(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return (
+        isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    )
 
 
 def _weights(value: object) -> bool:
@@ -204,10 +226,17 @@ def is_day_file(value: object) -> bool:
         return False
     parts = Path(value).parts
     try:
-        dated = {datetime(*day).strftime(value) for day in ((2026, 1, 2), (2026, 1, 3), (2026, 2, 2), (2027, 1, 2))}
+        dated = {
+            datetime(*day).strftime(value)
+            for day in ((2026, 1, 2), (2026, 1, 3), (2026, 2, 2), (2027, 1, 2))
+        }
     except ValueError:
         return False
-    return len(dated) == 4 and not value.startswith("/") and not any(p.startswith(".") for p in parts)
+    return (
+        len(dated) == 4
+        and not value.startswith("/")
+        and not any(p.startswith(".") for p in parts)
+    )
 
 
 Rule = tuple[Callable[[object], bool], str]
@@ -222,23 +251,35 @@ def _texts(what: str) -> Rule:
 
 
 def _from_to(low: float, high: float, remark: str = "", *, kind: type = float) -> Rule:
-    return lambda v: _number(v) and isinstance(v, int | kind) and low <= v <= high, f"{low} to {high}{remark}"
+    return (
+        lambda v: _number(v) and isinstance(v, int | kind) and low <= v <= high,
+        f"{low} to {high}{remark}",
+    )
 
 
 _SWITCH: Rule = (lambda v: isinstance(v, bool), "true or false")
 _RULES: dict[str, Rule] = {
     "journal": _text("a path"),
-    "day_file": (is_day_file, 'a relative path with year, month and day, like "%Y-%m-%d.md" or "%Y/%m/%d.md"'),
+    "day_file": (
+        is_day_file,
+        'a relative path with year, month and day, like "%Y-%m-%d.md" or "%Y/%m/%d.md"',
+    ),
     "exclude": _texts('a list of globs, like ["archive/**", "*.excalidraw.md"]'),
     "sources": _texts('a list of folders, like ["~/vault", "work=~/Documents/vault"]'),
     "capture_into": (lambda v: v in ("sessions", "journal"), '"sessions" or "journal"'),
-    "model": _text(f'"{DEFAULT_MODEL}", a model that fastembed lists, or the whole path of a folder with one'),
+    "model": _text(
+        f'"{DEFAULT_MODEL}", a model that fastembed lists, or the whole path of a folder '
+        f"with one"
+    ),
     "threads": _from_to(1, 64, kind=int),
     "project": _text("a project name"),
     "exclude_projects": _texts('a list of project names, like ["taxes"]'),
     "secrets": (lambda v: v in ("redact", "refuse", "allow"), '"redact", "refuse" or "allow"'),
     "search.k": (lambda v: _number(v) and v > 0, "a number above 0"),
-    "search.weights": (_weights, "{ lexical = 1.0, semantic = 1.0 }, none negative, not both 0"),
+    "search.weights": (
+        _weights,
+        "{ lexical = 1.0, semantic = 1.0 }, none negative, not both 0",
+    ),
     "search.half_life_days": (lambda v: _number(v) and v > 0, "a number of days above 0"),
     "search.decay_floor": _from_to(0, 1, "; 1 switches decay off"),
     "search.context": _from_to(0, 10, "; 0 switches it off"),
@@ -249,25 +290,40 @@ _RULES: dict[str, Rule] = {
 """What each key takes; a key without a rule is a switch."""
 
 _TABLES: dict[str, type[Any]] = {"search": SearchConfig, "hooks": HooksConfig}
-_ENVIRON = {"journal": "SYNAPTIC_JOURNAL", "model": "SYNAPTIC_MODEL", "project": "SYNAPTIC_PROJECT"}
+_ENVIRON = {
+    "journal": "SYNAPTIC_JOURNAL",
+    "model": "SYNAPTIC_MODEL",
+    "project": "SYNAPTIC_PROJECT",
+}
 _REMOVED = {
     "search.resolve_pronouns": "The index no longer replaces pronouns by names.",
-    "search.anchor_times": 'The index no longer holds the dates that times like "yesterday" mean.',
+    "search.anchor_times": "The index no longer holds the dates that times like "
+    '"yesterday" mean.',
 }
-"""Keys of the last release that have no meaning any more, and why. A key stays here for one release."""
+"""Keys of the last release that have no meaning any more, and why. A key stays here for one
+release.
+"""
 
 
 def _read(path: Path, kind: type[Any], table: object, within: str = "") -> dict[str, Any]:
     """The checked values of the file, or of a table of it, by the names of their fields."""
     valid = tuple(field.name for field in fields(kind) if field.name not in ("home", "notices"))
     if not isinstance(table, dict):
-        raise ConfigError(f"{path}: {within[:-1]} must be a table, [{within[:-1]}].", valid=valid)
+        raise ConfigError(
+            f"{path}: {within[:-1]} must be a table, [{within[:-1]}].", valid=valid
+        )
     for unknown in sorted(set(table) - set(valid)):
-        raise ConfigError(f"{path}: unknown key {within}{unknown}.", valid=valid, hint="Remove or rename it.")
+        raise ConfigError(
+            f"{path}: unknown key {within}{unknown}.", valid=valid, hint="Remove or rename it."
+        )
     values = {}
     for key, value in table.items():
         inner = None if within else _TABLES.get(key)
-        values[key] = inner(**_read(path, inner, value, f"{key}.")) if inner else _check(path, within + key, value)
+        values[key] = (
+            inner(**_read(path, inner, value, f"{key}."))
+            if inner
+            else _check(path, within + key, value)
+        )
     return values
 
 
@@ -279,7 +335,9 @@ def _drop_removed(path: Path, raw: dict[str, Any]) -> tuple[str, ...]:
         values = raw.get(table) if table else raw
         if isinstance(values, dict) and name in values:
             del values[name]
-            notices.append(f"{path}: the key {key} was removed and is ignored. {reason} Delete its line.")
+            notices.append(
+                f"{path}: the key {key} was removed and is ignored. {reason} Delete its line."
+            )
     return tuple(notices)
 
 

@@ -12,8 +12,8 @@
     ├── IndexUnusable       the index cannot be opened (a stranger's database, no permission)
     └── ModelError          the embedding model cannot be loaded
 
-A message says what happened; `valid` lists the values that would have worked; `hint` is the next step.
-They become answers at the edge: in `surfaces/cli/main.py` and `surfaces/mcp`.
+A message says what happened; `valid` lists the values that would have worked; `hint` is the
+next step. They become answers at the edge: in `surfaces/cli/main.py` and `surfaces/mcp`.
 """
 
 from __future__ import annotations
@@ -86,7 +86,9 @@ class ModelError(SynapticError):
 
 
 def one_of(known: Iterable[Name], value: str, what: str) -> Name:
-    """The one of these names, in lower case, that `value` says in any case. Raises InvalidArgument that lists them."""
+    """The one of these names, in lower case, that `value` says in any case. Raises
+    InvalidArgument that lists them.
+    """
     for name in known:
         if name == value.strip().lower():
             return name

@@ -1,4 +1,6 @@
-"""Opens files that others may have put there, without ever waiting for one, and knows a picture by its first bytes."""
+"""Opens files that others may have put there, without ever waiting for one, and knows a picture
+by its first bytes.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,12 @@ import stat
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_BINARY", 0)
+)
 
 PICTURES: dict[str, tuple[int, tuple[bytes, ...], tuple[str, ...]]] = {
     "image/png": (0, (b"\x89PNG\r\n\x1a\n",), (".png",)),
@@ -51,12 +58,16 @@ def read_regular(path: Path, most: int, *, follow: bool = True) -> bytes:
 
 def picture_kind(begin: bytes) -> str | None:
     """The kind of the picture whose first 32 bytes these are; None if it is none."""
-    return next((kind for kind, (at, signs, _) in PICTURES.items() if begin.startswith(signs, at)), None)
+    return next(
+        (kind for kind, (at, signs, _) in PICTURES.items() if begin.startswith(signs, at)), None
+    )
 
 
 def is_picture_name(name: str) -> bool:
     """Whether a file of this name, with or without folders, is called as a picture is."""
-    return PurePath(name).suffix.lower() in {suffix for *_, suffixes in PICTURES.values() for suffix in suffixes}
+    return PurePath(name).suffix.lower() in {
+        suffix for *_, suffixes in PICTURES.values() for suffix in suffixes
+    }
 
 
 def _check(found: os.stat_result, path: Path) -> None:

@@ -23,7 +23,8 @@ EntryType = Literal["decision", "progress", "issue", "handoff", "insight", "refe
 TYPES: tuple[EntryType, ...] = get_args(EntryType)
 
 DateSource = Literal["file", "heading", "front-matter", "comment", "git", "mtime"]
-"""Where an entry's date comes from. `heading`: it stands in a diary in one file. `mtime`: from nowhere, the entry is
+"""Where an entry's date comes from. `heading`: it stands in a diary in one file. `mtime`: from
+nowhere, the entry is
 undated; `at` is when its file changed."""
 Mode = Literal["hybrid", "lexical", "semantic"]
 Strategy = Literal["auto", "hybrid", "lexical", "semantic", "bounded", "smart"]
@@ -46,9 +47,9 @@ DEFAULT_IMPORTANCE = 5
 class Place:
     """Where an entry stands: byte offsets into its file, the line counted from 1.
 
-    `start:end` is the whole block, heading included, up to the next boundary; `body_start:body_end`
-    what follows the heading and the comment, outer blank lines excluded. The file's bytes in between
-    are the entry's text as it stands on disk, escapes included.
+    `start:end` is the whole block, heading included, up to the next boundary;
+    `body_start:body_end` what follows the heading and the comment, outer blank lines excluded.
+    The file's bytes in between are the entry's text as it stands on disk, escapes included.
     """
 
     path: str
@@ -65,19 +66,20 @@ class Place:
 class Entry:
     """One memory, as its Markdown says it.
 
-    `at` is aware. `content` is exactly what was saved; where there is no body it equals `title`.
-    `tags` are lower case, in order of appearance, heading first, without `#`. `extra` holds comment keys
-    that Synaptic does not know, so that an edit keeps them. `fingerprints` are (path, hash) of those of `files`
-    that lay in the repository of the save, `changed_files` those whose hash is another where this process works.
-    `by` is the client or the person who saved it, `via` how: `mcp`, `cli`, `hook`, `import:jrnl`. `branch` is the one
-    it was saved on, if that is not the repository's default. After `expires` (`YYYY-MM-DD`) it comes first no more. A
-    person pins what each session should begin with: of its project, or of all where it has none.
-    `marks` say of which other project or branch it is than that in which this process works, `project ledger`, and
-    that it has expired.
-    `fields` are (name in lower case, value) of front matter and of properties in the text, as far as nothing above
-    says the same; a list gives a pair for each item. `file_tags` are those of `tags` that only the front matter of a
-    file of several entries says; the index does not tell them apart.
-    Two entries are equal when they say the same, wherever they stand.
+    `at` is aware. `content` is exactly what was saved; where there is no body it equals
+    `title`. `tags` are lower case, in order of appearance, heading first, without `#`. `extra`
+    holds comment keys that Synaptic does not know, so that an edit keeps them. `fingerprints`
+    are (path, hash) of those of `files` that lay in the repository of the save, `changed_files`
+    those whose hash is another where this process works. `by` is the client or the person who
+    saved it, `via` how: `mcp`, `cli`, `hook`, `import:jrnl`. `branch` is the one it was saved
+    on, if that is not the repository's default. After `expires` (`YYYY-MM-DD`) it comes first
+    no more. A person pins what each session should begin with: of its project, or of all where
+    it has none. `marks` say of which other project or branch it is than that in which this
+    process works, `project ledger`, and that it has expired. `fields` are (name in lower case,
+    value) of front matter and of properties in the text, as far as nothing above says the same;
+    a list gives a pair for each item. `file_tags` are those of `tags` that only the front
+    matter of a file of several entries says; the index does not tell them apart. Two entries
+    are equal when they say the same, wherever they stand.
     """
 
     id: str
@@ -124,8 +126,12 @@ class Entry:
 
     @property
     def timed(self) -> bool:
-        """Whether it names a time: an H2 without one is a microsecond behind the entry above it, a note at 0:00."""
-        return self.dated and not (self.at.microsecond or (self.whole_file and self.time == "00:00"))
+        """Whether it names a time: an H2 without one is a microsecond behind the entry above
+        it, a note at 0:00.
+        """
+        return self.dated and not (
+            self.at.microsecond or (self.whole_file and self.time == "00:00")
+        )
 
     @property
     def time(self) -> str:
@@ -134,7 +140,9 @@ class Entry:
 
     @property
     def whole_file(self) -> bool:
-        """Whether it has no entry heading: it is a file, or the part of one above its entries or below an H1."""
+        """Whether it has no entry heading: it is a file, or the part of one above its entries
+        or below an H1.
+        """
         return self.place is not None and self.place.whole_file
 
     @property
@@ -173,13 +181,16 @@ class ParsedFile:
 
 
 Proof = tuple[int, int, int, int]
-"""A stamp without its path: mtime, ctime, size, inode. A journal has thousands, and each search compares them all."""
+"""A stamp without its path: mtime, ctime, size, inode. A journal has thousands, and each search
+compares them all.
+"""
 
 
 def proof_reader(system: str) -> Callable[[os.stat_result], Proof]:
     """A function that takes a file's proof from its `stat`; `system` is an `os.name`.
 
-    On Windows ctime is when the file was created, which proves nothing of its bytes: mtime stands in its place.
+    On Windows ctime is when the file was created, which proves nothing of its bytes: mtime
+    stands in its place.
     """
     changed = "st_mtime_ns" if system == "nt" else "st_ctime_ns"
     return attrgetter("st_mtime_ns", changed, "st_size", "st_ino")
@@ -189,7 +200,8 @@ proof_of = proof_reader(os.name)
 
 
 RACY_NS = 2_000_000_000
-"""A file that changed within this time before it was read may change again and keep its times: file systems count in
+"""A file that changed within this time before it was read may change again and keep its times:
+file systems count in
 ticks."""
 
 
@@ -207,19 +219,23 @@ class Stamp(NamedTuple):
         return self[1:]
 
     def is_settled(self, read_ns: int) -> bool:
-        """Whether this stamp proves the bytes that were read at `read_ns`, nanoseconds since 1970."""
+        """Whether this stamp proves the bytes that were read at `read_ns`, nanoseconds since
+        1970.
+        """
         return self.ctime_ns <= read_ns - RACY_NS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """Hard filters: joined by AND, any of the values within one. Dates are local, `YYYY-MM-DD`, inclusive.
+    """Hard filters: joined by AND, any of the values within one. Dates are local, `YYYY-MM-DD`,
+    inclusive.
 
     An undated entry passes neither `since` nor `until`.
-    `paths` are folders and files of the journal, also as globs. `words` are words, phrases and beginnings (`plug*`).
-    An entry that any filter of `without` lets through is left out. With `sessions` only digests of sessions pass.
-    `where` are (field in lower case, value), all of which must hold. `links_to` is a name that a link may say.
-    `sources` say how entries came: their `via`, without one their root (`@vault`), in the journal `by hand`.
+    `paths` are folders and files of the journal, also as globs. `words` are words, phrases and
+    beginnings (`plug*`). An entry that any filter of `without` lets through is left out. With
+    `sessions` only digests of sessions pass. `where` are (field in lower case, value), all of
+    which must hold. `links_to` is a name that a link may say. `sources` say how entries came:
+    their `via`, without one their root (`@vault`), in the journal `by hand`.
     """
 
     types: tuple[EntryType, ...] = ()
@@ -244,11 +260,14 @@ class Filters:
     without: Filters | None = None
 
     def each(self) -> dict[str, Filters]:
-        """Each filter that is set as a filter of its own; the two ends of a range are one, `time`."""
+        """Each filter that is set as a filter of its own; the two ends of a range are one,
+        `time`.
+        """
         found = {
             f.name: replace(Filters(), **{f.name: value})
             for f in fields(self)
-            if f.name not in ("since", "until") and (value := getattr(self, f.name)) not in (None, (), False)
+            if f.name not in ("since", "until")
+            and (value := getattr(self, f.name)) not in (None, (), False)
         }
         if self.since or self.until:
             found["time"] = Filters(since=self.since, until=self.until)
@@ -257,7 +276,9 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """An entry that a new one seems to replace or to repeat; an open issue that it seems to settle."""
+    """An entry that a new one seems to replace or to repeat; an open issue that it seems to
+    settle.
+    """
 
     id: str
     date: str
@@ -270,8 +291,9 @@ class Near:
 class Receipt:
     """What a write did. `queued`: durable in the spool, not yet in the Markdown file.
 
-    `suggested_tags` of a save are tags of the journal that its text speaks of and that it was not given. `near` are
-    up to two entries of its project; None while it has no vector to compare.
+    `suggested_tags` of a save are tags of the journal that its text speaks of and that it was
+    not given. `near` are up to two entries of its project; None while it has no vector to
+    compare.
     """
 
     id: str
@@ -300,9 +322,11 @@ class Signals(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """How a hit got its place. Ranks count from 1; `similarity` is the best chunk's cosine; `age_days` a fraction.
+    """How a hit got its place. Ranks count from 1; `similarity` is the best chunk's cosine;
+    `age_days` a fraction.
 
-    `combined` is its score in the ranking. `decay` is 1 with a preset or weights: there `recency` is a signal.
+    `combined` is its score in the ranking. `decay` is 1 with a preset or weights: there
+    `recency` is a signal.
     """
 
     signals: Signals
@@ -320,10 +344,11 @@ class Why:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An entry found. `score`, from 0 to 1, is how often such a hit was right; with weights their mean of the signals.
+    """An entry found. `score`, from 0 to 1, is how often such a hit was right; with weights
+    their mean of the signals.
 
-    `passage` is the part of its content that fits best; `snippet` a few lines of it around the words
-    of the query; `snippet_line` where they stand in the file.
+    `passage` is the part of its content that fits best; `snippet` a few lines of it around the
+    words of the query; `snippet_line` where they stand in the file.
     """
 
     entry: Entry
@@ -346,7 +371,9 @@ class SubQuery:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What a round of a smart search asked, how many candidates it added, and what still lacks an answer."""
+    """What a round of a smart search asked, how many candidates it added, and what still lacks
+    an answer.
+    """
 
     sub_queries: tuple[SubQuery, ...]
     new: int
@@ -355,7 +382,9 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A part of a search, and its milliseconds: 95 % of the searches before stayed within `estimated_ms`."""
+    """A part of a search, and its milliseconds: 95 % of the searches before stayed within
+    `estimated_ms`.
+    """
 
     name: str
     estimated_ms: float | None
@@ -364,7 +393,8 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Why an automatic search took its strategy, the milliseconds it was expected to take (None: not known), and
+    """Why an automatic search took its strategy, the milliseconds it was expected to take
+    (None: not known), and
     took."""
 
     because: str
@@ -380,10 +410,11 @@ NOTHING_CLOSE = "There is no close match; this is what comes nearest."
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """`mode` is what ran, `total` the ranked candidates before `limit`, or without one those that fit.
+    """`mode` is what ran, `total` the ranked candidates before `limit`, or without one those
+    that fit.
 
-    `terms` are the words to highlight. `rounds` are those of a smart search that was asked to explain itself; `choice`
-    is that of an automatic one.
+    `terms` are the words to highlight. `rounds` are those of a smart search that was asked to
+    explain itself; `choice` is that of an automatic one.
     """
 
     query: str
@@ -400,7 +431,9 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """How often each type, tag and project occurs, most frequent first, and each month, newest first."""
+    """How often each type, tag and project occurs, most frequent first, and each month, newest
+    first.
+    """
 
     types: tuple[tuple[str, int], ...]
     tags: tuple[tuple[str, int], ...]
@@ -432,7 +465,8 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task that stands in `path:line` of an entry; `date`, the entry's, and `due` are `YYYY-MM-DD` or None.
+    """A task that stands in `path:line` of an entry; `date`, the entry's, and `due` are
+    `YYYY-MM-DD` or None.
 
     `overdue`: it is open, and was due before today.
     """
@@ -450,7 +484,8 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Entries in order, `total` before `limit`; `superseded_by` leads from a superseded id to the id that replaces
+    """Entries in order, `total` before `limit`; `superseded_by` leads from a superseded id to
+    the id that replaces
     it. `links` are by id."""
 
     total: int
@@ -466,7 +501,8 @@ class Listing:
 class Days:
     """The entries of the days from `since` to `until`, oldest first; dates are `YYYY-MM-DD`.
 
-    `before` and `after` are the nearest other days with entries. `on_this_day` are entries of other years.
+    `before` and `after` are the nearest other days with entries. `on_this_day` are entries of
+    other years.
     """
 
     since: str
@@ -490,7 +526,9 @@ class RebuildReport:
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Milliseconds of a stage: half of the calls took no longer than `p50`, 95 % no longer than `p95`."""
+    """Milliseconds of a stage: half of the calls took no longer than `p50`, 95 % no longer than
+    `p95`.
+    """
 
     p50: float
     p95: float
@@ -508,8 +546,9 @@ class Figures:
 class Status:
     """`months`: entries of each month. `figures`: how long the last calls of each verb took.
 
-    `costs`: by strategy and layer, the milliseconds within which 95 % of the last searches stayed; `auto` goes by it.
-    `roots`: of each root beside the journal, by name (`@vault`), its `folder` and the number of its `files`.
+    `costs`: by strategy and layer, the milliseconds within which 95 % of the last searches
+    stayed; `auto` goes by it. `roots`: of each root beside the journal, by name (`@vault`), its
+    `folder` and the number of its `files`.
     """
 
     home: Path
@@ -532,7 +571,9 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of `doctor`. `level` is `ok`, `info`, `warning` or `error`; `fix` the command or step that mends it."""
+    """One line of `doctor`. `level` is `ok`, `info`, `warning` or `error`; `fix` the command or
+    step that mends it.
+    """
 
     level: Literal["ok", "info", "warning", "error"]
     code: str

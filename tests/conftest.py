@@ -34,12 +34,20 @@ if threading.current_thread() is threading.main_thread():
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--soak", action="store_true", help="fault tests at the size of scripts/soak.py")
-    parser.addoption("--disturb", metavar="SEED", help="vectors as another kind of processor makes them: disturbed.py")
+    parser.addoption(
+        "--soak", action="store_true", help="fault tests at the size of scripts/soak.py"
+    )
+    parser.addoption(
+        "--disturb",
+        metavar="SEED",
+        help="vectors as another kind of processor makes them: disturbed.py",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The files of tests lie in memory where there is room: a save waits for a disk several times. A soak's do not."""
+    """The files of tests lie in memory where there is room: a save waits for a disk several
+    times. A soak's do not.
+    """
     if config.getoption("--soak"):
         os.environ[SOAK] = "1"
     hypothesis.settings.register_profile("untimed", deadline=None, max_examples=examples(100))
@@ -59,7 +67,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """The user's own state folder stays as it is, and whoever runs the tests, their shell is a person's."""
+    """The user's own state folder stays as it is, and whoever runs the tests, their shell is a
+    person's.
+    """
     from synaptic.surfaces.arguments import AGENTS
 
     with pytest.MonkeyPatch.context() as patch:
@@ -132,7 +142,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> FastEmbedder:
 
 @pytest.fixture
 def rounds(request: pytest.FixtureRequest) -> Rounds:
-    """`rounds(quick, soak)` counts from 0 to the first number, in a soak to the second with a line of progress."""
+    """`rounds(quick, soak)` counts from 0 to the first number, in a soak to the second with a
+    line of progress.
+    """
     soak = bool(request.config.getoption("--soak"))
     shown = 0.0
 
@@ -142,7 +154,12 @@ def rounds(request: pytest.FixtureRequest) -> Rounds:
         for number in range(total):
             if soak and (time.monotonic() - shown > 1 or number == total - 1):
                 shown = time.monotonic()
-                print(f"\r  {request.node.name}: {number + 1:,} of {total:,}  ", end="", file=sys.stderr, flush=True)
+                print(
+                    f"\r  {request.node.name}: {number + 1:,} of {total:,}  ",
+                    end="",
+                    file=sys.stderr,
+                    flush=True,
+                )
             yield number
 
     return count

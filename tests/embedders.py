@@ -1,4 +1,6 @@
-"""An embedder for tests in which meaning does not matter: equal texts have equal vectors, and that is all."""
+"""An embedder for tests in which meaning does not matter: equal texts have equal vectors, and
+that is all.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from synaptic.models import Vector
 
 
 class HashingEmbedder:
-    """Unit vectors made of a text's hash. `broken` makes `load` fail, like a model that is not there."""
+    """Unit vectors made of a text's hash. `broken` makes `load` fail, like a model that is not
+    there.
+    """
 
     def __init__(self, name: str = "hashing", *, broken: bool = False) -> None:
         self.name = name
@@ -20,13 +24,17 @@ class HashingEmbedder:
 
     def load(self) -> None:
         if not self.ready:
-            raise ModelError(f"The model {self.name} cannot be loaded.", hint="Run `synaptic doctor`.")
+            raise ModelError(
+                f"The model {self.name} cannot be loaded.", hint="Run `synaptic doctor`."
+            )
 
     def embed_query(self, text: str) -> Vector:
         return self.embed_passage(text)
 
     def embed_passage(self, text: str) -> Vector:
         self.load()
-        digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=self.dimensions).digest()
+        digest = hashlib.blake2b(
+            text.encode("utf-8", "replace"), digest_size=self.dimensions
+        ).digest()
         vector = np.frombuffer(digest, dtype=np.int8).astype(np.float32) + 0.5
         return vector / np.linalg.norm(vector)

@@ -15,13 +15,17 @@ WRONG = (b"", b"{", b'{"entries": []}', b"[]", b"\xff\xfe\x00", b"PK\x03\x04")
 def read(source: str, place: Path) -> tuple[dict[str, Record], list[str]]:
     """The records by key, and what was skipped."""
     skipped: list[str] = []
-    records = list(reader_of(source).read(place, lambda where, why: skipped.append(f"{where}: {why}")))
+    records = list(
+        reader_of(source).read(place, lambda where, why: skipped.append(f"{where}: {why}"))
+    )
     assert len({record.key for record in records}) == len(records)
     return {record.key: record for record in records}, skipped
 
 
 def check_zips(source: str, folder: Path, scratch: Path) -> None:
-    """A zip of the folder, and a zip that holds that zip, give the records that the folder gives, but for times."""
+    """A zip of the folder, and a zip that holds that zip, give the records that the folder
+    gives, but for times.
+    """
     known, _ = read(source, folder)
     (scratch / "zips").mkdir()
     with zipfile.ZipFile(scratch / "zips" / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
@@ -31,7 +35,10 @@ def check_zips(source: str, folder: Path, scratch: Path) -> None:
         archive.write(scratch / "zips" / "a.zip", "Part-1.zip")
     for zipped in (scratch / "zips").iterdir():
         found, _ = read(source, zipped)
-        assert list(map(_said, found.values())) == [_said(known[key]) for key in found] and found.keys() == known.keys()
+        assert (
+            list(map(_said, found.values())) == [_said(known[key]) for key in found]
+            and found.keys() == known.keys()
+        )
 
 
 def _said(record: Record) -> object:

@@ -1,7 +1,8 @@
-"""The command `synaptic` by the hundred: one process imports everything once, and forks for each call.
+"""The command `synaptic` by the hundred: one process imports everything once, and forks for
+each call.
 
-A call has a process, an environment, a folder, a zone and limits of its own, like the installed command, and costs
-a tenth of its time. So has a server, and a program that uses the library.
+A call has a process, an environment, a folder, a zone and limits of its own, like the installed
+command, and costs a tenth of its time. So has a server, and a program that uses the library.
 """
 
 from __future__ import annotations
@@ -56,9 +57,13 @@ _SERVE = "import sys; sys.path.insert(0, sys.argv[1]); import forks; forks.serve
 
 
 class Forked:
-    """A process like subprocess.Popen's, with a pipe at each end. Its parent tells its pid and then its status."""
+    """A process like subprocess.Popen's, with a pipe at each end. Its parent tells its pid and
+    then its status.
+    """
 
-    def __init__(self, channel: socket.socket, stdin: BinaryIO, stdout: BinaryIO, stderr: BinaryIO | None) -> None:
+    def __init__(
+        self, channel: socket.socket, stdin: BinaryIO, stdout: BinaryIO, stderr: BinaryIO | None
+    ) -> None:
         self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
         self.returncode: int | None = None
         with channel:
@@ -88,8 +93,12 @@ class Forked:
         if self.poll() is None:
             os.kill(self.pid, number)
 
-    def communicate(self, data: bytes = b"", timeout: float | None = None) -> tuple[bytes, bytes]:
-        """(output, errors) after the end. Raises subprocess.TimeoutExpired, and may be called again then."""
+    def communicate(
+        self, data: bytes = b"", timeout: float | None = None
+    ) -> tuple[bytes, bytes]:
+        """(output, errors) after the end. Raises subprocess.TimeoutExpired, and may be called
+        again then.
+        """
         if not self._said:
             pool = ThreadPoolExecutor(3)
             pool.submit(self._feed, data)
@@ -119,26 +128,40 @@ class Forked:
 
 
 class Forks:
-    """The processes that fork, one for each prefix: the words of a command that starts it under other rights."""
+    """The processes that fork, one for each prefix: the words of a command that starts it under
+    other rights.
+    """
 
     def __init__(self) -> None:
         self._parents: dict[tuple[str, ...], tuple[subprocess.Popen[bytes], socket.socket]] = {}
         self._starting = threading.Lock()
 
-    def start(self, prefix: tuple[str, ...], call: dict[str, Any], *, errors: bool | None = True) -> Forked:
-        """The process of a call; without `errors` it writes them to where this process does, with None nowhere."""
+    def start(
+        self, prefix: tuple[str, ...], call: dict[str, Any], *, errors: bool | None = True
+    ) -> Forked:
+        """The process of a call; without `errors` it writes them to where this process does,
+        with None nowhere.
+        """
         (stdin, typed), (out, stdout) = os.pipe(), os.pipe()
         if errors:
             err, stderr = os.pipe()
         else:
-            err, stderr = None, os.open(os.devnull, os.O_WRONLY) if errors is None else os.dup(2)
+            err, stderr = (
+                None,
+                os.open(os.devnull, os.O_WRONLY) if errors is None else os.dup(2),
+            )
         channel = self._fork(prefix, call, (stdin, stdout, stderr))
         return Forked(
-            channel, os.fdopen(typed, "wb"), os.fdopen(out, "rb"), None if err is None else os.fdopen(err, "rb")
+            channel,
+            os.fdopen(typed, "wb"),
+            os.fdopen(out, "rb"),
+            None if err is None else os.fdopen(err, "rb"),
         )
 
     def at_terminal(self, call: dict[str, Any], typed: bytes = b"") -> Answer:
-        """What the command says at a terminal, where `typed` waits for it; both of its streams are `out`."""
+        """What the command says at a terminal, where `typed` waits for it; both of its streams
+        are `out`.
+        """
         ours, theirs = pty.openpty()
         os.write(ours, typed)
         channel = self._fork((), call, (theirs, os.dup(theirs), os.dup(theirs)))
@@ -150,8 +173,12 @@ class Forks:
         _, status = channel.makefile("rb")
         return Answer(int(status), shown.decode("utf-8", "replace").replace("\r\n", "\n"), "")
 
-    def _fork(self, prefix: tuple[str, ...], call: dict[str, Any], ends: tuple[int, int, int]) -> socket.socket:
-        """Where the pid of the process and its status will be told; it has these three ends, and nobody else."""
+    def _fork(
+        self, prefix: tuple[str, ...], call: dict[str, Any], ends: tuple[int, int, int]
+    ) -> socket.socket:
+        """Where the pid of the process and its status will be told; it has these three ends,
+        and nobody else.
+        """
         mine, channel = socket.socketpair()
         mask = os.umask(0o077)
         os.umask(mask)
@@ -159,7 +186,12 @@ class Forks:
         channel.close()
         for fd in ends:
             os.close(fd)
-        mine.sendall(json.dumps({"folder": str(Path.cwd()), "umask": mask, "file_limit": None} | call).encode() + b"\n")
+        mine.sendall(
+            json.dumps(
+                {"folder": str(Path.cwd()), "umask": mask, "file_limit": None} | call
+            ).encode()
+            + b"\n"
+        )
         return mine
 
     def _parent(self, prefix: tuple[str, ...]) -> socket.socket:
@@ -167,10 +199,20 @@ class Forks:
             if prefix not in self._parents:
                 mine, theirs = socket.socketpair()
                 command = [*prefix, sys.executable, "-c", _SERVE, str(Path(__file__).parent)]
-                env = {name: value for name, value in os.environ.items() if not name.startswith("SYNAPTIC_")}
-                env |= {"ORT_DISABLE_TELEMETRY": "1", "OPENBLAS_NUM_THREADS": "1"}  # each begins a thread otherwise
+                env = {
+                    name: value
+                    for name, value in os.environ.items()
+                    if not name.startswith("SYNAPTIC_")
+                }
+                env |= {
+                    "ORT_DISABLE_TELEMETRY": "1",
+                    "OPENBLAS_NUM_THREADS": "1",
+                }  # each begins a thread otherwise
                 with theirs:
-                    self._parents[prefix] = subprocess.Popen(command, stdin=theirs, env=env), mine
+                    self._parents[prefix] = (
+                        subprocess.Popen(command, stdin=theirs, env=env),
+                        mine,
+                    )
             return self._parents[prefix][1]
 
     def close(self) -> None:
@@ -185,16 +227,27 @@ def shared() -> Forks:
     return Forks()
 
 
-def forked(*args: str, stdin: bytes = b"", folder: Path | None = None, env: Mapping[str, str] = os.environ) -> Answer:
+def forked(
+    *args: str,
+    stdin: bytes = b"",
+    folder: Path | None = None,
+    env: Mapping[str, str] = os.environ,
+) -> Answer:
     """What `synaptic ARGS` says."""
-    process = shared().start((), {"args": ["synaptic", *args], "env": dict(env), "folder": str(folder or Path.cwd())})
+    process = shared().start(
+        (), {"args": ["synaptic", *args], "env": dict(env), "folder": str(folder or Path.cwd())}
+    )
     out, err = process.communicate(stdin, TIMEOUT_S)
-    return Answer(process.wait(), out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+    return Answer(
+        process.wait(), out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
+    )
 
 
 @dataclass
 class ForkedHome(Home):
-    """A home whose commands are forked. `disk` is where its files are seen from here, `file_limit` in bytes."""
+    """A home whose commands are forked. `disk` is where its files are seen from here,
+    `file_limit` in bytes.
+    """
 
     forks: Forks = field(default_factory=shared)
     prefix: tuple[str, ...] = ()
@@ -210,14 +263,21 @@ class ForkedHome(Home):
         return (self.disk or self.path) / ".state"
 
     def run(self, *args: str, stdin: str | bytes = b"", **env: str) -> Answer:
-        """What the command says. No command may end in a traceback, or say of itself that it has a defect."""
+        """What the command says. No command may end in a traceback, or say of itself that it
+        has a defect.
+        """
         process = self.start(*args, **env)
-        said = process.communicate(stdin.encode() if isinstance(stdin, str) else stdin, TIMEOUT_S)
+        said = process.communicate(
+            stdin.encode() if isinstance(stdin, str) else stdin, TIMEOUT_S
+        )
         out, err = (text.decode("utf-8", "replace") for text in said)
         answer = Answer(process.wait(), out, err)
         killed = [-signal.SIGKILL] if "SYNAPTIC_FAULT" in self.environment(**env) else []
         assert answer.code in (0, 1, 2, *killed), (args, answer)
-        assert "Traceback" not in answer.text and "is a defect" not in answer.text, (args, answer)
+        assert "Traceback" not in answer.text and "is a defect" not in answer.text, (
+            args,
+            answer,
+        )
         return answer
 
     def start(self, *args: str, **env: str) -> Forked:
@@ -233,10 +293,14 @@ class ForkedHome(Home):
         with process, connected(_piped(process)) as (portal, client):
             yield Server(portal, client, process.pid)
 
-    def _start(self, call: dict[str, Any], env: dict[str, str], *, errors: bool = True) -> Forked:
+    def _start(
+        self, call: dict[str, Any], env: dict[str, str], *, errors: bool = True
+    ) -> Forked:
         call = call | {"env": self.environment(**env), "file_limit": self.file_limit}
         return self.forks.start(
-            self.prefix, call | ({"folder": str(self.folder)} if self.folder else {}), errors=errors
+            self.prefix,
+            call | ({"folder": str(self.folder)} if self.folder else {}),
+            errors=errors,
         )
 
 
@@ -259,7 +323,9 @@ class _Told:
 async def _piped(process: Forked) -> AsyncIterator[TransportStreams]:
     """The client's end of a server, which must end when its input does."""
     said = anyio.wrap_file(TextIOWrapper(process.stdout, "utf-8"))
-    async with stdio_server(said, cast("anyio.AsyncFile[str]", _Told(process.stdin))) as streams:
+    async with stdio_server(
+        said, cast("anyio.AsyncFile[str]", _Told(process.stdin))
+    ) as streams:
         try:
             yield streams
         finally:
@@ -267,11 +333,14 @@ async def _piped(process: Forked) -> AsyncIterator[TransportStreams]:
                 await anyio.to_thread.run_sync(process.close)
 
 
-# -- in the process that forks ----------------------------------------------------------------------------
+# -- in the process that forks
+# ----------------------------------------------------------------------------
 
 
 def serve() -> None:
-    """Forks for each byte that comes in, with the descriptors that come with it: a channel and the three ends."""
+    """Forks for each byte that comes in, with the descriptors that come with it: a channel and
+    the three ends.
+    """
     _load()
     calls, channels = socket.socket(fileno=0), dict[int, int]()
     ended, ending = os.pipe()
@@ -303,7 +372,9 @@ def serve() -> None:
 
 
 def _load() -> None:
-    """Has everything imported, read and compiled that a command needs, on no thread: a fork has only its own."""
+    """Has everything imported, read and compiled that a command needs, on no thread: a fork has
+    only its own.
+    """
     for module in LOADED:
         importlib.import_module(module)
     from disturbed import disturb
@@ -316,8 +387,14 @@ def _load() -> None:
     embedding.FolderModel = functools.cache(embedding.FolderModel)  # type: ignore[misc]
     embedding._check_shipped_files = functools.cache(embedding._check_shipped_files)
     _prepare(main.get_command(main.app))
-    with tempfile.TemporaryDirectory() as home, synaptic.open_workspace(synaptic.load_config(home)) as ws:
-        kept = synaptic.save(ws, "The lock was held while the journal grew, said Ada on Monday.\n\nNobody waited.")
+    with (
+        tempfile.TemporaryDirectory() as home,
+        synaptic.open_workspace(synaptic.load_config(home)) as ws,
+    ):
+        kept = synaptic.save(
+            ws,
+            "The lock was held while the journal grew, said Ada on Monday.\n\nNobody waited.",
+        )
         synaptic.update(ws, kept.id, content="The lock is gone since yesterday.")
         synaptic.search(ws, "Who held the lock last week?")
         synaptic.status(ws)
@@ -327,7 +404,9 @@ def _load() -> None:
 
 
 def _prepare(command: Any) -> None:
-    """Has typer make what reads the arguments of this command and of those below it: else each call makes its own."""
+    """Has typer make what reads the arguments of this command and of those below it: else each
+    call makes its own.
+    """
     for param in command.params:
         param.get_runtime_param()
     for below in getattr(command, "commands", {}).values():
@@ -366,7 +445,10 @@ def _become(channel: int, *ends: int) -> NoReturn:
         if call["file_limit"] is not None:
             hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
             resource.setrlimit(resource.RLIMIT_FSIZE, (call["file_limit"], hard))
-        sys.stdin, sys.stdout, sys.stderr = (open(fd, mode) for fd, mode in ((0, "r"), (1, "w"), (2, "w")))  # noqa: PTH123, SIM115
+        sys.stdin, sys.stdout, sys.stderr = (
+            open(fd, mode)  # noqa: PTH123, SIM115
+            for fd, mode in ((0, "r"), (1, "w"), (2, "w"))
+        )
         sys.argv = call["args"]
         code = exec(call["code"], {"__name__": "__main__"}) if "code" in call else main()
     except SystemExit as ending:

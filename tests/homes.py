@@ -38,7 +38,12 @@ def open_home(
     """A workspace in this home. Its saves belong to no project of the working directory."""
     settings = {"project": "tests"} | config
     return open_workspace(
-        Config(home=home, journal=journal or home / "journal", search=SearchConfig(**search or {}), **settings),
+        Config(
+            home=home,
+            journal=journal or home / "journal",
+            search=SearchConfig(**search or {}),
+            **settings,
+        ),
         embedder=embedder or HashingEmbedder(),
         clock=clock or Clock(),
     )

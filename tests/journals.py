@@ -29,7 +29,11 @@ def numbered(n: int) -> Entry:
     words = random.Random(n)
     pool = ["disk", "lock", "```", "- item", "fsync", "rename"]
     lines = [" ".join(words.choices(pool, k=9)) for _ in range(8)]
-    return make(f"20261121-{n:08d}", f"Entry number {n}", "\n".join([f"Text {n}.", *lines, f"End of {n}."]))
+    return make(
+        f"20261121-{n:08d}",
+        f"Entry number {n}",
+        "\n".join([f"Text {n}.", *lines, f"End of {n}."]),
+    )
 
 
 def make(id: str, title: str, content: str = "") -> Entry:

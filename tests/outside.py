@@ -1,4 +1,6 @@
-"""Synaptic from outside: the installed command, a real MCP client over stdio, and files on a disk."""
+"""Synaptic from outside: the installed command, a real MCP client over stdio, and files on a
+disk.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ from mcp import Client, StdioServerParameters, types
 from mcp.client._transport import Transport
 
 _RECEIPT = re.compile(
-    r"(?P<done>[\w ]+?):? (?P<short>\w{8}) \((?P<date>\S+) (?P<time>\S+), (?P<path>.+)\)\.$", re.MULTILINE
+    r"(?P<done>[\w ]+?):? (?P<short>\w{8}) \((?P<date>\S+) (?P<time>\S+), (?P<path>.+)\)\.$",
+    re.MULTILINE,
 )
 _READING = {"search", "recent", "find", "get", "analyze"}
 SYNAPTIC = str(Path(sys.executable).with_name("synaptic"))
@@ -31,11 +34,17 @@ TIMEOUT_S = 120
 def for_programs(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a call whose answer a program reads."""
     whole = {"max_tokens": 100_000} if tool == "context_get" else {}
-    return whole | arguments | {"format": "json"} if tool.removeprefix("context_") in _READING else arguments
+    return (
+        whole | arguments | {"format": "json"}
+        if tool.removeprefix("context_") in _READING
+        else arguments
+    )
 
 
 def data_of(text: str) -> dict[str, Any]:
-    """What a tool's text says: the JSON that it is, or the id, date, time, path and notice of a receipt."""
+    """What a tool's text says: the JSON that it is, or the id, date, time, path and notice of a
+    receipt.
+    """
     if text.startswith("{"):
         data: dict[str, Any] = json.loads(text)
         return data
@@ -52,7 +61,11 @@ def _said_in_text(refusal: str) -> str:
         return refusal
     error = json.loads(refusal)["error"]
     return " ".join(
-        [error["message"], *([f"Valid: {', '.join(error['valid'])}."] if error["valid"] else []), error["hint"]]
+        [
+            error["message"],
+            *([f"Valid: {', '.join(error['valid'])}."] if error["valid"] else []),
+            error["hint"],
+        ]
     )
 
 
@@ -86,7 +99,9 @@ class Server:
     pid: int
 
     def call(self, tool: str, **arguments: Any) -> Any:
-        """The answer as data. Raises Refusal with the message of a tool that answers with an error."""
+        """The answer as data. Raises Refusal with the message of a tool that answers with an
+        error.
+        """
         name = f"context_{tool}"
         result = self.portal.call(self.client.call_tool, name, for_programs(name, arguments))
         if result.is_error:
@@ -94,7 +109,9 @@ class Server:
         return data_of(self._text(result))
 
     def up_to_date(self, tool: str, **arguments: Any) -> Any:
-        """The first answer that does not say that another process is writing the index, within a minute."""
+        """The first answer that does not say that another process is writing the index, within
+        a minute.
+        """
         end = time.monotonic() + 60
         while True:
             answer = self.call(tool, **arguments)
@@ -111,7 +128,9 @@ class Server:
 
     @staticmethod
     def _text(result: types.CallToolResult) -> str:
-        return "\n".join(block.text for block in result.content if isinstance(block, types.TextContent))
+        return "\n".join(
+            block.text for block in result.content if isinstance(block, types.TextContent)
+        )
 
 
 @dataclass
@@ -136,9 +155,20 @@ class Home:
         return self.state / "index.db"
 
     def environment(self, **more: str) -> dict[str, str]:
-        """Of the surrounding program only what is not Synaptic's; saves belong to no project of the working folder."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("SYNAPTIC_")}
-        return kept | {"SYNAPTIC_HOME": str(self.path), "SYNAPTIC_PROJECT": "tests"} | self.env | more
+        """Of the surrounding program only what is not Synaptic's; saves belong to no project of
+        the working folder.
+        """
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith("SYNAPTIC_")
+        }
+        return (
+            kept
+            | {"SYNAPTIC_HOME": str(self.path), "SYNAPTIC_PROJECT": "tests"}
+            | self.env
+            | more
+        )
 
     def run(self, *args: str, stdin: str | bytes = b"", **env: str) -> Answer:
         """What `synaptic ARGS` says; whatever its exit code."""
@@ -151,7 +181,11 @@ class Home:
             timeout=TIMEOUT_S,
             cwd=self.folder,
         )
-        return Answer(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
+        return Answer(
+            done.returncode,
+            done.stdout.decode("utf-8", "replace"),
+            done.stderr.decode("utf-8", "replace"),
+        )
 
     def ask(self, *args: str, stdin: str | bytes = b"", **env: str) -> Any:
         """What `synaptic ARGS --json` answers; it must succeed."""
@@ -163,13 +197,17 @@ class Home:
         """`synaptic ARGS` running, with pipes at both ends."""
         pipe = subprocess.PIPE
         command, environ = [SYNAPTIC, *args], self.environment(**env)
-        return subprocess.Popen(command, env=environ, cwd=self.folder, stdin=pipe, stdout=pipe, stderr=pipe)
+        return subprocess.Popen(
+            command, env=environ, cwd=self.folder, stdin=pipe, stdout=pipe, stderr=pipe
+        )
 
     def python(self, code: str, *args: str, **env: str) -> subprocess.Popen[bytes]:
         """A program that uses the library, running; `code` finds ARGS in sys.argv[1:]."""
         pipe = subprocess.PIPE
         command = [sys.executable, "-c", code, *args]
-        return subprocess.Popen(command, env=self.environment(**env), stdin=pipe, stdout=pipe, stderr=pipe)
+        return subprocess.Popen(
+            command, env=self.environment(**env), stdin=pipe, stdout=pipe, stderr=pipe
+        )
 
     @contextlib.contextmanager
     def server(self, **env: str) -> Iterator[Server]:
@@ -195,12 +233,21 @@ class Home:
 
     def files(self) -> dict[str, bytes]:
         """The bytes of every file of the journal, by relative path."""
-        return {str(p.relative_to(self.journal)): p.read_bytes() for p in self.journal.rglob("*") if p.is_file()}
+        return {
+            str(p.relative_to(self.journal)): p.read_bytes()
+            for p in self.journal.rglob("*")
+            if p.is_file()
+        }
 
 
 @contextlib.contextmanager
-def connected(transport: Transport | StdioServerParameters) -> Iterator[tuple[BlockingPortal, Client]]:
+def connected(
+    transport: Transport | StdioServerParameters,
+) -> Iterator[tuple[BlockingPortal, Client]]:
     """The SDK's client, in a thread of its own."""
     client = Client(transport, client_info=types.Implementation(name="tests", version="1"))
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(client) as entered:
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(client) as entered,
+    ):
         yield portal, entered

@@ -18,7 +18,9 @@ from forks import Forked, shared
 from outside import SYNAPTIC
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -28,12 +30,16 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-NO_BROWSER = "NO BROWSER: the page was not tested. Install chromium (Debian: apt-get install chromium)."
+NO_BROWSER = (
+    "NO BROWSER: the page was not tested. Install chromium (Debian: apt-get install chromium)."
+)
 
 
 @dataclass
 class Served:
-    """A server that runs. `link` lets one browser in; `client` is one that was let in, and says where it comes from."""
+    """A server that runs. `link` lets one browser in; `client` is one that was let in, and says
+    where it comes from.
+    """
 
     url: str
     link: str
@@ -64,17 +70,26 @@ class Served:
 
 
 @contextmanager
-def served(home: Path, *words: str, log_in: bool = True, installed: bool = False, **environ: str) -> Iterator[Served]:
-    """`synaptic serve` on this home, with these flags, on a free port; with `log_in` its `client` has used the link.
+def served(
+    home: Path, *words: str, log_in: bool = True, installed: bool = False, **environ: str
+) -> Iterator[Served]:
+    """`synaptic serve` on this home, with these flags, on a free port; with `log_in` its
+    `client` has used the link.
 
     It is forked, or the command as it is `installed`.
     """
     args = ["--home", str(home), "serve", *words]
-    env = {name: value for name, value in os.environ.items() if not name.startswith("SYNAPTIC_")} | environ
+    env = {
+        name: value for name, value in os.environ.items() if not name.startswith("SYNAPTIC_")
+    } | environ
     process: subprocess.Popen[bytes] | Forked
     if installed:
         process = subprocess.Popen(
-            [SYNAPTIC, *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=home.parent, env=env
+            [SYNAPTIC, *args],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=home.parent,
+            env=env,
         )
     else:
         call = {"args": ["synaptic", *args], "env": env, "folder": str(home.parent)}
@@ -107,6 +122,9 @@ def logged_in(browser: Browser, server: Served, **options: object) -> BrowserCon
     """A context of the browser with the session of `server.client`."""
     context = browser.new_context(base_url=server.url, **options)  # type: ignore[arg-type]
     context.add_cookies(
-        [{"name": name, "value": value, "url": server.url} for name, value in server.client.cookies.items()]
+        [
+            {"name": name, "value": value, "url": server.url}
+            for name, value in server.client.cookies.items()
+        ]
     )
     return context

@@ -25,7 +25,11 @@ from synaptic.surfaces.clients.clients import CLIENTS, Client, Server
 from synaptic.surfaces.mcp.tools import TOOLS
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("README.md", "ARCHITECTURE.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))))
+PAGES = (
+    "README.md",
+    "ARCHITECTURE.md",
+    *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
+)
 README_LINES = 250
 OTHER_HOMES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME")
 """Where clients may keep their files instead of the home folder."""
@@ -37,12 +41,19 @@ def page(name: str) -> str:
 
 def blocks(name: str, language: str) -> list[str]:
     """The fenced blocks of a page in one language."""
-    return [m[2] for m in re.finditer(rf"^(`{{3,}}){language}\n(.*?)^\1$", page(name), re.MULTILINE | re.DOTALL)]
+    return [
+        m[2]
+        for m in re.finditer(
+            rf"^(`{{3,}}){language}\n(.*?)^\1$", page(name), re.MULTILINE | re.DOTALL
+        )
+    ]
 
 
 def rows(name: str, first: str) -> list[list[str]]:
     """The cells of the table whose heading begins with this cell, without heading and rule."""
-    [table] = re.findall(rf"^\| {re.escape(first)} \|.*\n\|[-| ]+\n((?:\|.*\n)+)", page(name), re.MULTILINE)
+    [table] = re.findall(
+        rf"^\| {re.escape(first)} \|.*\n\|[-| ]+\n((?:\|.*\n)+)", page(name), re.MULTILINE
+    )
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()]
 
 
@@ -51,7 +62,11 @@ def commands() -> dict[str, list[str]]:
     group = typer.main.get_command(app)
     assert hasattr(group, "commands")
     return {
-        name: [option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)]
+        name: [
+            option
+            for parameter in command.params
+            for option in (*parameter.opts, *parameter.secondary_opts)
+        ]
         for name, command in group.commands.items()
         if not command.hidden
     }
@@ -63,11 +78,17 @@ def test_the_readme_is_short() -> None:
 
 @pytest.mark.parametrize("name", sorted(commands()))
 def test_every_command_and_flag_is_in_the_reference(name: str) -> None:
-    [row] = [line for line in page("docs/USAGE.md").splitlines() if re.match(rf"\| `{re.escape(name)}[ `]", line)]
+    [row] = [
+        line
+        for line in page("docs/USAGE.md").splitlines()
+        if re.match(rf"\| `{re.escape(name)}[ `]", line)
+    ]
     everywhere = {"--json", "--help"}
     flags = {flag for flag in commands()[name] if flag.startswith("--")} - everywhere
     spellings = {f"{flag}s" for flag in flags}  # --tags is --tag
-    missing = sorted(flag for flag in flags - spellings if flag not in row.replace("`", " ").split())
+    missing = sorted(
+        flag for flag in flags - spellings if flag not in row.replace("`", " ").split()
+    )
     assert not missing
 
 
@@ -84,17 +105,23 @@ def test_every_tool_is_in_the_readme() -> None:
 
 
 def test_the_strategies_and_presets_shown_are_those_that_there_are() -> None:
-    named = {name for cells in rows("docs/USAGE.md", "`--strategy`") for name in cells[0].split(", ")}
+    named = {
+        name for cells in rows("docs/USAGE.md", "`--strategy`") for name in cells[0].split(", ")
+    }
     assert named == set(STRATEGIES)
     signals = ("semantic", "lexical", "symbolic", "recency", "importance", "access")
     shown = {
-        name: {signal: float(value) for signal, value in zip(signals, values, strict=True) if value}
+        name: {
+            signal: float(value) for signal, value in zip(signals, values, strict=True) if value
+        }
         for name, *values in rows("docs/USAGE.md", "preset")
     }
     assert shown == PRESETS
 
 
-def test_the_faults_shown_are_those_of_the_tests_and_the_soak(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_faults_shown_are_those_of_the_tests_and_the_soak(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
     from soak import ATTACKS, ROWS
 
@@ -105,7 +132,9 @@ def test_the_faults_shown_are_those_of_the_tests_and_the_soak(monkeypatch: pytes
         for number in re.findall(r"mark\.fault\(row=(\d+)\)", file.read_text(encoding="utf-8"))
     }
     assert shown == sorted(marks) == list(ROWS)
-    assert [cells[0].split("`")[1] for cells in rows("docs/RELIABILITY.md", "attack")] == list(ATTACKS)
+    assert [cells[0].split("`")[1] for cells in rows("docs/RELIABILITY.md", "attack")] == list(
+        ATTACKS
+    )
 
 
 def test_the_settings_shown_are_the_defaults(tmp_path: Path) -> None:
@@ -113,7 +142,10 @@ def test_the_settings_shown_are_the_defaults(tmp_path: Path) -> None:
     shown = tomllib.loads(example)
     assert all(shown.pop(key) for key in ("journal", "exclude", "sources", "project"))
     (tmp_path / "config.toml").write_text(example)
-    config, default = load_config(tmp_path, environ={}), load_config(tmp_path / "none", environ={})
+    config, default = (
+        load_config(tmp_path, environ={}),
+        load_config(tmp_path / "none", environ={}),
+    )
     assert config.search == default.search
     assert {key: getattr(config, key) for key in shown if key != "search"} == {
         key: getattr(default, key) for key in shown if key != "search"
@@ -124,17 +156,31 @@ def test_the_settings_shown_are_the_defaults(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["README.md", "docs/FORMAT.md"])
 def test_the_format_shown_is_read_as_it_says(name: str) -> None:
     [example] = blocks(name, "markdown")
-    parsed = parse_entries(example.encode(), "2026-11-21.md", mtime=datetime(2026, 11, 21, tzinfo=UTC))
+    parsed = parse_entries(
+        example.encode(), "2026-11-21.md", mtime=datetime(2026, 11, 21, tzinfo=UTC)
+    )
     assert parsed.issues == ()
     first, second = parsed.entries[:2]
-    assert (first.type, first.tags, first.importance, first.by) == ("decision", ("db", "search"), 8, "claude")
+    assert (first.type, first.tags, first.importance, first.by) == (
+        "decision",
+        ("db", "search"),
+        8,
+        "claude",
+    )
     assert (second.type, second.title, second.tags) == ("note", "Called the bank", ("finance",))
 
 
 def test_the_examples_run(tmp_path: Path) -> None:
-    """In order, in a fresh home; the vault holds the day that is shown, with the entry that is named."""
+    """In order, in a fresh home; the vault holds the day that is shown, with the entry that is
+    named.
+    """
     bare = {name: value for name, value in os.environ.items() if name not in OTHER_HOMES}
-    environ = {**bare, "SYNAPTIC_HOME": str(tmp_path / ".synaptic"), "HOME": str(tmp_path), "PATH": os.defpath}
+    environ = {
+        **bare,
+        "SYNAPTIC_HOME": str(tmp_path / ".synaptic"),
+        "HOME": str(tmp_path),
+        "PATH": os.defpath,
+    }
     vault = tmp_path / "vault" / "daily"
     vault.mkdir(parents=True)
     (vault / "tax.md").write_text("# Tax\n\nThe tax return is due in July.\n")
@@ -159,7 +205,13 @@ def test_the_examples_run(tmp_path: Path) -> None:
 def test_the_library_example_runs(tmp_path: Path) -> None:
     [example] = blocks("docs/USAGE.md", "python")
     environ = {**os.environ, "SYNAPTIC_HOME": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", example], env=environ, cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", example],
+        env=environ,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     assert "Chose sqlite-vec over LanceDB" in done.stdout
 
@@ -202,10 +254,20 @@ def test_every_script_and_data_file_named_is_there(name: str) -> None:
 
 
 def test_nothing_speaks_of_a_machine_or_an_index() -> None:
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.split("\n")
-    kept = [path for path in listed if path and not path.endswith((".onnx", ".npy", "tokenizer.json"))]
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True
+    ).stdout.split("\n")
+    kept = [
+        path
+        for path in listed
+        if path and not path.endswith((".onnx", ".npy", "tokenizer.json"))
+    ]
     if not kept:
         pytest.skip("not a git checkout")
     traces = re.compile(r"/work/|/root/|pypi\.org/simple|file:///(?!etc/passwd)")
-    found = [path for path in kept if traces.search((ROOT / path).read_text(encoding="utf-8", errors="replace"))]
+    found = [
+        path
+        for path in kept
+        if traces.search((ROOT / path).read_text(encoding="utf-8", errors="replace"))
+    ]
     assert found in ([], ["tests/test_docs.py"])

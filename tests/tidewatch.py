@@ -1,4 +1,6 @@
-"""The journal of an invented team, a year in tests/data/tidewatch, and two sessions that left something to keep."""
+"""The journal of an invented team, a year in tests/data/tidewatch, and two sessions that left
+something to keep.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +35,15 @@ TEAM = Path(__file__).parent / "data" / "tidewatch"
 SESSIONS = {
     "2026-11-19T13:05": (
         "The forecast of station 9340 jumps at midnight. Find out why.",
-        "The cause: the day's mean was computed in local time and applied in UTC, so one hour belonged to no day.",
+        "The cause: the day's mean was computed in local time and applied in UTC, so one "
+        "hour belonged to no day.",
         "Good. From now on never write a time without its zone, not even in a log.",
         "Done: every time in the logs carries its zone, and the jump is gone.",
     ),
     "2026-11-18T10:20": (
         "The nightly fit takes eleven minutes. What can we do?",
-        "It turned out that the slow part is reading the levels: the index on (station, minute) was missing.",
+        "It turned out that the slow part is reading the levels: the index on (station, "
+        "minute) was missing.",
         "Then add it. We always keep the fit below one minute, or the morning's page is late.",
         "Added. The fit takes 38 seconds now.",
     ),
@@ -72,7 +76,9 @@ def make_home(home: Path) -> Path:
 
 def synaptic(home: Path, *words: str) -> None:
     """Runs a command as one of the team, on the day of NOW."""
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("SYNAPTIC_")}
+    environ = {
+        name: value for name, value in os.environ.items() if not name.startswith("SYNAPTIC_")
+    }
     settings = {"SYNAPTIC_NOW": NOW, "TZ": "UTC", "HOME": str(home.parent)}
     answer = forked("--home", str(home), *words, folder=home.parent, env=environ | settings)
     assert answer.code == 0, answer

@@ -1,4 +1,6 @@
-"""Cuts an entry's body into passages that fit the embedding model's window. Pure, and needs no tokenizer."""
+"""Cuts an entry's body into passages that fit the embedding model's window. Pure, and needs no
+tokenizer.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,15 @@ import re
 from dataclasses import dataclass
 
 WINDOW_TOKENS = 230
-"""Estimated tokens of a passage; the rest of the model's 256 is for title, tags, date and our errors."""
+"""Estimated tokens of a passage; the rest of the model's 256 is for title, tags, date and our
+errors.
+"""
 
 MAX_VECTORS = 200
 """Vectors that one entry may have; the words of all its passages are indexed all the same."""
 
-# WordPiece keeps most English words of up to seven letters whole; digits, symbols and other scripts cost more.
+# WordPiece keeps most English words of up to seven letters whole; digits, symbols and other
+# scripts cost more.
 _PIECE = re.compile(r"[A-Za-z]{1,7}|[0-9]{1,3}|[^\sA-Za-z0-9]")
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|$)")
 _HEADING = re.compile(r" {0,3}#{1,6}\s")
@@ -32,11 +37,14 @@ class _Piece:
     start: int
     end: int
     tokens: int
-    border: int  # how good a place to cut lies before it: 3 heading, 2 paragraph, 1 line, 0 inside a line
+    # how good a place to cut lies before it: 3 heading, 2 paragraph, 1 line, 0 inside a line
+    border: int
 
 
 def cut(body: bytes) -> list[Span]:
-    """The passages of a body, in order and without gaps but for blank lines; one empty span for no body."""
+    """The passages of a body, in order and without gaps but for blank lines; one empty span for
+    no body.
+    """
     pieces = _pieces(body)
     if not pieces:
         return [Span(0, 0, True)]
@@ -46,7 +54,9 @@ def cut(body: bytes) -> list[Span]:
         stop = _stop(pieces, first)
         passages.append((pieces[first].start, pieces[stop - 1].end))
         first = stop
-    count = len(passages)  # of which MAX_VECTORS get a vector, evenly over the text, ends included
+    count = len(
+        passages
+    )  # of which MAX_VECTORS get a vector, evenly over the text, ends included
     chosen = {round(i * (count - 1) / (MAX_VECTORS - 1)) for i in range(MAX_VECTORS)}
     if count <= MAX_VECTORS:
         chosen = set(range(count))
@@ -59,10 +69,14 @@ def estimate_tokens(text: str) -> int:
 
 
 def _stop(pieces: list[_Piece], first: int) -> int:
-    """Where a passage that begins at `first` ends: the best border in the second half of the window."""
+    """Where a passage that begins at `first` ends: the best border in the second half of the
+    window.
+    """
     total = 0
     stop = first
-    while stop < len(pieces) and (stop == first or total + pieces[stop].tokens <= WINDOW_TOKENS):
+    while stop < len(pieces) and (
+        stop == first or total + pieces[stop].tokens <= WINDOW_TOKENS
+    ):
         total += pieces[stop].tokens
         stop += 1
     if stop == len(pieces):

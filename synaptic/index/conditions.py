@@ -16,22 +16,31 @@ OWN = "own"
 """The column that holds an entry's own words, not its neighbours'."""
 
 THESE = "(SELECT value FROM json_each(?))"
-"""SQL for a list that is bound as one JSON value: SQLite takes 32,766 values, and expressions that are 1,000 deep."""
+"""SQL for a list that is bound as one JSON value: SQLite takes 32,766 values, and expressions
+that are 1,000 deep.
+"""
 
 SUPERSEDED = (
-    # in this order, and without an index made for the query: the targets are few, the entries many
-    "FROM supersedes s CROSS JOIN entry old ON old.own_id = s.target CROSS JOIN entry new ON new.rowid = s.entry "
+    # in this order, and without an index made for the query: the targets are few, the entries
+    # many
+    "FROM supersedes s CROSS JOIN entry old ON old.own_id = s.target CROSS JOIN entry new "
+    "ON new.rowid = s.entry "
     "WHERE +old.twin = 0 AND new.twin <> 1 AND ((new.dated, new.at) > (old.dated, old.at) "
-    "OR ((new.dated, new.at) = (old.dated, old.at) AND new.source = old.source AND new.seq > old.seq) "
-    "OR NOT EXISTS (WITH RECURSIVE replaced (id) AS (SELECT target FROM supersedes WHERE entry = old.rowid "
-    "UNION SELECT t.target FROM replaced CROSS JOIN entry e ON e.own_id = replaced.id CROSS JOIN supersedes t "
+    "OR ((new.dated, new.at) = (old.dated, old.at) AND new.source = old.source AND new.seq "
+    "> old.seq) "
+    "OR NOT EXISTS (WITH RECURSIVE replaced (id) AS (SELECT target FROM supersedes WHERE "
+    "entry = old.rowid "
+    "UNION SELECT t.target FROM replaced CROSS JOIN entry e ON e.own_id = replaced.id "
+    "CROSS JOIN supersedes t "
     "ON t.entry = e.rowid) SELECT 1 FROM replaced WHERE id = new.own_id))"
 )
-"""SQL for every entry `old` that an entry `new` supersedes. Of entries that supersede each other, also in a circle,
+"""SQL for every entry `old` that an entry `new` supersedes. Of entries that supersede each
+other, also in a circle,
 only a later one does: they would all be hidden."""
 
 SOURCE = (
-    "coalesce(e.via, (SELECT iif(path GLOB '@*/*', substr(path, 1, instr(path, '/') - 1), 'by hand') "
+    "coalesce(e.via, (SELECT iif(path GLOB '@*/*', substr(path, 1, instr(path, '/') - 1), "
+    "'by hand') "
     "FROM source WHERE id = e.source))"
 )
 """SQL for what `Filters.sources` compares."""
@@ -45,11 +54,14 @@ COUNTED = {
 """SQL for what entries are counted by."""
 
 
-def conditions(filters: Filters, *, singly: bool = False, rowid: str = "e.rowid") -> tuple[str, tuple[Any, ...]]:
+def conditions(
+    filters: Filters, *, singly: bool = False, rowid: str = "e.rowid"
+) -> tuple[str, tuple[Any, ...]]:
     """The filters as SQL conditions on the alias `e`, each led by AND, and their values.
 
-    `singly`: given entries are checked, so the tags of each are read instead of all entries with a tag. `rowid` is
-    the SQL name of the entry's rowid; the filters by tag and by file use no other column of the entry.
+    `singly`: given entries are checked, so the tags of each are read instead of all entries
+    with a tag. `rowid` is the SQL name of the entry's rowid; the filters by tag and by file use
+    no other column of the entry.
     """
     parts: list[str] = []
     values: list[Any] = []
@@ -73,19 +85,35 @@ def conditions(filters: Filters, *, singly: bool = False, rowid: str = "e.rowid"
         add(f"e.project_key IN {THESE}", json.dumps(filters.projects))
     if filters.files:
         # a whole path, its last parts, or a folder
-        ends = [(path, f"/{path.lstrip('/')}", f"{path.rstrip('/')}/") for path in filters.files]
+        ends = [
+            (path, f"/{path.lstrip('/')}", f"{path.rstrip('/')}/") for path in filters.files
+        ]
         ways = [(path, tail, len(tail), head, len(head)) for path, tail, head in ends]
         add(f"{rowid} IN ({_ENTRIES_OF_FILES})", json.dumps(ways))
     if filters.paths:
-        add(f"e.source IN ({_SOURCES_OF_PATHS})", json.dumps([glob for path in filters.paths for glob in _globs(path)]))
+        add(
+            f"e.source IN ({_SOURCES_OF_PATHS})",
+            json.dumps([glob for path in filters.paths for glob in _globs(path)]),
+        )
     if filters.words:
-        add(f"{rowid} IN ({_ENTRIES_WITH_PHRASE})", f"{OWN}: ({' OR '.join(map(match, filters.words))})")
+        add(
+            f"{rowid} IN ({_ENTRIES_WITH_PHRASE})",
+            f"{OWN}: ({' OR '.join(map(match, filters.words))})",
+        )
     if filters.since or filters.until:
         add("e.dated = 1")
     if filters.since:
-        add(f"e.at >= ? AND {_LOCAL} >= ?", _midnight(filters.since, -1), _midnight(filters.since, 0))
+        add(
+            f"e.at >= ? AND {_LOCAL} >= ?",
+            _midnight(filters.since, -1),
+            _midnight(filters.since, 0),
+        )
     if filters.until:
-        add(f"e.at < ? AND {_LOCAL} < ?", _midnight(filters.until, 2), _midnight(filters.until, 1))
+        add(
+            f"e.at < ? AND {_LOCAL} < ?",
+            _midnight(filters.until, 2),
+            _midnight(filters.until, 1),
+        )
     if filters.min_importance is not None:
         add("coalesce(e.importance, 5) >= ?", filters.min_importance)
     if filters.max_importance is not None:
@@ -98,7 +126,11 @@ def conditions(filters: Filters, *, singly: bool = False, rowid: str = "e.rowid"
         if has is not None:
             add(f"{'' if has else 'NOT '}EXISTS (SELECT 1 FROM {table} WHERE entry = e.rowid)")
     for name, value in filters.where:
-        add("e.rowid IN (SELECT entry FROM field WHERE name = ? AND instr(words, ?))", name, field_words(value))
+        add(
+            "e.rowid IN (SELECT entry FROM field WHERE name = ? AND instr(words, ?))",
+            name,
+            field_words(value),
+        )
     if filters.links_to is not None:
         key = link_key(filters.links_to)
         add(f"e.rowid IN ({_ENTRIES_THAT_LINK})", key, key)
@@ -113,14 +145,18 @@ def conditions(filters: Filters, *, singly: bool = False, rowid: str = "e.rowid"
 
 
 def _globs(path: str) -> tuple[str, ...]:
-    """Patterns for a path: a folder (`en/`), a file with or without its ending, the last parts of either; or a glob."""
+    """Patterns for a path: a folder (`en/`), a file with or without its ending, the last parts
+    of either; or a glob.
+    """
     glob = path.strip("/").replace("[", "[[]")
     ends = ("/*",) if path.endswith("/") else ("", ".md", "/*")
     return tuple(f"{before}{glob}{end}" for before in ("", "*/") for end in ends)
 
 
 def shown(filters: Filters) -> tuple[str, tuple[Any, ...]]:
-    """The conditions of a list: what a later entry supersedes is left out unless it is asked for."""
+    """The conditions of a list: what a later entry supersedes is left out unless it is asked
+    for.
+    """
     condition, values = conditions(filters)
     if not filters.include_superseded:
         condition += f" AND e.rowid NOT IN (SELECT old.rowid {SUPERSEDED})"
@@ -129,10 +165,12 @@ def shown(filters: Filters) -> tuple[str, tuple[Any, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A condition on chunks, as SQL and values. `open`: every chunk passes. `bounded`: only chunks of given entries do.
+    """A condition on chunks, as SQL and values. `open`: every chunk passes. `bounded`: only
+    chunks of given entries do.
 
-    `listing` yields the rowid of each chunk that passes. `check` yields the chunks that pass among those of a JSON
-    list, which is bound before its values. `phrases`: it seeks quoted words, which is slow for a few chunks at a time.
+    `listing` yields the rowid of each chunk that passes. `check` yields the chunks that pass
+    among those of a JSON list, which is bound before its values. `phrases`: it seeks quoted
+    words, which is slow for a few chunks at a time.
     """
 
     listing: tuple[str, tuple[Any, ...]]
@@ -143,7 +181,9 @@ class Gate:
 
 
 def gate(filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]) -> Gate:
-    """The gate for chunks that pass the filters, belong to the entries `within` and hold the quoted phrases."""
+    """The gate for chunks that pass the filters, belong to the entries `within` and hold the
+    quoted phrases.
+    """
 
     def passing(*, singly: bool, rowid: str = "e.rowid") -> tuple[str, tuple[Any, ...]]:
         condition, values = conditions(filters, singly=singly, rowid=rowid)
@@ -157,12 +197,15 @@ def gate(filters: Filters, within: Sequence[int] | None, phrases: Sequence[str])
 
     condition, values = passing(singly=True)
     check = (
-        "SELECT a.rowid FROM json_each(?) j CROSS JOIN chunk a ON a.rowid = j.value "  # done in this order
+        # done in this order
+        "SELECT a.rowid FROM json_each(?) j CROSS JOIN chunk a ON a.rowid = j.value "
         f"CROSS JOIN entry e ON e.rowid = a.entry WHERE 1{condition}"
     )
     if conditions(replace(filters, tags=(), files=()))[0]:
         wanted, of = passing(singly=False)
-        listing = f"SELECT a.rowid FROM entry e JOIN chunk a ON a.entry = e.rowid WHERE 1{wanted}"
+        listing = (
+            f"SELECT a.rowid FROM entry e JOIN chunk a ON a.entry = e.rowid WHERE 1{wanted}"
+        )
     else:
         wanted, of = passing(singly=False, rowid="a.entry")
         listing = f"SELECT a.rowid FROM chunk a WHERE 1{wanted}"
@@ -171,29 +214,40 @@ def gate(filters: Filters, within: Sequence[int] | None, phrases: Sequence[str])
 
 
 def _midnight(day: str, later: int) -> int:
-    """Midnight of the date `later` days after `day`, as if it were UTC, in microseconds since 1970."""
+    """Midnight of the date `later` days after `day`, as if it were UTC, in microseconds since
+    1970.
+    """
     return (date.fromisoformat(day).toordinal() + later - _EPOCH_DAY) * _MICROSECONDS_A_DAY
 
 
-_ENTRIES_WITH_PHRASE = "SELECT p.entry FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid WHERE w.chunk_fts MATCH ?"
+_ENTRIES_WITH_PHRASE = (
+    "SELECT p.entry FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid WHERE w.chunk_fts "
+    "MATCH ?"
+)
 _TAGS_OF_ENTRY = (  # the tags of the entry are looked at, not the entries of the tag
     "SELECT 1 FROM tag t CROSS JOIN json_each(?) j WHERE t.entry = {rowid} "
     "AND (t.name = j.value OR (t.name >= j.value || '/' AND t.name < j.value || '0'))"
 )
 _ENTRIES_OF_TAGS = (
     "SELECT t.entry FROM json_each(?) j CROSS JOIN tag t ON t.name = j.value UNION ALL "
-    "SELECT t.entry FROM json_each(?) j CROSS JOIN tag t ON t.name >= j.value || '/' AND t.name < j.value || '0'"
+    "SELECT t.entry FROM json_each(?) j CROSS JOIN tag t ON t.name >= j.value || '/' AND "
+    "t.name < j.value || '0'"
 )
-_SOURCES_OF_PATHS = "SELECT s.id FROM source s JOIN json_each(?) j ON lower(s.path) GLOB lower(j.value)"
+_SOURCES_OF_PATHS = (
+    "SELECT s.id FROM source s JOIN json_each(?) j ON lower(s.path) GLOB lower(j.value)"
+)
 _ENTRIES_OF_FILES = (
-    "WITH wanted (path, tail, tail_length, head, head_length) AS MATERIALIZED "  # length() ends at a zero byte
-    "(SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(?)) "
+    # length() ends at a zero byte
+    "WITH wanted (path, tail, tail_length, head, head_length) AS MATERIALIZED "
+    "(SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM "
+    "json_each(?)) "
     "SELECT f.entry FROM file f CROSS JOIN wanted w ON f.path = w.path "
     "OR substr(f.path, -w.tail_length) = w.tail OR substr(f.path, 1, w.head_length) = w.head"
 )
 
 _ENTRIES_THAT_LINK = (  # to this name, or to another name of the entry that it names
-    "SELECT entry FROM link WHERE key = ? UNION SELECT l.entry FROM name n JOIN name o ON o.entry = n.entry AND o.own "
+    "SELECT entry FROM link WHERE key = ? UNION SELECT l.entry FROM name n JOIN name o ON "
+    "o.entry = n.entry AND o.own "
     "JOIN link l ON l.key = o.key AND l.entry <> n.entry WHERE n.key = ? AND n.own"
 )
 

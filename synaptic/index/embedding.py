@@ -1,7 +1,9 @@
-"""Text in, unit vectors out, by the model that ships, one of a folder, or any that fastembed lists.
+"""Text in, unit vectors out, by the model that ships, one of a folder, or any that fastembed
+lists.
 
-Importing this module costs nothing: onnxruntime, fastembed and numpy come in with `load()`, so that commands
-which need no model never pay for them. onnxruntime keeps its defaults, which data/README.md compares.
+Importing this module costs nothing: onnxruntime, fastembed and numpy come in with `load()`, so
+that commands which need no model never pay for them. onnxruntime keeps its defaults, which
+data/README.md compares.
 """
 
 from __future__ import annotations
@@ -40,20 +42,32 @@ MODEL_SHA256 = {
 """What the shipped files must hash to; checked at every load, which takes 20 ms."""
 
 USUAL = 0.07
-"""The mean cosine of the unrelated questions and notes of data/models.toml to the shipped model."""
+"""The mean cosine of the unrelated questions and notes of data/models.toml to the shipped
+model.
+"""
 
 _SHIPPED_DIMENSIONS = 384
 _MAX_TOKENS = 512  # of a model of a folder that names no window, or a longer one
-_MAX_CHARS = 40_000  # more than any model's window holds; a pasted log must not be tokenized whole
+_MAX_CHARS = (
+    40_000  # more than any model's window holds; a pasted log must not be tokenized whole
+)
 _RETRY_AFTER_S = 60.0
 _HUB_TIMEOUT_S = 5.0
 
 _REINSTALL = (
-    "Search goes on by words. Reinstall Synaptic (for example `pipx reinstall synaptic-journal`, "
+    "Search goes on by words. Reinstall Synaptic (for example `pipx reinstall "
+    "synaptic-journal`, "
     "or `git checkout -- synaptic/data` in a clone)."
 )
-_BACK = f'or set `model = "{DEFAULT_MODEL}"` in config.toml: it ships with Synaptic and needs no network.'
-_POOLING = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean", "pooling_mode_lasttoken": "last"}
+_BACK = (
+    f'or set `model = "{DEFAULT_MODEL}"` in config.toml: it ships with Synaptic and needs '
+    f"no network."
+)
+_POOLING = {
+    "pooling_mode_cls_token": "cls",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_lasttoken": "last",
+}
 
 
 class Embedder(Protocol):
@@ -61,7 +75,9 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """Identity to store beside vectors; another name means vectors that must not be compared."""
+        """Identity to store beside vectors; another name means vectors that must not be
+        compared.
+        """
 
     @property
     def ready(self) -> bool:
@@ -82,11 +98,13 @@ class Embedder(Protocol):
 
 
 class FolderModel:
-    """Text in, vectors out, by `model.onnx` and `tokenizer.json` of a folder. Has the methods of fastembed's models.
+    """Text in, vectors out, by `model.onnx` and `tokenizer.json` of a folder. Has the methods
+    of fastembed's models.
 
-    The vector of a text is the mean over its tokens, the first (`cls`) or the last, as `1_Pooling/config.json` says,
-    else `pooling`. The window is that of `tokenizer_config.json` or `config.json`, at most 512 tokens. onnxruntime runs
-    it, for importing fastembed would cost a one-shot search 0.5 s of CPU.
+    The vector of a text is the mean over its tokens, the first (`cls`) or the last, as
+    `1_Pooling/config.json` says, else `pooling`. The window is that of `tokenizer_config.json`
+    or `config.json`, at most 512 tokens. onnxruntime runs it, for importing fastembed would
+    cost a one-shot search 0.5 s of CPU.
     """
 
     def __init__(self, folder: Path, *, threads: int, pooling: str = "mean") -> None:
@@ -96,7 +114,11 @@ class FolderModel:
         said = _json(folder / "1_Pooling" / "config.json")
         self._pooling = next((how for key, how in _POOLING.items() if said.get(key)), pooling)
         told, model = _json(folder / "tokenizer_config.json"), _json(folder / "config.json")
-        window = told.get("max_length") or told.get("model_max_length") or model.get("max_position_embeddings")
+        window = (
+            told.get("max_length")
+            or told.get("model_max_length")
+            or model.get("max_position_embeddings")
+        )
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.enable_truncation(int(min(window or _MAX_TOKENS, _MAX_TOKENS)))
         self._tokenizer.no_padding()
@@ -115,39 +137,67 @@ class FolderModel:
 
         for text in texts:
             ids = np.array([self._tokenizer.encode(text).ids], dtype=np.int64)
-            could = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+            could = {
+                "input_ids": ids,
+                "attention_mask": np.ones_like(ids),
+                "token_type_ids": np.zeros_like(ids),
+            }
             fed = {name: array for name, array in could.items() if name in self._fed}
             [[tokens]] = self._session.run([self._made], fed)
             if tokens.ndim == 2:  # else the model pools by itself
-                tokens = tokens.mean(axis=0) if self._pooling == "mean" else tokens[0 if self._pooling == "cls" else -1]
+                tokens = (
+                    tokens.mean(axis=0)
+                    if self._pooling == "mean"
+                    else tokens[0 if self._pooling == "cls" else -1]
+                )
             yield tokens
 
     query_embed = passage_embed
 
 
 class FastEmbedder:
-    """The shipped model, that of a folder (an absolute path), or any other that fastembed lists, on `threads` threads.
+    """The shipped model, that of a folder (an absolute path), or any other that fastembed
+    lists, on `threads` threads.
 
-    Only a model that is neither shipped, nor a folder, nor in `cache` needs the network, once. One text per call:
-    quantisation scales are taken over the whole batch, so a text's vector would depend on its neighbours. Where the
-    family of the model wants words before a question or a passage, they are put there; fastembed puts none.
-    With `shows` a download shows its progress on standard error.
+    Only a model that is neither shipped, nor a folder, nor in `cache` needs the network, once.
+    One text per call: quantisation scales are taken over the whole batch, so a text's vector
+    would depend on its neighbours. Where the family of the model wants words before a question
+    or a passage, they are put there; fastembed puts none. With `shows` a download shows its
+    progress on standard error.
     """
 
-    def __init__(self, model: str, *, cache: Path, threads: int = 1, shows: bool = False) -> None:
+    def __init__(
+        self, model: str, *, cache: Path, threads: int = 1, shows: bool = False
+    ) -> None:
         self.model = model
         self.dimensions = 0
         self.name = model.casefold()
         self.shipped = self.name == DEFAULT_MODEL.casefold()
-        path = MODEL_DIR if self.shipped else Path(model).expanduser() if model[:1] == "~" else Path(model)
+        path = (
+            MODEL_DIR
+            if self.shipped
+            else Path(model).expanduser()
+            if model[:1] == "~"
+            else Path(model)
+        )
         self.folder = path if path.is_absolute() else None
         if self.shipped:  # another hash over its files means other vectors
-            files = "".join(f"{file} {sha256}\n" for file, sha256 in sorted(MODEL_SHA256.items()))
+            files = "".join(
+                f"{file} {sha256}\n" for file, sha256 in sorted(MODEL_SHA256.items())
+            )
             self.name = f"{DEFAULT_MODEL}@{hashlib.sha256(files.encode()).hexdigest()[:12]}"
             self.dimensions = _SHIPPED_DIMENSIONS
-        elif self.folder:  # and so does another size or time of change: gigabytes take long to hash
-            found = sorted(file for glob in ("*.onnx*", "*.json", "*/config.json") for file in path.glob(glob))
-            stamps = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in found]
+        elif (
+            self.folder
+        ):  # and so does another size or time of change: gigabytes take long to hash
+            found = sorted(
+                file
+                for glob in ("*.onnx*", "*.json", "*/config.json")
+                for file in path.glob(glob)
+            )
+            stamps = [
+                (file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in found
+            ]
             self.name = f"{path}@{hashlib.sha256(repr(stamps).encode()).hexdigest()[:12]}"
         self._cache = cache
         self._threads = threads
@@ -162,9 +212,11 @@ class FastEmbedder:
         return self._loaded is not None
 
     def load(self) -> None:
-        """Make ready: 0.2 s for the shipped model; another is downloaded into `cache` at its first load.
+        """Make ready: 0.2 s for the shipped model; another is downloaded into `cache` at its
+        first load.
 
-        A failure is remembered for a minute, so that an offline machine is not slow at every search.
+        A failure is remembered for a minute, so that an offline machine is not slow at every
+        search.
         """
         if self._loaded is not None:
             return
@@ -186,14 +238,18 @@ class FastEmbedder:
         return self._vector("passage_embed", text)
 
     def _vector(self, method: str, text: str) -> Vector:
-        """What this method of the model makes of a text, at length 1: some of fastembed's models do not normalise."""
+        """What this method of the model makes of a text, at length 1: some of fastembed's
+        models do not normalise.
+        """
         import numpy as np
 
         self.load()
         # as a tokenizer can take it: no NUL, no lone surrogates, no more than a window can hold
         clean = text[:_MAX_CHARS].replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
         try:
-            made = next(iter(getattr(self._loaded, method)([self._family.get(method, "") + clean])))
+            made = next(
+                iter(getattr(self._loaded, method)([self._family.get(method, "") + clean]))
+            )
         except Exception as error:  # onnxruntime's own kinds, MemoryError
             raise ModelError(f"The model failed on a text: {_first_line(error)}.") from error
         vector = np.nan_to_num(np.asarray(made, dtype=np.float32), posinf=0.0, neginf=0.0)
@@ -201,7 +257,8 @@ class FastEmbedder:
         return vector / length if length > 0 else vector
 
     def _load(self) -> TextEmbedding | FolderModel:
-        # onnxruntime 1.31 notes every process in ~/.cache/Microsoft and sends that to its makers. Not from here.
+        # onnxruntime 1.31 notes every process in ~/.cache/Microsoft and sends that to its
+        # makers. Not from here.
         os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
         # One text per call leaves the tokenizer nothing to share among threads of its own.
@@ -211,18 +268,27 @@ class FastEmbedder:
                 _check_shipped_files()
             return self._load_folder(self.folder) if self.folder else self._load_listed()
         except ImportError as error:
-            raise ModelError(f"The embedding library cannot be imported: {error}.", hint=_REINSTALL) from error
+            raise ModelError(
+                f"The embedding library cannot be imported: {error}.", hint=_REINSTALL
+            ) from error
 
     def _load_folder(self, folder: Path) -> FolderModel:
-        if missing := [file for file in ("model.onnx", "tokenizer.json") if not (folder / file).is_file()]:
+        if missing := [
+            file for file in ("model.onnx", "tokenizer.json") if not (folder / file).is_file()
+        ]:
             raise ModelError(
                 f"{folder} holds no model: {' and '.join(missing)} cannot be found.",
-                hint=f"Search goes on by words. Put model.onnx and tokenizer.json there, {_BACK}",
+                hint=f"Search goes on by words. Put model.onnx and tokenizer.json there, "
+                f"{_BACK}",
             )
         try:
             if not self.shipped:
-                self._family = family_of(f"{folder.name} {_json(folder / 'config.json').get('_name_or_path', '')}")
-            loaded = FolderModel(folder, threads=self._threads, pooling=self._family.get("pooling", "mean"))
+                self._family = family_of(
+                    f"{folder.name} {_json(folder / 'config.json').get('_name_or_path', '')}"
+                )
+            loaded = FolderModel(
+                folder, threads=self._threads, pooling=self._family.get("pooling", "mean")
+            )
             self.dimensions = self.dimensions or len(next(loaded.passage_embed(["a"])))
         except ImportError:
             raise
@@ -230,7 +296,11 @@ class FastEmbedder:
             raise ModelError(
                 f"The model in {folder} cannot be started: {_first_line(error)}.",
                 hint="Search goes on by words. "
-                + ("`synaptic doctor` looks closer." if self.shipped else f"Copy its files again, {_BACK}"),
+                + (
+                    "`synaptic doctor` looks closer."
+                    if self.shipped
+                    else f"Copy its files again, {_BACK}"
+                ),
             ) from error
         return loaded
 
@@ -252,8 +322,10 @@ class FastEmbedder:
             )
         except Exception as error:  # onnxruntime, tokenizers and fastembed raise many kinds
             raise ModelError(
-                f"The model {self.model} cannot be started from {self._cache}: {_first_line(error)}.",
-                hint=f"Search goes on by words. Delete {self._cache} so that it is downloaded again, {_BACK}",
+                f"The model {self.model} cannot be started from {self._cache}: "
+                f"{_first_line(error)}.",
+                hint=f"Search goes on by words. Delete {self._cache} so that it is "
+                f"downloaded again, {_BACK}",
             ) from error
         self.dimensions, self._family = int(known["dim"]), family_of(self.model)
         return loaded
@@ -262,32 +334,45 @@ class FastEmbedder:
 @cache
 def about_models() -> dict[str, Any]:
     """What data/models.toml says."""
-    return tomllib.loads((Path(__file__).parents[1] / "data" / "models.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(
+        (Path(__file__).parents[1] / "data" / "models.toml").read_text(encoding="utf-8")
+    )
 
 
 def family_of(name: str) -> Mapping[str, str]:
-    """What models of this name read before a text (`query_embed`, `passage_embed`), and their `pooling`."""
-    return next((row for row in about_models()["family"] if re.search(row["named"], name.casefold())), {})
+    """What models of this name read before a text (`query_embed`, `passage_embed`), and their
+    `pooling`.
+    """
+    return next(
+        (row for row in about_models()["family"] if re.search(row["named"], name.casefold())),
+        {},
+    )
 
 
 def listed_models() -> dict[str, dict[str, Any]]:
-    """What fastembed says of each model that it lists, by its name in lower case. Takes half a second.
+    """What fastembed says of each model that it lists, by its name in lower case. Takes half a
+    second.
 
-    From then on fastembed and the hub keep their remarks off stderr; what matters becomes a ModelError.
+    From then on fastembed and the hub keep their remarks off stderr; what matters becomes a
+    ModelError.
     """
     from fastembed import TextEmbedding
     from loguru import logger
 
     logger.disable("fastembed")
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
-    # fastembed remarks on changes between its versions, in its own name or (stacklevel) in ours.
+    # fastembed remarks on changes between its versions, in its own name or (stacklevel) in
+    # ours.
     for module in (r"fastembed\.", r"huggingface_hub\.", r"synaptic\.embedding$"):
         warnings.filterwarnings("ignore", category=UserWarning, module=module)
-    return {str(known["model"]).casefold(): known for known in TextEmbedding.list_supported_models()}
+    return {
+        str(known["model"]).casefold(): known for known in TextEmbedding.list_supported_models()
+    }
 
 
 def usual_cosine(embedder: Embedder) -> float | None:
-    """The mean cosine of questions with notes of other matters to this model; None for the shipped one (USUAL).
+    """The mean cosine of questions with notes of other matters to this model; None for the
+    shipped one (USUAL).
 
     Models differ much: E5 puts all texts between .7 and 1.
     """
@@ -295,7 +380,9 @@ def usual_cosine(embedder: Embedder) -> float | None:
         return None
     said = about_models()["unrelated"]
     notes = [embedder.embed_passage(text) for text in said["notes"]]
-    cosines = [float(embedder.embed_query(text) @ note) for text in said["questions"] for note in notes]
+    cosines = [
+        float(embedder.embed_query(text) @ note) for text in said["questions"] for note in notes
+    ]
     return min(0.99, sum(cosines) / len(cosines))
 
 
@@ -311,25 +398,33 @@ def _check_shipped_files() -> None:
             found = hashlib.sha256(path.read_bytes()).hexdigest()
         except OSError as error:
             raise ModelError(
-                f"The shipped model's file {path} cannot be read: {error.strerror}.", hint=_REINSTALL
+                f"The shipped model's file {path} cannot be read: {error.strerror}.",
+                hint=_REINSTALL,
             ) from error
         if found != expected:
             raise ModelError(
-                f"The shipped model's file {path} is damaged: its sha256 starts with {found[:12]}, "
+                f"The shipped model's file {path} is damaged: its sha256 starts with "
+                f"{found[:12]}, "
                 f"not with {expected[:12]}.",
                 hint=_REINSTALL,
             )
 
 
 def _unknown_model(model: str, names: list[str]) -> ModelError:
-    by_key = {key: name for name in names for key in (name.casefold(), name.casefold().partition("/")[2])}
+    by_key = {
+        key: name
+        for name in names
+        for key in (name.casefold(), name.casefold().partition("/")[2])
+    }
     near = get_close_matches(model.casefold(), by_key, n=6, cutoff=0.4)
     valid = dict.fromkeys([DEFAULT_MODEL, *(by_key[key] for key in near)])
     return ModelError(
         f"No embedding model is called {model!r}.",
         valid=tuple(valid)[:5],
-        hint=f"Search goes on by words. These are the nearest of the {len(names) + 1} models that can be "
-        "used. `synaptic model use NAME` sets one in config.toml; a folder is named by its whole path.",
+        hint=f"Search goes on by words. These are the nearest of the {len(names) + 1} "
+        f"models that can be "
+        "used. `synaptic model use NAME` sets one in config.toml; a folder is named by its "
+        "whole path.",
     )
 
 
@@ -337,8 +432,14 @@ def is_downloaded(known: Mapping[str, Any], cache: Path) -> bool:
     """Whether the files of a listed model are in `cache`."""
     from huggingface_hub import try_to_load_from_cache
 
-    files, repository = [known["model_file"], *known["additional_files"], "tokenizer.json"], known["sources"]["hf"]
-    return all(isinstance(try_to_load_from_cache(repository, file, cache_dir=cache), str) for file in files)
+    files, repository = (
+        [known["model_file"], *known["additional_files"], "tokenizer.json"],
+        known["sources"]["hf"],
+    )
+    return all(
+        isinstance(try_to_load_from_cache(repository, file, cache_dir=cache), str)
+        for file in files
+    )
 
 
 def _fetch(known: Mapping[str, Any], cache: Path, *, shows: bool) -> None:
@@ -354,17 +455,26 @@ def _fetch(known: Mapping[str, Any], cache: Path, *, shows: bool) -> None:
     if not shows:
         disable_progress_bars()
     files = [known["model_file"], *known["additional_files"]]
-    about = ["config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"]
+    about = [
+        "config.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "special_tokens_map.json",
+    ]
     try:
         cache.mkdir(parents=True, exist_ok=True, mode=0o700)
         # without it a silent server holds the next call for good
         model_info(known["sources"]["hf"], timeout=_HUB_TIMEOUT_S)
         snapshot_download(
-            known["sources"]["hf"], allow_patterns=[*files, *about], cache_dir=cache, etag_timeout=_HUB_TIMEOUT_S
+            known["sources"]["hf"],
+            allow_patterns=[*files, *about],
+            cache_dir=cache,
+            etag_timeout=_HUB_TIMEOUT_S,
         )
     except Exception as error:  # httpx, OSError, ValueError and the hub's own kinds
         raise ModelError(
-            f"The model {known['model']} is not on this machine and could not be downloaded: {_first_line(error)}.",
+            f"The model {known['model']} is not on this machine and could not be "
+            f"downloaded: {_first_line(error)}.",
             hint="Search goes on by words and nothing is lost. Connect to the internet and run "
             f"`synaptic rebuild-index` ({known['size_in_GB']:.2g} GB, once), {_BACK}",
         ) from error
@@ -373,4 +483,8 @@ def _fetch(known: Mapping[str, Any], cache: Path, *, shows: bool) -> None:
 def _first_line(error: BaseException) -> str:
     """The error's kind and the first line of its text, without a full stop."""
     lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0][:200].rstrip('. ')}" if lines else type(error).__name__
+    return (
+        f"{type(error).__name__}: {lines[0][:200].rstrip('. ')}"
+        if lines
+        else type(error).__name__
+    )

@@ -11,7 +11,9 @@ from ..models import Entry, Matrix, ParseIssue, Place, Proof, Stamp, Vector
 from ..notes.blocks import project_key
 
 VECTOR_SCALE = 127 / 0.3
-"""Components of a unit vector rarely exceed 0.3: this uses the whole range of int8 and clips the rest."""
+"""Components of a unit vector rarely exceed 0.3: this uses the whole range of int8 and clips
+the rest.
+"""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -21,7 +23,8 @@ MICROSECOND = timedelta(microseconds=1)
 class ChunkRow:
     """One passage to be indexed. `start:end` are bytes from the entry's body.
 
-    `hash` is that of the text to embed, `words_hash` that of the two columns of words; signed, 64 bit.
+    `hash` is that of the text to embed, `words_hash` that of the two columns of words; signed,
+    64 bit.
     """
 
     start: int
@@ -35,11 +38,12 @@ class ChunkRow:
 
 @dataclass(frozen=True, slots=True)
 class EntryRow:
-    """One entry to be indexed. `hash` is that of its bytes, `row_hash` that of its rows without its place.
+    """One entry to be indexed. `hash` is that of its bytes, `row_hash` that of its rows without
+    its place.
 
-    `chunks` makes its passages, in order and at least one, and `marks` its rows of the tables link, name and task, each
-    sorted; that is most of the work, and only needed where `row_hash` is another than the index has. `hides`: a private
-    passage stands in its bytes.
+    `chunks` makes its passages, in order and at least one, and `marks` its rows of the tables
+    link, name and task, each sorted; that is most of the work, and only needed where `row_hash`
+    is another than the index has. `hides`: a private passage stands in its bytes.
     """
 
     entry: Entry
@@ -55,7 +59,8 @@ class EntryRow:
 class FileRows:
     """All that the index keeps of one file.
 
-    `settled`: its stamp proves that it is as it was read. `hides`: a private passage stands in it.
+    `settled`: its stamp proves that it is as it was read. `hides`: a private passage stands in
+    it.
     """
 
     stamp: Stamp
@@ -86,7 +91,8 @@ Position = tuple[int, int, str, int]
 
 
 class Standing(NamedTuple):
-    """What ranking wants of an entry; there are hundreds of them in a search. `at` is its instant.
+    """What ranking wants of an entry; there are hundreds of them in a search. `at` is its
+    instant.
 
     `project` is its key, `passages` the number of its chunks.
     """
@@ -110,7 +116,9 @@ class Standing(NamedTuple):
 
     @property
     def position(self) -> Position:
-        """Its place in time: before all others if it is undated; of one second the lower in its file is the later."""
+        """Its place in time: before all others if it is undated; of one second the lower in its
+        file is the later.
+        """
         return int(self.dated), self.at, self.path, self.seq
 
     @property
@@ -120,9 +128,11 @@ class Standing(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """An entry as the index knows it: all but its content. `hash` is that of its bytes in the file.
+    """An entry as the index knows it: all but its content. `hash` is that of its bytes in the
+    file.
 
-    `copies` are the paths of other files that hold the same entry with the same text; `Index.resolve` fills them.
+    `copies` are the paths of other files that hold the same entry with the same text;
+    `Index.resolve` fills them.
     """
 
     rowid: int
@@ -134,7 +144,9 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Where a chunk stands: bytes `start:end` from the body of the entry `entry_rowid`. `hash` is its ChunkRow's."""
+    """Where a chunk stands: bytes `start:end` from the body of the entry `entry_rowid`. `hash`
+    is its ChunkRow's.
+    """
 
     rowid: int
     entry_rowid: int
@@ -144,7 +156,9 @@ class Passage:
 
 
 class Counts(NamedTuple):
-    """How much there is. `pending` entries and passages have no vector yet; `bytes` on disk include the log."""
+    """How much there is. `pending` entries and passages have no vector yet; `bytes` on disk
+    include the log.
+    """
 
     files: int
     entries: int
@@ -155,7 +169,8 @@ class Counts(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call of a verb at some second since 1970 UTC, with the milliseconds of its stages and the `total`.
+    """A call of a verb at some second since 1970 UTC, with the milliseconds of its stages and
+    the `total`.
 
     `strategy` is that of a search that had nothing to load any more, else None.
     """
@@ -167,7 +182,9 @@ class Call(NamedTuple):
 
 
 class Vocabulary(NamedTuple):
-    """What entries are marked with, in lower case: how often each tag is used, and the projects and files."""
+    """What entries are marked with, in lower case: how often each tag is used, and the projects
+    and files.
+    """
 
     tags: dict[str, int]
     projects: frozenset[str]
@@ -175,7 +192,9 @@ class Vocabulary(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A chunk that one of the two lists found. `score` is its cosine, or its BM25 as SQLite has it: lower is better."""
+    """A chunk that one of the two lists found. `score` is its cosine, or its BM25 as SQLite has
+    it: lower is better.
+    """
 
     chunk_rowid: int
     entry_rowid: int
@@ -198,8 +217,15 @@ def units(stored: Sequence[bytes]) -> Matrix:
     """The unit vectors that these int8 bytes stand for."""
     import numpy as np
 
-    vectors = np.frombuffer(b"".join(stored), dtype=np.int8).reshape(len(stored), -1).astype(np.float32)
-    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1.0), dtype=np.float32)
+    vectors = (
+        np.frombuffer(b"".join(stored), dtype=np.int8)
+        .reshape(len(stored), -1)
+        .astype(np.float32)
+    )
+    return np.asarray(
+        vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1.0),
+        dtype=np.float32,
+    )
 
 
 def instant(at: datetime) -> int:
@@ -214,11 +240,35 @@ def moment(at: int, zone: tzinfo | None) -> datetime:
 
 
 ENTRY_COLUMNS = (
-    "source", "seq", "own_id", "at", "utc_offset", "date_source", "type", "title",
-    "project", "project_key", "importance", "parent", "author", "via", "branch", "expires", "pin",
-    "derived", "line", "start", '"end"', "body_start", "body_end", "body_line", "whole_file", "hash",
-    "content_hash", "row_hash",
-)  # fmt: skip
+    "source",
+    "seq",
+    "own_id",
+    "at",
+    "utc_offset",
+    "date_source",
+    "type",
+    "title",
+    "project",
+    "project_key",
+    "importance",
+    "parent",
+    "author",
+    "via",
+    "branch",
+    "expires",
+    "pin",
+    "derived",
+    "line",
+    "start",
+    '"end"',
+    "body_start",
+    "body_end",
+    "body_line",
+    "whole_file",
+    "hash",
+    "content_hash",
+    "row_hash",
+)
 PLACE_COLUMNS = ("seq", "line", "start", '"end"', "body_start", "body_end", "body_line")
 
 SELECT_ENTRY = """
@@ -226,7 +276,18 @@ SELECT_ENTRY = """
         s.path, e.line, e.start, e."end", e.body_start, e.body_end, e.body_line, e.whole_file,
         e.type, e.title, e.project, e.importance, e.parent, e.author, e.via, e.branch, e.expires, e.date_source
     FROM entry e JOIN source s ON s.id = e.source"""
-_AS_STORED = ("type", "title", "project", "importance", "parent", "by", "via", "branch", "expires", "date_source")
+_AS_STORED = (
+    "type",
+    "title",
+    "project",
+    "importance",
+    "parent",
+    "by",
+    "via",
+    "branch",
+    "expires",
+    "date_source",
+)
 """The fields of an entry that the last columns hold."""
 
 
@@ -235,17 +296,48 @@ def entry_values(source: int, seq: int, row: EntryRow) -> tuple[Any, ...]:
     offset = entry.at.utcoffset() or timedelta()
     key = entry.project and project_key(entry.project)
     return (
-        source, seq, entry.id, instant(entry.at), round(offset.total_seconds()),
-        entry.date_source, entry.type, entry.title, entry.project, key, entry.importance,
-        entry.parent, entry.by, entry.via, entry.branch, entry.expires, entry.pin, entry.derived_id, place.line,
-        place.start, place.end, place.body_start, place.body_end, place.body_line, place.whole_file,
-        row.hash, row.content_hash, row.row_hash,
-    )  # fmt: skip
+        source,
+        seq,
+        entry.id,
+        instant(entry.at),
+        round(offset.total_seconds()),
+        entry.date_source,
+        entry.type,
+        entry.title,
+        entry.project,
+        key,
+        entry.importance,
+        entry.parent,
+        entry.by,
+        entry.via,
+        entry.branch,
+        entry.expires,
+        entry.pin,
+        entry.derived_id,
+        place.line,
+        place.start,
+        place.end,
+        place.body_start,
+        place.body_end,
+        place.body_line,
+        place.whole_file,
+        row.hash,
+        row.content_hash,
+        row.row_hash,
+    )
 
 
 def place_values(seq: int, row: EntryRow) -> tuple[Any, ...]:
     place = row.entry.there
-    return (seq, place.line, place.start, place.end, place.body_start, place.body_end, place.body_line)
+    return (
+        seq,
+        place.line,
+        place.start,
+        place.end,
+        place.body_start,
+        place.body_end,
+        place.body_line,
+    )
 
 
 def stored(
@@ -258,7 +350,9 @@ def stored(
     """The entry of a row of SELECT_ENTRY, with the rows of the other tables."""
     rowid, id_, own_id, hash_, at, offset, pin, derived = row[:8]
     zone = timezone(timedelta(seconds=offset))
-    moment = (_EPOCH.replace(tzinfo=None) + timedelta(microseconds=at, seconds=offset)).replace(tzinfo=zone)
+    moment = (_EPOCH.replace(tzinfo=None) + timedelta(microseconds=at, seconds=offset)).replace(
+        tzinfo=zone
+    )
     entry = Entry(
         id=id_,
         at=moment,

@@ -1,10 +1,12 @@
 """The nearest vectors: found roughly in memory, then compared in full.
 
-The sketch keeps three bits of each component: whether it lies above each of the LEVELS. The number of bits in which
-two vectors differ estimates their distance. Signs alone miss some of the nearest among 100,000.
+The sketch keeps three bits of each component: whether it lies above each of the LEVELS. The
+number of bits in which two vectors differ estimates their distance. Signs alone miss some of
+the nearest among 100,000.
 
-Vectors are read by plain SELECTs. `chunk.vector` holds the number of the change that stored a vector, and `meta` counts
-the stored changes and the dropped vectors: the sketch reads only what was stored since it looked last.
+Vectors are read by plain SELECTs. `chunk.vector` holds the number of the change that stored a
+vector, and `meta` counts the stored changes and the dropped vectors: the sketch reads only what
+was stored since it looked last.
 """
 
 from __future__ import annotations
@@ -29,14 +31,18 @@ LEVELS = (-0.8, 0.0, 0.8)
 """In standard deviations of the components of a unit vector."""
 
 OVERSAMPLED = 6
-"""Six vectors are compared in full for each one that is asked for: on LoCoMo and recombined texts that finds 0.998 of
+"""Six vectors are compared in full for each one that is asked for: on LoCoMo and recombined
+texts that finds 0.998 of
 the nearest 10 among 100,000."""
 
 FEW = 1_000
-"""Up to this number of vectors sqlite-vec compares all of them: a search takes 1 ms, and nothing is kept in memory."""
+"""Up to this number of vectors sqlite-vec compares all of them: a search takes 1 ms, and
+nothing is kept in memory.
+"""
 
 COPIES = 2_000
-"""Exact vectors kept in memory, 1 MB: reading one takes 10 to 20 us. 10,000 save no more time."""
+"""Exact vectors kept in memory, 1 MB: reading one takes 10 to 20 us. 10,000 save no more time.
+"""
 
 READ_AT_ONCE = 1_024
 """Vectors: 400 KB of them are in memory at a time while the sketch grows."""
@@ -48,14 +54,18 @@ Passing = Callable[[list[int]], set[int]]
 
 
 class Sketch:
-    """What is roughly known of all vectors of one model, 152 bytes each, and exact copies of some."""
+    """What is roughly known of all vectors of one model, 152 bytes each, and exact copies of
+    some.
+    """
 
     def __init__(self, dimensions: int) -> None:
         import numpy as np
 
         self._dimensions = dimensions
         self._levels = [level * VECTOR_SCALE / dimensions**0.5 for level in LEVELS]
-        self._bits: Array = np.zeros((-(-len(LEVELS) * -(-dimensions // 8) // 8), 0), dtype=np.uint64)
+        self._bits: Array = np.zeros(
+            (-(-len(LEVELS) * -(-dimensions // 8) // 8), 0), dtype=np.uint64
+        )
         self._rowids: Array = np.zeros(0, dtype=np.int64)
         self._copies: dict[int, bytes] = {}
         self._seen = (0, 0)
@@ -69,13 +79,16 @@ class Sketch:
         among: array[int] | None = None,
         passing: Passing | None = None,
     ) -> list[tuple[int, float]]:
-        """(chunk, squared distance) of the nearest int8 vectors, nearest first; of equals the later chunk.
+        """(chunk, squared distance) of the nearest int8 vectors, nearest first; of equals the
+        later chunk.
 
-        Only chunks of `among` count, or chunks that `passing` lets through. Raises apsw.CorruptError for a vector
-        that is missing, or of another length.
+        Only chunks of `among` count, or chunks that `passing` lets through. Raises
+        apsw.CorruptError for a vector that is missing, or of another length.
         """
         if len(vector) != self._dimensions:
-            raise apsw.CorruptError(f"its vectors have {self._dimensions} components, not {len(vector)}")
+            raise apsw.CorruptError(
+                f"its vectors have {self._dimensions} components, not {len(vector)}"
+            )
         if file.value(_COUNT_FEW, FEW + 1) <= FEW:
             return _by_sqlite_vec(file, vector, limit, among, passing)
         import numpy as np
@@ -86,7 +99,9 @@ class Sketch:
         if among is not None:
             distances[~self._is_among(among)] = FAR
         rowids = self._rowids[self._closest(distances, OVERSAMPLED * limit, passing)]
-        exact = np.frombuffer(self._exact(file, rowids.tolist()), dtype=np.int8).reshape(-1, self._dimensions)
+        exact = np.frombuffer(self._exact(file, rowids.tolist()), dtype=np.int8).reshape(
+            -1, self._dimensions
+        )
         apart = exact.astype(np.int32) - query
         squared = np.einsum("ij,ij->i", apart, apart)
         best = np.lexsort((-rowids, squared))[:limit]
@@ -98,13 +113,17 @@ class Sketch:
 
         total, sought = np.count_nonzero(distances < FAR), wanted
         while True:
-            furthest = np.partition(distances, sought - 1)[sought - 1] if sought < total else FAR - 1
+            furthest = (
+                np.partition(distances, sought - 1)[sought - 1] if sought < total else FAR - 1
+            )
             places = np.flatnonzero(distances <= furthest)
             if passing is None:
                 return cast("Array", places)
             rowids = self._rowids[places].tolist()
             among = passing(rowids)
-            kept = places[np.fromiter((rowid in among for rowid in rowids), dtype=bool, count=len(rowids))]
+            kept = places[
+                np.fromiter((rowid in among for rowid in rowids), dtype=bool, count=len(rowids))
+            ]
             if len(kept) >= wanted or sought >= total:
                 return cast("Array", kept)
             sought = int(sought * min(20.0, 1.2 * wanted / max(1, len(kept))))
@@ -114,7 +133,9 @@ class Sketch:
         import numpy as np
 
         asked = np.asarray(rowids, dtype=np.int64)
-        is_asked = np.zeros(1 + max(self._rowids.max(initial=0), asked.max(initial=0)), dtype=np.bool_)
+        is_asked = np.zeros(
+            1 + max(self._rowids.max(initial=0), asked.max(initial=0)), dtype=np.bool_
+        )
         is_asked[asked] = True
         return cast("Array", is_asked[self._rowids])
 
@@ -131,11 +152,17 @@ class Sketch:
         """The bits of these vectors, 64 in a number: a column for each vector."""
         import numpy as np
 
-        packed = np.concatenate([np.packbits(vectors > level, axis=1) for level in self._levels], axis=1)
-        return cast("Array", np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8))).view(np.uint64).T)
+        packed = np.concatenate(
+            [np.packbits(vectors > level, axis=1) for level in self._levels], axis=1
+        )
+        return cast(
+            "Array", np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8))).view(np.uint64).T
+        )
 
     def _follow(self, file: Database) -> None:
-        """Reads the vectors that were stored since the last time, and forgets those that were dropped."""
+        """Reads the vectors that were stored since the last time, and forgets those that were
+        dropped.
+        """
         import numpy as np
 
         seen = int(file.meta("stored") or 0), int(file.meta("dropped") or 0)
@@ -145,12 +172,17 @@ class Sketch:
         self._seen = (0, 0)  # an error on the way must not leave half of it
         new = array("q", json.loads(file.value(_STORED_SINCE, stored)))
         if len(self._rowids) and (dropped != seen[1] or not stored):
-            stays = self._is_among(json.loads(file.value(_STORED_SINCE, 0))) & ~self._is_among(new)
+            stays = self._is_among(json.loads(file.value(_STORED_SINCE, 0))) & ~self._is_among(
+                new
+            )
             for rowid in self._rowids[~stays].tolist():
                 self._copies.pop(rowid, None)
             self._bits, self._rowids = self._bits[:, stays], self._rowids[stays]
         end = len(self._rowids)
-        rowids, bits = np.resize(self._rowids, end + len(new)), np.empty((len(self._bits), end + len(new)), np.uint64)
+        rowids, bits = (
+            np.resize(self._rowids, end + len(new)),
+            np.empty((len(self._bits), end + len(new)), np.uint64),
+        )
         bits[:, :end] = self._bits
         vectors = _read(file, new, len(rowids))
         while some := list(islice(vectors, READ_AT_ONCE)):
@@ -189,15 +221,21 @@ def _by_sqlite_vec(
     return [(rowid, distance * distance) for rowid, distance in best[:limit]]
 
 
-def _read(file: Database, rowids: Sequence[int] | array[int], of: int = 0) -> Iterator[tuple[int, bytes]]:
-    """(chunk, vector) of each of these chunks. Where they are many of all `of` vectors, the whole table is read."""
+def _read(
+    file: Database, rowids: Sequence[int] | array[int], of: int = 0
+) -> Iterator[tuple[int, bytes]]:
+    """(chunk, vector) of each of these chunks. Where they are many of all `of` vectors, the
+    whole table is read.
+    """
     missing = len(rowids)
     if 0 < of < MANY * missing:
         wanted = bytearray(1 + max(rowids))  # a set of 100,000 would take 8 MB
         for rowid in rowids:
             wanted[rowid] = 1
         every = file.db.execute(_EVERY)
-        found = ((rowid, vector) for rowid, vector in every if rowid < len(wanted) and wanted[rowid])
+        found = (
+            (rowid, vector) for rowid, vector in every if rowid < len(wanted) and wanted[rowid]
+        )
     else:
         found = cast("Any", file.db.execute(VECTORS_OF_CHUNKS, (json.dumps(list(rowids)),)))
     for rowid, vector in found:
@@ -208,10 +246,13 @@ def _read(file: Database, rowids: Sequence[int] | array[int], of: int = 0) -> It
 
 
 MANY = 8
-"""Where at least one in so many vectors is wanted, reading every one is quicker than asking for each."""
+"""Where at least one in so many vectors is wanted, reading every one is quicker than asking for
+each.
+"""
 
 VECTORS_OF_CHUNKS = (  # IN would look through all of them
-    "SELECT v.rowid, v.embedding FROM json_each(?) j CROSS JOIN chunk_vec v ON v.rowid = j.value"
+    "SELECT v.rowid, v.embedding FROM json_each(?) j CROSS JOIN chunk_vec v ON v.rowid = "
+    "j.value"
 )
 _EVERY = "SELECT rowid, embedding FROM chunk_vec"
 _COUNT_FEW = "SELECT count(*) FROM (SELECT 1 FROM chunk WHERE vector > 0 LIMIT ?)"

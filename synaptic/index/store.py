@@ -30,7 +30,9 @@ from .rows import (
 from .sketch import VECTORS_OF_CHUNKS
 
 SPARSE = 1 / 3
-"""The table is rewritten when this share of its vectors was dropped: vec0 fills only the last block again."""
+"""The table is rewritten when this share of its vectors was dropped: vec0 fills only the last
+block again.
+"""
 
 MOVED_AT_ONCE = 1_000
 """Vectors in memory while the table is rewritten."""
@@ -46,7 +48,9 @@ FREE_SHARE = 16
 
 
 class Writer:
-    """Changes of the index. `Index.writing` gives one for each transaction, in which files are applied once."""
+    """Changes of the index. `Index.writing` gives one for each transaction, in which files are
+    applied once.
+    """
 
     def __init__(self, file: Database) -> None:
         self._file = file
@@ -57,7 +61,8 @@ class Writer:
         self._doomed: list[int] = []
         self._reused = 0
 
-    # -- files ----------------------------------------------------------------------------------------
+    # -- files
+    # ----------------------------------------------------------------------------------------
 
     def apply(
         self,
@@ -68,17 +73,25 @@ class Writer:
         reading: str,
         head: str,
     ) -> int:
-        """Brings these files up to date; returns the number of vectors that were taken over for equal texts.
+        """Brings these files up to date; returns the number of vectors that were taken over for
+        equal texts.
 
-        A Stamp instead of rows: the content of the file is unchanged, and the stamp is its new proof. `changed` and
-        `removed` are paths whose vectors may serve other files: vanished entries are deleted last, so that an entry
-        that moved finds them. `reading` names what the meaning of files depends on besides their bytes, `head` the
-        state of git's history that all entries go by which it dates.
+        A Stamp instead of rows: the content of the file is unchanged, and the stamp is its new
+        proof. `changed` and `removed` are paths whose vectors may serve other files: vanished
+        entries are deleted last, so that an entry that moved finds them. `reading` names what
+        the meaning of files depends on besides their bytes, `head` the state of git's history
+        that all entries go by which it dates.
         """
         ids, read, hides = self.ids(), 0, False
         known = [ids[path] for path in (*removed, *changed) if path in ids]
-        self._donors = {row[0]: row[1] for source in known for row in self._file.rows(_VECTORS_OF_FILE, source)}
-        self._has_kept = self._file.value("SELECT 1 FROM sqlite_temp_schema WHERE name = 'kept'") is not None
+        self._donors = {
+            row[0]: row[1]
+            for source in known
+            for row in self._file.rows(_VECTORS_OF_FILE, source)
+        }
+        self._has_kept = (
+            self._file.value("SELECT 1 FROM sqlite_temp_schema WHERE name = 'kept'") is not None
+        )
         for file in files:
             if isinstance(file, Stamp):
                 self._file.db.execute(_TOUCH, (*file.proof, ids[file.path]))
@@ -88,9 +101,16 @@ class Writer:
                 hides |= file.hides
                 self._replace_file(file)
         for path in removed:
-            self._doomed += (row[0] for row in self._file.rows("SELECT rowid FROM entry WHERE source = ?", ids[path]))
+            self._doomed += (
+                row[0]
+                for row in self._file.rows(
+                    "SELECT rowid FROM entry WHERE source = ?", ids[path]
+                )
+            )
         self._delete_doomed(hides)
-        self._file.db.executemany("DELETE FROM source WHERE id = ?", [(ids.pop(path),) for path in removed])
+        self._file.db.executemany(
+            "DELETE FROM source WHERE id = ?", [(ids.pop(path),) for path in removed]
+        )
         if removed:
             self._file.kept.pop("proofs", None)
         self._settle_ids()
@@ -102,8 +122,12 @@ class Writer:
         self._give_room_back(PAGES_A_FILE * (read + len(removed)))
         return self._reused
 
-    def refill(self, files: Iterable[FileRows], *, keep_vectors: bool, reading: str, head: str) -> int:
-        """Empties the index and fills it with these files; returns the number of vectors that were taken over."""
+    def refill(
+        self, files: Iterable[FileRows], *, keep_vectors: bool, reading: str, head: str
+    ) -> int:
+        """Empties the index and fills it with these files; returns the number of vectors that
+        were taken over.
+        """
         db = self._file.db
         self._file.kept.clear()
         dimensions = cast("int | None", self._file.meta("dimensions"))
@@ -122,7 +146,9 @@ class Writer:
 
     def ids(self) -> dict[str, int]:
         """The row of every indexed file, by path: no index of the table knows it."""
-        return self._file.keep("ids", lambda: dict(self._file.rows("SELECT path, id FROM source")))
+        return self._file.keep(
+            "ids", lambda: dict(self._file.rows("SELECT path, id FROM source"))
+        )
 
     def _prove(self, stamp: Stamp, settled: bool) -> None:
         """Brings the kept proofs up to date with one file."""
@@ -131,9 +157,13 @@ class Writer:
             proofs[stamp.path] = stamp.proof if settled else None
 
     def _delete_doomed(self, hides: bool) -> None:
-        """Deletes the entries that vanished. `hides`: a file that was read holds private text; a scrub is then owed."""
+        """Deletes the entries that vanished. `hides`: a file that was read holds private text;
+        a scrub is then owed.
+        """
         for rowid in self._doomed:
-            self._touched.add(self._file.value("SELECT own_id FROM entry WHERE rowid = ?", rowid))
+            self._touched.add(
+                self._file.value("SELECT own_id FROM entry WHERE rowid = ?", rowid)
+            )
             self._delete_chunks(rowid, 0)
             self._file.db.execute("DELETE FROM entry WHERE rowid = ?", (rowid,))
         if self._doomed:
@@ -144,9 +174,13 @@ class Writer:
     def _replace_file(self, file: FileRows) -> None:
         ids, path = self.ids(), file.stamp.path
         self._replaced.append(path)
-        source = ids[path] = self._file.value(_UPSERT_SOURCE, ids.get(path), *file.stamp, file.digest, file.settled)
+        source = ids[path] = self._file.value(
+            _UPSERT_SOURCE, ids.get(path), *file.stamp, file.digest, file.settled
+        )
         self._prove(file.stamp, file.settled)
-        known = {own_id: columns for own_id, *columns in self._file.rows(_KNOWN_ENTRIES, source)}
+        known = {
+            own_id: columns for own_id, *columns in self._file.rows(_KNOWN_ENTRIES, source)
+        }
         new, moved = [], []
         for seq, row in enumerate(file.rows):
             rowid, row_hash, *place = known.pop(row.entry.id, (None, None))
@@ -166,33 +200,51 @@ class Writer:
         self._file.db.execute("DELETE FROM issue WHERE source = ?", (source,))
         self._file.db.executemany(
             "INSERT INTO issue VALUES (?, ?, ?, ?, ?)",
-            ((source, seq, issue.line, issue.code, issue.message) for seq, issue in enumerate(file.issues)),
+            (
+                (source, seq, issue.line, issue.code, issue.message)
+                for seq, issue in enumerate(file.issues)
+            ),
         )
 
-    # -- entries --------------------------------------------------------------------------------------
+    # -- entries
+    # --------------------------------------------------------------------------------------
 
     def _insert_entries(self, source: int, rows: Sequence[tuple[int, EntryRow]]) -> None:
-        """Inserts new entries in few statements: a first run, or a rebuild, is nothing but this."""
+        """Inserts new entries in few statements: a first run, or a rebuild, is nothing but
+        this.
+        """
         first = 1 + cast(int, self._file.value("SELECT coalesce(max(rowid), 0) FROM entry"))
         new = [(first + place, seq, row) for place, (seq, row) in enumerate(rows)]
-        self._file.db.executemany(_INSERT_ENTRY, [(entry, *entry_values(source, seq, row)) for entry, seq, row in new])
+        self._file.db.executemany(
+            _INSERT_ENTRY, [(entry, *entry_values(source, seq, row)) for entry, seq, row in new]
+        )
         self._put_passages(
-            [(0, entry, number, chunk) for entry, _, row in new for number, chunk in enumerate(row.chunks())]
+            [
+                (0, entry, number, chunk)
+                for entry, _, row in new
+                for number, chunk in enumerate(row.chunks())
+            ]
         )
         self._insert_labels([(entry, _labels(row)) for entry, _, row in new])
         if "vocabulary" in self._file.kept:
             tags, projects, files = cast(Vocabulary, self._file.kept["vocabulary"])
             for tag in (tag for _, _, row in new for tag in row.entry.tags):
                 tags[tag] = tags.get(tag, 0) + 1
-            projects |= {project_key(row.entry.project) for _, _, row in new if row.entry.project}
+            projects |= {
+                project_key(row.entry.project) for _, _, row in new if row.entry.project
+            }
             files |= {path.lower() for _, _, row in new for path in row.entry.files}
             self._file.kept["vocabulary"] = Vocabulary(tags, projects, files)
 
     def _insert_labels(self, labelled: Sequence[tuple[int, tuple[list[Any], ...]]]) -> None:
         """Writes the labels of entries, given by rowid; in few statements, too."""
         for place, (table, columns) in enumerate(_LABELS.items()):
-            if rows := [(entry, *label) for entry, labels in labelled for label in labels[place]]:
-                self._file.db.executemany(f"INSERT INTO {table} VALUES (?{', ?' * len(columns.split(','))})", rows)
+            if rows := [
+                (entry, *label) for entry, labels in labelled for label in labels[place]
+            ]:
+                self._file.db.executemany(
+                    f"INSERT INTO {table} VALUES (?{', ?' * len(columns.split(','))})", rows
+                )
 
     def _replace_entry(self, rowid: int, source: int, seq: int, row: EntryRow) -> None:
         """Writes what differs: an entry is written again also where only one beside it changed."""
@@ -207,19 +259,27 @@ class Writer:
             self._insert_labels([(rowid, labels)])
             self._file.kept.pop("vocabulary", None)
         key = row.entry.project and project_key(row.entry.project)
-        if not self._file.value("SELECT project_key IS ? FROM entry WHERE rowid = ?", key, rowid):
+        if not self._file.value(
+            "SELECT project_key IS ? FROM entry WHERE rowid = ?", key, rowid
+        ):
             self._file.kept.pop("vocabulary", None)
         self._file.db.execute(_UPDATE_ENTRY, (*entry_values(source, seq, row), rowid))
         chunks = row.chunks()
-        known = {number: columns for number, *columns in self._file.rows(_CHUNKS_OF_ENTRY, rowid)}
+        known = {
+            number: columns for number, *columns in self._file.rows(_CHUNKS_OF_ENTRY, rowid)
+        }
         others, reworded, dropped = [], [], []
         for number, chunk in enumerate(chunks):
-            old, hash_, words_hash, start, end, vector = known.get(number, (0, None, 0, 0, 0, 0))
+            old, hash_, words_hash, start, end, vector = known.get(
+                number, (0, None, 0, 0, 0, 0)
+            )
             if hash_ != chunk.hash or (vector != -1) != chunk.embed:
                 others.append((old, rowid, number, chunk))
                 dropped += [old] if vector > 0 else []
             elif (start, end, words_hash) != (chunk.start, chunk.end, chunk.words_hash):
-                self._file.db.execute(_MOVE_CHUNK, (chunk.start, chunk.end, chunk.words_hash, old))
+                self._file.db.execute(
+                    _MOVE_CHUNK, (chunk.start, chunk.end, chunk.words_hash, old)
+                )
                 reworded += [(old, chunk)] if words_hash != chunk.words_hash else []
         stale = [(old,) for old, *_ in (*others, *reworded) if old]
         self._file.db.executemany("DELETE FROM chunk_fts WHERE rowid = ?", stale)
@@ -228,53 +288,92 @@ class Writer:
         if len(known) > len(chunks):
             self._delete_chunks(rowid, len(chunks))
 
-    def _put_passages(self, passages: Sequence[tuple[int, int, int, ChunkRow]], dropped: Sequence[int] = ()) -> None:
-        """Writes (rowid, 0 for a new one; entry; number in it; passage), each with the vector of an equal text.
+    def _put_passages(
+        self, passages: Sequence[tuple[int, int, int, ChunkRow]], dropped: Sequence[int] = ()
+    ) -> None:
+        """Writes (rowid, 0 for a new one; entry; number in it; passage), each with the vector
+        of an equal text.
 
         Vectors of the chunks `dropped` go, but serve the new passages first.
         """
-        found = [self._equal_text_vector(chunk) if chunk.embed else None for _, _, _, chunk in passages]
+        found = [
+            self._equal_text_vector(chunk) if chunk.embed else None
+            for _, _, _, chunk in passages
+        ]
         self._drop_vectors(dropped)
-        new = count(1 + cast(int, self._file.value("SELECT coalesce(max(rowid), 0) FROM chunk")))
-        numbered = [(rowid or next(new), entry, number, chunk) for rowid, entry, number, chunk in passages]
+        new = count(
+            1 + cast(int, self._file.value("SELECT coalesce(max(rowid), 0) FROM chunk"))
+        )
+        numbered = [
+            (rowid or next(new), entry, number, chunk)
+            for rowid, entry, number, chunk in passages
+        ]
         self._file.db.executemany(
             _PUT_CHUNK,
             [
-                (rowid, entry, number, chunk.start, chunk.end, chunk.hash, chunk.words_hash, 0 if chunk.embed else -1)
+                (
+                    rowid,
+                    entry,
+                    number,
+                    chunk.start,
+                    chunk.end,
+                    chunk.hash,
+                    chunk.words_hash,
+                    0 if chunk.embed else -1,
+                )
                 for rowid, entry, number, chunk in numbered
             ],
         )
         self._insert_words([(rowid, chunk) for rowid, _, _, chunk in numbered])
-        vectors = [(row[0], vector) for row, vector in zip(numbered, found, strict=True) if vector is not None]
+        vectors = [
+            (row[0], vector)
+            for row, vector in zip(numbered, found, strict=True)
+            if vector is not None
+        ]
         self._put_vectors(vectors)
         self._reused += len(vectors)
 
     def _insert_words(self, chunks: Sequence[tuple[int, ChunkRow]]) -> None:
         words = [(rowid, spell(chunk.own), spell(chunk.context)) for rowid, chunk in chunks]
-        self._file.db.executemany("INSERT INTO chunk_fts (rowid, own, context) VALUES (?, ?, ?)", words)
+        self._file.db.executemany(
+            "INSERT INTO chunk_fts (rowid, own, context) VALUES (?, ?, ?)", words
+        )
 
     def _delete_chunks(self, entry: int, from_seq: int) -> None:
-        doomed = self._file.rows("SELECT rowid, vector FROM chunk WHERE entry = ? AND seq >= ?", entry, from_seq)
+        doomed = self._file.rows(
+            "SELECT rowid, vector FROM chunk WHERE entry = ? AND seq >= ?", entry, from_seq
+        )
         self._drop_vectors([rowid for rowid, vector in doomed if vector > 0])
         for table in ("chunk_fts", "chunk"):
-            self._file.db.executemany(f"DELETE FROM {table} WHERE rowid = ?", [(rowid,) for rowid, _ in doomed])
+            self._file.db.executemany(
+                f"DELETE FROM {table} WHERE rowid = ?", [(rowid,) for rowid, _ in doomed]
+            )
 
     def _settle_ids(self) -> None:
-        """Decides anew which entry has an id, for each touched id that several entries claim or claimed until now.
+        """Decides anew which entry has an id, for each touched id that several entries claim or
+        claimed until now.
 
-        The first entry that claims an id gets it. An equal copy gets no id, an entry with another text a derived id.
-        Shorter paths come first: a conflict copy's name is its original's with something added.
+        The first entry that claims an id gets it. An equal copy gets no id, an entry with
+        another text a derived id. Shorter paths come first: a conflict copy's name is its
+        original's with something added.
         """
         contested = self._file.rows(_CONTESTED, json.dumps(list(self._touched)))
         for (own_id,) in contested:
             seen: set[tuple[object, ...]] = set()
-            for rowid, *says, day, path, twin_before, other_before in self._file.rows(_CLAIMS, own_id):
+            for rowid, *says, day, path, twin_before, other_before in self._file.rows(
+                _CLAIMS, own_id
+            ):
                 twin = 0 if not seen else 1 if tuple(says) in seen else 2
                 seen.add(tuple(says))
-                other = derived_id(day and date.fromisoformat(day), path, own_id, 0) if twin == 2 else None
+                other = (
+                    derived_id(day and date.fromisoformat(day), path, own_id, 0)
+                    if twin == 2
+                    else None
+                )
                 if (twin, other) != (twin_before, other_before):
                     self._file.db.execute(
-                        "UPDATE entry SET twin = ?, other_id = ? WHERE rowid = ?", (twin, other, rowid)
+                        "UPDATE entry SET twin = ?, other_id = ? WHERE rowid = ?",
+                        (twin, other, rowid),
                     )
 
     def _settle_numbered(self, removed: Sequence[str]) -> None:
@@ -286,7 +385,8 @@ class Writer:
             values = {"copy": ids[path], "original": ids.get(numbered_of(path))}
             self._file.db.execute(_SETTLE_NUMBERED, values)
 
-    # -- vectors --------------------------------------------------------------------------------------
+    # -- vectors
+    # --------------------------------------------------------------------------------------
 
     def use_model(self, name: str, dimensions: int, *, usual: float | None = None) -> None:
         """Makes room for the vectors of this model, and drops those of another one.
@@ -307,29 +407,48 @@ class Writer:
         """Stores (chunk rowid, hash of its text, vector) where the text is still the same."""
         waiting = "SELECT hash FROM chunk WHERE rowid = ? AND vector = 0"
         self._put_vectors(
-            [(row, quantise(vector)) for row, hash_, vector in vectors if self._file.value(waiting, row) == hash_]
+            [
+                (row, quantise(vector))
+                for row, hash_, vector in vectors
+                if self._file.value(waiting, row) == hash_
+            ]
         )
 
     def _equal_text_vector(self, chunk: ChunkRow) -> bytes | None:
         donor = self._donors.get(chunk.hash)
-        if donor and self._file.value("SELECT hash FROM chunk WHERE rowid = ? AND vector > 0", donor) == chunk.hash:
-            return cast("bytes | None", self._file.value("SELECT embedding FROM chunk_vec WHERE rowid = ?", donor))
+        if (
+            donor
+            and self._file.value("SELECT hash FROM chunk WHERE rowid = ? AND vector > 0", donor)
+            == chunk.hash
+        ):
+            return cast(
+                "bytes | None",
+                self._file.value("SELECT embedding FROM chunk_vec WHERE rowid = ?", donor),
+            )
         if self._has_kept:
-            return cast("bytes | None", self._file.value("SELECT embedding FROM temp.kept WHERE hash = ?", chunk.hash))
+            return cast(
+                "bytes | None",
+                self._file.value("SELECT embedding FROM temp.kept WHERE hash = ?", chunk.hash),
+            )
         return None
 
     def _put_vectors(self, vectors: Sequence[tuple[int, bytes]]) -> None:
-        """Stores vectors, each with the number of this change, by which every process sees that they are new."""
+        """Stores vectors, each with the number of this change, by which every process sees that
+        they are new.
+        """
         if vectors:
             change = self._count("stored", 1)
             self._file.db.executemany(_INSERT_VECTOR, vectors)
             self._file.db.executemany(
-                "UPDATE chunk SET vector = ? WHERE rowid = ?", [(change, row) for row, _ in vectors]
+                "UPDATE chunk SET vector = ? WHERE rowid = ?",
+                [(change, row) for row, _ in vectors],
             )
 
     def _drop_vectors(self, rowids: Sequence[int]) -> None:
         if rowids:
-            self._file.db.executemany("DELETE FROM chunk_vec WHERE rowid = ?", [(rowid,) for rowid in rowids])
+            self._file.db.executemany(
+                "DELETE FROM chunk_vec WHERE rowid = ?", [(rowid,) for rowid in rowids]
+            )
             self._count("dropped", len(rowids))
 
     def _empty_vectors(self, dimensions: int) -> None:
@@ -343,24 +462,38 @@ class Writer:
         return new
 
     def _give_room_back(self, most: int) -> None:
-        """Rewrites the table of vectors where it became sparse; where many pages are free, gives up to `most` back.
+        """Rewrites the table of vectors where it became sparse; where many pages are free,
+        gives up to `most` back.
 
-        The rows of a page that stood at the end move, not their numbers; readers keep their snapshot.
+        The rows of a page that stood at the end move, not their numbers; readers keep their
+        snapshot.
         """
         dropped = cast(int, self._file.meta("dropped") or 0)
         since = dropped - cast(int, self._file.meta("packed") or 0)
         if since >= DROPPED_AT_LEAST:
-            rowids = [row[0] for row in self._file.rows("SELECT rowid FROM chunk WHERE vector > 0 ORDER BY rowid")]
+            rowids = [
+                row[0]
+                for row in self._file.rows(
+                    "SELECT rowid FROM chunk WHERE vector > 0 ORDER BY rowid"
+                )
+            ]
             if since >= SPARSE * (len(rowids) + since):
                 for begin in range(0, len(rowids), MOVED_AT_ONCE):
                     some = rowids[begin : begin + MOVED_AT_ONCE]
                     moving = self._file.rows(VECTORS_OF_CHUNKS, json.dumps(some))
-                    self._file.db.executemany("DELETE FROM chunk_vec WHERE rowid = ?", [(rowid,) for rowid in some])
+                    self._file.db.executemany(
+                        "DELETE FROM chunk_vec WHERE rowid = ?", [(rowid,) for rowid in some]
+                    )
                     self._file.db.executemany(_INSERT_VECTOR, moving)
                 self._file.set_meta("packed", dropped)
-        free, pages = self._file.value("PRAGMA freelist_count"), self._file.value("PRAGMA page_count")
+        free, pages = (
+            self._file.value("PRAGMA freelist_count"),
+            self._file.value("PRAGMA page_count"),
+        )
         if free > pages // FREE_SHARE:
-            self._file.rows(f"PRAGMA incremental_vacuum({min(most, free - pages // FREE_SHARE)})")
+            self._file.rows(
+                f"PRAGMA incremental_vacuum({min(most, free - pages // FREE_SHARE)})"
+            )
 
 
 def _labels(row: EntryRow) -> tuple[list[Any], ...]:
@@ -371,7 +504,10 @@ def _labels(row: EntryRow) -> tuple[list[Any], ...]:
         list(enumerate(entry.tags)),
         [(seq, path, known.get(path)) for seq, path in enumerate(entry.files)],
         [(old,) for old in sorted(set(entry.supersedes))],
-        [(seq, name, value, field_words(value)) for seq, (name, value) in enumerate(entry.fields)],
+        [
+            (seq, name, value, field_words(value))
+            for seq, (name, value) in enumerate(entry.fields)
+        ],
         *row.marks(),
     )
 
@@ -385,15 +521,23 @@ _LABELS = {
     "name": "key, own",
     "task": "open",
 }
-_TOUCH = "UPDATE source SET mtime_ns = ?1, ctime_ns = nullif(?2, ?1), size = ?3, inode = ?4, settled = 1 WHERE id = ?5"
-_KNOWN_ENTRIES = f"SELECT own_id, rowid, row_hash, {', '.join(PLACE_COLUMNS)} FROM entry WHERE source = ?"
-_CHUNKS_OF_ENTRY = 'SELECT seq, rowid, hash, words_hash, start, "end", vector FROM chunk WHERE entry = ?'
+_TOUCH = (
+    "UPDATE source SET mtime_ns = ?1, ctime_ns = nullif(?2, ?1), size = ?3, inode = ?4, "
+    "settled = 1 WHERE id = ?5"
+)
+_KNOWN_ENTRIES = (
+    f"SELECT own_id, rowid, row_hash, {', '.join(PLACE_COLUMNS)} FROM entry WHERE source = ?"
+)
+_CHUNKS_OF_ENTRY = (
+    'SELECT seq, rowid, hash, words_hash, start, "end", vector FROM chunk WHERE entry = ?'
+)
 _CONTESTED = (
     "SELECT own_id FROM entry WHERE own_id IN (SELECT value FROM json_each(?)) "
     "GROUP BY own_id HAVING count(*) > 1 OR max(twin) > 0"
 )
 _CLAIMS = (
-    "SELECT e.rowid, e.content_hash, e.title, e.type, CASE WHEN e.date_source NOT IN ('git', 'mtime') THEN e.date END, "
+    "SELECT e.rowid, e.content_hash, e.title, e.type, CASE WHEN e.date_source NOT IN "
+    "('git', 'mtime') THEN e.date END, "
     "s.path, e.twin, e.other_id FROM entry e JOIN source s ON s.id = e.source "
     "WHERE e.own_id = ? ORDER BY length(s.path), s.path, e.seq"
 )
@@ -407,7 +551,8 @@ _SETTLE_NUMBERED = """
     ) AS now WHERE entry.rowid = now.row AND entry.twin <> now.twin"""
 _INSERT_VECTOR = "INSERT INTO chunk_vec (rowid, embedding) VALUES (?, vec_int8(?))"
 _VECTORS_OF_FILE = (
-    "SELECT c.hash, c.rowid FROM entry e JOIN chunk c ON c.entry = e.rowid WHERE e.source = ? AND c.vector > 0"
+    "SELECT c.hash, c.rowid FROM entry e JOIN chunk c ON c.entry = e.rowid WHERE e.source "
+    "= ? AND c.vector > 0"
 )
 
 # INSERT OR REPLACE would move rowids and orphan the rows of chunk_fts and chunk_vec.
@@ -421,9 +566,13 @@ _UPSERT_SOURCE = """
 _INSERT_ENTRY = f"""
     INSERT INTO entry (rowid, {", ".join(ENTRY_COLUMNS)}) VALUES (?, {", ".join("?" * len(ENTRY_COLUMNS))})"""
 
-_UPDATE_ENTRY = f"UPDATE entry SET {', '.join(f'{column} = ?' for column in ENTRY_COLUMNS)} WHERE rowid = ?"
+_UPDATE_ENTRY = (
+    f"UPDATE entry SET {', '.join(f'{column} = ?' for column in ENTRY_COLUMNS)} WHERE rowid = ?"
+)
 
-_MOVE_ENTRY = f"UPDATE entry SET {', '.join(f'{column} = ?' for column in PLACE_COLUMNS)} WHERE rowid = ?"
+_MOVE_ENTRY = (
+    f"UPDATE entry SET {', '.join(f'{column} = ?' for column in PLACE_COLUMNS)} WHERE rowid = ?"
+)
 
 _PUT_CHUNK = """
     INSERT INTO chunk (rowid, entry, seq, start, "end", hash, words_hash, vector) VALUES (?, ?, ?, ?, ?, ?, ?, ?)

@@ -1,7 +1,7 @@
 """Writes files of the journal and of the home so that they survive a kill and a power cut.
 
-Directories and files in the home are *private*: 0700 and 0600 under any umask. In a journal elsewhere they follow
-their folder and the umask. Nothing here knows what a note is.
+Directories and files in the home are *private*: 0700 and 0600 under any umask. In a journal
+elsewhere they follow their folder and the umask. Nothing here knows what a note is.
 """
 
 from __future__ import annotations
@@ -26,20 +26,41 @@ except ImportError:  # Windows
 from ..errors import JournalError
 
 FAULTS = (
-    "spool-torn", "spool-written", "spooled", "locked", "marked", "append-torn", "appended", "synced",
-    "create-torn", "created", "linked", "settled", "done", "kept-torn", "kept",
-    "trash-torn", "trashed", "replace-torn", "replace-written", "replace-swapped", "replaced",
-)  # fmt: skip
+    "spool-torn",
+    "spool-written",
+    "spooled",
+    "locked",
+    "marked",
+    "append-torn",
+    "appended",
+    "synced",
+    "create-torn",
+    "created",
+    "linked",
+    "settled",
+    "done",
+    "kept-torn",
+    "kept",
+    "trash-torn",
+    "trashed",
+    "replace-torn",
+    "replace-written",
+    "replace-swapped",
+    "replaced",
+)
 """The steps at which `SYNAPTIC_FAULT=<step>` kills the process.
 
-`<step>-torn:N` first writes N bytes. `<step>:stop` stops the process at each such step, until it gets SIGCONT.
+`<step>-torn:N` first writes N bytes. `<step>:stop` stops the process at each such step, until
+it gets SIGCONT.
 """
 
 EMPTIED_S = 0.01
 WINDOWS = os.name == "nt"
 HELD_TRIES = 10
 HELD_WAIT_S = 0.05
-"""On Windows a file that another program holds open cannot be replaced: the number of tries, and the pause between."""
+"""On Windows a file that another program holds open cannot be replaced: the number of tries,
+and the pause between.
+"""
 O_EXTRA = os.O_CLOEXEC if hasattr(os, "O_CLOEXEC") else getattr(os, "O_BINARY", 0)
 _O_PLAIN = O_EXTRA | getattr(os, "O_NOFOLLOW", 0)
 _SHARING_VIOLATION = 32
@@ -47,17 +68,25 @@ _SHARING_VIOLATION = 32
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "Free some space and try again."),
     errno.EDQUOT: ("the disk quota is used up", "Free some space and try again."),
-    errno.EFBIG: ("the file may not grow (file size limit)", "Raise the limit (ulimit -f) and try again."),
+    errno.EFBIG: (
+        "the file may not grow (file size limit)",
+        "Raise the limit (ulimit -f) and try again.",
+    ),
     errno.EROFS: ("the file system is read-only", "Mount it writable and try again."),
     errno.EACCES: ("permission denied", "Check the owner and the mode of that path."),
     errno.EPERM: ("operation not permitted", "Check the owner and the mode of that path."),
-    errno.EBUSY: ("another program holds it open, or it is mounted by itself", "Close it there, or mount its folder."),
+    errno.EBUSY: (
+        "another program holds it open, or it is mounted by itself",
+        "Close it there, or mount its folder.",
+    ),
     errno.EIO: ("input/output error", "Check the disk (`dmesg` says more), then try again."),
 }
 
 
 def fault(step: str, fd: int = -1, data: bytes = b"") -> None:
-    """Kills or stops the process if `SYNAPTIC_FAULT` names this step; a part of `data` may be written before."""
+    """Kills or stops the process if `SYNAPTIC_FAULT` names this step; a part of `data` may be
+    written before.
+    """
     asked, _, cut = os.environ.get("SYNAPTIC_FAULT", "").partition(":")
     if step == asked and sys.platform != "win32":
         if cut == "stop":
@@ -74,7 +103,9 @@ def disk_errors(path: Path | str, what: str = "written") -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        number = errno.EBUSY if getattr(error, "winerror", 0) == _SHARING_VIOLATION else error.errno
+        number = (
+            errno.EBUSY if getattr(error, "winerror", 0) == _SHARING_VIOLATION else error.errno
+        )
         reason, hint = _REASONS.get(number or 0, (error.strerror or str(error), "Try again."))
         raise JournalError(f"{path} cannot be {what}: {reason}.", hint=hint) from error
 
@@ -105,8 +136,9 @@ def sync_dir(path: Path) -> None:
 def sync_file(fd: int) -> None:
     """Makes the bytes that were written to `fd` durable.
 
-    On macOS `fsync` leaves the bytes in the drive's cache (fsync(2)), and F_FULLFSYNC empties that cache too. File
-    systems without it (network disks) answer with an error; there `fsync` must suffice.
+    On macOS `fsync` leaves the bytes in the drive's cache (fsync(2)), and F_FULLFSYNC empties
+    that cache too. File systems without it (network disks) answer with an error; there `fsync`
+    must suffice.
     """
     full = getattr(fcntl, "F_FULLFSYNC", None)
     if full is not None and sys.platform != "win32":
@@ -123,12 +155,23 @@ def write_all(fd: int, data: bytes) -> None:
         view = view[os.write(fd, view) :]
 
 
-def write_new(path: Path, data: bytes, *, private: bool, step: str, sync: bool = True, like: int | None = None) -> None:
-    """Writes `data` to the new file `path` and gives it the marks of the open file `like` (see `copy_marks`).
+def write_new(
+    path: Path,
+    data: bytes,
+    *,
+    private: bool,
+    step: str,
+    sync: bool = True,
+    like: int | None = None,
+) -> None:
+    """Writes `data` to the new file `path` and gives it the marks of the open file `like` (see
+    `copy_marks`).
 
     Raises FileExistsError. Other errors leave no file.
     """
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | O_EXTRA, 0o600 if private else 0o666)
+    fd = os.open(
+        path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | O_EXTRA, 0o600 if private else 0o666
+    )
     try:
         try:
             if private:
@@ -147,7 +190,9 @@ def write_new(path: Path, data: bytes, *, private: bool, step: str, sync: bool =
 
 
 def create(path: Path, data: bytes, *, private: bool) -> None:
-    """Creates `path` with all of `data` in one step. Raises FileExistsError when somebody was quicker."""
+    """Creates `path` with all of `data` in one step. Raises FileExistsError when somebody was
+    quicker.
+    """
     temp = _temp(path)
     temp.unlink(missing_ok=True)
     write_new(temp, data, private=private, step="create-torn")
@@ -165,13 +210,18 @@ def create(path: Path, data: bytes, *, private: bool) -> None:
 
 
 def append(
-    path: Path, make: Callable[[bytes, bytes], bytes], mark: Callable[[str], None], expected: int | None = None
+    path: Path,
+    make: Callable[[bytes, bytes], bytes],
+    mark: Callable[[str], None],
+    expected: int | None = None,
 ) -> bool:
-    """True when the bytes stand at the end of `path`, synced; False when somebody changed the file meanwhile.
+    """True when the bytes stand at the end of `path`, synced; False when somebody changed the
+    file meanwhile.
 
-    `make(head, tail)` gets the first bytes and up to 4 KiB of the end, and returns what to append. `mark` is
-    told `at OFFSET` before the first byte and `written` after the last. If `expected` is given and the file has another
-    size, nothing is appended. After an error the file is cut back to its old size, unless somebody else has changed it.
+    `make(head, tail)` gets the first bytes and up to 4 KiB of the end, and returns what to
+    append. `mark` is told `at OFFSET` before the first byte and `written` after the last. If
+    `expected` is given and the file has another size, nothing is appended. After an error the
+    file is cut back to its old size, unless somebody else has changed it.
     """
     fd = os.open(path, os.O_RDWR | os.O_APPEND | _O_PLAIN)
     try:
@@ -185,13 +235,16 @@ def append(
         data = make(head, os.read(fd, 4096))
         mark(f"at {size}")
         fault("marked")
-        if os.fstat(fd).st_size != size:  # an editor is writing just now: bytes put there would be cut in two
+        if (
+            os.fstat(fd).st_size != size
+        ):  # an editor is writing just now: bytes put there would be cut in two
             return False
         fault("append-torn", fd, data)
         try:
             write_all(fd, data)
             begun = os.lseek(fd, 0, os.SEEK_CUR) - len(data)
-            # the file grew since its end was read, perhaps by an editor's buffer that holds this text already
+            # the file grew since its end was read, perhaps by an editor's buffer that holds
+            # this text already
             if begun != size and (expected is not None or _glued(fd, begun, data)):
                 _cut_back(fd, path, begun, data)
                 return False
@@ -216,16 +269,20 @@ def _glued(fd: int, begun: int, data: bytes) -> bool:
 
 
 def replace(path: Path, expected: bytes, inode: int, data: bytes) -> bool:
-    """True when `path` went from `expected` to `data` in one step; False, with no change, when it held other bytes.
+    """True when `path` went from `expected` to `data` in one step; False, with no change, when
+    it held other bytes.
 
-    `path` must be no symlink. Mode, extended attributes, access lists and, if allowed, the owner are kept. Other
-    names of the file (hard links) keep the old text. If the system can exchange two files, a change that reached the
-    old file before the exchange is noticed, and the old file is put back. Bytes that a program appends to the old
-    file after the exchange are carried over, until the old file is read for the last time.
+    `path` must be no symlink. Mode, extended attributes, access lists and, if allowed, the
+    owner are kept. Other names of the file (hard links) keep the old text. If the system can
+    exchange two files, a change that reached the old file before the exchange is noticed, and
+    the old file is put back. Bytes that a program appends to the old file after the exchange
+    are carried over, until the old file is read for the last time.
     """
     temp = _temp(path)
     temp.unlink(missing_ok=True)
-    old = os.open(path, os.O_RDWR | _O_PLAIN)  # a file that may not be written is not replaced either
+    old = os.open(
+        path, os.O_RDWR | _O_PLAIN
+    )  # a file that may not be written is not replaced either
     try:
         write_new(temp, data, private=True, step="replace-torn", like=old)
         fault("replace-written")
@@ -254,9 +311,11 @@ def replace(path: Path, expected: bytes, inode: int, data: bytes) -> bool:
 
 
 def _swap(temp: Path, path: Path, old: int, expected: bytes, data: bytes) -> bool | None:
-    """True when `temp`, which holds `data`, and `path` changed places durably; None if the system cannot do that.
+    """True when `temp`, which holds `data`, and `path` changed places durably; None if the
+    system cannot do that.
 
-    False when `path` was not `old` with its `expected` bytes: the exchange is undone, and other people's writes stay.
+    False when `path` was not `old` with its `expected` bytes: the exchange is undone, and other
+    people's writes stay.
     """
     new = os.open(temp, os.O_RDONLY | _O_PLAIN)
     try:
@@ -279,7 +338,9 @@ def _swap(temp: Path, path: Path, old: int, expected: bytes, data: bytes) -> boo
 
 
 def carry_over(old: int, known: bytes, path: Path) -> None:
-    """Appends to `path` the bytes that were appended to the open file `old` after the bytes `known`."""
+    """Appends to `path` the bytes that were appended to the open file `old` after the bytes
+    `known`.
+    """
     now = _contents(old)
     if now == known or not now.startswith(known):
         return
@@ -308,7 +369,9 @@ def overwrite(path: Path, data: bytes, *, sync: bool = True) -> None:
 
 
 def clear_temp(path: Path) -> bool:
-    """Removes the hidden file that a killed or failed writer of `path` left; True when none is left."""
+    """Removes the hidden file that a killed or failed writer of `path` left; True when none is
+    left.
+    """
     return unlink(_temp(path))
 
 
@@ -320,7 +383,8 @@ def unlink(path: Path) -> bool:
 
 
 def _temp(path: Path) -> Path:
-    # one name per file, so that the next writer clears the file of a killed one; hidden from every scan
+    # one name per file, so that the next writer clears the file of a killed one; hidden from
+    # every scan
     return path.with_name(f".{path.name}.synaptic")
 
 
@@ -330,9 +394,11 @@ def _chmod(fd: int, mode: int) -> None:
 
 
 def copy_marks(old: int, new: int) -> None:
-    """Gives the open file `new` the mode, extended attributes and access lists of `old`, and its owner if allowed.
+    """Gives the open file `new` the mode, extended attributes and access lists of `old`, and
+    its owner if allowed.
 
-    Marks that may not be set, or that the file system does not know, are left out. Windows keeps no marks.
+    Marks that may not be set, or that the file system does not know, are left out. Windows
+    keeps no marks.
     """
     was, now = os.fstat(old), os.fstat(new)
     if sys.platform != "win32" and (now.st_uid, now.st_gid) != (was.st_uid, was.st_gid):
@@ -345,7 +411,9 @@ def copy_marks(old: int, new: int) -> None:
     elif (fcopyfile := _libc("fcopyfile")) is not None:
         acl, xattr = 1 << 0, 1 << 2  # copyfile.h
         fcopyfile(old, new, None, acl | xattr)
-    _chmod(new, stat.S_IMODE(was.st_mode))  # last: an owner takes bits away, an access list changes those of the group
+    _chmod(
+        new, stat.S_IMODE(was.st_mode)
+    )  # last: an owner takes bits away, an access list changes those of the group
 
 
 def _copy_attributes(old: int, new: int) -> None:
@@ -373,7 +441,13 @@ def _unless_forbidden() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in (errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.EINVAL, errno.ENODATA):
+        if error.errno not in (
+            errno.EPERM,
+            errno.EACCES,
+            errno.ENOTSUP,
+            errno.EINVAL,
+            errno.ENODATA,
+        ):
             raise
 
 
@@ -403,7 +477,11 @@ def _cut_back(fd: int, path: Path, size: int, data: bytes) -> bool:
     if written == 0:
         return True
     os.lseek(fd, size, os.SEEK_SET)
-    if not 0 < written <= len(data) or os.read(fd, written) != data[:written] or not _same_file(fd, path):
+    if (
+        not 0 < written <= len(data)
+        or os.read(fd, written) != data[:written]
+        or not _same_file(fd, path)
+    ):
         return False
     os.ftruncate(fd, size)
     return True
@@ -412,7 +490,8 @@ def _cut_back(fd: int, path: Path, size: int, data: bytes) -> bool:
 def rename_over(temp: Path, path: Path) -> None:
     """Renames `temp` over `path`.
 
-    Windows does not replace an open file: other programs get half a second to close it, then OSError EBUSY is raised.
+    Windows does not replace an open file: other programs get half a second to close it, then
+    OSError EBUSY is raised.
     """
     if not WINDOWS:
         temp.replace(path)
@@ -428,9 +507,14 @@ def rename_over(temp: Path, path: Path) -> None:
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """True when the two names changed places in one step; False, with no change, if the system cannot do that."""
+    """True when the two names changed places in one step; False, with no change, if the system
+    cannot do that.
+    """
     names = os.fsencode(one), os.fsencode(other)
-    at_cwd, swap = -100, 2  # AT_FDCWD, RENAME_EXCHANGE of Linux; RENAME_SWAP of macOS is 2 as well
+    at_cwd, swap = (
+        -100,
+        2,
+    )  # AT_FDCWD, RENAME_EXCHANGE of Linux; RENAME_SWAP of macOS is 2 as well
     if (renameat2 := _libc("renameat2")) is not None:
         return bool(renameat2(at_cwd, names[0], at_cwd, names[1], swap) == 0)
     if (renamex_np := _libc("renamex_np")) is not None:
@@ -439,7 +523,9 @@ def exchange(one: Path, other: Path) -> bool:
 
 
 _SIGNATURES = {"renameat2": "isisu", "renamex_np": "ssu", "fcopyfile": "iipu"}
-"""Argument types (int, string, pointer, unsigned) of functions of the C library that Python does not offer."""
+"""Argument types (int, string, pointer, unsigned) of functions of the C library that Python
+does not offer.
+"""
 
 
 @cache
@@ -451,6 +537,11 @@ def _libc(name: str) -> Callable[..., Any] | None:
         return None
     function = getattr(ctypes.CDLL(None), name, None)
     if function is not None:
-        kinds = {"i": ctypes.c_int, "s": ctypes.c_char_p, "p": ctypes.c_void_p, "u": ctypes.c_uint}
+        kinds = {
+            "i": ctypes.c_int,
+            "s": ctypes.c_char_p,
+            "p": ctypes.c_void_p,
+            "u": ctypes.c_uint,
+        }
         function.argtypes = [kinds[kind] for kind in _SIGNATURES[name]]
     return function

@@ -1,4 +1,6 @@
-"""Finds the files of the journal and of the other roots, and opens them by their paths, without leaving the root."""
+"""Finds the files of the journal and of the other roots, and opens them by their paths, without
+leaving the root.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ OWN = ("", "@sessions")
 
 
 class Roots:
-    """The folders that are read, by name; see `Config.roots`. A path `@vault/x.md` lies in the root `@vault`.
+    """The folders that are read, by name; see `Config.roots`. A path `@vault/x.md` lies in the
+    root `@vault`.
 
     Where a root lies inside another, its files are read once, as its own.
     """
@@ -42,8 +45,15 @@ class Roots:
         self.folders = folders
         self.excluded = _matcher(exclude)
         real = {name: _real(folder) for name, folder in folders.items()}
-        inside = (pair for pair in permutations(real, 2) if real[pair[1]].is_relative_to(real[pair[0]]))
-        apart = (join(outer, real[name].relative_to(real[outer]).as_posix()) for outer, name in inside)
+        inside = (
+            pair
+            for pair in permutations(real, 2)
+            if real[pair[1]].is_relative_to(real[pair[0]])
+        )
+        apart = (
+            join(outer, real[name].relative_to(real[outer]).as_posix())
+            for outer, name in inside
+        )
         self.apart = {*folders, *apart, PICTURE_FOLDER}  # no part of the root around them
 
     def of(self, path: str) -> tuple[str, Path, str]:
@@ -60,35 +70,49 @@ class Roots:
     def absent(self) -> tuple[str, ...]:
         """A sentence on the sources that cannot be read; none without any."""
         sources = ((name, root) for name, root in self.folders.items() if name not in OWN)
-        gone = [f"{name} ({root})" for name, root in sources if not os.access(f"{root}/", os.R_OK | os.X_OK)]
-        return (f"Missing (a disk not mounted?) or unreadable, so not searched: {', '.join(gone)}.",) * bool(gone)
+        gone = [
+            f"{name} ({root})"
+            for name, root in sources
+            if not os.access(f"{root}/", os.R_OK | os.X_OK)
+        ]
+        return (
+            f"Missing (a disk not mounted?) or unreadable, so not searched: {', '.join(gone)}.",
+        ) * bool(gone)
 
 
 def scan(roots: Roots) -> list[Stamp]:
     """A stamp of every note in the roots (see `is_note`), sorted by path.
 
-    Left out are names that start with a dot or are not UTF-8, editor litter, paths that fit `exclude`, everything but
-    regular files, links that leave their root or lead nowhere, and linked folders (a folder inside the root is
-    read at its own place). Raises JournalError when the journal is missing or cannot be listed; another root that
-    is missing has no files.
+    Left out are names that start with a dot or are not UTF-8, editor litter, paths that fit
+    `exclude`, everything but regular files, links that leave their root or lead nowhere, and
+    linked folders (a folder inside the root is read at its own place). Raises JournalError when
+    the journal is missing or cannot be listed; another root that is missing has no files.
     """
     return compare(roots, {})[0]
 
 
 def compare(roots: Roots, known: Mapping[str, Proof | None]) -> tuple[list[Stamp], list[str]]:
-    """(stamps of new and changed files, known paths that are gone), both sorted. The files are those of `scan`.
+    """(stamps of new and changed files, known paths that are gone), both sorted. The files are
+    those of `scan`.
 
     `known` maps paths to proofs. A file whose proof is None always counts as changed.
     """
     excluded = roots.excluded
-    real = {root: _real(place) for root, place in roots.folders.items() if not root or place.is_dir()}
+    real = {
+        root: _real(place)
+        for root, place in roots.folders.items()
+        if not root or place.is_dir()
+    }
     stamps: list[Stamp] = []
     unseen = dict(known)
     folders = [join(root, "") for root in real]
     while folders:
         prefix = folders.pop()
         root, _, within = roots.of(prefix)
-        real_root, start = real[root], len(prefix) - len(within)  # where the path within the root begins
+        real_root, start = (
+            real[root],
+            len(prefix) - len(within),
+        )  # where the path within the root begins
         try:
             listing = _Listing(real_root / within)
         except OSError as error:
@@ -104,13 +128,20 @@ def compare(roots: Roots, known: Mapping[str, Proof | None]) -> tuple[list[Stamp
                 expected = known.get(path)
                 if expected:
                     try:
-                        if item.is_file(follow_symlinks=False) and proof_of(_status(item)) == expected:
+                        if (
+                            item.is_file(follow_symlinks=False)
+                            and proof_of(_status(item)) == expected
+                        ):
                             unseen.pop(path, None)
                             continue
                     except OSError:  # gone meanwhile
                         continue
                 if item.is_dir(follow_symlinks=False):
-                    if not name.endswith(_LITTER) and not _is_junction(item) and path not in roots.apart:
+                    if (
+                        not name.endswith(_LITTER)
+                        and not _is_junction(item)
+                        and path not in roots.apart
+                    ):
                         folders.append(f"{path}/")
                 elif is_note(name) and (stamp := _stamp(path, item, real_root, start)):
                     unseen.pop(path, None)
@@ -121,13 +152,19 @@ def compare(roots: Roots, known: Mapping[str, Proof | None]) -> tuple[list[Stamp
 
 
 def stamp_of(roots: Roots, path: str) -> Stamp | None:
-    """The stamp that `scan` would find for a path. None if `scan` lists no such file, or if a link is on its path."""
+    """The stamp that `scan` would find for a path. None if `scan` lists no such file, or if a
+    link is on its path.
+    """
     name, root, within = roots.of(path)
     steps = within.split("/")
     ways = ["/".join(steps[:length]) for length in range(1, len(steps) + 1)]
-    if any(step[:1] in ("", ".") for step in steps) or any(roots.excluded and roots.excluded(way) for way in ways):
+    if any(step[:1] in ("", ".") for step in steps) or any(
+        roots.excluded and roots.excluded(way) for way in ways
+    ):
         return None
-    if any(way.endswith(_LITTER) or join(name, way) in roots.apart for way in ways[:-1]) or not is_note(path):
+    if any(
+        way.endswith(_LITTER) or join(name, way) in roots.apart for way in ways[:-1]
+    ) or not is_note(path):
         return None
     try:
         if any((root / way).is_symlink() for way in ways):
@@ -143,7 +180,9 @@ def is_note(path: str) -> bool:
 
 
 class _Listing:
-    """The contents of a folder. The folder is held open, so that its files are found even if its path changes."""
+    """The contents of a folder. The folder is held open, so that its files are found even if
+    its path changes.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._fd: int | None = None
@@ -168,7 +207,8 @@ class _Listing:
 def status_reader(system: str) -> Callable[[os.DirEntry[str]], os.stat_result]:
     """A function that returns the `stat` of an item of a folder; `system` is an `os.name`.
 
-    On Windows a listing knows no inode, and its size and times are those of the last time the file was closed.
+    On Windows a listing knows no inode, and its size and times are those of the last time the
+    file was closed.
     """
     return (lambda item: os.stat(item.path)) if system == "nt" else os.DirEntry.stat  # noqa: PTH116
 
@@ -177,33 +217,48 @@ _status = status_reader(os.name)
 
 
 def _is_junction(item: os.DirEntry[str]) -> bool:
-    """True for a folder on Windows that is a link to another folder. Python recognises them from 3.12 on."""
+    """True for a folder on Windows that is a link to another folder. Python recognises them
+    from 3.12 on.
+    """
     return bool(getattr(item, "is_junction", bool)())
 
 
 def locate(roots: Roots, path: str) -> Path:
-    """The real place of `path` (with `/`), links followed. Raises JournalError when it is outside its root."""
+    """The real place of `path` (with `/`), links followed. Raises JournalError when it is
+    outside its root.
+    """
     _, root, within = roots.of(path)
     pure = PurePosixPath(within)
     if not path or "\0" in path or "\\" in path or pure.is_absolute() or ".." in pure.parts:
-        raise JournalError(f"{path!r} is no path inside the journal.", hint="Give it relative to the journal.")
+        raise JournalError(
+            f"{path!r} is no path inside the journal.", hint="Give it relative to the journal."
+        )
     with disk_errors(path, "found"):
         real_root, real = _real(root), _real(root / within)
     if not real.is_relative_to(real_root):
-        raise JournalError(f"{path} leads out of the journal, to {real}.", hint="Only files inside it are touched.")
+        raise JournalError(
+            f"{path} leads out of the journal, to {real}.",
+            hint="Only files inside it are touched.",
+        )
     return real
 
 
 def writable(roots: Roots, path: str, line: int = 1) -> Path:
-    """What `locate` finds, of a file that may be written. Raises Refused for one that is read in place."""
+    """What `locate` finds, of a file that may be written. Raises Refused for one that is read
+    in place.
+    """
     name, root, _ = roots.of(path)
     if name not in OWN:
-        raise Refused(f"{roots.place(path)}:{line} is read in place from {root}.", hint="Edit it there.")
+        raise Refused(
+            f"{roots.place(path)}:{line} is read in place from {root}.", hint="Edit it there."
+        )
     return locate(roots, path)
 
 
 def read(roots: Roots, path: str) -> tuple[bytes, os.stat_result]:
-    """The bytes of a journal file, and its stat. Raises NotFound, or JournalError when it may not be read."""
+    """The bytes of a journal file, and its stat. Raises NotFound, or JournalError when it may
+    not be read.
+    """
     _, root, within = roots.of(path)
     try:
         with disk_errors(path, "read"):
@@ -217,14 +272,21 @@ def read(roots: Roots, path: str) -> tuple[bytes, os.stat_result]:
                 return file.read(), status
     except JournalError as error:
         if isinstance(error.__cause__, OSError) and error.__cause__.errno in _GONE:
-            raise NotFound(f"The journal has no file {path}.", hint="It was moved or deleted.") from error
+            raise NotFound(
+                f"The journal has no file {path}.", hint="It was moved or deleted."
+            ) from error
         raise
 
 
 def _open_plain(root: Path, path: str) -> int | None:
     """A descriptor of the file if no link is on its path below `root`; None if a link is."""
     steps = path.split("/")
-    if os.open not in os.supports_dir_fd or "\0" in path or "\\" in path or not {"", ".", ".."}.isdisjoint(steps):
+    if (
+        os.open not in os.supports_dir_fd
+        or "\0" in path
+        or "\\" in path
+        or not {"", ".", ".."}.isdisjoint(steps)
+    ):
         return None
     with contextlib.suppress(OSError):
         return _open(root, root / path)
@@ -234,7 +296,8 @@ def _open_plain(root: Path, path: str) -> int | None:
 def _open(root: Path, real: Path) -> int:
     """A descriptor of the file `real`. No link on its path below `root` is followed.
 
-    The path had no link when it was resolved. A link that somebody has put there since could lead anywhere.
+    The path had no link when it was resolved. A link that somebody has put there since could
+    lead anywhere.
     """
     if os.open not in os.supports_dir_fd:
         return os.open(real, _FILE)
@@ -260,7 +323,8 @@ def _folder_of(root: Path, real: Path) -> int:
 
 @contextlib.contextmanager
 def pinned(roots: Roots, path: str) -> Iterator[Path]:
-    """A path to the file `path` through its folder, held open: it leads there even if the folder is replaced.
+    """A path to the file `path` through its folder, held open: it leads there even if the
+    folder is replaced.
 
     If the system offers no such path (macOS, Windows), it is the path that `locate` finds.
     """
@@ -290,11 +354,16 @@ def _real(path: Path | str) -> Path:
 def _missing(root: Path, error: OSError) -> JournalError:
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return missing(root)
-    return JournalError(f"The journal {root} cannot be listed: {error.strerror}.", hint="Check its owner and mode.")
+    return JournalError(
+        f"The journal {root} cannot be listed: {error.strerror}.",
+        hint="Check its owner and mode.",
+    )
 
 
 def _stamp(path: str, item: os.DirEntry[str], real_root: Path, start: int) -> Stamp | None:
-    """The stamp of an item; None if the item is not to be read. `start`: where the path within the root begins."""
+    """The stamp of an item; None if the item is not to be read. `start`: where the path within
+    the root begins.
+    """
     if item.is_symlink() and not _real(real_root / path[start:]).is_relative_to(real_root):
         return None
     try:

@@ -1,8 +1,9 @@
 """Appends, edits, deletes and restores entries under one lock, and reads the journal.
 
-`append` saves in these steps: the block goes to the spool and is durable; under the lock the spool is drained, with
-the saves of others first; the block is appended to its day file; its spool file moves to `done/`. A process that is
-killed in between leaves behind all that the next writer needs to finish (see `recovery`).
+`append` saves in these steps: the block goes to the spool and is durable; under the lock the
+spool is drained, with the saves of others first; the block is appended to its day file; its
+spool file moves to `done/`. A process that is killed in between leaves behind all that the next
+writer needs to finish (see `recovery`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,15 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -40,7 +49,9 @@ FILES_AT_ONCE = 32
 
 @dataclass(frozen=True, slots=True)
 class Vanished:
-    """An acknowledged text that the journal no longer holds, although nobody replaced it through Synaptic."""
+    """An acknowledged text that the journal no longer holds, although nobody replaced it
+    through Synaptic.
+    """
 
     id: str
     path: str
@@ -49,7 +60,9 @@ class Vanished:
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """An entry that stands in its file as it was before a deletion, or (`deleted` is False) before its last change."""
+    """An entry that stands in its file as it was before a deletion, or (`deleted` is False)
+    before its last change.
+    """
 
     id: str
     path: str
@@ -58,7 +71,9 @@ class Returned:
 
 
 class Journal:
-    """A folder of Markdown, and the state beside it. One thread owns it; processes share it by a lock."""
+    """A folder of Markdown, and the state beside it. One thread owns it; processes share it by
+    a lock.
+    """
 
     def __init__(self, config: Config, *, lock_timeout_s: float = 10.0) -> None:
         self.root = config.journal
@@ -75,10 +90,13 @@ class Journal:
         self.runs = Runs(config.state)
         self.inbox = config.state / "inbox"
 
-    # -- folders ----------------------------------------------------------------------------------
+    # -- folders
+    # ----------------------------------------------------------------------------------
 
     def scan(self) -> list[Stamp]:
-        """A stamp of every Markdown file, sorted by path (see `folder.scan`). Raises JournalError without a root."""
+        """A stamp of every Markdown file, sorted by path (see `folder.scan`). Raises
+        JournalError without a root.
+        """
         return folder.scan(self.roots)
 
     def compare(self, known: Mapping[str, Proof | None]) -> tuple[list[Stamp], list[str]]:
@@ -86,21 +104,31 @@ class Journal:
         return folder.compare(self.roots, known)
 
     def stamp(self, path: str) -> Stamp | None:
-        """The stamp of one file; None if `scan` lists no such file, or only `scan` can tell (see `folder.stamp_of`)."""
+        """The stamp of one file; None if `scan` lists no such file, or only `scan` can tell
+        (see `folder.stamp_of`).
+        """
         return folder.stamp_of(self.roots, path)
 
     def read(self, path: str) -> bytes:
-        """The bytes of a file. Raises NotFound, or JournalError for a path that leads out or cannot be read."""
+        """The bytes of a file. Raises NotFound, or JournalError for a path that leads out or
+        cannot be read.
+        """
         return folder.read(self.roots, path)[0]
 
-    def parse(self, path: str, data: bytes, mtime_ns: int = 0, *, block: bool = False) -> ParsedFile:
+    def parse(
+        self, path: str, data: bytes, mtime_ns: int = 0, *, block: bool = False
+    ) -> ParsedFile:
         """The entries of a file with these bytes; `block`: they are one entry alone."""
         try:
             mtime = datetime.fromtimestamp(mtime_ns / 1e9, UTC).astimezone()
         except (ValueError, OverflowError, OSError):  # a clock beyond the calendar
             mtime = datetime.fromtimestamp(0, UTC)
         name = self.roots.of(path)[0]
-        day_file = f"{name.replace('%', '%%')}/{self._config.day_file}" if name else self._config.day_file
+        day_file = (
+            f"{name.replace('%', '%%')}/{self._config.day_file}"
+            if name
+            else self._config.day_file
+        )
         return parse_entries(data, path, mtime=mtime, day_file=day_file, block=block)
 
     def day_path(self, at: datetime) -> str:
@@ -109,23 +137,34 @@ class Journal:
         return PurePosixPath(at.strftime(pattern)).as_posix()
 
     def captured_path(self, at: datetime) -> str:
-        """The path of the file for digests of sessions of this day, by the setting `capture_into`."""
-        return f"@sessions/{at:%Y-%m-%d}.md" if self._config.capture_into == "sessions" else self.day_path(at)
+        """The path of the file for digests of sessions of this day, by the setting
+        `capture_into`.
+        """
+        return (
+            f"@sessions/{at:%Y-%m-%d}.md"
+            if self._config.capture_into == "sessions"
+            else self.day_path(at)
+        )
 
-    # -- saving -----------------------------------------------------------------------------------
+    # -- saving
+    # -----------------------------------------------------------------------------------
 
     def append(self, entry: Entry, path: str = "") -> tuple[str, bool]:
-        """The path of the entry's file, and whether the entry still waits for it. The entry is durable either way.
+        """The path of the entry's file, and whether the entry still waits for it. The entry is
+        durable either way.
 
-        Without a path it is the entry's day file. Raises Refused for a path in a root that is only read.
-        Raises JournalError when the disk refuses. Then the journal is unchanged byte for byte and nothing waits, unless
-        the message says that the entry may be saved all the same.
+        Without a path it is the entry's day file. Raises Refused for a path in a root that is
+        only read. Raises JournalError when the disk refuses. Then the journal is unchanged byte
+        for byte and nothing waits, unless the message says that the entry may be saved all the
+        same.
         """
         with disk_errors(self.state, "used"):
             self.prepare()
             path = path or self.day_path(entry.at)
             folder.writable(self.roots, path)
-            record = Record(entry.id, path, entry.date, str(self.roots.of(path)[1]), proven_block(entry))
+            record = Record(
+                entry.id, path, entry.date, str(self.roots.of(path)[1]), proven_block(entry)
+            )
             with disk_errors(self._spool.waiting):
                 self._spool.put(record)
             fault("spooled")
@@ -141,7 +180,9 @@ class Journal:
                 return path, True
 
     def drain(self, timeout_s: float = 0.0) -> tuple[str, ...] | None:
-        """The ids of waiting saves that were put into their files; None when the lock was not free in time."""
+        """The ids of waiting saves that were put into their files; None when the lock was not
+        free in time.
+        """
         if not self.queued():
             return ()
         try:
@@ -154,14 +195,15 @@ class Journal:
         """The ids of saves that are durable but not yet in their files."""
         return tuple(self._spool.ids())
 
-    # -- importing --------------------------------------------------------------------------------
+    # -- importing
+    # --------------------------------------------------------------------------------
 
     def take_in(self, run: Run, progress: Callable[[int], object]) -> None:
         """Puts the blocks of a run into their files, in order of time, each file written once.
 
-        The run is durable first. A block whose id stands in its file already is passed over, so that a run that was
-        killed is finished by the same call. `progress` gets the number of blocks that are done. Raises JournalError,
-        Busy or Changed; then the run stays open.
+        The run is durable first. A block whose id stands in its file already is passed over, so
+        that a run that was killed is finished by the same call. `progress` gets the number of
+        blocks that are done. Raises JournalError, Busy or Changed; then the run stays open.
         """
         with self._writing():
             if run.name not in self.runs.names():
@@ -175,7 +217,13 @@ class Journal:
                     fault("woven")
                     progress(done := done + len(blocks))
         with self._writing():
-            self.runs.put(replace(run, open=False, blocks=tuple(replace(block, text="") for block in run.blocks)))
+            self.runs.put(
+                replace(
+                    run,
+                    open=False,
+                    blocks=tuple(replace(block, text="") for block in run.blocks),
+                )
+            )
 
     def _weave(self, path: str, blocks: Sequence[Block]) -> None:
         for attempt in range(ATTEMPTS):
@@ -195,15 +243,24 @@ class Journal:
             others = [entry for entry in now if entry.id not in left]
             if others != list(here) or len(now) != len(others) + len(left):
                 hint = "Look for a fence or a <private> that nothing closes, mend it, and import again."
-                raise JournalError(f"{self.place(path)} cannot take entries between its own.", hint=hint)
+                raise JournalError(
+                    f"{self.place(path)} cannot take entries between its own.", hint=hint
+                )
             if status is None and self._delivery.create(path, woven):
                 return
             if status and self._delivery.replace(path, data, status, woven):
                 return
-        raise Changed(f"{path} changed while entries were put into it.", hint="Import again; nothing is doubled.")
+        raise Changed(
+            f"{path} changed while entries were put into it.",
+            hint="Import again; nothing is doubled.",
+        )
 
-    def _woven(self, path: str, data: bytes, entries: Iterable[Entry], texts: Mapping[str, bytes]) -> bytes:
-        """The file of these entries with each text of a new one before the first entry below that is later."""
+    def _woven(
+        self, path: str, data: bytes, entries: Iterable[Entry], texts: Mapping[str, bytes]
+    ) -> bytes:
+        """The file of these entries with each text of a new one before the first entry below
+        that is later.
+        """
         blocks = [self._copied(id, path, text) for id, text in texts.items()]
         here = [entry for entry in entries if not entry.whole_file]
         out, at = b"", 0
@@ -211,15 +268,25 @@ class Journal:
             if new.date_source == "heading":
                 start = _place_in_diary(here, new, len(data))
             else:
-                start = next((e.there.start for e in here if e.at > new.at and e.there.start >= at), len(data))
+                start = next(
+                    (e.there.start for e in here if e.at > new.at and e.there.start >= at),
+                    len(data),
+                )
             out += data[at:start]
             out, at = out + joined(path, texts[new.id], data[:4], out), start
         rest = data[at:]
         return out + (b"\r\n" if out.endswith(b"\r\n") else b"\n") + rest if rest else out
 
     def put_picture(self, name: str, read: Callable[[], bytes]) -> str:
-        """The path of an imported picture, which is created where it is not there. Raises ValueError for no picture."""
-        if not is_picture_name(name) or name != PurePosixPath(name).name or "\\" in name or name.startswith("."):
+        """The path of an imported picture, which is created where it is not there. Raises
+        ValueError for no picture.
+        """
+        if (
+            not is_picture_name(name)
+            or name != PurePosixPath(name).name
+            or "\\" in name
+            or name.startswith(".")
+        ):
             raise ValueError("it is not called as a picture is")
         path = f"{PICTURE_FOLDER}/{name}"
         if not folder.locate(self.roots, path).exists():
@@ -231,7 +298,9 @@ class Journal:
         return path
 
     def drop_pictures(self, pictures: Mapping[str, str]) -> None:
-        """Removes imported pictures, hashes by paths, but for those that were changed, or that a note still shows."""
+        """Removes imported pictures, hashes by paths, but for those that were changed, or that
+        a note still shows.
+        """
         left = {path.removeprefix(f"{PICTURE_FOLDER}/"): path for path in pictures}
         with self._writing():
             for stamp in self.scan() if left else ():
@@ -245,7 +314,9 @@ class Journal:
                         self._delivery.replace(path, data, status, None)
 
     def take_out(self, path: str, blocks: Collection[Block]) -> list[str]:
-        """The ids of those blocks that stand in this file as they were put there, and now in the trash."""
+        """The ids of those blocks that stand in this file as they were put there, and now in
+        the trash.
+        """
         known = {block.id: block.hash for block in blocks}
         with self._writing(), contextlib.suppress(NotFound):
             for attempt in range(ATTEMPTS):
@@ -256,12 +327,18 @@ class Journal:
                     place = entry.there
                     block = data[place.start : place.end]
                     if known.get(entry.id) == hash_of(block):
-                        pieces.append(Piece(entry.id, path, self._clock(), "undone", entry.title, block))
+                        pieces.append(
+                            Piece(entry.id, path, self._clock(), "undone", entry.title, block)
+                        )
                         rest, at = rest + data[at : place.start], place.end
                 if not pieces:
                     return []
                 ended = rest.rstrip(b"\r\n")  # the last entry: one line end stays
-                rest = rest + data[at:] if at < len(data) else ended + b"".join(rest[len(ended) :].splitlines(True)[:1])
+                rest = (
+                    rest + data[at:]
+                    if at < len(data)
+                    else ended + b"".join(rest[len(ended) :].splitlines(True)[:1])
+                )
                 with disk_errors(self._trash.path):
                     self._trash.put(*pieces)
                 empty = rest.strip().decode("utf-8", "replace") == f"# {self._h1(path, entry)}"
@@ -270,7 +347,8 @@ class Journal:
             raise Changed(f"{path} changed while entries were taken out.", hint="Try again.")
         return []
 
-    # -- editing ----------------------------------------------------------------------------------
+    # -- editing
+    # ----------------------------------------------------------------------------------
 
     def edit(
         self,
@@ -282,12 +360,14 @@ class Journal:
         keep: bool = True,
         labels: bool = False,
     ) -> Entry:
-        """The entry after `change`, or the deleted entry if `change` returns None. The old text goes to the trash, if
-        it is to be kept. With `labels`, `change` is given the entry as `opened` shows it, and puts the labels.
+        """The entry after `change`, or the deleted entry if `change` returns None. The old text
+        goes to the trash, if it is to be kept. With `labels`, `change` is given the entry as
+        `opened` shows it, and puts the labels.
 
-        Equal copies of the block in the same file change with it; everything else stays byte for byte. `told`
-        gets a notice if an earlier update had vanished from the file. A whole-file note is only extended, or deleted
-        with its file. Raises NotFound, Refused, Busy, Changed when the file changes during each try, JournalError.
+        Equal copies of the block in the same file change with it; everything else stays byte
+        for byte. `told` gets a notice if an earlier update had vanished from the file. A
+        whole-file note is only extended, or deleted with its file. Raises NotFound, Refused,
+        Busy, Changed when the file changes during each try, JournalError.
         """
 
         def rewritten(old: Entry, block: bytes) -> tuple[Entry | None, bytes]:
@@ -303,7 +383,9 @@ class Journal:
             return self._exchange(path, id, rewritten, "update" if keep else None, told)
 
     def opened(self, path: str, id: str) -> Entry:
-        """An entry as a person edits it: a label stands for each private passage. Raises NotFound."""
+        """An entry as a person edits it: a label stands for each private passage. Raises
+        NotFound.
+        """
         data, parsed = self._parsed(path)
         entry, start, end = _entry(parsed, path, id)
         return self._labelled(entry, labelled(data[start:end])[0])
@@ -313,9 +395,11 @@ class Journal:
         return replace(entry, title=read.title, content=read.content) if read else entry
 
     def purge(self, path: str, id: str) -> Entry | None:
-        """The deleted entry; None if only copies were left. No copy stays in trash, done or spool.
+        """The deleted entry; None if only copies were left. No copy stays in trash, done or
+        spool.
 
-        Raises JournalError if the entry is deleted but a copy may remain. The same purge again removes that copy.
+        Raises JournalError if the entry is deleted but a copy may remain. The same purge again
+        removes that copy.
         """
         with self._writing():
             try:
@@ -345,8 +429,10 @@ class Journal:
                 why = why or error
         if why:
             raise JournalError(
-                f"{path} holds {id} no more, but copies may be left in {', '.join(left)}: {why.message}",
-                hint=f"{why.hint} Then `synaptic delete {id} --purge --yes` again removes them.",
+                f"{path} holds {id} no more, but copies may be left in {', '.join(left)}: "
+                f"{why.message}",
+                hint=f"{why.hint} Then `synaptic delete {id} --purge --yes` again removes "
+                f"them.",
             ) from why
         return found
 
@@ -358,7 +444,9 @@ class Journal:
         why: Why | None,
         told: list[str] | None = None,
     ) -> Entry:
-        """The entry after `change` has replaced its block. Without `why` nothing goes to the trash."""
+        """The entry after `change` has replaced its block. Without `why` nothing goes to the
+        trash.
+        """
         trashed = None
         for attempt in range(ATTEMPTS):
             time.sleep(0.01 * attempt)
@@ -367,17 +455,30 @@ class Journal:
             block = data[start:end]
             folder.writable(self.roots, path, old.there.line)
             if old.whole_file and in_logseq(path) and old.content.startswith("-"):
-                raise Refused(f"{path} is a day of Logseq, which writes it anew.", hint=f"Edit {self.place(path)}.")
+                raise Refused(
+                    f"{path} is a day of Logseq, which writes it anew.",
+                    hint=f"Edit {self.place(path)}.",
+                )
             new, text = change(old, block)
             if old.whole_file and new is None and block != data:
-                raise Refused(f"{path} holds more than this note.", hint=f"Delete its text in {self.place(path)}.")
+                raise Refused(
+                    f"{path} holds more than this note.",
+                    hint=f"Delete its text in {self.place(path)}.",
+                )
             if old.whole_file and new is not None and why != "restore":
                 text = self._extended(path, status, data, (start, end), old, new)
             if text == block:
-                self._set_aside(old.id, text, block)  # an update that was killed may be asked for again
+                self._set_aside(
+                    old.id, text, block
+                )  # an update that was killed may be asked for again
                 self._keep(path, old, text)
                 return new or old
-            pinned = new is not None and old.derived_id and not old.whole_file and replace(new, id=old.id) == old
+            pinned = (
+                new is not None
+                and old.derived_id
+                and not old.whole_file
+                and replace(new, id=old.id) == old
+            )
             if why and not pinned and block != trashed:
                 if self._set_aside(old.id, text, block) and told is not None:
                     told.append(_VANISHED.format(id=old.short_id))
@@ -389,7 +490,9 @@ class Journal:
                 after += data[end:start] + change(old, data[start:stop])[1]
                 end = stop
             after += data[end:]
-            if self._delivery.replace(path, data, status, None if new is None and old.whole_file else after):
+            if self._delivery.replace(
+                path, data, status, None if new is None and old.whole_file else after
+            ):
                 if new is None:
                     try:
                         self._spool.forget(old.id)
@@ -399,36 +502,55 @@ class Journal:
                     return old
                 self._keep(path, new, text)
                 return self._find(path, after, status, new.id) or new
-        raise Changed(f"{path} changed while it was edited; nothing was written.", hint="Try again.")
+        raise Changed(
+            f"{path} changed while it was edited; nothing was written.", hint="Try again."
+        )
 
     def _extended(
-        self, path: str, status: os.stat_result, data: bytes, span: tuple[int, int], old: Entry, new: Entry
+        self,
+        path: str,
+        status: os.stat_result,
+        data: bytes,
+        span: tuple[int, int],
+        old: Entry,
+        new: Entry,
     ) -> bytes:
-        """The bytes of a whole-file note that says `new`. Raises Refused if no such file says all else as before."""
+        """The bytes of a whole-file note that says `new`. Raises Refused if no such file says
+        all else as before.
+        """
         start, end = span
         here = self.parse(path, data, status.st_mtime_ns).entries
         wanted = _said(new if entry.id == old.id else entry for entry in here)
         for typed in (False, True):
             text = extend_note(data[start:end], old, new, typed=typed)
-            read = self.parse(path, data[:start] + text + data[end:], status.st_mtime_ns).entries
+            read = self.parse(
+                path, data[:start] + text + data[end:], status.st_mtime_ns
+            ).entries
             if _said(read) == wanted:
                 return text
         others = (entry for entry in read if entry.id != old.id)
-        if new.tags != old.tags and any(set(entry.file_tags) - set(old.tags) for entry in others):
+        if new.tags != old.tags and any(
+            set(entry.file_tags) - set(old.tags) for entry in others
+        ):
             raise Refused(
-                f"A tag in the front matter of {path} would be one of all its entries. Nothing was changed.",
-                hint=f"Write #{' #'.join(tag for tag in new.tags if tag not in old.tags)} into the text of the note.",
+                f"A tag in the front matter of {path} would be one of all its entries. "
+                f"Nothing was changed.",
+                hint=f"Write #{' #'.join(tag for tag in new.tags if tag not in old.tags)} "
+                f"into the text of the note.",
             )
         at = old.place.start if old.place else 0
         if new.content == old.content and new.tags != old.tags:
             at = data.find(b"\ntag", 0, at) + 1
         raise Refused(
-            f"{path}:{1 + len(data[:at].splitlines())} is a note without entry headings: it takes appended text, "
+            f"{path}:{1 + len(data[:at].splitlines())} is a note without entry headings: "
+            f"it takes appended text, "
             "and added tags if its front matter has a usual form. Nothing was changed.",
             hint=f"For all else edit {self.place(path)}.",
         )
 
-    def _copies(self, path: str, data: bytes, status: os.stat_result, entry: Entry) -> list[tuple[int, int]]:
+    def _copies(
+        self, path: str, data: bytes, status: os.stat_result, entry: Entry
+    ) -> list[tuple[int, int]]:
         """The spans of further blocks with the entry's id and text, below it in the same file."""
         spans: list[tuple[int, int]] = []
         gone, place = 0, entry.place
@@ -436,14 +558,20 @@ class Journal:
             spans.append((place.start + gone, place.end + gone))
             data = data[: place.start] + data[place.end :]
             gone += place.end - place.start
-            again = self._find(path, data, status, entry.id) if b"syn:" + entry.id.encode() in data else None
+            again = (
+                self._find(path, data, status, entry.id)
+                if b"syn:" + entry.id.encode() in data
+                else None
+            )
             place = again.place if again == entry and again else None
         return spans[1:]
 
     def _set_aside(self, id: str, coming: bytes, present: bytes | None) -> bool:
-        """Whether the acknowledged text that `coming` replaces in `done/` had vanished from the file.
+        """Whether the acknowledged text that `coming` replaces in `done/` had vanished from the
+        file.
 
-        A text that only `done/` holds goes to the trash first, so that no later text overwrites it.
+        A text that only `done/` holds goes to the trash first, so that no later text overwrites
+        it.
         """
         record = self._spool.get(id, done=True)
         if record is None or not self._delivery.ours(record):
@@ -453,41 +581,79 @@ class Journal:
             return False
         trashed = [_as_block(piece.text) for piece in self.trashed() if piece.id == id]
         vanished = now is None or self._undone(now, record.block, trashed)
-        if (vanished or record.block not in trashed) and (entry := self._alone(record.path, record.block)):
-            self._discard(record.path, replace(entry, id=id), record.block, "vanished" if vanished else "edited")
+        if (vanished or record.block not in trashed) and (
+            entry := self._alone(record.path, record.block)
+        ):
+            self._discard(
+                record.path,
+                replace(entry, id=id),
+                record.block,
+                "vanished" if vanished else "edited",
+            )
         return vanished
 
-    def _discard(self, path: str, entry: Entry, block: bytes, why: Why, mode: int | None = None) -> None:
+    def _discard(
+        self, path: str, entry: Entry, block: bytes, why: Why, mode: int | None = None
+    ) -> None:
         with disk_errors(self._trash.path):
             self._trash.put(Piece(entry.id, path, self._clock(), why, entry.title, block, mode))
 
     def _keep(self, path: str, entry: Entry, text: bytes) -> None:
-        """Puts the new text into `done/`, so that an editor's old buffer cannot make it vanish without a trace."""
+        """Puts the new text into `done/`, so that an editor's old buffer cannot make it vanish
+        without a trace.
+        """
         block = _as_block(text)
         if entry.id in recovery.ids_in(block):
             try:
-                self._spool.keep(Record(entry.id, path, self._h1(path, entry), str(self.roots.of(path)[1]), block))
+                self._spool.keep(
+                    Record(
+                        entry.id,
+                        path,
+                        self._h1(path, entry),
+                        str(self.roots.of(path)[1]),
+                        block,
+                    )
+                )
             except OSError:
-                with contextlib.suppress(OSError):  # the trash has the earlier text: it has not vanished
+                with contextlib.suppress(
+                    OSError
+                ):  # the trash has the earlier text: it has not vanished
                     self._spool.forget(entry.id)
 
     def copies(self) -> Iterator[tuple[Path, bytes]]:
-        """Path and bytes of every file outside the journal that holds text: trash, inbox, spool, `done/`, open runs."""
+        """Path and bytes of every file outside the journal that holds text: trash, inbox,
+        spool, `done/`, open runs.
+        """
         runs = (self.runs.folder / run.name for run in self.runs.open())
         for path in (self._trash.path, *self.inbox.glob("[0-9]*"), *self._spool.files(), *runs):
-            with disk_errors(path, "read"), contextlib.suppress(FileNotFoundError):  # it has just been delivered
+            with (
+                disk_errors(path, "read"),
+                contextlib.suppress(FileNotFoundError),
+            ):  # it has just been delivered
                 yield path, path.read_bytes()
 
     def open_copies(self, path: str, data: bytes) -> set[tuple[str, bytes]]:
-        """(id, block) of each copy in `done/` and the trash that shows a passage which is private in these bytes."""
-        if not mentions(data) or unclosed_tags(data):  # somebody may be typing an open tag right now
+        """(id, block) of each copy in `done/` and the trash that shows a passage which is
+        private in these bytes.
+        """
+        if not mentions(data) or unclosed_tags(
+            data
+        ):  # somebody may be typing an open tag right now
             return set()
         entries = self.parse(path, data).entries
         written = recovery.ids_in(data)
         said = written.union(entry.id for entry in entries if entry.whole_file)
-        copies = {(piece.id, _as_block(piece.text)) for piece in self.trashed() if piece.id in said}
-        records = (self._spool.get(id, done=True) for id in said.intersection(self._spool.done_ids()))
-        copies |= {(record.id, record.block) for record in records if record and self._delivery.ours(record)}
+        copies = {
+            (piece.id, _as_block(piece.text)) for piece in self.trashed() if piece.id in said
+        }
+        records = (
+            self._spool.get(id, done=True) for id in said.intersection(self._spool.done_ids())
+        )
+        copies |= {
+            (record.id, record.block)
+            for record in records
+            if record and self._delivery.ours(record)
+        }
         if not copies:
             return set()
         places = {entry.id: entry.place for entry in entries}
@@ -495,22 +661,31 @@ class Journal:
 
         def shows(id: str, block: bytes) -> bool:
             place = places.get(id)
-            return id in hidden or (place is not None and reveals(block, data[place.start : place.end]))
+            return id in hidden or (
+                place is not None and reveals(block, data[place.start : place.end])
+            )
 
         return {copy for copy in copies if shows(*copy)}
 
     def hide(self, path: str, data: bytes) -> None:
-        """Removes the `open_copies` of the file. While another process writes they stay, and `doctor` names them."""
+        """Removes the `open_copies` of the file. While another process writes they stay, and
+        `doctor` names them.
+        """
         with contextlib.suppress(Busy, JournalError):
             if self.open_copies(path, data):
                 with self._delivery.locked(0):
                     shown = self.open_copies(path, data)
-                    self._trash.rewrite(lambda piece: None if (piece.id, _as_block(piece.text)) in shown else piece)
+                    self._trash.rewrite(
+                        lambda piece: (
+                            None if (piece.id, _as_block(piece.text)) in shown else piece
+                        )
+                    )
                     for id, block in shown:
                         if (record := self._spool.get(id, done=True)) and record.block == block:
                             self._spool.forget(id)
 
-    # -- bringing back ----------------------------------------------------------------------------
+    # -- bringing back
+    # ----------------------------------------------------------------------------
 
     def trashed(self) -> tuple[Piece, ...]:
         """The replaced and deleted texts, oldest first."""
@@ -518,11 +693,12 @@ class Journal:
             return self._trash.pieces()
 
     def restore(self, id: str, *, by_person: bool = True) -> tuple[str, Entry]:
-        """Path and entry, restored to the newest trashed text that differs from its present text.
+        """Path and entry, restored to the newest trashed text that differs from its present
+        text.
 
-        `id` may be short. A deleted entry is appended to its file. An updated entry gets its old text back, and the
-        present text goes to the trash. Raises NotFound, which names ids in the trash, and Refused where an agent would
-        pin or unpin it by this.
+        `id` may be short. A deleted entry is appended to its file. An updated entry gets its
+        old text back, and the present text goes to the trash. Raises NotFound, which names ids
+        in the trash, and Refused where an agent would pin or unpin it by this.
         """
 
         with self._writing():
@@ -532,8 +708,15 @@ class Journal:
             newest = mine[0]
             deleted_file = newest.mode is not None and newest.why == "delete"
             if deleted_file:  # not to the name of a copy that went with it
-                newest = min((piece for piece in mine if piece.text == newest.text), key=lambda piece: len(piece.path))
-            for path in () if deleted_file else dict.fromkeys((newest.path, self._delivery.place_of(id))):
+                newest = min(
+                    (piece for piece in mine if piece.text == newest.text),
+                    key=lambda piece: len(piece.path),
+                )
+            for path in (
+                ()
+                if deleted_file
+                else dict.fromkeys((newest.path, self._delivery.place_of(id)))
+            ):
                 if path and (found := self._present(path, id)):
                     return path, self._swap_back(path, *found, mine, by_person)
             self._check_pin(newest, False, by_person)
@@ -542,43 +725,61 @@ class Journal:
                     why = f"{self.place(newest.path)} is there already, and restore overwrites no file."
                     raise Refused(why, hint="Move it away and try again.")
                 self._settle(newest.id)
-                return newest.path, self.parse(newest.path, newest.text, time.time_ns()).entries[0]
+                return newest.path, self.parse(
+                    newest.path, newest.text, time.time_ns()
+                ).entries[0]
             if path := self._delivery.place_of(id):
                 raise Refused(
-                    f"{path} holds the comment of {id}, but no readable entry: nothing was restored.",
-                    hint="It lost its heading or is private. `synaptic doctor` names the line; mend or delete it.",
+                    f"{path} holds the comment of {id}, but no readable entry: nothing was "
+                    f"restored.",
+                    hint="It lost its heading or is private. `synaptic doctor` names the "
+                    "line; mend or delete it.",
                 )
             return self._put_back(self._record(newest))
 
     def copy_of(self, id: str) -> tuple[str, Entry]:
-        """Path and entry of the newest copy in the trash, else of the copy in `done/`. `id` may be short. Raises
+        """Path and entry of the newest copy in the trash, else of the copy in `done/`. `id` may
+        be short. Raises
         NotFound."""
         pieces = {piece.id: (piece.path, piece.text) for piece in self.trashed()}
         ids = [*pieces, *self._spool.done_ids()]
         id = _resolve(id, iter(ids), "Neither the journal nor the trash")
         record = self._spool.get(id, done=True)
-        path, text = pieces[id] if id in pieces or record is None else (record.path, record.block)
+        path, text = (
+            pieces[id] if id in pieces or record is None else (record.path, record.block)
+        )
         return path, replace(self._copied(id, path, text), id=id)
 
     def vanished(self) -> tuple[Vanished, ...]:
         """Recent saves and updates whose text an old buffer, a person or a checkout removed.
 
-        A text has vanished if no comment in the journal carries its id, if that comment has lost its heading, if the
-        present text comes from the text before an update, if only a beginning of it is left that ends inside a line or
-        before the first paragraph, or if its comment is torn. Updates that had vanished when the next update
-        came are named too.
+        A text has vanished if no comment in the journal carries its id, if that comment has
+        lost its heading, if the present text comes from the text before an update, if only a
+        beginning of it is left that ends inside a line or before the first paragraph, or if its
+        comment is torn. Updates that had vanished when the next update came are named too.
         """
         found = ((lost, self._alone(lost.path, lost.block)) for lost in self._vanished())
-        return tuple(Vanished(lost.id, lost.path, entry.title if entry else "") for lost, entry in found)
+        return tuple(
+            Vanished(lost.id, lost.path, entry.title if entry else "") for lost, entry in found
+        )
 
     def _vanished(self) -> list[Record]:
-        """The vanished texts, each with the path where it is missing; of one id the latest text first."""
+        """The vanished texts, each with the path where it is missing; of one id the latest text
+        first.
+        """
         trashed = self.trashed()
-        ids = sorted({*self._spool.done_ids(), *(piece.id for piece in trashed if piece.why == "vanished")})
+        ids = sorted(
+            {
+                *self._spool.done_ids(),
+                *(piece.id for piece in trashed if piece.why == "vanished"),
+            }
+        )
         here = self._delivery.places() if ids else {}
         aside = _unsettled(trashed, here)
         lost = []
-        parsed = functools.lru_cache(maxsize=1)(self._parsed)  # a day's file may hold hundreds of them
+        parsed = functools.lru_cache(maxsize=1)(
+            self._parsed
+        )  # a day's file may hold hundreds of them
         for id in sorted(ids, key=lambda id: here.get(id, "")):
             path, record = here.get(id), self._spool.get(id, done=True)
             found = self._present(path, id, parsed) if path else None
@@ -587,7 +788,14 @@ class Journal:
             if (
                 record
                 and self._delivery.ours(record)
-                and (not path or (self._undone(now, record.block, texts) if now else self._beheaded(path, id)))
+                and (
+                    not path
+                    or (
+                        self._undone(now, record.block, texts)
+                        if now
+                        else self._beheaded(path, id)
+                    )
+                )
             ):
                 lost.append(replace(record, path=path or record.path))
             elif path is None:  # it may belong to another journal of this home
@@ -603,24 +811,35 @@ class Journal:
         return lost
 
     def returned(self) -> tuple[Returned, ...]:
-        """The entries whose last deletion or change, of the last week, somebody undid: an old buffer, or a checkout.
+        """The entries whose last deletion or change, of the last week, somebody undid: an old
+        buffer, or a checkout.
 
-        A text that Synaptic wrote since, or that `vanished` names, has a record in `done/`, or stands in a run.
+        A text that Synaptic wrote since, or that `vanished` names, has a record in `done/`, or
+        stands in a run.
         """
         since = self._clock() - timedelta(days=KEEP_DAYS)
         latest = {piece.id: piece for piece in self.trashed()}
-        pieces = [piece for piece in latest.values() if piece.why in _UNDOABLE and piece.at > since]
+        pieces = [
+            piece for piece in latest.values() if piece.why in _UNDOABLE and piece.at > since
+        ]
         pieces = [piece for piece in pieces if self._spool.get(piece.id, done=True) is None]
         if not pieces:
             return ()
-        here, imported = self._delivery.places(), {block.id for run in self.runs.all() for block in run.blocks}
+        here, imported = (
+            self._delivery.places(),
+            {block.id for run in self.runs.all() for block in run.blocks},
+        )
         found = []
         for piece in pieces:
             path = here.get(piece.id, piece.path)
             present = None if piece.id in imported else self._present(path, piece.id)
             if present is None:
                 continue
-            written = piece.why != "update" and path == piece.path and piece.id in recovery.ids_in(present[0])
+            written = (
+                piece.why != "update"
+                and path == piece.path
+                and piece.id in recovery.ids_in(present[0])
+            )
             if written or _as_block(present[0]) == _as_block(piece.text):
                 found.append(Returned(piece.id, path, present[1].title, piece.why != "update"))
         return tuple(found)
@@ -629,38 +848,59 @@ class Journal:
         """Marks the texts of this id in the trash as ones that may stand in the journal again."""
         with disk_errors(self._trash.path):
             self._trash.rewrite(
-                lambda piece: replace(piece, why="edited") if piece.id == id and piece.why in _UNDOABLE else piece
+                lambda piece: (
+                    replace(piece, why="edited")
+                    if piece.id == id and piece.why in _UNDOABLE
+                    else piece
+                )
             )
 
     def _undone(self, now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
-        return now != saved and (_comes_from(now, saved, older) or (self._torn(now) and not self._torn(saved)))
+        return now != saved and (
+            _comes_from(now, saved, older) or (self._torn(now) and not self._torn(saved))
+        )
 
     def _beheaded(self, path: str, id: str) -> bool:
-        """Whether the comment with this id has lost its heading, so that its text is part of the entry above."""
+        """Whether the comment with this id has lost its heading, so that its text is part of
+        the entry above.
+        """
         with contextlib.suppress(NotFound):
             data, parsed = self._parsed(path)
             line = data.count(b"\n", 0, recovery.find_comment(data, id)) + 1
-            return any((issue.code, issue.line) == ("stray-comment", line) for issue in parsed.issues)
+            return any(
+                (issue.code, issue.line) == ("stray-comment", line) for issue in parsed.issues
+            )
         return False
 
     def _torn(self, block: bytes) -> bool:
         """Whether the comment of a block is torn."""
-        return any(issue.code == "comment" for issue in self.parse("", block, block=True).issues)
+        return any(
+            issue.code == "comment" for issue in self.parse("", block, block=True).issues
+        )
 
     def restore_done(self, id: str) -> tuple[str, Entry]:
-        """Path and entry of a vanished save, after it was put back. Raises NotFound when it has not vanished."""
+        """Path and entry of a vanished save, after it was put back. Raises NotFound when it has
+        not vanished.
+        """
         with self._writing():
             record = self._vanished_record(id)
             if (path := self._delivery.place_of(record.id)) and self._present(path, record.id):
                 return path, self._exchange(
-                    path, record.id, lambda now, present: (now, _in_place_of(present, record.block)), "restore"
+                    path,
+                    record.id,
+                    lambda now, present: (now, _in_place_of(present, record.block)),
+                    "restore",
                 )
             return self._put_back(replace(record, at=None, written=False, seen=False))
 
     def dismiss(self, id: str) -> None:
         """Forgets a vanished save, or that an entry returned. Raises NotFound for any other."""
         with self._writing():
-            if fitting := [one.id for one in self.returned() if id.lower() in (one.id, one.id.partition("-")[2])]:
+            if fitting := [
+                one.id
+                for one in self.returned()
+                if id.lower() in (one.id, one.id.partition("-")[2])
+            ]:
                 self._settle(fitting[0])
                 return
             record = self._vanished_record(id)
@@ -668,10 +908,14 @@ class Journal:
             with disk_errors(self._spool.done):
                 if done and done.block == record.block:
                     self._spool.forget(record.id)
-            if any(piece.id == record.id and piece.why == "vanished" for piece in self.trashed()):
+            if any(
+                piece.id == record.id and piece.why == "vanished" for piece in self.trashed()
+            ):
                 with disk_errors(self._trash.path):
                     lost = (record.id, "vanished")
-                    self._trash.rewrite(lambda p: replace(p, why="edited") if (p.id, p.why) == lost else p)
+                    self._trash.rewrite(
+                        lambda p: replace(p, why="edited") if (p.id, p.why) == lost else p
+                    )
 
     def _vanished_record(self, id: str) -> Record:
         lost = self._vanished()
@@ -692,7 +936,9 @@ class Journal:
         try:
             with disk_errors(record.path):
                 if begun := self._delivery.place_of(record.id):
-                    self._spool.mark(record.id, "at 0")  # its text stands there without a heading, to be completed
+                    self._spool.mark(
+                        record.id, "at 0"
+                    )  # its text stands there without a heading, to be completed
                 if not begun and self._put_in_order(record):
                     self._delivery.finish(record.id)
                     path, queued = record.path, False
@@ -703,14 +949,21 @@ class Journal:
                 raise
             queued, why = True, error.message
         if queued:
-            raise JournalError(f"{record.id} is queued: {why}", hint="It is safe, and the next save finishes it.")
-        with contextlib.suppress(JournalError, NotFound):  # the entry is back: the call has succeeded
+            raise JournalError(
+                f"{record.id} is queued: {why}",
+                hint="It is safe, and the next save finishes it.",
+            )
+        with contextlib.suppress(
+            JournalError, NotFound
+        ):  # the entry is back: the call has succeeded
             if found := self._present(path, record.id):
                 return path, found[1]
         return path, replace(entry, id=record.id)
 
     def _put_in_order(self, record: Record) -> bool:
-        """Whether the block stands before the first later entry of its file now. Without one it is to be appended."""
+        """Whether the block stands before the first later entry of its file now. Without one it
+        is to be appended.
+        """
         with contextlib.suppress(NotFound):
             data, status = folder.read(self.roots, record.path)
             here = self.parse(record.path, data).entries
@@ -722,14 +975,21 @@ class Journal:
     def _check_pin(self, piece: Piece, pinned: bool, by_person: bool) -> None:
         old = self._alone(piece.path, piece.text)
         if not by_person and old and old.pin != pinned:
-            raise Refused("Between the two texts a person pinned or unpinned it: only a person restores it.")
+            raise Refused(
+                "Between the two texts a person pinned or unpinned it: only a person "
+                "restores it."
+            )
 
-    def _swap_back(self, path: str, block: bytes, entry: Entry, pieces: list[Piece], by_person: bool) -> Entry:
+    def _swap_back(
+        self, path: str, block: bytes, entry: Entry, pieces: list[Piece], by_person: bool
+    ) -> Entry:
         now = _as_block(block)
         texts = [piece for piece in pieces if _as_block(piece.text) != now]
         older = next((piece for piece in texts if not reveals(piece.text, block)), None)
         if older is None:
-            kept = "only texts that show what is private now" if texts else "no other text of it"
+            kept = (
+                "only texts that show what is private now" if texts else "no other text of it"
+            )
             raise NotFound(
                 f"{entry.id} stands in {path}, and the trash holds {kept}.",
                 hint="`synaptic doctor` lists updates that vanished from the file.",
@@ -737,23 +997,34 @@ class Journal:
 
         def swap(now: Entry, present: bytes) -> tuple[Entry, bytes]:
             self._check_pin(older, now.pin, by_person)
-            return now, older.text if now.whole_file else _in_place_of(present, self._with_id(older))
+            return now, older.text if now.whole_file else _in_place_of(
+                present, self._with_id(older)
+            )
 
         return self._exchange(path, entry.id, swap, "restore")
 
     def _record(self, piece: Piece) -> Record:
         entry = self._alone(piece.path, piece.text)
         h1 = self._h1(piece.path, entry) if entry else PurePosixPath(piece.path).stem
-        return Record(piece.id, piece.path, h1, str(self.roots.of(piece.path)[1]), _as_block(self._with_id(piece)))
+        return Record(
+            piece.id,
+            piece.path,
+            h1,
+            str(self.roots.of(piece.path)[1]),
+            _as_block(self._with_id(piece)),
+        )
 
     def _with_id(self, piece: Piece) -> bytes:
-        """The piece's text. A hand-typed text gets its derived id in a comment, so that it can be found again."""
+        """The piece's text. A hand-typed text gets its derived id in a comment, so that it can
+        be found again.
+        """
         entry = self._alone(piece.path, piece.text)
         if not entry or piece.id in recovery.ids_in(piece.text):
             return piece.text
         return rewrite_block(piece.text, entry, replace(entry, id=piece.id, derived_id=False))
 
-    # -- looking ----------------------------------------------------------------------------------
+    # -- looking
+    # ----------------------------------------------------------------------------------
 
     def _alone(self, path: str, block: bytes) -> Entry | None:
         """The entry of a block that is a copy from this file."""
@@ -776,7 +1047,10 @@ class Journal:
         return data, self.parse(path, data, status.st_mtime_ns)
 
     def _present(
-        self, path: str, id: str, parsed: Callable[[str], tuple[bytes, ParsedFile]] | None = None
+        self,
+        path: str,
+        id: str,
+        parsed: Callable[[str], tuple[bytes, ParsedFile]] | None = None,
     ) -> tuple[bytes, Entry] | None:
         with contextlib.suppress(NotFound):
             data, file = (parsed or self._parsed)(path)
@@ -784,11 +1058,14 @@ class Journal:
             return data[start:end], entry
         return None
 
-    # -- the lock ---------------------------------------------------------------------------------
+    # -- the lock
+    # ---------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        """A context with the lock and an empty spool, so that no waiting save brings back an entry deleted now."""
+        """A context with the lock and an empty spool, so that no waiting save brings back an
+        entry deleted now.
+        """
         self.prepare()
         with self._delivery.locked(self._lock_timeout_s):
             self._delivery.drain()
@@ -798,29 +1075,44 @@ class Journal:
 
 _UNDOABLE = ("delete", "undone", "update")
 
-_VANISHED = "An earlier update of {id} had vanished from its file; `synaptic doctor --restore {id}` brings it back."
+_VANISHED = (
+    "An earlier update of {id} had vanished from its file; `synaptic doctor --restore "
+    "{id}` brings it back."
+)
 
-_STILL_NAMED = "`synaptic doctor` may name {id} as vanished: its copy in done/ could not be removed. Dismiss it there."
+_STILL_NAMED = (
+    "`synaptic doctor` may name {id} as vanished: its copy in done/ could not be removed. "
+    "Dismiss it there."
+)
 
 
 def _place_in_diary(here: Sequence[Entry], new: Entry, end: int) -> int:
-    """The offset at which an entry belongs in a diary in one file, which may begin with its latest day: beside the
+    """The offset at which an entry belongs in a diary in one file, which may begin with its
+    latest day: beside the
     nearer of two, for a heading of a month may stand between them."""
     latest_first = len(here) > 1 and here[0].at > here[-1].at
-    number = next((n for n, e in enumerate(here) if (e.at < new.at if latest_first else e.at > new.at)), len(here))
+    number = next(
+        (n for n, e in enumerate(here) if (e.at < new.at if latest_first else e.at > new.at)),
+        len(here),
+    )
     if number == len(here):
         return end
     above, below = here[max(0, number - 1)], here[number]
-    return above.there.end if number and abs(new.at - above.at) < abs(below.at - new.at) else below.there.start
+    return (
+        above.there.end
+        if number and abs(new.at - above.at) < abs(below.at - new.at)
+        else below.there.start
+    )
 
 
 def _comes_from(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
-    """Whether `now` comes from a text before `saved`, edited or not, or is a torn beginning of one of these texts or of
-    `saved`.
+    """Whether `now` comes from a text before `saved`, edited or not, or is a torn beginning of
+    one of these texts or of `saved`.
 
-    A torn beginning ends inside a line or before the first paragraph; a later end means that a person cut the text.
-    `now` comes from an older text if it holds at most half of the words that `saved` added, and a greater share of
-    those that `saved` removed than of those that it added.
+    A torn beginning ends inside a line or before the first paragraph; a later end means that a
+    person cut the text. `now` comes from an older text if it holds at most half of the words
+    that `saved` added, and a greater share of those that `saved` removed than of those that it
+    added.
     """
     here, new = set(now.split()), set(saved.split())
 
@@ -840,10 +1132,11 @@ def _comes_from(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
 
 
 def _unsettled(pieces: Iterable[Piece], here: Container[str]) -> list[Piece]:
-    """Updates that had vanished, oldest first, unless their entry was restored or deleted later.
+    """Updates that had vanished, oldest first, unless their entry was restored or deleted
+    later.
 
-    An entry that is still in the journal does not count as deleted: the deletion was refused, or an old buffer
-    brought the entry back.
+    An entry that is still in the journal does not count as deleted: the deletion was refused,
+    or an old buffer brought the entry back.
     """
     found: list[Piece] = []
     for piece in pieces:
@@ -855,24 +1148,34 @@ def _unsettled(pieces: Iterable[Piece], here: Container[str]) -> list[Piece]:
 
 
 def _entry(file: ParsedFile, path: str, id: str) -> tuple[Entry, int, int]:
-    """The entry and its span. A note that begins its file has the front matter too. Raises NotFound."""
+    """The entry and its span. A note that begins its file has the front matter too. Raises
+    NotFound.
+    """
     for number, entry in enumerate(file.entries):
         if entry.id == id and entry.place:
             begins = entry.place.whole_file and number == 0
             return entry, 0 if begins else entry.place.start, entry.place.end
-    raise NotFound(f"{path} has no entry {id}.", hint="It was moved or deleted; search for it again.")
+    raise NotFound(
+        f"{path} has no entry {id}.", hint="It was moved or deleted; search for it again."
+    )
 
 
 def _said(entries: Iterable[Entry]) -> list[Entry]:
     """The entries, with tags in one order and without blank lines."""
     return [
-        replace(entry, tags=tuple(sorted(entry.tags)), content="\n".join(filter(str.strip, entry.content.split("\n"))))
+        replace(
+            entry,
+            tags=tuple(sorted(entry.tags)),
+            content="\n".join(filter(str.strip, entry.content.split("\n"))),
+        )
         for entry in entries
     ]
 
 
 def _as_block(text: bytes) -> bytes:
-    """`text` in the form of a block in the spool: LF, no outer blank lines, one newline at its end."""
+    """`text` in the form of a block in the spool: LF, no outer blank lines, one newline at its
+    end.
+    """
     return text.replace(b"\r\n", b"\n").strip(b"\r\n") + b"\n"
 
 
@@ -884,12 +1187,22 @@ def _in_place_of(present: bytes, text: bytes) -> bytes:
 
 
 def _resolve(id: str, known: Iterator[str], what: str) -> str:
-    """The known id that `id` names: whole, or by the first four or more of its eight characters."""
+    """The known id that `id` names: whole, or by the first four or more of its eight
+    characters.
+    """
     ids = list(dict.fromkeys(known))
     short = id.lower().removeprefix("syn:")
-    fitting = [i for i in ids if i == short or (len(short) >= 4 and i.partition("-")[2].startswith(short))]
+    fitting = [
+        i
+        for i in ids
+        if i == short or (len(short) >= 4 and i.partition("-")[2].startswith(short))
+    ]
     if len(fitting) > 1:
-        raise Ambiguous(f"{id} fits {len(fitting)} entries.", valid=fitting[:10], hint="Give the whole id.")
+        raise Ambiguous(
+            f"{id} fits {len(fitting)} entries.", valid=fitting[:10], hint="Give the whole id."
+        )
     if not fitting:
-        raise NotFound(f"{what} has no {id}.", valid=ids[:10], hint="" if ids else "It is empty.")
+        raise NotFound(
+            f"{what} has no {id}.", valid=ids[:10], hint="" if ids else "It is empty."
+        )
     return fitting[0]

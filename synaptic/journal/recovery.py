@@ -1,4 +1,5 @@
-"""Finds the part of a block that a killed save left in a file, and completes it. Pure functions over bytes.
+"""Finds the part of a block that a killed save left in a file, and completes it. Pure functions
+over bytes.
 
 | in the file                                        | result                                     |
 |----------------------------------------------------|--------------------------------------------|
@@ -23,11 +24,15 @@ _ID = re.compile(rb"syn:([0-9]{8}-[0-9a-z]{8})(?=\s|-->)")
 
 def ids_in(data: bytes) -> set[str]:
     """The ids that comments in `data` carry."""
-    return {found[1].decode() for found in _ID.finditer(data) if _opening(data, found.start()) >= 0}
+    return {
+        found[1].decode() for found in _ID.finditer(data) if _opening(data, found.start()) >= 0
+    }
 
 
 def find_comment(data: bytes, id: str) -> int:
-    """The offset of the comment that carries this id, or -1. Mentions of the id elsewhere do not count."""
+    """The offset of the comment that carries this id, or -1. Mentions of the id elsewhere do
+    not count.
+    """
     needle = b"syn:" + id.encode()
     at = data.find(needle)
     while at >= 0:
@@ -46,12 +51,19 @@ def _opening(data: bytes, at: int) -> int:
 
 
 def mend(
-    data: bytes, block: bytes, id: str, *, at: int | None = None, written: bool = False, suspect: bool = True
+    data: bytes,
+    block: bytes,
+    id: str,
+    *,
+    at: int | None = None,
+    written: bool = False,
+    suspect: bool = True,
 ) -> bytes | None:
     """The file's bytes with the whole block in them; None if the block is absent.
 
-    `at` is the offset at which a write of the block began, if one did. `written`: that write ended, so a person made
-    the differences. Without `suspect` no write can have begun, and only the id's comment counts.
+    `at` is the offset at which a write of the block began, if one did. `written`: that write
+    ended, so a person made the differences. Without `suspect` no write can have begun, and only
+    the id's comment counts.
     """
     if (comment := find_comment(data, id)) >= 0:
         return _complete(data, block, comment, max(0, find_comment(block, id)), written=written)
@@ -82,7 +94,9 @@ def _torn_heading(data: bytes, block: bytes, at: int | None) -> int | None:
         start = at + len(data[at:]) - len(data[at:].lstrip(b"\r\n"))
         shared = _shared(data, start, block)
         below = data[start + shared : start + shared + 1]
-        alone = below in (b"\r", b"\n") and not _TIME.fullmatch(block[:shared])  # a person may have typed the time
+        alone = below in (b"\r", b"\n") and not _TIME.fullmatch(
+            block[:shared]
+        )  # a person may have typed the time
         if shared >= min(12, len(block)) or (shared and (alone or not below)):
             return start
     last = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
@@ -93,7 +107,9 @@ def _torn_heading(data: bytes, block: bytes, at: int | None) -> int | None:
     for found in re.finditer(rb"^" + re.escape(heading) + rb"(?=[\r\n]|\Z)", data, re.M):
         ours = _in_its_line_ends(data, found.start(), opening)
         stop = found.start() + _shared(data, found.start(), opening)
-        inside_a_line = data[stop : stop + 1] not in (b"", b"\r", b"\n") and data[stop - 1 : stop] != b"\n"
+        inside_a_line = (
+            data[stop : stop + 1] not in (b"", b"\r", b"\n") and data[stop - 1 : stop] != b"\n"
+        )
         if not inside_a_line and ours:  # else another entry's comment
             return found.start()
     return None
@@ -106,7 +122,8 @@ def _fill(data: bytes, start: int, text: bytes) -> bytes:
     stop = start + _shared(data, start, text)
     rest, below = ours[stop - start :], data[stop:]
     if not rest.strip():
-        # a line end torn between its CR and its LF is completed; a missing last one is not worth a change
+        # a line end torn between its CR and its LF is completed; a missing last one is not
+        # worth a change
         return data if below and data[stop - 1 : stop] != b"\r" else data[:stop] + rest + below
     if _edited(below, rest):
         return data
@@ -119,17 +136,25 @@ def _fill(data: bytes, start: int, text: bytes) -> bytes:
 
 
 def _edited(below: bytes, rest: bytes) -> bool:
-    """True if the block's end stands further down in the same entry: its middle was edited rather than torn."""
+    """True if the block's end stands further down in the same entry: its middle was edited
+    rather than torn.
+    """
     ending = _lf(rest).strip()[-64:]
     boundary = _HEADING.search(below)
     return len(ending) >= 16 and ending in _lf(below[: boundary.start()] if boundary else below)
 
 
 def _in_its_line_ends(data: bytes, start: int, text: bytes) -> bytes:
-    """`text` with LF or CRLF, whichever shares more bytes with `data` at `start`, else whichever most lines use."""
+    """`text` with LF or CRLF, whichever shares more bytes with `data` at `start`, else
+    whichever most lines use.
+    """
     crlf = text.replace(b"\n", b"\r\n")
     lead = _common(data, start, crlf) - _common(data, start, text)
-    return crlf if lead > 0 or (lead == 0 and data.count(b"\r\n") * 2 > data.count(b"\n")) else text
+    return (
+        crlf
+        if lead > 0 or (lead == 0 and data.count(b"\r\n") * 2 > data.count(b"\n"))
+        else text
+    )
 
 
 def _shared(data: bytes, start: int, text: bytes) -> int:
@@ -141,7 +166,9 @@ def _common(data: bytes, start: int, text: bytes) -> int:
     low, high = 0, min(len(text), len(data) - start)
     while low < high:  # the longest equal beginning, by halves
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if data.startswith(text[:middle], start) else (low, middle - 1)
+        low, high = (
+            (middle, high) if data.startswith(text[:middle], start) else (low, middle - 1)
+        )
     return low
 
 

@@ -1,7 +1,8 @@
-"""Notes, in the user's state folder, the homes whose journal lies outside the home. `doctor` reads these notes.
+"""Notes, in the user's state folder, the homes whose journal lies outside the home. `doctor`
+reads these notes.
 
-A lock binds the processes of one home. Two homes on one journal lose no saved entry, but each has its own trash,
-spool and figures, and so knows only half of the journal's history.
+A lock binds the processes of one home. Two homes on one journal lose no saved entry, but each
+has its own trash, spool and figures, and so knows only half of the journal's history.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ def enroll(config: Config) -> None:
 
 
 def others(config: Config) -> list[Path]:
-    """The other homes whose journal is the journal of this home, lies inside it, or contains it."""
+    """The other homes whose journal is the journal of this home, lies inside it, or contains
+    it.
+    """
     mine, journal = Path(os.path.realpath(config.home)), Path(os.path.realpath(config.journal))
     found = []
     for note in sorted(_folder().glob("*.json")):

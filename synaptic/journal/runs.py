@@ -1,7 +1,9 @@
-"""Imports on their way: a file in `.state/imports/` holds all blocks of one run until they stand in the journal.
+"""Imports on their way: a file in `.state/imports/` holds all blocks of one run until they
+stand in the journal.
 
-The file is JSON, with the blocks sorted by path, and durable before the journal changes. When every block stands in
-its file, their texts are left out; by their hashes `undo` sees what was edited since.
+The file is JSON, with the blocks sorted by path, and durable before the journal changes. When
+every block stands in its file, their texts are left out; by their hashes `undo` sees what was
+edited since.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run as its file has it. `open`: not all of its blocks stand in the journal. `pictures` are hashes by paths of
+    """A run as its file has it. `open`: not all of its blocks stand in the journal. `pictures`
+    are hashes by paths of
     the pictures that its entries show."""
 
     name: str
@@ -44,7 +47,10 @@ class Run:
     pictures: Mapping[str, str] = field(default_factory=dict)
 
     def by_path(self) -> dict[str, list[Block]]:
-        return {path: list(blocks) for path, blocks in groupby(self.blocks, lambda block: block.path)}
+        return {
+            path: list(blocks)
+            for path, blocks in groupby(self.blocks, lambda block: block.path)
+        }
 
 
 class Runs:
@@ -56,7 +62,11 @@ class Runs:
     def names(self) -> list[str]:
         """The runs, of each source the oldest first."""
         with disk.disk_errors(self.folder, "read"):
-            return sorted(path.name for path in self.folder.glob("[!.]*")) if self.folder.is_dir() else []
+            return (
+                sorted(path.name for path in self.folder.glob("[!.]*"))
+                if self.folder.is_dir()
+                else []
+            )
 
     def all(self) -> Iterator[Run]:
         for name in self.names():
@@ -72,7 +82,9 @@ class Runs:
         """Whether an open run held the text of this entry. It holds it no more."""
         found = [run for run in self.open() if any(block.id == id for block in run.blocks)]
         for run in found:
-            self.put(replace(run, blocks=tuple(block for block in run.blocks if block.id != id)))
+            self.put(
+                replace(run, blocks=tuple(block for block in run.blocks if block.id != id))
+            )
         return bool(found)
 
     def drop(self, name: str) -> None:

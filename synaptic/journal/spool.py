@@ -1,16 +1,20 @@
-"""Saves on their way: `spool/` holds durable blocks that are not yet in their files, `done/` those that arrived.
+"""Saves on their way: `spool/` holds durable blocks that are not yet in their files, `done/`
+those that arrived.
 
-A spool file is one line of JSON, the block, and marks that are added while the block is written:
+A spool file is one line of JSON, the block, and marks that are added while the block is
+written:
 
-    {"id": "...", "path": "2026-11-21.md", "h1": "2026-11-21", "journal": "/...", "bytes": 93, "sha256": "..."}
+    {"id": "...", "path": "2026-11-21.md", "h1": "2026-11-21", "journal": "/...", "bytes": 93,
+    "sha256": "..."}
     ## 09:31 ...                 exactly `bytes` bytes
     at 1234                      about to be appended at this offset
     written                      all its bytes were written to the Markdown file
     seen                         the block stood there whole and synced: if it is gone later, somebody removed it
 
-Marks are not synced. They outlive a kill; after a power cut their absence only makes recovery search more.
-A file gets its name when it is whole. A hidden file that is left, and a file whose block does not fit `bytes` and
-`sha256`, belong to a save that was killed before it was acknowledged.
+Marks are not synced. They outlive a kill; after a power cut their absence only makes recovery
+search more. A file gets its name when it is whole. A hidden file that is left, and a file whose
+block does not fit `bytes` and `sha256`, belong to a save that was killed before it was
+acknowledged.
 """
 
 from __future__ import annotations
@@ -34,7 +38,9 @@ _SWEEP_EVERY_S = 6 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One save: its block (LF, one newline at the end) and its place. `h1` is the heading of a new file."""
+    """One save: its block (LF, one newline at the end) and its place. `h1` is the heading of a
+    new file.
+    """
 
     id: str
     path: str
@@ -48,9 +54,11 @@ class Record:
 
 
 class Spool:
-    """The two folders. Reading, `put`, and dropping a failed save of one's own need no lock; all else needs it.
+    """The two folders. Reading, `put`, and dropping a failed save of one's own need no lock;
+    all else needs it.
 
-    A file that cannot be read raises JournalError, a file that cannot be written raises OSError.
+    A file that cannot be read raises JournalError, a file that cannot be written raises
+    OSError.
     """
 
     def __init__(self, state: Path) -> None:
@@ -60,7 +68,8 @@ class Spool:
     def put(self, record: Record) -> None:
         """Makes the record durable. A whole file of the same id is kept as it is.
 
-        An OSError leaves no file. If the file cannot be removed, JournalError says that the entry may be saved.
+        An OSError leaves no file. If the file cannot be removed, JournalError says that the
+        entry may be saved.
         """
         if self.get(record.id) is not None:
             return
@@ -71,16 +80,22 @@ class Spool:
                 self.drop(record.id)
             if self.waits(record.id):
                 raise JournalError(
-                    f"{self.waiting} cannot be written: {error.strerror}. {record.id} may be saved all the same.",
-                    hint=f"Search for it before you save it again; `synaptic delete {record.id}` removes it.",
+                    f"{self.waiting} cannot be written: {error.strerror}. {record.id} may "
+                    f"be saved all the same.",
+                    hint=f"Search for it before you save it again; `synaptic delete "
+                    f"{record.id}` removes it.",
                 ) from error
             raise
 
     def _write(self, folder: Path, record: Record, torn: str, written: str) -> None:
         header = {
-            "id": record.id, "path": record.path, "h1": record.h1, "journal": record.journal,
-            "bytes": len(record.block), "sha256": hashlib.sha256(record.block).hexdigest(),
-        }  # fmt: skip
+            "id": record.id,
+            "path": record.path,
+            "h1": record.h1,
+            "journal": record.journal,
+            "bytes": len(record.block),
+            "sha256": hashlib.sha256(record.block).hexdigest(),
+        }
         data = json.dumps(header).encode() + b"\n" + record.block
         temp = folder / f".{record.id}"
         temp.unlink(missing_ok=True)
@@ -94,7 +109,12 @@ class Spool:
         with disk.disk_errors(self.waiting, "read"):
             try:
                 with os.scandir(self.waiting) as found:
-                    return [name for _, name in sorted((f.stat().st_mtime_ns, f.name) for f in found if _named(f.name))]
+                    return [
+                        name
+                        for _, name in sorted(
+                            (f.stat().st_mtime_ns, f.name) for f in found if _named(f.name)
+                        )
+                    ]
             except FileNotFoundError:
                 return []
 
@@ -119,7 +139,11 @@ class Spool:
             header = json.loads(line)
             size = int(header["bytes"])
             block, marks = rest[:size], rest[size:].split()
-            if len(block) != size or hashlib.sha256(block).hexdigest() != header["sha256"] or header["id"] != id:
+            if (
+                len(block) != size
+                or hashlib.sha256(block).hexdigest() != header["sha256"]
+                or header["id"] != id
+            ):
                 return None
             begun = [int(offset) for word, offset in itertools.pairwise(marks) if word == b"at"]
             path_, h1, journal = str(header["path"]), str(header["h1"]), str(header["journal"])
@@ -127,7 +151,9 @@ class Spool:
             return None
         seen = marks[-1:] == [b"seen"]
         written = seen or marks[-1:] == [b"written"]
-        return Record(id, path_, h1, journal, block, begun[-1] if begun else None, written, seen, age_s)
+        return Record(
+            id, path_, h1, journal, block, begun[-1] if begun else None, written, seen, age_s
+        )
 
     def mark(self, id: str, text: str) -> None:
         """Adds a mark to the waiting file, which says how far its block got."""
@@ -145,7 +171,9 @@ class Spool:
         disk.fault("done")
 
     def settle(self) -> None:
-        """Makes the moves to `done/` durable, so that no arrived record waits again after a power cut."""
+        """Makes the moves to `done/` durable, so that no arrived record waits again after a
+        power cut.
+        """
         disk.sync_dir(self.done)
         disk.sync_dir(self.waiting)
 
@@ -170,10 +198,15 @@ class Spool:
 
     def files(self) -> list[Path]:
         """The paths of the waiting records and of those in `done/`."""
-        return [*(self.waiting / id for id in self.ids()), *(self.done / id for id in self.done_ids())]
+        return [
+            *(self.waiting / id for id in self.ids()),
+            *(self.done / id for id in self.done_ids()),
+        ]
 
     def keep(self, record: Record) -> None:
-        """Puts this text into `done/` as the latest of its id. Nothing writes it to the journal from there."""
+        """Puts this text into `done/` as the latest of its id. Nothing writes it to the journal
+        from there.
+        """
         self._write(self.done, record, "kept-torn", "kept")
 
     def forget(self, id: str) -> bool:
@@ -187,7 +220,9 @@ class Spool:
             return
         stamp.touch()
         stamp.chmod(0o600)
-        kept = [file for file in self.done.iterdir() if file != stamp]  # hidden files belong to killed writers
+        kept = [
+            file for file in self.done.iterdir() if file != stamp
+        ]  # hidden files belong to killed writers
         for file in kept:
             if now - file.stat().st_mtime > KEEP_DAYS * 86400:
                 file.unlink(missing_ok=True)

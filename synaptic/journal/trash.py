@@ -1,7 +1,9 @@
-"""The trash, `trash.md`: Markdown that a person can read, with every replaced and deleted text as one piece.
+"""The trash, `trash.md`: Markdown that a person can read, with every replaced and deleted text
+as one piece.
 
-Each piece follows a comment that names its id, path, moment and reason. A line of a piece that looks like such a
-comment gains a backslash, so that no text can pose as a piece. A checksum shows when a kill has torn a piece.
+Each piece follows a comment that names its id, path, moment and reason. A line of a piece that
+looks like such a comment gains a backslash, so that no text can pose as a piece. A checksum
+shows when a kill has torn a piece.
 """
 
 from __future__ import annotations
@@ -20,9 +22,10 @@ from typing import Literal
 from . import disk
 
 Why = Literal["update", "delete", "restore", "edited", "vanished", "undone"]
-"""Why a text left the journal: an update, a deletion or a restored text replaced it. `edited`: a person had replaced it
-by hand, or its loss was dismissed. `vanished`: an older text had come back over it, or it was gone. `undone`: the
-import that brought it was taken back."""
+"""Why a text left the journal: an update, a deletion or a restored text replaced it. `edited`:
+a person had replaced it by hand, or its loss was dismissed. `vanished`: an older text had come
+back over it, or it was
+gone. `undone`: the import that brought it was taken back."""
 _PIECE = re.compile(rb"^<!-- trash (\{.*\}) -->\n", re.M)
 _LOOKS_LIKE = re.compile(rb"^(\\*)(?=<!-- trash )", re.M)
 _ESCAPED = re.compile(rb"^\\(?=\\*<!-- trash )", re.M)
@@ -30,7 +33,9 @@ _ESCAPED = re.compile(rb"^\\(?=\\*<!-- trash )", re.M)
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A replaced text, byte for byte, and when that was. `mode` is of its file, if it is of a whole-file note."""
+    """A replaced text, byte for byte, and when that was. `mode` is of its file, if it is of a
+    whole-file note.
+    """
 
     id: str
     path: str
@@ -77,28 +82,43 @@ class Trash:
             return ()
         heads = list(_PIECE.finditer(data))
         ends = [head.start() for head in heads[1:]] + [len(data)]
-        found = (_parse(head[1], data[head.end() : end]) for head, end in zip(heads, ends, strict=False))
+        found = (
+            _parse(head[1], data[head.end() : end])
+            for head, end in zip(heads, ends, strict=False)
+        )
         return tuple(piece for piece in found if piece)
 
     def purge(self, id: str) -> int:
-        """The number of pieces of this id. The file is rewritten without them and without torn pieces."""
+        """The number of pieces of this id. The file is rewritten without them and without torn
+        pieces.
+        """
         return self.rewrite(lambda piece: None if piece.id == id else piece)
 
     def rewrite(self, change: Callable[[Piece], Piece | None]) -> int:
-        """The number of pieces that `change` replaced, or removed by returning None. The file is rewritten."""
+        """The number of pieces that `change` replaced, or removed by returning None. The file
+        is rewritten.
+        """
         pieces = self.pieces()
         changed = [change(piece) for piece in pieces]
         if self.path.exists():
-            disk.overwrite(self.path, b"# Trash\n" + b"".join(b"\n" + _render(piece) for piece in changed if piece))
+            disk.overwrite(
+                self.path,
+                b"# Trash\n" + b"".join(b"\n" + _render(piece) for piece in changed if piece),
+            )
         return sum(old != new for old, new in zip(pieces, changed, strict=True))
 
 
 def _render(piece: Piece) -> bytes:
     head = {
-        "id": piece.id, "path": piece.path, "at": piece.at.isoformat(), "why": piece.why, "title": piece.title,
-        "bytes": len(piece.text), "sha256": hashlib.sha256(piece.text).hexdigest(),
+        "id": piece.id,
+        "path": piece.path,
+        "at": piece.at.isoformat(),
+        "why": piece.why,
+        "title": piece.title,
+        "bytes": len(piece.text),
+        "sha256": hashlib.sha256(piece.text).hexdigest(),
         **({} if piece.mode is None else {"mode": piece.mode}),
-    }  # fmt: skip
+    }
     line = json.dumps(head).replace("-->", "--\\u003e")
     return f"<!-- trash {line} -->\n".encode() + _LOOKS_LIKE.sub(rb"\1\\", piece.text) + b"\n"
 
@@ -110,6 +130,14 @@ def _parse(head: bytes, rest: bytes) -> Piece | None:
         if hashlib.sha256(text).hexdigest() != fields["sha256"]:
             return None
         at = datetime.fromisoformat(fields["at"])
-        return Piece(fields["id"], fields["path"], at, fields["why"], fields["title"], text, fields.get("mode"))
+        return Piece(
+            fields["id"],
+            fields["path"],
+            at,
+            fields["why"],
+            fields["title"],
+            text,
+            fields.get("mode"),
+        )
     except (ValueError, KeyError, TypeError):
         return None

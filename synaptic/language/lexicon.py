@@ -1,4 +1,6 @@
-"""The word lists in `data/words/`, and the words that several modules read: the calendar, numbers, stop words."""
+"""The word lists in `data/words/`, and the words that several modules read: the calendar,
+numbers, stop words.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,11 @@ _SENTENCE_END = (
 
 
 class Words:
-    """The lists, tables and patterns of one file in `data/words/`, read when the first of them is needed.
+    """The lists, tables and patterns of one file in `data/words/`, read when the first of them
+    is needed.
 
-    A list is an attribute: `Words("times").some` is a frozenset. `data/words/shared.toml` says how a file is written.
+    A list is an attribute: `Words("times").some` is a frozenset. `data/words/shared.toml` says
+    how a file is written.
     """
 
     def __init__(self, name: str) -> None:
@@ -44,7 +48,11 @@ class Words:
         return self._words(" ".join(listed.values()) if isinstance(listed, dict) else listed)
 
     def _words(self, listed: str) -> tuple[str, ...]:
-        return tuple(one for word in listed.split() for one in (self.ordered(word[1:]) if word[0] == "@" else (word,)))
+        return tuple(
+            one
+            for word in listed.split()
+            for one in (self.ordered(word[1:]) if word[0] == "@" else (word,))
+        )
 
     def rows(self, name: str, key: str, listed: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Of each row of an array of tables one value and the words of another, in their order."""
@@ -52,7 +60,9 @@ class Words:
 
     def table(self, name: str) -> dict[str, str]:
         """For each word of a table the key under which it stands."""
-        return {word: key for key, listed in self._read[name].items() for word in listed.split()}
+        return {
+            word: key for key, listed in self._read[name].items() for word in listed.split()
+        }
 
     def numbers(self, name: str) -> dict[str, int]:
         """For each word of a table the number under which it stands."""
@@ -61,7 +71,9 @@ class Words:
     @cache  # noqa: B019 - there are as many objects as files
     def pattern(self, name: str, section: str = "patterns") -> str:
         """A regular expression, with the pieces that it names."""
-        return _PIECE.sub(lambda piece: self._piece(piece[1]), self._read[section][name].replace("\n", ""))
+        return _PIECE.sub(
+            lambda piece: self._piece(piece[1]), self._read[section][name].replace("\n", "")
+        )
 
     def _piece(self, name: str) -> str:
         if name in self._read.get("patterns", ()):
@@ -75,14 +87,18 @@ class Words:
 
 @cache
 def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """The pattern, compiled when it is first needed, and once; unlike `re`, this never drops it for others."""
+    """The pattern, compiled when it is first needed, and once; unlike `re`, this never drops it
+    for others.
+    """
     return re.compile(pattern, flags)
 
 
 SHARED = Words("shared")
 
 MONTH_NAMES = SHARED.ordered("month_names")
-MONTHS = {form: n for n, name in enumerate(MONTH_NAMES, 1) for form in (name, name[:3])} | {"sept": 9}
+MONTHS = {form: n for n, name in enumerate(MONTH_NAMES, 1) for form in (name, name[:3])} | {
+    "sept": 9
+}
 """Every name of a month, `jan` and `sept` too: 1 to 12."""
 
 DAY_NAMES = SHARED.ordered("day_names")
@@ -96,7 +112,9 @@ STOP_WORDS = SHARED.stop
 """Words that say nothing by themselves."""
 
 TYPE_NAMES: dict[str, EntryType] = {
-    form: name for name in TYPES for form in ((name,) if name == "progress" else (name, f"{name}s"))
+    form: name
+    for name in TYPES
+    for form in ((name,) if name == "progress" else (name, f"{name}s"))
 }
 """Every type, alone and as a plural."""
 
@@ -105,12 +123,17 @@ TYPE_WORDS: dict[str, EntryType] = {**TYPE_NAMES, **dict.fromkeys(SHARED.decided
 
 
 def is_tool(word: str) -> bool:
-    """Whether a word is the name of a program, library, language or service; some need their capital to be one."""
-    return word.lower() in SHARED.tools and (word[:1].isupper() or word.lower() not in SHARED.tools_with_a_capital)
+    """Whether a word is the name of a program, library, language or service; some need their
+    capital to be one.
+    """
+    return word.lower() in SHARED.tools and (
+        word[:1].isupper() or word.lower() not in SHARED.tools_with_a_capital
+    )
 
 
 def is_foreign(texts: Iterable[str]) -> bool:
-    """Whether most of these texts are not English: by small words, and by letters that are not Latin.
+    """Whether most of these texts are not English: by small words, and by letters that are not
+    Latin.
 
     Four such letters count like a word; a text without either tells nothing.
     """
@@ -125,5 +148,7 @@ def is_foreign(texts: Iterable[str]) -> bool:
 
 
 def sentence_ends(text: str) -> list[int]:
-    """The offsets after each sentence: after its full stop, after a blank line, or before an item of a list."""
+    """The offsets after each sentence: after its full stop, after a blank line, or before an
+    item of a list.
+    """
     return [found.end() for found in compiled(_SENTENCE_END).finditer(text)]

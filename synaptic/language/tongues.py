@@ -1,7 +1,9 @@
-"""Questions that are not in English: their language, what they say besides asking, and their times in English. Pure.
+"""Questions that are not in English: their language, what they say besides asking, and their
+times in English. Pure.
 
-`timephrase` has one grammar of times, which is English: `vor drei Tagen` and `3天前` are "3 day ago" to it, `la semaine
-dernière` and `上周` "last week". The words are in `data/words/tongues.toml`.
+`timephrase` has one grammar of times, which is English: `vor drei Tagen` and `3天前` are "3 day
+ago" to it, `la semaine dernière` and `上周` "last week". The words are in
+`data/words/tongues.toml`.
 """
 
 from __future__ import annotations
@@ -32,14 +34,18 @@ ORDER = (
 )
 """What stands in another order in English, and how it reads there."""
 
-_DAY_FIRST = r"(?P<day>\d{1,2})[./](?P<month>0?[1-9]|1[0-2])(?:[./](?P<year>\d{4})|\.)?(?![\d./])"
+_DAY_FIRST = (
+    r"(?P<day>\d{1,2})[./](?P<month>0?[1-9]|1[0-2])(?:[./](?P<year>\d{4})|\.)?(?![\d./])"
+)
 _NUMBER = r"(?P<number>\d{1,4})(?:\.(?!\d)|er\b|[ºª])?"
 _GERMAN_DATE = re.compile(r"\b(?:am|vom|zum) \d{1,2}\.")
 _EAST = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 
 
 def tongues_of(text: str) -> tuple[str, ...]:
-    """The languages that a question is most likely in; none for English and where nothing tells."""
+    """The languages that a question is most likely in; none for English and where nothing
+    tells.
+    """
     if _EAST.search(text):
         return (EAST,)
     found = set(compiled(r"[\w'-]+").findall(fold(text)))
@@ -58,10 +64,14 @@ def without_frame(text: str, tongue: str) -> str:
 
 
 def times_in(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:
-    """(first character, the one after the last, what it says in English) of what may be a time, the longest first."""
+    """(first character, the one after the last, what it says in English) of what may be a time,
+    the longest first.
+    """
     runs: list[list[re.Match[str]]] = []
     end = -1
-    for found in _pattern(tongue, f"times_{tongue}", numbers=True).finditer(fold(text[:LOOKED_AT])):
+    for found in _pattern(tongue, f"times_{tongue}", numbers=True).finditer(
+        fold(text[:LOOKED_AT])
+    ):
         if end < 0 or text[end : found.start()].strip(" ,"):
             runs.append([])
         runs[-1].append(found)
@@ -76,7 +86,9 @@ def times_in(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:
 def in_english(text: str) -> Iterator[str]:
     """What a text that is nothing but a time may say in English."""
     for tongue in (EAST,) if _EAST.search(text) else SPACED:
-        yield from (said for first, last, said in times_in(text, tongue) if last - first == len(text))
+        yield from (
+            said for first, last, said in times_in(text, tongue) if last - first == len(text)
+        )
 
 
 def fold(text: str) -> str:
@@ -101,7 +113,9 @@ def _in_english(pieces: list[re.Match[str]], tongue: str) -> str:
 
 @cache
 def _times(tongue: str) -> dict[str, str]:
-    return {word.replace("_", " "): said for word, said in TONGUES.table(f"times_{tongue}").items()}
+    return {
+        word.replace("_", " "): said for word, said in TONGUES.table(f"times_{tongue}").items()
+    }
 
 
 @cache
@@ -112,7 +126,9 @@ def _known(tongue: str) -> frozenset[str]:
 @cache
 def _pattern(tongue: str, *lists: str, numbers: bool = False) -> re.Pattern[str]:
     """A pattern of the words of these lists, the longest first, and of numbers and dates."""
-    listed = {re.escape(word.replace("_", " ")) for name in lists for word in TONGUES.ordered(name)}
+    listed = {
+        re.escape(word.replace("_", " ")) for name in lists for word in TONGUES.ordered(name)
+    }
     known = sorted(listed, key=len, reverse=True)
     digits = [_DAY_FIRST, _NUMBER] if numbers else []
     if tongue == EAST:

@@ -1,7 +1,7 @@
 """Words, as the full-text index takes them, in any script. Pure.
 
-FTS5's tokenizer finds words between blanks, drops accents and stems English. What it cannot do happens here,
-alike for the text that is indexed and for the query that looks for it:
+FTS5's tokenizer finds words between blanks, drops accents and stems English. What it cannot do
+happens here, alike for the text that is indexed and for the query that looks for it:
 
 | script                                    | becomes                                           |
 |-------------------------------------------|---------------------------------------------------|
@@ -11,8 +11,8 @@ alike for the text that is indexed and for the query that looks for it:
 | letters that are no letter plus accent    | ß ss, ł l, ø o, đ d, æ ae, œ oe                   |
 | full-width and other compatible forms     | the plain ones (NFKC)                             |
 
-Pairs are what Lucene's CJKAnalyzer makes of such text; a text without blanks needs no dictionary this way.
-Plain ASCII is left as it is.
+Pairs are what Lucene's CJKAnalyzer makes of such text; a text without blanks needs no
+dictionary this way. Plain ASCII is left as it is.
 """
 
 from __future__ import annotations
@@ -35,14 +35,18 @@ _MARKS = (
     "\u0e31\u0e33-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb3-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059\u105e-\u1060"
     "\u1062-\u1064\u1067-\u106d\u1071-\u1074\u1082-\u108d\u109a-\u109d\u17b4-\u17d3\u17dd"
 )
-_ANY_MARK = (  # what \w leaves out of words: marks of Latin, Cyrillic, Hebrew, Arabic and the scripts of India
+# what \w leaves out of words: marks of Latin, Cyrillic, Hebrew, Arabic and the scripts of India
+_ANY_MARK = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
-    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0900-\u0963\u0970-\u0dff\u0f18-\u0fbc" + _MARKS
+    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0900-\u0963\u0970-\u0dff\u0f18-\u0fbc"
+    + _MARKS
 )
 
 _RUN = re.compile(f"[{_EAST_ASIAN}{_SOUTH_EAST}]+")
 _LETTER = re.compile(f"[^{_MARKS}][{_MARKS}]*|[{_MARKS}]+")
-_WORD = re.compile(rf"[{_EAST_ASIAN}{_SOUTH_EAST}]+|(?:(?![{_EAST_ASIAN}{_SOUTH_EAST}])[\w{_ANY_MARK}])+")
+_WORD = re.compile(
+    rf"[{_EAST_ASIAN}{_SOUTH_EAST}]+|(?:(?![{_EAST_ASIAN}{_SOUTH_EAST}])[\w{_ANY_MARK}])+"
+)
 _WORD_WITH_BLANKS = re.compile(rf"[\w{_ANY_MARK}]+")
 _PLAIN_WORD = re.compile(r"\w+", re.ASCII)
 
@@ -50,12 +54,20 @@ _ARABIC = re.compile("[\u0621-\u064a]+")
 _ARTICLE = re.compile("(?:[\u0648\u0628\u0643\u0641]?\u0627\u0644|\u0644\u0644)(?=..)")
 _LETTERS = str.maketrans(
     {
-        **dict(zip("ßẞłŁøØđĐæÆœŒ", ("ss", "ss", "l", "l", "o", "o", "d", "d", "ae", "ae", "oe", "oe"), strict=True)),
+        **dict(
+            zip(
+                "ßẞłŁøØđĐæÆœŒ",
+                ("ss", "ss", "l", "l", "o", "o", "d", "d", "ae", "ae", "oe", "oe"),
+                strict=True,
+            )
+        ),
         **dict.fromkeys("\u0622\u0623\u0625\u0671", "\u0627"),
         "\u0649": "\u064a",
         "\u0629": "\u0647",
         **dict.fromkeys((0x0640, 0x0670, *range(0x064B, 0x0660), *range(0x0591, 0x05BE)), None),
-        **dict.fromkeys((0x00AD, *range(0x200B, 0x2010), 0x2060, 0xFEFF, *range(0xFE00, 0xFE10)), None),
+        **dict.fromkeys(
+            (0x00AD, *range(0x200B, 0x2010), 0x2060, 0xFEFF, *range(0xFE00, 0xFE10)), None
+        ),
     }
 )
 
@@ -68,16 +80,25 @@ def spell(text: str) -> str:
 
 
 def match(text: str) -> str:
-    """An FTS5 expression for a word or a phrase, safe whatever it holds: `a"b` becomes `"a""b"`.
+    """An FTS5 expression for a word or a phrase, safe whatever it holds: `a"b` becomes
+    `"a""b"`.
 
-    A single character of a script without blanks also fits where a pair begins with it, `plug*` where a word does.
+    A single character of a script without blanks also fits where a pair begins with it, `plug*`
+    where a word does.
     """
     spelled, is_prefix = sought(text.removesuffix("*"))
-    return '"' + spelled.replace('"', '""') + '"' + ("*" if is_prefix or text.endswith("*") else "")
+    return (
+        '"'
+        + spelled.replace('"', '""')
+        + '"'
+        + ("*" if is_prefix or text.endswith("*") else "")
+    )
 
 
 def sought(text: str) -> tuple[str, bool]:
-    """(the words of `text` as the index holds them, whether the last one may be a beginning only)."""
+    """(the words of `text` as the index holds them, whether the last one may be a beginning
+    only).
+    """
     if text.isascii():
         return text.strip(), False
     plain = _plain(text).rstrip()
@@ -92,7 +113,9 @@ def sought(text: str) -> tuple[str, bool]:
 
 
 def words(text: str) -> list[tuple[int, str]]:
-    """(where it begins, word in lower case) of every word; of scripts without blanks, every pair of characters."""
+    """(where it begins, word in lower case) of every word; of scripts without blanks, every
+    pair of characters.
+    """
     if text.isascii():
         return [(found.start(), found[0]) for found in _PLAIN_WORD.finditer(text.lower())]
     if not _RUN.search(text):
@@ -101,12 +124,15 @@ def words(text: str) -> list[tuple[int, str]]:
 
 
 def words_like(text: str, stems: Collection[str]) -> list[tuple[int, str]]:
-    """Those of `words` that can have one of these stems, and others: stemming leaves the first letter as it is,
+    """Those of `words` that can have one of these stems, and others: stemming leaves the first
+    letter as it is,
     but for the underscores before it."""
     if not (text.isascii() and stems):
         return words(text) if stems else []
     first = "".join(sorted({stem[0] for stem in stems}))
-    return [(found.start(), found[0]) for found in _beginning_with(first).finditer(text.lower())]
+    return [
+        (found.start(), found[0]) for found in _beginning_with(first).finditer(text.lower())
+    ]
 
 
 def stems(text: str, stem: Callable[[str], str | None]) -> set[str]:
@@ -114,9 +140,15 @@ def stems(text: str, stem: Callable[[str], str | None]) -> set[str]:
     return {found for word in {word for _, word in words(text)} if (found := stem(word))}
 
 
-def places(text: str, sought: Collection[str], stem: Callable[[str], str | None]) -> list[tuple[int, str]]:
+def places(
+    text: str, sought: Collection[str], stem: Callable[[str], str | None]
+) -> list[tuple[int, str]]:
     """Start and stem of each word of a text that has one of the sought stems."""
-    return [(start, found) for start, word in words_like(text, sought) if (found := stem(word)) and found in sought]
+    return [
+        (start, found)
+        for start, word in words_like(text, sought)
+        if (found := stem(word)) and found in sought
+    ]
 
 
 @lru_cache(maxsize=64)
@@ -130,12 +162,17 @@ def _places(found: re.Match[str]) -> Iterable[tuple[int, str]]:
         return [(begin, run.lower())]
     letters = _LETTER.findall(run)
     starts = accumulate(map(len, letters), initial=begin)
-    return zip(starts, [one + other for one, other in pairwise(letters)] or letters, strict=False)
+    return zip(
+        starts, [one + other for one, other in pairwise(letters)] or letters, strict=False
+    )
 
 
 def _plain(text: str) -> str:
     plain = unicodedata.normalize("NFKC", text).translate(_LETTERS)
-    return _ARABIC.sub(lambda word: _ARTICLE.sub("", word[0], count=1) if _ARTICLE.match(word[0]) else word[0], plain)
+    return _ARABIC.sub(
+        lambda word: _ARTICLE.sub("", word[0], count=1) if _ARTICLE.match(word[0]) else word[0],
+        plain,
+    )
 
 
 def _pairs(run: str) -> list[str]:

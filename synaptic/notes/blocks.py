@@ -1,7 +1,9 @@
-"""Finds fences, comments, headings and tags in Markdown text. This module knows nothing of entries.
+"""Finds fences, comments, headings and tags in Markdown text. This module knows nothing of
+entries.
 
-Structure is plain ASCII, so `scan` reads a file's bytes as Latin-1 just as well as decoded text, and its
-offsets are then byte offsets. Line ends are LF; a CR may stand before one. Every loop is linear in the text.
+Structure is plain ASCII, so `scan` reads a file's bytes as Latin-1 just as well as decoded
+text, and its offsets are then byte offsets. Line ends are LF; a CR may stand before one. Every
+loop is linear in the text.
 """
 
 from __future__ import annotations
@@ -34,9 +36,12 @@ TIME = re.compile(
     rf"(?:\[{_SPAN}\](?!\()|\*\*{_SPAN}:?\*\*|__{_SPAN}:?__|{_SPAN}):?"
     rf"(?:[ \t]+(?:-|–|—|\xe2\x80[\x93\x94])(?=[ \t])|(?=[ \t\r\n]|\Z))"
 )
-"""The time at the head of an H2, with what sets it apart: `9:31`, `6pm`, `18h30`, `14 Uhr`, `[18:31]`, `18:30 -`."""
+"""The time at the head of an H2, with what sets it apart: `9:31`, `6pm`, `18h30`, `14 Uhr`,
+`[18:31]`, `18:30 -`.
+"""
 _STRUCTURE = re.compile(
-    r"^(?:(?P<fence>(?P<prefix>[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+){0,20})(?P<run>`{3,}|~{3,})(?P<info>[^\n]*))"
+    r"^(?:(?P<fence>(?P<prefix>[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ "
+    r"\t]+){0,20})(?P<run>`{3,}|~{3,})(?P<info>[^\n]*))"
     r"|(?P<comment> {0,3}<!--)|(?P<h1>\#(?=[ \t\r\n]|\Z))|(?P<h2>\#\#[ \t]+(?=[^ \t\r\n]))"
     r"|(?P<h3>\#\#\#[ \t]+(?=[^ \t\r\n])))",
     re.MULTILINE,
@@ -48,9 +53,12 @@ _UNQUOTED = re.compile(r"^(?! {0,3}>)", re.MULTILINE)
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]")
 
 _ALWAYS_ESCAPED = re.compile(
-    r"^( {0,3})(?=\\*<!--[ \t]*syn:|\\+<!--)|^(?=\\*##[ \t]+[0-9]|\\+#(?:[ \t]|$))", re.MULTILINE
+    r"^( {0,3})(?=\\*<!--[ \t]*syn:|\\+<!--)|^(?=\\*##[ \t]+[0-9]|\\+#(?:[ \t]|$))",
+    re.MULTILINE,
 )
-_ESCAPED = re.compile(r"^( {0,3})\\(?=\\*<!--)|^\\(?=\\*(?:##[ \t]+[0-9]|#(?:[ \t]|$)))", re.MULTILINE)
+_ESCAPED = re.compile(
+    r"^( {0,3})\\(?=\\*<!--)|^\\(?=\\*(?:##[ \t]+[0-9]|#(?:[ \t]|$)))", re.MULTILINE
+)
 _H2_ESCAPED = re.compile(r"^\\(?=\\*##[ \t]+[^ \t\r\n0-9])", re.MULTILINE)
 _H2_BEHIND_BACKSLASH = re.compile(r"^(?=\\+##[ \t]+[^ \t\r\n0-9])", re.MULTILINE)
 PRIVATE_TAG = r"(?ai:</?private)(?:[ \t][^<>\r\n]*)?>"
@@ -58,7 +66,8 @@ PRIVATE_TAG = r"(?ai:</?private)(?:[ \t][^<>\r\n]*)?>"
 _ESCAPED_TAG = re.compile(rf"(?<!\\)\\(?=\\*{PRIVATE_TAG})")
 _COMMENT_OPENER = re.compile(r"^ {0,3}(?=<!--)", re.MULTILINE)
 
-# `\w` lacks the vowel signs that Indic, Thai, Arabic and decomposed Latin words are written with.
+# `\w` lacks the vowel signs that Indic, Thai, Arabic and decomposed Latin words are written
+# with.
 _TAG_CHARS = (
     r"\w/\-\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u06d6-\u06dc"
     r"\u0900-\u0963\u0966-\u0e4e\u0e50-\u0f00\u1000-\u1049\u1050-\u109f\u1780-\u17d3"
@@ -70,14 +79,18 @@ _INLINE = re.compile(
     rf"(?P<ticks>`+)|(?P<comment><!--)|{_WIKI_TAG.pattern}|\[\[[^\[\]\n]*\]\]"
     rf"|\[[^\[\]\n]*\](?:\([^()\n]*\)|\[[^\[\]\n]*\])|{_TAG.pattern}"
 )
-_TAG_PROPERTY = re.compile(r"^[ \t>]*(?:[-*+][ \t]+)?tags?::[ \t]+([^\n]+)", re.IGNORECASE | re.MULTILINE)
+_TAG_PROPERTY = re.compile(
+    r"^[ \t>]*(?:[-*+][ \t]+)?tags?::[ \t]+([^\n]+)", re.IGNORECASE | re.MULTILINE
+)
 LISTED = re.compile(r"\[\[([^\[\]|]+)[^\[\]]*\]\]|([^,\[\]]+)")
 """A page or a text in the value of a property, which may list several."""
 LOGSEQ_OWN = (
     r"(?:id|collapsed|heading|custom-id|filters|background[-_]color|(?:created|updated|last[-_]modified)[-_]at"
     r"|exclude-from-graph-view|ls-type|(?:logseq\.|hl-|query-|card-)[^ :\n]*)"
 )
-"""The properties in which Logseq keeps the state of its editor (`built-in properties` of its documentation)."""
+"""The properties in which Logseq keeps the state of its editor (`built-in properties` of its
+documentation).
+"""
 _LOGSEQ_LINE = re.compile(rf"^[ \t]*(?:[-*][ \t]+)?{LOGSEQ_OWN}:: [^\n]*\n?", re.MULTILINE)
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
 TICKS = re.compile("`+")
@@ -90,18 +103,24 @@ LINK = re.compile(r"(?<!\w)!?\[([^\[\]\n]*)\]\(([^()\n]*)\)")
 LONE_CR = re.compile(r"\r(?!\n)")
 
 MASK = b"\xff"
-"""The byte that replaces each private byte in a masked text. No UTF-8 text holds it (see `privacy`)."""
+"""The byte that replaces each private byte in a masked text. No UTF-8 text holds it (see
+`privacy`).
+"""
 _MASKED = rb"(?>\xff(?:[\xff\r\n]*\xff)?)"
-_MASKED_LINES = re.compile(rb"(?:\A|(?<=\n))[ \t]*\xff(?:[\xff\s]*\xff)?[ \t]*(?:\r?\n(?:[ \t]*\r?\n)?|\Z)")
+_MASKED_LINES = re.compile(
+    rb"(?:\A|(?<=\n))[ \t]*\xff(?:[\xff\s]*\xff)?[ \t]*(?:\r?\n(?:[ \t]*\r?\n)?|\Z)"
+)
 _MASKED_PART = re.compile(
-    rb"(?<![ \t])[ \t]*%b[ \t]*(?=\r?\n|\Z|[.,;:!?)])|(?:\A|(?<=[ \t\n]))%b[ \t]*|%b" % (_MASKED, _MASKED, _MASKED)
+    rb"(?<![ \t])[ \t]*%b[ \t]*(?=\r?\n|\Z|[.,;:!?)])|(?:\A|(?<=[ \t\n]))%b[ \t]*|%b"
+    % (_MASKED, _MASKED, _MASKED)
 )
 
 _NEVER = float("inf")
 
 
 class Mark(NamedTuple):
-    """A heading that may begin an entry or a note. `time` is empty without one, and holds the date in a diary of one
+    """A heading that may begin an entry or a note. `time` is empty without one, and holds the
+    date in a diary of one
     file; `comment_at` is where its `<!-- syn:` line starts, or -1."""
 
     begins: Literal["note", "entry"]
@@ -112,7 +131,9 @@ class Mark(NamedTuple):
 
 
 class Unclosed(NamedTuple):
-    """A fence or comment without an end; `hides` counts the entry headings that were read as its text."""
+    """A fence or comment without an end; `hides` counts the entry headings that were read as
+    its text.
+    """
 
     kind: Literal["fence", "comment"]
     start: int
@@ -144,10 +165,12 @@ class _Open:
 
 
 def scan(text: str, start: int = 0, diary: int = 0) -> Scan:
-    """The marks, opaque spans and unclosed pieces of `text`, from the line that begins at `start`.
+    """The marks, opaque spans and unclosed pieces of `text`, from the line that begins at
+    `start`.
 
-    An H2 with a `<!-- syn:` line below it is a mark everywhere, other headings outside fences and comments. At the
-    level `diary` a date is a time. `reading.borders` says which of them begin an entry.
+    An H2 with a `<!-- syn:` line below it is a mark everywhere, other headings outside fences
+    and comments. At the level `diary` a date is a time. `reading.borders` says which of them
+    begin an entry.
     """
     found = Scan([], [], [])
     inside: _Open | None = None
@@ -208,13 +231,19 @@ def diary_of(text: str, marks: Iterable[Mark]) -> int:
     """The level at which dates begin entries, if the text is a diary in one file; else 0."""
     headings = ((mark.level, heading_start(text, mark.start)) for mark in marks)
     return diary_level(
-        (level, read_when(text, begin, TIME) is not None, _SYN_BELOW.match(text, begin) is not None)
+        (
+            level,
+            read_when(text, begin, TIME) is not None,
+            _SYN_BELOW.match(text, begin) is not None,
+        )
         for level, begin in headings
     )
 
 
 def eol_at(text: str, at: int, end: int | None = None) -> int:
-    """Where the line feed stands that ends the line of `at`; without one the end of the text, or `end`."""
+    """Where the line feed stands that ends the line of `at`; without one the end of the text,
+    or `end`.
+    """
     eol = text.find("\n", at, end)
     return eol if eol >= 0 else len(text) if end is None else end
 
@@ -247,7 +276,9 @@ def _closes(match: re.Match[str], fence: _Open) -> bool:
 
 
 class _Above:
-    """Answers in which list, quote or code a line stands. Questions in ascending order read each line once."""
+    """Answers in which list, quote or code a line stands. Questions in ascending order read
+    each line once.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -256,7 +287,9 @@ class _Above:
         self._quote = (0, -1)
 
     def in_list(self, start: int) -> bool:
-        """Whether the indented line at `start` stands in a list item, so that it is no indented code."""
+        """Whether the indented line at `start` stands in a list item, so that it is no indented
+        code.
+        """
         known_at, listed = self._list
         for line in self._lines(start, known_at):
             if _LIST_ITEM.match(line + " "):
@@ -286,7 +319,9 @@ class _Above:
         return code
 
     def quote_end(self, start: int) -> int:
-        """The start of the first line at or after `start` that is in no block quote; else the text's end."""
+        """The start of the first line at or after `start` that is in no block quote; else the
+        text's end.
+        """
         asked, end = self._quote
         if not asked <= start <= end:
             unquoted = _UNQUOTED.search(self._text, start)
@@ -306,10 +341,11 @@ def _indent(line: str) -> int:
 
 
 def escape(text: str, *, typed: bool = False) -> tuple[str, str]:
-    r"""`text` with its border lines escaped, and the line that closes its open fence ("" without an open fence).
+    r"""`text` with its border lines escaped, and the line that closes its open fence (""
+    without an open fence).
 
-    Afterwards no line of the text reads as the border of an entry. A saved entry says how many H2s are its own; `typed`
-    by hand, it ends at any H2.
+    Afterwards no line of the text reads as the border of an entry. A saved entry says how many
+    H2s are its own; `typed` by hand, it ends at any H2.
 
     | line                     | written                                         |
     |--------------------------|-------------------------------------------------|
@@ -330,7 +366,9 @@ def escape(text: str, *, typed: bool = False) -> tuple[str, str]:
         found = scan(text)
     closing = found.unclosed[-1].closing if found.unclosed else ""
     levels = (1, 2) if typed else (1,)
-    return insert_backslashes(text, [mark.start for mark in found.marks if mark.level in levels]), closing
+    return insert_backslashes(
+        text, [mark.start for mark in found.marks if mark.level in levels]
+    ), closing
 
 
 def insert_backslashes(text: str, positions: Iterable[int]) -> str:
@@ -357,7 +395,8 @@ def newlines(text: str) -> str:
 
 
 def body_text(raw: bytes, *, typed: bool = False) -> str:
-    """The text of a masked body: decoded (errors replaced), with LF, each escape shorter by one backslash.
+    """The text of a masked body: decoded (errors replaced), with LF, each escape shorter by one
+    backslash.
 
     `typed`: of an entry that was typed by hand, as `escape` means it.
     """
@@ -365,7 +404,9 @@ def body_text(raw: bytes, *, typed: bool = False) -> str:
 
 
 def shown(masked: bytes) -> bytes:
-    """A masked text without its private parts, and without the lines that held only private parts."""
+    """A masked text without its private parts, and without the lines that held only private
+    parts.
+    """
     if MASK not in masked:
         return masked
     return _MASKED_PART.sub(b"", _MASKED_LINES.sub(b"", masked))
@@ -373,12 +414,14 @@ def shown(masked: bytes) -> bytes:
 
 @lru_cache(1024)  # a journal has few tags, each many times
 def slug_tag(tag: str) -> str:
-    """`tag` in the form in which tags are written, stored and compared; "" if no letter is left.
+    """`tag` in the form in which tags are written, stored and compared; "" if no letter is
+    left.
 
-    The form is lower case, composed (NFC), and holds only characters that may follow a `#`. Arguments, filters and
-    files all use it.
+    The form is lower case, composed (NFC), and holds only characters that may follow a `#`.
+    Arguments, filters and files all use it.
 
-    `Two Words` -> `two-words`, `#DB` -> `db`, `node.js` -> `node-js`, `c++` -> `c`, `2026` -> ``.
+    `Two Words` -> `two-words`, `#DB` -> `db`, `node.js` -> `node-js`, `c++` -> `c`, `2026` ->
+    ``.
     """
     bare = tag.strip().lstrip("#").lower()
     composed = bare if bare.isascii() else unicodedata.normalize("NFC", bare)
@@ -390,12 +433,17 @@ def check_tag(tag: str) -> str:
     """`slug_tag` of a tag that a user gave. Raises InvalidArgument if no letter is left."""
     slug = slug_tag(tag)
     if not slug or "\0" in tag:
-        raise InvalidArgument(f"{tag!r} is no tag.", valid=("letters, digits, _ - and /, with at least one letter",))
+        raise InvalidArgument(
+            f"{tag!r} is no tag.",
+            valid=("letters, digits, _ - and /, with at least one letter",),
+        )
     return slug
 
 
 def project_key(project: str) -> str:
-    """The form in which projects are compared: case folded, composed (NFC), no blanks around it."""
+    """The form in which projects are compared: case folded, composed (NFC), no blanks around
+    it.
+    """
     plain = project.strip()
     if plain.isascii():
         return plain.lower()
@@ -403,7 +451,9 @@ def project_key(project: str) -> str:
 
 
 def find_tags(text: str) -> tuple[str, ...]:
-    """The slugs of the tags in `text`, each once, in order. Tags in code, links, URLs and comments do not count."""
+    """The slugs of the tags in `text`, each once, in order. Tags in code, links, URLs and
+    comments do not count.
+    """
     if not any(sign in text and kind.search(text) for sign, kind in _TAG_KINDS):
         return ()
     tags: dict[str, None] = {}
@@ -419,7 +469,9 @@ def find_tags(text: str) -> tuple[str, ...]:
             if not code:
                 tags[tag] = None
         for listed in _TAG_PROPERTY.findall(text, at, start):
-            values = (page or ("" if "#" in word else word) for page, word in LISTED.findall(listed))
+            values = (
+                page or ("" if "#" in word else word) for page, word in LISTED.findall(listed)
+            )
             tags |= dict.fromkeys(filter(None, map(slug_tag, values)))
         at = end
     return tuple(tags)
@@ -447,7 +499,9 @@ def inline_tags(text: str) -> list[tuple[int, int, str]]:
 
 
 def _code_span_end(text: str, at: int, ticks: int) -> int:
-    """The end of the code span whose opening backticks end at `at`; `at` itself if nothing closes the span."""
+    """The end of the code span whose opening backticks end at `at`; `at` itself if nothing
+    closes the span.
+    """
     for run in TICKS.finditer(text, at, at + _CODE_SPAN_REACH):
         if len(run[0]) == ticks:
             return at if _PARAGRAPH_END.search(text, at, run.start()) else run.end()
@@ -455,14 +509,19 @@ def _code_span_end(text: str, at: int, ticks: int) -> int:
 
 
 def without_code(text: str) -> str:
-    """`text` with blanks in the place of fences, comments and code spans; lines and offsets stay."""
+    """`text` with blanks in the place of fences, comments and code spans; lines and offsets
+    stay.
+    """
     if not any(sign in text for sign in ("`", "~~~", "<!--")):
         return text
     pieces, at = [], 0
     for start, end in [*scan(text).opaque, (len(text), len(text))]:
         while ticks := TICKS.search(text, at, start):
             stop = min(_code_span_end(text, ticks.end(), len(ticks[0])), start)
-            pieces += [text[at : ticks.start()], _WITHIN_LINE.sub(" ", text[ticks.start() : stop])]
+            pieces += [
+                text[at : ticks.start()],
+                _WITHIN_LINE.sub(" ", text[ticks.start() : stop]),
+            ]
             at = stop
         pieces += [text[at:start], _WITHIN_LINE.sub(" ", text[start:end])]
         at = end
@@ -470,8 +529,8 @@ def without_code(text: str) -> str:
 
 
 def plain_text(text: str) -> str:
-    """The words of `text` for the index: links become their words; HTML comments and the state of Logseq's editor are
-    dropped. Lengths may differ.
+    """The words of `text` for the index: links become their words; HTML comments and the state
+    of Logseq's editor are dropped. Lengths may differ.
 
     `[[Page|alias]]` -> `Page alias`, `[text](url)` -> `text url`.
     """

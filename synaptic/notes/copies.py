@@ -1,4 +1,5 @@
-"""Knows the names that programs give to the second version of a file, when two machines changed it.
+"""Knows the names that programs give to the second version of a file, when two machines changed
+it.
 
 | name                                             | program           | copy of |
 |--------------------------------------------------|-------------------|---------|
@@ -21,18 +22,25 @@ _MARK = re.compile(
 )
 _NUMBERS = "23456789"
 ALIKE = 0.5
-"""The share of equal lines from which on `x 2.md` is taken for another version of `x.md`: half."""
+"""The share of equal lines from which on `x 2.md` is taken for another version of `x.md`: half.
+"""
 
 
 def original_of(path: str) -> str:
-    """The path of the file of which a file of this path is a copy by its name; else the path itself."""
+    """The path of the file of which a file of this path is a copy by its name; else the path
+    itself.
+    """
     return _MARK.sub("", path) if "conflict" in path.lower() else path
 
 
 def numbered_of(path: str) -> str:
-    """The path of the file of which a file of this path may be a copy by its number; "" if there is none."""
+    """The path of the file of which a file of this path may be a copy by its number; "" if
+    there is none.
+    """
     stem, dot, suffix = path.rpartition(".")
-    is_numbered = stem[-2:-1] == " " and stem[-1:] in _NUMBERS and stem[-3:-2] not in ("", "/", " ")
+    is_numbered = (
+        stem[-2:-1] == " " and stem[-1:] in _NUMBERS and stem[-3:-2] not in ("", "/", " ")
+    )
     return f"{stem[:-2]}{dot}{suffix}" if is_numbered else ""
 
 
@@ -44,6 +52,8 @@ def numbered_copies(path: str) -> list[str]:
 
 def are_alike(one: bytes, other: bytes) -> bool:
     """Whether at least half of the lines of two texts are equal."""
-    lines = [Counter(filter(None, map(bytes.strip, text.split(b"\n")))) for text in (one, other)]
+    lines = [
+        Counter(filter(None, map(bytes.strip, text.split(b"\n")))) for text in (one, other)
+    ]
     equal = (lines[0] & lines[1]).total()
     return 2 * equal >= ALIKE * (lines[0].total() + lines[1].total()) and equal > 0

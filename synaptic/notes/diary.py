@@ -1,4 +1,5 @@
-"""Finds the dates at the head of headings. A file whose headings of one level begin with dates is a diary in one file.
+"""Finds the dates at the head of headings. A file whose headings of one level begin with dates
+is a diary in one file.
 
 | heading                                       | date, time          | title     |
 |-----------------------------------------------|---------------------|-----------|
@@ -31,7 +32,10 @@ _FORMS = (
     rf"{_NUMBER}(?:st|nd|rd|th|\.)?[ \t]+(?:of[ \t]+)?{MONTH},?[ \t]+{CENTURY}",
     rf"{MONTH}[ \t]+{_NUMBER}(?:st|nd|rd|th)?,?[ \t]+{CENTURY}",
 )
-_BEFORE = rf"(?:\[\[?|\*\*|__|<)?(?:{_WEEKDAY}[.,]{{0,2}}[ \t]+|[^\W\d_][^\s\d,.]{{0,20}}[.,]{{1,2}}[ \t]+)?"
+_BEFORE = (
+    rf"(?:\[\[?|\*\*|__|<)?(?:{_WEEKDAY}[.,]{{0,2}}[ "
+    rf"\t]+|[^\W\d_][^\s\d,.]{{0,20}}[.,]{{1,2}}[ \t]+)?"
+)
 _BEHIND = (
     rf"(?:(?:\|[^\[\]\n]*)?\]\]?(?!\()|\*\*|__|>)?(?:,?[ \t]+\(?{_WEEKDAY}\)?)?"
     r"(?=[ \t\r\n:,;|(]|\.[ \t\r\n]|T[0-9]|\Z)"
@@ -40,14 +44,17 @@ _DATES = tuple(re.compile(_BEFORE + form + _BEHIND) for form in _FORMS)
 _DASH = r"(?:-|–|—|\xe2\x80[\x93\x94])"  # the last is U+2013 or U+2014 in UTF-8 read as Latin-1
 _TO_TIME = re.compile(rf"[T,:@|]?[ \t]*(?:{_DASH}[ \t]+)?")
 _RELEASE = re.compile(
-    r"[ \t]*[`\[(]*(?:[\w.]{1,20}[ \t])?(?:[Vv]ersion[ \t]+[0-9]|v[0-9]+\.[0-9]|[0-9]+\.[0-9]+\.[0-9])"
+    r"[ \t]*[`\[(]*(?:[\w.]{1,20}[ \t])?(?:[Vv]ersion[ "
+    r"\t]+[0-9]|v[0-9]+\.[0-9]|[0-9]+\.[0-9]+\.[0-9])"
 )
 """What follows the date of a release: 22 changelogs of Node.js and others are no diaries."""
 _TO_TITLE = re.compile(rf"[.,:;|]?(?:[ \t]+{_DASH}(?=[ \t]))?")
 
 
 class When(NamedTuple):
-    """The date at the head of a heading, the span of its time, empty without one, and where both end."""
+    """The date at the head of a heading, the span of its time, empty without one, and where
+    both end.
+    """
 
     day: date
     time: tuple[int, int]
@@ -55,7 +62,9 @@ class When(NamedTuple):
 
 
 def read_when(text: str, at: int, time: re.Pattern[str]) -> When | None:
-    """The date that stands at `at`, where the text of a heading begins; None without one. `time` finds a time."""
+    """The date that stands at `at`, where the text of a heading begins; None without one.
+    `time` finds a time.
+    """
     for form in _DATES:
         found = form.match(text, at)
         day = day_named(found.groupdict()) if found else None
@@ -71,10 +80,12 @@ def read_when(text: str, at: int, time: re.Pattern[str]) -> When | None:
 
 
 def diary_level(headings: Iterable[tuple[int, bool, bool]]) -> int:
-    """The level of the headings that begin the entries of a diary in one file; 0 where the file is none.
+    """The level of the headings that begin the entries of a diary in one file; 0 where the file
+    is none.
 
-    `headings` are (level, whether it begins with a date, whether Synaptic wrote a comment below). Most headings of the
-    level begin with a date, and at least two, or one that Synaptic has marked; the level with most dates wins.
+    `headings` are (level, whether it begins with a date, whether Synaptic wrote a comment
+    below). Most headings of the level begin with a date, and at least two, or one that Synaptic
+    has marked; the level with most dates wins.
     """
     known, dated, marked = Counter[int](), Counter[int](), set[int]()
     for level, has_date, has_comment in headings:
@@ -82,5 +93,7 @@ def diary_level(headings: Iterable[tuple[int, bool, bool]]) -> int:
         if has_date:
             dated[level] += 1
             marked |= {level} if has_comment else set()
-    most = {level for level, count in dated.items() if count >= LEAST and 2 * count > known[level]}
+    most = {
+        level for level, count in dated.items() if count >= LEAST and 2 * count > known[level]
+    }
     return max(most | marked, key=lambda level: (dated[level], -level), default=0)

@@ -1,4 +1,6 @@
-"""Reads YAML front matter, adds tags to it, and reads the date in a file's name. Knows nothing of entries."""
+"""Reads YAML front matter, adds tags to it, and reads the date in a file's name. Knows nothing
+of entries.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,14 @@ from typing import Any
 
 import yaml
 
-_FENCED = re.compile(r"---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE)
+_FENCED = re.compile(
+    r"---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE
+)
 _LONGEST = 64 * 1024
 _DEEPEST = 100
-"""Levels of nested brackets that are read. libyaml's time for each character grows with their depth."""
+"""Levels of nested brackets that are read. libyaml's time for each character grows with their
+depth.
+"""
 _NESTS = re.compile(r"[\[\]{}]")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAGS = re.compile(
@@ -24,10 +30,14 @@ _TAGS = re.compile(
     rb"[ \t]*(?:(?<=[ \t])#.*)?\r?\n(?P<items>(?:[ \t]*-(?:[ \t].*)?\r?\n)*)|.*\n)",
     re.MULTILINE | re.IGNORECASE,
 )
-"""The line of `tags`: a list, or words, or nothing and items in the lines below; `items` is None for anything else."""
+"""The line of `tags`: a list, or words, or nothing and items in the lines below; `items` is
+None for anything else.
+"""
 MONTHS = "january february march april may june july august september october november december".split()
 CENTURY = "(?P<year>19[0-9]{2}|20[0-9]{2}|2100)"
-MONTH = "(?P<name>(?i:" + "|".join(f"{name[:3]}(?:{name[3:]})?" for name in MONTHS) + r"|sept))\.?"
+MONTH = (
+    "(?P<name>(?i:" + "|".join(f"{name[:3]}(?:{name[3:]})?" for name in MONTHS) + r"|sept))\.?"
+)
 _DAY = "(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
 _ALONE = r"(?<![^\W_])(?<!\.)%s(?!\.?[^\W_])"
 _DATES_IN_NAME = tuple(
@@ -40,13 +50,17 @@ _DATES_IN_NAME = tuple(
         _ALONE % rf"(?P<day>[0-9]{{1,2}})\.(?P<month>[0-9]{{1,2}})\.{CENTURY}",
     )
 )
-_DATE_OF_FOLDERS = re.compile(rf"(?:\A|/){CENTURY}/(?P<month>[0-9]{{1,2}})/(?P<day>[0-9]{{1,2}})\Z")
+_DATE_OF_FOLDERS = re.compile(
+    rf"(?:\A|/){CENTURY}/(?P<month>[0-9]{{1,2}})/(?P<day>[0-9]{{1,2}})\Z"
+)
 _DATE_IN_TEXT = re.compile(r"(?<![0-9])([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})(?![0-9])")
 
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The keys that Synaptic reads. `created_at` may be naive. `fields` are all (key, value), those keys included."""
+    """The keys that Synaptic reads. `created_at` may be naive. `fields` are all (key, value),
+    those keys included.
+    """
 
     title: str | None = None
     tags: tuple[str, ...] = ()
@@ -57,7 +71,9 @@ class FrontMatter:
 
 
 def front_matter_end(text: str, start: int) -> tuple[int, int, int] | None:
-    """Start and end of the YAML and the end of the block that opens `text` at `start`; None without one."""
+    """Start and end of the YAML and the end of the block that opens `text` at `start`; None
+    without one.
+    """
     match = _FENCED.match(text, start, start + _LONGEST)
     return (match.start("yaml"), match.end("yaml"), match.end()) if match else None
 
@@ -65,16 +81,24 @@ def front_matter_end(text: str, start: int) -> tuple[int, int, int] | None:
 def read_front_matter(text: str) -> FrontMatter | None:
     """The front matter in the YAML `text`; None if it is no mapping but text between two rules.
 
-    Reads events and builds no objects, so aliases, recursion and odd types cost nothing. Raises yaml.YAMLError.
+    Reads events and builds no objects, so aliases, recursion and odd types cost nothing. Raises
+    yaml.YAMLError.
     """
-    steps = (1 if found[0] in "[{" else -1 for found in _NESTS.finditer(text))  # those in quotes count too
+    steps = (
+        1 if found[0] in "[{" else -1 for found in _NESTS.finditer(text)
+    )  # those in quotes count too
     if max(accumulate(steps), default=0) > _DEEPEST:
         raise yaml.MarkedYAMLError(problem=f"more than {_DEEPEST} brackets within brackets")
     fields = _top_level(text)
     if fields is None:
         return None
-    title, tags = next(iter(_values(fields, "title")), None), list(_values(fields, "tags", "tag"))
-    if not any(isinstance(fields.get(key), list) for key in ("tags", "tag")):  # plain text may name several
+    title, tags = (
+        next(iter(_values(fields, "title")), None),
+        list(_values(fields, "tags", "tag")),
+    )
+    if not any(
+        isinstance(fields.get(key), list) for key in ("tags", "tag")
+    ):  # plain text may name several
         tags = [tag for value in tags for tag in re.split(r"[,\s]+", value)]
     return FrontMatter(
         title=title and (" ".join(title.split()) or None),
@@ -87,17 +111,25 @@ def read_front_matter(text: str) -> FrontMatter | None:
 
 
 def add_tags(data: bytes, tags: Sequence[str], eol: bytes) -> bytes:
-    """The file's bytes with these tags added to its front matter; it gets a block, or a line in it, if it has none.
+    """The file's bytes with these tags added to its front matter; it gets a block, or a line in
+    it, if it has none.
 
-    All other bytes stay. Whether the result says what is meant is for the caller to read: not all YAML can be edited.
+    All other bytes stay. Whether the result says what is meant is for the caller to read: not
+    all YAML can be edited.
     """
     named = [yaml.safe_dump(tag, allow_unicode=True).split("\n")[0].encode() for tag in tags]
     begin = 3 if data.startswith(b"\xef\xbb\xbf") else 0
     block = front_matter_end(data.decode("latin-1"), begin)
     if block is None:
-        return data[:begin] + eol.join((b"---", b"tags: [%b]" % b", ".join(named), b"---", b"")) + data[begin:]
+        return (
+            data[:begin]
+            + eol.join((b"---", b"tags: [%b]" % b", ".join(named), b"---", b""))
+            + data[begin:]
+        )
     start, stop, _ = block
-    keys = sorted(_TAGS.finditer(data[:stop], start), key=lambda found: -len(found["key"]))  # `tags` before `tag`
+    keys = sorted(
+        _TAGS.finditer(data[:stop], start), key=lambda found: -len(found["key"])
+    )  # `tags` before `tag`
     line = keys[0] if keys else None
     if line is None:
         at, new = stop, b"tags: [%b]" % b", ".join(named) + eol
@@ -106,10 +138,16 @@ def add_tags(data: bytes, tags: Sequence[str], eol: bytes) -> bytes:
     elif group := next((name for name in ("list", "words") if line[name] is not None), None):
         held = line[group].rstrip()
         between = b", " if group == "list" or b"," in held else b" "
-        at, new = line.start(group) + len(held), (between if held else b"") + between.join(named)
+        at, new = (
+            line.start(group) + len(held),
+            (between if held else b"") + between.join(named),
+        )
     else:
         last = re.search(rb"([ \t]*-[ \t]+).*\n\Z", line["items"])
-        at, new = line.end(), b"".join((last[1] if last else b"  - ") + tag + eol for tag in named)
+        at, new = (
+            line.end(),
+            b"".join((last[1] if last else b"  - ") + tag + eol for tag in named),
+        )
     return data[:at] + new + data[at:]
 
 
@@ -129,8 +167,13 @@ def _top_level(text: str) -> dict[str, str | list[str]] | None:
     for event in yaml.parse(text, Loader=_LOADER):
         if isinstance(event, yaml.DocumentEndEvent):
             break
-        if depth == 0 and isinstance(event, yaml.NodeEvent) and not isinstance(event, yaml.MappingStartEvent):
-            # An empty block is front matter without keys; a scalar or a list is somebody's text.
+        if (
+            depth == 0
+            and isinstance(event, yaml.NodeEvent)
+            and not isinstance(event, yaml.MappingStartEvent)
+        ):
+            # An empty block is front matter without keys; a scalar or a list is somebody's
+            # text.
             return {} if isinstance(event, yaml.ScalarEvent) and not event.value else None
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
@@ -176,7 +219,8 @@ def _moment(value: str) -> datetime | None:
 
 
 def date_in_path(path: str, day_file: str) -> date | None:
-    """The date in a file's path: read by the pattern `day_file`, else found anywhere in the stem, or as its folders.
+    """The date in a file's path: read by the pattern `day_file`, else found anywhere in the
+    stem, or as its folders.
 
     | stem                                       | date       |
     |--------------------------------------------|------------|
@@ -188,7 +232,9 @@ def date_in_path(path: str, day_file: str) -> date | None:
     | `2026-02-30`, `ticket 123456`, `v1.2.2026` | none       |
     """
     try:
-        return datetime.strptime(path, day_file.replace("%-", "%")).date()  # `%-d` is for writing only
+        return datetime.strptime(
+            path, day_file.replace("%-", "%")
+        ).date()  # `%-d` is for writing only
     except (ValueError, re.error, KeyError, OverflowError):
         pass
     pure = PurePosixPath(path)
@@ -203,8 +249,12 @@ def date_in_path(path: str, day_file: str) -> date | None:
 
 
 def day_named(found: dict[str, str | Any]) -> date | None:
-    """The day of the groups `year`, `month` or else `name`, and `day`; None if there is no such day."""
-    month = found.get("month") or 1 + [name[:3] for name in MONTHS].index(found["name"][:3].lower())
+    """The day of the groups `year`, `month` or else `name`, and `day`; None if there is no such
+    day.
+    """
+    month = found.get("month") or 1 + [name[:3] for name in MONTHS].index(
+        found["name"][:3].lower()
+    )
     return _day(found["year"], month, found["day"])
 
 

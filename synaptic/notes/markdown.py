@@ -1,11 +1,13 @@
-"""Reads entries from a file's bytes, writes an entry as a block, and edits a block in place. Pure.
+"""Reads entries from a file's bytes, writes an entry as a block, and edits a block in place.
+Pure.
 
     ## 09:31 decision: Chose sqlite-vec over LanceDB #db       heading      (header.py)
     <!-- syn:20261121-7k3m9q2x at=... h2=0 importance=8 -->    comment      (header.py)
 
     Body in Markdown.                                          body         (blocks.py)
 
-`parse(render(e)) == e` holds for every entry that `compose_entry` returns. Reading never raises and never writes.
+`parse(render(e)) == e` holds for every entry that `compose_entry` returns. Reading never raises
+and never writes.
 """
 
 from __future__ import annotations
@@ -20,7 +22,18 @@ from operator import attrgetter
 
 from ..errors import InvalidArgument, Refused
 from ..models import Entry
-from .blocks import LONE_CR, MASK, body_text, check_tag, escape, find_tags, inline_tags, newlines, scan, shown
+from .blocks import (
+    LONE_CR,
+    MASK,
+    body_text,
+    check_tag,
+    escape,
+    find_tags,
+    inline_tags,
+    newlines,
+    scan,
+    shown,
+)
 from .frontmatter import add_tags
 from .header import (
     COMMENT_START,
@@ -51,14 +64,37 @@ from .reading import (
 )
 
 _metadata = attrgetter(
-    "id", "at", "project", "importance", "files", "fingerprints", "parent", "supersedes", "by", "via", "branch",
-    "expires", "pin", "extra",
-)  # fmt: skip
+    "id",
+    "at",
+    "project",
+    "importance",
+    "files",
+    "fingerprints",
+    "parent",
+    "supersedes",
+    "by",
+    "via",
+    "branch",
+    "expires",
+    "pin",
+    "extra",
+)
 """What a comment says of an entry."""
 _SAID = (
-    "title", "content", "type", "tags", "project", "files", "parent", "supersedes", "by", "via", "branch", "expires",
+    "title",
+    "content",
+    "type",
+    "tags",
+    "project",
+    "files",
+    "parent",
+    "supersedes",
+    "by",
+    "via",
+    "branch",
+    "expires",
     "pin",
-)  # fmt: skip
+)
 _ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 
 
@@ -82,10 +118,11 @@ def compose_entry(
     supersedes: Sequence[str] = (),
     by: str | None = None,
 ) -> tuple[Entry, tuple[str, ...]]:
-    """The entry that a save writes, normalised so that it reads back equal, and notices of the changes.
+    """The entry that a save writes, normalised so that it reads back equal, and notices of the
+    changes.
 
-    Raises InvalidArgument for an empty content, an unknown type, a tag without letters and an importance
-    outside 0 to 10.
+    Raises InvalidArgument for an empty content, an unknown type, a tag without letters and an
+    importance outside 0 to 10.
     """
     notices: list[str] = []
     text = _normal_content(content, notices)
@@ -93,14 +130,18 @@ def compose_entry(
         raise InvalidArgument("There is no text to save.", hint="Give the content some words.")
     kind = check_type(type)
     if importance is not None and (isinstance(importance, bool) or importance not in range(11)):
-        raise InvalidArgument(f"importance is {importance}.", valid=("a whole number from 0 to 10",))
+        raise InvalidArgument(
+            f"importance is {importance}.", valid=("a whole number from 0 to 10",)
+        )
     given = _given_tags(tags, notices)
     name, from_title = clean_title(" ".join(without_surrogates(title or "").split()))
     if not name:
         name = title_for(text)
     inline = unique(tag for _, _, tag in inline_tags(name))
     # whole seconds at a fixed offset are all that `at=` can express
-    at = (at if at.utcoffset() is not None else aware(at.replace(tzinfo=None), None)).replace(microsecond=0)
+    at = (at if at.utcoffset() is not None else aware(at.replace(tzinfo=None), None)).replace(
+        microsecond=0
+    )
     heading_tags = unique((*inline, *given, *from_title))
     entry = Entry(
         id=id,
@@ -148,7 +189,9 @@ def _word(value: str | None) -> str | None:
 
 
 def render_entry(entry: Entry) -> str:
-    """The block of `entry`: heading and comment, then a blank line and the body if the content says more."""
+    """The block of `entry`: heading and comment, then a blank line and the body if the content
+    says more.
+    """
     has_body = entry.content != entry.title
     title, inline = _written_title(entry)
     words = heading_words(entry, inline, find_tags(entry.content) if has_body else ())
@@ -165,12 +208,19 @@ def own_tags(entry: Entry) -> tuple[str, ...]:
 
 
 def proven_block(entry: Entry) -> bytes:
-    """The bytes of `render_entry`, after reading them back. Raises Refused if they read differently,
-    hide a part, or would swallow the next entry.
+    """The bytes of `render_entry`, after reading them back. Raises Refused if they read
+    differently, hide a part, or would swallow the next entry.
     """
     block = render_entry(entry).encode("utf-8", "replace")
-    if mask(block) != block or not _says(block, entry, dated=False) or not _leaves_what_follows(block):
-        raise Refused("This text would not read back as it was given; nothing was saved.", hint="Word it otherwise.")
+    if (
+        mask(block) != block
+        or not _says(block, entry, dated=False)
+        or not _leaves_what_follows(block)
+    ):
+        raise Refused(
+            "This text would not read back as it was given; nothing was saved.",
+            hint="Word it otherwise.",
+        )
     return block
 
 
@@ -190,11 +240,13 @@ def _written_title(entry: Entry) -> tuple[str, tuple[str, ...]]:
 
 
 def rewrite_block(block: bytes, old: Entry, new: Entry) -> bytes:
-    """The bytes of `new`, made from `block`, the bytes of `old` in its file. Only the differences are changed.
+    """The bytes of `new`, made from `block`, the bytes of `old` in its file. Only the
+    differences are changed.
 
-    The heading keeps its time as typed, and the block keeps its line ends and blank lines. The id is written if it was
-    derived in `old` and is fixed in `new`. Private passages stay byte for byte: in their place if the text beside them
-    stays, else below the new text. Raises Refused if no such block reads as `new`.
+    The heading keeps its time as typed, and the block keeps its line ends and blank lines. The
+    id is written if it was derived in `old` and is fixed in `new`. Private passages stay byte
+    for byte: in their place if the text beside them stays, else below the new text. Raises
+    Refused if no such block reads as `new`.
     """
     old, new = (replace(one, tags=own_tags(one)) for one in (old, new))
     dated = not _says(block, old, dated=False)  # then it stands in a diary in one file
@@ -205,14 +257,25 @@ def rewrite_block(block: bytes, old: Entry, new: Entry) -> bytes:
     masked = mask(block)
     ways = ((False, True), (False, False)) if MASK in masked else ((True, True), (False, True))
     for as_typed, in_place in ways:
-        text = _rewritten(block, masked, old, new, as_typed=as_typed, in_place=in_place, dated=dated, bare=bare)
+        text = _rewritten(
+            block,
+            masked,
+            old,
+            new,
+            as_typed=as_typed,
+            in_place=in_place,
+            dated=dated,
+            bare=bare,
+        )
         if text == block or (
             _says(text, new, dated=dated)
             and _private_in(text) == _private_in(block)
             and (_leaves_what_follows(text) or not _leaves_what_follows(block))
         ):
             return text
-    held = "This entry holds private text that" if MASK in masked else "What this entry would say"
+    held = (
+        "This entry holds private text that" if MASK in masked else "What this entry would say"
+    )
     raise Refused(
         f"{held} would not survive the edit; nothing was changed.",
         hint="Save a new entry, or ask the person to edit the file.",
@@ -220,10 +283,11 @@ def rewrite_block(block: bytes, old: Entry, new: Entry) -> bytes:
 
 
 def extend_note(block: bytes, old: Entry, new: Entry, *, typed: bool) -> bytes:
-    """The bytes of a whole-file note, with the text and the tags that `new` has more than `old`. Nothing is taken away.
+    """The bytes of a whole-file note, with the text and the tags that `new` has more than
+    `old`. Nothing is taken away.
 
-    `block` begins with the file if the note does, so that tags go to the front matter. `typed`: an H2 would end the
-    note. The caller reads the result.
+    `block` begins with the file if the note does, so that tags go to the front matter. `typed`:
+    an H2 would end the note. The caller reads the result.
     """
     eol = b"\r\n" if block.count(b"\r\n") * 2 > block.count(b"\n") else b"\n"
     if new.content != old.content:
@@ -237,13 +301,24 @@ def extend_note(block: bytes, old: Entry, new: Entry, *, typed: bool) -> bytes:
 
 
 def _rewritten(
-    block: bytes, masked: bytes, old: Entry, new: Entry, *, as_typed: bool, in_place: bool, dated: bool, bare: bool
+    block: bytes,
+    masked: bytes,
+    old: Entry,
+    new: Entry,
+    *,
+    as_typed: bool,
+    in_place: bool,
+    dated: bool,
+    bare: bool,
 ) -> bytes:
     """`bare`: the heading has no title, and needs none."""
     text = LONE_CR.sub("\n", masked.replace(MASK, b" ").decode("latin-1"))
     _, marks, diary = outline(text, of_day=not dated, block=True)
     parts = measure(text, marks[0], len(text))
-    typed = not is_saved(text[: parts.head_end]) and diary not in (1, 2)  # there an H2 without a date ends no entry
+    typed = not is_saved(text[: parts.head_end]) and diary not in (
+        1,
+        2,
+    )  # there an H2 without a date ends no entry
     eol = _line_end(block, parts.line_end)
     has_body = parts.body_end > parts.body_start
     keeps_body = new.content == old.content and (has_body or new.content == new.title)
@@ -252,24 +327,40 @@ def _rewritten(
     body = block[parts.body_start : parts.body_end]
     if not keeps_body:
         there = body.split(eol) if as_typed and has_body else []
-        body = eol.join(_lines_of(new.content, there, old.content, typed)) if wants_body else b""
+        body = (
+            eol.join(_lines_of(new.content, there, old.content, typed)) if wants_body else b""
+        )
         body = _with_private(body, block, masked, parts, eol, in_place=in_place)
     was, now = (replace(one, title="") if bare else one for one in (old, new))
-    head = _edit_heading(block[: parts.line_end], masked[: parts.line_end], parts.time, was, now, body_tags)
-    head += _edit_comment(block, parts, old, new, eol, _h2s_in(mask(body).replace(MASK, b" ").decode("latin-1")))
-    return head + (block[parts.head_end :] if keeps_body else _edit_body(block, parts, body, head, eol))
+    head = _edit_heading(
+        block[: parts.line_end], masked[: parts.line_end], parts.time, was, now, body_tags
+    )
+    head += _edit_comment(
+        block, parts, old, new, eol, _h2s_in(mask(body).replace(MASK, b" ").decode("latin-1"))
+    )
+    return head + (
+        block[parts.head_end :] if keeps_body else _edit_body(block, parts, body, head, eol)
+    )
 
 
 def _lines_of(content: str, there: Sequence[bytes], before: str, typed: bool) -> list[bytes]:
-    """The lines of a new content; those at its beginning and end that were `there` before are left as they are."""
+    """The lines of a new content; those at its beginning and end that were `there` before are
+    left as they are.
+    """
     lines, stood = content.split("\n"), before.split("\n")
     if [body_text(line, typed=typed) for line in there] != stood:
         return _written(content, typed=typed).encode().split(b"\n")
-    head = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(lines, stood, strict=False)))
+    head = sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(lines, stood, strict=False))
+    )
     left = min(len(lines), len(stood)) - head
-    tail = sum(1 for _ in takewhile(lambda n: n <= left and lines[-n] == stood[-n], range(1, left + 1)))
+    tail = sum(
+        1 for _ in takewhile(lambda n: n <= left and lines[-n] == stood[-n], range(1, left + 1))
+    )
     new = "\n".join(lines[head : len(lines) - tail])
-    written = _written(new, typed=typed).encode().split(b"\n") if head + tail < len(lines) else []
+    written = (
+        _written(new, typed=typed).encode().split(b"\n") if head + tail < len(lines) else []
+    )
     return [*there[:head], *written, *there[len(there) - tail :]]
 
 
@@ -277,7 +368,8 @@ def _says(block: bytes, new: Entry, *, dated: bool) -> bool:
     """Whether a block reads as exactly this entry. `dated`: its heading may begin with a date."""
     read = parse_entries(block, "", mtime=new.at, block=True, dated=dated).entries
     return len(read) == 1 and all(
-        getattr(read[0], name) == getattr(new, name) for name in (*_SAID, *([] if new.derived_id else ["id"]))
+        getattr(read[0], name) == getattr(new, name)
+        for name in (*_SAID, *([] if new.derived_id else ["id"]))
     )
 
 
@@ -295,15 +387,21 @@ def _leaves_what_follows(block: bytes) -> bool:
 
 
 def _private_in(block: bytes) -> bytes:
-    """All private text of a block, in order, without line ends, because an edit may bring passages together."""
-    return b"".join(block[start:end].translate(None, b"\r\n") for start, end in passages(mask(block)))
+    """All private text of a block, in order, without line ends, because an edit may bring
+    passages together.
+    """
+    return b"".join(
+        block[start:end].translate(None, b"\r\n") for start, end in passages(mask(block))
+    )
 
 
-def _with_private(body: bytes, block: bytes, masked: bytes, parts: Block, eol: bytes, *, in_place: bool) -> bytes:
+def _with_private(
+    body: bytes, block: bytes, masked: bytes, parts: Block, eol: bytes, *, in_place: bool
+) -> bytes:
     """The new body with the private passages that stood within the old one.
 
-    A passage keeps its place if all text before it, from the body's beginning, is unchanged, or all text after it, to
-    the body's end. Otherwise it becomes a paragraph below the new text.
+    A passage keeps its place if all text before it, from the body's beginning, is unchanged, or
+    all text after it, to the body's end. Otherwise it becomes a paragraph below the new text.
     """
     inner = masked[parts.body_start : parts.body_end]
     spans = passages(inner)
@@ -313,23 +411,40 @@ def _with_private(body: bytes, block: bytes, masked: bytes, parts: Block, eol: b
     before: list[bytes] = []
     behind: list[bytes] = []
     while in_place and kept and (rest := _after(body, around[0].rstrip())) is not None:
-        before += [body[: len(body) - len(rest)], _blanks_behind(around[0]), kept.pop(0), _blanks_before(around[1])]
+        before += [
+            body[: len(body) - len(rest)],
+            _blanks_behind(around[0]),
+            kept.pop(0),
+            _blanks_before(around[1]),
+        ]
         body = rest.lstrip()
         around.pop(0)
         around[0] = around[0].lstrip()
     while in_place and kept and body.endswith(right := around[-1].lstrip()) and right:
-        behind = [_blanks_behind(around[-2]), kept.pop(), _blanks_before(around[-1]), right, *behind]
+        behind = [
+            _blanks_behind(around[-2]),
+            kept.pop(),
+            _blanks_before(around[-1]),
+            right,
+            *behind,
+        ]
         body = body[: -len(right)].rstrip()
         around.pop()
         around[-1] = around[-1].rstrip()
     below = [part for passage in kept for part in (eol + eol, passage)]
-    return b"".join([*before, body, *behind, *(below if body or before or behind else below[1:])])
+    return b"".join(
+        [*before, body, *behind, *(below if body or before or behind else below[1:])]
+    )
 
 
 def _after(body: bytes, text: bytes) -> bytes | None:
-    """The rest of a body after `text`; None if the body does not begin with `text` as whole words."""
+    """The rest of a body after `text`; None if the body does not begin with `text` as whole
+    words.
+    """
     rest = body[len(text) :]
-    return rest if body.startswith(text) and (not text or not rest or rest[:1].isspace()) else None
+    return (
+        rest if body.startswith(text) and (not text or not rest or rest[:1].isspace()) else None
+    )
 
 
 def _blanks_behind(text: bytes) -> bytes:
@@ -348,7 +463,12 @@ def _line_end(block: bytes, at: int) -> bytes:
 
 
 def _edit_heading(
-    line: bytes, masked: bytes, span: tuple[int, int], old: Entry, new: Entry, body_tags: tuple[str, ...]
+    line: bytes,
+    masked: bytes,
+    span: tuple[int, int],
+    old: Entry,
+    new: Entry,
+    body_tags: tuple[str, ...],
 ) -> bytes:
     typed = read_heading(shown(masked)[span[1] :].decode("utf-8", "replace"))
     same_words = (new.type, new.title, new.time) == (old.type, old.title, old.time)
@@ -357,22 +477,39 @@ def _edit_heading(
     clock = line[slice(*span)].decode() if new.time == old.time else new.time
     as_typed = new.title == old.title and typed.inline == new.tags[: len(typed.inline)]
     title, inline = (typed.title_raw, typed.inline) if as_typed else _written_title(new)
-    title = " ".join([title, *(line[a:b].decode("utf-8", "replace") for a, b in passages(masked))])
-    kind = typed.type_raw if new.type == old.type else "" if new.type == "note" else f"{new.type}:"
-    typed_tags = dict(zip(read_heading(" ".join(typed.tag_words)).tags, typed.tag_words, strict=False))
+    title = " ".join(
+        [title, *(line[a:b].decode("utf-8", "replace") for a, b in passages(masked))]
+    )
+    kind = (
+        typed.type_raw if new.type == old.type else "" if new.type == "note" else f"{new.type}:"
+    )
+    typed_tags = dict(
+        zip(read_heading(" ".join(typed.tag_words)).tags, typed.tag_words, strict=False)
+    )
     words = heading_words(replace(new, heading_tags=typed.tags), inline, body_tags)
     level = len(line) - len(line.lstrip(b"#"))
-    return join_heading(clock, kind, title, (typed_tags.get(tag, f"#{tag}") for tag in words), level).encode()
+    return join_heading(
+        clock, kind, title, (typed_tags.get(tag, f"#{tag}") for tag in words), level
+    ).encode()
 
 
-def _edit_comment(block: bytes, parts: Block, old: Entry, new: Entry, eol: bytes, h2s: int) -> bytes:
-    """The bytes between the heading and the body, with the comment renewed if it must be. `h2s` are in the new body."""
+def _edit_comment(
+    block: bytes, parts: Block, old: Entry, new: Entry, eol: bytes, h2s: int
+) -> bytes:
+    """The bytes between the heading and the body, with the comment renewed if it must be. `h2s`
+    are in the new body.
+    """
     rest = block[parts.line_end : parts.head_end]
     before, after = b"", b""
     stood: dict[str, str] = {}
     if parts.comment_at >= 0:
-        before, after = block[parts.line_end : parts.comment_at], block[parts.comment_end : parts.head_end]
-        written = COMMENT_START.sub("", block[parts.comment_at : parts.comment_end].decode("utf-8", "replace"))
+        before, after = (
+            block[parts.line_end : parts.comment_at],
+            block[parts.comment_end : parts.head_end],
+        )
+        written = COMMENT_START.sub(
+            "", block[parts.comment_at : parts.comment_end].decode("utf-8", "replace")
+        )
         stood = read_comment(written.removesuffix("-->"), closed=parts.closed).raw
     counted = str(h2s) if "h2" in stood else None
     fixes_id = old.derived_id and not new.derived_id
@@ -383,7 +520,9 @@ def _edit_comment(block: bytes, parts: Block, old: Entry, new: Entry, eol: bytes
 
 
 def _edit_body(block: bytes, parts: Block, body: bytes, head: bytes, eol: bytes) -> bytes:
-    """The bytes after the heading's lines: the new body, between the blank lines and private parts that stood there."""
+    """The bytes after the heading's lines: the new body, between the blank lines and private
+    parts that stood there.
+    """
     if parts.body_end > parts.body_start:
         lead, tail = block[parts.head_end : parts.body_start], block[parts.body_end :]
         return lead + body + tail if body or lead.strip() else tail.removeprefix(eol)

@@ -1,4 +1,5 @@
-"""Finds what a text is marked with beside its tags: fields, links and tasks. This module knows no files.
+"""Finds what a text is marked with beside its tags: fields, links and tasks. This module knows
+no files.
 
 | written                                        | is                                       |
 |------------------------------------------------|------------------------------------------|
@@ -29,7 +30,9 @@ MAX_FIELDS, MAX_FIELD = 100, 500
 """Fields of an entry, and characters of a value, that are kept."""
 
 _NAME = r"[^\W\d_][\w./-]{0,40}(?: [\w./-]{1,40}){0,2}"
-_PROPERTY = re.compile(rf"^[ \t>]*(?:[-*+][ \t]+)?\**({_NAME})\**::\**[ \t]+(\S[^\n]*)", re.MULTILINE)
+_PROPERTY = re.compile(
+    rf"^[ \t>]*(?:[-*+][ \t]+)?\**({_NAME})\**::\**[ \t]+(\S[^\n]*)", re.MULTILINE
+)
 _INLINE_FIELD = re.compile(rf"\[({_NAME})::[ \t]*((?:\[\[[^\[\]\n]*\]\]|[^\[\]\n])*)\]")
 PAGE_PROPERTIES = re.compile(r"(?:[ \t]*(?:-[ \t]+)?[^\n:]{1,60}::(?:[ \t][^\n]*)?(?:\n|\Z))+")
 """The lines of properties that open a page, which tell of the page itself."""
@@ -40,7 +43,8 @@ _LOGSEQ_OWN = re.compile(LOGSEQ_OWN)
 _WORDS = re.compile(r"\w+|[^\w\s]+")
 
 _ATTACHMENT = re.compile(
-    r"\.(?:avif|bmp|gif|jpe?g|png|svg|webp|flac|m4a|mp3|og[agv]|wav|webm|3gp|mkv|mov|mp4|pdf|base|canvas|edn)\Z", re.I
+    r"\.(?:avif|bmp|gif|jpe?g|png|svg|webp|flac|m4a|mp3|og[agv]|wav|webm|3gp|mkv|mov|mp4|pdf|base|canvas|edn)\Z",
+    re.I,
 )
 _ID = re.compile(r"[0-9]{8}-([0-9a-z]{8})")
 _MONTHS = [name[:3] for name in MONTHS]
@@ -61,12 +65,23 @@ _DUE = re.compile(rf"(?:\bdue::?|[📅📆🗓]\ufe0f?|\bDEADLINE:[ ]*<){_ON}")
 _SCHEDULED = re.compile(rf"(?:[⏳⌛]\ufe0f?|\bSCHEDULED:[ ]*<){_ON}")
 
 
-def fields_of(front_matter: Iterable[tuple[str, str]], text: str) -> tuple[tuple[str, str], ...]:
-    """(name, value) of each field: of the front matter, then of the properties in `text`; what says the title,
+def fields_of(
+    front_matter: Iterable[tuple[str, str]], text: str
+) -> tuple[tuple[str, str], ...]:
+    """(name, value) of each field: of the front matter, then of the properties in `text`; what
+    says the title,
     the tags, the date or the state of an editor is none."""
     pairs = [(field_name(name), value) for name, value in (*front_matter, *_properties(text))]
-    kept = ((name, " ".join(value.replace("\0", " ").split())[:MAX_FIELD]) for name, value in pairs if name)
-    said = (pair for pair in kept if pair[1] and pair[0] not in _SAID_ELSEWHERE and not _LOGSEQ_OWN.fullmatch(pair[0]))
+    kept = (
+        (name, " ".join(value.replace("\0", " ").split())[:MAX_FIELD])
+        for name, value in pairs
+        if name
+    )
+    said = (
+        pair
+        for pair in kept
+        if pair[1] and pair[0] not in _SAID_ELSEWHERE and not _LOGSEQ_OWN.fullmatch(pair[0])
+    )
     return tuple(dict.fromkeys(said))[:MAX_FIELDS]
 
 
@@ -95,12 +110,18 @@ def _properties(text: str) -> Iterator[tuple[str, str]]:
 
 def field_name(name: str) -> str:
     """The form in which names of fields are stored and compared."""
-    return unicodedata.normalize("NFC", " ".join(name.replace("\0", " ").split())).lower()[:MAX_FIELD]
+    return unicodedata.normalize("NFC", " ".join(name.replace("\0", " ").split())).lower()[
+        :MAX_FIELD
+    ]
 
 
 def field_words(value: str) -> str:
-    """The words of a value, folded, with blanks around each: one value is within another where its words are."""
-    folded = unicodedata.normalize("NFC", value.replace("[[", " ").replace("]]", " ").casefold())
+    """The words of a value, folded, with blanks around each: one value is within another where
+    its words are.
+    """
+    folded = unicodedata.normalize(
+        "NFC", value.replace("[[", " ").replace("]]", " ").casefold()
+    )
     return f" {' '.join(_WORDS.findall(folded))} "
 
 
@@ -122,15 +143,22 @@ def link_key(name: str) -> int:
         plain = match[1]
     elif match := _DAY.fullmatch(plain):
         year, month, day, letters, number, of_year = match.groups()
-        plain = f"{year}-{month}-{day}" if year else f"{of_year}-{_MONTHS.index(letters) + 1:02}-{number:0>2}"
-    return int.from_bytes(hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).digest(), signed=True)
+        plain = (
+            f"{year}-{month}-{day}"
+            if year
+            else f"{of_year}-{_MONTHS.index(letters) + 1:02}-{number:0>2}"
+        )
+    return int.from_bytes(
+        hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).digest(), signed=True
+    )
 
 
 def names_of(entry: Entry, *, of_file: bool, first: bool) -> dict[int, bool]:
     """The keys of an entry's names, True for its own.
 
-    Its own are id, title and aliases, and for the note `of_file` the path, whole or from any folder on. The others are
-    the day, and the path of a file of several entries, which its `first` one keeps.
+    Its own are id, title and aliases, and for the note `of_file` the path, whole or from any
+    folder on. The others are the day, and the path of a file of several entries, which its
+    `first` one keeps.
     """
     parts = entry.there.path.split("/")
     paths = ["/".join(parts[start:]) for start in range(len(parts))]
@@ -141,17 +169,22 @@ def names_of(entry: Entry, *, of_file: bool, first: bool) -> dict[int, bool]:
     ]
     shared = [entry.date] if entry.dated else []
     shared += paths if first and not of_file else []
-    return dict.fromkeys(map(link_key, shared), False) | dict.fromkeys(map(link_key, own + paths * of_file), True)
+    return dict.fromkeys(map(link_key, shared), False) | dict.fromkeys(
+        map(link_key, own + paths * of_file), True
+    )
 
 
 def links_of(entry: Entry, text: str) -> dict[tuple[int, ...], Link]:
-    """The links of an entry, each target once: in `text`, its body line for line, then in its title and fields; last
-    what it supersedes. Any of the keys may be a name that the link leads to.
+    """The links of an entry, each target once: in `text`, its body line for line, then in its
+    title and fields; last what it supersedes. Any of the keys may be a name that the link leads
+    to.
     """
     path, line = entry.there.path, entry.there.line
     found = _links(text, path, entry.there.body_line)
     for value in (entry.title, *(value for _, value in entry.fields)):
-        found |= {ways: link for ways, link in _links(value, path, line).items() if ways not in found}
+        found |= {
+            ways: link for ways, link in _links(value, path, line).items() if ways not in found
+        }
     return found | {(link_key(id),): Link(id, path, line) for id in entry.supersedes}
 
 
@@ -160,7 +193,9 @@ def _links(text: str, path: str, line: int) -> dict[tuple[int, ...], Link]:
     kinds = [kind for kind, sign in ((WIKI_LINK, "[["), (LINK, "](")) if sign in text]
     plain = without_code(text) if kinds else ""
     at = 0
-    for match in sorted((match for kind in kinds for match in kind.finditer(plain)), key=re.Match.start):
+    for match in sorted(
+        (match for kind in kinds for match in kind.finditer(plain)), key=re.Match.start
+    ):
         line += plain.count("\n", at, match.start())
         at = match.start()
         if match.re is WIKI_LINK:
@@ -172,7 +207,9 @@ def _links(text: str, path: str, line: int) -> dict[tuple[int, ...], Link]:
             ways = [posixpath.normpath(posixpath.join(posixpath.dirname(path), target)), target]
             is_note = target.endswith(".md") and "://" not in target
         if is_note and ways[-1] and not _ATTACHMENT.search(ways[-1]):
-            found.setdefault(tuple(dict.fromkeys(map(link_key, ways))), Link(target, path, line))
+            found.setdefault(
+                tuple(dict.fromkeys(map(link_key, ways))), Link(target, path, line)
+            )
     return found
 
 
@@ -190,5 +227,7 @@ def tasks_of(entry: Entry, text: str) -> list[Task]:
         due = _DUE.search(block) or _SCHEDULED.search(block)
         done = bool(match["done"]) or (match["box"] or " ") in "xX-"
         said = text[slice(*match.span("text"))].strip()
-        found.append(Task(said, done, due and due[1], place.path, line, entry.id, entry.title, day))
+        found.append(
+            Task(said, done, due and due[1], place.path, line, entry.id, entry.title, day)
+        )
     return found

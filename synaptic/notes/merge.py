@@ -1,7 +1,8 @@
 """Merges three versions of one journal file, entry by entry. Pure.
 
-Two machines append to the same day. A merge by lines sees two texts at one place and reports a conflict, or finds
-equal lines in different entries and mixes them. Entries have ids, so each is merged by itself:
+Two machines append to the same day. A merge by lines sees two texts at one place and reports a
+conflict, or finds equal lines in different entries and mixes them. Entries have ids, so each is
+merged by itself:
 
 | ours                | theirs              | result                                          |
 |---------------------|---------------------|-------------------------------------------------|
@@ -11,8 +12,8 @@ equal lines in different entries and mixes them. Entries have ids, so each is me
 | edited              | edited otherwise    | by lines within its body, or a conflict there   |
 | edited              | deleted             | the edit                                        |
 
-A file that cannot be read as entries without doubt is left to a merge by lines. Where that would double an entry, the
-two versions become one conflict.
+A file that cannot be read as entries without doubt is left to a merge by lines. Where that
+would double an entry, the two versions become one conflict.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ _ID = re.compile(rb"<!--[ \t]*syn:([0-9]{8}-[0-9a-z]{8})")
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 _DOUBTFUL = ("duplicate-id", "encoding", "conflict-marker")
 _DOUBTFUL_MERGED = _DOUBTFUL[:2]
-"""The issues by which a base or a result is not read as entries. Marks of conflicts are none: a base may hold those of
+"""The issues by which a base or a result is not read as entries. Marks of conflicts are none: a
+base may hold those of
 git's merge of two bases, and a result those of its own conflicts."""
 
 
@@ -59,8 +61,9 @@ class Merged:
 class _Piece:
     """An entry, or a note under its H1, as it stands in one version.
 
-    `heading`, `comment` and `body` joined are its bytes; the last two begin with a line end or are empty. `gap` holds
-    the blank lines below, None at the file's end. `id` is the written id, None for a piece typed by hand.
+    `heading`, `comment` and `body` joined are its bytes; the last two begin with a line end or
+    are empty. `gap` holds the blank lines below, None at the file's end. `id` is the written
+    id, None for a piece typed by hand.
     """
 
     heading: bytes
@@ -77,7 +80,9 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """One version in pieces. `head` stands above the first piece, `end` holds the line ends after the last piece."""
+    """One version in pieces. `head` stands above the first piece, `end` holds the line ends
+    after the last piece.
+    """
 
     head: _Piece
     pieces: list[_Piece]
@@ -106,10 +111,14 @@ class _Unit:
         return left is not None and (self.base is None or left.text != self.base.text)
 
 
-def merge(base: bytes, ours: bytes, theirs: bytes, path: str, day_file: str, by_lines: ByLines) -> Merged:
-    """The file with the additions and edits of both sides. In a conflict an entry holds both texts.
+def merge(
+    base: bytes, ours: bytes, theirs: bytes, path: str, day_file: str, by_lines: ByLines
+) -> Merged:
+    """The file with the additions and edits of both sides. In a conflict an entry holds both
+    texts.
 
-    `path` is relative to the journal. Line ends and BOM are kept; if one side changed them, its choice wins.
+    `path` is relative to the journal. Line ends and BOM are kept; if one side changed them, its
+    choice wins.
     """
     marked = _pick(*(data.startswith(_BOM) for data in (base, ours, theirs)))
     ends = [_line_end(data) for data in (base, ours, theirs)]
@@ -118,7 +127,9 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str, day_file: str, by_
     if None not in ends:
         texts = [text.replace(_CRLF, _LF) for text in texts]
     done = _by_entries(path, day_file, by_lines, *texts) or Merged(*by_lines(*texts))
-    tears_passage = unclosed_tags(done.data) and not any(map(unclosed_tags, texts))  # a part of it would be lost
+    tears_passage = unclosed_tags(done.data) and not any(
+        map(unclosed_tags, texts)
+    )  # a part of it would be lost
     doubles = not done.conflicts and _doubles_id(done.data, *texts)
     if tears_passage or doubles or _shows_private(done.data, *texts):
         done = Merged(_side_by_side(*texts[1:]), 1)
@@ -126,19 +137,35 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str, day_file: str, by_
     return Merged(_BOM + data if marked else data, done.conflicts)
 
 
-def _by_entries(path: str, day_file: str, by_lines: ByLines, base: bytes, ours: bytes, theirs: bytes) -> Merged | None:
+def _by_entries(
+    path: str, day_file: str, by_lines: ByLines, base: bytes, ours: bytes, theirs: bytes
+) -> Merged | None:
     """The merged file; None if a version or the result does not read as entries without doubt."""
     old = _read(base, path, day_file, _DOUBTFUL_MERGED)
     mine, other = _read(ours, path, day_file), _read(theirs, path, day_file)
-    if old is None or mine is None or other is None or not (old.pieces or mine.pieces or other.pieces):
+    if (
+        old is None
+        or mine is None
+        or other is None
+        or not (old.pieces or mine.pieces or other.pieces)
+    ):
         return None
     units = _in_order(_units(old.pieces, mine.pieces, other.pieces), old, mine, other)
     heads = [side.head.text for side in (old, mine, other)]
     head, in_head = _merged_lines(by_lines, *heads)
     gap = _pick(old.head.gap, mine.head.gap, other.head.gap)
-    done = [(_Piece(b"", b"", head, gap), in_head), *(_merged(unit, by_lines) for unit in units)]
-    data = _join([piece for piece, _ in done], _pick(old.end, mine.end, other.end), _CRLF if _CRLF in ours else _LF)
-    if not _reads_as(data, [piece.text for piece, _ in done], path, day_file, also_above=in_head):
+    done = [
+        (_Piece(b"", b"", head, gap), in_head),
+        *(_merged(unit, by_lines) for unit in units),
+    ]
+    data = _join(
+        [piece for piece, _ in done],
+        _pick(old.end, mine.end, other.end),
+        _CRLF if _CRLF in ours else _LF,
+    )
+    if not _reads_as(
+        data, [piece.text for piece, _ in done], path, day_file, also_above=in_head
+    ):
         return None
     if _shows_private(data, base, ours, theirs):
         return None
@@ -158,10 +185,13 @@ def _line_end(data: bytes) -> bytes | None:
     return _LF if not crlf else _CRLF if crlf == data.count(_LF) else None
 
 
-# -- a version in pieces ------------------------------------------------------------------------------
+# -- a version in pieces
+# ------------------------------------------------------------------------------
 
 
-def _read(data: bytes, path: str, day_file: str, doubtful: Sequence[str] = _DOUBTFUL) -> _Version | None:
+def _read(
+    data: bytes, path: str, day_file: str, doubtful: Sequence[str] = _DOUBTFUL
+) -> _Version | None:
     """The version in pieces; None if it is in doubt what an entry is, or which entry it is."""
     parsed = parse_entries(data, path, mtime=_NO_TIME, day_file=day_file)
     if any(issue.code in doubtful for issue in parsed.issues):
@@ -170,20 +200,32 @@ def _read(data: bytes, path: str, day_file: str, doubtful: Sequence[str] = _DOUB
     front = front_matter_end(text, 0)
     start = front[2] if front else 0
     masked = mask(data)
-    if MASK in masked and scan(masked.replace(MASK, b" ").decode("latin-1"), start).marks != scan(text, start).marks:
+    if (
+        MASK in masked
+        and scan(masked.replace(MASK, b" ").decode("latin-1"), start).marks
+        != scan(text, start).marks
+    ):
         return None  # a private passage holds headings: no entry may slip in or out of it
     marks = outline(text, start, of_day=is_day_file(path, day_file)).borders
     is_title = bool(marks) and (marks[0].begins, marks[0].level) == ("note", 1)
     if is_title and not text[start : marks[0].start].strip(" \t\r\n"):
         marks = marks[1:]  # the file's own title
-    entries = {entry.place.start: entry for entry in parsed.entries if entry.place and not entry.place.whole_file}
+    entries = {
+        entry.place.start: entry
+        for entry in parsed.entries
+        if entry.place and not entry.place.whole_file
+    }
     if [mark.start for mark in marks if mark.begins == "entry"] != sorted(entries):
         return None
     bounds = [*(mark.start for mark in marks), len(text)]
-    cores = [body_span(text, a, b)[1] for a, b in pairwise([0, *bounds])]  # where blank lines begin
+    cores = [
+        body_span(text, a, b)[1] for a, b in pairwise([0, *bounds])
+    ]  # where blank lines begin
     gaps = [data[core:bound] for core, bound in zip(cores, bounds, strict=True)]
     pieces = []
-    for mark, core, end, gap in zip(marks, cores[1:], bounds[1:], [*gaps[1:-1], None], strict=False):
+    for mark, core, end, gap in zip(
+        marks, cores[1:], bounds[1:], [*gaps[1:-1], None], strict=False
+    ):
         entry = entries.get(mark.start)
         line_end = end_of_line(text, mark.start, core)
         block = measure(text, mark, end) if mark.comment_at >= 0 else None
@@ -202,7 +244,8 @@ def _read(data: bytes, path: str, day_file: str, doubtful: Sequence[str] = _DOUB
     return _Version(head, pieces, gaps[-1])
 
 
-# -- which pieces are one entry -----------------------------------------------------------------------
+# -- which pieces are one entry
+# -----------------------------------------------------------------------
 
 
 def _units(base: list[_Piece], ours: list[_Piece], theirs: list[_Piece]) -> list[_Unit]:
@@ -217,13 +260,19 @@ def _units(base: list[_Piece], ours: list[_Piece], theirs: list[_Piece]) -> list
     return units + [_Unit(None, None, piece) for piece in new_other if piece not in matched]
 
 
-def _matches(one: list[_Piece], other: list[_Piece], *, added: bool = False) -> dict[_Piece, _Piece]:
-    """Pairs of the same piece in `one` and `other`: by id; without an id by the whole text, by the heading, or by the
-    body below a heading of the same level.
+def _matches(
+    one: list[_Piece], other: list[_Piece], *, added: bool = False
+) -> dict[_Piece, _Piece]:
+    """Pairs of the same piece in `one` and `other`: by id; without an id by the whole text, by
+    the heading, or by the body below a heading of the same level.
 
-    Order tells equal pieces apart. Pieces that both sides `added` are one entry only if their whole texts are equal.
+    Order tells equal pieces apart. Pieces that both sides `added` are one entry only if their
+    whole texts are equal.
     """
-    keys: list[Callable[[_Piece], object]] = [lambda p: p.id, lambda p: None if p.id else p.text]
+    keys: list[Callable[[_Piece], object]] = [
+        lambda p: p.id,
+        lambda p: None if p.id else p.text,
+    ]
     if not added:
         keys += [lambda p: p.heading, lambda p: (p.heading[:2], p.body) if p.body else None]
     found: dict[_Piece, _Piece] = {}
@@ -235,7 +284,9 @@ def _matches(one: list[_Piece], other: list[_Piece], *, added: bool = False) -> 
                 waiting[key(piece)].append(piece)
         unmatched = []
         for piece in left:
-            fitting = (p for p in waiting[key(piece)] if p.id == piece.id or None in (p.id, piece.id))
+            fitting = (
+                p for p in waiting[key(piece)] if p.id == piece.id or None in (p.id, piece.id)
+            )
             match = next(fitting, None) if key(piece) is not None else None
             if match is None:
                 unmatched.append(piece)
@@ -246,21 +297,31 @@ def _matches(one: list[_Piece], other: list[_Piece], *, added: bool = False) -> 
     return found
 
 
-# -- in which order they stand ------------------------------------------------------------------------
+# -- in which order they stand
+# ------------------------------------------------------------------------
 
 
-def _in_order(units: list[_Unit], old: _Version, ours: _Version, theirs: _Version) -> list[_Unit]:
+def _in_order(
+    units: list[_Unit], old: _Version, ours: _Version, theirs: _Version
+) -> list[_Unit]:
     """The units that stay, in order.
 
-    Units of both sides stand in the order of ours, or of theirs if only theirs moved some. A unit of one side comes
-    after the unit above it on that side. If both sides have such units at one place, time decides.
+    Units of both sides stand in the order of ours, or of theirs if only theirs moved some. A
+    unit of one side comes after the unit above it on that side. If both sides have such units
+    at one place, time decides.
     """
     staying = [unit for unit in units if unit.stays]
     mine = _standing(ours, {unit.ours: unit for unit in staying})
     other = _standing(theirs, {unit.theirs: unit for unit in staying})
     common = set(mine) & set(other)
-    was = [unit for unit in _standing(old, {unit.base: unit for unit in staying}) if unit in common]
-    they_moved = was == [u for u in mine if u in common and u.base] != [u for u in other if u in common and u.base]
+    was = [
+        unit for unit in _standing(old, {unit.base: unit for unit in staying}) if unit in common
+    ]
+    they_moved = (
+        was
+        == [u for u in mine if u in common and u.base]
+        != [u for u in other if u in common and u.base]
+    )
     spine = [unit for unit in (other if they_moved else mine) if unit in common]
     added_here, added_there = _runs(mine, common), _runs(other, common)
     order = _interleaved(added_here[None], added_there[None])
@@ -274,7 +335,9 @@ def _standing(version: _Version, unit_of: dict[_Piece | None, _Unit]) -> list[_U
 
 
 def _runs(side: list[_Unit], common: set[_Unit]) -> dict[_Unit | None, list[_Unit]]:
-    """The units that only this side has, by the common unit above them; None stands for the top."""
+    """The units that only this side has, by the common unit above them; None stands for the
+    top.
+    """
     runs: dict[_Unit | None, list[_Unit]] = defaultdict(list)
     above = None
     for unit in side:
@@ -288,12 +351,15 @@ def _runs(side: list[_Unit], common: set[_Unit]) -> dict[_Unit | None, list[_Uni
 def _interleaved(ours: list[_Unit], theirs: list[_Unit]) -> list[_Unit]:
     """Both runs merged by time; one after the other if one of them is not in order of time."""
     times = [[unit.at for unit in run if unit.at] for run in (ours, theirs)]
-    if [len(run) for run in times] == [len(ours), len(theirs)] and all(run == sorted(run) for run in times):
+    if [len(run) for run in times] == [len(ours), len(theirs)] and all(
+        run == sorted(run) for run in times
+    ):
         return list(interleave(ours, theirs, key=lambda unit: unit.at or _NO_TIME))
     return ours + theirs
 
 
-# -- one entry in three versions ----------------------------------------------------------------------
+# -- one entry in three versions
+# ----------------------------------------------------------------------
 
 
 def _merged(unit: _Unit, by_lines: ByLines) -> tuple[_Piece, bool]:
@@ -313,11 +379,16 @@ def _merged(unit: _Unit, by_lines: ByLines) -> tuple[_Piece, bool]:
         ours.id or theirs.id,
     )
     if _clash(base.body, ours.body, theirs.body) and (
-        not _one_whole(piece.text) or _shows_private(piece.text, base.text, ours.text, theirs.text)
+        not _one_whole(piece.text)
+        or _shows_private(piece.text, base.text, ours.text, theirs.text)
     ):
         body, conflict = _conflict(ours.body, theirs.body), True
-    if _clash(base.heading, ours.heading, theirs.heading) or _clash(base.comment, ours.comment, theirs.comment):
-        head = escape((theirs.heading + theirs.comment).decode("latin-1"), typed=True)[0].encode("latin-1")
+    if _clash(base.heading, ours.heading, theirs.heading) or _clash(
+        base.comment, ours.comment, theirs.comment
+    ):
+        head = escape((theirs.heading + theirs.comment).decode("latin-1"), typed=True)[
+            0
+        ].encode("latin-1")
         body, conflict = _conflict(b"", _line_end_of(piece.text) + head) + body, True
     return replace(piece, body=body), conflict
 
@@ -326,24 +397,36 @@ def _clash(base: bytes, ours: bytes, theirs: bytes) -> bool:
     return base != ours != theirs != base
 
 
-def _merged_body(base: bytes, ours: bytes, theirs: bytes, by_lines: ByLines) -> tuple[bytes, bool]:
-    """The merged body and whether it holds a conflict. The line end that begins each body is kept out of the merge."""
+def _merged_body(
+    base: bytes, ours: bytes, theirs: bytes, by_lines: ByLines
+) -> tuple[bytes, bool]:
+    """The merged body and whether it holds a conflict. The line end that begins each body is
+    kept out of the merge.
+    """
     if not _clash(base, ours, theirs):
         return _pick(base, ours, theirs), False
-    text, conflict = _merged_lines(by_lines, *(_LINE_END.sub(b"", body, count=1) for body in (base, ours, theirs)))
+    text, conflict = _merged_lines(
+        by_lines, *(_LINE_END.sub(b"", body, count=1) for body in (base, ours, theirs))
+    )
     return (_line_end_of(ours + theirs) + text if text else b""), conflict
 
 
-def _merged_lines(by_lines: ByLines, base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, bool]:
+def _merged_lines(
+    by_lines: ByLines, base: bytes, ours: bytes, theirs: bytes
+) -> tuple[bytes, bool]:
     """The merged text, whose last line has no line end, and whether it holds a conflict."""
     if not _clash(base, ours, theirs):
         return _pick(base, ours, theirs), False
-    merged, conflicts = by_lines(*(text + b"\n" if text else b"" for text in (base, ours, theirs)))
+    merged, conflicts = by_lines(
+        *(text + b"\n" if text else b"" for text in (base, ours, theirs))
+    )
     return re.sub(rb"\r?\n\Z", b"", merged), conflicts > 0
 
 
 def _shows_private(merged: bytes, *versions: bytes) -> bool:
-    """Whether a merge shows a part of a line that is private in every version which has this line."""
+    """Whether a merge shows a part of a line that is private in every version which has this
+    line.
+    """
     if not any(map(mentions, versions)):
         return False
     seen: dict[bytes, list[bool]] = {}
@@ -352,12 +435,16 @@ def _shows_private(merged: bytes, *versions: bytes) -> bool:
             known = seen.setdefault(line, shown)
             seen[line] = [a or b for a, b in zip(known, shown, strict=True)]
     return any(
-        now and not then for line, shown in _lines(merged) for now, then in zip(shown, seen.get(line, ()), strict=False)
+        now and not then
+        for line, shown in _lines(merged)
+        for now, then in zip(shown, seen.get(line, ()), strict=False)
     )
 
 
 def _doubles_id(merged: bytes, *versions: bytes) -> bool:
-    """Whether an id stands more often in a merge by lines than in any version, as where both sides added one entry."""
+    """Whether an id stands more often in a merge by lines than in any version, as where both
+    sides added one entry.
+    """
     most: Counter[bytes] = Counter()
     for data in versions:
         most |= Counter(_ID.findall(data))
@@ -365,7 +452,9 @@ def _doubles_id(merged: bytes, *versions: bytes) -> bool:
 
 
 def _lines(data: bytes) -> Iterator[tuple[bytes, list[bool]]]:
-    """Each line without its leading blanks and backslashes, and for each of its bytes whether it is shown."""
+    """Each line without its leading blanks and backslashes, and for each of its bytes whether
+    it is shown.
+    """
     masked = mask(data).split(_LF)
     for line, seen in zip(data.split(_LF), masked, strict=True):
         core = line.lstrip(b" \\")
@@ -373,7 +462,9 @@ def _lines(data: bytes) -> Iterator[tuple[bytes, list[bool]]]:
 
 
 def _side_by_side(ours: bytes, theirs: bytes) -> bytes:
-    """Two files in one conflict, each as private as alone. An open tag or fence of ours ends before theirs."""
+    """Two files in one conflict, each as private as alone. An open tag or fence of ours ends
+    before theirs.
+    """
     left_open = scan(LONE_CR.sub("\n", ours.decode("latin-1"))).unclosed
     ends = [(piece.closing or "-->").encode("latin-1") for piece in left_open if piece.at_end]
     sides = [ours.removesuffix(_LF), b"=======", *ends, theirs.removesuffix(_LF)]
@@ -388,7 +479,9 @@ def _one_whole(text: bytes) -> bool:
 
 
 def _conflict(ours: bytes, theirs: bytes) -> bytes:
-    """Two bodies between the conflict marks that git uses. Each body begins with its own line end."""
+    """Two bodies between the conflict marks that git uses. Each body begins with its own line
+    end.
+    """
     eol = _line_end_of(ours + theirs)
     return eol + b"<<<<<<< ours" + ours + eol + b"=======" + theirs + eol + b">>>>>>> theirs"
 
@@ -398,7 +491,8 @@ def _line_end_of(body: bytes) -> bytes:
     return found[0] if found else _LF
 
 
-# -- the file that comes of it ------------------------------------------------------------------------
+# -- the file that comes of it
+# ------------------------------------------------------------------------
 
 
 def _join(pieces: list[_Piece], end: bytes, line_end: bytes) -> bytes:
@@ -409,16 +503,23 @@ def _join(pieces: list[_Piece], end: bytes, line_end: bytes) -> bytes:
     return b"".join([*parts, pieces[-1].text, end])
 
 
-def _reads_as(data: bytes, texts: list[bytes], path: str, day_file: str, *, also_above: bool) -> bool:
+def _reads_as(
+    data: bytes, texts: list[bytes], path: str, day_file: str, *, also_above: bool
+) -> bool:
     """Whether a file reads as exactly this head and these pieces, none lost and none mixed.
 
-    With `also_above` the file may begin with more pieces, because a conflict in its head may read as one.
+    With `also_above` the file may begin with more pieces, because a conflict in its head may
+    read as one.
     """
     found = _read(data, path, day_file, _DOUBTFUL_MERGED)
     if found is None:
         return False
     read = [found.head.text, *(piece.text for piece in found.pieces)]
-    return read[1 - len(texts) :] == texts[1:] if also_above and texts[1:] else also_above or read == texts
+    return (
+        read[1 - len(texts) :] == texts[1:]
+        if also_above and texts[1:]
+        else also_above or read == texts
+    )
 
 
 _NOTHING = _Piece(b"", b"", b"", None)

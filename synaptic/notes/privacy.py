@@ -1,6 +1,7 @@
 r"""Finds and hides the private passages of a Markdown file, `<private>...</private>`. Pure.
 
-Such a passage stays in its file, and Synaptic never shows or indexes it. In doubt a text is private:
+Such a passage stays in its file, and Synaptic never shows or indexes it. In doubt a text is
+private:
 
 | in the file                                  | what is private                                              |
 |----------------------------------------------|--------------------------------------------------------------|
@@ -13,11 +14,12 @@ Such a passage stays in its file, and Synaptic never shows or indexes it. In dou
 |                                              | mark of a merge conflict stands in the fence                 |
 | `\<private>`, `\</private>`                  | nothing: text, shown with one backslash less                 |
 
-A tag stands on one line and has any case: `<private`, then nothing or a blank and characters but `<` and `>`, then `>`.
-A save writes no tag that acts: `without_private` leaves pairs out, and `escape_tags` escapes the tags that are left.
+A tag stands on one line and has any case: `<private`, then nothing or a blank and characters
+but `<` and `>`, then `>`. A save writes no tag that acts: `without_private` leaves pairs out,
+and `escape_tags` escapes the tags that are left.
 
-`mask` replaces each private byte by a byte that is no UTF-8, so that every offset and line stays. `blocks.shown`
-leaves these bytes out.
+`mask` replaces each private byte by a byte that is no UTF-8, so that every offset and line
+stays. `blocks.shown` leaves these bytes out.
 """
 
 from __future__ import annotations
@@ -29,7 +31,18 @@ from itertools import count
 from typing import NamedTuple
 
 from ..errors import Refused
-from .blocks import LONE_CR, MASK, PRIVATE_TAG, TICKS, TIME_HEADING, Scan, eol_at, insert_backslashes, scan, shown
+from .blocks import (
+    LONE_CR,
+    MASK,
+    PRIVATE_TAG,
+    TICKS,
+    TIME_HEADING,
+    Scan,
+    eol_at,
+    insert_backslashes,
+    scan,
+    shown,
+)
 
 _TAG = re.compile(rf"(?<!\\){PRIVATE_TAG}")
 _FIRST_ESCAPE = re.compile(rf"(?<!\\)(?=\\+{PRIVATE_TAG})")
@@ -41,7 +54,9 @@ _PASSAGE = re.compile(rb"%b(?:[%b\r\n]*%b)?" % (MASK, MASK, MASK))
 
 
 def mask(data: bytes) -> bytes:
-    """`data` with each private byte replaced by MASK. The length stays, and MASK stands nowhere else."""
+    """`data` with each private byte replaced by MASK. The length stays, and MASK stands nowhere
+    else.
+    """
     data = data.replace(MASK, b"\xfe")  # neither is UTF-8
     return _masked(data, _read(data).private) if mentions(data) else data
 
@@ -60,14 +75,17 @@ def without_private(text: str) -> str:
 
 
 def escape_tags(text: str) -> str:
-    r"""`text` with a backslash before each tag that would act, and one more before each `\<private>`.
+    r"""`text` with a backslash before each tag that would act, and one more before each
+    `\<private>`.
 
     `blocks.unescape_tags` takes these backslashes away. A tag in code stays as it is.
     """
     if "private" not in text.lower():
         return text
     escaped = [match.start() for match in _FIRST_ESCAPE.finditer(text)]
-    return insert_backslashes(text, sorted([*escaped, *(tag.start() for tag in _acting(text)[0])]))
+    return insert_backslashes(
+        text, sorted([*escaped, *(tag.start() for tag in _acting(text)[0])])
+    )
 
 
 def mentions(data: bytes) -> bool:
@@ -76,7 +94,9 @@ def mentions(data: bytes) -> bool:
 
 
 def reveals(copy: bytes, now: bytes) -> bool:
-    """Whether `copy` shows, as whole words, a line or part of a line that is private in `now`, its later state."""
+    """Whether `copy` shows, as whole words, a line or part of a line that is private in `now`,
+    its later state.
+    """
     return mentions(now) and repeats(shown(mask(copy)), private_lines(now))
 
 
@@ -88,16 +108,22 @@ def private_lines(data: bytes) -> set[bytes]:
 
 def repeats(text: bytes, lines: Collection[bytes]) -> bool:
     """Whether `text` holds one of these lines as whole words."""
-    return any(re.search(rb"(?<!\w)%b(?!\w)" % re.escape(line), text) for line in lines if line in text)
+    return any(
+        re.search(rb"(?<!\w)%b(?!\w)" % re.escape(line), text) for line in lines if line in text
+    )
 
 
 def passages(masked: bytes) -> list[tuple[int, int]]:
-    """The spans of the private passages of a masked text. Passages with only line ends between them are one."""
+    """The spans of the private passages of a masked text. Passages with only line ends between
+    them are one.
+    """
     return [match.span() for match in _PASSAGE.finditer(masked)]
 
 
 def labelled(block: bytes) -> tuple[bytes, dict[bytes, bytes]]:
-    """A block with `[private passage 1]` in the place of each private passage, and the passages by their labels."""
+    """A block with `[private passage 1]` in the place of each private passage, and the passages
+    by their labels.
+    """
     found: dict[bytes, bytes] = {}
     parts, at, labels = [], 0, (b"[private passage %d]" % number for number in count(1))
     for start, end in passages(mask(block)):
@@ -109,14 +135,15 @@ def labelled(block: bytes) -> tuple[bytes, dict[bytes, bytes]]:
 
 
 def unlabelled(block: bytes, found: dict[bytes, bytes]) -> bytes:
-    """A block with the passages in the places of their labels. Raises Refused where a label does not stand there once,
-    and where a passage would be shown or hide other text.
+    """A block with the passages in the places of their labels. Raises Refused where a label
+    does not stand there once, and where a passage would be shown or hide other text.
     """
     masked = block
     for label, passage in found.items():
         if block.count(label) != 1:
             raise Refused(
-                f"{label.decode()} means private text of the file, which would be lost or doubled: it stands "
+                f"{label.decode()} means private text of the file, which would be lost or "
+                f"doubled: it stands "
                 f"{block.count(label)} times in title and text. Nothing was changed.",
                 hint="Let it stand once (a title that is left out is made of the text).",
             )
@@ -124,13 +151,22 @@ def unlabelled(block: bytes, found: dict[bytes, bytes]) -> bytes:
     for label, passage in found.items():
         block = block.replace(label, passage)
     if mask(block) != masked:
-        hint = "Put its label elsewhere: not into code, and nothing below a <private> that is never closed."
-        raise Refused("There a private passage would be shown, or hide other text; nothing was changed.", hint=hint)
+        hint = (
+            "Put its label elsewhere: not into code, and nothing below a <private> that is "
+            "never "
+            "closed."
+        )
+        raise Refused(
+            "There a private passage would be shown, or hide other text; nothing was changed.",
+            hint=hint,
+        )
     return block
 
 
 class _Found(NamedTuple):
-    """The spans from tag to tag, all private spans, and the offsets of tags that are never closed."""
+    """The spans from tag to tag, all private spans, and the offsets of tags that are never
+    closed.
+    """
 
     pairs: list[tuple[int, int]]
     private: list[tuple[int, int]]
@@ -166,7 +202,9 @@ def _acting(text: str) -> tuple[list[re.Match[str]], Scan]:
 
 
 def _fences(text: str, structure: Scan) -> Iterator[tuple[int, int]]:
-    """The closed code fences. A fence with an entry heading or a conflict mark may be unclosed: it is no code."""
+    """The closed code fences. A fence with an entry heading or a conflict mark may be unclosed:
+    it is no code.
+    """
     unclosed = {piece.start for piece in structure.unclosed}
     for start, end in structure.opaque:
         comment = text[start : start + 7].lstrip(" ").startswith("<!--")

@@ -1,4 +1,6 @@
-"""Reads the entries of a file's bytes. Never raises, never writes; a piece that is malformed is a `ParseIssue`."""
+"""Reads the entries of a file's bytes. Never raises, never writes; a piece that is malformed is
+a `ParseIssue`.
+"""
 
 from __future__ import annotations
 
@@ -36,25 +38,43 @@ from .blocks import (
 from .copies import original_of
 from .diary import When, read_when
 from .frontmatter import MONTHS, FrontMatter, date_in_path, front_matter_end, read_front_matter
-from .header import COMMENT_START, NO_COMMENT, Comment, derive_title, read_comment, read_heading, read_title, unique
+from .header import (
+    COMMENT_START,
+    NO_COMMENT,
+    Comment,
+    derive_title,
+    read_comment,
+    read_heading,
+    read_title,
+    unique,
+)
 from .marks import PAGE_PROPERTIES, fields_of, page_properties
 from .privacy import mask, unclosed_tags
 
 Value = TypeVar("Value")
 
 GRAMMAR = 6
-"""The version of this reader. An index made by another version is made anew. 6: diaries in one file, copies."""
+"""The version of this reader. An index made by another version is made anew. 6: diaries in one
+file, copies.
+"""
 BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 _BOM = b"\xef\xbb\xbf"
-_OF_AN_ENTRY = re.compile(rf"^ {{0,3}}{COMMENT_START.pattern}[0-9]{{8}}-[{BASE32}]{{8}}(?=[ \t])", re.MULTILINE)
+_OF_AN_ENTRY = re.compile(
+    rf"^ {{0,3}}{COMMENT_START.pattern}[0-9]{{8}}-[{BASE32}]{{8}}(?=[ \t])", re.MULTILINE
+)
 _BLANK_LINE = re.compile(r"[ \t]*\r?\n")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_CLOCK = re.compile(r"([0-9]+)(?:(?:[:.h]|[ \t]?uhr[ \t])([0-9]+)(?::([0-9]+))?)?[ \t]?(?:([ap])\.?m)?", re.IGNORECASE)
+_CLOCK = re.compile(
+    r"([0-9]+)(?:(?:[:.h]|[ \t]?uhr[ \t])([0-9]+)(?::([0-9]+))?)?[ \t]?(?:([ap])\.?m)?",
+    re.IGNORECASE,
+)
 _FIRST_TIME = re.compile(TIME_HEADING)
 _SAVED = re.compile(r"^<!--[ \t]*syn:[^\n]*?[ \t]at=", re.MULTILINE)
 _OWN_H2S = re.compile(r"[ \t]h2=([0-9]{1,6})(?=[ \t]|-->)")
 _LETTERS = re.compile(r"[^\W\d_]+")
-_DAY_WORDS = frozenset({*map(str.lower, (*day_name, *day_abbr)), *MONTHS, *(name[:3] for name in MONTHS)})
+_DAY_WORDS = frozenset(
+    {*map(str.lower, (*day_name, *day_abbr)), *MONTHS, *(name[:3] for name in MONTHS)}
+)
 _BLOCK = re.compile(r"^-(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _LIKE_A_TIME = re.compile(r"##[ \t]+[0-9]{1,2}(?:[:h][0-9]|\.[0-9]{2}(?![0-9.]))[^\r\n]*")
 _PAIRS = [one + other for one in BASE32 for other in BASE32]
@@ -72,15 +92,17 @@ def parse_entries(
 ) -> ParsedFile:
     """Every entry of one file, in order, and an issue for each malformed piece. Never raises.
 
-    `path` is relative and posix; `mtime` is aware; `tz` is the zone of times without an offset, None for the
-    system's zone. Places are byte offsets into `data`. `block`: `data` is one entry alone, out of that file, and its
-    heading may begin with a date if `dated`.
+    `path` is relative and posix; `mtime` is aware; `tz` is the zone of times without an offset,
+    None for the system's zone. Places are byte offsets into `data`. `block`: `data` is one
+    entry alone, out of that file, and its heading may begin with a date if `dated`.
     """
     return _Reader(data, path, mtime, day_file, tz, block, dated).read()
 
 
 class Outline(NamedTuple):
-    """The structure of a file, the marks that begin its entries and notes, and the level at which dates do (or 0)."""
+    """The structure of a file, the marks that begin its entries and notes, and the level at
+    which dates do (or 0).
+    """
 
     found: Scan
     borders: list[Mark]
@@ -88,14 +110,19 @@ class Outline(NamedTuple):
 
 
 def outline(text: str, start: int = 0, *, of_day: bool, block: bool = False) -> Outline:
-    """The outline of a file's text from `start` on. `of_day`: its headings are of one day. A `block` is one entry of a
+    """The outline of a file's text from `start` on. `of_day`: its headings are of one day. A
+    `block` is one entry of a
     diary in one file, or of any other file."""
     found = scan(text, start)
     diary = 0 if of_day else diary_of(text, found.marks[:1] * 2 if block else found.marks)
     if not diary:
         return Outline(found, borders(text, found.marks, of_day=of_day or block), 0)
     found = scan(text, start, diary)
-    marks = [mark for mark in found.marks if mark.level < diary or _is_timed(mark) or mark.comment_at >= 0]
+    marks = [
+        mark
+        for mark in found.marks
+        if mark.level < diary or _is_timed(mark) or mark.comment_at >= 0
+    ]
     ends = [*(mark.start for mark in marks[1:]), len(text)]
     for number, (mark, end) in enumerate(zip(marks, ends, strict=True)):
         says_nothing = not text[mark.time[1] : end].strip() and mark.level == diary
@@ -114,13 +141,16 @@ def borders(text: str, marks: Sequence[Mark], *, of_day: bool) -> list[Mark]:
     | `## [18:31] x`                       | but for those that the saved entry above counts as its own            |
     | `## x`                               | likewise, in a day's file (`of_day`) and in one with such an H2       |
 
-    In a diary in one file (`outline`) entries begin at dates of its level and at the first two kinds, notes at the
-    headings above that level.
+    In a diary in one file (`outline`) entries begin at dates of its level and at the first two
+    kinds, notes at the headings above that level.
 
-    A saved entry says `h2=2`. One with `at=` and without `h2=`, as the first release wrote it, owns all but the first
-    kind. In a saved text no line begins like the first two: it has a backslash.
+    A saved entry says `h2=2`. One with `at=` and without `h2=`, as the first release wrote it,
+    owns all but the first kind. In a saved text no line begins like the first two: it has a
+    backslash.
     """
-    if not of_day and not any(mark.level == 2 and (_is_timed(mark) or mark.comment_at >= 0) for mark in marks):
+    if not of_day and not any(
+        mark.level == 2 and (_is_timed(mark) or mark.comment_at >= 0) for mark in marks
+    ):
         return [mark for mark in marks if mark.level == 1]
     return _without_own(text, [mark for mark in marks if mark.level < 3])
 
@@ -149,7 +179,9 @@ def _ends(text: str, mark: Mark, own: float) -> bool:
 
 
 def _own_h2s(text: str, mark: Mark) -> float:
-    comment = text[mark.comment_at : eol_at(text, mark.comment_at)] if mark.comment_at >= 0 else ""
+    comment = (
+        text[mark.comment_at : eol_at(text, mark.comment_at)] if mark.comment_at >= 0 else ""
+    )
     counted = _OWN_H2S.search(comment)
     return int(counted[1]) if counted else float("inf") if is_saved(comment) else 0
 
@@ -160,15 +192,21 @@ def in_logseq(path: str) -> bool:
 
 
 def is_saved(head: str) -> bool:
-    """Whether the heading and comment of an entry, in Latin-1 or decoded, are of one that was saved, not typed."""
+    """Whether the heading and comment of an entry, in Latin-1 or decoded, are of one that was
+    saved, not typed.
+    """
     return _SAVED.search(head) is not None
 
 
 def is_day_file(path: str, day_file: str) -> bool:
-    """Whether a file's name is a date and no more: `2026-11-21.md` and `2026-11-21 Saturday.md` are."""
+    """Whether a file's name is a date and no more: `2026-11-21.md` and `2026-11-21 Saturday.md`
+    are.
+    """
     if date_in_path(path, day_file) is None:
         return False
-    words = {word.lower() for word in _LETTERS.findall(PurePosixPath(path).stem) if len(word) > 2}
+    words = {
+        word.lower() for word in _LETTERS.findall(PurePosixPath(path).stem) if len(word) > 2
+    }
     return words <= _DAY_WORDS or _fits(path, day_file)
 
 
@@ -186,19 +224,26 @@ def end_of_line(text: str, at: int, end: int) -> int:
 
 
 def mistyped_times(data: bytes) -> list[tuple[int, str]]:
-    """(line, heading) of each H2 outside fences and comments that looks like a time and is none: `## 25:61`."""
+    """(line, heading) of each H2 outside fences and comments that looks like a time and is
+    none: `## 25:61`.
+    """
     masked = mask(data)
     text = masked.replace(MASK, b" ").decode("latin-1")
     marks = (mark for mark in scan(text).marks if mark.level == 2 and not _is_timed(mark))
     return [
-        (text.count("\n", 0, found.start()) + 1, shown(masked[slice(*found.span())]).decode("utf-8", "replace"))
+        (
+            text.count("\n", 0, found.start()) + 1,
+            shown(masked[slice(*found.span())]).decode("utf-8", "replace"),
+        )
         for mark in marks
         if (found := _LIKE_A_TIME.match(text, mark.start))
     ]
 
 
 class Block(NamedTuple):
-    """The offsets of a block's parts. `comment_end` is -1 without a comment; `head_end` is after both lines."""
+    """The offsets of a block's parts. `comment_end` is -1 without a comment; `head_end` is
+    after both lines.
+    """
 
     time: tuple[int, int]
     line_end: int
@@ -211,7 +256,9 @@ class Block(NamedTuple):
 
 
 def measure(text: str, mark: Mark, end: int) -> Block:
-    """The parts of the block from `mark` to `end`. The first release knew fewer times: in what it saved they hold."""
+    """The parts of the block from `mark` to `end`. The first release knew fewer times: in what
+    it saved they hold.
+    """
     time = mark.time
     eol, line_end = eol_at(text, mark.start, end), end_of_line(text, mark.start, end)
     comment_at = comment_end = -1
@@ -224,10 +271,20 @@ def measure(text: str, mark: Mark, end: int) -> Block:
         comment_end = close + 3 if closed else end_of_line(text, comment_at, end)
         if text[comment_end:eol].strip(" \t\r"):
             eol = comment_end - 1
-        if _own_h2s(text, mark) == float("inf") and (first := _FIRST_TIME.match(text, mark.start)):
+        if _own_h2s(text, mark) == float("inf") and (
+            first := _FIRST_TIME.match(text, mark.start)
+        ):
             time = time[0], first.end()
     head_end = min(eol + 1, end)
-    return Block(time, line_end, comment_at, comment_end, closed, head_end, *body_span(text, head_end, end))
+    return Block(
+        time,
+        line_end,
+        comment_at,
+        comment_end,
+        closed,
+        head_end,
+        *body_span(text, head_end, end),
+    )
 
 
 def body_span(text: str, start: int, end: int) -> tuple[int, int]:
@@ -241,7 +298,14 @@ def body_span(text: str, start: int, end: int) -> tuple[int, int]:
 
 class _Reader:
     def __init__(
-        self, data: bytes, path: str, mtime: datetime, day_file: str, tz: tzinfo | None, block: bool, dated: bool
+        self,
+        data: bytes,
+        path: str,
+        mtime: datetime,
+        day_file: str,
+        tz: tzinfo | None,
+        block: bool,
+        dated: bool,
     ) -> None:
         self.raw = data
         self.data = mask(data)
@@ -257,7 +321,9 @@ class _Reader:
         self.of_day, self.block = block or is_day, block
         self.no_diary = is_day or (block and not dated)
         self.diary = 0
-        self.day_above: date | None = None  # of the heading in a diary below which the next piece stands
+        self.day_above: date | None = (
+            None  # of the heading in a diary below which the next piece stands
+        )
         self.heading_counts: dict[str, int] = {}
         self.own_day: date | None = None
         self.above: datetime | None = None  # of the entry before this one
@@ -283,14 +349,26 @@ class _Reader:
         if properties := PAGE_PROPERTIES.match(self.text, self.start):
             title, aliases = page_properties(newlines(self._decode(*properties.span())))
             known = self.front
-            self.front = replace(known, title=known.title or title, aliases=unique((*known.aliases, *aliases)))
+            self.front = replace(
+                known, title=known.title or title, aliases=unique((*known.aliases, *aliases))
+            )
         if self.front.excluded:
             return ParsedFile((), ())
-        found, marks, self.diary = outline(self.text, self.start, of_day=self.no_diary, block=self.block)
+        found, marks, self.diary = outline(
+            self.text, self.start, of_day=self.no_diary, block=self.block
+        )
         for piece in found.unclosed:
             if piece.hides or not piece.at_end:
-                so = "entry headings below it are read as its text" if piece.at_end else "it ends at the next entry"
-                self._issue(piece.start, f"open-{piece.kind}", f"this {piece.kind} is never closed; {so}")
+                so = (
+                    "entry headings below it are read as its text"
+                    if piece.at_end
+                    else "it ends at the next entry"
+                )
+                self._issue(
+                    piece.start,
+                    f"open-{piece.kind}",
+                    f"this {piece.kind} is never closed; {so}",
+                )
         for at in unclosed_tags(self.raw):
             message = "this <private> is never closed; everything up to the next saved entry is hidden"
             self._issue(at, "open-private", message)
@@ -306,7 +384,8 @@ class _Reader:
         return ParsedFile(tuple(self._with_front_matter(kept)), tuple(self.issues))
 
     def _with_front_matter(self, entries: Sequence[Entry]) -> Iterator[Entry]:
-        """The entries with their fields and the tags of the file; front matter tells of all entries of a day or diary,
+        """The entries with their fields and the tags of the file; front matter tells of all
+        entries of a day or diary,
         else of the note of the file."""
         note, of_file = self._derive("", 1), self._front_tags()
         for_all = self.of_day or self.diary > 0 or note not in {entry.id for entry in entries}
@@ -325,10 +404,16 @@ class _Reader:
         try:
             self.raw.decode()
         except UnicodeDecodeError as error:
-            self._issue(error.start, "encoding", "this is not UTF-8; what cannot be read shows as U+FFFD")
+            self._issue(
+                error.start,
+                "encoding",
+                "this is not UTF-8; what cannot be read shows as U+FFFD",
+            )
 
     def _check_comments(self, opaque: list[tuple[int, int]]) -> None:
-        """Reports comments of saved entries that lost their heading to a person or to an editor's old buffer."""
+        """Reports comments of saved entries that lost their heading to a person or to an
+        editor's old buffer.
+        """
         for start, end in opaque:
             if "<!--" not in self.text[start : start + 7]:  # a fence, which shows examples
                 continue
@@ -337,7 +422,9 @@ class _Reader:
                 self._issue(stray.start(), "stray-comment", message)
 
     def _check_conflicts(self, opaque: list[tuple[int, int]]) -> None:
-        """Reports conflict marks that a merge left for a person. Marks in a fence are an example."""
+        """Reports conflict marks that a merge left for a person. Marks in a fence are an
+        example.
+        """
         text = f"\n{self.text}" if "<<<<<<< " in self.text else ""
         at = 0
         while True:
@@ -348,7 +435,9 @@ class _Reader:
                     return
                 begin = at if sign[0] == "<" else begin
             if not any(start <= begin < end for start, end in opaque):
-                message = "two versions stand here, with the marks of a merge that was not finished"
+                message = (
+                    "two versions stand here, with the marks of a merge that was not finished"
+                )
                 self._issue(begin, "conflict-marker", message)
 
     def _read_front_matter(self) -> None:
@@ -356,27 +445,41 @@ class _Reader:
         if block is None:
             return
         start, stop, end = block
-        if "syn:" in self.text[start:stop] and any(m.comment_at >= 0 for m in scan(self.text[start:end]).marks):
+        if "syn:" in self.text[start:stop] and any(
+            m.comment_at >= 0 for m in scan(self.text[start:end]).marks
+        ):
             return
         try:
             front = read_front_matter(newlines(self._decode(start, stop)))
         except yaml.YAMLError as error:
             line = getattr(getattr(error, "problem_mark", None), "line", 0)
-            reason = getattr(error, "problem", None) or getattr(error, "reason", None) or "unreadable"
+            reason = (
+                getattr(error, "problem", None)
+                or getattr(error, "reason", None)
+                or "unreadable"
+            )
             at = start
             for _ in range(line):
                 at = max(at, self.text.find("\n", at, stop) + 1)
-            self._issue(at, "front-matter", f"the YAML cannot be read ({reason}); it is read as text")
+            self._issue(
+                at, "front-matter", f"the YAML cannot be read ({reason}); it is read as text"
+            )
         else:
             if front is not None:
                 self.front, self.start, self.has_front = front, end, True
 
     def _pieces(self, marks: list[Mark]) -> list[Entry | None]:
         leading = self._leading(marks)
-        entries = [] if leading else [self._note(self.start, marks[0].start, None, of_file=True)]
+        entries = (
+            [] if leading else [self._note(self.start, marks[0].start, None, of_file=True)]
+        )
         ends = [*(mark.start for mark in marks[1:]), len(self.text)]
         for mark, end in zip(marks, ends, strict=True):
-            when = read_when(self.text, mark.time[0], TIME) if mark.level == self.diary and _is_timed(mark) else None
+            when = (
+                read_when(self.text, mark.time[0], TIME)
+                if mark.level == self.diary and _is_timed(mark)
+                else None
+            )
             if when or mark.begins == "note":
                 day = when.day if when else None
                 self.above = self.above if day == self.day_above else None
@@ -395,7 +498,10 @@ class _Reader:
         comment = self._comment(block) if block.comment_at >= 0 else NO_COMMENT
         has_body = block.body_end > block.body_start
         typed = not is_saved(self.text[mark.start : block.head_end])
-        content = body_text(self.data[block.body_start : block.body_end], typed=typed) or heading.title
+        content = (
+            body_text(self.data[block.body_start : block.body_end], typed=typed)
+            or heading.title
+        )
         clock = self.text[slice(*(when.time if when else block.time))]
         at, source = self._moment(_clock(clock) if clock else None, comment, block)
         self.above = at
@@ -413,7 +519,9 @@ class _Reader:
             heading_tags=heading.tags,
             date_source=source,
             derived_id=comment.id is None,
-            place=Place(self.path, line, mark.start, end, block.body_start, block.body_end, body_line),
+            place=Place(
+                self.path, line, mark.start, end, block.body_start, block.body_end, body_line
+            ),
         )
 
     def _comment(self, block: Block) -> Comment:
@@ -421,7 +529,9 @@ class _Reader:
         match = COMMENT_START.match(self.text, start)
         assert match is not None
         stop = block.comment_end - 3 if block.closed else block.comment_end
-        comment = read_comment(self._decode(match.end(), max(stop, match.end())), closed=block.closed)
+        comment = read_comment(
+            self._decode(match.end(), max(stop, match.end())), closed=block.closed
+        )
         for problem in comment.problems:
             self._issue(start, "comment", problem)
         return comment
@@ -431,23 +541,31 @@ class _Reader:
         files = comment.files()
         return {
             **{key: comment.text(key) for key in ("project", "parent", "by", "via", "branch")},
-            "importance": self._read(comment.importance, block, "importance={} is no whole number from 0 to 10"),
+            "importance": self._read(
+                comment.importance, block, "importance={} is no whole number from 0 to 10"
+            ),
             "files": tuple(path for path, _ in files),
             "fingerprints": tuple((path, known) for path, known in files if known),
             "supersedes": comment.values("supersedes"),
-            "expires": self._read(comment.expires, block, "expires= is no date like 2026-11-21 ({})"),
+            "expires": self._read(
+                comment.expires, block, "expires= is no date like 2026-11-21 ({})"
+            ),
             "pin": "pin" in comment.raw,
             "extra": comment.extra,
         }
 
-    def _read(self, value: Callable[[], Value | None], block: Block, problem: str) -> Value | None:
+    def _read(
+        self, value: Callable[[], Value | None], block: Block, problem: str
+    ) -> Value | None:
         try:
             return value()
         except ValueError as error:
             self._issue(block.comment_at, "comment", problem.format(error))
             return None
 
-    def _moment(self, clock: time | None, comment: Comment, block: Block) -> tuple[datetime, DateSource]:
+    def _moment(
+        self, clock: time | None, comment: Comment, block: Block
+    ) -> tuple[datetime, DateSource]:
         at: datetime | None = None
         try:
             at = comment.moment()
@@ -472,7 +590,9 @@ class _Reader:
         return aware(datetime.combine(day, clock), self.tz), source
 
     def _day(self) -> tuple[date, DateSource]:
-        """The day of entries that name no day, and its source. Without a diary it is the same for all of the file."""
+        """The day of entries that name no day, and its source. Without a diary it is the same
+        for all of the file.
+        """
         if self.day_above:
             return self.day_above, "heading"
         if self.own_day is None:
@@ -490,25 +610,36 @@ class _Reader:
             return self.mtime
 
     def _count(self, heading: str) -> int:
-        """The number of this entry among those with its heading, from 1. Entries with an id count too, so that a
-        new id changes no other derived id.
+        """The number of this entry among those with its heading, from 1. Entries with an id
+        count too, so that a new id changes no other derived id.
         """
         count = self.heading_counts[heading] = self.heading_counts.get(heading, 0) + 1
         return count
 
     def _derive(self, heading: str, occurrence: int) -> str:
-        """The id of an entry or note without one; `heading` is "" for the note of the file itself."""
+        """The id of an entry or note without one; `heading` is "" for the note of the file
+        itself.
+        """
         day, source = self._day()
         return derived_id(None if source == "mtime" else day, self.name, heading, occurrence)
 
     def _whole(self, marks: list[Mark]) -> Entry | None:
         sole = marks[0] if len(marks) == 1 else None
-        return self._note(self.start, len(self.text), self._leading(marks), of_file=True, whole=True, sole=sole)
+        return self._note(
+            self.start,
+            len(self.text),
+            self._leading(marks),
+            of_file=True,
+            whole=True,
+            sole=sole,
+        )
 
     def _leading(self, marks: list[Mark]) -> Mark | None:
         """The H1 with which the text of the file begins."""
         is_first = bool(marks) and not self.text[self.start : marks[0].start].strip(" \t\r\n")
-        return marks[0] if is_first and marks[0].begins == "note" and marks[0].level == 1 else None
+        return (
+            marks[0] if is_first and marks[0].begins == "note" and marks[0].level == 1 else None
+        )
 
     def _note(
         self,
@@ -523,9 +654,10 @@ class _Reader:
     ) -> Entry | None:
         """The note in `start:end`; None without text.
 
-        `h1` is the heading that opens it, `name` the line that its id comes from, if not that heading. `of_file` makes
-        it the note of the file, with front matter and an id that depends on the path alone. A file without text is a
-        note because of its title, unless that is a date.
+        `h1` is the heading that opens it, `name` the line that its id comes from, if not that
+        heading. `of_file` makes it the note of the file, with front matter and an id that
+        depends on the path alone. A file without text is a note because of its title, unless
+        that is a date.
         """
         head_end = start
         title, heading = "", ""
@@ -536,8 +668,17 @@ class _Reader:
             title, tags = read_title(heading)
         body_start, body_end = body_span(self.text, head_end, end)
         has_body = body_end > body_start
-        says_more = of_file and (self.of_day or self.diary > 0) and bool(title) and not self._only_dates(title)
-        if not has_body and not says_more and (not whole or self.named_day or (h1 is None and not self.has_front)):
+        says_more = (
+            of_file
+            and (self.of_day or self.diary > 0)
+            and bool(title)
+            and not self._only_dates(title)
+        )
+        if (
+            not has_body
+            and not says_more
+            and (not whole or self.named_day or (h1 is None and not self.has_front))
+        ):
             return None
         if of_file:
             of_h1 = read_title(self._line_at(sole.start + 1, end))[0] if sole else ""
@@ -559,19 +700,30 @@ class _Reader:
             heading_tags=tags,
             date_source=source,
             derived_id=True,
-            place=Place(self.path, line, start, end, body_start, body_end, body_line, whole_file=True),
+            place=Place(
+                self.path, line, start, end, body_start, body_end, body_line, whole_file=True
+            ),
         )
 
     def _only_dates(self, title: str) -> bool:
-        """Whether a title only names its day: in numbers, or the day, the year and two words of any language."""
+        """Whether a title only names its day: in numbers, or the day, the year and two words of
+        any language.
+        """
         words = [word.lower() for word in _LETTERS.findall(title) if len(word) > 2]
         numbers = {int(number) for number in re.findall(r"[0-9]+", title)}
         day = self.named_day
-        in_words = day is not None and {day.day, day.year} <= numbers and day.month not in numbers and len(words) <= 2
+        in_words = (
+            day is not None
+            and {day.day, day.year} <= numbers
+            and day.month not in numbers
+            and len(words) <= 2
+        )
         return in_words or _DAY_WORDS.issuperset(words)
 
     def _outline(self) -> list[Entry | None]:
-        """The top-level blocks of a day in a Logseq graph, each with what is indented below it; else nothing."""
+        """The top-level blocks of a day in a Logseq graph, each with what is indented below it;
+        else nothing.
+        """
         if not self.of_day or not in_logseq(self.name):
             return []
         starts = [found.start() for found in _BLOCK.finditer(self.text, self.start)]
@@ -580,7 +732,9 @@ class _Reader:
         blocks = [self._note(self.start, starts[0], None, of_file=True)]
         for start, end in pairwise([*starts, len(self.text)]):
             if self._decode(start, end).strip(" \t\r\n-"):
-                blocks.append(self._note(start, end, None, of_file=False, name=self._line_at(start)))
+                blocks.append(
+                    self._note(start, end, None, of_file=False, name=self._line_at(start))
+                )
         return blocks
 
     def _line_at(self, start: int, end: int | None = None) -> str:
@@ -610,7 +764,9 @@ class _Reader:
     def _renamed(self, entry: Entry, taken: dict[str, Entry]) -> Entry:
         place = entry.there
         if not entry.derived_id:
-            message = f"the id {entry.id} stands above another text too; the first entry keeps it"
+            message = (
+                f"the id {entry.id} stands above another text too; the first entry keeps it"
+            )
             self.issues.append(ParseIssue(self.path, place.line, "duplicate-id", message))
         heading = self._line_at(place.start)
         self.day_above = entry.at.date() if entry.date_source == "heading" else None
@@ -647,7 +803,9 @@ def _clock(token: str) -> time:
 
 
 def aware(naive: datetime, tz: tzinfo | None) -> datetime:
-    """`naive` in `tz`, or in the system's zone if `tz` is None; in UTC if the system knows no offset (the year 1)."""
+    """`naive` in `tz`, or in the system's zone if `tz` is None; in UTC if the system knows no
+    offset (the year 1).
+    """
     if tz is not None:
         return naive.replace(tzinfo=tz)
     try:
@@ -657,21 +815,27 @@ def aware(naive: datetime, tz: tzinfo | None) -> datetime:
 
 
 def without_surrogates(text: str) -> str:
-    """`text` with surrogate pairs joined and lone surrogates replaced, so that UTF-8 can encode it."""
+    """`text` with surrogate pairs joined and lone surrogates replaced, so that UTF-8 can encode
+    it.
+    """
     if not _SURROGATE.search(text):
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def composed(path: str) -> str:
-    """`path` in Unicode's composed form (NFC). macOS may list a name decomposed that was created composed."""
+    """`path` in Unicode's composed form (NFC). macOS may list a name decomposed that was
+    created composed.
+    """
     return path if path.isascii() else unicodedata.normalize("NFC", path)
 
 
 def derived_id(day: date | None, path: str, heading: str, occurrence: int) -> str:
     """The id of an entry without a written one. Path, heading and occurrence decide it."""
     text = f"{path}\n{heading}\n{occurrence}" if heading else path
-    number = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:5], "big")
+    number = int.from_bytes(
+        hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:5], "big"
+    )
     return f"{id_date(day)}-{''.join([_PAIRS[number >> shift & 1023] for shift in (30, 20, 10, 0)])}"
 
 

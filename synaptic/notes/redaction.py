@@ -11,8 +11,9 @@
 | a column `Password` of a Markdown table   | its cells, as in `Password | ...`                               |
 | `passphrase one-two-...`                  | three words or more, joined by hyphens                          |
 
-`data/secrets.toml` holds the patterns, the words for "password" in other languages, and the example keys of manuals.
-A hash, a UUID or an id alone is no secret. Zero-width characters or a line end inside a token do not hide it.
+`data/secrets.toml` holds the patterns, the words for "password" in other languages, and the
+example keys of manuals. A hash, a UUID or an id alone is no secret. Zero-width characters or a
+line end inside a token do not hide it.
 """
 
 from __future__ import annotations
@@ -42,7 +43,16 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     seen, place = _visible(text)
     kept: list[Secret] = []
     # what says more of its kind comes first
-    for look in (_private_keys, _tokens, _in_urls, _assigned, _in_lines, _in_terraform, _in_tables, _passphrases):
+    for look in (
+        _private_keys,
+        _tokens,
+        _in_urls,
+        _assigned,
+        _in_lines,
+        _in_terraform,
+        _in_tables,
+        _passphrases,
+    ):
         kept = sorted([*kept, *_beside(kept, sorted(look(seen), key=_start))], key=_start)
     if place is None:
         return tuple(kept)
@@ -53,7 +63,9 @@ _start = attrgetter("start")
 
 
 def _beside(kept: Sequence[Secret], found: Iterable[Secret]) -> Iterator[Secret]:
-    """The secrets in `found` that overlap neither a secret in `kept` nor one another. Both arguments are in order."""
+    """The secrets in `found` that overlap neither a secret in `kept` nor one another. Both
+    arguments are in order.
+    """
     number, at = 0, 0
     for secret in found:
         while number < len(kept) and kept[number].end <= secret.start:
@@ -78,26 +90,35 @@ def line_of(text: str, at: int) -> int:
 
 
 # All but characters that nobody sees, so that they may stand inside a token unnoticed.
-_VISIBLE = re.compile("[^\x00-\x08\x0e-\x1f\x7f\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]+")
+_VISIBLE = re.compile(
+    "[^\x00-\x08\x0e-\x1f\x7f\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]+"
+)
 
 
 def _visible(text: str) -> tuple[str, array[int] | None]:
-    """`text` without invisible characters, and the offset of each remaining one; None if all are visible."""
+    """`text` without invisible characters, and the offset of each remaining one; None if all
+    are visible.
+    """
     if text.isascii() and text.isprintable():
         return text, None
     seen = [run.span() for run in _VISIBLE.finditer(text)]
     if seen == [(0, len(text))]:
         return text, None
-    return "".join(text[start:end] for start, end in seen), array("L", chain.from_iterable(range(*run) for run in seen))
+    return "".join(text[start:end] for start, end in seen), array(
+        "L", chain.from_iterable(range(*run) for run in seen)
+    )
 
 
 @cache
 def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """The compiled pattern. It is compiled when first needed, because all patterns together take 20 ms."""
+    """The compiled pattern. It is compiled when first needed, because all patterns together
+    take 20 ms.
+    """
     return re.compile(pattern, flags)
 
 
-# -- private keys -------------------------------------------------------------------------------------
+# -- private keys
+# -------------------------------------------------------------------------------------
 
 _KEY_HEAD = r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
 _KEY_END = r"-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
@@ -111,7 +132,9 @@ _KEY_LINE = r"[A-Za-z0-9+/=]{32}"
 
 _PUTTY_HEAD = r"PuTTY-User-Key-File-[23]:"
 _PUTTY_END = r"Private-MAC:[ \t]{0,4}[0-9a-f]{40,64}"
-_PUTTY_PRIVATE = r"Private-Lines:[ \t]{0,4}[0-9]{1,4}\s{1,8}[ \t>|]{0,8}(?:[A-Za-z0-9+/=]{24,}[\s>|]{1,8})*"
+_PUTTY_PRIVATE = (
+    r"Private-Lines:[ \t]{0,4}[0-9]{1,4}\s{1,8}[ \t>|]{0,8}(?:[A-Za-z0-9+/=]{24,}[\s>|]{1,8})*"
+)
 
 
 def _putty_keys(text: str) -> Iterator[Secret]:
@@ -119,8 +142,14 @@ def _putty_keys(text: str) -> Iterator[Secret]:
     for start, limit in zip(heads, [*heads[1:], len(text)], strict=False):
         private = _compiled(_PUTTY_PRIVATE).search(text, start, limit)
         if private and _compiled(_KEY_LINE).search(private[0]):
-            end = _compiled(_PUTTY_END).search(text, private.end(), min(limit, private.end() + 400))
-            yield Secret("private key", start, end.end() if end else start + len(text[start : private.end()].rstrip()))
+            end = _compiled(_PUTTY_END).search(
+                text, private.end(), min(limit, private.end() + 400)
+            )
+            yield Secret(
+                "private key",
+                start,
+                end.end() if end else start + len(text[start : private.end()].rstrip()),
+            )
 
 
 def _private_keys(text: str) -> Iterator[Secret]:
@@ -140,7 +169,8 @@ def _private_keys(text: str) -> Iterator[Secret]:
             yield Secret("private key", head.start(), stop)
 
 
-# -- the table in data/secrets.toml --------------------------------------------------------------------
+# -- the table in data/secrets.toml
+# --------------------------------------------------------------------
 
 _WORD = "[A-Za-z0-9_-]"
 # A token begins where a word does, or after an escape that ends in letters: `\n`, `%3D`.
@@ -167,21 +197,30 @@ class _Rule(NamedTuple):
 @cache
 def _table() -> dict[str, Any]:
     """What data/secrets.toml says, read when it is first needed."""
-    return tomllib.loads((Path(__file__).parents[1] / "data" / "secrets.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(
+        (Path(__file__).parents[1] / "data" / "secrets.toml").read_text(encoding="utf-8")
+    )
 
 
 @cache
 def _rules(table: str) -> tuple[_Rule, ...]:
     rules = []
     for row in _table()[table]:
-        pattern = row["pattern"].replace("LEFT", _LEFT).replace("RIGHT", _RIGHT).replace("WORD", _WORD)
+        pattern = (
+            row["pattern"]
+            .replace("LEFT", _LEFT)
+            .replace("RIGHT", _RIGHT)
+            .replace("WORD", _WORD)
+        )
         rules.append(_Rule(row["kind"], tuple(row["signs"]), pattern, row.get("check", "")))
     return tuple(rules)
 
 
 def _is_example(value: str) -> bool:
     """Whether manuals print this value as an example."""
-    return any(example in value for examples in _table()["examples"].values() for example in examples)
+    return any(
+        example in value for examples in _table()["examples"].values() for example in examples
+    )
 
 
 def _tokens(text: str) -> Iterator[Secret]:
@@ -205,7 +244,9 @@ def _with_sign(text: str, kind: str, sign: str, pattern: re.Pattern[str]) -> Ite
 
 
 def _end_of_wrapped(text: str, start: int, end: int, pattern: re.Pattern[str]) -> int:
-    """The end of a token that may go on in the next lines. It begins at `start`; a match reached `end`, if any."""
+    """The end of a token that may go on in the next lines. It begins at `start`; a match
+    reached `end`, if any.
+    """
     line_end = text.find("\n", end, start + _LONGEST_LINE)
     run = _compiled(_RUN).match(text, start, line_end) if line_end > 0 else None
     if run is None or (end > start and end != run.end()):
@@ -218,11 +259,20 @@ def _end_of_wrapped(text: str, start: int, end: int, pattern: re.Pattern[str]) -
             return end
     for _ in range(_WRAPPED_LINES):
         joint = _compiled(_WRAPPED).match(text, stop, stop + 60)
-        piece = _compiled(_RUN).match(text, joint.end(), joint.end() + _LONGEST_LINE) if joint else None
+        piece = (
+            _compiled(_RUN).match(text, joint.end(), joint.end() + _LONGEST_LINE)
+            if joint
+            else None
+        )
         if piece is None or _is_token(text, piece.start()):
             return end
         line = piece[0]
-        torn = len(line) >= 8 and _is_mixed(line) and any(map(str.isupper, line)) and not _compiled(_NAME).match(line)
+        torn = (
+            len(line) >= 8
+            and _is_mixed(line)
+            and any(map(str.isupper, line))
+            and not _compiled(_NAME).match(line)
+        )
         if end > start and not torn:
             return end
         token, stop = token + piece[0], piece.end()
@@ -239,19 +289,28 @@ def _is_token(text: str, at: int) -> bool:
     if _compiled(f"{_KEY_HEAD}|{_PUTTY_HEAD}").match(text, at):
         return True
     rules = ((sign, rule.pattern) for rule in _rules("token") for sign in rule.signs)
-    return any(text.startswith(sign, at) and _compiled(pattern).match(text, at) for sign, pattern in rules)
+    return any(
+        text.startswith(sign, at) and _compiled(pattern).match(text, at)
+        for sign, pattern in rules
+    )
 
 
 def _aws_secret(text: str, at: int) -> Iterator[Secret]:
     """The secret beside an AWS access key: 40 characters that are no SHA-1."""
     for match in _compiled(_AWS_SECRET).finditer(text, at, at + _AWS_REACH):
-        if any(map(str.isupper, match[0])) and any(map(str.islower, match[0])) and not _is_example(match[0]):
+        if (
+            any(map(str.isupper, match[0]))
+            and any(map(str.islower, match[0]))
+            and not _is_example(match[0])
+        ):
             yield Secret("AWS secret key", *match.span())
             return
 
 
 def _in_lines(text: str) -> Iterator[Secret]:
-    """The secrets in commands and settings. A line that ends in a backslash goes on in the next line."""
+    """The secrets in commands and settings. A line that ends in a backslash goes on in the next
+    line.
+    """
     low = _lower(text)
     for kind, signs, pattern, check in _rules("line"):
         for sign in signs:
@@ -261,7 +320,9 @@ def _in_lines(text: str) -> Iterator[Secret]:
                 for match in _compiled(pattern, re.MULTILINE).finditer(text, start, end):
                     value = match["secret"].rstrip(".,;)")
                     if _CHECKS[check](value) and not _is_example(value):
-                        yield Secret(kind, match.start("secret"), match.start("secret") + len(value))
+                        yield Secret(
+                            kind, match.start("secret"), match.start("secret") + len(value)
+                        )
                 at = low.find(sign, end)
 
 
@@ -275,7 +336,8 @@ def _line_end(text: str, at: int) -> int:
         at = end + 1
 
 
-# -- credentials in URLs ------------------------------------------------------------------------------
+# -- credentials in URLs
+# ------------------------------------------------------------------------------
 
 _URL = r"(?<=[A-Za-z0-9])://[^\s/:@?#\"'<>`|\\]{0,100}:(?P<password>[^\s/?#\"'<>`|\\]{1,200})@(?=[A-Za-z0-9\[$%{<-])"
 
@@ -287,28 +349,46 @@ def _in_urls(text: str) -> Iterator[Secret]:
                 yield Secret("password in a URL", *match.span("password"))
 
 
-# -- password = ... and its kin -----------------------------------------------------------------------
+# -- password = ... and its kin
+# -----------------------------------------------------------------------
 
-_STEMS = ("pass", "pwd", "secret", "token", "key", "credential", "authorization", "psk", "_pat", "-pat")
+_STEMS = (
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "key",
+    "credential",
+    "authorization",
+    "psk",
+    "_pat",
+    "-pat",
+)
 _ASSIGNED = (
     r"[_-]?(?P<word>pass(?:word|wd|wort|ord|phrase|code)?|pwd|secret|token|key|credentials?|authorization|psk|pat|NAMES)"
     r"(?:[_-]?(?:base|value|key|[0-9]{1,2})){0,2}(?![A-Za-z0-9_-])"
     r"(?P<close>(?:\\?[\"'`]|\*\*|[\])]){0,3})"
-    r"(?:(?P<whose>(?:[ \t]{1,3}\([^()\n]{1,40}\)|[ \t]{1,3}(?:of|for|to|on|at|in|from|f\u00fcr|vo[nm]|zu[mr]?|del?"
+    r"(?:(?P<whose>(?:[ \t]{1,3}\([^()\n]{1,40}\)|[ "
+    r"\t]{1,3}(?:of|for|to|on|at|in|from|f\u00fcr|vo[nm]|zu[mr]?|del?"
     r"|d[aeou]s?|para|pour|per|van|voor|till|til|dla|\u0434\u043b\u044f|\u043e\u0442)"
     r"(?:[ \t]{1,3}[^\s:=|]{1,40}){1,6}?))?"
-    r"(?:[ \t]{0,20}(?P<sign>=>|:=|->|\u2192|={1,3}|:|\uff1a|\||\u662f|\u4e3a|\u306f|\ub294)(?:\*\*)?[ \t\u3000]{0,40}"
+    r"(?:[ "
+    r"\t]{0,20}(?P<sign>=>|:=|->|\u2192|={1,3}|:|\uff1a|\||\u662f|\u4e3a|\u306f|\ub294)(?:\*\*)?[ "
+    r"\t\u3000]{0,40}"
     r"(?:(?P<below>\r?\n)[ \t>*+-]{0,12})?"
-    r"|[ \t]{1,3}(?P<is>(?:(?:was|has been|is|got)[ \t]{1,3})?(?:changed|reset|set|updated|rotated)[ \t]{1,3}to"
+    r"|[ \t]{1,3}(?P<is>(?:(?:was|has been|is|got)[ "
+    r"\t]{1,3})?(?:changed|reset|set|updated|rotated)[ \t]{1,3}to"
     r"|(?:is|was|are|ist|war|lautet|es|est|era|\u00e9|\u00e8|jest|\u00e4r|er)"
     r"(?:[ \t]{1,3}(?:now|still|currently|jetzt|nun))?)[ \t:]{1,3})"
-    r"|(?P<tag>>)|(?P<blank>[ \t]{1,4})|[ \t]{0,4}(?:\*\*)?(?P<alone>(?:\r?\n){1,2})[ \t>*+-]{0,12})"
+    r"|(?P<tag>>)|(?P<blank>[ \t]{1,4})|[ \t]{0,4}(?:\*\*)?(?P<alone>(?:\r?\n){1,2})[ "
+    r"\t>*+-]{0,12})"
     r"(?:(?P<scheme>bearer|basic|token|apikey)[ \t]{1,4})?"
 )
 """A name that ends in one of these words, and the text between the name and its value.
 
-Groups: `whose` matches "of Mailjet". `below`: the value stands in the next line. `is`: in a sentence. `tag`: in XML.
-`blank`: after a flag. `alone`: in a line below a heading or a label, without a sign.
+Groups: `whose` matches "of Mailjet". `below`: the value stands in the next line. `is`: in a
+sentence. `tag`: in XML. `blank`: after a flag. `alone`: in a line below a heading or a label,
+without a sign.
 """
 _BARE = r"[^\s\"'`<>|\\]+"
 _JUDGED = 128
@@ -328,7 +408,9 @@ _SET = (
     r"(?:login[ \t]{1,4}[^\s]{1,60}|\b(?:set|setx|setenv|env|config set|configure set|config)"
     r"(?:[ \t]{1,3}-{1,2}[a-z-]{1,20}){0,3})[ \t]{1,4}(?:[\w./:-]{0,60})\Z"
 )
-"""The text before a name whose value follows a blank: `.netrc`, `set -x NAME value`, `ENV` of a Dockerfile."""
+"""The text before a name whose value follows a blank: `.netrc`, `set -x NAME value`, `ENV` of a
+Dockerfile.
+"""
 
 
 def _assigned(text: str) -> Iterator[Secret]:
@@ -337,7 +419,9 @@ def _assigned(text: str) -> Iterator[Secret]:
     stems = (*_STEMS, *(name for name in names if name in low))
     pattern = _compiled(_ASSIGNED.replace("NAMES", "|".join(names)), re.IGNORECASE)
     at = run_end = 0
-    for start in sorted(found.start() for stem in stems for found in re.finditer(re.escape(stem), low)):
+    for start in sorted(
+        found.start() for stem in stems for found in re.finditer(re.escape(stem), low)
+    ):
         if start < at or not _names_a_secret(text, low, start):
             continue
         match = pattern.match(text, start)
@@ -377,15 +461,22 @@ def _lower(text: str) -> str:
 
 
 def _names_a_secret(text: str, low: str, start: int) -> bool:
-    """Whether a name with this stem can hold a secret: an api_key or a dbPass, but no monkey, compass or bypass."""
+    """Whether a name with this stem can hold a secret: an api_key or a dbPass, but no monkey,
+    compass or bypass.
+    """
     redacted = low.rfind("[redacted:", max(0, start - 40), start)
     if redacted >= 0 and low.find("]", redacted, start) < 0:
         return False
     if low.startswith("key", start):
         named = (
-            _compiled(_ANY_KEY).search(text, max(0, start - 40), start) if text.startswith("_KEY", start - 1) else None
+            _compiled(_ANY_KEY).search(text, max(0, start - 40), start)
+            if text.startswith("_KEY", start - 1)
+            else None
         )
-        return named is not None or _compiled(_WHOSE_KEY).search(low, max(0, start - 14), start) is not None
+        return (
+            named is not None
+            or _compiled(_WHOSE_KEY).search(low, max(0, start - 14), start) is not None
+        )
     if low.startswith("pat", start + 1) and low[start] in "_-":
         return text[start + 1 : start + 4] == "PAT" or low.startswith("--pat", start - 1)
     if low.startswith("psk", start):
@@ -395,16 +486,23 @@ def _names_a_secret(text: str, low: str, start: int) -> bool:
     return True
 
 
-def _value_of(text: str, low: str, match: re.Match[str], span: tuple[int, int], *, quoted: bool) -> Secret | None:
+def _value_of(
+    text: str, low: str, match: re.Match[str], span: tuple[int, int], *, quoted: bool
+) -> Secret | None:
     start, (begin, end), word = match.start("word"), span, match["word"].lower()
-    if word.startswith(_WITH_DIGITS) and not _compiled(_DIGIT).search(text, begin, min(end, begin + _JUDGED)):
+    if word.startswith(_WITH_DIGITS) and not _compiled(_DIGIT).search(
+        text, begin, min(end, begin + _JUDGED)
+    ):
         return None
     if match["alone"] and end - begin < _SHORTEST_RANDOM:
         return None
     name = _compiled(_NAME_BEFORE).search(text, max(0, start - 40), start)
     before = name[0] if name else ""
     if not quoted:
-        if text[start - len(before) - 1 : start - len(before)] in ("?", "&") and "&" in text[begin : begin + _JUDGED]:
+        if (
+            text[start - len(before) - 1 : start - len(before)] in ("?", "&")
+            and "&" in text[begin : begin + _JUDGED]
+        ):
             end = min(end, text.index("&", begin))  # in a URL
         if end - begin <= _JUDGED:
             end = begin + len(text[begin:end].rstrip(".,;:!?)}]*")) or end
@@ -412,7 +510,12 @@ def _value_of(text: str, low: str, match: re.Match[str], span: tuple[int, int], 
     kind = _kind(word, before.lower())
     secret = Secret(kind, begin, end)
     if kind == "authorization":
-        given = match["scheme"] and len(value) >= 12 and not _placeholder(value) and not _is_example(value)
+        given = (
+            match["scheme"]
+            and len(value) >= 12
+            and not _placeholder(value)
+            and not _is_example(value)
+        )
         return secret if given else None
     if match["alone"]:
         alone = text[end : end + 1] in ("", "\n", "\r")
@@ -420,19 +523,37 @@ def _value_of(text: str, low: str, match: re.Match[str], span: tuple[int, int], 
     sentence = bool(match["is"] or match["whose"])
     if sentence and not quoted and _compiled(_SAID).search(value):
         return None
-    if sentence and kind not in ("password", "passphrase") and not (len(value) >= 12 and _is_mixed(value)):
+    if (
+        sentence
+        and kind not in ("password", "passphrase")
+        and not (len(value) >= 12 and _is_mixed(value))
+    ):
         return None
-    prose = sentence or match["blank"] or match["tag"] or match["below"] or match["sign"] in ("|", "->", "\u2192")
-    capitals = match["sign"] == "=" and (before + match["word"]).isupper() and not match["close"]
+    prose = (
+        sentence
+        or match["blank"]
+        or match["tag"]
+        or match["below"]
+        or match["sign"] in ("|", "->", "\u2192")
+    )
+    capitals = (
+        match["sign"] == "=" and (before + match["word"]).isupper() and not match["close"]
+    )
     literal = quoted or capitals
-    found = _is_secret(value, kind, literal=literal, quoted=quoted, prose=bool(prose)) and not _is_example(value)
+    found = _is_secret(
+        value, kind, literal=literal, quoted=quoted, prose=bool(prose)
+    ) and not _is_example(value)
     return secret if found else None
 
 
 def _is_set(low: str, start: int) -> bool:
     """Whether the name at `start` is a flag, or a command before it sets it to what follows."""
     before = low[max(0, start - 100) : start]
-    if "-" in before[-40:] and (name := _compiled(_NAME_BEFORE).search(before[-40:])) and name[0].startswith("-"):
+    if (
+        "-" in before[-40:]
+        and (name := _compiled(_NAME_BEFORE).search(before[-40:]))
+        and name[0].startswith("-")
+    ):
         return True
     setting = any(sign in before for sign in ("login", "set", "env", "config"))
     return setting and _compiled(_SET).search(before) is not None
@@ -440,7 +561,12 @@ def _is_set(low: str, start: int) -> bool:
 
 _WITH_DIGITS = ("key", "token", "secret", "credential", "pat")
 """Names whose secret values hold a digit."""
-_KINDS = {"token": "token", "pat": "token", "authorization": "authorization", "passphrase": "passphrase"}
+_KINDS = {
+    "token": "token",
+    "pat": "token",
+    "authorization": "authorization",
+    "passphrase": "passphrase",
+}
 
 
 def _kind(word: str, before: str) -> str:
@@ -451,7 +577,8 @@ def _kind(word: str, before: str) -> str:
     return "password"
 
 
-# -- a name and its value that stand apart --------------------------------------------------------------
+# -- a name and its value that stand apart
+# --------------------------------------------------------------
 
 _TERRAFORM = (
     r"\bvariable[ \t]{1,4}\"(?P<name>[\w-]{1,80})\"[ \t]{0,4}\{[^{}]{0,1000}?"
@@ -460,7 +587,8 @@ _TERRAFORM = (
 _RULE = r"[ \t>]{0,40}[|:-][|: \t-]*\r?"
 """The line below the names of a table's columns."""
 _JOINED_WORDS = (
-    r"passphrase[\"'`*]{0,3}(?:[ \t]{0,4}[:=]|[ \t]{1,3}(?:is|was|ist|war))?[ \t]{1,4}[\"'`*]{0,3}"
+    r"passphrase[\"'`*]{0,3}(?:[ \t]{0,4}[:=]|[ \t]{1,3}(?:is|was|ist|war))?[ "
+    r"\t]{1,4}[\"'`*]{0,3}"
     r"(?P<secret>[a-z]{3,20}(?:-[a-z0-9]{3,20}){2,11})(?![\w-])"
 )
 _CELL_MARKS = " \t\r`*\"'"
@@ -490,7 +618,11 @@ def _in_tables(text: str) -> Iterator[Secret]:
             names = {}
         elif "-" in line and _compiled(_RULE).fullmatch(line):
             heads = ((number, name) for number, (_, name) in enumerate(_cells(above)))
-            names = {number: name for number, name in heads if _kind_of(f"{name} = ", '"a1B2-c3D4/e5F6+g7"')}
+            names = {
+                number: name
+                for number, name in heads
+                if _kind_of(f"{name} = ", '"a1B2-c3D4/e5F6+g7"')
+            }
         else:
             for number, (start, value) in enumerate(_cells(line) if names else ()):
                 plain = value if number in names and not any(map(str.isspace, value)) else ""
@@ -517,7 +649,8 @@ def _passphrases(text: str) -> Iterator[Secret]:
                 yield Secret("passphrase", *match.span("secret"))
 
 
-# -- what a value looks like --------------------------------------------------------------------------
+# -- what a value looks like
+# --------------------------------------------------------------------------
 
 _LETTER, _DIGIT, _SYMBOL = r"[^\W\d_]", r"\d", r"[!@#$%^&*+=?~]"
 _CODE = r"[A-Za-z_][\w.:]*[(\[{]|[:@&][A-Za-z_.]*\Z"
@@ -540,15 +673,22 @@ _LEFT_OUT = r"(?i)\*{4}|x{6}|\.{3}|…|<[a-z _-]{1,40}>|\$\{|\{\{|redacted"
 
 
 def _placeholder(value: str) -> bool:
-    """Whether a value is a placeholder: `<token>`, `your-key-here`, `${DB_PASSWORD}`, `/run/secrets/db`."""
-    return _compiled(_PLAIN).match(value) is not None or _compiled(_LEFT_OUT).search(value) is not None
+    """Whether a value is a placeholder: `<token>`, `your-key-here`, `${DB_PASSWORD}`,
+    `/run/secrets/db`.
+    """
+    return (
+        _compiled(_PLAIN).match(value) is not None
+        or _compiled(_LEFT_OUT).search(value) is not None
+    )
 
 
 _SHORTEST_RANDOM = 16
 
 
 def _looks_random(value: str) -> bool:
-    """Whether a value is long and mixes digits with letters of both cases, as no word and no name does."""
+    """Whether a value is long and mixes digits with letters of both cases, as no word and no
+    name does.
+    """
     return (
         len(value) >= _SHORTEST_RANDOM
         and _compiled(_DIGIT).search(value) is not None
@@ -560,7 +700,10 @@ def _looks_random(value: str) -> bool:
 
 
 def _is_mixed(value: str) -> bool:
-    return _compiled(_DIGIT).search(value) is not None and _compiled(_LETTER).search(value) is not None
+    return (
+        _compiled(_DIGIT).search(value) is not None
+        and _compiled(_LETTER).search(value) is not None
+    )
 
 
 def _is_pair(value: str) -> bool:
@@ -570,22 +713,28 @@ def _is_pair(value: str) -> bool:
     except ValueError:
         return False
     user, colon, password = read.partition(":")
-    return bool(colon and user and password) and read.isprintable() and not _placeholder(password)
+    return (
+        bool(colon and user and password) and read.isprintable() and not _placeholder(password)
+    )
 
 
 _CHECKS: dict[str, Callable[[str], bool]] = {
     "given": lambda value: not _placeholder(value),  # a command uses it as a password
     "random": _looks_random,
-    "mixed": lambda value: _is_mixed(value) and not _placeholder(value) and not _compiled(_NAME).match(value),
+    "mixed": lambda value: (
+        _is_mixed(value) and not _placeholder(value) and not _compiled(_NAME).match(value)
+    ),
     "basic": lambda value: _is_pair(value) or _looks_random(value),
     "pair": _is_pair,
 }
 
 
 def _is_secret(value: str, kind: str, *, literal: bool, quoted: bool, prose: bool) -> bool:
-    """Whether the value of a name of this kind is a secret, rather than a word, placeholder, code, path or name.
+    """Whether the value of a name of this kind is a secret, rather than a word, placeholder,
+    code, path or name.
 
-    `literal`: the value stands in quotes, or as `NAME=value` in capitals, so it is no code. `prose`: it may be a word.
+    `literal`: the value stands in quotes, or as `NAME=value` in capitals, so it is no code.
+    `prose`: it may be a word.
     """
     if quoted and any(map(str.isspace, value)):
         return kind == "passphrase" and len(value.split()) >= 4
@@ -596,14 +745,21 @@ def _is_secret(value: str, kind: str, *, literal: bool, quoted: bool, prose: boo
     if (prose and not letters) or _placeholder(value):
         return False
     if not literal and (
-        _compiled(_CODE).match(value) or (_compiled(_ATTRIBUTE).match(value) and not _looks_random(value))
+        _compiled(_CODE).match(value)
+        or (_compiled(_ATTRIBUTE).match(value) and not _looks_random(value))
     ):
         return False
     if kind in ("password", "passphrase"):
         if not letters:
             return value.isdigit()
-        return digits or _compiled(_SYMBOL).search(value) is not None or (literal and len(value) >= 8)
-    if not quoted and _compiled(_INNER).match(value):  # another name's value: it is judged by itself
+        return (
+            digits
+            or _compiled(_SYMBOL).search(value) is not None
+            or (literal and len(value) >= 8)
+        )
+    if not quoted and _compiled(_INNER).match(
+        value
+    ):  # another name's value: it is judged by itself
         return False
     shape = (_NAME, _CAMEL, _PLACE)
     named = (quoted or not literal) and any(_compiled(form).match(value) for form in shape)

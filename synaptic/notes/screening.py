@@ -1,7 +1,8 @@
-"""Screens every text on its way into the journal: leaves out private passages, redacts or refuses secrets. Pure.
+"""Screens every text on its way into the journal: leaves out private passages, redacts or
+refuses secrets. Pure.
 
-`writing` passes each given text through one `Screen` before it composes an entry. A title is made of the text, and a
-token that the title cuts short could no longer be found.
+`writing` passes each given text through one `Screen` before it composes an entry. A title is
+made of the text, and a token that the title cuts short could no longer be found.
 """
 
 from __future__ import annotations
@@ -23,17 +24,24 @@ _MARKUP = re.compile(
     r"|(?:(?<=[^\s*])\*+|(?<=\S)~~|(?<=[^\s`])`+)(?=\S)"
     r"|(?<=[^\s<>=:(\[\"'])(?:</?[A-Za-z][^<>\n]{0,200}>)+(?=[^\s<>)\]\"'])"
 )
-"""Marks inside a word that a reader of rendered Markdown does not see: escapes, emphasis, code, entities, HTML."""
+"""Marks inside a word that a reader of rendered Markdown does not see: escapes, emphasis, code,
+entities, HTML.
+"""
 _SIGN_OF_MARKUP = re.compile(r"[\\&*_~`<]")
 
 
 def visible_secrets(text: str) -> tuple[Secret, ...]:
-    """The secrets of `text`, as it is written and as it reads once it is rendered, in order. None overlaps another.
+    """The secrets of `text`, as it is written and as it reads once it is rendered, in order.
+    None overlaps another.
 
-    So `ghp_**abc**` counts as `ghp_abc`, the token that a reader sees. Linear in the text's length.
+    So `ghp_**abc**` counts as `ghp_abc`, the token that a reader sees. Linear in the text's
+    length.
     """
     kept: list[Secret] = []
-    for secret in sorted([*find_secrets(text), *_in_rendered(text)], key=lambda secret: (secret.start, -secret.end)):
+    for secret in sorted(
+        [*find_secrets(text), *_in_rendered(text)],
+        key=lambda secret: (secret.start, -secret.end),
+    ):
         if kept and secret.start < kept[-1].end:
             kept[-1] = kept[-1]._replace(end=max(kept[-1].end, secret.end))
         else:
@@ -44,11 +52,22 @@ def visible_secrets(text: str) -> tuple[Secret, ...]:
 def _in_rendered(text: str) -> Iterator[Secret]:
     if not _SIGN_OF_MARKUP.search(text):
         return
-    parts, starts, ends, at = list[str](), array("L"), array("L"), 0  # where each character that is seen stands
+    parts, starts, ends, at = (
+        list[str](),
+        array("L"),
+        array("L"),
+        0,
+    )  # where each character that is seen stands
     for markup in [*_MARKUP.finditer(text), None]:
         start, end = markup.span() if markup else (len(text), len(text))
         sign = text[start : start + 1] if markup else ""
-        seen = text[start + 1] if sign == "\\" else html.unescape(text[start:end]) if sign == "&" else ""
+        seen = (
+            text[start + 1]
+            if sign == "\\"
+            else html.unescape(text[start:end])
+            if sign == "&"
+            else ""
+        )
         parts += text[at:start], seen
         starts.extend(chain(range(at, start), repeat(start, len(seen))))
         ends.extend(chain(range(at + 1, start + 1), repeat(end, len(seen))))
@@ -64,7 +83,9 @@ def _in_rendered(text: str) -> Iterator[Secret]:
 
 
 class Screen:
-    """Screens the texts of one save or update. `policy` is the setting `secrets`: redact, refuse or allow."""
+    """Screens the texts of one save or update. `policy` is the setting `secrets`: redact,
+    refuse or allow.
+    """
 
     def __init__(self, policy: Secrets) -> None:
         self._policy = policy
@@ -77,25 +98,32 @@ class Screen:
         if self._redacted:
             said.append(f"Redacted before it was written: {', '.join(self._redacted)}.")
         if self._private:
-            said.append("The text between <private> and </private> was left out; it is saved nowhere.")
+            said.append(
+                "The text between <private> and </private> was left out; it is saved nowhere."
+            )
         if self._unclosed:
             said.append("A <private> that is never closed hides nothing; it was saved as text.")
         return tuple(said)
 
     def text(self, name: str, text: str, *, after: str = "") -> str:
-        """`text` as it may be written. `after` is the text that stands before it in the file: a secret may span both.
+        """`text` as it may be written. `after` is the text that stands before it in the file: a
+        secret may span both.
 
-        Raises Refused if the policy is to refuse and the text holds a secret; the message names kind and line, never
-        the value. Raises InvalidArgument for a NUL, which makes tools take a file for no text, or if all is private.
+        Raises Refused if the policy is to refuse and the text holds a secret; the message names
+        kind and line, never the value. Raises InvalidArgument for a NUL, which makes tools take
+        a file for no text, or if all is private.
         """
         if "\0" in text and name in ("text", "title", "tag"):
-            raise InvalidArgument(f"The {name} holds a NUL character; nothing was saved.", hint="Save it without.")
+            raise InvalidArgument(
+                f"The {name} holds a NUL character; nothing was saved.", hint="Save it without."
+            )
         shown = without_private(text)
         if shown != text:
             self._private = True
             if not shown.strip():
                 raise InvalidArgument(
-                    f"All of the {name} is private; nothing was saved.", hint="Write it into the file itself."
+                    f"All of the {name} is private; nothing was saved.",
+                    hint="Write it into the file itself.",
                 )
         self._unclosed |= bool(unclosed_tags(shown.encode("utf-8", "surrogatepass")))
         return self.redacted(name, shown, after=after)
@@ -106,22 +134,33 @@ class Screen:
             return text
         begin = len(after) + 1 if after else 0
         found = visible_secrets(f"{after}\n{text}" if after else text)
-        mine = [Secret(s.kind, max(s.start - begin, 0), s.end - begin) for s in found if s.end > begin]
+        mine = [
+            Secret(s.kind, max(s.start - begin, 0), s.end - begin)
+            for s in found
+            if s.end > begin
+        ]
         if not mine:
             return text
         if self._policy == "refuse":
-            named = [(f"{'an' if s.kind[0] in 'AEIOaeio' else 'a'} {s.kind}", line_of(text, s.start)) for s in mine[:5]]
+            named = [
+                (f"{'an' if s.kind[0] in 'AEIOaeio' else 'a'} {s.kind}", line_of(text, s.start))
+                for s in mine[:5]
+            ]
             places = ", ".join(f"{what} in line {line}" for what, line in named)
             raise Refused(
                 f"The {name} holds {places}; nothing was saved.",
                 hint="Leave it out, and say where it is kept instead.",
             )
-        self._redacted |= dict.fromkeys(s.kind if name == "text" else f"{s.kind} ({name})" for s in mine)
+        self._redacted |= dict.fromkeys(
+            s.kind if name == "text" else f"{s.kind} ({name})" for s in mine
+        )
         # a token that adjoined another one is recognised only now
         return self.redacted(name, redact(text, mine), after=after)
 
     def mark(self, name: str, value: str) -> str:
-        """A value that stands in an entry's comment as it may be written; "" where nothing is left of it."""
+        """A value that stands in an entry's comment as it may be written; "" where nothing is
+        left of it.
+        """
         shown = without_private(value)
         self._private |= shown != value
         return self.redacted(name, shown).strip()

@@ -1,4 +1,6 @@
-"""An export as its files: a folder, one file, or a zip and the zips in it. Nothing is unpacked, no link followed."""
+"""An export as its files: a folder, one file, or a zip and the zips in it. Nothing is unpacked,
+no link followed.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from .record import Record, Skipped, told
 from .source import FILE_BYTES, Unpacked, budget_of, changed_at, files_below
 
 BOMB_BYTES, BOMB_RATIO = 100_000_000, 200
-"""A zip is refused in which a file unpacks to more than this and than 200 times its size; JSON shrinks to a tenth."""
+"""A zip is refused in which a file unpacks to more than this and than 200 times its size; JSON
+shrinks to a tenth.
+"""
 INNER_BYTES, INNER_RATIO = 10_000_000, 10
 """The same of a zip in a zip, which is packed already, and is copied to the disk."""
 EPOCH = datetime(1980, 1, 1)
@@ -26,7 +30,9 @@ EPOCH = datetime(1980, 1, 1)
 
 
 class File(NamedTuple):
-    """A file of an export. `at` is when it was last changed, or put into its zip; naive, in the local zone."""
+    """A file of an export. `at` is when it was last changed, or put into its zip; naive, in the
+    local zone.
+    """
 
     open: Callable[[], IO[bytes]]
     at: datetime
@@ -41,18 +47,31 @@ class File(NamedTuple):
 
 
 def files_of(path: Path, skipped: Skipped) -> dict[str, File]:
-    """The files of an export by their paths in it. Raises InvalidArgument for a zip that cannot be read."""
+    """The files of an export by their paths in it. Raises InvalidArgument for a zip that cannot
+    be read.
+    """
     found = files_below(path, skipped, "*")
     if found == [path]:
         file = open_regular(path)
         try:
             if zipfile.is_zipfile(file):
                 return dict(_packed(file, budget_of(path)))
-        except (OSError, RuntimeError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
-            raise InvalidArgument(f"{path} cannot be unpacked: {error}.", hint="Download it again.") from error
+        except (
+            OSError,
+            RuntimeError,
+            ValueError,
+            NotImplementedError,
+            zipfile.BadZipFile,
+        ) as error:
+            raise InvalidArgument(
+                f"{path} cannot be unpacked: {error}.", hint="Download it again."
+            ) from error
         file.close()
     top = path if path.is_dir() else path.parent
-    return {one.relative_to(top).as_posix(): File(partial(open_regular, one), changed_at(one)) for one in found}
+    return {
+        one.relative_to(top).as_posix(): File(partial(open_regular, one), changed_at(one))
+        for one in found
+    }
 
 
 def _packed(file: IO[bytes], left: list[int], *, depth: int = 0) -> Iterator[tuple[str, File]]:
@@ -91,7 +110,8 @@ def read_items(
     named: str = "*.json",
     hint: str = "Name its zip, its folder or its JSON file.",
 ) -> Iterator[Record]:
-    """What `take(item, path of its file, files)` makes of each of the `items` of the files that are `named` so.
+    """What `take(item, path of its file, files)` makes of each of the `items` of the files that
+    are `named` so.
 
     What is damaged is told to `skipped`. Raises InvalidArgument where nothing can be taken.
     """

@@ -1,9 +1,11 @@
-"""Reads `claude-mem.db` of claude-mem (seen: 13.25.3) in `~/.claude-mem` or `CLAUDE_MEM_DATA_DIR`.
+"""Reads `claude-mem.db` of claude-mem (seen: 13.25.3) in `~/.claude-mem` or
+`CLAUDE_MEM_DATA_DIR`.
 
-`observations` have type, title, subtitle, facts, narrative (once `text`), concepts, files_read, files_modified (JSON
-lists), project, merged_into_project (of a worktree) and created_at_epoch in milliseconds; `session_summaries` have
-request, investigated, learned, completed, next_steps, notes, files_read and files_edited. Prompts are no entries: what
-was asked stands in `request`. Older databases lack columns, and may hold an observation twice.
+`observations` have type, title, subtitle, facts, narrative (once `text`), concepts, files_read,
+files_modified (JSON lists), project, merged_into_project (of a worktree) and created_at_epoch
+in milliseconds; `session_summaries` have request, investigated, learned, completed, next_steps,
+notes, files_read and files_edited. Prompts are no entries: what was asked stands in `request`.
+Older databases lack columns, and may hold an observation twice.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from typing import Any
 from .record import Record, Skipped, told
 from .shared import KINDS, found, items_of, markdown, moment, rows, tags_of, words_of
 
-find = partial(found, names=["CLAUDE_MEM_DATA_DIR"], usual=[".claude-mem"], holds="claude-mem.db")
+find = partial(
+    found, names=["CLAUDE_MEM_DATA_DIR"], usual=[".claude-mem"], holds="claude-mem.db"
+)
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
@@ -34,7 +38,11 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 def _record(table: str, row: dict[str, Any]) -> Record:
     said = {name: words_of(value) for name, value in row.items()}
     kind, title = said.get("type", ""), said.get("title", "")
-    parts = [name for name in ("investigated", "learned", "completed", "next_steps", "notes") if said.get(name)]
+    parts = [
+        name
+        for name in ("investigated", "learned", "completed", "next_steps", "notes")
+        if said.get(name)
+    ]
     text = markdown(
         *(said.get(name) for name in ("request", "subtitle")),
         said.get("narrative") or said.get("text"),
@@ -48,7 +56,8 @@ def _record(table: str, row: dict[str, Any]) -> Record:
     if not (text or title):
         raise ValueError("it has no text")
     return Record(
-        key=f"{table}-{said.get('id')}-{at:%Y%m%d%H%M%S}",  # a database that is made anew counts from 1
+        # a database that is made anew counts from 1
+        key=f"{table}-{said.get('id')}-{at:%Y%m%d%H%M%S}",
         text=text or title,
         at=at,
         title=title,

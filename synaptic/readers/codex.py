@@ -1,13 +1,14 @@
-"""Codex's transcripts: `~/.codex/sessions/Y/M/D/rollout-TIME-ID.jsonl`, or below CODEX_HOME; also in
-`archived_sessions/`, also packed, `.jsonl.zst`.
+"""Codex's transcripts: `~/.codex/sessions/Y/M/D/rollout-TIME-ID.jsonl`, or below CODEX_HOME;
+also in `archived_sessions/`, also packed, `.jsonl.zst`.
 
-A line is `{"timestamp", "type", "payload"}`; before autumn 2025 it was a payload alone. The first payload has id, cwd,
-git.branch, and `source.subagent` where another session began it. The others by their `type`: message (role, content;
-of a user also what Codex puts before a prompt), user_message (message), thread_name_updated (thread_name),
-function_call, custom_tool_call and local_shell_call (call_id, name, and arguments as JSON, input or action), ..._output
-(call_id, output: a text, texts, or JSON with `output` and `metadata.exit_code`), and since 2026 item_completed (item:
-UserMessage with content, or CommandExecution with id, command, exit_code, aggregated_output; its id is that of the
-call, or its own where a script of the model's ran it).
+A line is `{"timestamp", "type", "payload"}`; before autumn 2025 it was a payload alone. The
+first payload has id, cwd, git.branch, and `source.subagent` where another session began it. The
+others by their `type`: message (role, content; of a user also what Codex puts before a prompt),
+user_message (message), thread_name_updated (thread_name), function_call, custom_tool_call and
+local_shell_call (call_id, name, and arguments as JSON, input or action), ..._output (call_id,
+output: a text, texts, or JSON with `output` and `metadata.exit_code`), and since 2026
+item_completed (item: UserMessage with content, or CommandExecution with id, command, exit_code,
+aggregated_output; its id is that of the call, or its own where a script of the model's ran it).
 """
 
 from __future__ import annotations
@@ -32,10 +33,15 @@ def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
             if not session.key:
                 if dig(payload, "source", "subagent"):
                     break
-                session.key, session.folder = text_of(payload.get("id")), text_of(payload.get("cwd"))
+                session.key, session.folder = (
+                    text_of(payload.get("id")),
+                    text_of(payload.get("cwd")),
+                )
                 session.branch = text_of(dig(payload, "git", "branch"))
             elif line.get("type") == "compacted" and session.events:
-                made = session.events[-1].text in text_of(payload.get("message"))  # the summary, for the model alone
+                made = session.events[-1].text in text_of(
+                    payload.get("message")
+                )  # the summary, for the model alone
                 session.events = session.events[:-1] if made else session.events
             with told(skipped, f"{file.name}:{number}"):
                 _payload(session, number, payload)
@@ -44,7 +50,11 @@ def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
 
 
 def _payload(session: Session, number: int, payload: dict[str, Any]) -> None:
-    kind, call, item = text_of(payload.get("type")), text_of(payload.get("call_id")), payload.get("item")
+    kind, call, item = (
+        text_of(payload.get("type")),
+        text_of(payload.get("call_id")),
+        payload.get("item"),
+    )
     if kind == "message" and payload.get("role") == "assistant":
         session.add("said", number, text_of(payload.get("content")))
     elif kind == "user_message" or (kind == "message" and payload.get("role") == "user"):
@@ -56,13 +66,20 @@ def _payload(session: Session, number: int, payload: dict[str, Any]) -> None:
     elif kind == "item_completed" and dig(item, "type") == "CommandExecution":
         if (id := text_of(dig(item, "id"))) not in session.calls:
             session.called(number, "shell", item, id)
-        session.answered(id, text_of(dig(item, "aggregated_output")), status=dig(item, "exit_code"))
+        session.answered(
+            id, text_of(dig(item, "aggregated_output")), status=dig(item, "exit_code")
+        )
     elif kind.endswith("_output"):
         output, status = text_of(payload.get("output")), None
         with suppress(ValueError, RecursionError):
             value = read_json(output)
             output, status = text_of(value) or output, dig(value, "metadata", "exit_code")
-        session.answered(call, output, output.startswith(("Script failed", "apply_patch verification")) or None, status)
+        session.answered(
+            call,
+            output,
+            output.startswith(("Script failed", "apply_patch verification")) or None,
+            status,
+        )
     elif kind.endswith("_call"):
         given = payload.get("arguments") or payload.get("input") or payload.get("action") or ""
         with suppress(ValueError, TypeError, RecursionError):
@@ -71,4 +88,6 @@ def _payload(session: Session, number: int, payload: dict[str, Any]) -> None:
 
 
 PLACES = ("sessions", "archived_sessions")
-READER = Transcripts("CODEX_HOME", ".codex", PLACES, ("rollout-*.jsonl", "rollout-*.jsonl.zst"), _sessions)
+READER = Transcripts(
+    "CODEX_HOME", ".codex", PLACES, ("rollout-*.jsonl", "rollout-*.jsonl.zst"), _sessions
+)

@@ -1,14 +1,16 @@
-"""The exports of ChatGPT and of Claude.ai: a zip with `conversations.json` or `conversations-000.json` and on.
+"""The exports of ChatGPT and of Claude.ai: a zip with `conversations.json` or
+`conversations-000.json` and on.
 
-Each is a list of conversations. ChatGPT's have `conversation_id` (or `id`), `title`, `create_time` (seconds since
-1970), `mapping` and `current_node`. `mapping` leads from the id of a node to its `parent` and `message`; a person sees
-the messages from `current_node` up, the other nodes are answers that were thrown away. A message has `author.role`,
-`recipient` (not `all` for what goes to a tool), `metadata.is_visually_hidden_from_conversation`, and `content`:
+Each is a list of conversations. ChatGPT's have `conversation_id` (or `id`), `title`,
+`create_time` (seconds since 1970), `mapping` and `current_node`. `mapping` leads from the id of
+a node to its `parent` and `message`; a person sees the messages from `current_node` up, the
+other nodes are answers that were thrown away. A message has `author.role`, `recipient` (not
+`all` for what goes to a tool), `metadata.is_visually_hidden_from_conversation`, and `content`:
 `content_type` and `parts` (texts, and objects such as pictures), or `text` where it is code.
 
-Claude.ai's have `uuid`, `name`, `created_at` (ISO, UTC) and `chat_messages`, in order. A message has `sender` (`human`
-or `assistant`), `content`, a list of blocks of which those of type `text` have `text`, and `text`, the whole of it in
-older exports.
+Claude.ai's have `uuid`, `name`, `created_at` (ISO, UTC) and `chat_messages`, in order. A
+message has `sender` (`human` or `assistant`), `content`, a list of blocks of which those of
+type `text` have `text`, and `text`, the whole of it in older exports.
 """
 
 from __future__ import annotations
@@ -27,8 +29,12 @@ from .source import json_items
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
-    """A digest of each conversation, long ones in several parts: what the person asked, and the last answer to it."""
-    return read_items(path, skipped, partial(json_items, "item"), _conversation, named="conversations*.json")
+    """A digest of each conversation, long ones in several parts: what the person asked, and the
+    last answer to it.
+    """
+    return read_items(
+        path, skipped, partial(json_items, "item"), _conversation, named="conversations*.json"
+    )
 
 
 def _conversation(talk: Any, *_: object) -> Iterator[Record]:
@@ -36,7 +42,10 @@ def _conversation(talk: Any, *_: object) -> Iterator[Record]:
         session = Session(text_of(talk["uuid"]), "Claude.ai", title=text_of(talk.get("name")))
         said = _claude(talk)
     else:
-        key, title = text_of(talk.get("conversation_id") or talk["id"]), text_of(talk.get("title"))
+        key, title = (
+            text_of(talk.get("conversation_id") or talk["id"]),
+            text_of(talk.get("title")),
+        )
         session = Session(key, "ChatGPT", title=title)
         said = _chatgpt(talk)
     for number, (at, is_person, text) in enumerate(said, 1):
@@ -62,7 +71,11 @@ def _chatgpt(talk: Any) -> Iterator[tuple[object, bool, str]]:
         messages[node] = mapping[node].get("message")
         node = mapping[node].get("parent")
     for one in filter(None, reversed(messages.values())):
-        role, content, about = one["author"]["role"], one.get("content") or {}, one.get("metadata") or {}
+        role, content, about = (
+            one["author"]["role"],
+            one.get("content") or {},
+            one.get("metadata") or {},
+        )
         seen = role in ("user", "assistant") and (one.get("recipient") or "all") == "all"
         seen = seen and content.get("content_type") in ("text", "multimodal_text", "code")
         if seen and not about.get("is_visually_hidden_from_conversation"):

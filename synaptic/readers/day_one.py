@@ -1,8 +1,10 @@
-"""Day One's export as JSON: a zip or folder with a file for each journal (`Journal.json`) and `photos/MD5.jpeg`.
+"""Day One's export as JSON: a zip or folder with a file for each journal (`Journal.json`) and
+`photos/MD5.jpeg`.
 
-`{"metadata": {...}, "entries": [...]}`. An entry has `uuid`, `text` (Markdown, whose stops are escaped),
-`creationDate` (ISO, UTC), `timeZone`, `tags`, `starred`, `location` (`placeName`, `localityName`, `country`) and
-`photos` (`identifier`, `md5`, `type`), which its text shows as `![](dayone-moment://IDENTIFIER)`.
+`{"metadata": {...}, "entries": [...]}`. An entry has `uuid`, `text` (Markdown, whose stops are
+escaped), `creationDate` (ISO, UTC), `timeZone`, `tags`, `starred`, `location` (`placeName`,
+`localityName`, `country`) and `photos` (`identifier`, `md5`, `type`), which its text shows as
+`![](dayone-moment://IDENTIFIER)`.
 """
 
 from __future__ import annotations
@@ -28,16 +30,29 @@ _ESCAPED = re.compile(r"\\([.!()'\"])")
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
-    """A record for each entry, in the time of its place; a starred one has importance 8, a journal's name is a tag."""
+    """A record for each entry, in the time of its place; a starred one has importance 8, a
+    journal's name is a tag.
+    """
     return read_items(path, skipped, partial(json_items, "entries.item"), _entry)
 
 
 def _entry(entry: Any, name: str, files: Mapping[str, File]) -> Iterator[Record]:
-    text, journal, location = entry.get("text") or "", PurePosixPath(name), entry.get("location") or {}
-    photos = {photo["identifier"]: f"{photo['md5']}.{photo['type']}" for photo in entry.get("photos") or ()}
-    named = {photo for photo in photos.values() if _PHOTO.fullmatch(photo) and is_picture_name(photo)}
+    text, journal, location = (
+        entry.get("text") or "",
+        PurePosixPath(name),
+        entry.get("location") or {},
+    )
+    photos = {
+        photo["identifier"]: f"{photo['md5']}.{photo['type']}"
+        for photo in entry.get("photos") or ()
+    }
+    named = {
+        photo for photo in photos.values() if _PHOTO.fullmatch(photo) and is_picture_name(photo)
+    }
     beside = {photo: files.get(str(journal.parent / "photos" / photo)) for photo in named}
-    pictures = {photo: partial(file.read, PICTURE_BYTES) for photo, file in beside.items() if file}
+    pictures = {
+        photo: partial(file.read, PICTURE_BYTES) for photo, file in beside.items() if file
+    }
 
     def shown(moment: re.Match[str]) -> str:
         photo = photos.get(moment[1])
@@ -51,13 +66,18 @@ def _entry(entry: Any, name: str, files: Mapping[str, File]) -> Iterator[Record]
         body += f"\n\nlocation:: {place}"
     at = datetime.fromisoformat(entry["creationDate"]).astimezone()
     with suppress(ValueError, OSError, LookupError):  # else in the local zone
-        at = at.astimezone(ZoneInfo(entry["timeZone"])).replace(tzinfo=None)  # the day and hour that it was there
+        at = at.astimezone(ZoneInfo(entry["timeZone"])).replace(
+            tzinfo=None
+        )  # the day and hour that it was there
     yield Record(
         key=entry["uuid"],
         title=title,
         text=body.strip() or title,
         at=at,
-        tags=(*(entry.get("tags") or ()), *([] if journal.stem == "Journal" else [journal.stem])),
+        tags=(
+            *(entry.get("tags") or ()),
+            *([] if journal.stem == "Journal" else [journal.stem]),
+        ),
         importance=8 if entry.get("starred") else None,
         pictures=tuple(pictures.items()),
     )

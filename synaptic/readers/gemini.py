@@ -1,11 +1,12 @@
-"""Gemini CLI's transcripts: `~/.gemini/tmp/PROJECT/chats/session-TIME-ID.json`, since 2026 `.jsonl`, or below
-GEMINI_CLI_HOME.
+"""Gemini CLI's transcripts: `~/.gemini/tmp/PROJECT/chats/session-TIME-ID.json`, since 2026
+`.jsonl`, or below GEMINI_CLI_HOME.
 
-The `.json` is one object: sessionId, kind (subagent is not read), summary, messages. A line of the `.jsonl` is such an
-object, also within `$set`, whose `messages` are what the model is given, also compressed; or a message, which takes the
-place of an earlier one with its `id`; or `{"$rewindTo": ID}`: this message and all after it were taken back.
-A message has timestamp, type (user, gemini, info), content (a text or parts), displayContent (what was typed, where
-that differs) and toolCalls (id, name, args, status, result). The folder of a project stands in
+The `.json` is one object: sessionId, kind (subagent is not read), summary, messages. A line of
+the `.jsonl` is such an object, also within `$set`, whose `messages` are what the model is
+given, also compressed; or a message, which takes the place of an earlier one with its `id`; or
+`{"$rewindTo": ID}`: this message and all after it were taken back. A message has timestamp,
+type (user, gemini, info), content (a text or parts), displayContent (what was typed, where that
+differs) and toolCalls (id, name, args, status, result). The folder of a project stands in
 PROJECT/.project_root; where PROJECT is its hash, in `projects.json`.
 """
 
@@ -29,7 +30,9 @@ def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
     for file in files:
         head, messages = _replayed(file, skipped)
         if head.get("kind") != "subagent" and (key := text_of(head.get("sessionId"))):
-            session = Session(key, "Gemini CLI", _folder(file.parent.parent), text_of(head.get("summary")))
+            session = Session(
+                key, "Gemini CLI", _folder(file.parent.parent), text_of(head.get("summary"))
+            )
             for number, message in messages:
                 with told(skipped, f"{file.name}:{number}"):
                     _message(session, number, message)
@@ -37,7 +40,9 @@ def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
 
 
 def _replayed(file: Path, skipped: Skipped) -> tuple[dict[str, Any], list[tuple[int, Any]]]:
-    """The head, and (line, message) of each message that was not taken back; in a `.json`, (number, message)."""
+    """The head, and (line, message) of each message that was not taken back; in a `.json`,
+    (number, message).
+    """
     head: dict[str, Any] = {}
     messages: dict[str, tuple[int, Any]] = {}
     for number, line in json_lines(file, skipped):
@@ -58,27 +63,48 @@ def _replayed(file: Path, skipped: Skipped) -> tuple[dict[str, Any], list[tuple[
 
 def _folder(project: Path) -> str:
     with suppress(OSError):
-        return read_regular(project / ".project_root", SETTINGS_BYTES).decode("utf-8", "replace").strip()
+        return (
+            read_regular(project / ".project_root", SETTINGS_BYTES)
+            .decode("utf-8", "replace")
+            .strip()
+        )
     with suppress(OSError, ValueError):
-        known = dig(read_json(read_regular(project.parent.parent / "projects.json", SETTINGS_BYTES)), "projects")
-        return next((path for path in known or () if sha256(path.encode()).hexdigest() == project.name), "")
+        known = dig(
+            read_json(read_regular(project.parent.parent / "projects.json", SETTINGS_BYTES)),
+            "projects",
+        )
+        return next(
+            (path for path in known or () if sha256(path.encode()).hexdigest() == project.name),
+            "",
+        )
     return ""
 
 
 def _message(session: Session, number: int, message: Any) -> None:
     session.when(dig(message, "timestamp"))
     if dig(message, "type") == "user":
-        session.add("asked", number, text_of(dig(message, "displayContent") or dig(message, "content")))
+        session.add(
+            "asked", number, text_of(dig(message, "displayContent") or dig(message, "content"))
+        )
     elif dig(message, "type") == "gemini":
         for call in listed(dig(message, "toolCalls")):
             id, status = text_of(dig(call, "id")), text_of(dig(call, "status"))
             session.called(number, text_of(dig(call, "name")), dig(call, "args"), id)
-            answers = [dig(result, "functionResponse", "response") for result in listed(dig(call, "result"))]
-            output = "\n".join(text_of(answer) or text_of(dig(answer, "error")) for answer in answers)
+            answers = [
+                dig(result, "functionResponse", "response")
+                for result in listed(dig(call, "result"))
+            ]
+            output = "\n".join(
+                text_of(answer) or text_of(dig(answer, "error")) for answer in answers
+            )
             output = output.replace("Output: ", "", 1)
             well = status == "success" and "Exit Code:" not in output[-400:]
-            session.answered(id, output, status in ("error", "cancelled") or None, 0 if well else None)
+            session.answered(
+                id, output, status in ("error", "cancelled") or None, 0 if well else None
+            )
         session.add("said", number, text_of(dig(message, "content")))
 
 
-READER = Transcripts("GEMINI_CLI_HOME", "", (".gemini/tmp",), ("session-*.json", "session-*.jsonl"), _sessions)
+READER = Transcripts(
+    "GEMINI_CLI_HOME", "", (".gemini/tmp",), ("session-*.json", "session-*.jsonl"), _sessions
+)

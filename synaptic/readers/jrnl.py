@@ -1,9 +1,9 @@
 """jrnl: its text file, its folder of text files, or what `jrnl --export json` writes.
 
-Text: `[2026-11-21 09:31] Title. @tag`, the time in the format of its config, ` *` at the line's end for a starred
-entry, and the body below. JSON: `{"tags": ..., "entries": [{title, body, date, time, tags, starred}]}`. The files are
-named in `~/.config/jrnl/jrnl.yaml` (`journals: {default: {journal: PATH}}`); the default is
-`~/.local/share/jrnl/journal.txt`.
+Text: `[2026-11-21 09:31] Title. @tag`, the time in the format of its config, ` *` at the line's
+end for a starred entry, and the body below. JSON: `{"tags": ..., "entries": [{title, body,
+date, time, tags, starred}]}`. The files are named in `~/.config/jrnl/jrnl.yaml` (`journals:
+{default: {journal: PATH}}`); the default is `~/.local/share/jrnl/journal.txt`.
 """
 
 from __future__ import annotations
@@ -26,13 +26,20 @@ from .source import RECORD_BYTES, json_items
 
 _BEGIN = re.compile(rb"\[(\d{4}-\d\d-\d\d) (\d\d)(:\d\d)(?::\d\d)?( [AP]M)?\] ")
 _TAG = re.compile(r"(?<!\S)@([-+*#/\w]+)")
-_HINT = "Is it encrypted, or its time of another form? Import what `jrnl --export json` writes to a file."
+_HINT = (
+    "Is it encrypted, or its time of another form? Import what `jrnl --export json` writes "
+    "to a file."
+)
 
 
 def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
     config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config", "jrnl", "jrnl.yaml")
     usual = Path(environ.get("XDG_DATA_HOME") or home / ".local/share", "jrnl", "journal.txt")
-    return sorted(path for path in {usual, *named_in(config, "journals", "journal", home)} if path.exists())
+    return sorted(
+        path
+        for path in {usual, *named_in(config, "journals", "journal", home)}
+        if path.exists()
+    )
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
@@ -85,4 +92,11 @@ def _of_text(entry: bytes) -> dict[str, Any]:
     tags = dict.fromkeys(_TAG.findall(f"{title}\n{body}".lower()))
     starred = title.endswith(" *")
     title = title.removesuffix(" *")
-    return {"title": title, "body": body, "date": day, "time": hour + minute, "tags": tags, "starred": starred}
+    return {
+        "title": title,
+        "body": body,
+        "date": day,
+        "time": hour + minute,
+        "tags": tags,
+        "starred": starred,
+    }

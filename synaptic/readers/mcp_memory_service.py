@@ -1,8 +1,10 @@
-"""Reads `sqlite_vec.db` of mcp-memory-service (seen: 12.4.0), where `MCP_MEMORY_SQLITE_PATH` or its data folder has it.
+"""Reads `sqlite_vec.db` of mcp-memory-service (seen: 12.4.0), where `MCP_MEMORY_SQLITE_PATH` or
+its data folder has it.
 
-`memories` has content, content_hash, tags (between commas), memory_type, metadata (a JSON object), created_at (seconds
-since 1970), created_at_iso, and later deleted_at and superseded_by (a hash). `memory_graph`, which older ones lack, has
-source_hash, target_hash and, later, relationship_type.
+`memories` has content, content_hash, tags (between commas), memory_type, metadata (a JSON
+object), created_at (seconds since 1970), created_at_iso, and later deleted_at and superseded_by
+(a hash). `memory_graph`, which older ones lack, has source_hash, target_hash and, later,
+relationship_type.
 """
 
 from __future__ import annotations
@@ -19,9 +21,25 @@ from .shared import KINDS, found, items_of, markdown, moment, rows, tags_of, wor
 from .source import read_json
 
 _NAMES = ("MCP_MEMORY_SQLITE_PATH", "MCP_MEMORY_SQLITEVEC_PATH", "MCP_MEMORY_BASE_DIR")
-_FOLDERS = (".local/share/mcp-memory", "Library/Application Support/mcp-memory", "AppData/Local/mcp-memory")
-_TABLES = {"memories": {"content", "content_hash"}, "memory_graph": {"source_hash", "target_hash"}}
-_COUNTERS = ("access_", "quality_", "last_accessed", "embedding", "created_at", "updated_at", "tags", "type")
+_FOLDERS = (
+    ".local/share/mcp-memory",
+    "Library/Application Support/mcp-memory",
+    "AppData/Local/mcp-memory",
+)
+_TABLES = {
+    "memories": {"content", "content_hash"},
+    "memory_graph": {"source_hash", "target_hash"},
+}
+_COUNTERS = (
+    "access_",
+    "quality_",
+    "last_accessed",
+    "embedding",
+    "created_at",
+    "updated_at",
+    "tags",
+    "type",
+)
 """Beginnings of the metadata that the program keeps for itself, or that other columns say."""
 LINKED = 200_000
 find = partial(found, names=_NAMES, usual=_FOLDERS, holds="sqlite_vec.db")
@@ -33,10 +51,19 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     for table, row in rows(path, _TABLES, skipped):
         said = {name: words_of(value) for name, value in row.items()}
         if len(titles) + len(relations) >= LINKED:
-            skipped(str(path), f"links are read of its first {LINKED:,} memories and relations alone")
+            skipped(
+                str(path),
+                f"links are read of its first {LINKED:,} memories and relations alone",
+            )
             break
         if table == "memory_graph":
-            relations.append((said["source_hash"], said.get("relationship_type") or "related", said["target_hash"]))
+            relations.append(
+                (
+                    said["source_hash"],
+                    said.get("relationship_type") or "related",
+                    said["target_hash"],
+                )
+            )
         elif not row.get("deleted_at"):
             titles[said["content_hash"]] = title_for(said["content"])
             if said.get("superseded_by"):

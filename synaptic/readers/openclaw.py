@@ -1,7 +1,9 @@
-"""Reads the memory of OpenClaw (seen: 2026.9.6): Markdown in an agent's workspace, `~/.openclaw/workspace` by default.
+"""Reads the memory of OpenClaw (seen: 2026.9.6): Markdown in an agent's workspace,
+`~/.openclaw/workspace` by default.
 
-`MEMORY.md` and `USER.md` hold on, `memory/2026-11-21.md` is a day, also with a slug (`2026-11-21-vendor-pitch.md`) or
-the time of a session (`2026-11-21-1430.md`), whose H1 says the zone. `DREAMS.md` is its diary, `memory/.dreams` state.
+`MEMORY.md` and `USER.md` hold on, `memory/2026-11-21.md` is a day, also with a slug
+(`2026-11-21-vendor-pitch.md`) or the time of a session (`2026-11-21-1430.md`), whose H1 says
+the zone. `DREAMS.md` is its diary, `memory/.dreams` state.
 """
 
 from __future__ import annotations
@@ -22,7 +24,12 @@ _PARTS = ("memory", "memory.md", "user.md", "dreams.md")
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)(?:-((?:[01]\d|2[0-3])[0-5]\d))?(?:-(.+))?")
 _SESSION = re.compile(r"Session: (\S+ \S+) (\S+)")
 _MARKER = re.compile(r"<!-- openclaw:.*?(?:-->\n?|\Z)", re.DOTALL)
-find = partial(found, names=["workspace"], usual=[".openclaw*/workspace*"], holds="[Mm][Ee][Mm][Oo][Rr][Yy]*")
+find = partial(
+    found,
+    names=["workspace"],
+    usual=[".openclaw*/workspace*"],
+    holds="[Mm][Ee][Mm][Oo][Rr][Yy]*",
+)
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:

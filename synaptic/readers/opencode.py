@@ -1,10 +1,12 @@
-"""OpenCode's sessions: `~/.local/share/opencode/opencode.db`, or below XDG_DATA_HOME, an SQLite database.
+"""OpenCode's sessions: `~/.local/share/opencode/opencode.db`, or below XDG_DATA_HOME, an SQLite
+database.
 
-`session` has id, parent_id (of a subagent's), directory and title ("New session - TIME" is none). `message.data` is
-`{"role", "summary": true where it is a compaction}`, and `part.data` is `{"type": "text", "text", "synthetic": true
-where a program wrote it}` or `{"type": "tool", "callID", "tool", "state": {"status", "input", "output", "error",
-"metadata": {"exit"}}}`. Times are milliseconds since 1970. The line of an event is the number of its message.
-One session alone is read as `opencode.db/ID`.
+`session` has id, parent_id (of a subagent's), directory and title ("New session - TIME" is
+none). `message.data` is `{"role", "summary": true where it is a compaction}`, and `part.data`
+is `{"type": "text", "text", "synthetic": true where a program wrote it}` or `{"type": "tool",
+"callID", "tool", "state": {"status", "input", "output", "error", "metadata": {"exit"}}}`. Times
+are milliseconds since 1970. The line of an event is the number of its message. One session
+alone is read as `opencode.db/ID`.
 """
 
 from __future__ import annotations
@@ -51,10 +53,21 @@ def _part(session: Session, number: int, message: Any, part: Any) -> None:
     if dig(part, "type") == "tool":
         session.called(number, text_of(dig(part, "tool")), dig(state, "input"), call)
         failed = {"completed": False, "error": True}.get(text_of(dig(state, "status")))
-        session.answered(call, text_of(state) or text_of(dig(state, "error")), failed, dig(state, "metadata", "exit"))
-    elif dig(part, "type") == "text" and not dig(part, "synthetic") and dig(message, "summary") is not True:
+        session.answered(
+            call,
+            text_of(state) or text_of(dig(state, "error")),
+            failed,
+            dig(state, "metadata", "exit"),
+        )
+    elif (
+        dig(part, "type") == "text"
+        and not dig(part, "synthetic")
+        and dig(message, "summary") is not True
+    ):
         kind: Literal["asked", "said"] = "asked" if dig(message, "role") == "user" else "said"
         session.add(kind, number, text_of(dig(part, "text")))
 
 
-READER = Transcripts("XDG_DATA_HOME", ".local/share", ("opencode/opencode*.db",), ("opencode*.db",), _sessions)
+READER = Transcripts(
+    "XDG_DATA_HOME", ".local/share", ("opencode/opencode*.db",), ("opencode*.db",), _sessions
+)

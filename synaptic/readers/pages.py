@@ -1,10 +1,12 @@
-"""Exports of pages: of Notion, and of Apple Notes. A zip, also of zips, or a folder, of HTML or of Markdown.
+"""Exports of pages: of Notion, and of Apple Notes. A zip, also of zips, or a folder, of HTML or
+of Markdown.
 
-Notion (Export, HTML or Markdown & CSV): a page is `Title 32HEX.html` or `.md`, what belongs to it is in a folder beside
-it. HTML has `h1.page-title`, a `table.properties` and `div.page-body`; Markdown has `# Title` and a line `Created:
-January 2, 2026 3:04 PM` or the like for each property. Tables (`.csv`) are left out: each of their rows is a page.
-Apple Notes (Export as Markdown, or an exporter): `Title.md`, `Title/Title.md` or `Title.html`, pictures beside it or in
-a folder; only the times of the files say when.
+Notion (Export, HTML or Markdown & CSV): a page is `Title 32HEX.html` or `.md`, what belongs to
+it is in a folder beside it. HTML has `h1.page-title`, a `table.properties` and `div.page-body`;
+Markdown has `# Title` and a line `Created: January 2, 2026 3:04 PM` or the like for each
+property. Tables (`.csv`) are left out: each of their rows is a page. Apple Notes (Export as
+Markdown, or an exporter): `Title.md`, `Title/Title.md` or `Title.html`, pictures beside it or
+in a folder; only the times of the files say when.
 """
 
 from __future__ import annotations
@@ -30,29 +32,45 @@ from .shared import headed
 _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
 _UNLINKED = re.compile(r" [0-9a-f]{32}$|[\[\]|#]")
 """What no link can say."""
-_LINK = re.compile(r"(!?)\[([^\]]{0,300})\]\(<?((?:[^()\s<>]|\([^()\s]*\))+)>?(?: \"[^\"]*\")?\)")
-_CREATED = re.compile(r"^(?:created|created time|created at|date created): *@?(.+?)(?: \(.*)?$", re.M | re.I)
+_LINK = re.compile(
+    r"(!?)\[([^\]]{0,300})\]\(<?((?:[^()\s<>]|\([^()\s]*\))+)>?(?: \"[^\"]*\")?\)"
+)
+_CREATED = re.compile(
+    r"^(?:created|created time|created at|date created): *@?(.+?)(?: \(.*)?$", re.M | re.I
+)
 _TAGS = re.compile(r"^tags: *(.+)$", re.M | re.I)
 _TITLE = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*# +(.+)|<title>([^<]+)</title>")
-_INLINE = re.compile(rb"data:image/(\w{1,10})[^,\s\"'()]{0,100};base64,([A-Za-z0-9+/=\r\n\t]*+)")
+_INLINE = re.compile(
+    rb"data:image/(\w{1,10})[^,\s\"'()]{0,100};base64,([A-Za-z0-9+/=\r\n\t]*+)"
+)
 _PLACEHOLDER = "inline-picture:"
 _UNSEEN = re.compile(r"<!--.*?(?:-->|\Z)|<[!?][^>]*(?:>|\Z)", re.DOTALL)
 _BLANK = re.compile(r"&(?:#0*(?:9|10|13|32)|#[xX]0*(?:9|20|[aAdD])|Tab|NewLine);?")
 _BLANKS = re.compile(r"([ \t\r\n]{80})[ \t\r\n]++")
-"""The parser and the converter take time by the square of a run of blanks and of a tag that does not end."""
+"""The parser and the converter take time by the square of a run of blanks and of a tag that
+does not end.
+"""
 TEXT_BYTES, TAGS = 2_000_000, 20_000
-"""A page with more text than this without its pictures, or with more tags, is left out: both take memory and time."""
+"""A page with more text than this without its pictures, or with more tags, is left out: both
+take memory and time.
+"""
 _HEAD = 2_000
 """Characters of a page that may tell its title and its properties."""
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
-    """A record for each page; its key is Notion's id or its path, and links between pages become `[[Title]]`."""
+    """A record for each page; its key is Notion's id or its path, and links between pages
+    become `[[Title]]`.
+    """
     files = files_of(path, skipped)
     names = [name for name in files if name.endswith((".html", ".md"))]
     if not names:
-        raise InvalidArgument(f"{path} holds no pages (.html, .md).", hint="Name the export's zip or folder.")
-    names = [name for name in names if _ids(name)] or names  # Notion's; beside them is only a list of them
+        raise InvalidArgument(
+            f"{path} holds no pages (.html, .md).", hint="Name the export's zip or folder."
+        )
+    names = [
+        name for name in names if _ids(name)
+    ] or names  # Notion's; beside them is only a list of them
     titles: dict[str, str] = {}
     for name in names:
         title = PurePosixPath(name).stem
@@ -99,7 +117,11 @@ def _page(name: str, files: dict[str, File], titles: dict[str, str]) -> Record:
             return link[0]
         if not link[1] or not is_picture_name(near):
             return link[2] or PurePosixPath(near).name  # a file that stays behind
-        return picture(f"{key} {near}", PurePosixPath(near).suffix, partial(files[near].read, PICTURE_BYTES))
+        return picture(
+            f"{key} {near}",
+            PurePosixPath(near).suffix,
+            partial(files[near].read, PICTURE_BYTES),
+        )
 
     data = _INLINE.sub(put_aside, files[name].read())
     if len(data) > TEXT_BYTES:
@@ -122,7 +144,9 @@ def _page(name: str, files: dict[str, File], titles: dict[str, str]) -> Record:
 
 
 def _of_html(html: str) -> str:
-    """The Markdown of a page of HTML: its title, its properties and its text, as Notion writes Markdown."""
+    """The Markdown of a page of HTML: its title, its properties and its text, as Notion writes
+    Markdown.
+    """
     from bs4 import BeautifulSoup
     from markdownify import MarkdownConverter
 
@@ -134,10 +158,14 @@ def _of_html(html: str) -> str:
     soup = BeautifulSoup(html, "html.parser")
     title = "".join(f"# {title.get_text()}" for title in soup.select("h1.page-title"))
     rows = [row.select("th, td") for row in soup.select("table.properties tr")]
-    above = "\n".join(": ".join(cell.get_text(", ", strip=True) for cell in row) for row in rows)
+    above = "\n".join(
+        ": ".join(cell.get_text(", ", strip=True) for cell in row) for row in rows
+    )
     for box in soup.select("div.checkbox"):
         box.name, box.string = "span", "[x]" if "checkbox-on" in box["class"] else "[ ]"
-    for around in soup.select("a:has(> img)"):  # to take a tag out takes time by the number of its siblings
+    for around in soup.select(
+        "a:has(> img)"
+    ):  # to take a tag out takes time by the number of its siblings
         around.name = "span"
     for unread in soup.select("head, script, style, svg, table.properties, h1.page-title"):
         unread.name, unread.string = "span", ""
@@ -146,5 +174,7 @@ def _of_html(html: str) -> str:
 
 
 def _inline(page: File, start: int, end: int) -> bytes:
-    """The picture that stands between these bytes of a page. It is read anew: a plan may hold thousands."""
+    """The picture that stands between these bytes of a page. It is read anew: a plan may hold
+    thousands.
+    """
     return b64decode(page.read()[start:end])

@@ -14,20 +14,24 @@ from ..errors import SynapticError, one_of
 from ..models import EntryType
 
 Skipped = Callable[[str, str], None]
-"""Is told where a record stands that cannot be taken, and why: `skipped("memory.jsonl:12", "it is no JSON")`."""
+"""Is told where a record stands that cannot be taken, and why: `skipped("memory.jsonl:12", "it
+is no JSON")`.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """What becomes one entry.
 
-    `key` is the source's own name of it, the same at each reading and of no other record of that source: an entry's id
-    is made of it. `text` is Markdown. `at` is when it was written; naive means the local zone. `project` is its name
-    and `folder` the one it was written in, of which the project is found where it has no name. `growing`: the source
-    may say more of it later, as of a session that goes on; its entry follows until somebody edits it. `until` is when
-    the last of it was written, and `lines` are the first and the last line of the source that it tells of. `pictures`
-    are (name, function that reads its bytes) of what the text shows as `![](attachments/imported/NAME)`. `proposed`:
-    what a person may want to keep of it, each with key, type, text, at (ISO 8601) and line.
+    `key` is the source's own name of it, the same at each reading and of no other record of
+    that source: an entry's id is made of it. `text` is Markdown. `at` is when it was written;
+    naive means the local zone. `project` is its name and `folder` the one it was written in, of
+    which the project is found where it has no name. `growing`: the source may say more of it
+    later, as of a session that goes on; its entry follows until somebody edits it. `until` is
+    when the last of it was written, and `lines` are the first and the last line of the source
+    that it tells of. `pictures` are (name, function that reads its bytes) of what the text
+    shows as `![](attachments/imported/NAME)`. `proposed`: what a person may want to keep of it,
+    each with key, type, text, at (ISO 8601) and line.
 
     Raises ValueError where a text is none, and without a key.
     """
@@ -63,7 +67,8 @@ class Record:
 
 @contextmanager
 def told(skipped: Skipped, where: str) -> Iterator[None]:
-    """A context that tells of a record that cannot be taken, whatever it lacks or has too much, and goes on behind it.
+    """A context that tells of a record that cannot be taken, whatever it lacks or has too much,
+    and goes on behind it.
 
     Other programs change their files as they like, and anybody may have written one.
     """
@@ -85,12 +90,15 @@ class Reader(Protocol):
     """What reads one program's files: a module of this room, or its READER."""
 
     def find(self, home: Path, environ: Mapping[str, str]) -> list[Path]:
-        """The places below this home folder, or where `environ` says, where the program's data is."""
+        """The places below this home folder, or where `environ` says, where the program's data
+        is.
+        """
 
     def read(self, path: Path, skipped: Skipped) -> Iterator[Record]:
         """The records of one place, or of a file or folder that a person names, in any order.
 
-        What is damaged is told to `skipped`, the rest is read. Raises InvalidArgument where nothing is of this program.
+        What is damaged is told to `skipped`, the rest is read. Raises InvalidArgument where
+        nothing is of this program.
         """
 
 
@@ -98,12 +106,20 @@ IN_PLACE = ("obsidian", "logseq", "markdown")
 """Folders of Markdown, which need no reader: they are read where they lie."""
 _NAMED_SO = """claude-code codex gemini opencode claude-code-memory server-memory basic-memory claude-mem
 mcp-memory-service openclaw jrnl day-one"""
-_OTHERS = {"notion": "pages", "apple-notes": "pages", "chatgpt": "conversations", "claude-ai": "conversations"}
+_OTHERS = {
+    "notion": "pages",
+    "apple-notes": "pages",
+    "chatgpt": "conversations",
+    "claude-ai": "conversations",
+}
 READERS = {source: source.replace("-", "_") for source in _NAMED_SO.split()} | _OTHERS
-"""The module that reads a source, by the source's name; in the order in which they are shown."""
+"""The module that reads a source, by the source's name; in the order in which they are shown.
+"""
 
 
 def reader_of(source: str) -> Reader:
     """The reader of a source. Raises InvalidArgument for an unknown name."""
-    module = importlib.import_module(f".{READERS[one_of(READERS, source, 'source')]}", __package__)
+    module = importlib.import_module(
+        f".{READERS[one_of(READERS, source, 'source')]}", __package__
+    )
     return cast(Reader, getattr(module, "READER", module))

@@ -1,10 +1,12 @@
-"""Reads the knowledge graph of @modelcontextprotocol/server-memory (seen: 2026.8.31), a JSON object a line:
+"""Reads the knowledge graph of @modelcontextprotocol/server-memory (seen: 2026.8.31), a JSON
+object a line:
 
     {"type": "entity", "name": ..., "entityType": ..., "observations": ["...", ...]}
     {"type": "relation", "from": ..., "to": ..., "relationType": ...}
 
-Forks write `entityName`, `from_id` and `to_id` (an entity's `id`), observations that are objects with `content`, and
-`createdAt`; else the time is the file's. It is `memory.jsonl` beside the program, or where `MEMORY_FILE_PATH` says.
+Forks write `entityName`, `from_id` and `to_id` (an entity's `id`), observations that are
+objects with `content`, and `createdAt`; else the time is the file's. It is `memory.jsonl`
+beside the program, or where `MEMORY_FILE_PATH` says.
 """
 
 from __future__ import annotations
@@ -46,31 +48,47 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
             texts = _texts(item.get("observations"))
             count += len(texts)
             if count > OBSERVATIONS:
-                skipped(f"{path}:{number}", f"it stands behind the {OBSERVATIONS:,} observations that are read")
+                skipped(
+                    f"{path}:{number}",
+                    f"it stands behind the {OBSERVATIONS:,} observations that are read",
+                )
                 continue
             entities.setdefault(name, []).append({**_about(item), "observations": texts})
             ids[words_of(item.get("id")) or name] = name
         elif item.get("type") == "relation" and start and end:
             relations.append((start, words_of(item.get("relationType")) or "relates_to", end))
         elif line.strip():
-            skipped(f"{path}:{number}", "it is no JSON object of an entity or a relation with its names")
+            skipped(
+                f"{path}:{number}",
+                "it is no JSON object of an entity or a relation with its names",
+            )
     if any(lines) and not entities:
-        raise InvalidArgument(f'{path} has no line with "type": "entity".', hint="Name a memory.jsonl.")
+        raise InvalidArgument(
+            f'{path} has no line with "type": "entity".', hint="Name a memory.jsonl."
+        )
     links: dict[str, dict[str, None]] = {}
     for start, kind, end in relations:
         links.setdefault(ids.get(start, start), {})[f"- {kind} [[{ids.get(end, end)}]]"] = None
     for name in dict.fromkeys((*entities, *links)):
         with told(skipped, f"{path}: {name}"):
-            yield _record(name, entities.get(name, []), list(links.get(name, ())), changed_at(path).astimezone(UTC))
+            yield _record(
+                name,
+                entities.get(name, []),
+                list(links.get(name, ())),
+                changed_at(path).astimezone(UTC),
+            )
 
 
-def _record(name: str, same: list[dict[str, Any]], links: list[str], changed: datetime) -> Record:
+def _record(
+    name: str, same: list[dict[str, Any]], links: list[str], changed: datetime
+) -> Record:
     """The record of all entities of one name."""
     kinds = [item["entityType"] for item in same if item["entityType"]]
     said = dict.fromkeys(text for item in same for text in item["observations"])
     return Record(
         key=name,
-        text=markdown(["- " + text.strip().replace("\n", "\n  ") for text in said], links) or name,
+        text=markdown(["- " + text.strip().replace("\n", "\n  ") for text in said], links)
+        or name,
         at=moment(*(item["createdAt"] for item in same)) or changed,
         title=name,
         type=KINDS.get(kinds[0].lower(), "note") if kinds else "note",

@@ -28,12 +28,18 @@ from .source import FILE_BYTES, RECORD_BYTES, changed_at, files_below, read_json
 
 KINDS: dict[str, EntryType] = {name: name for name in TYPES} | {
     **dict.fromkeys("bugfix change feature refactor milestone".split(), "progress"),
-    **dict.fromkeys("discovery learning pattern gotcha best_practice anti_pattern security_note".split(), "insight"),
+    **dict.fromkeys(
+        "discovery learning pattern gotcha best_practice anti_pattern security_note".split(),
+        "insight",
+    ),
     **dict.fromkeys("bug error failure security_alert".split(), "issue"),
 }
-"""The entry type that other programs' kinds come nearest to. A bug that is fixed is no open issue."""
+"""The entry type that other programs' kinds come nearest to. A bug that is fixed is no open
+issue.
+"""
 _SETTINGS = tuple(
-    ".claude.json .claude/settings.json .claude-mem/settings.json .cursor/mcp.json .openclaw/openclaw.json "
+    ".claude.json .claude/settings.json .claude-mem/settings.json .cursor/mcp.json "
+    ".openclaw/openclaw.json "
     ".config/Claude/claude_desktop_config.json */*/Claude/claude_desktop_config.json".split()
 )
 _H1 = re.compile(r"\s*#[ \t]+(\S[^\n]*)(?:\n\s*|\Z)")
@@ -45,9 +51,17 @@ STATEMENT_S = 10.0
 _SAID = frozenset("title name type tags tag date created modified originsessionid".split())
 
 
-def found(home: Path, environ: Mapping[str, str], names: Iterable[str], usual: Iterable[str], holds: str) -> list[Path]:
-    """The files, and the folders with a file `holds`, that are at `usual` places below the home folder, or that these
-    variables name in the environment or in the settings where clients keep what they give to their servers."""
+def found(
+    home: Path,
+    environ: Mapping[str, str],
+    names: Iterable[str],
+    usual: Iterable[str],
+    holds: str,
+) -> list[Path]:
+    """The files, and the folders with a file `holds`, that are at `usual` places below the home
+    folder, or that these variables name in the environment or in the settings where clients
+    keep what they give to
+    their servers."""
     said = [environ.get(name, "") for name in names]
     key = re.compile(rf'\b(?:{"|".join(names)})"?\s*:\s*("[^"\n]+")')
     for file in (file for pattern in _SETTINGS for file in home.glob(pattern)):
@@ -59,22 +73,32 @@ def found(home: Path, environ: Mapping[str, str], names: Iterable[str], usual: I
 
 
 def named_in(config: Path, table: str, key: str, home: Path) -> list[Path]:
-    """The paths that a program's config, YAML or JSON, names: `table: {name: {key: PATH}}`, or `{name: PATH}`."""
+    """The paths that a program's config, YAML or JSON, names: `table: {name: {key: PATH}}`, or
+    `{name: PATH}`.
+    """
     with suppress(Exception):  # there is none, or it is another program's
-        said = yaml.safe_load(read_regular(config, SETTINGS_BYTES).decode().replace("\t", " "))[table].values()
+        said = yaml.safe_load(read_regular(config, SETTINGS_BYTES).decode().replace("\t", " "))[
+            table
+        ].values()
         paths = [one.get(key) if isinstance(one, dict) else one for one in said]
-        return [home / path.removeprefix("~/") for path in paths if isinstance(path, str) and path]
+        return [
+            home / path.removeprefix("~/") for path in paths if isinstance(path, str) and path
+        ]
     return []
 
 
 def tags_of(*names: str) -> tuple[str, ...]:
-    """Tags of these names; `2026`, which has no letter, becomes `tag-2026`. A type of entries is none."""
+    """Tags of these names; `2026`, which has no letter, becomes `tag-2026`. A type of entries
+    is none.
+    """
     slugs = (slug_tag(name) or slug_tag(f"tag-{name}") for name in names)
     return unique(slug for slug in slugs if slug not in ("tag", *TYPES))
 
 
 def moment(*values: Any) -> datetime | None:
-    """The first moment among `values`: seconds or milliseconds since 1970, or ISO text, which is UTC without a zone."""
+    """The first moment among `values`: seconds or milliseconds since 1970, or ISO text, which
+    is UTC without a zone.
+    """
     for value in filter(None, values):
         with suppress(ValueError, TypeError, OverflowError, OSError):
             value = float(value) if isinstance(value, Decimal) else value
@@ -95,47 +119,76 @@ def items_of(value: Any) -> list[str]:
 
 def words_of(value: object) -> str:
     """A text, or a number as one; "" for anything else, as for a list where a text is expected."""
-    return value if isinstance(value, str) else str(value) if isinstance(value, int | float) else ""
+    return (
+        value
+        if isinstance(value, str)
+        else str(value)
+        if isinstance(value, int | float)
+        else ""
+    )
 
 
 def markdown(*parts: str | list[str] | None, fields: Iterable[tuple[str, object]] = ()) -> str:
-    """Paragraphs, of which a list gives lines, then a line `name:: value` for each field; what is empty is left out."""
-    said = ((name, value if isinstance(value, str) else json.dumps(value)) for name, value in fields if value)
+    """Paragraphs, of which a list gives lines, then a line `name:: value` for each field; what
+    is empty is left out.
+    """
+    said = (
+        (name, value if isinstance(value, str) else json.dumps(value))
+        for name, value in fields
+        if value
+    )
     last = [f"{name}:: {' '.join(value.split())}" for name, value in said]
-    return "\n\n".join("\n".join(part) if isinstance(part, list) else part for part in (*parts, last) if part)
+    return "\n\n".join(
+        "\n".join(part) if isinstance(part, list) else part for part in (*parts, last) if part
+    )
 
 
 @contextmanager
 def sqlite_copy(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection to a private copy of a database and its log, as a context; the copy is deleted afterwards.
+    """A connection to a private copy of a database and its log, as a context; the copy is
+    deleted afterwards.
 
     A row of more than RECORD_BYTES is refused.
 
-    A program that writes to it meanwhile is not in the way. Raises InvalidArgument where SQLite raises an error.
+    A program that writes to it meanwhile is not in the way. Raises InvalidArgument where SQLite
+    raises an error.
     """
     with tempfile.TemporaryDirectory(prefix="synaptic-") as folder:
         copied: list[Proof] | None = None
         for _ in range(5):  # until nothing was written while it was copied
-            parts = [part for part in (path, path.with_name(f"{path.name}-wal")) if part.is_file()]
+            parts = [
+                part for part in (path, path.with_name(f"{path.name}-wal")) if part.is_file()
+            ]
             if copied == (copied := [proof_of(part.stat()) for part in parts]):
                 break
-            for old in Path(folder).iterdir():  # a log that is gone would be played into the newer database
+            for old in Path(
+                folder
+            ).iterdir():  # a log that is gone would be played into the newer database
                 old.unlink()
             for part in parts:
                 with open_regular(part) as file, Path(folder, part.name).open("wb") as copy:
                     shutil.copyfileobj(file, copy)
         try:
             with closing(sqlite3.connect(Path(folder, path.name))) as db:
-                db.row_factory, db.text_factory = sqlite3.Row, lambda raw: raw.decode("utf-8", "replace")
+                db.row_factory, db.text_factory = (
+                    sqlite3.Row,
+                    lambda raw: raw.decode("utf-8", "replace"),
+                )
                 db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, RECORD_BYTES)
                 db.execute("PRAGMA trusted_schema = OFF")
                 yield db
         except sqlite3.DatabaseError as error:
-            raise InvalidArgument(f"{path} cannot be read: {error}.", hint="Name the program's database.") from error
+            raise InvalidArgument(
+                f"{path} cannot be read: {error}.", hint="Name the program's database."
+            ) from error
 
 
-def fetched(db: sqlite3.Connection, sql: str, values: Sequence[object] = ()) -> Iterator[sqlite3.Row]:
-    """The rows of one statement. Raises sqlite3.OperationalError after STATEMENT_S of SQLite's own time."""
+def fetched(
+    db: sqlite3.Connection, sql: str, values: Sequence[object] = ()
+) -> Iterator[sqlite3.Row]:
+    """The rows of one statement. Raises sqlite3.OperationalError after STATEMENT_S of SQLite's
+    own time.
+    """
     spent, begun = 0.0, time.monotonic()
     db.set_progress_handler(lambda: spent + time.monotonic() - begun > STATEMENT_S, 10_000)
     cursor = db.execute(sql, values)
@@ -145,22 +198,37 @@ def fetched(db: sqlite3.Connection, sql: str, values: Sequence[object] = ()) -> 
         begun = time.monotonic()
 
 
-def rows(path: Path, tables: Mapping[str, set[str]], skipped: Skipped) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(table, row by column) of those tables that have these columns. Raises InvalidArgument if none has.
+def rows(
+    path: Path, tables: Mapping[str, set[str]], skipped: Skipped
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(table, row by column) of those tables that have these columns. Raises InvalidArgument if
+    none has.
 
     A table that cannot be read to its end is told. Bytes in place of a text count as nothing.
     """
     with sqlite_copy(path) as db:
-        has = {name: {row[1] for row in db.execute(f"PRAGMA table_info({name})")} for name in tables}
+        has = {
+            name: {row[1] for row in db.execute(f"PRAGMA table_info({name})")}
+            for name in tables
+        }
         there = [name for name in tables if tables[name] <= has[name]]
         if not there:
-            raise InvalidArgument(f"{path} has no table {' or '.join(tables)}.", hint="Name the program's database.")
+            raise InvalidArgument(
+                f"{path} has no table {' or '.join(tables)}.",
+                hint="Name the program's database.",
+            )
         for name in there:
             number = 0
             try:
                 for row in fetched(db, f"SELECT * FROM {name}"):
                     number += 1
-                    yield name, {key: None if isinstance(row[key], bytes) else row[key] for key in row.keys()}  # noqa: SIM118
+                    yield (
+                        name,
+                        {
+                            key: None if isinstance(row[key], bytes) else row[key]
+                            for key in row.keys()  # noqa: SIM118
+                        },
+                    )
             except (sqlite3.DatabaseError, OverflowError) as error:
                 skipped(f"{path}: {name}", f"it is damaged after its row {number}: {error}")
 
@@ -172,20 +240,36 @@ def headed(text: str) -> tuple[str, str]:
     return (title, text[h1.end() :]) if h1 and title else ("", text)
 
 
-def notes(path: Path, skipped: Skipped, within: Iterable[str] = ()) -> Iterator[tuple[Path, Record]]:
-    """The Markdown files below a folder, or below its parts `within`, or the one of this name, each as a record.
+def notes(
+    path: Path, skipped: Skipped, within: Iterable[str] = ()
+) -> Iterator[tuple[Path, Record]]:
+    """The Markdown files below a folder, or below its parts `within`, or the one of this name,
+    each as a record.
 
-    What is hidden is left out. A record's title is `title` or `name` of the front matter, the H1 or the file's name;
-    `type` is its kind. Other keys become fields. Its time is the front matter's, or when the file last changed.
+    What is hidden is left out. A record's title is `title` or `name` of the front matter, the
+    H1 or the file's name; `type` is its kind. Other keys become fields. Its time is the front
+    matter's, or when the file last changed.
     """
     files = files_below(path, skipped, "*.md") if path.is_dir() or path.suffix == ".md" else []
-    files = [file for file in files if not any(part.startswith(".") for part in file.relative_to(path).parts)]
+    files = [
+        file
+        for file in files
+        if not any(part.startswith(".") for part in file.relative_to(path).parts)
+    ]
     files = [file for file in files if not within or file.relative_to(path).parts[0] in within]
     if not files:
-        raise InvalidArgument(f"{path} holds no Markdown files.", hint="Name the folder that does, or one file.")
+        raise InvalidArgument(
+            f"{path} holds no Markdown files.", hint="Name the folder that does, or one file."
+        )
     for file in files:
         with told(skipped, str(file)):
-            yield file, _note(file, read_regular(file, RECORD_BYTES).decode("utf-8-sig").replace("\r\n", "\n"))
+            yield (
+                file,
+                _note(
+                    file,
+                    read_regular(file, RECORD_BYTES).decode("utf-8-sig").replace("\r\n", "\n"),
+                ),
+            )
 
 
 def _note(path: Path, text: str) -> Record:
@@ -203,8 +287,13 @@ def _note(path: Path, text: str) -> Record:
     if not text.strip() and not title:
         raise ValueError("it is empty")
     return Record(
-        key=next((value for name, value in front.fields if name == "permalink"), _from_home(path)),
-        text=markdown(text.strip() or title, fields=(field for field in front.fields if field[0] not in _SAID)),
+        key=next(
+            (value for name, value in front.fields if name == "permalink"), _from_home(path)
+        ),
+        text=markdown(
+            text.strip() or title,
+            fields=(field for field in front.fields if field[0] not in _SAID),
+        ),
         at=front.created_at or moment(deep.get("modified")) or changed_at(path).astimezone(UTC),
         title=title or path.stem,
         type=KINDS.get(deep.get("type", "").lower(), "note"),
@@ -214,6 +303,8 @@ def _note(path: Path, text: str) -> Record:
 
 
 def _from_home(path: Path) -> str:
-    """The path as it is called from the home folder, if it lies there: so it stays the same for another user name."""
+    """The path as it is called from the home folder, if it lies there: so it stays the same for
+    another user name.
+    """
     place, home = path.absolute(), Path.home()
     return (place.relative_to(home) if place.is_relative_to(home) else place).as_posix()

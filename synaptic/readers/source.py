@@ -1,6 +1,8 @@
-"""What every reader reads through: regular files in the folder that was named, of a limited size, and shallow JSON.
+"""What every reader reads through: regular files in the folder that was named, of a limited
+size, and shallow JSON.
 
-A file may come from anybody. No limit here is near what a real export holds; docs/IMPORT.md names them.
+A file may come from anybody. No limit here is near what a real export holds; docs/IMPORT.md
+names them.
 """
 
 from __future__ import annotations
@@ -22,13 +24,17 @@ from .record import Skipped
 DEEPEST = 100
 """Levels of lists and objects within each other."""
 RECORD_BYTES, RECORD_VALUES = 1 << 24, 500_000
-"""A longer line, item or row is left out, and JSON of one with more commas and brackets: memory grows with both."""
+"""A longer line, item or row is left out, and JSON of one with more commas and brackets: memory
+grows with both.
+"""
 FILE_BYTES = 1 << 26
 """A file that is read whole, such as a page, a note or a program's settings."""
 UNPACKED_BYTES, UNPACKED_RATIO = 4_000_000_000, 20
 """A packed file gives no more than this, or than 20 times its size: JSON shrinks to a tenth."""
 _PART, _BUFFER = 1 << 16, 1 << 22
-"""Bytes that are measured, and that are parsed, at once. The parser reads a string anew with each buffer it spans."""
+"""Bytes that are measured, and that are parsed, at once. The parser reads a string anew with
+each buffer it spans.
+"""
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[{]|([\]}])', re.DOTALL)
 _NO_SIGN = bytes(set(range(256)) - set(b"[]{},"))
@@ -51,11 +57,15 @@ def files_below(folder: Path, skipped: Skipped, *names: str) -> list[Path]:
             return True
         return False
 
-    for at, folders, files in os.walk(folder, onerror=lambda error: skipped(str(error.filename), str(error.strerror))):
+    for at, folders, files in os.walk(
+        folder, onerror=lambda error: skipped(str(error.filename), str(error.strerror))
+    ):
         for path in (Path(at, name) for name in folders if not name.startswith(".")):
             if path.is_symlink():
                 is_outside(path)  # one that leads to a place inside is read there
-        for path in (Path(at, name) for name in files if any(fnmatch(name, pattern) for pattern in names)):
+        for path in (
+            Path(at, name) for name in files if any(fnmatch(name, pattern) for pattern in names)
+        ):
             if path.is_symlink() and is_outside(path):
                 continue
             if is_regular(path):
@@ -74,7 +84,9 @@ def is_regular(path: Path) -> bool:
 
 
 def changed_at(path: Path) -> datetime:
-    """When a file last changed, naive, in the local zone; 1970 where its time is beyond the calendar."""
+    """When a file last changed, naive, in the local zone; 1970 where its time is beyond the
+    calendar.
+    """
     try:
         return datetime.fromtimestamp(path.stat().st_mtime)
     except (ValueError, OverflowError, OSError):
@@ -82,7 +94,8 @@ def changed_at(path: Path) -> datetime:
 
 
 class Unpacked(io.RawIOBase):
-    """A stream of unpacked bytes that ends with an error where more come than `left`, a list of one number, says.
+    """A stream of unpacked bytes that ends with an error where more come than `left`, a list of
+    one number, says.
 
     Several streams of one import share that number.
     """
@@ -97,7 +110,9 @@ class Unpacked(io.RawIOBase):
         data = self._stream.read(len(buffer))
         self._left[0] -= len(data)
         if self._left[0] < 0:
-            raise ValueError("it unpacks to more than an import may read; unpack it, and import the folder")
+            raise ValueError(
+                "it unpacks to more than an import may read; unpack it, and import the folder"
+            )
         buffer[: len(data)] = data
         return len(data)
 
@@ -112,7 +127,8 @@ def budget_of(path: Path) -> list[int]:
 
 
 class Shallow(io.RawIOBase):
-    """JSON that is read as a stream, and ends with a ValueError where a record has too many levels, bytes or values.
+    """JSON that is read as a stream, and ends with a ValueError where a record has too many
+    levels, bytes or values.
 
     A record lies below `above` levels. What stands before that place is given to the reader.
     """
@@ -137,7 +153,8 @@ class Shallow(io.RawIOBase):
 
 
 class Meter:
-    """Measures JSON as it comes. A record lies below `above` levels; without them the whole is one. `why` says what is
+    """Measures JSON as it comes. A record lies below `above` levels; without them the whole is
+    one. `why` says what is
     too much, once something is."""
 
     def __init__(self, above: int = -1) -> None:
@@ -146,7 +163,9 @@ class Meter:
         self.why = ""
 
     def feed(self, data: bytes) -> int:
-        """How many of the next bytes may be read: all, or those before the record that has too much."""
+        """How many of the next bytes may be read: all, or those before the record that has too
+        much.
+        """
         for at in range(0, len(data), _PART):
             part = data[at : at + _PART]
             fits = self._feed(part)
@@ -156,7 +175,9 @@ class Meter:
 
     def _feed(self, data: bytes) -> int:
         text = self._carry + data
-        held = (len(text) - len(text.rstrip(b"\\"))) % 2  # a backslash whose character comes next
+        held = (
+            len(text) - len(text.rstrip(b"\\"))
+        ) % 2  # a backslash whose character comes next
         outside = _STRING.sub(b"", text[: len(text) - held] + b'"')
         signs = outside.translate(None, _NO_SIGN)
         levels = list(accumulate((_STEP.get(sign, 0) for sign in signs), initial=self._depth))
@@ -185,9 +206,12 @@ class Meter:
 
 
 def read_json(data: bytes | str) -> Any:
-    """The value of JSON. Raises ValueError where it is none, or has too many levels, bytes or values, and TypeError
+    """The value of JSON. Raises ValueError where it is none, or has too many levels, bytes or
+    values, and TypeError
     where `data` is no text."""
-    if not isinstance(data, str | bytes):  # a program's database may hold anything in place of a text
+    if not isinstance(
+        data, str | bytes
+    ):  # a program's database may hold anything in place of a text
         raise TypeError("it is no text")
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     meter = Meter()
@@ -197,7 +221,8 @@ def read_json(data: bytes | str) -> Any:
 
 
 def json_items(prefix: str, stream: IO[bytes]) -> Iterator[Any]:
-    """What stands in JSON under a prefix of ijson, such as `entries.item`, read as a stream. Fractions are Decimals: a
+    """What stands in JSON under a prefix of ijson, such as `entries.item`, read as a stream.
+    Fractions are Decimals: a
     number beyond a float would end the file."""
     import ijson
 

@@ -1,4 +1,5 @@
-"""The adjustments of a ranking: each takes candidates, best first, and the evidence, and returns them in its order.
+"""The adjustments of a ranking: each takes candidates, best first, and the evidence, and
+returns them in its order.
 
 | adjustment       | what it does                                      | when                      | measured by     |
 |------------------|---------------------------------------------------|---------------------------|-----------------|
@@ -13,8 +14,8 @@
 | `later_first`    | of two on one topic the later comes first         | by meaning; see topic.py  | `- later first` |
 | `in_order`       | the best, in the order that was asked for         | always, last              |                 |
 
-What measured a rule is a row of `scripts/bench.py quality`: the default search without it. The others are the user's
-choice.
+What measured a rule is a row of `scripts/bench.py quality`: the default search without it. The
+others are the user's choice.
 """
 
 from __future__ import annotations
@@ -44,22 +45,25 @@ BOUNDED_BEST = 100
 """Candidates of a bounded search: DESIGN, section 6."""
 
 SPEAKS, LONGEST_LABEL = 4, 40
-"""How many titles must begin with the same label and a colon (`Ada: `) for it to name a speaker, and how many
+"""How many titles must begin with the same label and a colon (`Ada: `) for it to name a
+speaker, and how many
 characters a label may have. By eye."""
 
 FITTING = 0.8
 """Where the newest is asked for, an entry fits from this share of the best BM25 on. By eye."""
 
 AWAY, GONE, EXPIRED, SESSION = 0.5, 0.9, 0.5, 0.9
-"""What an entry counts that is not of the asker's project, one whose branch is gone, one that has expired, and what
-the digest of a session counts.
+"""What an entry counts that is not of the asker's project, one whose branch is gone, one that
+has expired, and what the digest of a session counts.
 
-The first is chosen on half of tests/data/projects.json: .4 and the list of preferences lose what only another project
-knows. The others are by eye.
+The first is chosen on half of tests/data/projects.json: .4 and the list of preferences lose
+what only another project knows. The others are by eye.
 """
 
 UNNAMED = 0.5
-"""What an entry counts that is not said by somebody the question names, where others are. Chosen on LoCoMo, 1 to 3."""
+"""What an entry counts that is not said by somebody the question names, where others are.
+Chosen on LoCoMo, 1 to 3.
+"""
 
 
 def best_first(ranked: Sequence[Ranked], _: Evidence | None = None) -> list[Ranked]:
@@ -68,8 +72,13 @@ def best_first(ranked: Sequence[Ranked], _: Evidence | None = None) -> list[Rank
 
 
 def beside(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
-    """An entry gains a share of the scores of the entries before and after it in its file, over the best possible."""
-    share, scores = evidence.config.neighbours, {r.standing.position[2:]: r.score for r in ranked}
+    """An entry gains a share of the scores of the entries before and after it in its file, over
+    the best possible.
+    """
+    share, scores = (
+        evidence.config.neighbours,
+        {r.standing.position[2:]: r.score for r in ranked},
+    )
     found = []
     for r in ranked:
         path, place = r.standing.position[2:]
@@ -91,11 +100,15 @@ def faded(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
 
 def weighed(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
     """The score is the weighted mean of the signals."""
-    return [r._replace(score=weighted(r.signals, evidence.request.weights or {})) for r in ranked]
+    return [
+        r._replace(score=weighted(r.signals, evidence.request.weights or {})) for r in ranked
+    ]
 
 
 def within_dates(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
-    """The entries that pass the filters, dates included, newest first. The score is the cosine, else the BM25 share."""
+    """The entries that pass the filters, dates included, newest first. The score is the cosine,
+    else the BM25 share.
+    """
     near = [r._replace(score=r.similarity or r.lexical or 0.0) for r in ranked]
     passing = evidence.ws.index.passing(evidence.request.filters, [r.rowid for r in near])
     return in_order([r for r in near if r.rowid in passing], "newest")
@@ -104,8 +117,8 @@ def within_dates(ranked: Sequence[Ranked], evidence: Evidence) -> list[Ranked]:
 def speakers_first(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
     """What is said by somebody the question names counts for more, best first.
 
-    The speaker stands before a colon, in SPEAKS titles or more: `Ada: the pool is 40 now`. Both the titles and the
-    question write a speaker with a capital; `fix: ...` names nobody.
+    The speaker stands before a colon, in SPEAKS titles or more: `Ada: the pool is 40 now`. Both
+    the titles and the question write a speaker with a capital; `fix: ...` names nobody.
     """
     if not evidence.config.speakers:
         return ranked
@@ -120,7 +133,12 @@ def speakers_first(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ran
     named = {label for label in often if often[label] >= SPEAKS and not asked.isdisjoint(label)}
     if not named:
         return ranked
-    return best_first([r if labels.get(r.rowid) in named else r._replace(score=UNNAMED * r.score) for r in ranked])
+    return best_first(
+        [
+            r if labels.get(r.rowid) in named else r._replace(score=UNNAMED * r.score)
+            for r in ranked
+        ]
+    )
 
 
 @lru_cache(maxsize=512)
@@ -137,18 +155,32 @@ def near_enough(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked
 
 
 def set_back(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked]:
-    """What counts less, best first: what has expired, digests of sessions, and of this checkout's project what was
-    saved on a branch that is gone without a merge that can be seen. Without weights also what is not of the asker's
-    project, where some is.
+    """What counts less, best first: what has expired, digests of sessions, and of this
+    checkout's project what was saved on a branch that is gone without a merge that can be seen.
+    Without weights also what is not of the asker's project, where some is.
     """
-    request, here, today = evidence.request, evidence.request.here, evidence.request.now.date().isoformat()
+    request, here, today = (
+        evidence.request,
+        evidence.request.here,
+        evidence.request.now.date().isoformat(),
+    )
     known = {r.standing.project for r in ranked}
     own = request.project if request.project in known and not request.weights else None
-    branches = {r.standing.branch for r in ranked if here and of_project(r.standing.project, here)}
-    gone = {branch for branch in branches if here and branch and fate_of(branch, here) == "gone"}
+    branches = {
+        r.standing.branch for r in ranked if here and of_project(r.standing.project, here)
+    }
+    gone = {
+        branch for branch in branches if here and branch and fate_of(branch, here) == "gone"
+    }
     found = []
     for r in ranked:
-        share = AWAY if own not in (None, r.standing.project) else GONE if r.standing.branch in gone else 1.0
+        share = (
+            AWAY
+            if own not in (None, r.standing.project)
+            else GONE
+            if r.standing.branch in gone
+            else 1.0
+        )
         share *= SESSION if r.standing.of_session else 1.0
         share *= EXPIRED if has_expired(r.standing.expires, today) else 1.0
         found.append(r._replace(score=share * r.score) if share < 1 else r)
@@ -165,7 +197,11 @@ def copies_behind(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Rank
         above = places.get((original, title), number) if original != path else number
         if possible:
             above = places.get((possible, title), places.get((possible, title[:-2]), number))
-            above = above if above > number and _are_versions(evidence.ws, possible, path) else number
+            above = (
+                above
+                if above > number and _are_versions(evidence.ws, possible, path)
+                else number
+            )
         order.append((above + 0.5 if above > number else number, r))
     return [r for _, r in sorted(order, key=itemgetter(0))]
 
@@ -181,8 +217,14 @@ def newest_fitting(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ran
     if not evidence.request.recent:
         return ranked
     today = evidence.request.now.date().isoformat()
-    fits = [(r.lexical or 0.0) >= FITTING and not has_expired(r.standing.expires, today) for r in ranked]
-    return [*in_order(list(compress(ranked, fits)), "newest"), *compress(ranked, map(not_, fits))]
+    fits = [
+        (r.lexical or 0.0) >= FITTING and not has_expired(r.standing.expires, today)
+        for r in ranked
+    ]
+    return [
+        *in_order(list(compress(ranked, fits)), "newest"),
+        *compress(ranked, map(not_, fits)),
+    ]
 
 
 def in_order(ranked: Sequence[Ranked], order: Order) -> list[Ranked]:

@@ -1,6 +1,8 @@
-"""How long a search may take: what searches cost here, and what an automatic one does within a budget.
+"""How long a search may take: what searches cost here, and what an automatic one does within a
+budget.
 
-A budget turns a search by meaning into one by words where it would not fit, and lets a smart one stop early.
+A budget turns a search by meaning into one by words where it would not fit, and lets a smart
+one stop early.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ COUNTED = 50
 """So many last searches of a strategy tell its cost. By eye."""
 
 FORGOTTEN_BY_HALF_S = 3_600.0
-"""Seconds in which a known cost halves, so that it cannot keep a strategy from running for ever. By eye."""
+"""Seconds in which a known cost halves, so that it cannot keep a strategy from running for
+ever. By eye.
+"""
 
 EXTRA = ("parts", "reflect")
 """The stages that a smart search can leave out."""
@@ -36,12 +40,16 @@ class Costs:
     @property
     def meaning(self) -> float | None:
         """What a search by words and meaning takes; a smart one is more of them."""
-        known = [ms for name in ("hybrid", "smart") if (ms := self.of(name, "core")) is not None]
+        known = [
+            ms for name in ("hybrid", "smart") if (ms := self.of(name, "core")) is not None
+        ]
         return max(known, default=None)
 
 
 def costs(runs: Mapping[str, Sequence[Run]], now_s: float) -> Costs:
-    """What these searches cost. The longer the last one of a strategy is past, the less it counts."""
+    """What these searches cost. The longer the last one of a strategy is past, the less it
+    counts.
+    """
     found: dict[str, dict[str, float]] = {}
     for strategy, all_of_it in runs.items():
         last = sorted(all_of_it, key=lambda run: run[0])[-COUNTED:]
@@ -52,14 +60,19 @@ def costs(runs: Mapping[str, Sequence[Run]], now_s: float) -> Costs:
                 core = stages["total"] - sum(stages.get(name, 0.0) for name in EXTRA)
                 for name, ms in {**stages, "core": core}.items():
                     timed.setdefault(name, []).append(ms)
-            most = {name: sorted(ms)[min(len(ms) - 1, int(0.95 * len(ms)))] for name, ms in timed.items()}
+            most = {
+                name: sorted(ms)[min(len(ms) - 1, int(0.95 * len(ms)))]
+                for name, ms in timed.items()
+            }
             found[strategy] = {name: round(fading * ms, 3) for name, ms in most.items()}
     return Costs(found)
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How long a search may take, in milliseconds, None for as long as it needs; and what is known of costs."""
+    """How long a search may take, in milliseconds, None for as long as it needs; and what is
+    known of costs.
+    """
 
     ms: float | None
     costs: Costs
@@ -86,9 +99,19 @@ BECAUSE: Mapping[str, str] = {
 }
 
 
-def choice(strategy: Strategy, forced: str, budget: Budget, stages: Mapping[str, float]) -> Choice:
+def choice(
+    strategy: Strategy, forced: str, budget: Budget, stages: Mapping[str, float]
+) -> Choice:
     """What was chosen and what it took, for the answer."""
     layers = tuple(
-        Layer(name, budget.costs.of(strategy, name), round(ms, 3)) for name, ms in stages.items() if name != "total"
+        Layer(name, budget.costs.of(strategy, name), round(ms, 3))
+        for name, ms in stages.items()
+        if name != "total"
     )
-    return Choice(forced or BECAUSE[strategy], budget.ms, budget.costs.of(strategy), round(stages["total"], 3), layers)
+    return Choice(
+        forced or BECAUSE[strategy],
+        budget.ms,
+        budget.costs.of(strategy),
+        round(stages["total"], 3),
+        layers,
+    )

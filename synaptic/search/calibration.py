@@ -1,9 +1,10 @@
 """How sure a hit is: from what speaks for it to how often such a hit was right. Pure.
 
-`closeness` is the log-odds that a question whose best hit is like this has an answer at all, `chances` the share of
-such hits that were right. Both are logistic regressions on one half of the panel's questions, answered and
-unanswered; `bench.py sure` shows the other half. With meaning `closeness` also saw short questions without a word of
-their answer, asked of journals of 4 to 50 entries (tests/data/panel/short.json); panel/begun.json was held apart.
+`closeness` is the log-odds that a question whose best hit is like this has an answer at all,
+`chances` the share of such hits that were right. Both are logistic regressions on one half of
+the panel's questions, answered and unanswered; `bench.py sure` shows the other half. With
+meaning `closeness` also saw short questions without a word of their answer, asked of journals
+of 4 to 50 entries (tests/data/panel/short.json); panel/begun.json was held apart.
 """
 
 from __future__ import annotations
@@ -17,29 +18,35 @@ from typing import NamedTuple
 MOST, NONE_FIT = 8, 3
 """The hits of an answer without a limit, at most, and where nothing is close. By eye."""
 LOOKED_AT, SHARED = 5, 10
-"""The hits of which the best decides whether anything fits, and the hits among which a score is a share. By eye."""
+"""The hits of which the best decides whether anything fits, and the hits among which a score is
+a share. By eye.
+"""
 
 SMALLEST, LARGEST = 40, 1_000
-"""Passages between which the size of a journal counts: the more there are, the nearer something comes. Beyond the
+"""Passages between which the size of a journal counts: the more there are, the nearer something
+comes. Beyond the
 second nothing was measured."""
 
 LEAST_CHANCE, LEAST_SHARE, OWN = 0.02, 0.07, 0.15
-"""An answer without a limit ends after the last hit that has this chance, and this share of the best one's chance; it
-holds a word of the question, or has this meaning.
+"""An answer without a limit ends after the last hit that has this chance, and this share of the
+best one's chance; it holds a word of the question, or has this meaning.
 
-Chosen on one half of the panel, where that keeps 96 % of recall@8; `bench.py sure` shows the other half.
+Chosen on one half of the panel, where that keeps 96 % of recall@8; `bench.py sure` shows the
+other half.
 """
 
 
 SHARES = 0.01, 0.3
-"""A share of the scores counts from the first to the second of these. Where there are few hits even the best of them
+"""A share of the scores counts from the first to the second of these. Where there are few hits
+even the best of them
 has a great share, and nine of ten first hits of the panel have a smaller one."""
 
 
 class Curve(NamedTuple):
     """The weights of a search with meaning, or of one by words alone.
 
-    The first five make `closeness`, the other four `chances`; below `doubt` a closeness means that nothing fits.
+    The first five make `closeness`, the other four `chances`; below `doubt` a closeness means
+    that nothing fits.
     """
 
     meaning: float
@@ -61,8 +68,9 @@ BY_WORDS = Curve(0.0, 2.9, -4.2, -0.7, 4.1, 0.51, -1.2, 2.0, 2.2, doubt=-1.9)
 class Signs(NamedTuple):
     """What speaks for a hit, each from 0 to 1.
 
-    `meaning` is its cosine, where 0 is the usual one of this question with the journal; `words` the share of the
-    question's words that it holds, and `unknown` the share of those that no entry holds, a rare word counting for more.
+    `meaning` is its cosine, where 0 is the usual one of this question with the journal; `words`
+    the share of the question's words that it holds, and `unknown` the share of those that no
+    entry holds, a rare word counting for more.
     """
 
     meaning: float
@@ -71,23 +79,35 @@ class Signs(NamedTuple):
 
 
 def closeness(signs: Signs, curve: Curve, *, passages: int) -> float:
-    """The log-odds that a question whose best hit is this one has an answer in a journal of so many passages."""
+    """The log-odds that a question whose best hit is this one has an answer in a journal of so
+    many passages.
+    """
     size = math.log(1 + min(max(passages, SMALLEST), LARGEST))
-    weighed = curve.meaning * signs.meaning + curve.words * signs.words + curve.unknown * signs.unknown
+    weighed = (
+        curve.meaning * signs.meaning
+        + curve.words * signs.words
+        + curve.unknown * signs.unknown
+    )
     return weighed + curve.size * size + curve.start
 
 
-def chances(close: Sequence[float], scores: Sequence[float], curve: Curve, *, of_all: float) -> list[float]:
-    """How often hits like these were right, from 0 to 1, in their order, which is that of the ranking; never rising.
+def chances(
+    close: Sequence[float], scores: Sequence[float], curve: Curve, *, of_all: float
+) -> list[float]:
+    """How often hits like these were right, from 0 to 1, in their order, which is that of the
+    ranking; never rising.
 
-    `close` is the closeness of each, `scores` its score in the ranking, `of_all` the sum of the best SHARED scores.
-    Where a lower hit of the first MOST has the better chance, both have the mean (isotonic regression).
+    `close` is the closeness of each, `scores` its score in the ranking, `of_all` the sum of the
+    best SHARED scores. Where a lower hit of the first MOST has the better chance, both have the
+    mean (isotonic regression).
     """
     best = max(close[:LOOKED_AT], default=0.0)
     own = []
     for one, score in zip(close, scores, strict=True):
         share = math.log(min(max(score / of_all if of_all > 0 else 0.0, SHARES[0]), SHARES[1]))
-        odds = curve.best * best + curve.behind * (best - one) + curve.share * share + curve.level
+        odds = (
+            curve.best * best + curve.behind * (best - one) + curve.share * share + curve.level
+        )
         own.append(1 / (1 + math.exp(-odds)))
     pools: list[list[float]] = []
     for one in own[:MOST]:
@@ -101,8 +121,14 @@ def chances(close: Sequence[float], scores: Sequence[float], curve: Curve, *, of
 def fitting(chance: Sequence[float], signs: Sequence[Signs]) -> int:
     """How many of these hits an answer without a limit holds: at least the best one.
 
-    A hit that says nothing of the question itself, and is there for the entries beside it, is no reason to go on.
+    A hit that says nothing of the question itself, and is there for the entries beside it, is
+    no reason to go on.
     """
     least = max(LEAST_CHANCE, LEAST_SHARE * chance[0]) if chance else 0.0
-    fits = [one >= least and (own.words > 0 or own.meaning >= OWN) for one, own in zip(chance, signs, strict=False)]
-    return max((place for place, fit in enumerate(fits, start=1) if fit), default=min(1, len(fits)))
+    fits = [
+        one >= least and (own.words > 0 or own.meaning >= OWN)
+        for one, own in zip(chance, signs, strict=False)
+    ]
+    return max(
+        (place for place, fit in enumerate(fits, start=1) if fit), default=min(1, len(fits))
+    )

@@ -1,6 +1,8 @@
-"""What a save is told of the journal: tags that fit, entries that it seems to replace, open issues that it may settle.
+"""What a save is told of the journal: tags that fit, entries that it seems to replace, open
+issues that it may settle.
 
-`scripts/bench.py near` measures what is near. Words alone tell nothing: they find none of the held corrections.
+`scripts/bench.py near` measures what is near. Words alone tell nothing: they find none of the
+held corrections.
 """
 
 from __future__ import annotations
@@ -28,14 +30,17 @@ REJECTED = re.compile(
       (?: (?!\b(?:for|in|on|at|because|since|as|to)\b | [,;:(\n] | \.\s) . )*
     """
 )
-"""What an entry says that it did not choose. Later entries need not name it: of 20 pairs with such words
-(tests/data/replaced.json) 9 of 10 corrections are named instead of 4, and no more where nothing is replaced."""
+"""What an entry says that it did not choose. Later entries need not name it: of 20 pairs with
+such words (tests/data/replaced.json) 9 of 10 corrections are named instead of 4, and no more
+where nothing
+is replaced."""
 
 COMPARED, MOST = 40, 2
 """The nearest passages that are looked at, and the entries that are named."""
 
 ALIKE, APART = 0.5, 0.2
-"""The least cosine, and how much nearer than all others an entry must be. Chosen on freshness.json and on the even
+"""The least cosine, and how much nearer than all others an entry must be. Chosen on
+freshness.json and on the even
 cases of corrections.json in tests/data."""
 
 MAX_SUGGESTED = 5
@@ -50,38 +55,56 @@ DONE = "progress"
 def near_entries(ws: Workspace, new: Entry) -> tuple[Near, ...] | None:
     """Up to MOST entries of its project that stand out; None while the entry has no vector.
 
-    Of those that it could replace, which have its type, and of open issues, where its type can settle one. One that
-    supersedes is not asked which else it replaces. Raises Stale and apsw.Error.
+    Of those that it could replace, which have its type, and of open issues, where its type can
+    settle one. One that supersedes is not asked which else it replaces. Raises Stale and
+    apsw.Error.
     """
     own = ws.index.resolve(new.id).rowid
     if not (vectors := ws.index.meanings([own])):
         return None
     key = new.project and project_key(new.project)
     filters = Filters(projects=(key,)) if key else Filters()
-    nearest = ws.index.semantic(units([*vectors.values()])[0], filters=filters, within=None, phrases=(), limit=COMPARED)
-    cosines = {candidate.entry_rowid: candidate.score for candidate in reversed(nearest)}  # of its nearest passage
-    found = {row: one.entry for row, one in ws.index.entries(list(cosines)).items() if row != own}
+    nearest = ws.index.semantic(
+        units([*vectors.values()])[0], filters=filters, within=None, phrases=(), limit=COMPARED
+    )
+    cosines = {
+        candidate.entry_rowid: candidate.score for candidate in reversed(nearest)
+    }  # of its nearest passage
+    found = {
+        row: one.entry for row, one in ws.index.entries(list(cosines)).items() if row != own
+    }
     replaced = ws.index.superseded_by([old.id for old in found.values()])
     rows = [
         row
         for row, old in found.items()
-        if bool(old.project) == bool(key) and old.id not in replaced and old.at <= new.at and not old.pin
+        if bool(old.project) == bool(key)
+        and old.id not in replaced
+        and old.at <= new.at
+        and not old.pin
     ]
     rows.sort(key=lambda row: -cosines[row])
     may = new.type != DONE and not new.supersedes
     alike = [row for row in rows if may and found[row].type == new.type]
     issues = [row for row in rows if new.type in SETTLING and is_open(found[row])]
-    chosen = [row for some in (alike, issues) for row in some[: standing_out([cosines[row] for row in some])]]
+    chosen = [
+        row
+        for some in (alike, issues)
+        for row in some[: standing_out([cosines[row] for row in some])]
+    ]
     said = read_entries(ws, chosen)
     return tuple(
         Near(old.id, old.date, old.type, old.title, settled=old.type != new.type)
-        for old in (said[row] for row in chosen if row in said)  # another process may have taken one away
+        for old in (
+            said[row] for row in chosen if row in said
+        )  # another process may have taken one away
         if not lacks_a_name(old, new, ws.index.stem)
     )[:MOST]
 
 
 def standing_out(cosines: Sequence[float]) -> int:
-    """How many of these, highest first, are alike and nearer than all that follow; at most MOST."""
+    """How many of these, highest first, are alike and nearer than all that follow; at most
+    MOST.
+    """
     for count in range(1, 1 + min(MOST, len(cosines))):
         following = cosines[count] if count < len(cosines) else 0.0
         if cosines[count - 1] > max(ALIKE, following + APART):
@@ -90,18 +113,25 @@ def standing_out(cosines: Sequence[float]) -> int:
 
 
 def lacks_a_name(old: Entry, new: Entry, stem: Callable[[str], str | None]) -> bool:
-    """Whether the new entry lacks a name that the old one has: Rome is not Paris. Numbers are what changes.
+    """Whether the new entry lacks a name that the old one has: Rome is not Paris. Numbers are
+    what changes.
 
-    What the old one rejected is no subject of its own. In a script without capitals every word may be a name.
+    What the old one rejected is no subject of its own. In a script without capitals every word
+    may be a name.
     """
     text = REJECTED.sub(" ", f"{old.title}\n{old.content}")
-    names = [*NAME.findall(text), *(word for _, word in words(text) if word.upper() == word.lower())]
+    names = [
+        *NAME.findall(text),
+        *(word for _, word in words(text) if word.upper() == word.lower()),
+    ]
     sought = stems(" ".join(name for name in names if name.isalpha()), stem)
     return not sought <= stems(f"{new.title}\n{new.content}", stem)
 
 
 def numbers(entry: Entry) -> set[str]:
-    """The numbers that an entry says. Where they differ, the later of two alike entries replaces the earlier."""
+    """The numbers that an entry says. Where they differ, the later of two alike entries
+    replaces the earlier.
+    """
     return set(_NUMBER.findall(f"{entry.title}\n{entry.content}"))
 
 
@@ -111,16 +141,24 @@ def is_open(entry: Entry) -> bool:
 
 
 def suggest_tags(ws: Workspace, text: str, given: Sequence[str] = ()) -> tuple[str, ...]:
-    """Tags that the journal uses, whose words the text holds, and that are not `given`; the most used first.
+    """Tags that the journal uses, whose words the text holds, and that are not `given`; the
+    most used first.
 
     None that calls an entry settled: "not done" holds the word `done`.
     """
     held = stems(text, ws.index.stem)
     fitting = []
     uses = ws.index.vocabulary().tags
-    for tag in sorted((tag for tag in uses if uses[tag] > 1), key=lambda tag: (-uses[tag], tag)):
+    for tag in sorted(
+        (tag for tag in uses if uses[tag] > 1), key=lambda tag: (-uses[tag], tag)
+    ):
         name = tag.rpartition("/")[2]
         sought = [ws.index.stem(part) for part in name.replace("_", "-").split("-") if part]
-        if tag not in given and name not in SHARED.settled and sought and all(stem in held for stem in sought):
+        if (
+            tag not in given
+            and name not in SHARED.settled
+            and sought
+            and all(stem in held for stem in sought)
+        ):
             fitting.append(tag)
     return tuple(fitting[:MAX_SUGGESTED])

@@ -59,7 +59,9 @@ _SECTION = re.compile(r"^ {0,3}#{1,6}[ \t]([^\n]+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """`each` adjusts the candidates of one query, `together` (if any) and then `last` those of all queries."""
+    """`each` adjusts the candidates of one query, `together` (if any) and then `last` those of
+    all queries.
+    """
 
     each: tuple[Adjustment, ...] = ()
     together: Adjustment | None = None
@@ -67,7 +69,9 @@ class Steps:
 
 
 FUSED = Steps(
-    (beside, faded, best_first), speakers_first, (near_enough, later_first, set_back, newest_fitting, copies_behind)
+    (beside, faded, best_first),
+    speakers_first,
+    (near_enough, later_first, set_back, newest_fitting, copies_behind),
 )
 ALONE = replace(FUSED, each=(faded, best_first))
 WEIGHTED = Steps((weighed, best_first), None, (near_enough, set_back, copies_behind))
@@ -76,7 +80,8 @@ LISTED = Steps()
 
 
 class Found(NamedTuple):
-    """`ranked` are the candidates, `kept` those that passed the last steps, `hits` those of these that are shown.
+    """`ranked` are the candidates, `kept` those that passed the last steps, `hits` those of
+    these that are shown.
 
     `weak`: nothing is shown, nothing is close, or no hit holds a word of the question.
     """
@@ -89,14 +94,24 @@ class Found(NamedTuple):
     rounds: tuple[Round, ...]
 
 
-def run(query: str, evidence: Evidence, report: SyncReport, budget: Budget | None, forced: str) -> SearchResult:
-    """The answer to a request that is understood; `forced` says why the budget allows words only.
+def run(
+    query: str, evidence: Evidence, report: SyncReport, budget: Budget | None, forced: str
+) -> SearchResult:
+    """The answer to a request that is understood; `forced` says why the budget allows words
+    only.
 
-    Where nothing close is found, the search runs once more among what later entries replaced. Where no entry holds a
-    word as typed either, it runs with the nearest word for each unknown one.
+    Where nothing close is found, the search runs once more among what later entries replaced.
+    Where no entry holds a word as typed either, it runs with the nearest word for each unknown
+    one.
     """
     request, watch = evidence.request, evidence.watch
-    steps = WEIGHTED if request.weights else FUSED if request.strategy in ("hybrid", "smart") else ALONE
+    steps = (
+        WEIGHTED
+        if request.weights
+        else FUSED
+        if request.strategy in ("hybrid", "smart")
+        else ALONE
+    )
     if request.strategy == "bounded" or not request.parsed.terms:
         steps = BOUNDED if request.parsed.terms else LISTED
     with watch.stage("embed"):
@@ -124,8 +139,12 @@ def run(query: str, evidence: Evidence, report: SyncReport, budget: Budget | Non
     )
 
 
-def replaced(evidence: Evidence, steps: Steps, budget: Budget | None, found: Found) -> tuple[Found, tuple[str, ...]]:
-    """(what is found among replaced entries too, a notice of that), if one of these fits; else what was found."""
+def replaced(
+    evidence: Evidence, steps: Steps, budget: Budget | None, found: Found
+) -> tuple[Found, tuple[str, ...]]:
+    """(what is found among replaced entries too, a notice of that), if one of these fits; else
+    what was found.
+    """
     request, lists = evidence.request, evidence.lists
     evidence.admit_superseded()
     among = sought(evidence, steps, budget)
@@ -135,10 +154,13 @@ def replaced(evidence: Evidence, steps: Steps, budget: Budget | None, found: Fou
     return found, ()
 
 
-def corrected(evidence: Evidence, steps: Steps, budget: Budget | None, found: Found) -> tuple[Found, tuple[str, ...]]:
+def corrected(
+    evidence: Evidence, steps: Steps, budget: Budget | None, found: Found
+) -> tuple[Found, tuple[str, ...]]:
     """(what the nearest known words find, a notice of each), or what was found.
 
-    Where meaning found it without a doubt, `signing` is no typing error for `singing`, unless both find the same.
+    Where meaning found it without a doubt, `signing` is no typing error for `singing`, unless
+    both find the same.
     """
     before = evidence.request, evidence.lists, evidence.vector
     nearest = spelled(evidence)
@@ -148,7 +170,10 @@ def corrected(evidence: Evidence, steps: Steps, budget: Budget | None, found: Fo
     again = sought(evidence, steps, budget)
     first, second = ([hit.entry.id for hit in one.hits[:1]] for one in (found, again))
     if found.doubts or not first or first == second:
-        return again, tuple(f"Nothing holds `{typed}`; searched for `{word}`." for typed, word in nearest.items())
+        return again, tuple(
+            f"Nothing holds `{typed}`; searched for `{word}`."
+            for typed, word in nearest.items()
+        )
     evidence.request, evidence.lists, evidence.vector = before
     return found, ()
 
@@ -156,7 +181,9 @@ def corrected(evidence: Evidence, steps: Steps, budget: Budget | None, found: Fo
 def sought(evidence: Evidence, steps: Steps, budget: Budget | None) -> Found:
     """What these steps find for the words of the request."""
     request, watch = evidence.request, evidence.watch
-    asked = Query(request.parsed.terms, evidence.vector, request.parsed.phrases, request.filters)
+    asked = Query(
+        request.parsed.terms, evidence.vector, request.parsed.phrases, request.filters
+    )
     rounds: tuple[Round, ...] = ()
     if steps is LISTED:
         ranked: Sequence[Ranked] = listed(evidence)
@@ -176,10 +203,13 @@ def sought(evidence: Evidence, steps: Steps, budget: Budget | None) -> Found:
     return Found(ranked, kept, hits, doubts, weak, rounds)
 
 
-def deeper(evidence: Evidence, steps: Steps, asked: Query, kept: Sequence[Ranked]) -> list[Ranked]:
+def deeper(
+    evidence: Evidence, steps: Steps, asked: Query, kept: Sequence[Ranked]
+) -> list[Ranked]:
     """What lies deeper in the lists than what was found, to stand behind it.
 
-    It is the same for every limit, and nothing that is known of an entry changes: a larger limit only adds hits.
+    It is the same for every limit, and nothing that is known of an entry changes: a larger
+    limit only adds hits.
     """
     first = evidence.lists
     known = first.lexical.keys() | first.semantic.keys()
@@ -194,11 +224,14 @@ def deeper(evidence: Evidence, steps: Steps, asked: Query, kept: Sequence[Ranked
     return list(near_enough(added, evidence))
 
 
-def answer(evidence: Evidence, steps: Steps, ranked: Sequence[Ranked]) -> tuple[tuple[Hit, ...], tuple[str, ...], bool]:
-    """The hits in the order that is asked for, what speaks against them, and whether they are weak.
+def answer(
+    evidence: Evidence, steps: Steps, ranked: Sequence[Ranked]
+) -> tuple[tuple[Hit, ...], tuple[str, ...], bool]:
+    """The hits in the order that is asked for, what speaks against them, and whether they are
+    weak.
 
-    Without a limit the answer ends where nothing more fits. Where ranks are fused a score is the share of such hits
-    that were right.
+    Without a limit the answer ends where nothing more fits. Where ranks are fused a score is
+    the share of such hits that were right.
     """
     request = evidence.request
     if steps is LISTED:
@@ -211,9 +244,15 @@ def answer(evidence: Evidence, steps: Steps, ranked: Sequence[Ranked]) -> tuple[
     hits = read(evidence, looked)
     chances, fit, doubts, held = surety(evidence, ranked, hits)
     if steps in (FUSED, ALONE):
-        hits = tuple(replace(hit, score=round(one, 4)) for hit, one in zip(hits, chances, strict=True))
+        hits = tuple(
+            replace(hit, score=round(one, 4)) for hit, one in zip(hits, chances, strict=True)
+        )
     count = fit if is_cut(request, steps) else request.limit or MOST
-    wanted = [r for place, r in enumerate(looked) if place < fit or held[place]] if request.only_fitting else looked
+    wanted = (
+        [r for place, r in enumerate(looked) if place < fit or held[place]]
+        if request.only_fitting
+        else looked
+    )
     shown = in_order(wanted[:count], request.order)
     found = {r.rowid: hit for r, hit in zip(looked, hits, strict=True)}
     return tuple(found[r.rowid] for r in shown), doubts, bool(doubts) or not any(held)
@@ -229,7 +268,9 @@ def listed(evidence: Evidence) -> list[Ranked]:
     request = evidence.request
     index, rowids = evidence.ws.index, request.within
     if rowids is None:
-        rowids = index.listing(request.filters, order=request.order, limit=MAX_LIMIT, first=request.project)[1]
+        rowids = index.listing(
+            request.filters, order=request.order, limit=MAX_LIMIT, first=request.project
+        )[1]
     else:
         passing = index.passing(request.filters, rowids)
         rowids = [rowid for rowid in rowids if rowid in passing]
@@ -242,7 +283,11 @@ def read(evidence: Evidence, winners: Sequence[Ranked]) -> tuple[Hit, ...]:
     chunks = {r.rowid: evidence.chunk(r.rowid) for r in winners}
     evidence.read(chunks)
     entries = marked(evidence.ws, {row: evidence.entries[row] for row in chunks}, request.here)
-    stems = {stem for term in (*request.parsed.terms, *request.parsed.phrases) for stem in evidence.stems(term)}
+    stems = {
+        stem
+        for term in (*request.parsed.terms, *request.parsed.phrases)
+        for stem in evidence.stems(term)
+    }
 
     def find(text: str) -> list[int]:
         return [start for start, _ in places(text, stems, evidence.stem)]
@@ -270,7 +315,8 @@ def read(evidence: Evidence, winners: Sequence[Ranked]) -> tuple[Hit, ...]:
 
 
 def _section(entry: Entry, passage: str, line: int, above: int) -> Entry:
-    """A note of a whole file, entitled and placed as the section in which the hit stands, if it is in one.
+    """A note of a whole file, entitled and placed as the section in which the hit stands, if it
+    is in one.
 
     `line` is that of the passage, `above` the lines of it above the first word that was sought.
     """
@@ -284,7 +330,9 @@ def _section(entry: Entry, passage: str, line: int, above: int) -> Entry:
     if title in ("", entry.title):
         return entry
     below = entry.content[:at].count("\n") - entry.content[: headings[-1].start()].count("\n")
-    return replace(entry, title=f"{entry.title} > {title}", place=replace(place, line=line - below))
+    return replace(
+        entry, title=f"{entry.title} > {title}", place=replace(place, line=line - below)
+    )
 
 
 def _why(evidence: Evidence, ranked: Ranked) -> Why:
@@ -294,7 +342,11 @@ def _why(evidence: Evidence, ranked: Ranked) -> Why:
         for name, candidates in (("lexical", lists.lexical), ("semantic", lists.semantic))
         if ranked.rowid in candidates
     }
-    hard = [f.name for f in fields(request.filters) if getattr(request.filters, f.name) not in (None, (), False)]
+    hard = [
+        f.name
+        for f in fields(request.filters)
+        if getattr(request.filters, f.name) not in (None, (), False)
+    ]
     accessed = ranked.standing.accessed_at
     return Why(
         signals=ranked.signals,

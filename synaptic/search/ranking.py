@@ -27,14 +27,16 @@ PRESETS: Mapping[str, Mapping[str, float]] = {
 """The weights of each preset: DESIGN's table, by eye."""
 
 RECENCY_RATE, ACCESS_SCALE = 0.1, 5
-"""Per day, and the logarithm of the reads (about 150) from which on more count no more. By eye."""
+"""Per day, and the logarithm of the reads (about 150) from which on more count no more. By eye.
+"""
 
 
 class Ranked(NamedTuple):
     """A candidate; there are hundreds in a search.
 
-    `similarity` is the cosine of its best chunk, `lexical` its BM25 over the best, `met` the preferences that it
-    meets, `preferred` their share, None where nothing is preferred. `decay` is 1 where age does not count.
+    `similarity` is the cosine of its best chunk, `lexical` its BM25 over the best, `met` the
+    preferences that it meets, `preferred` their share, None where nothing is preferred. `decay`
+    is 1 where age does not count.
     """
 
     standing: Standing
@@ -73,11 +75,12 @@ def score_aware_rrf(
 ) -> dict[Key, float]:
     """Score of every key in any of the rankings, from 0 to 1; 1 is first place in all of them.
 
-    score(d) = sum_i w_i * s_i(d) / max(s_i) / (k + rank_i(d)), over the best possible, ranks from 1: reciprocal rank
-    fusion (Cormack, Clarke, Buettcher 2009, "Reciprocal Rank Fusion outperforms Condorcet"), in which the vote of a
-    hit also falls with its own score. A ranking maps keys to scores of 0 or more. Where its best score is below its
-    floor, scores are divided by the floor, so that a weak list has no full vote. A ranking without a weight counts 1,
-    also where it is empty; the result does not depend on the order of the rankings.
+    score(d) = sum_i w_i * s_i(d) / max(s_i) / (k + rank_i(d)), over the best possible, ranks
+    from 1: reciprocal rank fusion (Cormack, Clarke, Buettcher 2009, "Reciprocal Rank Fusion
+    outperforms Condorcet"), in which the vote of a hit also falls with its own score. A ranking
+    maps keys to scores of 0 or more. Where its best score is below its floor, scores are
+    divided by the floor, so that a weak list has no full vote. A ranking without a weight
+    counts 1, also where it is empty; the result does not depend on the order of the rankings.
     """
     scores: dict[Key, float] = {}
     for name in sorted(rankings):
@@ -98,16 +101,21 @@ def age_in_days(at: int, now: int) -> float:
 def decay(age_days: float, *, half_life_days: float, floor: float) -> float:
     """Weight of an answer of this age, from 1 (now) to `floor`; halfway after `half_life_days`.
 
-    The floor keeps an old answer that alone fits from being buried under new ones that hardly do.
+    The floor keeps an old answer that alone fits from being buried under new ones that hardly
+    do.
     """
     return floor + (1.0 - floor) * math.exp2(-age_days / half_life_days)
 
 
-def choose_weights(preset: str | None, weights: Mapping[str, Any] | None) -> dict[str, float] | None:
-    """The weight of each signal, their sum 1; None where neither is given and ranks are fused instead.
+def choose_weights(
+    preset: str | None, weights: Mapping[str, Any] | None
+) -> dict[str, float] | None:
+    """The weight of each signal, their sum 1; None where neither is given and ranks are fused
+    instead.
 
-    A signal that is not named keeps the preset's weight; without a preset that of `layers`. Raises
-    InvalidArgument for unknown names, for what is no number from 0 to 1, and where nothing is left.
+    A signal that is not named keeps the preset's weight; without a preset that of `layers`.
+    Raises InvalidArgument for unknown names, for what is no number from 0 to 1, and where
+    nothing is left.
     """
     if not preset and not weights:
         return None
@@ -135,12 +143,18 @@ def newest_of_a_topic_first(
 ) -> list[Key]:
     """The order, in which of two entries that say the same thing the later stands first.
 
-    `same_topic` holds unordered pairs, `moment` anything that orders entries in time. Each group of pairs that hang
-    together stands, newest first, where the best of it stood.
+    `same_topic` holds unordered pairs, `moment` anything that orders entries in time. Each
+    group of pairs that hang together stands, newest first, where the best of it stood.
     """
     groups = [[key] for key in order]
     for pair in same_topic:
-        first, last = sorted(next(place for place, group in enumerate(groups) if key in group) for key in pair)
+        first, last = sorted(
+            next(place for place, group in enumerate(groups) if key in group) for key in pair
+        )
         if first < last:
             groups[first] += groups.pop(last)
-    return [key for group in groups for key in sorted(group, key=lambda key: moment[key], reverse=True)]
+    return [
+        key
+        for group in groups
+        for key in sorted(group, key=lambda key: moment[key], reverse=True)
+    ]

@@ -1,4 +1,6 @@
-"""Search: a question is checked, asked of an index in step with the journal, and answered with notices."""
+"""Search: a question is checked, asked of an index in step with the journal, and answered with
+notices.
+"""
 
 from __future__ import annotations
 
@@ -54,28 +56,34 @@ def search(
     load_model: bool = True,
     embed_ms: float = 200,
 ) -> SearchResult:
-    """The entries that fit the query best, best first. Raises InvalidArgument that names the valid values.
+    """The entries that fit the query best, best first. Raises InvalidArgument that names the
+    valid values.
 
-    Without a `limit` the answer ends where nothing more fits, at 8 hits at most; for a query without words at 20. With
-    `only_fitting` a limit adds only hits that hold a word of the query.
-    Ranks are fused and decay with age; with `preset` or `weights` the signals are weighted instead. `filters` are hard,
-    `prefer` only raises what it fits. `min_similarity` is a cosine, 0 to 1; entries without a vector pass. `order` is
-    how the best `limit` are shown. Entries of the asker's project count more, unless projects are named; `*` names all.
-    Without a model or without vectors it answers from words and says so. A query
-    without words lists entries in order. `within` restricts it to these index rows. `load_model` False leaves a model
-    that is still loading alone. `strategy`: see `pipeline`; auto takes what suits the form of the query and
-    `budget_ms`, which goes with no other. Of a smart search `sub_queries` replace the parts, and `max_rounds` (0 to 3)
-    are its rounds.
+    Without a `limit` the answer ends where nothing more fits, at 8 hits at most; for a query
+    without words at 20. With `only_fitting` a limit adds only hits that hold a word of the
+    query. Ranks are fused and decay with age; with `preset` or `weights` the signals are
+    weighted instead. `filters` are hard, `prefer` only raises what it fits. `min_similarity` is
+    a cosine, 0 to 1; entries without a vector pass. `order` is how the best `limit` are shown.
+    Entries of the asker's project count more, unless projects are named; `*` names all. Without
+    a model or without vectors it answers from words and says so. A query without words lists
+    entries in order. `within` restricts it to these index rows. `load_model` False leaves a
+    model that is still loading alone. `strategy`: see `pipeline`; auto takes what suits the
+    form of the query and `budget_ms`, which goes with no other. Of a smart search `sub_queries`
+    replace the parts, and `max_rounds` (0 to 3) are its rounds.
     """
     from ..language.analysis.plan import form_of  # here and below: 30 ms, for searches only
     from .evidence import Request
 
     now, asked = ws.clock(), one_of(STRATEGIES, strategy, "strategy")
     _check(limit, min_similarity, max_rounds, sub_queries, budget_ms, asked)
-    fields = cache(lambda: in_step(ws, lambda _: ws.index.field_names()))  # most queries name no field, and no tag
+    fields = cache(
+        lambda: in_step(ws, lambda _: ws.index.field_names())
+    )  # most queries name no field, and no tag
     tags = cache(lambda: in_step(ws, lambda _: ws.index.vocabulary().tags))
     stop_words = ws.config.search.stop_words
-    parsed = parse_query(query, filters or Filters(), now=now, stop_words=stop_words, fields=fields, tags=tags)
+    parsed = parse_query(
+        query, filters or Filters(), now=now, stop_words=stop_words, fields=fields, tags=tags
+    )
     here = working_checkout(ws.config)
     wanted, own = of_asker(ws, parsed.filters, here)
     request = Request(
@@ -102,8 +110,12 @@ def search(
     return _answer(ws, query, request, trouble, spare_ms, budget_ms, measured)
 
 
-def of_asker(ws: Workspace, filters: Filters, here: Checkout | None) -> tuple[Filters, str | None]:
-    """The filters, and the key of the project to prefer: that of work `here`, unless projects are named."""
+def of_asker(
+    ws: Workspace, filters: Filters, here: Checkout | None
+) -> tuple[Filters, str | None]:
+    """The filters, and the key of the project to prefer: that of work `here`, unless projects
+    are named.
+    """
     return any_of_all(filters), None if filters.projects else asking_project(ws.config, here)
 
 
@@ -131,17 +143,29 @@ def _answer(
     def run_pipeline(report: SyncReport) -> SearchResult:
         watch.rest("sync")
         budget = Budget(budget_ms, known_costs(ws)) if measured else None
-        strategy, forced = budget.strategy(request.strategy) if budget else (request.strategy, "")
+        strategy, forced = (
+            budget.strategy(request.strategy) if budget else (request.strategy, "")
+        )
         with watch.stage("analyse"):
             understood = understand(ws, replace(request, strategy=strategy))
-        return run(query, Evidence(ws, understood, watch=watch, trouble=trouble), report, budget, forced)
+        return run(
+            query,
+            Evidence(ws, understood, watch=watch, trouble=trouble),
+            report,
+            budget,
+            forced,
+        )
 
     result = in_step(ws, run_pipeline, embed_ms=spare_ms, at_least=8)
     if ws.config.metrics:  # else nobody reads the notices: a hook asks, or `evaluate`
         result = replace(result, notices=(*language_notice(ws), *result.notices))
         ws.index.record("search", watch.read(), strategy=None if trouble else result.strategy)
     if ws.config.track_access:
-        ws.index.record("search", read=[hit.entry.id for hit in result.hits[:COUNTED_HITS]], at=instant(request.now))
+        ws.index.record(
+            "search",
+            read=[hit.entry.id for hit in result.hits[:COUNTED_HITS]],
+            at=instant(request.now),
+        )
     return result
 
 
@@ -157,11 +181,17 @@ def _check(
     check_range("min_similarity", min_similarity, 0, 1)
     check_range("max_rounds", max_rounds, 0, MAX_ROUNDS)
     if len(parts) > MAX_PARTS:
-        raise InvalidArgument(f"sub_queries has {len(parts):,} values.", valid=(f"up to {MAX_PARTS} values",))
+        raise InvalidArgument(
+            f"sub_queries has {len(parts):,} values.", valid=(f"up to {MAX_PARTS} values",)
+        )
     if budget_ms is not None and strategy != "auto":
-        raise InvalidArgument(f"budget_ms does not go with strategy {strategy!r}.", valid=("auto",))
+        raise InvalidArgument(
+            f"budget_ms does not go with strategy {strategy!r}.", valid=("auto",)
+        )
     if budget_ms is not None and not 0 < budget_ms <= MOST_MS:
-        raise InvalidArgument(f"budget_ms is {budget_ms}.", valid=(f"above 0, up to {MOST_MS}",))
+        raise InvalidArgument(
+            f"budget_ms is {budget_ms}.", valid=(f"above 0, up to {MOST_MS}",)
+        )
 
 
 def _load(ws: Workspace, *, wait: bool) -> str:

@@ -30,7 +30,9 @@ PART_WEIGHT = 0.25
 LOOKED_AT, BEGINNING = 3, 200
 """How many answers are read for the second round, and how many characters of each."""
 FEEDBACK = 0.5
-"""The weight of the mean vector of these answers beside that of the question. Embedding their text is no better."""
+"""The weight of the mean vector of these answers beside that of the question. Embedding their
+text is no better.
+"""
 
 MAX_TERMS = 8
 """Words of a sub-query that are looked up. By eye."""
@@ -48,16 +50,19 @@ def think(
     query: Query,
     budget: Budget | None,
 ) -> tuple[Sequence[Ranked], tuple[Round, ...]]:
-    """What the question finds in up to `max_rounds` rounds. The plan is the first round and always runs.
+    """What the question finds in up to `max_rounds` rounds. The plan is the first round and
+    always runs.
 
-    Stops when a round brings nothing new, or when the budget of the search leaves no room for another. `each` adjusts
-    what a sub-query finds, `together` what all of them find.
+    Stops when a round brings nothing new, or when the budget of the search leaves no room for
+    another. `each` adjusts what a sub-query finds, `together` what all of them find.
     """
     request, watch = evidence.request, evidence.watch
     runs = _Runs(evidence, each, together)
     whole, *parts = request.plan.sub_queries
     runs.add(whole.query, 1.0, query)
-    one_ms = sum(watch.read().get(stage, 0.0) for stage in ("embed", "lexical", "semantic", "rank"))
+    one_ms = sum(
+        watch.read().get(stage, 0.0) for stage in ("embed", "lexical", "semantic", "rank")
+    )
 
     def fits(stage: str) -> bool:
         return budget is None or budget.allows(stage, watch.elapsed(), one_ms)
@@ -76,7 +81,9 @@ def think(
             if not before:
                 break
             question = whole.query if number == 1 else " ".join(runs.missing())
-            if not runs.ask(plan.SubQuery("", question, "hybrid"), runs.ranked() if number == 1 else ()):
+            if not runs.ask(
+                plan.SubQuery("", question, "hybrid"), runs.ranked() if number == 1 else ()
+            ):
                 break
             rounds.append(runs.close())
             if runs.best() == before:
@@ -87,7 +94,9 @@ def think(
 class _Runs:
     """The sub-queries that were run, and what they found together."""
 
-    def __init__(self, evidence: Evidence, each: Sequence[Adjustment], together: Adjustment | None) -> None:
+    def __init__(
+        self, evidence: Evidence, each: Sequence[Adjustment], together: Adjustment | None
+    ) -> None:
         self._evidence, self._each, self._together = evidence, each, together
         self._queries: list[SubQuery] = []
         self._found: dict[str, Sequence[Ranked]] = {}
@@ -96,18 +105,25 @@ class _Runs:
         self._fused: tuple[int, Sequence[Ranked]] = (0, ())
 
     def ask(self, part: plan.SubQuery, answers: Sequence[Ranked] = ()) -> bool:
-        """Runs a sub-query, extended by the text of the best `answers`; False where it has no words or was run before.
+        """Runs a sub-query, extended by the text of the best `answers`; False where it has no
+        words or was run before.
 
-        One that depends on another is asked with its answers, or within the time that its best answer sets.
+        One that depends on another is asked with its answers, or within the time that its best
+        answer sets.
         """
         evidence, text = self._evidence, part.query
         filters = self._in_time(part)
         if filters is None and not answers:
             answers = next((self._found[id] for id in part.depends_on if id in self._found), ())
-        vector = evidence.vector if text == evidence.request.parsed.text else evidence.embed(text)
+        vector = (
+            evidence.vector if text == evidence.request.parsed.text else evidence.embed(text)
+        )
         if answers:
             beginnings = [text[:BEGINNING] for text in self._texts(answers[:LOOKED_AT])]
-            text, vector = " ".join([text, *beginnings]), self._towards(vector, answers[:LOOKED_AT])
+            text, vector = (
+                " ".join([text, *beginnings]),
+                self._towards(vector, answers[:LOOKED_AT]),
+            )
         text = " ".join(text.replace('"', " ").split())
         terms = terms_of(text)
         if not terms or (filters is None and text in [query.query for query in self._queries]):
@@ -115,7 +131,9 @@ class _Runs:
         if len(terms) > MAX_TERMS:  # BM25 of a common word costs much and moves little
             counts = evidence.document_counts(terms)[1]
             terms = tuple(sorted(terms, key=lambda term: counts[term])[:MAX_TERMS])
-        self.add(text, PART_WEIGHT, Query(terms, vector, (), filters or evidence.request.filters))
+        self.add(
+            text, PART_WEIGHT, Query(terms, vector, (), filters or evidence.request.filters)
+        )
         return True
 
     def add(self, text: str, weight: float, query: Query) -> None:
@@ -124,11 +142,15 @@ class _Runs:
         self._found[id] = ranked_for(self._evidence, self._each, query)
 
     def _in_time(self, part: plan.SubQuery) -> Filters | None:
-        """The filters of a part that is asked of the time before or after the best answer of another."""
+        """The filters of a part that is asked of the time before or after the best answer of
+        another.
+        """
         filters = self._evidence.request.filters
         for end, id in part.filters:
             standing = self._found[id][0].standing if self._found.get(id) else None
-            if standing is None or not standing.dated:  # its file alone does not say when it was
+            if (
+                standing is None or not standing.dated
+            ):  # its file alone does not say when it was
                 continue
             if not (filters.since or filters.until):
                 day = moment(standing.at, self._evidence.request.now.tzinfo).date().isoformat()
@@ -152,11 +174,15 @@ class _Runs:
     def ranked(self) -> Sequence[Ranked]:
         """All that was found, best first."""
         if len(self._queries) != self._fused[0]:
-            rankings = {id: {r.rowid: r.score for r in found} for id, found in self._found.items()}
+            rankings = {
+                id: {r.rowid: r.score for r in found} for id, found in self._found.items()
+            }
             weights = {query.id: query.weight for query in self._queries}
             fused = score_aware_rrf(rankings, k=self._evidence.config.k, weights=weights)
             first = {r.rowid: r for found in reversed(self._found.values()) for r in found}
-            ranked: Sequence[Ranked] = best_first([r._replace(score=fused[rowid]) for rowid, r in first.items()])
+            ranked: Sequence[Ranked] = best_first(
+                [r._replace(score=fused[rowid]) for rowid, r in first.items()]
+            )
             if self._together:
                 ranked = self._together(ranked, self._evidence)
             self._fused = len(self._queries), ranked
@@ -166,11 +192,15 @@ class _Runs:
         return {r.rowid for r in self.ranked()[:MOST]}
 
     def close(self) -> Round:
-        """Ends a round and returns it: its queries, the number of new entries and, with `explain`, missing names."""
+        """Ends a round and returns it: its queries, the number of new entries and, with
+        `explain`, missing names.
+        """
         queries, self._told = tuple(self._queries[self._told :]), len(self._queries)
         found = len({r.rowid for ranked in self._found.values() for r in ranked})
         new, self._seen = found - self._seen, found
-        return Round(queries, new, tuple(self.missing()) if self._evidence.request.explain else ())
+        return Round(
+            queries, new, tuple(self.missing()) if self._evidence.request.explain else ()
+        )
 
     def missing(self) -> list[str]:
         """What the question names, the journal knows, and none of the best answers holds."""
@@ -181,7 +211,9 @@ class _Runs:
         return [
             name
             for name in dict.fromkeys(named)
-            if name.lower() not in STOP_WORDS and not evidence.stems(name) <= held and evidence.has_word(name)
+            if name.lower() not in STOP_WORDS
+            and not evidence.stems(name) <= held
+            and evidence.has_word(name)
         ]
 
     def _texts(self, best: Sequence[Ranked]) -> list[str]:
@@ -191,5 +223,9 @@ class _Runs:
         texts = []
         for r in best:
             text, _ = self._evidence.passage(r.rowid, chunks[r.rowid])
-            texts.append(text if text.startswith(r.standing.title) else f"{r.standing.title} {text}".strip())
+            texts.append(
+                text
+                if text.startswith(r.standing.title)
+                else f"{r.standing.title} {text}".strip()
+            )
         return texts

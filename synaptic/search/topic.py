@@ -1,4 +1,5 @@
-"""Of two entries on one topic the later comes first: what was said last counts, whichever fits the words better.
+"""Of two entries on one topic the later comes first: what was said last counts, whichever fits
+the words better.
 
 `scripts/bench.py quality --freshness` measures it.
 """
@@ -17,10 +18,12 @@ DEPTH = 10
 """Entries that can change places. By eye."""
 
 ALIKE, NEARER, ENOUGH = 0.4, 2.0, 0.91
-"""The weight of the first sign beside the second, and the sum from which on two entries are on one topic.
+"""The weight of the first sign beside the second, and the sum from which on two entries are on
+one topic.
 
-A regression on corrections, on notes that only sound alike (freshness.json and the even cases of corrections.json in
-tests/data) and on half of the questions on LoCoMo, BEAM and a project's log, rounded.
+A regression on corrections, on notes that only sound alike (freshness.json and the even cases
+of corrections.json in tests/data) and on half of the questions on LoCoMo, BEAM and a project's
+log, rounded.
 """
 
 
@@ -39,7 +42,9 @@ def later_first(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked
     chunks = {r.rowid: evidence.chunk(r.rowid, near=True) for pair in pairs for r in pair}
     pairs = _alike(evidence, pairs, chunks)
     evidence.read({r.rowid: chunks[r.rowid] for pair in pairs for r in pair})
-    texts = {r.rowid: evidence.passage(r.rowid, chunks[r.rowid])[0] for pair in pairs for r in pair}
+    texts = {
+        r.rowid: evidence.passage(r.rowid, chunks[r.rowid])[0] for pair in pairs for r in pair
+    }
     by_rowid = {r.rowid: r for r in first}
     order = newest_of_a_topic_first(
         list(by_rowid),
@@ -50,7 +55,10 @@ def later_first(ranked: Sequence[Ranked], evidence: Evidence) -> Sequence[Ranked
         ],
         {rowid: r.standing.position for rowid, r in by_rowid.items()},
     )
-    moved = [by_rowid[rowid]._replace(score=place.score) for rowid, place in zip(order, first, strict=True)]
+    moved = [
+        by_rowid[rowid]._replace(score=place.score)
+        for rowid, place in zip(order, first, strict=True)
+    ]
     return [*moved, *rest]
 
 
@@ -74,7 +82,9 @@ def _pairs(ranked: Sequence[Ranked], meaning: Sequence[float]) -> list[tuple[Ran
             continue  # each project decides for itself
         if later.standing.position <= best.standing.position:
             continue
-        others = max((meaning[place] for place in nearest if place not in (one, other)), default=0.0)
+        others = max(
+            (meaning[place] for place in nearest if place not in (one, other)), default=0.0
+        )
         if NEARER * (meaning[other] - others) + later.score / max(best.score, 1e-9) > ENOUGH:
             found.append((best, later))
     return found
@@ -83,7 +93,9 @@ def _pairs(ranked: Sequence[Ranked], meaning: Sequence[float]) -> list[tuple[Ran
 def _alike(
     evidence: Evidence, pairs: Sequence[tuple[Ranked, Ranked]], chunks: Mapping[int, int]
 ) -> list[tuple[Ranked, Ranked]]:
-    """The pairs whose passages have a cosine of at least ALIKE: what is merely near the question is another matter."""
+    """The pairs whose passages have a cosine of at least ALIKE: what is merely near the
+    question is another matter.
+    """
     found, index = [], evidence.ws.index
     stored = index.vectors(list(chunks.values()))
     for pair in pairs:
@@ -94,7 +106,9 @@ def _alike(
 
 
 def _lacks_a_name(evidence: Evidence, best: str, later: str) -> bool:
-    """Whether the later text lacks a name or number that the question and the best text share: Rome is not Paris."""
+    """Whether the later text lacks a name or number that the question and the best text share:
+    Rome is not Paris.
+    """
     question = evidence.request.parsed.text
     names = " ".join(NAME.findall(f"{question}\n{best}"))
     shared = evidence.stems(names) & evidence.stems(question) & evidence.stems(best)

@@ -8,7 +8,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from ..language.analysis.asked import NO_NAMES, READ_CHARACTERS, Asked, Known, asked_of, listed_of
+from ..language.analysis.asked import (
+    NO_NAMES,
+    READ_CHARACTERS,
+    Asked,
+    Known,
+    asked_of,
+    listed_of,
+)
 from ..language.analysis.plan import Plan, SubQuery, form_of, plan_of
 from ..language.analysis.shapes import Analysis, Keyword, NoteReading
 from ..language.lexicon import SHARED, STOP_WORDS, TYPE_WORDS
@@ -27,27 +34,32 @@ BOUNDED_DAYS = 90
 """A bounded search always has a beginning: DESIGN, section 6."""
 
 AROUND_DAYS = 3
-"""Days on either side of the day that "two weeks ago" names, which count too, the nearer first. By eye."""
+"""Days on either side of the day that "two weeks ago" names, which count too, the nearer first.
+By eye.
+"""
 
 MAX_KEYWORDS = 12
 """Keywords of a note. By eye."""
 NAMES_SOUGHT = 8
 """Words of a question that the journal is asked about: whether it writes them as names."""
 PASSAGES_READ = 4
-"""Passages for each such word; enough to see how the journal writes it, few enough for each question."""
+"""Passages for each such word; enough to see how the journal writes it, few enough for each
+question.
+"""
 _ISO = re.compile(r"\d{4}-\d{2}")
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
 """A date alone, which notes of other days may name: it is searched."""
 
 
-# -- for every search ---------------------------------------------------------------------------------
+# -- for every search
+# ---------------------------------------------------------------------------------
 
 
 def understand(ws: Workspace, request: Request) -> Request:
     """The search with what its words ask for besides themselves, and with its plan.
 
-    A time is preferred, not required, unless it stands with "only" or a list is asked for: "decisions of January",
-    "what did I do yesterday". What was given wins.
+    A time is preferred, not required, unless it stands with "only" or a list is asked for:
+    "decisions of January", "what did I do yesterday". What was given wins.
     """
     listed, filters = None, request.filters
     if request.strategy == "bounded" and not filters.since:
@@ -68,18 +80,33 @@ def _plan(request: Request, *, is_list: bool) -> Plan:
     layer: str = "semantic" if request.strategy == "bounded" else request.strategy
     wanted = filters if is_list or filters.since or filters.until else request.prefer
     if not request.parsed.terms:
-        layer = "symbolic" if filters.types or filters.tags or not (filters.since or filters.until) else "temporal"
-    names = [(name, getattr(wanted, name)) for name in ("types", "projects", "tags", "since", "until")]
-    shown = tuple((name, value if isinstance(value, str) else ", ".join(value)) for name, value in names if value)
+        layer = (
+            "symbolic"
+            if filters.types or filters.tags or not (filters.since or filters.until)
+            else "temporal"
+        )
+    names = [
+        (name, getattr(wanted, name))
+        for name in ("types", "projects", "tags", "since", "until")
+    ]
+    shown = tuple(
+        (name, value if isinstance(value, str) else ", ".join(value))
+        for name, value in names
+        if value
+    )
     return Plan((SubQuery("q1", text, layer, 1, shown),))
 
 
 def _preferring(ws: Workspace, request: Request, asked: Asked) -> Request:
     filters, parsed, prefer = request.filters, request.parsed, request.prefer
     if asked.time_range and not (filters.since or filters.until):
-        terms = terms_of(asked.text, stop_words=ws.config.search.stop_words) if asked.text else ()
+        terms = (
+            terms_of(asked.text, stop_words=ws.config.search.stop_words) if asked.text else ()
+        )
         since, until = _days(asked)
-        if not asked.only_time and _ISO.search(asked.time_range.phrase):  # notes of other days may name it
+        if not asked.only_time and _ISO.search(
+            asked.time_range.phrase
+        ):  # notes of other days may name it
             return replace(request, prefer=replace(prefer, since=since, until=until))
         if asked.only_time or not terms:
             filters = replace(filters, since=since, until=until)
@@ -93,20 +120,31 @@ def _preferring(ws: Workspace, request: Request, asked: Asked) -> Request:
 
 
 def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
-    """The search as a list of a time, the oldest first, or of a kind or a state, the newest first, or among such.
+    """The search as a list of a time, the oldest first, or of a kind or a state, the newest
+    first, or among such.
 
-    None where other words are left, and where the journal has nothing of that kind. That nothing is in that state, or
-    of that project, is said.
+    None where other words are left, and where the journal has nothing of that kind. That
+    nothing is in that state, or of that project, is said.
     """
     given, parsed, order = request.filters, request.parsed, request.order
     known = ws.index.vocabulary().projects
     listed = listed_of(asked.text, asked.tongue, known)
-    is_timed = (asked.time_range or given.since or given.until) and parsed.text and request.strategy != "bounded"
-    if listed is None or parsed.phrases or {"tags", "without"} & given.each().keys() & listed.filters.each().keys():
+    is_timed = (
+        (asked.time_range or given.since or given.until)
+        and parsed.text
+        and request.strategy != "bounded"
+    )
+    if (
+        listed is None
+        or parsed.phrases
+        or {"tags", "without"} & given.each().keys() & listed.filters.each().keys()
+    ):
         return None
     if not listed.order and (_DATE.fullmatch(parsed.text) or not is_timed):
         return None
-    if not is_timed and (request.strategy not in ("hybrid", "smart") or request.within is not None):
+    if not is_timed and (
+        request.strategy not in ("hybrid", "smart") or request.within is not None
+    ):
         return None
     added, said, about = listed.filters, listed.among, None
     if is_timed and not listed.state:  # what was said then, though it was replaced since
@@ -119,19 +157,28 @@ def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
         added = replace(added, since=since, until=until)
         about = asked.time_range.about if asked.time_range else None
     filters = filled(given, added)
-    parsed = replace(parsed, text=said, terms=terms_of(said, stop_words=ws.config.search.stop_words))
+    parsed = replace(
+        parsed, text=said, terms=terms_of(said, stop_words=ws.config.search.stop_words)
+    )
     total, what = _count(ws, filters), _what(filters, listed.state)
     if added.types and not total:
         others = _count(ws, replace(filters, projects=())) if filters.projects else 0
         if not (listed.state or others) or not _count(ws, Filters(types=filters.types)):
             return None
-        nothing = f"No {what.replace(' and ', ' or ')}{f'; {others:,} of other projects' if others else ''}."
+        nothing = (
+            f"No "
+            f"{what.replace(' and ', ' or ')}{f'; {others:,} of other projects' if others else ''}."
+        )
         return replace(request, filters=filters, parsed=parsed, nothing=nothing)
     if not (total or said) and filters.each().keys() <= {"time", "include_superseded"}:
-        return replace(request, filters=filters, parsed=parsed, nothing=_nearest_days(ws, filters))
+        return replace(
+            request, filters=filters, parsed=parsed, nothing=_nearest_days(ws, filters)
+        )
     if order == "relevance" and not (said or about):
         order = listed.order or ("newest" if asked.recent else "oldest")
-    request = replace(request, filters=filters, order=order, limit=request.limit or listed.most, about=about)
+    request = replace(
+        request, filters=filters, order=order, limit=request.limit or listed.most, about=about
+    )
     told = f"Searched among: {what}." if said else _told(ws, request, what, total)
     return replace(request, parsed=replace(parsed, notices=(*parsed.notices, told)))
 
@@ -142,14 +189,18 @@ def _count(ws: Workspace, filters: Filters) -> int:
 
 def _what(filters: Filters, state: str) -> str:
     """What passes the filters of a list: `open issues and handoffs of harbor, 2026-11-20`."""
-    kinds = [kind if kind == "progress" else f"{kind}s" for kind in filters.types] or ["all entries"]
+    kinds = [kind if kind == "progress" else f"{kind}s" for kind in filters.types] or [
+        "all entries"
+    ]
     of = f" of {' and '.join(filters.projects)}" if filters.projects else ""
     when = _when(filters)
     return f"{state} {' and '.join(kinds)}{of}{f', {when}' if when else ''}".strip()
 
 
 def _when(filters: Filters) -> str:
-    """The days that pass the filters: `2026-11-20`, `2026-11-01 to 2026-11-10`, `since 2026-11-20`."""
+    """The days that pass the filters: `2026-11-20`, `2026-11-01 to 2026-11-10`, `since
+    2026-11-20`.
+    """
     when = " to ".join(dict.fromkeys(day for day in (filters.since, filters.until) if day))
     if filters.since and filters.until:
         return when
@@ -174,31 +225,48 @@ def _told(ws: Workspace, request: Request, what: str, total: int) -> str:
         said += f"; {replaced:,} that later entries replaced left out, include_superseded shows them"
     if request.within is None and total > shown:
         most = min(total, MAX_LIMIT)
-        said += f"; {shown} of {total:,} are shown, a limit of {most} shows {'all' if most == total else 'more'}"
+        said += (
+            f"; {shown} of {total:,} are shown, a limit of {most} shows "
+            f"{'all' if most == total else 'more'}"
+        )
     return f"{said}."
 
 
 def _days(asked: Asked) -> tuple[str | None, str | None]:
-    """The first and the last day that are asked for; around a day that is only about the one that is meant."""
+    """The first and the last day that are asked for; around a day that is only about the one
+    that is meant.
+    """
     times = asked.time_range
     if times and times.about:
         around = shift(times.about, -AROUND_DAYS), shift(times.about, AROUND_DAYS)
         return around[0].isoformat(), around[1].isoformat()
-    return tuple(day.isoformat() if day else None for day in (times.start, times.end)) if times else (None, None)  # type: ignore[return-value]
+    return (
+        tuple(day.isoformat() if day else None for day in (times.start, times.end))  # type: ignore[return-value]
+        if times
+        else (None, None)
+    )
 
 
 def spelled(evidence: Evidence) -> dict[str, str]:
-    """The nearest known word for each word of the question that no entry holds and that may be a typing error."""
+    """The nearest known word for each word of the question that no entry holds and that may be
+    a typing error.
+    """
     nearest = {}
     for term in evidence.request.parsed.terms:
-        unknown = len(term) >= 5 and term.isalpha() and term not in TYPE_WORDS and not evidence.has_word(term)
+        unknown = (
+            len(term) >= 5
+            and term.isalpha()
+            and term not in TYPE_WORDS
+            and not evidence.has_word(term)
+        )
         word = evidence.nearest_word(term) if unknown else None
         if word:
             nearest[term] = word
     return nearest
 
 
-# -- for an analysis ----------------------------------------------------------------------------------
+# -- for an analysis
+# ----------------------------------------------------------------------------------
 
 
 def analysis_of(ws: Workspace, query: str) -> Analysis:
@@ -212,33 +280,50 @@ def analysis_of(ws: Workspace, query: str) -> Analysis:
         now = ws.clock()
         stop_words, fields = ws.config.search.stop_words, ws.index.field_names
         tags, projects, files = ws.index.vocabulary()
-        parsed = parse_query(query, Filters(), now=now, stop_words=stop_words, fields=fields, tags=lambda: tags)
+        parsed = parse_query(
+            query, Filters(), now=now, stop_words=stop_words, fields=fields, tags=lambda: tags
+        )
         understood = understand(ws, Request(parsed=parsed, now=now, strategy=form_of(parsed)))
         told = (understood.nothing,) if understood.nothing else understood.parsed.notices
         names = _names_used(ws, query[:READ_CHARACTERS])
         known = Known(tags=frozenset(tags), projects=projects, files=files, names=names)
-        found = analyze(query, asked=asked_of(query, today=now.date()), plan=understood.plan, known=known)
+        found = analyze(
+            query, asked=asked_of(query, today=now.date()), plan=understood.plan, known=known
+        )
         rarity = _rarity(ws, [keyword.term for keyword in found.keywords])
-        weighed = [replace(k, weight=round(k.weight * rarity[k.term], 3)) for k in found.keywords]
-        return replace(found, keywords=tuple(sorted(weighed, key=lambda k: -k.weight)), notices=told)
+        weighed = [
+            replace(k, weight=round(k.weight * rarity[k.term], 3)) for k in found.keywords
+        ]
+        return replace(
+            found, keywords=tuple(sorted(weighed, key=lambda k: -k.weight)), notices=told
+        )
 
     return in_step(ws, run)
 
 
 def _names_used(ws: Workspace, question: str) -> frozenset[str]:
-    """Those words of the question, and runs of them, that passages of the journal write as names.
+    """Those words of the question, and runs of them, that passages of the journal write as
+    names.
 
-    A name has a capital within a sentence, more often than not: `where is maria lopez` asks for Maria Lopez where
-    the journal says "lunch with Maria Lopez".
+    A name has a capital within a sentence, more often than not: `where is maria lopez` asks for
+    Maria Lopez where the journal says "lunch with Maria Lopez".
     """
     line = " ".join(word for _, word in words(question))
     named = [word for word in dict.fromkeys(line.split()) if word.isalpha() and len(word) > 2]
-    sought = [word for word in named if word not in NO_NAMES and word not in SHARED.tools][:NAMES_SOUGHT]
+    sought = [word for word in named if word not in NO_NAMES and word not in SHARED.tools][
+        :NAMES_SOUGHT
+    ]
     if not sought:
         return frozenset()
     known_stems = filter(None, map(ws.index.stem, sought))
-    chunks = {chunk for stem in known_stems for chunk in ws.index.chunks_with_stem(stem, limit=PASSAGES_READ)}
-    within = re.compile(rf"(?<=[\w,;)] )\b((?i:{'|'.join(sought)}))\b(?=((?: [A-Z]\w+){{0,3}}))")
+    chunks = {
+        chunk
+        for stem in known_stems
+        for chunk in ws.index.chunks_with_stem(stem, limit=PASSAGES_READ)
+    }
+    within = re.compile(
+        rf"(?<=[\w,;)] )\b((?i:{'|'.join(sought)}))\b(?=((?: [A-Z]\w+){{0,3}}))"
+    )
     written: dict[str, list[tuple[str, list[str]]]] = {}
     for text, _ in read_passages(ws, list(chunks)).values():
         for found in within.finditer(text):
@@ -250,7 +335,10 @@ def _names_used(ws: Workspace, question: str) -> frozenset[str]:
             continue
         for name, after in capitals:
             runs = (" ".join([name, *after[:count]]) for count in range(len(after), 0, -1))
-            names |= {name, next((run for run in runs if f" {run.lower()} " in f" {line} "), name)}
+            names |= {
+                name,
+                next((run for run in runs if f" {run.lower()} " in f" {line} "), name),
+            }
     return frozenset(names)
 
 
@@ -280,7 +368,12 @@ def _keywords(ws: Workspace, text: str) -> tuple[Keyword, ...]:
 
 
 def _rarity(ws: Workspace, terms: Sequence[str]) -> dict[str, float]:
-    """For each word how rare it is in this journal, from 0 (in every passage) to 1 (in none): its idf over the most."""
+    """For each word how rare it is in this journal, from 0 (in every passage) to 1 (in none):
+    its idf over the most.
+    """
     total, counts = ws.index.document_counts(terms)
     most = math.log(1 + total) or 1.0
-    return {term: math.log((1 + total) / (1 + count)) / most if total else 1.0 for term, count in counts.items()}
+    return {
+        term: math.log((1 + total) / (1 + count)) / most if total else 1.0
+        for term, count in counts.items()
+    }

@@ -11,9 +11,14 @@ from ..language.query import build_filters
 from ..models import Filters
 
 AGENTS = {
-    "CLAUDECODE": "claude-code", "CODEX_THREAD_ID": "codex", "CODEX_SANDBOX": "codex", "CODEX_CI": "codex",
-    "GEMINI_CLI": "gemini-cli", "OPENCODE": "opencode", "CURSOR_AGENT": "cursor",
-}  # fmt: skip
+    "CLAUDECODE": "claude-code",
+    "CODEX_THREAD_ID": "codex",
+    "CODEX_SANDBOX": "codex",
+    "CODEX_CI": "codex",
+    "GEMINI_CLI": "gemini-cli",
+    "OPENCODE": "opencode",
+    "CURSOR_AGENT": "cursor",
+}
 """What agents set in the shells they open."""
 _FILTERS = frozenset(inspect.signature(build_filters).parameters) - {"now"}
 

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from ..errors import ConfigError
 
-_PLUS_LINE = frozenset(("vi", "vim", "nvim", "gvim", "nano", "emacs", "emacsclient", "micro", "kak", "ed", "joe"))
+_PLUS_LINE = frozenset(
+    ("vi", "vim", "nvim", "gvim", "nano", "emacs", "emacsclient", "micro", "kak", "ed", "joe")
+)
 _GOTO = frozenset(("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf"))
 _COLON_LINE = frozenset(("hx", "helix", "subl", "zed"))
 RETURNS_AT_ONCE = _GOTO | {"subl", "zed"}
@@ -17,13 +19,17 @@ RETURNS_AT_ONCE = _GOTO | {"subl", "zed"}
 
 
 def chosen() -> list[str] | None:
-    """The command in VISUAL, else EDITOR, as a list; None where neither is set. Raises ConfigError."""
+    """The command in VISUAL, else EDITOR, as a list; None where neither is set. Raises
+    ConfigError.
+    """
     for name in ("VISUAL", "EDITOR"):
         if command := os.environ.get(name, "").strip():
             try:
                 return shlex.split(command)
             except ValueError as error:
-                raise ConfigError(f"${name} is {command!r}, which is no command: {error}.") from error
+                raise ConfigError(
+                    f"${name} is {command!r}, which is no command: {error}."
+                ) from error
     return None
 
 

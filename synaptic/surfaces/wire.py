@@ -20,21 +20,29 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 WHOLE_CONTENT = 2_000
-"""Characters up to which a search answers an entry's content whole; longer ones by their best passage."""
+"""Characters up to which a search answers an entry's content whole; longer ones by their best
+passage.
+"""
 
 OF_AN_ENTRY = (
-    "id at date time date_source type title tags project importance files changed_files parent supersedes "
+    "id at date time date_source type title tags project importance files changed_files "
+    "parent supersedes "
     "superseded_by by via branch expires pin fields content truncated path line"
 ).split()
-OF_A_ROW = "id at date type title content tags project importance files by via path line".split()
+OF_A_ROW = (
+    "id at date type title content tags project importance files by via path line".split()
+)
 _OF_AN_ANALYSIS = (
-    "query text intent target temporal_reference time_range entities question_type complexity confidence info_types "
+    "query text intent target temporal_reference time_range entities question_type "
+    "complexity confidence info_types "
     "keywords plan notices"
 ).split()
 
 
 def as_json(value: Any) -> Any:
-    """The value as `json` writes it: a dataclass is an object of its fields, a tuple a list, a path a text."""
+    """The value as `json` writes it: a dataclass is an object of its fields, a tuple a list, a
+    path a text.
+    """
     if is_dataclass(value):
         return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, dict):
@@ -50,12 +58,18 @@ def entry_json(entry: Entry, superseded_by: str | None = None) -> Json:
     place = entry.place
     beside = {
         "superseded_by": superseded_by,
-        "fields": {name: [value for other, value in entry.fields if other == name] for name, _ in entry.fields},
+        "fields": {
+            name: [value for other, value in entry.fields if other == name]
+            for name, _ in entry.fields
+        },
         "truncated": False,
         "path": place.path if place else None,
         "line": place.line if place else None,
     }
-    return {name: beside[name] if name in beside else as_json(getattr(entry, name)) for name in OF_AN_ENTRY}
+    return {
+        name: beside[name] if name in beside else as_json(getattr(entry, name))
+        for name in OF_AN_ENTRY
+    }
 
 
 def json_rows(entries: Iterable[Entry]) -> Iterator[str]:
@@ -68,15 +82,19 @@ def json_rows(entries: Iterable[Entry]) -> Iterator[str]:
 
 
 def csv_rows(entries: Iterable[Entry]) -> Iterator[str]:
-    """The lines of a table (RFC 4180), names first; a cell that holds a list has a line for each item.
+    """The lines of a table (RFC 4180), names first; a cell that holds a list has a line for
+    each item.
 
-    A cell that a spreadsheet would take for a formula begins with an apostrophe (OWASP, CSV Injection).
+    A cell that a spreadsheet would take for a formula begins with an apostrophe (OWASP, CSV
+    Injection).
     """
     yield ",".join(OF_A_ROW)
     for data in map(entry_json, entries):
         values, line = (data[name] for name in OF_A_ROW), io.StringIO()
         cells = ("\n".join(value) if isinstance(value, list) else value for value in values)
-        csv.writer(line).writerow(f"'{cell}" if str(cell).startswith(_FORMULA) else cell for cell in cells)
+        csv.writer(line).writerow(
+            f"'{cell}" if str(cell).startswith(_FORMULA) else cell for cell in cells
+        )
         yield line.getvalue().removesuffix("\r\n")
 
 
@@ -94,7 +112,10 @@ def hit_json(hit: Hit) -> Json:
 
 
 def why_json(why: Why) -> Json:
-    scores = {name: None if value is None else round(value, 4) for name, value in why.signals._asdict().items()}
+    scores = {
+        name: None if value is None else round(value, 4)
+        for name, value in why.signals._asdict().items()
+    }
     accessed = why.last_accessed_at
     return {
         "scores": scores | {"combined": why.combined},
@@ -133,18 +154,25 @@ def analysis_json(found: Analysis) -> Json:
     }
     for part in beside["plan"]["sub_queries"]:
         part["filters"] = dict(part["filters"])
-    return {name: as_json(beside[name] if name in beside else getattr(found, name)) for name in _OF_AN_ANALYSIS}
+    return {
+        name: as_json(beside[name] if name in beside else getattr(found, name))
+        for name in _OF_AN_ANALYSIS
+    }
 
 
 def note_json(reading: NoteReading) -> Json:
     data: Json = as_json(reading)
-    return data | {"changes": [{"from": c.was, "to": c.now, "kind": c.kind} for c in reading.changes]}
+    return data | {
+        "changes": [{"from": c.was, "to": c.now, "kind": c.kind} for c in reading.changes]
+    }
 
 
 def listing_json(listing: Listing) -> Json:
     result: Json = {
         "total": listing.total,
-        "entries": [entry_json(entry, listing.superseded_by.get(entry.id)) for entry in listing.entries],
+        "entries": [
+            entry_json(entry, listing.superseded_by.get(entry.id)) for entry in listing.entries
+        ],
         "notices": list(listing.notices),
     }
     for data in result["entries"] if listing.links else ():
@@ -158,7 +186,11 @@ def listing_json(listing: Listing) -> Json:
 
 def days_json(days: Days) -> Json:
     beside = {name: getattr(days, name) for name in ("since", "until", "before", "after")}
-    return beside | listing_json(days.found) | {"on_this_day": listing_json(days.on_this_day)["entries"]}
+    return (
+        beside
+        | listing_json(days.found)
+        | {"on_this_day": listing_json(days.on_this_day)["entries"]}
+    )
 
 
 def facets_json(facets: Facets) -> Json:
@@ -172,14 +204,26 @@ def status_json(status: Status) -> Json:
 
 def matter_json(matter: Matter) -> Json:
     entries = [
-        {name: getattr(one.entry, name) for name in ("id", "date", "type", "title", "project")} for one in matter.about
+        {name: getattr(one.entry, name) for name in ("id", "date", "type", "title", "project")}
+        for one in matter.about
     ]
     commands = {said: f"synaptic review {said} {matter.key}" for said in matter.answers}
-    return {"finding": matter.key, "kind": matter.kind, "about": matter.said, "entries": entries, "answers": commands}
+    return {
+        "finding": matter.key,
+        "kind": matter.kind,
+        "about": matter.said,
+        "entries": entries,
+        "answers": commands,
+    }
 
 
 def error_json(error: SynapticError) -> Json:
-    said = {"code": error.code, "message": error.message, "valid": list(error.valid), "hint": error.hint}
+    said = {
+        "code": error.code,
+        "message": error.message,
+        "valid": list(error.valid),
+        "hint": error.hint,
+    }
     return {"success": False, "error": said}
 
 

@@ -1,4 +1,6 @@
-"""Sets up a home, and makes a folder of Markdown its journal without changing anything in that folder."""
+"""Sets up a home, and makes a folder of Markdown its journal without changing anything in that
+folder.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +28,24 @@ from ..workspace.workspace import open_workspace
 from .browse import status
 from .doctor import unread_times
 
-_LOGSEQ: dict[str, Any] = {"exclude": ["logseq/bak/**", "logseq/.recycle/**"], "day_file": "synaptic/%Y-%m-%d.md"}
+_LOGSEQ: dict[str, Any] = {
+    "exclude": ["logseq/bak/**", "logseq/.recycle/**"],
+    "day_file": "synaptic/%Y-%m-%d.md",
+}
 NAMED = 3
 """Diaries that `init` names."""
 _MOMENT = {
-    "YYYY": "%Y", "YY": "%y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "M": "%-m",
-    "DD": "%d", "D": "%-d", "dddd": "%A", "ddd": "%a",
-}  # fmt: skip
+    "YYYY": "%Y",
+    "YY": "%y",
+    "MMMM": "%B",
+    "MMM": "%b",
+    "MM": "%m",
+    "M": "%-m",
+    "DD": "%d",
+    "D": "%-d",
+    "dddd": "%A",
+    "ddd": "%a",
+}
 """Tokens of moment.js, by which Obsidian names daily notes, as strftime has them."""
 _MOMENT_PART = re.compile(r"\[([^\]]*)\]|(([A-Za-z])\3*o?)|%")
 
@@ -41,8 +54,8 @@ _MOMENT_PART = re.compile(r"\[([^\]]*)\]|(([A-Za-z])\3*o?)|%")
 class Adopted:
     """A home that is ready, the contents of its journal, and the file of the next entry.
 
-    `remarks` say what was found in the folder; `to_add` are the lines by which a config.toml that was there would
-    follow them.
+    `remarks` say what was found in the folder; `to_add` are the lines by which a config.toml
+    that was there would follow them.
     """
 
     home: Path
@@ -58,29 +71,45 @@ class Adopted:
 
 
 def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> Adopted:
-    """The home and the contents of its journal. With `journal`, config.toml names that folder from now on. Idempotent.
+    """The home and the contents of its journal. With `journal`, config.toml names that folder
+    from now on. Idempotent.
 
-    A new config.toml also says what fits a vault of Obsidian or a graph of Logseq; nothing in the folder changes.
-    Raises JournalError when the folder is missing, ConfigError when config.toml cannot be changed safely.
+    A new config.toml also says what fits a vault of Obsidian or a graph of Logseq; nothing in
+    the folder changes. Raises JournalError when the folder is missing, ConfigError when
+    config.toml cannot be changed safely.
     """
     notices, remarks, to_add = [], list[str](), list[str]()
     load_config(home)  # a broken config is reported before anything is made
     if journal is not None:
         folder = Path(journal).expanduser().absolute()
         if not folder.is_dir():
-            raise JournalError(f"{folder} is not a folder.", hint="Create it first, or name another.")
+            raise JournalError(
+                f"{folder} is not a folder.", hint="Create it first, or name another."
+            )
         fitting, remarks = _fitting(folder)
-        said = write_setting(resolve_home(home), "journal", str(folder), new="\n".join((*_lines(fitting), "")))
+        said = write_setting(
+            resolve_home(home), "journal", str(folder), new="\n".join((*_lines(fitting), ""))
+        )
         if "exclude" in fitting:  # beside what the user leaves out
-            fitting = fitting | {"exclude": list(dict.fromkeys([*said.get("exclude", ()), *fitting["exclude"]]))}
-        to_add = _lines({key: value for key, value in fitting.items() if said.get(key) != value})
+            fitting = fitting | {
+                "exclude": list(dict.fromkeys([*said.get("exclude", ()), *fitting["exclude"]]))
+            }
+        to_add = _lines(
+            {key: value for key, value in fitting.items() if said.get(key) != value}
+        )
         if os.environ.get("SYNAPTIC_JOURNAL"):
             notices.append("SYNAPTIC_JOURNAL is set, and it wins over config.toml.")
     with open_workspace(load_config(home)) as ws:
         found = status(ws)
         # of copies by programs that sync files `doctor` tells
-        issues = (one for one in found.issues if one.code != "duplicate-id" or original_of(one.path) == one.path)
-        remarks += filter(None, (_diaries(ws.index.diaries()), _skipped(found.journal), unread_times(ws)))
+        issues = (
+            one
+            for one in found.issues
+            if one.code != "duplicate-id" or original_of(one.path) == one.path
+        )
+        remarks += filter(
+            None, (_diaries(ws.index.diaries()), _skipped(found.journal), unread_times(ws))
+        )
         return Adopted(
             home=found.home,
             journal=found.journal,
@@ -98,9 +127,12 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
 def _fitting(folder: Path) -> tuple[dict[str, Any], list[str]]:
     """(values of config.toml that fit the folder, sentences on why)."""
     obsidian = folder / ".obsidian"
-    if (folder / "logseq" / "config.edn").is_file() or all((folder / name).is_dir() for name in ("journals", "pages")):
+    if (folder / "logseq" / "config.edn").is_file() or all(
+        (folder / name).is_dir() for name in ("journals", "pages")
+    ):
         return _LOGSEQ, [
-            "This is a graph of Logseq, which rewrites headings; new entries get a folder of their own.",
+            "This is a graph of Logseq, which rewrites headings; new entries get a folder "
+            "of their own.",
             "The backups and deleted pages of Logseq are left out.",
         ]
     named = (
@@ -109,7 +141,9 @@ def _fitting(folder: Path) -> tuple[dict[str, Any], list[str]]:
         *(item.name for item in folder.iterdir() if item.name in ("Templates", "templates")),
     )
     templates = sorted({name for name in named if name and (folder / name).is_dir()})
-    fitting: dict[str, Any] = {"exclude": [f"{glob.escape(name)}/**" for name in templates]} if templates else {}
+    fitting: dict[str, Any] = (
+        {"exclude": [f"{glob.escape(name)}/**" for name in templates]} if templates else {}
+    )
     remarks = [f"The templates in {name} are left out." for name in templates]
     if (daily := obsidian / "daily-notes.json").is_file():
         place, form = _setting(daily, "folder"), _setting(daily, "format") or "YYYY-MM-DD"
@@ -117,23 +151,38 @@ def _fitting(folder: Path) -> tuple[dict[str, Any], list[str]]:
         within = next(way for way in ways if is_day_file(f"{way}%Y-%m-%d.md"))
         with suppress(KeyError):
             fitting["day_file"] = f"{within}{_MOMENT_PART.sub(_strftime, form)}.md"
-        said = f"Obsidian keeps daily notes as {form} in {place or 'the top folder'}, and new entries go there."
+        said = (
+            f"Obsidian keeps daily notes as {form} in {place or 'the top folder'}, and new "
+            f"entries "
+            f"go there."
+        )
         if not is_day_file(fitting.get("day_file")):
             fitting["day_file"] = f"{within}%Y-%m-%d.md"
-            said = f"The names of daily notes, {form}, cannot be followed: new entries go to {fitting['day_file']}."
+            said = (
+                f"The names of daily notes, {form}, cannot be followed: new entries go to "
+                f"{fitting['day_file']}."
+            )
         remarks.append(said)
     return fitting, remarks
 
 
 def _strftime(part: re.Match[str]) -> str:
-    return _MOMENT[part[2]] if part[2] else ("%" if part[1] is None else part[1]).replace("%", "%%")
+    return (
+        _MOMENT[part[2]]
+        if part[2]
+        else ("%" if part[1] is None else part[1]).replace("%", "%%")
+    )
 
 
 def _setting(path: Path, key: str) -> str:
     """A text in a JSON file of Obsidian, without slashes around it; "" where there is none."""
     with suppress(OSError, ValueError, RecursionError), open_regular(path) as file:
         said = json.loads(file.read(SMALL_BYTES))
-        if isinstance(said, dict) and isinstance(value := said.get(key), str) and value.isprintable():
+        if (
+            isinstance(said, dict)
+            and isinstance(value := said.get(key), str)
+            and value.isprintable()
+        ):
             return value.strip("/ ")
     return ""
 
@@ -143,8 +192,13 @@ def _diaries(found: Sequence[tuple[str, int]]) -> str:
     if not found:
         return ""
     entries = f"{sum(count for _, count in found):,}"
-    named = ", ".join(path for path, _ in found[:NAMED]) + (f" and {len(found) - NAMED} more" if found[NAMED:] else "")
-    return f"Dated entries in diaries of one file, by the dates in their headings: {entries}, in {named}."
+    named = ", ".join(path for path, _ in found[:NAMED]) + (
+        f" and {len(found) - NAMED} more" if found[NAMED:] else ""
+    )
+    return (
+        f"Dated entries in diaries of one file, by the dates in their headings: {entries}, in "
+        f"{named}."
+    )
 
 
 def _skipped(folder: Path) -> str:
@@ -152,7 +206,11 @@ def _skipped(folder: Path) -> str:
     found: Counter[str] = Counter()
     for _, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found.update(suffix for name in files if (suffix := Path(name).suffix.lower()) in (".txt", ".org"))
+        found.update(
+            suffix
+            for name in files
+            if (suffix := Path(name).suffix.lower()) in (".txt", ".org")
+        )
     counts = " and ".join(f"{count:,} {suffix}" for suffix, count in sorted(found.items()))
     return f"Only Markdown is read; skipped files: {counts}." if counts else ""
 
@@ -162,9 +220,11 @@ def _lines(values: dict[str, Any]) -> list[str]:
 
 
 def write_setting(home: Path, key: str, value: Any, *, new: str = "") -> dict[str, Any]:
-    """Writes a key of config.toml and leaves every other character; returns what the file said before.
+    """Writes a key of config.toml and leaves every other character; returns what the file said
+    before.
 
-    `new` is what a file that was not there says besides. Raises ConfigError where that is not safe, and JournalError.
+    `new` is what a file that was not there says besides. Raises ConfigError where that is not
+    safe, and JournalError.
     """
     import tomlkit
 
@@ -179,7 +239,9 @@ def write_setting(home: Path, key: str, value: Any, *, new: str = "") -> dict[st
             changed = tomlkit.dumps(document)
         said = tomllib.loads(old)
         if tomllib.loads(changed) != said | {key: value}:
-            raise ConfigError(f"{path} cannot be changed safely.", hint=f"Put this line at its top: {line}")
+            raise ConfigError(
+                f"{path} cannot be changed safely.", hint=f"Put this line at its top: {line}"
+            )
         if changed != old:
             overwrite(path.resolve(), changed.encode())
     return said

@@ -28,9 +28,13 @@ FIX = "synaptic doctor --fix"
 
 
 def checkup(ws: Workspace) -> Checkup:
-    """All findings, the urgent ones first. Only the index is changed: a damaged index is made anew."""
+    """All findings, the urgent ones first. Only the index is changed: a damaged index is made
+    anew.
+    """
     findings = sorted(_findings(ws), key=lambda finding: _URGENCY.index(finding.level))
-    return Checkup(not any(finding.level in ("error", "warning") for finding in findings), tuple(findings))
+    return Checkup(
+        not any(finding.level in ("error", "warning") for finding in findings), tuple(findings)
+    )
 
 
 def fix(ws: Workspace) -> Checkup:
@@ -53,7 +57,9 @@ def fix(ws: Workspace) -> Checkup:
 
 
 def secrets(ws: Workspace) -> Checkup:
-    """The places of passwords, tokens and keys in the journal, the trash and copies of saves; never their values."""
+    """The places of passwords, tokens and keys in the journal, the trash and copies of saves;
+    never their values.
+    """
     found, looked = [], 0
     for path, data, mend in _texts(ws):
         looked += 1
@@ -62,38 +68,62 @@ def secrets(ws: Workspace) -> Checkup:
             message = f"{path}:{line_of(text, secret.start)}: {secret.kind}"
             found.append(Finding("warning", "secret", message, mend))
     if not found:
-        found = [Finding("ok", "secrets", f"No passwords, tokens or keys were found. Files: {looked:,}.")]
+        found = [
+            Finding(
+                "ok", "secrets", f"No passwords, tokens or keys were found. Files: {looked:,}."
+            )
+        ]
     return Checkup(not any(finding.level == "warning" for finding in found), tuple(found))
 
 
 def unread_times(ws: Workspace) -> str:
-    """A sentence on headings that look like a time and are none, with two of them; "" without any."""
+    """A sentence on headings that look like a time and are none, with two of them; "" without
+    any.
+    """
     found = []
     for stamp in ws.journal.scan():
         with suppress(NotFound):
-            found += [f"{stamp.path}:{line} {told}" for line, told in mistyped_times(ws.journal.read(stamp.path))]
+            found += [
+                f"{stamp.path}:{line} {told}"
+                for line, told in mistyped_times(ws.journal.read(stamp.path))
+            ]
     if not found:
         return ""
-    return f"Headings that look like a time, but begin no entry: {len(found):,}, as {'; '.join(found[:2])}."
+    return (
+        f"Headings that look like a time, but begin no entry: {len(found):,}, as "
+        f"{'; '.join(found[:2])}."
+    )
 
 
 def _texts(ws: Workspace) -> Iterator[tuple[str, bytes, str]]:
-    """For every file that holds entries: its path, its bytes, and advice how to remove a line of it."""
+    """For every file that holds entries: its path, its bytes, and advice how to remove a line
+    of it.
+    """
     for stamp in ws.journal.scan():
         with suppress(NotFound):
-            yield stamp.path, ws.journal.read(stamp.path), "Remove it from the file, and replace it where it is used."
+            yield (
+                stamp.path,
+                ws.journal.read(stamp.path),
+                "Remove it from the file, and replace it where it is used.",
+            )
     for path, data in ws.journal.copies():
         kind = path.parent.name if path.parent != ws.config.state else path.name
         yield path.relative_to(ws.config.home).as_posix(), data, _COPIES[kind]
 
 
 def _findings(ws: Workspace) -> Iterator[Finding]:
-    yield Finding("ok", "python", f"Python {platform.python_version()} on {platform.system()} {platform.machine()}.")
+    yield Finding(
+        "ok",
+        "python",
+        f"Python {platform.python_version()} on {platform.system()} {platform.machine()}.",
+    )
     for notice in ws.config.notices:
         yield Finding("info", "config", notice)
     try:
         ws.embedder.load()
-        yield Finding("ok", "model", f"The model {ws.embedder.name} loads, and its files are intact.")
+        yield Finding(
+            "ok", "model", f"The model {ws.embedder.name} loads, and its files are intact."
+        )
     except ModelError as error:
         yield Finding("error", error.code, error.message, error.hint)
     yield from _places(ws)
@@ -107,31 +137,59 @@ def _findings(ws: Workspace) -> Iterator[Finding]:
 def _places(ws: Workspace) -> Iterator[Finding]:
     """Findings on rights, room on the disk, and other homes that use the journal."""
     for folder in _exposed(ws):
-        yield Finding("warning", "permissions", f"Other users may look into {folder}.", f"{FIX}, or chmod 700 {folder}")
-    shut = [folder for folder in (ws.config.journal, ws.config.home, ws.config.state) if not os.access(folder, _USE)]
+        yield Finding(
+            "warning",
+            "permissions",
+            f"Other users may look into {folder}.",
+            f"{FIX}, or chmod 700 {folder}",
+        )
+    shut = [
+        folder
+        for folder in (ws.config.journal, ws.config.home, ws.config.state)
+        if not os.access(folder, _USE)
+    ]
     for folder in shut:
         lack = "cannot be written: nothing can be saved" if folder.exists() else "is missing"
-        yield Finding("error", "permissions", f"{folder} {lack}.", f"Give its owner the rights: chmod u+rwx {folder}")
+        yield Finding(
+            "error",
+            "permissions",
+            f"{folder} {lack}.",
+            f"Give its owner the rights: chmod u+rwx {folder}",
+        )
     if not shut:
-        yield Finding("ok", "permissions", f"{ws.config.home} is yours alone, and the journal can be written.")
-    standing = (next(filter(Path.exists, (folder, *folder.parents))) for folder in (ws.config.home, ws.config.journal))
+        yield Finding(
+            "ok",
+            "permissions",
+            f"{ws.config.home} is yours alone, and the journal can be written.",
+        )
+    standing = (
+        next(filter(Path.exists, (folder, *folder.parents)))
+        for folder in (ws.config.home, ws.config.journal)
+    )
     free = min(shutil.disk_usage(folder).free for folder in standing)
     low = free < LOW_DISK_BYTES
     yield Finding(
-        "warning" if low else "ok", "disk", f"{free / 1e6:,.0f} MB are free.", "Free some space." if low else ""
+        "warning" if low else "ok",
+        "disk",
+        f"{free / 1e6:,.0f} MB are free.",
+        "Free some space." if low else "",
     )
     for home in registry.others(ws.config):
         yield Finding(
             "warning",
             "shared-journal",
-            f"The home {home} uses this journal too; each home has its own trash, spool and index.",
-            f"Use one home: set SYNAPTIC_HOME to it everywhere. If you give up {home}, delete {home / '.state'}.",
+            f"The home {home} uses this journal too; each home has its own trash, spool "
+            f"and index.",
+            f"Use one home: set SYNAPTIC_HOME to it everywhere. If you give up {home}, "
+            f"delete {home / '.state'}.",
         )
 
 
 def _index(ws: Workspace) -> Iterator[Finding]:
     if not verify(ws):
-        yield Finding("info", "index-damaged", "The index was damaged; it was made anew from the journal.")
+        yield Finding(
+            "info", "index-damaged", "The index was damaged; it was made anew from the journal."
+        )
     if ws.index.file.trouble:
         yield Finding(
             "error",
@@ -141,43 +199,85 @@ def _index(ws: Workspace) -> Iterator[Finding]:
         )
     astray = unlike_journal(ws)
     for path in astray[:3]:
-        yield Finding("error", "orphans", f"The index does not show {path} as it is ({len(astray)} such files).", FIX)
+        yield Finding(
+            "error",
+            "orphans",
+            f"The index does not show {path} as it is ({len(astray)} such files).",
+            FIX,
+        )
     fault, pending = in_step(ws, lambda _: _lacks(ws))
     if fault:
         yield Finding("error", "orphans", f"{fault}.", FIX)
     if not astray and not fault:
-        yield Finding("ok", "index", f"The index is sound and shows the journal ({versions()}).")
+        yield Finding(
+            "ok", "index", f"The index is sound and shows the journal ({versions()})."
+        )
     if pending:
         yield Finding(
-            "info", "pending-vectors", f"Passages that are found by words only: {pending:,}.", "synaptic rebuild-index"
+            "info",
+            "pending-vectors",
+            f"Passages that are found by words only: {pending:,}.",
+            "synaptic rebuild-index",
         )
 
 
 def _journal(ws: Workspace) -> Iterator[Finding]:
     now = status(ws)
-    yield Finding("ok", "journal", f"Entries: {now.entries:,}, files: {now.files:,}, below {now.journal}.")
+    yield Finding(
+        "ok", "journal", f"Entries: {now.entries:,}, files: {now.files:,}, below {now.journal}."
+    )
     for run in ws.journal.runs.open():
         mend = f"`{FIX}` finishes it, `synaptic import --undo {run.name}` takes it back."
         yield Finding("warning", "import", f"The import {run.name} was interrupted.", mend)
     for absent in ws.journal.roots.absent():
-        yield Finding("warning", "source", absent, "Mount it, give its owner the rights, or take it out of `sources`.")
+        yield Finding(
+            "warning",
+            "source",
+            absent,
+            "Mount it, give its owner the rights, or take it out of `sources`.",
+        )
     for hidden in (now.journal / name for name in ws.config.roots if name):
         if hidden.is_dir():
-            yield Finding("warning", "source", f"{hidden} is not read: its name is another folder's.", "Rename it.")
+            yield Finding(
+                "warning",
+                "source",
+                f"{hidden} is not read: its name is another folder's.",
+                "Rename it.",
+            )
     copies = list(_differing_copies(ws))
     for original, path in copies:
-        message = f"{path} is a copy of {original}, left by a program that syncs files, and says something else."
-        yield Finding("warning", "conflict-copy", message, f"Take over what {original} lacks, then delete the copy.")
+        message = (
+            f"{path} is a copy of {original}, left by a program that syncs files, and says "
+            f"something else."
+        )
+        yield Finding(
+            "warning",
+            "conflict-copy",
+            message,
+            f"Take over what {original} lacks, then delete the copy.",
+        )
     named = {path for _, path in copies}
     for issue in now.issues:
         if issue.code == "duplicate-id" and issue.path in named:
             continue
         mend = _MENDS.get(issue.code, "Edit that line.")
-        yield Finding("warning", issue.code, f"{issue.path}:{issue.line}: {issue.message}", mend)
+        yield Finding(
+            "warning", issue.code, f"{issue.path}:{issue.line}: {issue.message}", mend
+        )
     if unread := unread_times(ws):
-        yield Finding("info", "time-heading", unread, "Where a time is meant, write it like `## 09:30 Title`.")
+        yield Finding(
+            "info",
+            "time-heading",
+            unread,
+            "Where a time is meant, write it like `## 09:30 Title`.",
+        )
     if now.queued:
-        yield Finding("warning", "queued", f"Saves that wait to be put into their files: {now.queued}.", FIX)
+        yield Finding(
+            "warning",
+            "queued",
+            f"Saves that wait to be put into their files: {now.queued}.",
+            FIX,
+        )
     for stamp in ws.journal.scan():
         with suppress(NotFound):
             for id, _ in ws.journal.open_copies(stamp.path, ws.journal.read(stamp.path)):
@@ -191,10 +291,16 @@ def _journal(ws: Workspace) -> Iterator[Finding]:
             f"synaptic doctor --restore {lost.id}, or --dismiss {lost.id} if that was meant.",
         )
     for back in ws.journal.returned():
-        what = "was deleted, and stands again" if back.deleted else "lost its last change: the text before it stands"
+        what = (
+            "was deleted, and stands again"
+            if back.deleted
+            else "lost its last change: the text before it stands"
+        )
         mend = f"synaptic delete {back.id}" if back.deleted else "Change it again"
         dismiss = f"{mend}, or synaptic doctor --dismiss {back.id} if that was meant."
-        yield Finding("warning", "returned", f"{back.id} ({back.title}) {what} in {back.path}.", dismiss)
+        yield Finding(
+            "warning", "returned", f"{back.id} ({back.title}) {what} in {back.path}.", dismiss
+        )
 
 
 def _differing_copies(ws: Workspace) -> Iterator[tuple[str, str]]:
@@ -224,7 +330,8 @@ def _exposed(ws: Workspace) -> list[Path]:
 _USE = os.R_OK | os.W_OK | os.X_OK
 
 _COPIES = {
-    "trash.md": "`synaptic delete ID --purge` leaves no copy of an entry; or delete the lines there.",
+    "trash.md": "`synaptic delete ID --purge` leaves no copy of an entry; or delete the "
+    "lines there.",
     "inbox": "`synaptic inbox refuse KEY` leaves no copy of it.",
     "done": "Delete that file, or wait: a copy is kept for seven days.",
     "spool": "The next save puts the entry into its file; remove it there.",
@@ -232,14 +339,17 @@ _COPIES = {
 }
 
 _MENDS = {
-    "duplicate-id": "Merge the two texts, then delete one; a sync-conflict copy can be deleted whole.",
+    "duplicate-id": "Merge the two texts, then delete one; a sync-conflict copy can be "
+    "deleted whole.",
     "open-fence": "Close it with a line of the same three characters.",
     "open-comment": "Close it with -->.",
     "open-private": "Close it with </private>.",
-    "stray-comment": "Write its heading above it, for example `## 09:30 Title`, or delete the comment.",
+    "stray-comment": "Write its heading above it, for example `## 09:30 Title`, or delete "
+    "the comment.",
     "encoding": "Save the file as UTF-8.",
     "front-matter": "Mend the YAML between the two --- lines.",
-    "conflict-marker": "Keep what is right of both sides and delete the <<<<<<<, ======= and >>>>>>> lines.",
+    "conflict-marker": "Keep what is right of both sides and delete the <<<<<<<, ======= "
+    "and >>>>>>> lines.",
 }
 
 _URGENCY = ("error", "warning", "info", "ok")

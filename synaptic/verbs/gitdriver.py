@@ -1,4 +1,6 @@
-"""Sets up a git repository so that git merges the journal by entries, and is the program that git then calls."""
+"""Sets up a git repository so that git merges the journal by entries, and is the program that
+git then calls.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,18 @@ from ..workspace.git import git
 
 DRIVER = "synaptic"
 CONFLICTS = 10
-"""The exit status of a merge with conflicts. A status of 1 could also mean that Python did not find Synaptic."""
+"""The exit status of a merge with conflicts. A status of 1 could also mean that Python did not
+find Synaptic.
+"""
 
 _LABELS = ("-L", "ours", "-L", "base", "-L", "theirs")
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """A repository, the line of its attributes that names the driver, and whether anything had to be changed."""
+    """A repository, the line of its attributes that names the driver, and whether anything had
+    to be changed.
+    """
 
     repository: Path
     attributes: Path
@@ -35,28 +41,39 @@ class Setup:
 
 
 def set_up(config: Config, *, remove: bool = False) -> Setup:
-    """Sets up this clone so that git merges the journal by entries, or removes that. Every clone needs it once.
+    """Sets up this clone so that git merges the journal by entries, or removes that. Every
+    clone needs it once.
 
-    The settings are stored in the clone's own `.git`, so that no file of the journal changes. Raises JournalError if
-    the journal is in no git repository, or if git is missing.
+    The settings are stored in the clone's own `.git`, so that no file of the journal changes.
+    Raises JournalError if the journal is in no git repository, or if git is missing.
     """
     journal = config.journal
     root = Path(_said(journal, "rev-parse", "--show-toplevel"))
-    if not journal.resolve().is_relative_to(root.resolve()):  # core.worktree may name any folder
-        raise JournalError(f"{journal} is not in the working tree of its git repository, {root}.")
+    if not journal.resolve().is_relative_to(
+        root.resolve()
+    ):  # core.worktree may name any folder
+        raise JournalError(
+            f"{journal} is not in the working tree of its git repository, {root}."
+        )
     attributes = journal / _said(journal, "rev-parse", "--git-path", "info/attributes")
     line = _attribute(journal.resolve(), root.resolve())
     changed = _put_line(attributes, line, remove=remove)
     if not remove:
         changed |= _put_driver(journal)
-    elif not re.search(rf"merge={DRIVER}\s*$", _read(attributes).decode("utf-8", "replace"), re.MULTILINE):
-        git(journal, "config", "--remove-section", f"merge.{DRIVER}")  # no other journal in this repository uses it
+    elif not re.search(
+        rf"merge={DRIVER}\s*$", _read(attributes).decode("utf-8", "replace"), re.MULTILINE
+    ):
+        git(
+            journal, "config", "--remove-section", f"merge.{DRIVER}"
+        )  # no other journal in this repository uses it
     return Setup(root, attributes, line, changed)
 
 
 def drive(base: Path, ours: Path, theirs: Path, path: str, *, day_file: str) -> int:
     """0 for a clean merge, else CONFLICTS; the file `ours` holds the result."""
-    merged = merge(base.read_bytes(), ours.read_bytes(), theirs.read_bytes(), path, day_file, by_lines)
+    merged = merge(
+        base.read_bytes(), ours.read_bytes(), theirs.read_bytes(), path, day_file, by_lines
+    )
     overwrite(ours, merged.data)
     return CONFLICTS if merged.conflicts else 0
 
@@ -68,13 +85,19 @@ def by_lines(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
         for name, data in zip(names, (ours, base, theirs), strict=True):
             (Path(folder) / name).write_bytes(data)
         done = git(Path(folder), "merge-file", "-p", *_LABELS, *names)
-    if done.returncode < 0 or done.returncode > 127:  # git cannot merge, for example, a text with NUL
-        raise JournalError(f"git merge-file failed: {done.stderr.decode(errors='replace').strip()}")
+    if (
+        done.returncode < 0 or done.returncode > 127
+    ):  # git cannot merge, for example, a text with NUL
+        raise JournalError(
+            f"git merge-file failed: {done.stderr.decode(errors='replace').strip()}"
+        )
     return done.stdout, done.returncode
 
 
 def _attribute(journal: Path, root: Path) -> str:
-    """The attributes line for every Markdown file below the journal. A path with blanks is quoted as in C."""
+    """The attributes line for every Markdown file below the journal. A path with blanks is
+    quoted as in C.
+    """
     if journal == root:
         return f"*.md merge={DRIVER}"
     folder = re.sub(r"([\\\[*?]|^[!#])", r"\\\1", journal.relative_to(root).as_posix())
@@ -94,9 +117,14 @@ def _put_line(attributes: Path, line: str, *, remove: bool) -> bool:
             return False
         joint = b"" if not old or old.endswith(b"\n") else b"\n"
         if attributes.is_symlink() or attributes.parent.is_symlink():
-            raise JournalError(f"{attributes} is a link, which is not followed.", hint="Put a file in its place.")
+            raise JournalError(
+                f"{attributes} is a link, which is not followed.",
+                hint="Put a file in its place.",
+            )
         attributes.parent.mkdir(exist_ok=True)
-        attributes.write_bytes(b"".join(kept) if remove else old + joint + os.fsencode(line) + b"\n")
+        attributes.write_bytes(
+            b"".join(kept) if remove else old + joint + os.fsencode(line) + b"\n"
+        )
     return True
 
 
@@ -111,8 +139,9 @@ def _read(attributes: Path) -> bytes:
 def _put_driver(journal: Path) -> bool:
     """True when the repository's configuration had to be changed.
 
-    If Synaptic fails to answer, the command lets git merge by lines, because git would otherwise take ours for the
-    result. `-P` keeps Python from importing a repository's own `synaptic`.
+    If Synaptic fails to answer, the command lets git merge by lines, because git would
+    otherwise take ours for the result. `-P` keeps Python from importing a repository's own
+    `synaptic`.
     """
     python = shlex.quote(sys.executable).replace("%", "%%")
     by_git = shlex.join(["git", "merge-file", *_LABELS])
@@ -135,7 +164,8 @@ def _said(folder: Path, *args: str) -> str:
     done = git(folder, *args)
     if done.returncode:
         raise JournalError(
-            f"{folder} is in no git repository that can be used ({_text(done.stderr).strip()}).",
+            f"{folder} is in no git repository that can be used "
+            f"({_text(done.stderr).strip()}).",
             hint=f"Make one: git -C {shlex.quote(str(folder))} init",
         )
     return _text(done.stdout)

@@ -1,8 +1,10 @@
-"""Takes in what other programs have written: shows first what would come, then writes it, and takes it back if asked.
+"""Takes in what other programs have written: shows first what would come, then writes it, and
+takes it back if asked.
 
-A record becomes an entry whose id is made of its source and key, so that no second run doubles it. The comment says
-where it comes from: `via=import:SOURCE source=KEY`. Of a record that grows it also keeps a hash of the text, `was`, by
-which a later run sees that nobody has edited the entry.
+A record becomes an entry whose id is made of its source and key, so that no second run doubles
+it. The comment says where it comes from: `via=import:SOURCE source=KEY`. Of a record that grows
+it also keeps a hash of the text, `was`, by which a later run sees that nobody has edited the
+entry.
 """
 
 from __future__ import annotations
@@ -58,7 +60,8 @@ MOST_PARTS = 200
 
 
 STATES = ("new", "grown", "known", "edited", "deleted", "others")
-"""What becomes of a record: its entry is new; says more now; is in the journal as it is; was edited there since, and
+"""What becomes of a record: its entry is new; says more now; is in the journal as it is; was
+edited there since, and
 is left alone; was deleted or forgotten; or is of a project that was not asked for."""
 
 
@@ -72,7 +75,8 @@ class Coming(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What an import would do: `new` and `grown` entries in order of time, `counts` of each of the STATES,
+    """What an import would do: `new` and `grown` entries in order of time, `counts` of each of
+    the STATES,
     `skipped`, (where, why) of what cannot be taken, and what was left out of how many texts."""
 
     source: str
@@ -86,7 +90,8 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What an import did, or what was taken back. `kept` are (id, title, why) of entries that stay, and `skipped`
+    """What an import did, or what was taken back. `kept` are (id, title, why) of entries that
+    stay, and `skipped`
     (name, why) of pictures that could not be taken."""
 
     run: str
@@ -102,20 +107,34 @@ def places_of(source: str) -> list[Path]:
 
 
 def look_around(progress: Progress | None = None) -> Iterator[dict[str, Any]]:
-    """What lies on this machine and can be read: source, place, number of records, and dates of first and last."""
+    """What lies on this machine and can be read: source, place, number of records, and dates of
+    first and last.
+    """
 
     def found(source: str, place: Path, days: list[date]) -> dict[str, Any]:
-        return {"source": source, "place": place, "records": len(days), "since": min(days), "until": max(days)}
+        return {
+            "source": source,
+            "place": place,
+            "records": len(days),
+            "since": min(days),
+            "until": max(days),
+        }
 
     for number, source in enumerate(READERS, start=1):
         for place in places_of(source):
             with suppress(SynapticError):
-                if days := [record.at.date() for record in _records(source, [place], lambda where, why: None, None)]:
+                if days := [
+                    record.at.date()
+                    for record in _records(source, [place], lambda where, why: None, None)
+                ]:
                     yield found(source, place, days)
         if progress:
             progress("looking", number, len(READERS))
     for vault in vaults():
-        if days := [datetime.fromtimestamp(note.mtime_ns / 1e9).date() for note in scan(Roots({"": vault}))]:
+        if days := [
+            datetime.fromtimestamp(note.mtime_ns / 1e9).date()
+            for note in scan(Roots({"": vault}))
+        ]:
             yield found("obsidian", vault, days)
 
 
@@ -124,13 +143,16 @@ def vaults() -> list[Path]:
     from ..readers.shared import named_in  # a hook that notes a session does without
 
     config = user_config_path("obsidian", appauthor=False, roaming=True) / "obsidian.json"
-    return [vault for vault in named_in(config, "vaults", "path", Path.home()) if vault.is_dir()]
+    return [
+        vault for vault in named_in(config, "vaults", "path", Path.home()) if vault.is_dir()
+    ]
 
 
 def read_in_place(config: Config, place: Path, *, dry_run: bool = False) -> int:
     """The number of notes in a folder, which from now on is one of the `sources`.
 
-    Raises InvalidArgument for a folder without notes or one that is read already, ConfigError for a second of its name.
+    Raises InvalidArgument for a folder without notes or one that is read already, ConfigError
+    for a second of its name.
     """
     root = place.expanduser().absolute()
     notes = len(scan(Roots({"": root}, config.exclude))) if root.is_dir() else 0
@@ -138,11 +160,17 @@ def read_in_place(config: Config, place: Path, *, dry_run: bool = False) -> int:
         lack = "holds no Markdown" if root.is_dir() else "is no folder"
         raise InvalidArgument(f"{root} {lack}.", hint="Name the folder of a vault or a graph.")
     if config.home.is_relative_to(root):
-        raise InvalidArgument(f"{root} holds Synaptic's own home.", hint="Name the folder of the notes alone.")
+        raise InvalidArgument(
+            f"{root} holds Synaptic's own home.", hint="Name the folder of the notes alone."
+        )
     if os.path.realpath(root) in map(os.path.realpath, config.roots.values()):
-        raise InvalidArgument(f"{root} is read already.", hint="`synaptic status` lists the folders that are.")
+        raise InvalidArgument(
+            f"{root} is read already.", hint="`synaptic status` lists the folders that are."
+        )
     file = config.home / "config.toml"
-    said = tomllib.loads(file.read_text("utf-8-sig")).get("sources", []) if file.exists() else []
+    said = (
+        tomllib.loads(file.read_text("utf-8-sig")).get("sources", []) if file.exists() else []
+    )
     read_sources(file, replace(config, sources={}), [*said, str(root)])
     if not dry_run:
         write_setting(config.home, "sources", [*said, str(root)])
@@ -162,22 +190,37 @@ def plan(
     """What an import of this source would write. Nothing is written.
 
     `place` is a file or folder; without it, where the program keeps its data.
-    With `project` only what is of these projects; what is of none gets the project where it is one. `into` is a folder
-    of the journal for their day files.
-    Raises InvalidArgument for an unknown source and a place that holds nothing of it.
+    With `project` only what is of these projects; what is of none gets the project where it is
+    one. `into` is a folder of the journal for their day files. Raises InvalidArgument for an
+    unknown source and a place that holds nothing of it.
     """
     source = one_of(READERS, source, "source")
     places = [place.expanduser().absolute()] if place else places_of(source)
     if not places:
-        raise InvalidArgument(f"{source} has left nothing here.", hint=f"synaptic import {source} PATH names a place.")
-    if any(part.startswith((".", "@")) for part in Path(into or "").parts) or (into or "").startswith("/"):
-        raise InvalidArgument(f"into is {into!r}.", valid=("a folder inside the journal, like imported/diary",))
+        raise InvalidArgument(
+            f"{source} has left nothing here.",
+            hint=f"synaptic import {source} PATH names a place.",
+        )
+    if any(part.startswith((".", "@")) for part in Path(into or "").parts) or (
+        into or ""
+    ).startswith("/"):
+        raise InvalidArgument(
+            f"into is {into!r}.", valid=("a folder inside the journal, like imported/diary",)
+        )
     first = read_date(since, now=ws.clock(), name="since") if since else ""
     wanted = set(map(project_key, project))
     forgotten = _forgotten(ws).read_text().split() if _forgotten(ws).exists() else ()
-    path_of = ws.journal.captured_path if source in SESSIONS and not into else ws.journal.day_path
-    checkout = cache(lambda folder: checkout_around(Path(folder), ws.config) if folder else None)
-    counts, skipped, coming = dict.fromkeys(STATES, 0), list[tuple[str, str]](), dict[str, Coming]()
+    path_of = (
+        ws.journal.captured_path if source in SESSIONS and not into else ws.journal.day_path
+    )
+    checkout = cache(
+        lambda folder: checkout_around(Path(folder), ws.config) if folder else None
+    )
+    counts, skipped, coming = (
+        dict.fromkeys(STATES, 0),
+        list[tuple[str, str]](),
+        dict[str, Coming](),
+    )
     given, screened = project[0] if len(project) == 1 else None, Counter[str]()
     found: dict[str, dict[str, Coming]] = {"new": {}, "grown": {}}
     seen, gone, chars = set[str](), _gone(ws), 0
@@ -216,21 +259,31 @@ def plan(
         if len(found["new"]) >= MOST_ENTRIES or chars > MOST_CHARS:
             tell(
                 source,
-                f"a run ends at {MOST_ENTRIES:,} new entries or {MOST_CHARS:,} characters; import again for more",
+                f"a run ends at {MOST_ENTRIES:,} new entries or {MOST_CHARS:,} characters; "
+                f"import again for more",
             )
             break
     compare()
     new, grown = (
-        sorted(some.values(), key=lambda one: (one.entry.at, one.path)) for some in (found["new"], found["grown"])
+        sorted(some.values(), key=lambda one: (one.entry.at, one.path))
+        for some in (found["new"], found["grown"])
     )
-    return Plan(source, tuple(places), tuple(new), tuple(grown), counts, tuple(skipped), screened)
+    return Plan(
+        source, tuple(places), tuple(new), tuple(grown), counts, tuple(skipped), screened
+    )
 
 
-def _records(source: str, places: Iterable[Path], skipped: Skipped, progress: Progress | None) -> Iterator[Record]:
+def _records(
+    source: str, places: Iterable[Path], skipped: Skipped, progress: Progress | None
+) -> Iterator[Record]:
     number = 0
     for place in places:
-        if not (place.exists() or (source in SESSIONS and place.parent.is_file())):  # a session of a database
-            raise InvalidArgument(f"{place} does not exist.", hint="Give a file or a folder that does.")
+        if not (
+            place.exists() or (source in SESSIONS and place.parent.is_file())
+        ):  # a session of a database
+            raise InvalidArgument(
+                f"{place} does not exist.", hint="Give a file or a folder that does."
+            )
         try:
             for record in reader_of(source).read(place, skipped):
                 number += 1
@@ -238,7 +291,9 @@ def _records(source: str, places: Iterable[Path], skipped: Skipped, progress: Pr
                     progress("reading", number, number)
                 yield record
         except OSError as error:
-            raise InvalidArgument(f"{place} cannot be read: {error.strerror}.", hint="Check its rights.") from error
+            raise InvalidArgument(
+                f"{place} cannot be read: {error.strerror}.", hint="Check its rights."
+            ) from error
         except SynapticError:
             raise
         except Exception as error:  # what was read is taken all the same
@@ -246,14 +301,24 @@ def _records(source: str, places: Iterable[Path], skipped: Skipped, progress: Pr
 
 
 def _gone(ws: Workspace) -> set[str]:
-    """The last parts of the ids of entries that were deleted, or that a run brought: they are not brought again."""
+    """The last parts of the ids of entries that were deleted, or that a run brought: they are
+    not brought again.
+    """
     trashed = {piece.id.partition("-")[2]: piece.why for piece in ws.journal.trashed()}
-    brought = {block.id.partition("-")[2] for run in ws.journal.runs.all() for block in run.blocks * (not run.open)}
+    brought = {
+        block.id.partition("-")[2]
+        for run in ws.journal.runs.all()
+        for block in run.blocks * (not run.open)
+    }
     return brought | {part for part, why in trashed.items() if why == "delete"}
 
 
-def _compared(ws: Workspace, coming: Mapping[str, Coming], gone: Container[str]) -> Iterator[tuple[str, Coming]]:
-    """The state of each of these entries, which are by the last part of their ids, and the entry with its place."""
+def _compared(
+    ws: Workspace, coming: Mapping[str, Coming], gone: Container[str]
+) -> Iterator[tuple[str, Coming]]:
+    """The state of each of these entries, which are by the last part of their ids, and the
+    entry with its place.
+    """
     known = in_step(ws, lambda _: ws.index.standing(coming))
     written = cache(partial(_written, ws))
     for part, one in coming.items():
@@ -269,8 +334,12 @@ def _compared(ws: Workspace, coming: Mapping[str, Coming], gone: Container[str])
         yield state, Coming(path, replace(one.entry, id=id), one.record)
 
 
-def run(ws: Workspace, planned: Plan, progress: Progress | None = None, *, name: str = "") -> Done:
-    """Writes what was planned, each day file once. A run that is killed is finished by `resume`."""
+def run(
+    ws: Workspace, planned: Plan, progress: Progress | None = None, *, name: str = ""
+) -> Done:
+    """Writes what was planned, each day file once. A run that is killed is finished by
+    `resume`.
+    """
     name = name or f"{planned.source}-{ws.clock():%Y%m%d-%H%M%S}"
     done = {run.name for run in ws.journal.runs.all() if not run.open}
     while name in done:
@@ -283,28 +352,38 @@ def run(ws: Workspace, planned: Plan, progress: Progress | None = None, *, name:
                 pictures[path] = hash_of_block(ws.journal.read(path))
         if record.proposed:
             inbox.file(ws, entry.id, record.proposed)
-    blocks = [Block.of(one.path, one.entry) for one in sorted(planned.new, key=lambda one: one.path)]
+    blocks = [
+        Block.of(one.path, one.entry) for one in sorted(planned.new, key=lambda one: one.path)
+    ]
     if blocks:
         _finish(ws, Run(name, tuple(blocks), pictures=pictures), progress)
     for path, entry, _ in planned.grown:
         with suppress(NotFound):
             ws.journal.edit(path, entry.id, partial(_followed, entry), keep=False)
-    return Done(name if blocks else "", len(blocks) + len(planned.grown), skipped=tuple(skipped))
+    return Done(
+        name if blocks else "", len(blocks) + len(planned.grown), skipped=tuple(skipped)
+    )
 
 
 def capture(home: str | None, client: str, said: bytes) -> None:
-    """Notes the session that a hook was told of, for `catch_up`; a home that is not there is not made.
+    """Notes the session that a hook was told of, for `catch_up`; a home that is not there is
+    not made.
 
-    A client ends all of its hooks after 1.5 s, so nothing is read here. A session has one note, however often its hooks
-    run. OpenCode, which has one database, tells no path: its sessions are noted by their ids.
+    A client ends all of its hooks after 1.5 s, so nothing is read here. A session has one note,
+    however often its hooks run. OpenCode, which has one database, tells no path: its sessions
+    are noted by their ids.
     """
     state = resolve_home(home) / ".state"
     with suppress(OSError, ValueError, TypeError, LookupError, AttributeError, SynapticError):
         told = json.loads(said)
-        noted = json.dumps({"client": client, "path": told.get("transcript_path") or told["session_id"]}).encode()
+        noted = json.dumps(
+            {"client": client, "path": told.get("transcript_path") or told["session_id"]}
+        ).encode()
         if state.is_dir():
             make_dirs(state / "capture", private=True)
-            overwrite(state / "capture" / blake2b(noted, digest_size=8).hexdigest(), noted, sync=False)
+            overwrite(
+                state / "capture" / blake2b(noted, digest_size=8).hexdigest(), noted, sync=False
+            )
 
 
 def catch_up(ws: Workspace) -> None:
@@ -328,10 +407,11 @@ def resume(ws: Workspace, progress: Progress | None = None) -> list[Done]:
 
 
 def with_source(ws: Workspace, listing: Listing) -> Listing:
-    """The digests of sessions in this list, each with what its lines of the transcript say in place of its own text.
+    """The digests of sessions in this list, each with what its lines of the transcript say in
+    place of its own text.
 
-    Private passages and secrets are left out of it. Raises InvalidArgument for any other entry, NotFound where the
-    client has deleted the transcript.
+    Private passages and secrets are left out of it. Raises InvalidArgument for any other entry,
+    NotFound where the client has deleted the transcript.
     """
     from ..readers.digest import screened
     from ..readers.session import events
@@ -342,36 +422,51 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
         source = (entry.via or "").removeprefix("import:")
         if source not in SESSIONS or "lines" not in extra:
             hint = "`synaptic search --sessions` finds those."
-            raise InvalidArgument(f"{entry.short_id} is no digest of a session, so it has no transcript.", hint=hint)
+            raise InvalidArgument(
+                f"{entry.short_id} is no digest of a session, so it has no transcript.",
+                hint=hint,
+            )
         first, _, last = extra["lines"].partition("-")
         key = extra["source"].partition("/")[0]
         sessions = [events(source, place, key, (0, sys.maxsize)) for place in places_of(source)]
         # a passage may be opened, closed or repeated in another part of the session
         texts = [(event, text) for session in sessions for event, text in screened(session)]
         part = range(int(first), int(last) + 1)
-        lines = [f"{event.line:>6} {event.kind:6} {text}" for event, text in texts if event.line in part]
+        lines = [
+            f"{event.line:>6} {event.kind:6} {text}"
+            for event, text in texts
+            if event.line in part
+        ]
         if not any(sessions):
             hint = "Clients delete them after some weeks; the digest stays."
-            raise NotFound(f"The transcript of {entry.short_id} is gone, session {key} of {source}.", hint=hint)
+            raise NotFound(
+                f"The transcript of {entry.short_id} is gone, session {key} of {source}.",
+                hint=hint,
+            )
         text = Screen("redact").redacted("text", "\n".join(lines))
         told.append(replace(entry, content=text))
     return replace(listing, entries=tuple(told))
 
 
 def _written(ws: Workspace, path: str) -> dict[str, Entry]:
-    """The entries of a file by their ids, with the keys of their comments that the index does not know."""
+    """The entries of a file by their ids, with the keys of their comments that the index does
+    not know.
+    """
     return {entry.id: entry for entry in ws.journal.parse(path, ws.journal.read(path)).entries}
 
 
 def forget(ws: Workspace, session: str) -> Done:
-    """What told of a session, by the client's whole id or the id of such an entry, is removed; no copy is left.
+    """What told of a session, by the client's whole id or the id of such an entry, is removed;
+    no copy is left.
 
-    It is never taken in again: a hash of its id stays. So do entries that a person made of it: they are `kept`.
-    Raises NotFound where nothing tells of it.
+    It is never taken in again: a hash of its id stays. So do entries that a person made of it:
+    they are `kept`. Raises NotFound where nothing tells of it.
     """
     with suppress(NotFound, Ambiguous):
         found = in_step(ws, lambda _: ws.index.resolve(session)).entry
-        session = dict(_written(ws, found.there.path).get(found.id, found).extra).get("source", session)
+        session = dict(_written(ws, found.there.path).get(found.id, found).extra).get(
+            "source", session
+        )
     session = session.partition("/")[0]
     keys = [session, *(f"{session}/{part}" for part in range(2, MOST_PARTS))]
     parts = [key_id(source, key) for source in SESSIONS for key in keys]
@@ -381,15 +476,21 @@ def forget(ws: Workspace, session: str) -> Done:
         hint = "`synaptic search --sessions` lists ids."
         raise NotFound(f"Nothing here tells of the session {session!r}.", hint=hint)
     named = [name for id in ids for name in in_step(ws, lambda _, id=id: _continuing(ws, id))]  # type: ignore[misc]
-    with _forgotten(ws).open("a") as file:  # before its digest goes: a kill must not bring it back
+    with _forgotten(ws).open(
+        "a"
+    ) as file:  # before its digest goes: a kill must not bring it back
         file.writelines(f"{_session_hash(source, session)}\n" for source in SESSIONS)
     for id in ids:
         delete(ws, id, purge=True)
-    return Done("", len(ids), tuple((id, title, "you kept it") for id, title in named if id not in ids))
+    return Done(
+        "", len(ids), tuple((id, title, "you kept it") for id, title in named if id not in ids)
+    )
 
 
 def _continuing(ws: Workspace, id: str) -> list[tuple[str, str]]:
-    rows = ws.index.listing(Filters(parent=id, include_superseded=True), order="oldest", limit=-1)[1]
+    rows = ws.index.listing(
+        Filters(parent=id, include_superseded=True), order="oldest", limit=-1
+    )[1]
     return [(stored.entry.id, stored.entry.title) for stored in ws.index.entries(rows).values()]
 
 
@@ -402,7 +503,8 @@ def _session_hash(source: str, key: str) -> str:
 
 
 def undo(ws: Workspace, name: str, progress: Progress | None = None) -> Done:
-    """Takes a run back, to the trash. Entries that were edited, or that others name, stay and are listed.
+    """Takes a run back, to the trash. Entries that were edited, or that others name, stay and
+    are listed.
 
     Raises InvalidArgument for a run that there is not, with the runs that there are.
     """
@@ -412,7 +514,9 @@ def undo(ws: Workspace, name: str, progress: Progress | None = None) -> Done:
     named = in_step(ws, lambda _: ws.index.named_by_others(ids))
     gone: set[str] = set()
     for path, blocks in run.by_path().items():
-        gone |= set(ws.journal.take_out(path, [block for block in blocks if block.id not in named]))
+        gone |= set(
+            ws.journal.take_out(path, [block for block in blocks if block.id not in named])
+        )
         if progress:
             progress("taking back", len(gone), len(ids))
     ws.journal.drop_pictures(run.pictures)
@@ -422,7 +526,11 @@ def undo(ws: Workspace, name: str, progress: Progress | None = None) -> Done:
         ws.journal.runs.put(replace(run, open=False, blocks=stays))  # to be tried again
     else:
         ws.journal.runs.drop(run.name)
-    kept = [(id, left[id], "others name it" if id in named else "it was edited") for id in ids if id in left]
+    kept = [
+        (id, left[id], "others name it" if id in named else "it was edited")
+        for id in ids
+        if id in left
+    ]
     return Done(run.name, len(gone), tuple(kept))
 
 
@@ -446,24 +554,39 @@ def _was(entry: Entry) -> str:
 
 def _digest(entry: Entry) -> str:
     """A hash of what a person may edit."""
-    said = "\0".join((entry.title, entry.type, entry.content, *sorted(entry.tags), str(entry.importance)))
+    said = "\0".join(
+        (entry.title, entry.type, entry.content, *sorted(entry.tags), str(entry.importance))
+    )
     return f"{hash_of(said) & 0xFFFFFFFF:08x}"
 
 
 def _entry(
-    ws: Workspace, screen: Screen, source: str, record: Record, here: Checkout | None, project: str | None
+    ws: Workspace,
+    screen: Screen,
+    source: str,
+    record: Record,
+    here: Checkout | None,
+    project: str | None,
 ) -> Entry:
-    """The entry of a record, screened; of this project if it is of none. Raises Refused, InvalidArgument."""
+    """The entry of a record, screened; of this project if it is of none. Raises Refused,
+    InvalidArgument.
+    """
     own = (record.by or "").replace(".", "-")
     if own in READERS and own != source:
         raise InvalidArgument(f"`synaptic import {own}` takes it.")
     at = moment_of(record.at, ws.clock())
     folder = Path(record.folder or Path.home())
-    project = record.project or (here.project if here else folder.name * (folder != Path.home())) or project
+    project = (
+        record.project
+        or (here.project if here else folder.name * (folder != Path.home()))
+        or project
+    )
     if project and project_key(project) in map(project_key, ws.config.exclude_projects):
         raise Refused(f"The setting `exclude_projects` names {project}.")
     id = f"{id_date(at.date())}-{key_id(source, record.key)}"
-    marks = {name: getattr(record, name) for name in ("title", "type", "tags", "importance", "files")}
+    marks = {
+        name: getattr(record, name) for name in ("title", "type", "tags", "importance", "files")
+    }
     by = record.by or (source if source in SESSIONS else None)
     extra = {"source": record.key}
     if record.lines:
@@ -481,8 +604,12 @@ def key_id(source: str, key: str) -> str:
     return "".join(BASE32[number >> shift & 31] for shift in range(35, -1, -5))
 
 
-def _as_left(entry: Entry, record: Record, here: Checkout | None) -> tuple[tuple[str, str], ...]:
-    """Fingerprints of the files of a session; of a file that changed after it, one that no file has."""
+def _as_left(
+    entry: Entry, record: Record, here: Checkout | None
+) -> tuple[tuple[str, str], ...]:
+    """Fingerprints of the files of a session; of a file that changed after it, one that no file
+    has.
+    """
     if here is None or record.until is None:
         return ()
     end = moment_of(record.until, record.until).timestamp() + SETTLED_S

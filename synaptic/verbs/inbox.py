@@ -1,6 +1,8 @@
-"""Sentences of agents' sessions that a person may want to keep: each is an entry once a person says so, not before.
+"""Sentences of agents' sessions that a person may want to keep: each is an entry once a person
+says so, not before.
 
-`.state/inbox/` has a JSON file of what waits for each digest, by its id, and one of the keys of what was answered.
+`.state/inbox/` has a JSON file of what waits for each digest, by its id, and one of the keys of
+what was answered.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ MOST = 300
 
 
 def inbox(ws: Workspace, *, project: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """What waits, of the newest session first: `Record.proposed` with the id of its digest, session, project, client.
+    """What waits, of the newest session first: `Record.proposed` with the id of its digest,
+    session, project, client.
 
     What an entry says already, and what has lost its digest, is left out.
     """
@@ -40,8 +43,15 @@ def inbox(ws: Workspace, *, project: Sequence[str] = ()) -> list[dict[str, Any]]
         digests, waiting = ws.index.entries(rows), dict[str, dict[str, Any]]()
         for of in (digests[row].entry for row in rows):
             for one in _read(ws, of.id):
-                if one["key"] not in answered and not ws.index.same_content(hash_of(one["text"]), ws.clock(), ever):
-                    about = {"digest": of.id, "session": of.title, "project": of.project, "client": of.by}
+                if one["key"] not in answered and not ws.index.same_content(
+                    hash_of(one["text"]), ws.clock(), ever
+                ):
+                    about = {
+                        "digest": of.id,
+                        "session": of.title,
+                        "project": of.project,
+                        "client": of.by,
+                    }
                     waiting.setdefault(one["key"], one | about)
         return list(waiting.values())
 
@@ -49,7 +59,9 @@ def inbox(ws: Workspace, *, project: Sequence[str] = ()) -> list[dict[str, Any]]
 
 
 def file(ws: Workspace, digest: str, proposals: Iterable[dict[str, Any]]) -> None:
-    """Lets these proposals of a digest wait, but for answered ones, in place of others: without any, none is left."""
+    """Lets these proposals of a digest wait, but for answered ones, in place of others: without
+    any, none is left.
+    """
     answered, folder = _read(ws, "answered"), ws.journal.inbox
     rows = [one for one in proposals if one["key"] not in answered]
     make_dirs(folder, private=True)
@@ -59,24 +71,38 @@ def file(ws: Workspace, digest: str, proposals: Iterable[dict[str, Any]]) -> Non
         unlink(gone)
 
 
-def answer(ws: Workspace, said: str, key: str, *, text: str = "", by_person: bool = True) -> Receipt | None:
-    """The receipt of the entry that keeping a proposal makes, of `text` where it was edited; None for refusing.
+def answer(
+    ws: Workspace, said: str, key: str, *, text: str = "", by_person: bool = True
+) -> Receipt | None:
+    """The receipt of the entry that keeping a proposal makes, of `text` where it was edited;
+    None for refusing.
 
     Raises InvalidArgument for an unknown answer or key, and Refused for an agent.
     """
     one = next((one for one in inbox(ws) if one["key"] == key), None)
     said, receipt = one_of(ANSWERS, said, "answer"), None
     if not by_person:
-        raise Refused("Only a person answers.", hint="Ask them to type `synaptic inbox` in a terminal of their own.")
+        raise Refused(
+            "Only a person answers.",
+            hint="Ask them to type `synaptic inbox` in a terminal of their own.",
+        )
     if one is None:
-        raise InvalidArgument(f"Nothing waits under {key!r}.", hint="`synaptic inbox` lists what waits.")
+        raise InvalidArgument(
+            f"Nothing waits under {key!r}.", hint="`synaptic inbox` lists what waits."
+        )
     if said != "refuse":
         label = re.compile(rf"{one['type']}[:—–-]\s*", re.IGNORECASE).match(one["text"])
         own = one["text"][label.end() :] if label else one["text"]
         receipt = save(
-            ws, text or own[:1].upper() + own[1:], type=one["type"], at=datetime.fromisoformat(one["at"]),
-            by=one["client"], project=one["project"] or "", parent=one["digest"], via="import:inbox",
-        )  # fmt: skip
+            ws,
+            text or own[:1].upper() + own[1:],
+            type=one["type"],
+            at=datetime.fromisoformat(one["at"]),
+            by=one["client"],
+            project=one["project"] or "",
+            parent=one["digest"],
+            via="import:inbox",
+        )
     overwrite(ws.journal.inbox / "answered", json.dumps([*_read(ws, "answered"), key]).encode())
     for path in ws.journal.inbox.glob("[0-9]*"):
         if key.encode() in path.read_bytes():

@@ -18,10 +18,11 @@ from ..workspace.workspace import Workspace
 
 
 def links(ws: Workspace, name: str) -> Links:
-    """The links from and to the entry or page of this name: an id or four letters of it, a title, alias or path.
+    """The links from and to the entry or page of this name: an id or four letters of it, a
+    title, alias or path.
 
-    A page that is only linked to, or a day, is a name too. Raises NotFound, or Ambiguous for letters that fit several
-    ids.
+    A page that is only linked to, or a day, is a name too. Raises NotFound, or Ambiguous for
+    letters that fit several ids.
     """
 
     def run(_: object) -> Links:
@@ -32,14 +33,17 @@ def links(ws: Workspace, name: str) -> Links:
                 rowids = [ws.index.resolve(name.strip()).rowid]
             except NotFound as error:
                 message = f"Nothing is called {name[:40]!r}, and nothing links to it."
-                raise NotFound(message, hint="Give an id, a title, an alias or a path; search finds them.") from error
+                raise NotFound(
+                    message, hint="Give an id, a title, an alias or a path; search finds them."
+                ) from error
         return linked(ws, rowids, [key])
 
     return in_step(ws, run)
 
 
 def id_called(ws: Workspace, name: str) -> str | None:
-    """The id of the entry that this is the id, or else the title, page, alias or path of; None where nothing is called
+    """The id of the entry that this is the id, or else the title, page, alias or path of; None
+    where nothing is called
     so. Raises Ambiguous for a name of several."""
 
     def run(_: object) -> str | None:
@@ -48,16 +52,27 @@ def id_called(ws: Workspace, name: str) -> str | None:
         rows = ws.index.named([key := link_key(name)]).get(key, [])
         ids = [one.entry.id for one in ws.index.entries(rows).values()]
         if len(ids) > 1:
-            raise Ambiguous(f"{len(ids)} entries are called {name[:40]!r}.", valid=ids[:6], hint="Give an id.")
+            raise Ambiguous(
+                f"{len(ids)} entries are called {name[:40]!r}.",
+                valid=ids[:6],
+                hint="Give an id.",
+            )
         return ids[0] if ids else None
 
     return in_step(ws, run)
 
 
 def leads_to(ws: Workspace, name: str, path: str) -> Entry | None:
-    """The entry to which a link in the file `path` leads that says `name`; None where nothing is called so."""
+    """The entry to which a link in the file `path` leads that says `name`; None where nothing
+    is called so.
+    """
     plain = unquote(name).partition("#")[0]
-    ways = (name, name.partition("#")[0], posixpath.normpath(posixpath.join(posixpath.dirname(path), plain)), plain)
+    ways = (
+        name,
+        name.partition("#")[0],
+        posixpath.normpath(posixpath.join(posixpath.dirname(path), plain)),
+        plain,
+    )
 
     def run(_: object) -> Entry | None:
         rows = ws.index.named(keys := [link_key(way) for way in ways])
@@ -76,7 +91,10 @@ def linked(ws: Workspace, rowids: Sequence[int], keys: Sequence[int] = ()) -> Li
     named = ws.index.named({key for ways in own for key in ways})
     entries = ws.index.entries([rows[0] for rows in named.values()])
     ends = {key: entries[rows[0]].entry for key, rows in named.items()}
-    links = (_ended(link, next((ends[key] for key in ways if key in ends), None)) for ways, link in own.items())
+    links = (
+        _ended(link, next((ends[key] for key in ways if key in ends), None))
+        for ways, link in own.items()
+    )
     to_them = set(others)
     return Links(
         tuple(links),
@@ -99,8 +117,12 @@ def broken_links(ws: Workspace) -> tuple[Link, ...]:
     def run(_: object) -> tuple[Link, ...]:
         unnamed = set(ws.index.unnamed())
         texts = read_lines(ws, list(dict(unnamed)))
-        written = ((row, ways, link) for row in texts for ways, link in links_of(*texts[row]).items())
-        broken = (link for row, ways, link in written if {(row, key) for key in ways} <= unnamed)
+        written = (
+            (row, ways, link) for row in texts for ways, link in links_of(*texts[row]).items()
+        )
+        broken = (
+            link for row, ways, link in written if {(row, key) for key in ways} <= unnamed
+        )
         return tuple(sorted(broken, key=lambda link: (link.path, link.line)))
 
     return in_step(ws, run)
@@ -109,8 +131,8 @@ def broken_links(ws: Workspace) -> tuple[Link, ...]:
 def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple[Task, ...]:
     """The open tasks, or those that are done, by day, newest first; of undated entries last.
 
-    `due` leaves those that are due by then, at its last day, with what is overdue; `friday` is the next one. What a
-    later entry supersedes is left out. Raises InvalidArgument.
+    `due` leaves those that are due by then, at its last day, with what is overdue; `friday` is
+    the next one. What a later entry supersedes is left out. Raises InvalidArgument.
     """
     now = ws.clock()
     last, today = due and read_date(due, now=now, name="due"), now.date().isoformat()
@@ -120,7 +142,9 @@ def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple
         texts = read_lines(ws, rowids)
         found = (task for row in rowids for task in tasks_of(*texts[row]) if task.done == done)
         kept = [task for task in found if not last or (task.due and task.due <= last)]
-        kept = [replace(task, overdue=not done and (task.due or today) < today) for task in kept]
+        kept = [
+            replace(task, overdue=not done and (task.due or today) < today) for task in kept
+        ]
         kept.sort(key=lambda task: (task.path, task.line))
         return tuple(sorted(kept, key=lambda task: task.date or "", reverse=True))
 

@@ -23,7 +23,9 @@ QUESTIONS = 100
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model by fastembed's name, or by its folder. `downloaded`: it needs no network. None for what is not known."""
+    """A model by fastembed's name, or by its folder. `downloaded`: it needs no network. None
+    for what is not known.
+    """
 
     name: str
     languages: str
@@ -36,8 +38,10 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A change of the model `before` to another. `with_before` and `with_model` compare them on this journal; None
-    where this is a way back, where `before` has read less than half of the notes, or where there is little to ask."""
+    """A change of the model `before` to another. `with_before` and `with_model` compare them on
+    this journal; None where this is a way back, where `before` has read less than half of the
+    notes, or where
+    there is little to ask."""
 
     model: str
     before: str
@@ -48,17 +52,31 @@ class Switch:
 
 
 def models(ws: Workspace) -> tuple[Model, ...]:
-    """The model that ships, those that `data/models.toml` offers, and those that this journal was read by before."""
-    offered, listed, cache = about_models()["offered"], listed_models(), ws.config.state / "models"
+    """The model that ships, those that `data/models.toml` offers, and those that this journal
+    was read by before.
+    """
+    offered, listed, cache = (
+        about_models()["offered"],
+        listed_models(),
+        ws.config.state / "models",
+    )
     metas = [Index(path).meta for path in sorted(ws.config.state.glob("index-*.db"))]
-    used = {str(meta("model")).rpartition("@")[0]: int(meta("dimensions") or 0) for meta in metas}
+    used = {
+        str(meta("model")).rpartition("@")[0]: int(meta("dimensions") or 0) for meta in metas
+    }
     found = {}
     for name in (DEFAULT_MODEL, *offered, ws.config.model, *used):
         known, embedder = listed.get(name.casefold()), FastEmbedder(name, cache=cache)
         if not known and not embedder.folder:
             continue
         file = embedder.folder / "model.onnx" if embedder.folder else None
-        size = known["size_in_GB"] * 1e9 if known else file.stat().st_size if file and file.exists() else 0
+        size = (
+            known["size_in_GB"] * 1e9
+            if known
+            else file.stat().st_size
+            if file and file.exists()
+            else 0
+        )
         found[name.casefold()] = Model(
             name=str(known["model"]) if known else embedder.model,
             languages="English" if embedder.shipped else offered.get(name, ""),
@@ -72,45 +90,68 @@ def models(ws: Workspace) -> tuple[Model, ...]:
 
 
 def use(
-    ws: Workspace, model: str, *, agree: Callable[[Switch], bool] = lambda _: True, progress: Progress | None = None
+    ws: Workspace,
+    model: str,
+    *,
+    agree: Callable[[Switch], bool] = lambda _: True,
+    progress: Progress | None = None,
 ) -> Switch:
     """Uses this model from now on, if `agree` says so, which is told how the two compare.
 
-    Steps: load (and download) it, embed the journal into the model's own index, ask 100 questions of both, name it in
-    config.toml. The way back to a model that was used before is quick: its index is still there, and nothing is asked.
-    Raises ModelError where it cannot be loaded; nothing has changed then.
+    Steps: load (and download) it, embed the journal into the model's own index, ask 100
+    questions of both, name it in config.toml. The way back to a model that was used before is
+    quick: its index is still there, and nothing is asked. Raises ModelError where it cannot be
+    loaded; nothing has changed then.
     """
     config = replace(ws.config, model=_spelled(model))
-    embedder = FastEmbedder(config.model, cache=config.state / "models", threads=config.threads, shows=True)
+    embedder = FastEmbedder(
+        config.model, cache=config.state / "models", threads=config.threads, shows=True
+    )
     try:
         embedder.load()
     except ModelError as error:
-        hint = "Nothing was changed. A folder with model.onnx and tokenizer.json can be given instead: "
-        raise ModelError(error.message, valid=error.valid, hint=f"{hint}`synaptic model use FOLDER`.") from error
+        hint = (
+            "Nothing was changed. A folder with model.onnx and tokenizer.json can be given "
+            "instead: "
+        )
+        raise ModelError(
+            error.message, valid=error.valid, hint=f"{hint}`synaptic model use FOLDER`."
+        ) from error
     done = Switch(config.model, ws.config.model)
     with open_workspace(config, embedder=embedder, clock=ws.clock) as other:
         if not other.index.file.path.exists():
             ws.index.file.copy_to(other.index.file.path)  # it says how often entries were read
         if not _knows(other):
-            other.index.file.set_meta("trial", 1)  # until it was agreed to: the run may be stopped
+            other.index.file.set_meta(
+                "trial", 1
+            )  # until it was agreed to: the run may be stopped
         embed_pending(other, budget_s=None, progress=progress)
         if other.index.meta("trial"):
             if _knows(ws):
-                before, after = (evaluate(one, questions=QUESTIONS, progress=progress) for one in (ws, other))
+                before, after = (
+                    evaluate(one, questions=QUESTIONS, progress=progress) for one in (ws, other)
+                )
                 if after.questions >= TOO_FEW and "default" in before.mrr:
                     done = replace(done, with_before=before, with_model=after)
             if not agree(done):
                 return done
         write_setting(config.home, "model", config.model)
         other.index.file.set_meta("trial", 0)
-    wins = ("SYNAPTIC_MODEL is set, and it wins over config.toml.",) if os.environ.get("SYNAPTIC_MODEL") else ()
+    wins = (
+        ("SYNAPTIC_MODEL is set, and it wins over config.toml.",)
+        if os.environ.get("SYNAPTIC_MODEL")
+        else ()
+    )
     return replace(done, kept=True, notices=wins)
 
 
 def _knows(ws: Workspace) -> bool:
     """Whether half of the notes or more have a vector by this model."""
     counts = in_step(ws, lambda _: ws.index.counts())
-    return ws.index.meta("model") == ws.embedder.name and 2 * counts.pending_passages <= counts.chunks
+    return (
+        ws.index.meta("model") == ws.embedder.name
+        and 2 * counts.pending_passages <= counts.chunks
+    )
 
 
 def _spelled(model: str) -> str:

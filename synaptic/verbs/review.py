@@ -1,4 +1,5 @@
-"""What a journal would be clearer without: entries that others repeat or replace, or that time has passed by.
+"""What a journal would be clearer without: entries that others repeat or replace, or that time
+has passed by.
 
 Nothing is done by itself; what a person answers is done by `update` and `delete`.
 """
@@ -27,7 +28,9 @@ from ..workspace.workspace import Workspace
 from .writing import delete, update
 
 SAME, AT_ONCE = 0.95, 1_000
-"""The cosine from which on two entries say the same, by eye; vectors that are compared in one step."""
+"""The cosine from which on two entries say the same, by eye; vectors that are compared in one
+step.
+"""
 OPEN_DAYS, UNREAD_DAYS = 60, 365
 
 KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -40,7 +43,9 @@ KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "handed-on": ("is outdated by the second", ("supersede", "delete", "keep")),
     "unread": ("is more than a year old and was never opened", ("delete", "keep")),
 }
-"""What is said of the first entry of a finding, and how it can be answered; the most valuable first."""
+"""What is said of the first entry of a finding, and how it can be answered; the most valuable
+first.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +94,16 @@ def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[Matter]:
 
 
 def answer(ws: Workspace, key: str, said: str, *, by_person: bool = True) -> Receipt | None:
-    """The receipt of what an answer to a finding does; None for keep, which is remembered until an entry is edited."""
+    """The receipt of what an answer to a finding does; None for keep, which is remembered until
+    an entry is edited.
+    """
     matter = _named(ws, key, said)
     first, last = matter.about[0].entry, matter.about[-1].entry
     if said == "keep":
-        overwrite(ws.config.state / "review.json", json.dumps(_kept(ws) | {matter.key: matter.state}).encode())
+        overwrite(
+            ws.config.state / "review.json",
+            json.dumps(_kept(ws) | {matter.key: matter.state}).encode(),
+        )
         return None
     change = partial(update, ws, by_person=by_person)
     if said == "pin":
@@ -111,18 +121,24 @@ def answer(ws: Workspace, key: str, said: str, *, by_person: bool = True) -> Rec
 
 
 def first_of(ws: Workspace, key: str, said: str) -> Entry:
-    """The entry that an answer to a finding is about. Raises what `answer` raises for a wrong one."""
+    """The entry that an answer to a finding is about. Raises what `answer` raises for a wrong
+    one.
+    """
     row = _named(ws, key, said).about[0].rowid
     return read_entries(ws, [row])[row]
 
 
 def _named(ws: Workspace, key: str, said: str) -> Matter:
-    """The finding of this key. Raises InvalidArgument where it is none, or cannot be answered so."""
+    """The finding of this key. Raises InvalidArgument where it is none, or cannot be answered
+    so.
+    """
     kind, *ids = key.split(":")
     answers = KINDS[one_of(KINDS, kind, "finding")][1]
     one_of(answers, said, "answer")
     if len(ids) != 1 + (not {"supersede", "merge"}.isdisjoint(answers)):
-        raise InvalidArgument(f"{key} is no finding.", valid=(f"{kind}:ID",), hint="`synaptic review` lists them.")
+        raise InvalidArgument(
+            f"{key} is no finding.", valid=(f"{kind}:ID",), hint="`synaptic review` lists them."
+        )
     return Matter(kind, tuple(in_step(ws, lambda _: [ws.index.resolve(id) for id in ids])))
 
 
@@ -133,12 +149,18 @@ def _kept(ws: Workspace) -> dict[str, Any]:
 
 
 def _matters(ws: Workspace, known: Mapping[int, Stored]) -> Iterator[Matter]:
-    """All findings among these entries, which are in order of time; of each kind the best first."""
+    """All findings among these entries, which are in order of time; of each kind the best
+    first.
+    """
     now = ws.clock()
-    reads = {row: standing.accesses for row, standing in ws.index.standings(list(known)).items()}
+    reads = {
+        row: standing.accesses for row, standing in ws.index.standings(list(known)).items()
+    }
     groups: dict[tuple[str, str], list[int]] = {}
     for row, one in marked(ws, {row: one.entry for row, one in known.items()}).items():
-        if one.dated and one.type != "note":  # what has no type is no statement that another could replace
+        if (
+            one.dated and one.type != "note"
+        ):  # what has no type is no statement that another could replace
             groups.setdefault((project_key(one.project or ""), one.type), []).append(row)
         days = (now - one.at).days if one.dated else 0
         for kind, holds in (
@@ -158,18 +180,24 @@ def _matters(ws: Workspace, known: Mapping[int, Stored]) -> Iterator[Matter]:
 
 
 def _alike(ws: Workspace, known: Mapping[int, Stored], rows: Sequence[int]) -> Iterator[Matter]:
-    """Entries of one project and type that a later one repeats or seems to replace, the nearest first."""
+    """Entries of one project and type that a later one repeats or seems to replace, the nearest
+    first.
+    """
     pairs = sorted(_near(ws, rows), reverse=True)
     texts = read_entries(ws, list({row for _, *two in pairs for row in two}))
     for cosine, old, new in pairs:
         if cosine >= SAME and numbers(texts[old]) == numbers(texts[new]):
             yield Matter("repeated", (known[new], known[old]))
-        elif texts[new].type != DONE and not lacks_a_name(texts[old], texts[new], ws.index.stem):
+        elif texts[new].type != DONE and not lacks_a_name(
+            texts[old], texts[new], ws.index.stem
+        ):
             yield Matter("replaced", (known[old], known[new]))
 
 
 def _near(ws: Workspace, rows: Sequence[int]) -> Iterator[tuple[float, int, int]]:
-    """(cosine, earlier entry, later entry) of those of these entries, in order of time, that stand out as near."""
+    """(cosine, earlier entry, later entry) of those of these entries, in order of time, that
+    stand out as near.
+    """
     import numpy as np
 
     stored = ws.index.meanings(rows)
@@ -178,9 +206,15 @@ def _near(ws: Workspace, rows: Sequence[int]) -> Iterator[tuple[float, int, int]
     for start in range(0, len(rows), AT_ONCE):
         end = min(start + AT_ONCE, len(rows))
         cosines = ws.index.scaled(vectors[start:end] @ vectors[:end].T)
-        cosines[:, start:] *= np.tri(end - start, k=-1, dtype=np.float32)  # each is compared with earlier ones
+        cosines[:, start:] *= np.tri(
+            end - start, k=-1, dtype=np.float32
+        )  # each is compared with earlier ones
         most = min(MOST + 1, end)
-        for line, places in enumerate(np.argpartition(cosines, -most, axis=1)[:, -most:].tolist()):
-            near = sorted(((float(cosines[line, place]), rows[place]) for place in places), reverse=True)
+        for line, places in enumerate(
+            np.argpartition(cosines, -most, axis=1)[:, -most:].tolist()
+        ):
+            near = sorted(
+                ((float(cosines[line, place]), rows[place]) for place in places), reverse=True
+            )
             count = max(standing_out([cosine for cosine, _ in near]), int(near[0][0] >= SAME))
             yield from ((cosine, old, rows[start + line]) for cosine, old in near[:count])

@@ -33,10 +33,13 @@ from ..workspace.workspace import Stopwatch, Workspace
 
 SCRUB_WAIT_MS = 3_000
 EMBED_BUDGET_S = 0.02
-"""The time in which a save embeds its text if the model is loaded and free. Later searches, or an idle server, embed
+"""The time in which a save embeds its text if the model is loaded and free. Later searches, or
+an idle server, embed
 the rest."""
 INDEX_WAIT_MS = 10
-"""How long a save waits for the index. Another process that holds it, or the next search, indexes the entry."""
+"""How long a save waits for the index. Another process that holds it, or the next search,
+indexes the entry.
+"""
 REPEAT_WINDOW = timedelta(minutes=10)
 """How long an equal save counts as a retry: agents repeat calls that got no answer."""
 
@@ -44,8 +47,14 @@ PERSON = "person"
 """Who saves in a terminal of their own."""
 MAX_PINS = 10
 """In a project, and without one: a session should begin with few words."""
-NO_PROJECT = "It has no project: no git repository is around. Give `project`, or `synaptic setup --project NAME`."
-REPEATED = "`{title}` was already saved less than ten minutes ago, with the same text and marks; `--force` keeps both."
+NO_PROJECT = (
+    "It has no project: no git repository is around. Give `project`, or `synaptic setup "
+    "--project NAME`."
+)
+REPEATED = (
+    "`{title}` was already saved less than ten minutes ago, with the same text and marks; "
+    "`--force` keeps both."
+)
 
 
 def save(
@@ -70,15 +79,17 @@ def save(
 ) -> Receipt:
     """The receipt of a new entry, which is durable when this returns.
 
-    Steps: leave out private passages and redact secrets; check and compose the entry; answer with the first entry if
-    the same client saved the same text with the same marks in the last ten minutes (unless `at` or `force` is given);
-    write the entry to the journal; index it. A failure to index is a notice, not an error: the next search mends it.
+    Steps: leave out private passages and redact secrets; check and compose the entry; answer
+    with the first entry if the same client saved the same text with the same marks in the last
+    ten minutes (unless `at` or `force` is given); write the entry to the journal; index it. A
+    failure to index is a notice, not an error: the next search mends it.
 
-    `by` and `via` say who saves, and how. A person may `pin` it: every session of its project begins with it.
+    `by` and `via` say who saves, and how. A person may `pin` it: every session of its project
+    begins with it.
 
-    Raises InvalidArgument for an invalid value and for a pin too many, Refused for a secret if the settings say so and
-    for a pin of an agent, NotFound for a parent or a superseded id that no entry has, JournalError when the disk
-    refuses.
+    Raises InvalidArgument for an invalid value and for a pin too many, Refused for a secret if
+    the settings say so and for a pin of an agent, NotFound for a parent or a superseded id that
+    no entry has, JournalError when the disk refuses.
     """
     watch, moment = Stopwatch(), moment_of(at, ws.clock())
     here = working_checkout(ws.config)
@@ -100,7 +111,9 @@ def save(
         supersedes=_replaced(ws, supersedes, by_person=by_person),
         by=by,
         via=via,
-        branch=here.branch if here and of_project(project, here) and here.branch not in here.defaults else None,
+        branch=here.branch
+        if here and of_project(project, here) and here.branch not in here.defaults
+        else None,
     )
     last_day, past = _last_day(ws, expires)
     entry = replace(entry, expires=last_day or None, pin=pin)
@@ -109,13 +122,18 @@ def save(
     named = claim_name(ws.config, here) if here and project == here.project else []
     notices = [*screen.notices(), *composed, *past, *lone, *named]
     if not force and at is None and (first := _already_saved(ws, entry)) is not None:
-        return receipt_of(first, notices=("already saved", REPEATED.format(title=first.title), *notices))
+        return receipt_of(
+            first, notices=("already saved", REPEATED.format(title=first.title), *notices)
+        )
     if pin:
         _check_pin(ws, project, by_person=by_person)
     with watch.stage("journal"):
         path, queued = ws.journal.append(entry)
     if queued:
-        notices.append("Another process holds the journal; the entry is safe, and the next save puts it into its file.")
+        notices.append(
+            "Another process holds the journal; the entry is safe, and the next save puts "
+            "it into its file."
+        )
     else:
         with watch.stage("index"):
             notices += index_now(ws, path, shows=entry.id)
@@ -123,19 +141,27 @@ def save(
         ws.index.record("save", watch.read())
     receipt = Receipt(entry.id, entry.date, entry.time, path, queued, tuple(notices))
     with suppress(Exception):  # whatever fails here, the entry is safe in the journal
-        receipt = replace(receipt, suggested_tags=suggest_tags(ws, entry.content, given=entry.tags))
+        receipt = replace(
+            receipt, suggested_tags=suggest_tags(ws, entry.content, given=entry.tags)
+        )
         receipt = replace(receipt, near=near_entries(ws, entry))
     return receipt
 
 
 def near_by_now(ws: Workspace, id: str) -> tuple[Near, ...] | None:
-    """What the receipt of this entry would say that it is near; None while it has no vector. Raises NotFound."""
+    """What the receipt of this entry would say that it is near; None while it has no vector.
+    Raises NotFound.
+    """
 
     def run(_: SyncReport) -> tuple[Near, ...] | None:
         row = ws.index.resolve(id).rowid
         return near_entries(ws, read_entries(ws, [row])[row])
 
-    return in_step(ws, run, embed_ms=EMBED_BUDGET_S * 1000, at_least=1) if ws.embedder.ready else None
+    return (
+        in_step(ws, run, embed_ms=EMBED_BUDGET_S * 1000, at_least=1)
+        if ws.embedder.ready
+        else None
+    )
 
 
 def update(
@@ -158,44 +184,71 @@ def update(
     seen: str | None = None,
     by_person: bool = True,
 ) -> Receipt:
-    """The receipt of an edit. Parts given as None stay, and the rest of the file stays byte for byte.
+    """The receipt of an edit. Parts given as None stay, and the rest of the file stays byte for
+    byte.
 
-    With `seen`, from `opened`, the content and the title are what that showed, edited: the label of each private
-    passage stands in them once, where its bytes go. Raises Changed where the entry says something else by now.
+    With `seen`, from `opened`, the content and the title are what that showed, edited: the
+    label of each private passage stands in them once, where its bytes go. Raises Changed where
+    the entry says something else by now.
 
-    An empty `expires` takes it away. The old text goes to the trash. A whole-file note takes `append` and `add_tags`.
-    With `pin` every session of its project, or without one of all, begins with it; what is pinned only a person
-    changes. Raises InvalidArgument without any change, Refused, Busy and Changed when somebody else is writing.
+    An empty `expires` takes it away. The old text goes to the trash. A whole-file note takes
+    `append` and `add_tags`. With `pin` every session of its project, or without one of all,
+    begins with it; what is pinned only a person changes. Raises InvalidArgument without any
+    change, Refused, Busy and Changed when somebody else is writing.
     """
     if content is not None and append is not None:
-        raise InvalidArgument("content and append exclude each other.", hint="Give one of them.")
+        raise InvalidArgument(
+            "content and append exclude each other.", hint="Give one of them."
+        )
     last_day, past = _last_day(ws, expires)
     parts = _Parts(
-        content, append, title, type, tags, tuple(add_tags), tuple(remove_tags), importance, project, files, supersedes,
-        pin, last_day,
-    )  # fmt: skip
+        content,
+        append,
+        title,
+        type,
+        tags,
+        tuple(add_tags),
+        tuple(remove_tags),
+        importance,
+        project,
+        files,
+        supersedes,
+        pin,
+        last_day,
+    )
     if parts == _Parts():
         raise InvalidArgument(
-            "Nothing to update.", valid=[part for part in _Parts.__slots__ if by_person or part != "pin"]
+            "Nothing to update.",
+            valid=[part for part in _Parts.__slots__ if by_person or part != "pin"],
         )
     _one_project(project)
     check_range("importance", importance, 0, 10)
     found = _find(ws, id)
     if found.entry.pin and not by_person:
-        raise Refused("A person pinned this entry, and only a person changes it.", hint="Save a new one beside it.")
+        raise Refused(
+            "A person pinned this entry, and only a person changes it.",
+            hint="Save a new one beside it.",
+        )
     if pin and not found.entry.pin:
         _check_pin(ws, found.entry.project, by_person=by_person)
     if supersedes is not None:
         parts = replace(parts, supersedes=_replaced(ws, supersedes, by_person=by_person))
         if found.entry.id in (parts.supersedes or ()):
-            raise InvalidArgument("An entry cannot supersede itself.", hint="Give the ids of older entries.")
+            raise InvalidArgument(
+                "An entry cannot supersede itself.", hint="Give the ids of older entries."
+            )
     said: list[str] = []
 
     def change(old: Entry) -> Entry:
         same = seen is not None and newlines(content or "") == old.content
-        new, notices = _changed(ws, found.entry.id, old, replace(parts, content=None) if same else parts)
+        new, notices = _changed(
+            ws, found.entry.id, old, replace(parts, content=None) if same else parts
+        )
         if seen is not None and new != old and seen != _seen(old):
-            raise Changed(f"{found.entry.short_id} was changed meanwhile; nothing was written.", hint="Look at both.")
+            raise Changed(
+                f"{found.entry.short_id} was changed meanwhile; nothing was written.",
+                hint="Look at both.",
+            )
         said[:] = ["nothing changed", *notices] if new == old else notices
         return new
 
@@ -204,12 +257,20 @@ def update(
     edit = partial(ws.journal.edit, labels=seen is not None)
     new = edit(path, found.own_id, change, told)
     also = _also(copies, lambda copy: edit(copy, found.own_id, change), "changed")
-    notices = [*said, *past, *told, *index_now(ws, path, *copies), *also, *_other_texts(ws, new.id)]
+    notices = [
+        *said,
+        *past,
+        *told,
+        *index_now(ws, path, *copies),
+        *also,
+        *_other_texts(ws, new.id),
+    ]
     return receipt_of(new, path=path, notices=notices)
 
 
 def opened(ws: Workspace, id: str) -> tuple[Entry, str]:
-    """An entry to be edited, `[private passage 1]` in the place of each private passage, and what `update` asks for as
+    """An entry to be edited, `[private passage 1]` in the place of each private passage, and
+    what `update` asks for as
     `seen`. Raises Refused for one that is read in place."""
     found = _find(ws, id)
     writable(ws.journal.roots, found.entry.there.path, found.entry.there.line)
@@ -222,41 +283,66 @@ def _seen(entry: Entry) -> str:
 
 
 def _one_project(project: str | None) -> str | None:
-    """The project of an entry; None where it has none. Raises InvalidArgument for `*`, which means all in a search."""
+    """The project of an entry; None where it has none. Raises InvalidArgument for `*`, which
+    means all in a search.
+    """
     name = (project or "").strip()
     if name == "*":
-        raise InvalidArgument("An entry has one project, not '*'.", hint="Name it, or give none: '' is none.")
+        raise InvalidArgument(
+            "An entry has one project, not '*'.", hint="Name it, or give none: '' is none."
+        )
     return name or None
 
 
 def _replaced(ws: Workspace, ids: Sequence[str], *, by_person: bool) -> tuple[str, ...]:
-    """The whole ids of entries that another supersedes. Raises Refused where an agent would replace a pinned one."""
+    """The whole ids of entries that another supersedes. Raises Refused where an agent would
+    replace a pinned one.
+    """
     for id in ids if not by_person else ():
         if (entry := _find(ws, id).entry).pin:
             hint = "Save the new one without it, and ask them."
-            raise Refused(f"A person pinned {entry.short_id}, and only a person replaces it.", hint=hint)
+            raise Refused(
+                f"A person pinned {entry.short_id}, and only a person replaces it.", hint=hint
+            )
     return tuple(dict.fromkeys(_fixed(ws, id) for id in ids))
 
 
 def _check_pin(ws: Workspace, project: str | None, *, by_person: bool) -> None:
-    """Raises Refused for an agent: what it has read must not become how sessions begin. Raises InvalidArgument where
+    """Raises Refused for an agent: what it has read must not become how sessions begin. Raises
+    InvalidArgument where
     this project, or None, has as many pinned entries as it may."""
     if not by_person:
         hint = "Ask them to do it in a terminal of their own, or propose it by the tag `pin`."
         raise Refused("Only a person pins.", hint=hint)
     key = project_key(project) if project else None
     pinned = in_step(ws, lambda _: ws.index.entries(ws.index.pinned(key))).values()
-    there = [f"{one.entry.short_id} {one.entry.title}" for one in pinned if bool(one.entry.project) == bool(key)]
+    there = [
+        f"{one.entry.short_id} {one.entry.title}"
+        for one in pinned
+        if bool(one.entry.project) == bool(key)
+    ]
     if len(there) >= MAX_PINS:
-        said = f"{MAX_PINS} entries may be pinned {f'of {project}' if project else 'without a project'}: "
-        raise InvalidArgument(f"{said}{'; '.join(there)}.", hint="`synaptic pin ID --remove` makes room.")
+        said = (
+            f"{MAX_PINS} entries may be pinned "
+            f"{f'of {project}' if project else 'without a project'}: "
+        )
+        raise InvalidArgument(
+            f"{said}{'; '.join(there)}.", hint="`synaptic pin ID --remove` makes room."
+        )
 
 
 def _other_texts(ws: Workspace, id: str) -> list[str]:
     """A notice for each other text in the journal that carries this id."""
     with suppress(apsw.Error):  # then another notice says that the entry is not indexed
-        others = (issue for issue in ws.index.issues() if issue.code == "duplicate-id" and id in issue.message)
-        return [f"Another text with this id stands in {other.path}:{other.line}, unchanged." for other in others]
+        others = (
+            issue
+            for issue in ws.index.issues()
+            if issue.code == "duplicate-id" and id in issue.message
+        )
+        return [
+            f"Another text with this id stands in {other.path}:{other.line}, unchanged."
+            for other in others
+        ]
     return []
 
 
@@ -303,31 +389,55 @@ def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, 
         tags=[tag for tag in tags if slug_tag(tag) not in (*dropped, *old.file_tags)],
         importance=old.importance if parts.importance is None else parts.importance,
         files=old.files if parts.files is None else screen.texts("file", parts.files),
-        project=old.project if parts.project is None else screen.text("project", parts.project) or None,
+        project=old.project
+        if parts.project is None
+        else screen.text("project", parts.project) or None,
         parent=old.parent,
         supersedes=old.supersedes if parts.supersedes is None else tuple(parts.supersedes),
         by=old.by,
     )
-    wanted = screen.text("title", title) if title else title if title is not None or follows else old.title
+    wanted = (
+        screen.text("title", title)
+        if title
+        else title
+        if title is not None or follows
+        else old.title
+    )
     new, notices = _with_clean_title(compose, wanted, screen, keep=old.title)
     said = [*screen.notices(), *notices]
     new = replace(new, file_tags=tuple(tag for tag in old.file_tags if tag not in new.tags))
     new = replace(new, tags=(*new.tags, *new.file_tags))
     for tag in dropped:
         if tag in new.file_tags:
-            said.append(f"#{tag} stands in the front matter of the file, for all its entries; edit it there.")
+            said.append(
+                f"#{tag} stands in the front matter of the file, for all its entries; edit "
+                f"it there."
+            )
         elif tag in new.tags:
-            said.append(f"#{tag} stands in the text itself, so the tag stays; edit the content.")
+            said.append(
+                f"#{tag} stands in the text itself, so the tag stays; edit the content."
+            )
         elif tag not in (*old.tags, *map(slug_tag, tags)):
             has = ", ".join(f"#{known}" for known in old.tags)
             said.append(f"The entry has no tag #{tag} to remove; it has {has or 'none'}.")
     if old.whole_file:  # the file's name may be its title, and its mtime its time
         text = old.content if parts.content is parts.append is None else new.content
         new = replace(new, at=old.at, title=title or old.title, content=text)
-    known = old.fingerprints if parts.files is None else fingerprints(new, working_checkout(ws.config))
-    kept = {name: getattr(old, name) for name in ("via", "branch", "extra", "date_source", "place")}
-    given = {name: getattr(old if getattr(parts, name) is None else parts, name) for name in ("pin", "expires")}
-    return replace(new, fingerprints=known, pin=given["pin"], expires=given["expires"] or None, **kept), said
+    known = (
+        old.fingerprints
+        if parts.files is None
+        else fingerprints(new, working_checkout(ws.config))
+    )
+    kept = {
+        name: getattr(old, name) for name in ("via", "branch", "extra", "date_source", "place")
+    }
+    given = {
+        name: getattr(old if getattr(parts, name) is None else parts, name)
+        for name in ("pin", "expires")
+    }
+    return replace(
+        new, fingerprints=known, pin=given["pin"], expires=given["expires"] or None, **kept
+    ), said
 
 
 def clean_entry(
@@ -344,14 +454,19 @@ def clean_entry(
     extra: Mapping[str, str] = {},
     **marks: Any,
 ) -> tuple[Entry, tuple[str, ...]]:
-    """The entry of these texts without what is private and without secrets, and notices; see `compose_entry`.
+    """The entry of these texts without what is private and without secrets, and notices; see
+    `compose_entry`.
 
-    Every value that a writer was given and that a new entry holds goes through here. A branch whose name is long, no
-    line, or holds a secret or a private passage is left out.
+    Every value that a writer was given and that a new entry holds goes through here. A branch
+    whose name is long, no line, or holds a secret or a private passage is left out.
     """
     title = screen.text("title", title) if title else None
     branch = branch or ""
-    if not branch.isprintable() or len(branch) > LINE_CHARS or screen.mark("branch", branch) != branch:
+    if (
+        not branch.isprintable()
+        or len(branch) > LINE_CHARS
+        or screen.mark("branch", branch) != branch
+    ):
         branch = ""
     compose = partial(
         compose_entry,
@@ -364,13 +479,20 @@ def clean_entry(
     )
     entry, notices = _with_clean_title(compose, title, screen)
     said = tuple((name, screen.mark(name, value)) for name, value in extra.items())
-    return replace(entry, via=screen.mark("via", via or "") or None, branch=branch or None, extra=said), notices
+    return replace(
+        entry, via=screen.mark("via", via or "") or None, branch=branch or None, extra=said
+    ), notices
 
 
 def _with_clean_title(
-    compose: Callable[..., tuple[Entry, tuple[str, ...]]], title: str | None, screen: Screen, *, keep: str = ""
+    compose: Callable[..., tuple[Entry, tuple[str, ...]]],
+    title: str | None,
+    screen: Screen,
+    *,
+    keep: str = "",
 ) -> tuple[Entry, tuple[str, ...]]:
-    """The composed entry and its notices. Its title shows no secret, unless the title is `keep`.
+    """The composed entry and its notices. Its title shows no secret, unless the title is
+    `keep`.
 
     A title is made of a text without its `**` and line ends, which may have hidden a secret.
     """
@@ -382,8 +504,9 @@ def _with_clean_title(
 def delete(ws: Workspace, id: str, *, purge: bool = False, by_person: bool = True) -> Receipt:
     """The receipt of a removal. The text is kept in the trash; with `purge` no copy is left.
 
-    A whole-file note goes with its file. An entry that was deleted before can still be purged. Raises Refused for a
-    note that is a part of a file, and where an agent deletes a whole-file note or what a person pinned.
+    A whole-file note goes with its file. An entry that was deleted before can still be purged.
+    Raises Refused for a note that is a part of a file, and where an agent deletes a whole-file
+    note or what a person pinned.
     """
     try:
         found = _find(ws, id)
@@ -397,12 +520,18 @@ def delete(ws: Workspace, id: str, *, purge: bool = False, by_person: bool = Tru
     path, copies = found.entry.there.path, found.copies
     writable(ws.journal.roots, path, found.entry.there.line)
     if (found.entry.whole_file or found.entry.pin) and not by_person:
-        what = f"{path} is a person's file" if found.entry.whole_file else "A person pinned this entry"
+        what = (
+            f"{path} is a person's file"
+            if found.entry.whole_file
+            else "A person pinned this entry"
+        )
         hint = f"`synaptic delete {found.entry.short_id}`, in a terminal of their own."
         raise Refused(f"{what}: only a person deletes it.", hint=hint)
     notices: list[str] = []
     if purge:
-        ws.index.file.owes_scrub = True  # before the text leaves its file: after a kill the next process finishes
+        ws.index.file.owes_scrub = (
+            True  # before the text leaves its file: after a kill the next process finishes
+        )
 
     def remove(place: str) -> None:
         if purge:
@@ -415,32 +544,51 @@ def delete(ws: Workspace, id: str, *, purge: bool = False, by_person: bool = Tru
     if not purge:
         notices.append(f"`synaptic restore {found.entry.short_id}` brings it back.")
     notices += index_now(ws, path, *copies, scrub=purge)
-    with suppress(SynapticError, apsw.Error):  # no entry has this id any more, or a notice says that it is not indexed
+    with suppress(
+        SynapticError, apsw.Error
+    ):  # no entry has this id any more, or a notice says that it is not indexed
         left = ws.index.resolve(found.own_id).entry
         at = f"{left.there.path}:{left.there.line}"
-        notices.append(f"Another text with this id remains in {at}; `synaptic delete {left.id}` removes it too.")
+        notices.append(
+            f"Another text with this id remains in {at}; `synaptic delete {left.id}` "
+            f"removes it too."
+        )
     return receipt_of(found.entry, notices=notices)
 
 
 def _also(copies: Sequence[str], do: Callable[[str], object], done: str) -> list[str]:
-    """Notices of what `do` did to each copy. A failure at a copy does not undo the work on the entry itself."""
+    """Notices of what `do` did to each copy. A failure at a copy does not undo the work on the
+    entry itself.
+    """
     notices = []
     for copy in copies:
         try:
             do(copy)
             notices.append(f"The same entry stood in {copy} too, and was {done} there.")
         except SynapticError as error:
-            notices.append(f"The same entry stands in {copy} too, and could not be {done} there: {error}")
+            notices.append(
+                f"The same entry stands in {copy} too, and could not be {done} there: {error}"
+            )
     return notices
 
 
 def versions(ws: Workspace, entry: Entry) -> list[tuple[Piece, Entry]]:
-    """The other texts of an entry in the trash, the latest first, without what is private, or has become it since."""
+    """The other texts of an entry in the trash, the latest first, without what is private, or
+    has become it since.
+    """
     place = entry.there
     now = ws.journal.read(place.path)[place.start : place.end]
-    mine = (piece for piece in reversed(ws.journal.trashed()) if piece.id == entry.id and not reveals(piece.text, now))
+    mine = (
+        piece
+        for piece in reversed(ws.journal.trashed())
+        if piece.id == entry.id and not reveals(piece.text, now)
+    )
     others = (piece for piece in mine if piece.text.strip() != now.strip())
-    return [(one, was) for one in others for was in ws.journal.parse(one.path, one.text, block=True).entries]
+    return [
+        (one, was)
+        for one in others
+        for was in ws.journal.parse(one.path, one.text, block=True).entries
+    ]
 
 
 class Deleted(NamedTuple):
@@ -466,29 +614,46 @@ def deleted(ws: Workspace) -> list[Deleted]:
         return entries[0].content if entries else ""
 
     def run(_: object) -> list[Deleted]:
-        gone = [piece for piece in latest.values() if piece.why == "delete" and not _is_indexed(ws, piece.id)]
+        gone = [
+            piece
+            for piece in latest.values()
+            if piece.why == "delete" and not _is_indexed(ws, piece.id)
+        ]
         return [
-            Deleted(piece.id, f"{piece.at:%Y-%m-%d}", f"{piece.at:%H:%M}", piece.title, piece.path, text(piece))
+            Deleted(
+                piece.id,
+                f"{piece.at:%Y-%m-%d}",
+                f"{piece.at:%H:%M}",
+                piece.title,
+                piece.path,
+                text(piece),
+            )
             for piece in gone
         ]
 
     return in_step(ws, run)
 
 
-def restore(ws: Workspace, id: str, *, vanished: bool = False, by_person: bool = True) -> Receipt:
+def restore(
+    ws: Workspace, id: str, *, vanished: bool = False, by_person: bool = True
+) -> Receipt:
     """The receipt of an entry brought back from the trash, or of an update undone.
 
-    With `vanished`, of a saved entry that no longer stands in the journal. Raises NotFound, and Refused where an agent
-    would undo a person's pin or unpin.
+    With `vanished`, of a saved entry that no longer stands in the journal. Raises NotFound, and
+    Refused where an agent would undo a person's pin or unpin.
     """
-    path, entry = ws.journal.restore_done(id) if vanished else ws.journal.restore(id, by_person=by_person)
+    path, entry = (
+        ws.journal.restore_done(id) if vanished else ws.journal.restore(id, by_person=by_person)
+    )
     return receipt_of(entry, path=path, notices=index_now(ws, path, shows=entry.id))
 
 
 def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
-    """The entry of which this one is a retry: saved within `REPEAT_WINDOW`, with the same text, marks and client.
+    """The entry of which this one is a retry: saved within `REPEAT_WINDOW`, with the same text,
+    marks and client.
 
-    Each save indexes its entry, so the index is asked without a sync. The entries it finds are read from the journal.
+    Each save indexes its entry, so the index is asked without a sync. The entries it finds are
+    read from the journal.
     """
     same = partial(ws.index.same_content, hash_of(entry.content), entry.at, REPEAT_WINDOW)
     with suppress(SynapticError):  # an index that cannot be used must not stop a save
@@ -504,7 +669,9 @@ def _already_saved(ws: Workspace, entry: Entry) -> Entry | None:
 
 
 def _as_saved(ws: Workspace, first: Entry, entry: Entry) -> Entry:
-    """`first` without the tags of its file, which a save does not give; read where it has more tags than `entry`."""
+    """`first` without the tags of its file, which a save does not give; read where it has more
+    tags than `entry`.
+    """
     if set(first.tags) <= set(entry.tags):
         return first
     return replace(first, tags=own_tags(ws.journal.opened(first.there.path, first.id)))
@@ -512,20 +679,37 @@ def _as_saved(ws: Workspace, first: Entry, entry: Entry) -> Entry:
 
 def _marks(entry: Entry) -> tuple[object, ...]:
     """The marks that two saves of one text must share to count as one save."""
-    sets = (tuple(sorted(set(values))) for values in (entry.tags, entry.files, entry.supersedes))
-    said = entry.title, entry.type, entry.importance, entry.parent, entry.by, entry.pin, entry.expires
+    sets = (
+        tuple(sorted(set(values))) for values in (entry.tags, entry.files, entry.supersedes)
+    )
+    said = (
+        entry.title,
+        entry.type,
+        entry.importance,
+        entry.parent,
+        entry.by,
+        entry.pin,
+        entry.expires,
+    )
     return *said, project_key(entry.project or ""), *sets
 
 
-def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") -> tuple[str, ...]:
-    """A notice if these files, just written, could not be indexed or do not show the entry `shows`.
+def index_now(
+    ws: Workspace, *paths: str, scrub: bool = False, shows: str = ""
+) -> tuple[str, ...]:
+    """A notice if these files, just written, could not be indexed or do not show the entry
+    `shows`.
 
     `scrub` leaves no trace of the deleted text in the index.
     """
     try:
         if scrub:
-            ws.index.file.owes_scrub = True  # before the text leaves the index: after a kill the next process finishes
-        behind = sync(ws, wait_ms=SCRUB_WAIT_MS if scrub else INDEX_WAIT_MS, written=paths).behind
+            ws.index.file.owes_scrub = (
+                True  # before the text leaves the index: after a kill the next process finishes
+            )
+        behind = sync(
+            ws, wait_ms=SCRUB_WAIT_MS if scrub else INDEX_WAIT_MS, written=paths
+        ).behind
         if not behind:
             if shows and not _is_indexed(ws, shows):
                 why = "`synaptic: false` in its front matter, or the setting `exclude`"
@@ -534,7 +718,10 @@ def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") 
         if scrub and (behind or not ws.index.compact()):
             return (UNSCRUBBED,)
     except Exception as error:  # whatever the error, the entry is safe in the journal
-        return (f"The journal is written but not indexed yet ({error}); the next search tries again.",)
+        return (
+            f"The journal is written but not indexed yet ({error}); the next search tries "
+            f"again.",
+        )
     return ()
 
 
@@ -549,29 +736,43 @@ def _find(ws: Workspace, id: str) -> Stored:
 
 
 def _fixed(ws: Workspace, id: str) -> str:
-    """The whole id of an entry that another entry names. A derived id is written into the file and so kept."""
+    """The whole id of an entry that another entry names. A derived id is written into the file
+    and so kept.
+    """
     found = _find(ws, id)
     if found.entry.derived_id:
         with suppress(Refused):  # the id of a whole-file note depends on its path alone
             ws.journal.edit(
-                found.entry.there.path, found.own_id, lambda old: replace(old, id=found.entry.id, derived_id=False)
+                found.entry.there.path,
+                found.own_id,
+                lambda old: replace(old, id=found.entry.id, derived_id=False),
             )
         index_now(ws, found.entry.there.path)
     return found.entry.id
 
 
-def receipt_of(entry: Entry, *, path: str | None = None, notices: Sequence[str] = ()) -> Receipt:
-    return Receipt(entry.id, entry.date, entry.time, path or entry.there.path, False, tuple(notices))
+def receipt_of(
+    entry: Entry, *, path: str | None = None, notices: Sequence[str] = ()
+) -> Receipt:
+    return Receipt(
+        entry.id, entry.date, entry.time, path or entry.there.path, False, tuple(notices)
+    )
 
 
 def _last_day(ws: Workspace, expires: str | None) -> tuple[str | None, list[str]]:
-    """The date until which an entry comes first, `YYYY-MM-DD`, and a notice where it has passed."""
+    """The date until which an entry comes first, `YYYY-MM-DD`, and a notice where it has
+    passed.
+    """
     day = read_date(expires, now=ws.clock(), name="expires") if expires else expires
-    return day, [f"It has expired already, on {day}."] if day and day < ws.clock().date().isoformat() else []
+    return day, [
+        f"It has expired already, on {day}."
+    ] if day and day < ws.clock().date().isoformat() else []
 
 
 def moment_of(at: str | datetime | None, now: datetime) -> datetime:
-    """The moment of an entry in the local zone, in whole seconds. It reads the times that `--since` reads."""
+    """The moment of an entry in the local zone, in whole seconds. It reads the times that
+    `--since` reads.
+    """
     if at is None:
         return now.replace(microsecond=0)
     if isinstance(at, str):

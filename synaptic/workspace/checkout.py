@@ -1,7 +1,9 @@
-"""What a git checkout says of the work at hand: its project, the branch, the subjects of the last commits made in it.
+"""What a git checkout says of the work at hand: its project, the branch, the subjects of the
+last commits made in it.
 
-Git is not run. A repository's settings name programs, and more of them with each version of git; small files of
-`.git` are read in its place, and nothing that stands in them decides over more than words.
+Git is not run. A repository's settings name programs, and more of them with each version of
+git; small files of `.git` are read in its place, and nothing that stands in them decides over
+more than words.
 """
 
 from __future__ import annotations
@@ -29,26 +31,32 @@ LOG_BYTES = 16_384
 """The end of git's log of this checkout that is read: some eighty lines."""
 
 SMALL_BYTES = 1_000_000
-"""No file that says where a repository is, or which branch is checked out, is nearly as large."""
+"""No file that says where a repository is, or which branch is checked out, is nearly as large.
+"""
 
 _BRANCH = "ref: refs/heads/"
 _REMOTE = "ref: refs/remotes/origin/"
 _DEFAULT = ("main", "master", "trunk", "develop")
 _COMMIT = re.compile(r"\t(?:commit|cherry-pick|revert|am)(?: \([a-z-]+\))?: (.+)")
-"""The end of a line of that log for a commit; others say what was checked out, reset, pulled or rebased."""
+"""The end of a line of that log for a commit; others say what was checked out, reset, pulled or
+rebased.
+"""
 
 
-_ORIGIN = re.compile(r'^[ \t]*\[remote "origin"\](?:\n(?![ \t]*\[).*)*?\n[ \t]*url[ \t]*=(.*)', re.MULTILINE)
+_ORIGIN = re.compile(
+    r'^[ \t]*\[remote "origin"\](?:\n(?![ \t]*\[).*)*?\n[ \t]*url[ \t]*=(.*)', re.MULTILINE
+)
 CLAIMS = "projects"
 """The file in the state folder that says which repository has a project's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """A working tree. `project` is the repository's name: of its main checkout, where this is a worktree.
+    """A working tree. `project` is the repository's name: of its main checkout, where this is a
+    worktree.
 
-    `head` is what its HEAD says, and `git` the folder where that stands: a worktree has one of its own, beside the
-    repository's `common` one.
+    `head` is what its HEAD says, and `git` the folder where that stands: a worktree has one of
+    its own, beside the repository's `common` one.
     """
 
     root: Path
@@ -64,15 +72,20 @@ class Checkout:
 
     @property
     def defaults(self) -> tuple[str, ...]:
-        """The name of the default branch, as the remote `origin` has it; the usual names where that is unknown."""
+        """The name of the default branch, as the remote `origin` has it; the usual names where
+        that is unknown.
+        """
         with suppress(OSError):
-            if (said := small_text(self.common / "refs" / "remotes" / "origin" / "HEAD")).startswith(_REMOTE):
+            if (
+                said := small_text(self.common / "refs" / "remotes" / "origin" / "HEAD")
+            ).startswith(_REMOTE):
                 return (said.removeprefix(_REMOTE),)
         return _DEFAULT
 
 
 def checkout_around(folder: Path, config: Config | None = None) -> Checkout | None:
-    """The checkout that a folder lies in; with a `config` under the project that is its own in this home.
+    """The checkout that a folder lies in; with a `config` under the project that is its own in
+    this home.
 
     A `.git` whose files cannot be read is passed over.
     """
@@ -96,7 +109,8 @@ def working_checkout(config: Config) -> Checkout | None:
 
 
 def claim_name(config: Config, here: Checkout) -> list[str]:
-    """Notes that this repository saves under its project's name, which no other one gets from now on.
+    """Notes that this repository saves under its project's name, which no other one gets from
+    now on.
 
     A notice, when it gets another name than its folder's.
     """
@@ -104,11 +118,17 @@ def claim_name(config: Config, here: Checkout) -> list[str]:
     if key in claims and _is_of(claims[key], here, moved=False):
         return []
     with suppress(OSError, JournalError):  # the next save tries again
-        overwrite(config.state / CLAIMS, json.dumps(claims | {key: os.path.realpath(here.common)}).encode())
+        overwrite(
+            config.state / CLAIMS,
+            json.dumps(claims | {key: os.path.realpath(here.common)}).encode(),
+        )
     if plain is None or plain.project == here.project:
         return []
     holder = claims.get(project_key(plain.project), "another repository")
-    return [f"The project is {here.project}, as {holder} is {plain.project} already; config.toml may name another."]
+    return [
+        f"The project is {here.project}, as {holder} is {plain.project} already; "
+        f"config.toml may name another."
+    ]
 
 
 def _with_own_name(config: Config, here: Checkout) -> Checkout:
@@ -121,16 +141,21 @@ def _with_own_name(config: Config, here: Checkout) -> Checkout:
 
 
 def _is_of(holder: str, here: Checkout, *, moved: bool = True) -> bool:
-    """Whether this repository is that of the checkout, or one a clone of the other, or both clones of one remote; with
+    """Whether this repository is that of the checkout, or one a clone of the other, or both
+    clones of one remote; with
     `moved` also where it is gone."""
     if not Path(holder).is_dir():
         return moved
-    one, other = ({_place(os.path.realpath(git)), _remote(git)} for git in (Path(holder), here.common))
+    one, other = (
+        {_place(os.path.realpath(git)), _remote(git)} for git in (Path(holder), here.common)
+    )
     return bool(one & other - {""})
 
 
 def _names(here: Checkout) -> Iterator[str]:
-    """The names that a repository may go by: its folder's, its remote's, then ends of its path, ever longer."""
+    """The names that a repository may go by: its folder's, its remote's, then ends of its path,
+    ever longer.
+    """
     yield here.project
     remote = _remote(here.common).split("/")[1:]
     path = (here.common.parent if here.common.name == ".git" else here.root).parts[1:]
@@ -144,7 +169,9 @@ def _remote(git: Path) -> str:
     """Host and path of the remote `origin`, `github.com/ada/web`; empty without one."""
     with suppress(OSError):
         if found := _ORIGIN.search(small_text(git / "config")):
-            return _place(re.sub(r"^\w+://", "", found[1].strip()).rpartition("@")[2].replace(":", "/"))
+            return _place(
+                re.sub(r"^\w+://", "", found[1].strip()).rpartition("@")[2].replace(":", "/")
+            )
     return ""
 
 
@@ -170,15 +197,21 @@ def asking_project(config: Config, here: Checkout | None) -> str | None:
 
     None in a repository that holds the journal: all of it belongs there.
     """
-    if here and not config.project and Path(os.path.realpath(config.journal)).is_relative_to(here.root):
+    if (
+        here
+        and not config.project
+        and Path(os.path.realpath(config.journal)).is_relative_to(here.root)
+    ):
         return None
     return project_key(project_of(config, here) or "") or None
 
 
 def work_at_hand(folder: Path) -> str:
-    """The branch and the subjects of the last commits made in the checkout around `folder`, newest first, a line each.
+    """The branch and the subjects of the last commits made in the checkout around `folder`,
+    newest first, a line each.
 
-    What is unknown is absent: the branch where a commit is checked out, commits where git keeps no log of HEAD.
+    What is unknown is absent: the branch where a commit is checked out, commits where git keeps
+    no log of HEAD.
     """
     here = checkout_around(folder)
     if here is None:
@@ -188,22 +221,30 @@ def work_at_hand(folder: Path) -> str:
 
 
 def _checkout_at(place: Path) -> Checkout | None:
-    """The checkout whose root is `place`. Raises OSError or ValueError where its files cannot be read."""
+    """The checkout whose root is `place`. Raises OSError or ValueError where its files cannot
+    be read.
+    """
     git, project = place / ".git", place.name
     main = git
     if not git.is_dir():  # a worktree or a submodule: a file says where its own folder is
         pointer = small_text(git).removeprefix("gitdir:").strip()
         if not pointer:
             return None
-        main = git = Path(os.path.realpath(place / pointer))  # which, unlike resolve(), takes a loop of links
+        main = git = Path(
+            os.path.realpath(place / pointer)
+        )  # which, unlike resolve(), takes a loop of links
         if common := small_text(git / "commondir"):
             main = Path(os.path.realpath(git / common))
-            project = (main.parent if main.name == ".git" else main).name.removesuffix(".git") or project
+            project = (main.parent if main.name == ".git" else main).name.removesuffix(
+                ".git"
+            ) or project
     return Checkout(place, project, git, main, small_text(git / "HEAD")) if project else None
 
 
 def small_text(path: Path) -> str:
-    """The text of a regular file; empty where there is none. Raises OSError for a file above `SMALL_BYTES`."""
+    """The text of a regular file; empty where there is none. Raises OSError for a file above
+    `SMALL_BYTES`.
+    """
     try:
         return os.fsdecode(read_regular(path, SMALL_BYTES)).strip()
     except (FileNotFoundError, NotADirectoryError):

@@ -33,19 +33,31 @@ BATCH = 64
 LOOKED_AT, LEAST = 40, 10
 """Passages that tell the language of a journal, about, and the fewest that do. By eye."""
 
-FOREIGN = "Most of these notes are not English, and the model in use reads English best: `synaptic model` lists others."
+FOREIGN = (
+    "Most of these notes are not English, and the model in use reads English best: "
+    "`synaptic model` lists others."
+)
 
 AHEAD = 4
-"""Items for each worker that are under way or wait: enough to go on while the caller does something else."""
+"""Items for each worker that are under way or wait: enough to go on while the caller does
+something else.
+"""
 
 MOST = 8
 """Workers; more wait for the one thread that feeds them."""
 
 
-def embed_pending(ws: Workspace, *, budget_s: float | None, at_least: int = 0, progress: Progress | None = None) -> int:
+def embed_pending(
+    ws: Workspace,
+    *,
+    budget_s: float | None,
+    at_least: int = 0,
+    progress: Progress | None = None,
+) -> int:
     """How many passages got their vector within the budget; all of them where it is None.
 
-    While another process writes to the index or embeds, none. Raises Busy where all were asked for.
+    While another process writes to the index or embeds, none. Raises Busy where all were asked
+    for.
     """
     if not ws.embedder.ready:
         return 0
@@ -58,9 +70,16 @@ def embed_pending(ws: Workspace, *, budget_s: float | None, at_least: int = 0, p
                 writer.use_model(ws.embedder.name, ws.embedder.dimensions, usual=usual)
         if not ws.index.pending(1):
             return 0
-        lock, lock_wait_s = ws.config.state / "embed.lock", wait_s if at_least or budget_s is None else 0
+        lock, lock_wait_s = (
+            ws.config.state / "embed.lock",
+            wait_s if at_least or budget_s is None else 0,
+        )
         # an index in memory is this process's own
-        with nullcontext(True) if ws.index.file.trouble else one_process(lock, lock_wait_s) as is_alone:
+        with (
+            nullcontext(True)
+            if ws.index.file.trouble
+            else one_process(lock, lock_wait_s) as is_alone
+        ):
             if is_alone:
                 for done in _embedded(ws, budget_s, at_least, progress):  # noqa: B007
                     pass
@@ -73,9 +92,13 @@ def embed_pending(ws: Workspace, *, budget_s: float | None, at_least: int = 0, p
 
 
 def language_notice(ws: Workspace) -> tuple[str, ...]:
-    """Where the shipped model is in use, and most notes are not English, a notice of it, once for each journal."""
+    """Where the shipped model is in use, and most notes are not English, a notice of it, once
+    for each journal.
+    """
     told, journal = ws.config.state / "language", os.fsencode(ws.config.journal)
-    if not ws.embedder.name.startswith(f"{DEFAULT_MODEL}@") or (told.exists() and told.read_bytes() == journal):
+    if not ws.embedder.name.startswith(f"{DEFAULT_MODEL}@") or (
+        told.exists() and told.read_bytes() == journal
+    ):
         return ()
     with suppress(Stale, OSError, apsw.Error):
         if (chunks := ws.index.counts().chunks) >= LEAST:
@@ -85,11 +108,13 @@ def language_notice(ws: Workspace) -> tuple[str, ...]:
     return ()
 
 
-def _embedded(ws: Workspace, budget_s: float | None, at_least: int, progress: Progress | None) -> Iterator[int]:
+def _embedded(
+    ws: Workspace, budget_s: float | None, at_least: int, progress: Progress | None
+) -> Iterator[int]:
     """How many have their vector, after each batch. Without a budget every processor embeds.
 
-    One text a time, whatever the others do: a vector depends on nothing but its text. A text that the model
-    fails on is left out, and found by words.
+    One text a time, whatever the others do: a vector depends on nothing but its text. A text
+    that the model fails on is left out, and found by words.
     """
     wait_ms = BUSY_TIMEOUT_MS if budget_s is None else LOCK_WAIT_MS
     begun = time.perf_counter()
@@ -100,7 +125,11 @@ def _embedded(ws: Workspace, budget_s: float | None, at_least: int, progress: Pr
         taken, below = 0, None
         while passages := ws.index.pending(BATCH, below=below):
             for passage in texts_of(ws, passages):
-                if budget_s is not None and taken >= at_least and time.perf_counter() - begun > budget_s:
+                if (
+                    budget_s is not None
+                    and taken >= at_least
+                    and time.perf_counter() - begun > budget_s
+                ):
                     return
                 taken += 1
                 yield passage
@@ -129,13 +158,21 @@ def still_writing() -> Busy:
 
 def processors() -> int:
     """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return (
+        len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count() or 1
+    )
 
 
-def in_parallel(work: Callable[[Item], Made], items: Iterable[Item], workers: int) -> Generator[Made, None, None]:
-    """What `work` makes of each item, in their order. The items are taken by the thread that asks, as they are needed.
+def in_parallel(
+    work: Callable[[Item], Made], items: Iterable[Item], workers: int
+) -> Generator[Made, None, None]:
+    """What `work` makes of each item, in their order. The items are taken by the thread that
+    asks, as they are needed.
 
-    With one worker nothing is done ahead, and no thread is begun. For work that lets other threads run.
+    With one worker nothing is done ahead, and no thread is begun. For work that lets other
+    threads run.
     """
     if workers <= 1:
         yield from map(work, items)
@@ -158,7 +195,9 @@ def in_parallel(work: Callable[[Item], Made], items: Iterable[Item], workers: in
 
 @contextmanager
 def one_process(lock: Path, timeout_s: float) -> Iterator[bool]:
-    """A context that gives True while this process holds the lock, and False if it did not get it in `timeout_s`."""
+    """A context that gives True while this process holds the lock, and False if it did not get
+    it in `timeout_s`.
+    """
     from filelock import FileLock
 
     file = FileLock(lock, mode=0o600)

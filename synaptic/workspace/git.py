@@ -1,4 +1,6 @@
-"""Runs git without running what a repository names, and asks it on which days the notes of the journal were added."""
+"""Runs git without running what a repository names, and asks it on which days the notes of the
+journal were added.
+"""
 
 from __future__ import annotations
 
@@ -17,20 +19,24 @@ from .checkout import Checkout, checkout_around, small_text
 
 TIMEOUT_S = 60
 LOG_TIMEOUT_S = 3
-"""A search waits for git's log no longer. Then no note of the journal is dated by git until HEAD moves."""
+"""A search waits for git's log no longer. Then no note of the journal is dated by git until
+HEAD moves.
+"""
 
 IMPORTED = 20
 """A commit that adds more notes is an import: it does not say when they were written."""
 
 _REMOTE = re.compile(r"^(?:heads|remotes/[^/]+)/")
 _MERGE = re.compile(
-    r"^Merge (?:remote-tracking )?branch '(?:origin/)?([^']+)'|^Merge pull request \S+ from [^/\s]+/(\S+)"
+    r"^Merge (?:remote-tracking )?branch '(?:origin/)?([^']+)'|^Merge pull request \S+ "
+    r"from [^/\s]+/(\S+)"
     r"|\tmerge (?:origin/)?(\S+): "
 )
 """What git, GitHub and GitLab write of a merge, and git's log of a branch."""
 
 _HARMLESS = {
-    "GIT_ALLOW_PROTOCOL": "none",  # the guarantee: no setting of a repository widens it, so nothing is fetched
+    # the guarantee: no setting of a repository widens it, so nothing is fetched
+    "GIT_ALLOW_PROTOCOL": "none",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
@@ -44,42 +50,77 @@ _SETTINGS = (
     "log.showRoot=true",
 )
 _LOG = (
-    "log", "--no-merges", "--no-show-signature", "--no-mailmap", "--no-ext-diff", "--no-textconv", "--no-renames",
-    f"-O{os.devnull}", "--diff-filter=A", "--name-only", "--relative", "-z", "--format=%x00%as", "HEAD", "--", ".",
-)  # fmt: skip
+    "log",
+    "--no-merges",
+    "--no-show-signature",
+    "--no-mailmap",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-renames",
+    f"-O{os.devnull}",
+    "--diff-filter=A",
+    "--name-only",
+    "--relative",
+    "-z",
+    "--format=%x00%as",
+    "HEAD",
+    "--",
+    ".",
+)
 
 
-def git(folder: Path, *args: str, timeout_s: float = TIMEOUT_S) -> subprocess.CompletedProcess[bytes]:
+def git(
+    folder: Path, *args: str, timeout_s: float = TIMEOUT_S
+) -> subprocess.CompletedProcess[bytes]:
     """The finished run of git in `folder`. Synaptic calls git only through this function.
 
-    Git runs no program that the repository configures, and opens only repositories that `safe.directory` allows.
-    Raises JournalError if git is missing or does not end.
+    Git runs no program that the repository configures, and opens only repositories that
+    `safe.directory` allows. Raises JournalError if git is missing or does not end.
     """
-    # Git sets such variables for the programs it starts; they would lead another git to that repository.
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | _HARMLESS
+    # Git sets such variables for the programs it starts; they would lead another git to that
+    # repository.
+    environ = {
+        name: value for name, value in os.environ.items() if not name.startswith("GIT_")
+    } | _HARMLESS
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]
     command = ["git", "--no-pager", *settings, "-C", str(folder), *args]
     try:
-        return subprocess.run(command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout_s)
+        return subprocess.run(
+            command,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=timeout_s,
+        )
     except subprocess.TimeoutExpired as error:
         raise JournalError(f"git {args[0]} did not end within {timeout_s} s.") from error
     except OSError as error:
-        raise JournalError("git is not installed.", hint="Install it, then run this again.") from error
+        raise JournalError(
+            "git is not installed.", hint="Install it, then run this again."
+        ) from error
 
 
 def head_of(folder: Path) -> str:
-    """What differs once another commit is checked out around `folder`; "" without a whole history. Runs no git."""
+    """What differs once another commit is checked out around `folder`; "" without a whole
+    history. Runs no git.
+    """
     here = checkout_around(Path(os.path.realpath(folder)))
     if here is None or _stamp(here.common / "shallow"):
         return ""
     ref = here.common / here.head.removeprefix("ref: ")
-    places = (here.git / "HEAD", here.git / "logs" / "HEAD", ref, here.common / "reftable" / "tables.list")
+    places = (
+        here.git / "HEAD",
+        here.git / "logs" / "HEAD",
+        ref,
+        here.common / "reftable" / "tables.list",
+    )
     return " ".join((str(here.root), *map(_stamp, places)))
 
 
 @lru_cache(1)
 def added_days(folder: Path, head: str) -> Mapping[str, date]:
-    """By path below `folder`, the author's day of the first commit that added the file; without imports.
+    """By path below `folder`, the author's day of the first commit that added the file; without
+    imports.
 
     `head` is what `head_of` says. Empty if git cannot tell.
     """
@@ -101,33 +142,62 @@ def added_days(folder: Path, head: str) -> Mapping[str, date]:
 
 
 def fate_of(branch: str, here: Checkout) -> str:
-    """`merged` into the default branch, or checked out; `open`, or git cannot tell; `gone` and no merge can be seen.
+    """`merged` into the default branch, or checked out; `open`, or git cannot tell; `gone` and
+    no merge can be seen.
 
-    Git is asked once for each state of the refs: every change of one marks the folder that holds it.
+    Git is asked once for each state of the refs: every change of one marks the folder that
+    holds it.
     """
     if branch == here.branch:
         return "merged"
-    folders = [folder for kind in ("heads", "remotes") for folder, _, _ in os.walk(here.common / "refs" / kind)]
-    stamps = map(_stamp, (*map(Path, folders), here.common / "packed-refs", here.common / "reftable" / "tables.list"))
+    folders = [
+        folder
+        for kind in ("heads", "remotes")
+        for folder, _, _ in os.walk(here.common / "refs" / kind)
+    ]
+    stamps = map(
+        _stamp,
+        (
+            *map(Path, folders),
+            here.common / "packed-refs",
+            here.common / "reftable" / "tables.list",
+        ),
+    )
     known = _fates(here, " ".join(stamps)) if not _stamp(here.common / "shallow") else {}
     return known.get(branch, "gone") if known else "open"
 
 
 @lru_cache(8)
 def _fates(here: Checkout, _: str) -> Mapping[str, str]:
-    """By name each branch that exists or of which git says that it was merged; empty if git cannot tell."""
+    """By name each branch that exists or of which git says that it was merged; empty if git
+    cannot tell.
+    """
 
     def lines(*args: str) -> list[str]:
-        return os.fsdecode(git(here.root, *args, timeout_s=LOG_TIMEOUT_S / 3).stdout).splitlines()
+        return os.fsdecode(
+            git(here.root, *args, timeout_s=LOG_TIMEOUT_S / 3).stdout
+        ).splitlines()
 
     branches = ("for-each-ref", "--format=%(refname:lstrip=1)", "refs/heads", "refs/remotes")
     try:
         there = lines(*branches)
-        ends = ({f"heads/{name}", f"remotes/origin/{name}"}.intersection(there) for name in here.defaults)
+        ends = (
+            {f"heads/{name}", f"remotes/origin/{name}"}.intersection(there)
+            for name in here.defaults
+        )
         if not (tips := sorted(next(filter(None, ends), ()))):
             return {}
         ahead = lines(*branches, *(f"--no-merged={tip}" for tip in tips))
-        said = lines("log", "--merges", "--no-show-signature", "--no-mailmap", "-1000", "--format=%s", *tips, "--")
+        said = lines(
+            "log",
+            "--merges",
+            "--no-show-signature",
+            "--no-mailmap",
+            "-1000",
+            "--format=%s",
+            *tips,
+            "--",
+        )
     except JournalError:
         return {}
     for tip in tips:  # what was merged here, also where no merge commit says so

@@ -32,7 +32,9 @@ def read_passages(ws: Workspace, chunk_rowids: Sequence[int]) -> dict[int, tuple
 def read_hits(
     ws: Workspace, rowids: Sequence[int], chunk_rowids: Sequence[int]
 ) -> tuple[dict[int, Entry], dict[int, tuple[str, int]]]:
-    """Entries, and chunks, as `read_entries` and `read_passages` answer them; each file is read once."""
+    """Entries, and chunks, as `read_entries` and `read_passages` answer them; each file is read
+    once.
+    """
     chunks = ws.index.passages(chunk_rowids)
     bodies = _bodies(ws, [*rowids, *(chunk.entry_rowid for chunk in chunks.values())])
     entries, passages = {}, {}
@@ -44,17 +46,25 @@ def read_hits(
         if chunk.entry_rowid in bodies:
             entry, body, typed = bodies[chunk.entry_rowid]
             line = entry.there.body_line + body[: chunk.start].count(b"\n")
-            passages[rowid] = (body_text(body[chunk.start : chunk.end], typed=typed) or entry.title, line)
+            passages[rowid] = (
+                body_text(body[chunk.start : chunk.end], typed=typed) or entry.title,
+                line,
+            )
     return entries, passages
 
 
 def read_lines(ws: Workspace, rowids: Sequence[int]) -> dict[int, tuple[Entry, str]]:
     """Entries without content, and their bodies line for line as in the file."""
-    return {rowid: (entry, lines_of(body)) for rowid, (entry, body, _) in _bodies(ws, rowids).items()}
+    return {
+        rowid: (entry, lines_of(body))
+        for rowid, (entry, body, _) in _bodies(ws, rowids).items()
+    }
 
 
 def texts_of(ws: Workspace, passages: Sequence[Passage]) -> Iterator[tuple[int, int, str]]:
-    """(chunk rowid, hash, text to embed) of passages that stand in the journal as the index says."""
+    """(chunk rowid, hash, text to embed) of passages that stand in the journal as the index
+    says.
+    """
     bodies = _bodies(ws, [passage.entry_rowid for passage in passages], strict=False)
     for passage in passages:
         if passage.entry_rowid in bodies:
@@ -63,7 +73,9 @@ def texts_of(ws: Workspace, passages: Sequence[Passage]) -> Iterator[tuple[int, 
             yield passage.rowid, passage.hash, embedded_text(entry, text)
 
 
-def _bodies(ws: Workspace, rowids: Sequence[int], *, strict: bool = True) -> dict[int, tuple[Entry, bytes, bool]]:
+def _bodies(
+    ws: Workspace, rowids: Sequence[int], *, strict: bool = True
+) -> dict[int, tuple[Entry, bytes, bool]]:
     """Entries without content, their masked bodies, and whether these were typed by hand.
 
     Where a file changed, raises Stale, or leaves the entry out if not `strict`.
@@ -79,7 +91,11 @@ def _bodies(ws: Workspace, rowids: Sequence[int], *, strict: bool = True) -> dic
             files[place.path] = data, mask(data)
         data, masked = files[place.path]
         if hash_of(data[place.start : place.end]) == stored.hash:
-            found[rowid] = stored.entry, masked[place.body_start : place.body_end], is_typed(masked, place)
+            found[rowid] = (
+                stored.entry,
+                masked[place.body_start : place.body_end],
+                is_typed(masked, place),
+            )
         elif strict:
             raise Stale
     return found

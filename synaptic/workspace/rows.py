@@ -18,7 +18,8 @@ from ..notes.privacy import mask
 from ..notes.reading import composed, derived_id, is_saved
 
 CONTEXT_CHARS = 100
-"""Of each neighbour. With 900 long neighbours drown a short note's own words: recall@10 of words alone on BEAM is .38
+"""Of each neighbour. With 900 long neighbours drown a short note's own words: recall@10 of
+words alone on BEAM is .38
 instead of .45 (`bench.py panel`)."""
 
 
@@ -33,23 +34,34 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> F
     for number, (entry, previous, following) in enumerate(entries):
         place, first = entry.there, number == 0
         block, body = data[place.start : place.end], masked[place.body_start : place.body_end]
-        made_of = repr((previous, following, first, _ROW(entry))).encode("utf-8", "surrogatepass")
+        made_of = repr((previous, following, first, _ROW(entry))).encode(
+            "utf-8", "surrogatepass"
+        )
         rows.append(
             EntryRow(
                 entry=entry,
                 hash=hash_of(block),
                 content_hash=hash_of(entry.content),
                 row_hash=hash_of(made_of + block),
-                chunks=partial(_chunk_rows, entry, body, is_typed(masked, place), previous, following),
+                chunks=partial(
+                    _chunk_rows, entry, body, is_typed(masked, place), previous, following
+                ),
                 marks=partial(_mark_rows, entry, body, first),
                 hides=masked[place.start : place.end] != block,
             )
         )
-    return FileRows(stamp, hash_of(data), settled, tuple(rows), parsed.issues, hides=masked != data)
+    return FileRows(
+        stamp, hash_of(data), settled, tuple(rows), parsed.issues, hides=masked != data
+    )
 
 
-def _mark_rows(entry: Entry, body: bytes, first: bool) -> tuple[list[Any], list[Any], list[Any]]:
-    text, of_path = lines_of(body), derived_id(None, original_of(composed(entry.there.path)), "", 1)
+def _mark_rows(
+    entry: Entry, body: bytes, first: bool
+) -> tuple[list[Any], list[Any], list[Any]]:
+    text, of_path = (
+        lines_of(body),
+        derived_id(None, original_of(composed(entry.there.path)), "", 1),
+    )
     names = names_of(entry, of_file=of_path.endswith(entry.short_id), first=first)
     links = {(key,) for keys in links_of(entry, text) for key in keys}
     tasks = [not task.done for task in tasks_of(entry, text)]
@@ -61,17 +73,26 @@ def lines_of(masked: bytes) -> str:
     return newlines(masked.replace(MASK, b" ").decode("utf-8", "replace"))
 
 
-_ROW = attrgetter(*(field.name for field in fields(Entry) if field.name not in ("content", "place", "changed_files")))
+_ROW = attrgetter(
+    *(
+        field.name
+        for field in fields(Entry)
+        if field.name not in ("content", "place", "changed_files")
+    )
+)
 """What the index keeps of an entry; some of it says its file, not its own bytes."""
 
 
-def _chunk_rows(entry: Entry, body: bytes, typed: bool, previous: str, following: str) -> tuple[ChunkRow, ...]:
+def _chunk_rows(
+    entry: Entry, body: bytes, typed: bool, previous: str, following: str
+) -> tuple[ChunkRow, ...]:
     spans = cut(body.replace(MASK, b" "))
     title, labels = entry.title, _labels(entry)
     chunks = []
     for number, span in enumerate(spans):
         text = plain_text(body_text(body[span.start : span.end], typed=typed))
-        # a long entry's first passage stands beside the entry before, its last beside the one after
+        # a long entry's first passage stands beside the entry before, its last beside the one
+        # after
         own = "\n".join(part for part in (title, text, labels) if part)
         title, labels = _repeated(title), _repeated(labels)
         context = f"{previous if number == 0 else ''} {following if span is spans[-1] else ''}".strip()
@@ -90,7 +111,9 @@ def _chunk_rows(entry: Entry, body: bytes, typed: bool, previous: str, following
 
 
 MAX_REPEATED = 2_000
-"""Characters of a title or of labels that each passage repeats: 100,000 tags in 2,000 passages are too many."""
+"""Characters of a title or of labels that each passage repeats: 100,000 tags in 2,000 passages
+are too many.
+"""
 MAX_REPEATED_TAGS = 200
 
 
@@ -105,7 +128,9 @@ def embedded_text(entry: Entry, text: str) -> str:
 
 
 def _repeated(label: str) -> str:
-    """A title or labels as every passage repeats them; of very long ones, which the first passage has whole, a part."""
+    """A title or labels as every passage repeats them; of very long ones, which the first
+    passage has whole, a part.
+    """
     return label if len(label) <= MAX_REPEATED else label[:MAX_REPEATED].rpartition(" ")[0]
 
 
@@ -131,5 +156,9 @@ def hash_of(value: str | bytes) -> int:
 
 
 def is_typed(masked: bytes, place: Place) -> bool:
-    """Whether an entry's text is that of a person: it reads `body_text` otherwise. Asked of its masked file."""
-    return place.whole_file or not is_saved(masked[place.start : place.body_start].decode("latin-1"))
+    """Whether an entry's text is that of a person: it reads `body_text` otherwise. Asked of its
+    masked file.
+    """
+    return place.whole_file or not is_saved(
+        masked[place.start : place.body_start].decode("latin-1")
+    )

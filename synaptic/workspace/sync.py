@@ -1,4 +1,6 @@
-"""Brings the index in step with the journal, and runs questions on it. The index follows; it never leads."""
+"""Brings the index in step with the journal, and runs questions on it. The index follows; it
+never leads.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,12 @@ from .workspace import Workspace
 
 Result = TypeVar("Result")
 RESETS = 3
-"""How often one answer makes a broken index anew: whatever breaks it may break it again at once."""
+"""How often one answer makes a broken index anew: whatever breaks it may break it again at
+once.
+"""
 UNSCRUBBED = (
-    "Another process is reading the index, or its file cannot be written: it may hold removed text until the next "
+    "Another process is reading the index, or its file cannot be written: it may hold "
+    "removed text until the next "
     "search or save; `synaptic rebuild-index` tries at once."
 )
 
@@ -41,13 +46,14 @@ DAY_NS = 86_400_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What a sync did. `behind`: another process held the index; it shows an earlier state of the journal.
+    """What a sync did. `behind`: another process held the index; it shows an earlier state of
+    the journal.
 
     `unread` is the number of files for which it had no time: the next sync reads them.
 
-    `trouble`: why the index is kept in memory, where its file cannot be written. `unscrubbed`: what was purged or
-    became private may still stand in the bytes of the index, because another process reads from its log. `absent`
-    tells of sources that cannot be read.
+    `trouble`: why the index is kept in memory, where its file cannot be written. `unscrubbed`:
+    what was purged or became private may still stand in the bytes of the index, because another
+    process reads from its log. `absent` tells of sources that cannot be read.
     """
 
     changed: int = 0
@@ -66,13 +72,22 @@ class SyncReport:
         """Why an answer from the index may be slow or lack something, and what to do."""
         said = []
         if self.trouble:
-            said.append(f"{self.trouble}; it is kept in memory, which is slower. `synaptic doctor` says what to do.")
+            said.append(
+                f"{self.trouble}; it is kept in memory, which is slower. `synaptic doctor` "
+                f"says what to do."
+            )
         if self.behind:
-            said.append("Another process is writing the index; the latest changes may be missing. Ask again.")
+            said.append(
+                "Another process is writing the index; the latest changes may be missing. "
+                "Ask again."
+            )
         if self.unscrubbed:
             said.append(UNSCRUBBED)
         if self.queued:
-            said.append(f"{self.queued} saved entries wait for the write lock and are not searchable yet.")
+            said.append(
+                f"{self.queued} saved entries wait for the write lock and are not "
+                f"searchable yet."
+            )
         return (*said, *self.absent)
 
 
@@ -84,12 +99,13 @@ def in_step(
     at_least: int = 0,
     within_s: float | None = None,
 ) -> Result:
-    """What `action` returns, run on an index that shows the present journal; with `within_s` as much of it as can be
-    read in that time, the newest files first.
+    """What `action` returns, run on an index that shows the present journal; with `within_s` as
+    much of it as can be read in that time, the newest files first.
 
-    Runs again when a file changed meanwhile; a damaged index is made anew, one that cannot be written goes
-    on in memory. Embedding takes `embed_ms`, or longer until `at_least` passages are done. Where another
-    process writes, the answer comes from the state before it; NotFound is raised only after a wait for that process.
+    Runs again when a file changed meanwhile; a damaged index is made anew, one that cannot be
+    written goes on in memory. Embedding takes `embed_ms`, or longer until `at_least` passages
+    are done. Where another process writes, the answer comes from the state before it; NotFound
+    is raised only after a wait for that process.
     """
     at_rest, wait_ms = 0, LOCK_WAIT_MS
     until = None if within_s is None else time.monotonic() + within_s
@@ -97,7 +113,9 @@ def in_step(
     def attempt() -> Result:
         nonlocal at_rest, wait_ms
         report = sync(ws, wait_ms=wait_ms, until=until)
-        embedded = embed_pending(ws, budget_s=embed_ms / 1000, at_least=at_least) if embed_ms else 0
+        embedded = (
+            embed_pending(ws, budget_s=embed_ms / 1000, at_least=at_least) if embed_ms else 0
+        )
         pending = ws.index.counts().pending_entries if ws.index.pending(1) else 0
         try:
             with ws.index.file.transaction():
@@ -113,7 +131,11 @@ def in_step(
             raise Stale from None
         except Stale:
             filled = ws.index.meta("reading") is not None
-            at_rest = at_rest + 1 if filled and not (report.changed or report.removed or report.behind) else 0
+            at_rest = (
+                at_rest + 1
+                if filled and not (report.changed or report.removed or report.behind)
+                else 0
+            )
             if at_rest == 2:  # nothing changed, and still the index shows something else
                 raise apsw.CorruptError("it does not show the journal as it is") from None
             raise
@@ -121,14 +143,17 @@ def in_step(
     for _ in range(4):
         with suppress(Stale):
             return _mending(ws, attempt)
-    raise JournalError("The journal changes faster than it can be read.", hint="Try again in a moment.")
+    raise JournalError(
+        "The journal changes faster than it can be read.", hint="Try again in a moment."
+    )
 
 
 def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:
-    """What `action` returns, with the index made anew, at most `RESETS` times, or moved to memory once if need be.
+    """What `action` returns, with the index made anew, at most `RESETS` times, or moved to
+    memory once if need be.
 
-    An error that a broken index and a question alike may cause condemns no sound index: it is asked once more.
-    Raises IndexUnusable when that does not help.
+    An error that a broken index and a question alike may cause condemns no sound index: it is
+    asked once more. Raises IndexUnusable when that does not help.
     """
     ways: list[str] = []
     while True:
@@ -151,66 +176,107 @@ def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:
 
 
 def sync(
-    ws: Workspace, *, wait_ms: int = LOCK_WAIT_MS, written: Sequence[str] | None = None, until: float | None = None
+    ws: Workspace,
+    *,
+    wait_ms: int = LOCK_WAIT_MS,
+    written: Sequence[str] | None = None,
+    until: float | None = None,
 ) -> SyncReport:
-    """What changed. Steps: finish spooled saves, scan, and where files differ, read and write them in one transaction.
+    """What changed. Steps: finish spooled saves, scan, and where files differ, read and write
+    them in one transaction.
 
-    What differs is looked up once more when the lock is held: of many that wait for it, the first does the
-    work of all. It is waited for `wait_ms`; longer where somebody fills a new index, for there is nothing to
-    answer from. `written`: the files that the caller has just written; where the index knows them, it looks at
-    no others. Text that was purged or became private is scrubbed from the file's bytes, now or by a later sync.
+    What differs is looked up once more when the lock is held: of many that wait for it, the
+    first does the work of all. It is waited for `wait_ms`; longer where somebody fills a new
+    index, for there is nothing to answer from. `written`: the files that the caller has just
+    written; where the index knows them, it looks at no others. Text that was purged or became
+    private is scrubbed from the file's bytes, now or by a later sync.
 
-    `until`: a moment of `time.monotonic` from which on no more new files are read; and where somebody else is filling
-    a new index, this process reads them into memory instead of waiting.
+    `until`: a moment of `time.monotonic` from which on no more new files are read; and where
+    somebody else is filling a new index, this process reads them into memory instead of
+    waiting.
     """
     report = _synced(ws, wait_ms, written, until)
     if report.behind or not ws.index.file.owes_scrub:
         return report
-    late = _synced(ws, wait_ms, None)  # the note may be of a file that another process has purged since
-    return replace(report, behind=late.behind, unscrubbed=late.behind or not ws.index.compact(LOCK_WAIT_MS))
+    late = _synced(
+        ws, wait_ms, None
+    )  # the note may be of a file that another process has purged since
+    return replace(
+        report, behind=late.behind, unscrubbed=late.behind or not ws.index.compact(LOCK_WAIT_MS)
+    )
 
 
-def _synced(ws: Workspace, wait_ms: int, written: Sequence[str] | None, until: float | None = None) -> SyncReport:
+def _synced(
+    ws: Workspace, wait_ms: int, written: Sequence[str] | None, until: float | None = None
+) -> SyncReport:
     if ws.journal.queued():
         with suppress(JournalError):  # a disk that cannot be written can be read
             ws.journal.drain(0)
     report = SyncReport(
-        queued=len(ws.journal.queued()), trouble=ws.index.file.trouble, absent=ws.journal.roots.absent()
+        queued=len(ws.journal.queued()),
+        trouble=ws.index.file.trouble,
+        absent=ws.journal.roots.absent(),
     )
     reading = _reading(ws)
     known = ws.index.meta("reading")
-    if written is None and known == reading and ws.index.meta("head") == head_of(ws.config.journal):
+    if (
+        written is None
+        and known == reading
+        and ws.index.meta("head") == head_of(ws.config.journal)
+    ):
         stamps, removed = ws.journal.compare(ws.index.proofs())
         if not removed and not any(True for _ in _due(ws, stamps)):
             return report
     try:
-        with ws.index.writing(BUSY_TIMEOUT_MS if known is None and until is None else wait_ms) as writer:
+        with ws.index.writing(
+            BUSY_TIMEOUT_MS if known is None and until is None else wait_ms
+        ) as writer:
             changed, removed, unread = _follow(ws, writer, reading, written or (), until)
     except apsw.BusyError as error:
         if known is not None or until is None:
             return replace(report, behind=True)
         ws.index.file.detach(error)
         return _synced(ws, wait_ms, written, until)
-    return replace(report, changed=changed, removed=len(removed), unread=unread, trouble=ws.index.file.trouble)
+    return replace(
+        report,
+        changed=changed,
+        removed=len(removed),
+        unread=unread,
+        trouble=ws.index.file.trouble,
+    )
 
 
 def _redated(ws: Workspace, head: str) -> Collection[str]:
-    """The files whose entries git dates otherwise than the index; git is asked only if HEAD moved."""
+    """The files whose entries git dates otherwise than the index; git is asked only if HEAD
+    moved.
+    """
     by_file = ws.index.dated_by_file() if ws.index.meta("head") != head else {}
     days = added_days(ws.config.journal, head) if by_file else {}
-    return {path for path, day in by_file.items() if day != (str(days[path]) if path in days else None)}
+    return {
+        path
+        for path, day in by_file.items()
+        if day != (str(days[path]) if path in days else None)
+    }
 
 
-def _due(ws: Workspace, stamps: Sequence[Stamp], redated: Collection[str] = ()) -> Iterator[tuple[Stamp, bool]]:
-    """Of files whose stamp is not known the ones to write: (stamp, whether the file must be read; else it proves it).
+def _due(
+    ws: Workspace, stamps: Sequence[Stamp], redated: Collection[str] = ()
+) -> Iterator[tuple[Stamp, bool]]:
+    """Of files whose stamp is not known the ones to write: (stamp, whether the file must be
+    read; else it proves it).
 
-    A file must be read whose bytes differ, or whose time of change, which is `at` of an undated entry.
+    A file must be read whose bytes differ, or whose time of change, which is `at` of an undated
+    entry.
     """
     for stamp in stamps:
         now = time.time_ns()
         source = ws.index.sources([stamp.path]).get(stamp.path)
         same = False
-        if source is not None and source.stamp.mtime_ns == stamp.mtime_ns and stamp.path not in redated:
+        if (
+            source is not None
+            and source.stamp.mtime_ns == stamp.mtime_ns
+            and stamp.path not in redated
+        ):
             with suppress(NotFound):
                 same = source.digest == hash_of(ws.journal.read(stamp.path))
         if not same or stamp.is_settled(now):
@@ -220,7 +286,8 @@ def _due(ws: Workspace, stamps: Sequence[Stamp], redated: Collection[str] = ()) 
 def _follow(
     ws: Workspace, writer: Writer, reading: str, written: Sequence[str], until: float | None
 ) -> tuple[int, list[str], int]:
-    """(the number of files that were read, paths that are gone, the number of files for which there was no time).
+    """(the number of files that were read, paths that are gone, the number of files for which
+    there was no time).
 
     Where the index was read otherwise, all are read.
     """
@@ -230,18 +297,27 @@ def _follow(
     stamps = [ws.journal.stamp(path) for path in written] if alone else []
     redated = _redated(ws, head) if trust else known.keys()
     if stamps and None not in stamps:
-        changed, removed = [stamp for stamp in stamps if stamp and stamp.proof != known[stamp.path]], list[str]()
+        changed, removed = (
+            [stamp for stamp in stamps if stamp and stamp.proof != known[stamp.path]],
+            list[str](),
+        )
     else:
         changed, removed = ws.journal.compare({**known, **dict.fromkeys(redated)})
 
     if until is not None:
         changed = sorted(changed, key=_age, reverse=True)
-    end = math.inf if until is None or redated else until  # of old rows either all are made anew, or none
+    end = (
+        math.inf if until is None or redated else until
+    )  # of old rows either all are made anew, or none
     unread = 0
 
-    def rows() -> Iterator[FileRows | Stamp]:  # one file at a time: of a new index they may be thousands
+    def rows() -> Iterator[
+        FileRows | Stamp
+    ]:  # one file at a time: of a new index they may be thousands
         nonlocal read, unread
-        for stamp, must_read in _due(ws, changed, redated) if trust else ((stamp, True) for stamp in changed):
+        for stamp, must_read in (
+            _due(ws, changed, redated) if trust else ((stamp, True) for stamp in changed)
+        ):
             if read >= LEAST_FILES and time.monotonic() > end:
                 unread = len(changed) - changed.index(stamp)
                 return
@@ -257,22 +333,29 @@ def _follow(
 
 
 def _age(stamp: Stamp) -> tuple[int, bool, str]:
-    """What grows as a file is newer: the day of its last change, then the journal's own before others, by name."""
+    """What grows as a file is newer: the day of its last change, then the journal's own before
+    others, by name.
+    """
     return stamp.mtime_ns // DAY_NS, not stamp.path.startswith("@"), stamp.path
 
 
-def rebuild(ws: Workspace, *, fresh: bool = False, progress: Progress | None = None) -> RebuildReport:
+def rebuild(
+    ws: Workspace, *, fresh: bool = False, progress: Progress | None = None
+) -> RebuildReport:
     """The index made anew, in place, while others go on reading the old one.
 
-    The text is written in one transaction; vectors of texts that did not change are taken over unless
-    `fresh`; the rest is embedded afterwards. Returns when nothing is pending that the model can embed.
+    The text is written in one transaction; vectors of texts that did not change are taken over
+    unless `fresh`; the rest is embedded afterwards. Returns when nothing is pending that the
+    model can embed.
     """
     begun = time.perf_counter()
     notices: list[str] = []
     ws.journal.drain(0)
     reused = _mending(ws, lambda: _rebuild_text(ws, fresh=fresh, progress=progress))
     if ws.index.file.trouble:
-        raise IndexUnusable(f"{ws.index.file.trouble}.", hint="Mend that, or move it away; it is made anew.")
+        raise IndexUnusable(
+            f"{ws.index.file.trouble}.", hint="Mend that, or move it away; it is made anew."
+        )
     embedded = 0
     try:
         ws.embedder.load()
@@ -281,13 +364,23 @@ def rebuild(ws: Workspace, *, fresh: bool = False, progress: Progress | None = N
             more = embed_pending(ws, budget_s=None, progress=progress)
             embedded += more
         if left := ws.index.counts().pending_passages:
-            notices.append(f"The model fails on {left:,} passages, which are found by words only.")
+            notices.append(
+                f"The model fails on {left:,} passages, which are found by words only."
+            )
     except ModelError as error:
         notices.append(str(error))
     ws.index.compact()
     counts = ws.index.counts()
     seconds = time.perf_counter() - begun
-    return RebuildReport(counts.entries, counts.chunks, embedded, reused, seconds, ws.index.issues(), tuple(notices))
+    return RebuildReport(
+        counts.entries,
+        counts.chunks,
+        embedded,
+        reused,
+        seconds,
+        ws.index.issues(),
+        tuple(notices),
+    )
 
 
 def verify(ws: Workspace) -> bool:
@@ -301,14 +394,18 @@ def verify(ws: Workspace) -> bool:
 
 
 def unlike_journal(ws: Workspace) -> list[str]:
-    """Paths of files that the index, in step by its own account, does not show as they are; every file is read."""
+    """Paths of files that the index, in step by its own account, does not show as they are;
+    every file is read.
+    """
     known = in_step(ws, lambda _: ws.index.sources())
     stamps = ws.journal.scan()
     astray = sorted(known.keys() - {stamp.path for stamp in stamps})
     for stamp in stamps:
         with suppress(NotFound):
             data = ws.journal.read(stamp.path)
-            ids = {entry.id for entry in ws.journal.parse(stamp.path, data, stamp.mtime_ns).entries}
+            ids = {
+                entry.id for entry in ws.journal.parse(stamp.path, data, stamp.mtime_ns).entries
+            }
             source = known.get(stamp.path)
             if source is None or source.digest != hash_of(data) or ids != source.ids:
                 astray.append(stamp.path)
@@ -327,7 +424,9 @@ def _read(ws: Workspace, stamp: Stamp, head: str) -> FileRows:
 
 
 def _by_git(entry: Entry, day: date | None) -> Entry:
-    """The entry with the day of the commit that added its file, if nothing in the file dates it."""
+    """The entry with the day of the commit that added its file, if nothing in the file dates
+    it.
+    """
     if entry.dated or day is None:
         return entry
     clock = clock_time() if entry.whole_file else entry.at.time()
@@ -335,7 +434,9 @@ def _by_git(entry: Entry, day: date | None) -> Entry:
 
 
 def _reading(ws: Workspace) -> str:
-    """What the meaning of a file depends on besides its bytes: another zone or day_file reads other dates."""
+    """What the meaning of a file depends on besides its bytes: another zone or day_file reads
+    other dates.
+    """
     return f"{GRAMMAR} {ws.config.day_file} {time.timezone} {time.altzone} {time.tzname}"
 
 

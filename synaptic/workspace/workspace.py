@@ -39,12 +39,15 @@ class Workspace:
 
 
 def open_workspace(
-    config: Config, *, embedder: Embedder | None = None, clock: Callable[[], datetime] | None = None
+    config: Config,
+    *,
+    embedder: Embedder | None = None,
+    clock: Callable[[], datetime] | None = None,
 ) -> Workspace:
     """A workspace on this configuration; nothing heavy is loaded yet.
 
-    Raises JournalError when the journal is missing. A home that cannot be made is an error of the first save:
-    what is there can be read and searched.
+    Raises JournalError when the journal is missing. A home that cannot be made is an error of
+    the first save: what is there can be read and searched.
     """
     journal = Journal(config)
     try:
@@ -57,7 +60,8 @@ def open_workspace(
         config=config,
         journal=journal,
         index=Index(config.state / index_of(config.model), stemming=config.search.stemming),
-        embedder=embedder or FastEmbedder(config.model, cache=config.state / "models", threads=config.threads),
+        embedder=embedder
+        or FastEmbedder(config.model, cache=config.state / "models", threads=config.threads),
         clock=clock or make_clock(),
     )
 
@@ -89,7 +93,9 @@ class Stopwatch:
             yield
         finally:
             self._running = False
-            self._stages[name] = self._stages.get(name, 0.0) + (time.perf_counter() - begun) * 1000
+            self._stages[name] = (
+                self._stages.get(name, 0.0) + (time.perf_counter() - begun) * 1000
+            )
 
     def rest(self, name: str) -> None:
         """Gives this stage the time that no other stage has taken so far."""

@@ -40,11 +40,15 @@ def limited(home: ForkedHome, size: int) -> ForkedHome:
 
 
 def assert_refused(answer: Answer, because: str, path: Path) -> None:
-    """It says which path and why, and gives a next step. A day file is named as the answers name it, from the root."""
+    """It says which path and why, and gives a next step. A day file is named as the answers
+    name it, from the root.
+    """
     assert answer.code == 1, answer
     error = answer.json["error"]
     assert because in error["message"] and error["hint"], error
-    assert str(path) in error["message"] or re.search(r"\d{4}-\d\d-\d\d\.md", error["message"]), error
+    assert str(path) in error["message"] or re.search(
+        r"\d{4}-\d\d-\d\d\.md", error["message"]
+    ), error
 
 
 def refused(home: Home, *args: str, because: str, path: Path) -> None:
@@ -68,7 +72,8 @@ def fill(home: Home, count: int = 3) -> list[str]:
     return sorted(out.decode().split())
 
 
-# -- a limit on the size of files (a quota answers in the same way) --------------------------------------------
+# -- a limit on the size of files (a quota answers in the same way)
+# --------------------------------------------
 
 
 def test_a_limit_on_the_size_of_files(home: ForkedHome, rounds: Rounds) -> None:
@@ -97,14 +102,18 @@ def test_a_limit_on_the_size_of_files(home: ForkedHome, rounds: Rounds) -> None:
 def test_edits_under_a_limit(home: ForkedHome) -> None:
     saved = fill(home)
     tight = limited(home, 1000)
-    refused(tight, "update", saved[0], "--append", "more", path=home.path, because="file size limit")
+    refused(
+        tight, "update", saved[0], "--append", "more", path=home.path, because="file size limit"
+    )
     refused(tight, "delete", saved[0], "--yes", path=home.path, because="file size limit")
     assert by_words(tight) == saved
     assert home.ask("update", saved[0], "--append", "more")["success"]
     assert by_words(home) == saved
 
 
-@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux limits a process that runs")
+@pytest.mark.skipif(
+    not hasattr(resource, "prlimit"), reason="only Linux limits a process that runs"
+)
 def test_a_limit_comes_and_goes_under_a_server(home: ForkedHome) -> None:
     with home.server() as server:
         first = server.call("save", content=f"Before. {BODY}")["id"]
@@ -124,7 +133,8 @@ def test_a_limit_comes_and_goes_under_a_server(home: ForkedHome) -> None:
         assert server.call("search", query="harbour", strategy="lexical")["total"] == 3
 
 
-# -- permissions ---------------------------------------------------------------------------------------------
+# -- permissions
+# ---------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -195,7 +205,9 @@ def test_a_read_only_home_is_named(bound: Home, command: str) -> None:
     with read_only(bound.path):
         answer = bound.run(*command.split())
         assert str(bound.path) in answer.text, answer
-        assert command != "save late" or (answer.code == 1 and "permission denied" in answer.err)
+        assert command != "save late" or (
+            answer.code == 1 and "permission denied" in answer.err
+        )
     assert tree(bound.path) == before
 
 
@@ -213,11 +225,20 @@ def test_a_server_on_a_read_only_home(bound: Home) -> None:
         assert server.call("recent")["total"] == len(saved)
 
 
-PARTS = ("journal", "journal/*.md", ".state", ".state/spool", ".state/write.lock", ".state/done", ".state/index.db")
+PARTS = (
+    "journal",
+    "journal/*.md",
+    ".state",
+    ".state/spool",
+    ".state/write.lock",
+    ".state/done",
+    ".state/index.db",
+)
 
 
 @pytest.mark.parametrize(
-    ("part", "command"), [*((part, "save") for part in PARTS), *((part, "update") for part in PARTS[:2])]
+    ("part", "command"),
+    [*((part, "save") for part in PARTS), *((part, "update") for part in PARTS[:2])],
 )
 def test_one_part_that_may_not_be_written(bound: Home, part: str, command: str) -> None:
     """A change is refused by name and leaves no trace, or it is made whole; finding goes on."""
@@ -226,7 +247,11 @@ def test_one_part_that_may_not_be_written(bound: Home, part: str, command: str) 
     before = bound.files()
     mode = target.stat().st_mode & 0o7777
     target.chmod(mode & 0o555)
-    late = ["save", f"A late entry. {BODY}"] if command == "save" else ["update", saved[0], "--append", "more"]
+    late = (
+        ["save", f"A late entry. {BODY}"]
+        if command == "save"
+        else ["update", saved[0], "--append", "more"]
+    )
     answer = bound.run(*late, "--json")
     if answer.code == 0:
         saved = sorted({*saved, answer.json["id"]})
@@ -259,7 +284,8 @@ def test_a_day_file_that_may_not_be_read(bound: Home) -> None:
     assert len(by_words(bound)) == 4
 
 
-# -- the journal's root --------------------------------------------------------------------------------------
+# -- the journal's root
+# --------------------------------------------------------------------------------------
 
 
 def entries_in(index: Path) -> object:
@@ -307,8 +333,14 @@ def test_the_root_goes_and_returns_under_a_server(home: ForkedHome) -> None:
         saved = server.call("save", content=f"Before. {BODY}")["id"]
         away = home.journal.with_name("unmounted")
         home.journal.rename(away)
-        for tool, arguments in (("search", {"query": "harbour"}), ("save", {"content": "late"}), ("recent", {})):
-            with pytest.raises(Refusal, match=r"journal is missing .*synaptic init --journal DIR"):
+        for tool, arguments in (
+            ("search", {"query": "harbour"}),
+            ("save", {"content": "late"}),
+            ("recent", {}),
+        ):
+            with pytest.raises(
+                Refusal, match=r"journal is missing .*synaptic init --journal DIR"
+            ):
                 server.call(tool, **arguments)
         assert not home.journal.exists()
         away.rename(home.journal)
@@ -317,7 +349,8 @@ def test_the_root_goes_and_returns_under_a_server(home: ForkedHome) -> None:
         assert server.call("save", content="late")["done"] == "Saved"
 
 
-# -- a small disk of its own -----------------------------------------------------------------------------------
+# -- a small disk of its own
+# -----------------------------------------------------------------------------------
 
 
 class SmallDisk:
@@ -326,14 +359,29 @@ class SmallDisk:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "disk"
         self.path.mkdir()
-        script = f"mount -t tmpfs -o size={PAGE} none {shlex.quote(str(self.path))} && echo mounted && read _"
+        script = (
+            f"mount -t tmpfs -o size={PAGE} none {shlex.quote(str(self.path))} && echo "
+            f"mounted && "
+            f"read _"
+        )
         pipe = subprocess.PIPE
-        self.holder = subprocess.Popen(["unshare", "-rm", "sh", "-c", script], stdin=pipe, stdout=pipe, stderr=pipe)
+        self.holder = subprocess.Popen(
+            ["unshare", "-rm", "sh", "-c", script], stdin=pipe, stdout=pipe, stderr=pipe
+        )
         assert self.holder.stdout and self.holder.stderr
         if self.holder.stdout.readline() != b"mounted\n":
             self.holder.wait()
-            pytest.skip(f"mounting is not permitted: {self.holder.stderr.read().decode().strip()}")
-        self.prefix = ("nsenter", "--preserve-credentials", "-U", "-m", "-t", str(self.holder.pid))
+            pytest.skip(
+                f"mounting is not permitted: {self.holder.stderr.read().decode().strip()}"
+            )
+        self.prefix = (
+            "nsenter",
+            "--preserve-credentials",
+            "-U",
+            "-m",
+            "-t",
+            str(self.holder.pid),
+        )
 
     @property
     def seen(self) -> Path:
@@ -342,7 +390,9 @@ class SmallDisk:
 
     def remount(self, options: str) -> None:
         subprocess.run(
-            [*self.prefix, "mount", "-o", f"remount,{options}", str(self.path)], check=True, timeout=TIMEOUT_S
+            [*self.prefix, "mount", "-o", f"remount,{options}", str(self.path)],
+            check=True,
+            timeout=TIMEOUT_S,
         )
 
     def resize(self, pages: int) -> None:
@@ -380,7 +430,9 @@ def assert_full(answer: Answer, disk: Path) -> None:
 
 
 def fill_up(home: Home, disk: SmallDisk, saves: int) -> list[str]:
-    """The ids that were acknowledged until the disk refused, and searches were right all the time."""
+    """The ids that were acknowledged until the disk refused, and searches were right all the
+    time.
+    """
     saved: list[str] = []
     refusals = 0
     for number in range(saves):
@@ -403,14 +455,20 @@ def files_of(home: Home) -> dict[str, bytes]:
     return home.files() if home.journal.is_dir() else {}
 
 
-def test_a_disk_of_few_pages(small_disk: SmallDisk, forks: Forks, tmp_path: Path, rounds: Rounds) -> None:
-    """Home and journal on it: at each size every acknowledged entry is there once, whole, and found."""
+def test_a_disk_of_few_pages(
+    small_disk: SmallDisk, forks: Forks, tmp_path: Path, rounds: Rounds
+) -> None:
+    """Home and journal on it: at each size every acknowledged entry is there once, whole, and
+    found.
+    """
     for number in rounds(3, 64):
         pages = (2, 12, 40)[number] if number < 3 else number + 1
         small_disk.clear()
         small_disk.resize(pages)
         path, seen = small_disk.path / "home", small_disk.seen / "home"
-        home = ForkedHome(path, {"HOME": str(tmp_path)}, forks, prefix=small_disk.prefix, disk=seen)
+        home = ForkedHome(
+            path, {"HOME": str(tmp_path)}, forks, prefix=small_disk.prefix, disk=seen
+        )
         saved = fill_up(home, small_disk, saves=3 if number < 3 else 70)
         small_disk.resize(4 * 1024)
         late = home.ask("save", "There is room again in the harbour")["id"]
@@ -421,7 +479,9 @@ def test_a_disk_of_few_pages(small_disk: SmallDisk, forks: Forks, tmp_path: Path
 
 
 @pytest.mark.parametrize("small", ["home", "journal"])
-def test_half_of_it_on_a_full_disk(small_disk: SmallDisk, forks: Forks, tmp_path: Path, small: str) -> None:
+def test_half_of_it_on_a_full_disk(
+    small_disk: SmallDisk, forks: Forks, tmp_path: Path, small: str
+) -> None:
     roomy = tmp_path / "roomy"
     env = {"HOME": str(tmp_path)}
     if small == "journal":
@@ -433,7 +493,9 @@ def test_half_of_it_on_a_full_disk(small_disk: SmallDisk, forks: Forks, tmp_path
         (tmp_path / "vault").mkdir()
         env["SYNAPTIC_JOURNAL"] = str(tmp_path / "vault")
         seen = small_disk.seen / "home"
-        home = ForkedHome(small_disk.path / "home", env, forks, prefix=small_disk.prefix, disk=seen)
+        home = ForkedHome(
+            small_disk.path / "home", env, forks, prefix=small_disk.prefix, disk=seen
+        )
         small_disk.resize(30)
     vault = small_disk.seen / "vault" if small == "journal" else tmp_path / "vault"
     saved: list[str] = []
@@ -455,10 +517,18 @@ def test_half_of_it_on_a_full_disk(small_disk: SmallDisk, forks: Forks, tmp_path
     assert [journal.count(f"syn:{id}") for id in (*saved, late)] == [1] * (len(saved) + 1)
 
 
-def test_a_file_system_mounted_read_only(small_disk: SmallDisk, forks: Forks, tmp_path: Path) -> None:
+def test_a_file_system_mounted_read_only(
+    small_disk: SmallDisk, forks: Forks, tmp_path: Path
+) -> None:
     small_disk.resize(4 * 1024)
     seen = small_disk.seen / "home"
-    home = ForkedHome(small_disk.path / "home", {"HOME": str(tmp_path)}, forks, prefix=small_disk.prefix, disk=seen)
+    home = ForkedHome(
+        small_disk.path / "home",
+        {"HOME": str(tmp_path)},
+        forks,
+        prefix=small_disk.prefix,
+        disk=seen,
+    )
     saved = sorted(home.ask("save", f"Entry {number}. {BODY}")["id"] for number in range(2))
     small_disk.remount("ro")
     for _ in range(2):

@@ -1,4 +1,6 @@
-"""People's hands in the journal while Synaptic writes: old buffers, racing edits, every kind of change by hand."""
+"""People's hands in the journal while Synaptic writes: old buffers, racing edits, every kind of
+change by hand.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,8 @@ def day(number: int) -> str:
     return (date(2010, 1, 1) + timedelta(days=number)).isoformat()
 
 
-# -- a person's ways of writing -----------------------------------------------------------------------
+# -- a person's ways of writing
+# -----------------------------------------------------------------------
 
 
 def by_rename(path: Path, data: bytes) -> None:
@@ -76,7 +79,13 @@ class Person:
     began_at: float = 0.0
     stop: bool = False
 
-    def type(self, rng: random.Random, times: int, change: Callable[[bytes, int], bytes], pause_s: float) -> None:
+    def type(
+        self,
+        rng: random.Random,
+        times: int,
+        change: Callable[[bytes, int], bytes],
+        pause_s: float,
+    ) -> None:
         """Reads, waits, and writes the old buffer with a change in it; again and again."""
         for number in range(times):
             if self.stop:
@@ -95,7 +104,10 @@ def vanished(home: Home) -> set[str]:
     assert answer.code == (1 if lost else 0), answer.text
     ids = {finding["message"].split()[0] for finding in lost}
     for finding in lost:
-        assert f"--restore {finding['message'].split()[0]}" in finding["fix"] and "--dismiss" in finding["fix"]
+        assert (
+            f"--restore {finding['message'].split()[0]}" in finding["fix"]
+            and "--dismiss" in finding["fix"]
+        )
     return ids
 
 
@@ -118,20 +130,29 @@ def standing(home: Home) -> Counter[str]:
     return Counter(found.decode() for found in re.findall(rb"^<!-- syn:(\S+)", data, re.M))
 
 
-# -- row 4: an editor with an old buffer ----------------------------------------------------------------
+# -- row 4: an editor with an old buffer
+# ----------------------------------------------------------------
 
 
 @pytest.mark.fault(row=4)
-def test_what_an_old_buffer_took_away_comes_back_only_when_asked(home: Home, rounds: Rounds) -> None:
-    """Each round a person holds a day file open while saves arrive, and then writes the old buffer back."""
+def test_what_an_old_buffer_took_away_comes_back_only_when_asked(
+    home: Home, rounds: Rounds
+) -> None:
+    """Each round a person holds a day file open while saves arrive, and then writes the old
+    buffer back.
+    """
     lost: dict[str, str] = {}
     with home.server() as server:
         for number in rounds(3, 300):
             path = home.journal / f"{day(number)}.md"
             server.call("save", content=f"Before round {number}.", at=f"{day(number)}T09:00:00")
-            buffer = path.read_bytes() + f"\n## 10:15 Typed {number}\nIn the old buffer.\n".encode()
+            buffer = (
+                path.read_bytes() + f"\n## 10:15 Typed {number}\nIn the old buffer.\n".encode()
+            )
             for part in range(1 + number % 3):
-                text = f"Round {number} part {part}: a first line.\n\n- and **more** below it  \n"
+                text = (
+                    f"Round {number} part {part}: a first line.\n\n- and **more** below it  \n"
+                )
                 at = f"{day(number)}T11:0{part}:00"
                 if (number + part) % 6 == 5:
                     id = home.ask("save", "-", "--at", at, stdin=text)["id"]
@@ -139,10 +160,14 @@ def test_what_an_old_buffer_took_away_comes_back_only_when_asked(home: Home, rou
                     id = server.call("save", content=text, at=at)["id"]
                 lost[id] = text
             WAYS[number % 3](path, buffer)
-            after = server.call("save", content=f"After round {number}.", at=f"{day(number)}T12:00:00")
+            after = server.call(
+                "save", content=f"After round {number}.", at=f"{day(number)}T12:00:00"
+            )
             data = path.read_bytes()
             assert data.startswith(buffer) and after["id"].encode() in data[len(buffer) :]
-            hits = server.call("search", query=f'"Round {number} part 0"', strategy="lexical")["hits"]
+            hits = server.call("search", query=f'"Round {number} part 0"', strategy="lexical")[
+                "hits"
+            ]
             assert hits == [], "found, and stands nowhere"
         before = home.files()
         assert vanished(home) == set(lost)
@@ -176,26 +201,42 @@ def knows(server: Server, id: str) -> bool:
 
 @pytest.mark.fault(row=4)
 def test_saves_under_an_editor_that_never_rests(home: Home, rounds: Rounds) -> None:
-    """Whatever an editor writes over, at whatever moment: what was acknowledged stands, or doctor brings it back."""
+    """Whatever an editor writes over, at whatever moment: what was acknowledged stands, or
+    doctor brings it back.
+    """
     taken = 0
     with home.server() as server, home.server() as other, ThreadPoolExecutor(3) as threads:
         for number in rounds(3, 300):
             saved: dict[str, str] = {}
-            server.call("save", content=f"First of round {number}.", at=f"{day(number)}T09:00:00")
+            server.call(
+                "save", content=f"First of round {number}.", at=f"{day(number)}T09:00:00"
+            )
             person = Person(home.journal / f"{day(number)}.md", WAYS[number % 3])
 
             def type_a_line(buffer: bytes, line: int) -> bytes:
                 typed = f"typed {line}\n".encode() if line == 0 else b""
                 return (buffer.rstrip() if line % 2 else buffer) + typed
 
-            typing = threads.submit(person.type, random.Random(number), 10_000, type_a_line, 0.02)
+            typing = threads.submit(
+                person.type, random.Random(number), 10_000, type_a_line, 0.02
+            )
 
-            def save_some(who: Server, name: str, number: int = number, saved: dict[str, str] = saved) -> None:
+            def save_some(
+                who: Server, name: str, number: int = number, saved: dict[str, str] = saved
+            ) -> None:
                 for part in range(8):
-                    text = f"{name} {number} {part}\n\n" + "a long line of text\n" * random.Random(part).randrange(40)
-                    saved[who.call("save", content=text, at=f"{day(number)}T10:00:00")["id"]] = text
+                    text = (
+                        f"{name} {number} {part}\n\n"
+                        + "a long line of text\n" * random.Random(part).randrange(40)
+                    )
+                    saved[
+                        who.call("save", content=text, at=f"{day(number)}T10:00:00")["id"]
+                    ] = text
 
-            savers = [threads.submit(save_some, who, name) for who, name in ((server, "one"), (other, "two"))]
+            savers = [
+                threads.submit(save_some, who, name)
+                for who, name in ((server, "one"), (other, "two"))
+            ]
             for saver in savers:
                 saver.result()
             person.stop = True
@@ -211,7 +252,8 @@ def test_saves_under_an_editor_that_never_rests(home: Home, rounds: Rounds) -> N
             assert all(counts[id] == 1 for id in saved)
             for id, text in saved.items():
                 content = server.call("get", ids=[id])["entries"][0]["content"]
-                # Behind it may stand what was typed, and the end of a lost entry that an editor wrote over.
+                # Behind it may stand what was typed, and the end of a lost entry that an editor
+                # wrote over.
                 assert content.startswith(text.strip("\n"))
     assert taken, "the editor was never in the way"
 
@@ -219,14 +261,19 @@ def test_saves_under_an_editor_that_never_rests(home: Home, rounds: Rounds) -> N
 @pytest.mark.fault(row=4)
 @pytest.mark.parametrize("left", [b"", b"0:00 The quince", b"typed 0\n"])
 @pytest.mark.parametrize("eol", [b"\n", b"\r\n"])
-def test_an_entry_whose_heading_was_written_over_comes_back(home: Home, left: bytes, eol: bytes) -> None:
+def test_an_entry_whose_heading_was_written_over_comes_back(
+    home: Home, left: bytes, eol: bytes
+) -> None:
     with home.server() as server:
         ids = [
-            server.call("save", content=text, at=f"{day(0)}T10:00:00")["id"] for text in ("The sloe.", "The quince.")
+            server.call("save", content=text, at=f"{day(0)}T10:00:00")["id"]
+            for text in ("The sloe.", "The quince.")
         ]
         path = home.journal / f"{day(0)}.md"
         whole = path.read_bytes().replace(b"\n", eol)
-        path.write_bytes(whole.replace(b"## 10:00 The quince." + eol, left + (eol if left else b"")))
+        path.write_bytes(
+            whole.replace(b"## 10:00 The quince." + eol, left + (eol if left else b""))
+        )
         assert vanished(home) == {ids[1]}
         doctor(home, "--restore", ids[1:])
         assert path.read_bytes() == whole.replace(
@@ -238,9 +285,23 @@ def test_an_entry_whose_heading_was_written_over_comes_back(home: Home, left: by
 
 def git(folder: Path, *args: str) -> str:
     """What `git ARGS` prints, with nobody's settings."""
-    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
-    who = ["-c", "user.name=Tests", "-c", "user.email=tests@example.org", "-c", "core.autocrlf=false"]
-    done = subprocess.run(["git", *who, *args], cwd=folder, env=env, capture_output=True, text=True)
+    env = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+    }
+    who = [
+        "-c",
+        "user.name=Tests",
+        "-c",
+        "user.email=tests@example.org",
+        "-c",
+        "core.autocrlf=false",
+    ]
+    done = subprocess.run(
+        ["git", *who, *args], cwd=folder, env=env, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -268,13 +329,17 @@ def test_a_checkout_and_a_deletion_stay_as_they_are_meant(home: Home) -> None:
         git(home.journal, "checkout", "-q", "HEAD~1")
         old = path.read_bytes()
         assert server.call("search", query='"sloe"', strategy="lexical")["total"] == 0
-        assert home.ask("search", '"medlar"', "--strategy", "lexical")["hits"][0]["id"] == second
+        assert (
+            home.ask("search", '"medlar"', "--strategy", "lexical")["hits"][0]["id"] == second
+        )
         assert vanished(home) == {third}
         assert path.read_bytes() == old
         assert git(home.journal, "status", "--porcelain") == ""
 
         git(home.journal, "checkout", "-q", "main")
-        assert server.call("search", query='"sloe"', strategy="lexical")["hits"][0]["id"] == third
+        assert (
+            server.call("search", query='"sloe"', strategy="lexical")["hits"][0]["id"] == third
+        )
         assert vanished(home) == set()
 
         data = path.read_bytes()
@@ -284,7 +349,10 @@ def test_a_checkout_and_a_deletion_stay_as_they_are_meant(home: Home) -> None:
         assert home.ask("save", "And once more.", "--at", "2026-11-20T09:05:00")["success"]
         assert server.call("search", query='"medlar"', strategy="lexical")["total"] == 0
         assert vanished(home) == {second}
-        assert path.read_bytes().startswith(data[:start] + data[end:]) and second.encode() not in path.read_bytes()
+        assert (
+            path.read_bytes().startswith(data[:start] + data[end:])
+            and second.encode() not in path.read_bytes()
+        )
         assert standing(home).keys() >= {first, third, fourth}
         for file in home.journal.glob("*.md"):
             file.unlink()
@@ -295,31 +363,48 @@ def test_a_checkout_and_a_deletion_stay_as_they_are_meant(home: Home) -> None:
 
 @pytest.mark.fault(row=4)
 def test_an_update_that_an_old_buffer_undid_is_listed_and_comes_back_once(home: Home) -> None:
-    """An acknowledged update is as good as an acknowledged save; its id still stands, its text does not."""
+    """An acknowledged update is as good as an acknowledged save; its id still stands, its text
+    does not.
+    """
     with home.server() as server:
-        id = server.call("save", content="The gate code is 4711.", at="2026-11-20T09:00:00")["id"]
+        id = server.call("save", content="The gate code is 4711.", at="2026-11-20T09:00:00")[
+            "id"
+        ]
         path = home.journal / "2026-11-20.md"
         buffer = path.read_bytes()
         server.call("update", id=id, content="The gate code is 8086 since Friday.")
         by_rename(path, buffer)
         server.call("save", content="Another entry.", at="2026-11-20T09:10:00")
-        assert server.call("get", ids=[id])["entries"][0]["content"] == "The gate code is 4711.", (
-            "it came back by itself"
-        )
+        assert (
+            server.call("get", ids=[id])["entries"][0]["content"] == "The gate code is 4711."
+        ), "it came back by itself"
         assert vanished(home) == {id}
         assert home.ask("doctor", "--restore", id)["id"] == id
-        assert server.call("get", ids=[id])["entries"][0]["content"] == "The gate code is 8086 since Friday."
+        assert (
+            server.call("get", ids=[id])["entries"][0]["content"]
+            == "The gate code is 8086 since Friday."
+        )
         assert standing(home)[id] == 1
         assert vanished(home) == set()
         assert error_of(home.run("doctor", "--restore", id, "--json"))["code"] == "not-found"
 
 
 @pytest.mark.fault(row=4)
-@pytest.mark.parametrize("cut", [b"90 of the", b"\nA long report.", b":00:00"], ids=["text", "body", "comment"])
-def test_a_save_that_an_editor_read_half_and_wrote_back_is_listed(home: Home, cut: bytes) -> None:
-    """The editor read the file in the middle of an append: the id stands there, the end of the text does not."""
+@pytest.mark.parametrize(
+    "cut", [b"90 of the", b"\nA long report.", b":00:00"], ids=["text", "body", "comment"]
+)
+def test_a_save_that_an_editor_read_half_and_wrote_back_is_listed(
+    home: Home, cut: bytes
+) -> None:
+    """The editor read the file in the middle of an append: the id stands there, the end of the
+    text does not.
+    """
     with home.server() as server:
-        text = "A long report.\n\n" + "".join(f"Line {number} of the report.\n" for number in range(200)) + "The end."
+        text = (
+            "A long report.\n\n"
+            + "".join(f"Line {number} of the report.\n" for number in range(200))
+            + "The end."
+        )
         id = server.call("save", content=text, at="2026-11-20T09:00:00")["id"]
         path = home.journal / "2026-11-20.md"
         by_rename(path, path.read_bytes().partition(cut)[0])
@@ -331,13 +416,19 @@ def test_a_save_that_an_editor_read_half_and_wrote_back_is_listed(home: Home, cu
 
 
 @pytest.mark.fault(row=4)
-@pytest.mark.parametrize("torn", ["0 of step 6.", "0oak -->\n\nAnother text."], ids=["never closed", "no time"])
+@pytest.mark.parametrize(
+    "torn", ["0 of step 6.", "0oak -->\n\nAnother text."], ids=["never closed", "no time"]
+)
 def test_a_save_whose_comment_two_editors_tore_is_listed(home: Home, torn: bytes) -> None:
-    """They wrote into one file at once: another text stands under the heading, behind a comment that is cut."""
+    """They wrote into one file at once: another text stands under the heading, behind a comment
+    that is cut.
+    """
     text = "The gate code is 4711.\n\nIt is 8086 at night."
     saved = home.ask("save", text, "--at", "2026-11-20T09:00:00")
     id, path = saved["id"], home.journal / saved["path"]
-    by_rename(path, path.read_bytes().partition(b"9:00:0")[0] + f"{torn}\n\nIts end.\n".encode())
+    by_rename(
+        path, path.read_bytes().partition(b"9:00:0")[0] + f"{torn}\n\nIts end.\n".encode()
+    )
     assert vanished(home) == {id}
     home.ask("doctor", "--restore", id)
     assert home.ask("get", id)["entries"][0]["content"] == text
@@ -346,8 +437,13 @@ def test_a_save_whose_comment_two_editors_tore_is_listed(home: Home, torn: bytes
 
 @contextlib.contextmanager
 def vim(path: Path, *settings: str) -> Iterator[Callable[[str], None]]:
-    """A real vim with `path` open; gives a function that types, and returns when vim has done it."""
-    quiet = ("set shortmess=aoOstTWAIcF nomore directory=.", "autocmd FileChangedShell * let v:fcs_choice = ''")
+    """A real vim with `path` open; gives a function that types, and returns when vim has done
+    it.
+    """
+    quiet = (
+        "set shortmess=aoOstTWAIcF nomore directory=.",
+        "autocmd FileChangedShell * let v:fcs_choice = ''",
+    )
     set_up = (part for command in (*quiet, *settings) for part in ("--cmd", command))
     command = ["vim", "-u", "NONE", "-i", "NONE", "-N", *set_up, str(path)]
     signs = path.parent.parent / "signs"
@@ -407,9 +503,13 @@ VIM_WAYS = [
 
 @pytest.mark.slow
 @pytest.mark.fault(row=4)
-@pytest.mark.skipif(not shutil.which("vim"), reason="vim is not installed: no real editor to hold a buffer")
+@pytest.mark.skipif(
+    not shutil.which("vim"), reason="vim is not installed: no real editor to hold a buffer"
+)
 def test_saves_under_a_real_vim(home: Home, rounds: Rounds) -> None:
-    """Each round vim holds a day file, with its swap file beside it, and writes it again and again under saves."""
+    """Each round vim holds a day file, with its swap file beside it, and writes it again and
+    again under saves.
+    """
     taken = 0
     with home.server() as server, ThreadPoolExecutor(1) as threads:
         for number in rounds(9, 180):
@@ -419,9 +519,14 @@ def test_saves_under_a_real_vim(home: Home, rounds: Rounds) -> None:
             server.call("save", content=f"First of round {number}.", at=at)
             saved: dict[str, str] = {}
 
-            def save_some(number: int = number, at: str = at, saved: dict[str, str] = saved) -> None:
+            def save_some(
+                number: int = number, at: str = at, saved: dict[str, str] = saved
+            ) -> None:
                 for part in range(12):
-                    text = f"Text {number} {part}\n\n" + "a long line of text\n" * random.Random(part).randrange(400)
+                    text = (
+                        f"Text {number} {part}\n\n"
+                        + "a long line of text\n" * random.Random(part).randrange(400)
+                    )
                     saved[server.call("save", content=text, at=at)["id"]] = text
 
             with vim(path, *VIM_WAYS[number % len(VIM_WAYS)]) as keys:
@@ -446,28 +551,40 @@ def test_saves_under_a_real_vim(home: Home, rounds: Rounds) -> None:
             for id, text in saved.items():
                 assert counts[id] == 1
                 content = server.call("get", ids=[id])["entries"][0]["content"]
-                # Behind it may stand what was typed, and the end of a lost entry that an editor wrote over.
+                # Behind it may stand what was typed, and the end of a lost entry that an editor
+                # wrote over.
                 assert content.startswith(text.strip("\n"))
     assert taken, "vim was never in the way"
 
 
 @pytest.mark.fault(row=4)
-@pytest.mark.parametrize("line", ["### A smaller heading", "typed over it", "", "<!-- torn\n\nand typed over"])
+@pytest.mark.parametrize(
+    "line", ["### A smaller heading", "typed over it", "", "<!-- torn\n\nand typed over"]
+)
 def test_doctor_names_a_saved_entry_that_lost_its_heading(home: Home, line: str) -> None:
     saved = home.ask("save", "The harbour note.", "--title", "Harbour")
     path = home.journal / saved["path"]
     text = path.read_text()
     heading = next(row for row in text.splitlines() if row.endswith(" Harbour"))
     path.write_text(text.replace(heading, line))
-    (finding,) = [one for one in home.run("doctor", "--json").json["findings"] if one["code"] == "stray-comment"]
+    (finding,) = [
+        one
+        for one in home.run("doctor", "--json").json["findings"]
+        if one["code"] == "stray-comment"
+    ]
     assert f"{saved['path']}:{4 + line.count(chr(10))}" in finding["message"]
     assert "Write its heading" in finding["fix"]
     path.write_text(text)
     assert home.ask("get", saved["id"])["entries"][0]["title"] == "Harbour"
-    assert not [one for one in home.run("doctor", "--json").json["findings"] if one["code"] == "stray-comment"]
+    assert not [
+        one
+        for one in home.run("doctor", "--json").json["findings"]
+        if one["code"] == "stray-comment"
+    ]
 
 
-# -- row 5: update and delete in a race -----------------------------------------------------------------
+# -- row 5: update and delete in a race
+# -----------------------------------------------------------------
 
 
 @dataclass
@@ -487,7 +604,9 @@ class Round:
         count = self.rng.randint(1, 4)
         blocks = [self._block(n) for n in range(count)]
         chosen = self.rng.randrange(count)
-        ending = self.rng.choice((b"", b"  ", self.eol, b" \t" + self.eol + b"  " + self.eol * 2))
+        ending = self.rng.choice(
+            (b"", b"  ", self.eol, b" \t" + self.eol + b"  " + self.eol * 2)
+        )
         blocks[-1] = blocks[-1].rstrip() + ending
         top = b"\xef\xbb\xbf" if self.rng.random() < 0.4 else b""
         top += self.eol.join((b"# Day", b"", b"Here I type:", b"", b""))
@@ -498,9 +617,22 @@ class Round:
     def _block(self, n: int) -> bytes:
         lines = [f"## 0{8 + n // 2}:{10 + n} Heading of round{self.number}block{n}x #kept"]
         if self.rng.random() < 0.6:
-            lines += [f"<!-- syn:{day(self.number).replace('-', '')}-{self.number:06d}y{n} importance=7 mood=good -->"]
-        lines += ["", "Old text with blanks at its end.   ", "```", "## 12:00 in a fence", "```"]
-        lines += ["<!-- a comment of mine -->  ", *["more words"] * self.rng.choice((0, 3, 400)), ""]
+            lines += [
+                f"<!-- syn:{day(self.number).replace('-', '')}-{self.number:06d}y{n} "
+                f"importance=7 mood=good -->"
+            ]
+        lines += [
+            "",
+            "Old text with blanks at its end.   ",
+            "```",
+            "## 12:00 in a fence",
+            "```",
+        ]
+        lines += [
+            "<!-- a comment of mine -->  ",
+            *["more words"] * self.rng.choice((0, 3, 400)),
+            "",
+        ]
         return self.eol.join(line.encode() for line in (*lines, ""))
 
     @property
@@ -527,23 +659,41 @@ class Outcome:
     content: str = ""
 
 
-REFUSALS = {"changed": "changed while it was edited", "not-found": "No entry has|has no", "busy": "has been writing"}
+REFUSALS = {
+    "changed": "changed while it was edited",
+    "not-found": "No entry has|has no",
+    "busy": "has been writing",
+}
 
 
-def edit_through(home: Home, server: Server, kind: str, id: str, marker: str, *, command: bool) -> Outcome:
-    """One update or delete, by a server or by the installed command. Anything but the three refusals fails."""
+def edit_through(
+    home: Home, server: Server, kind: str, id: str, marker: str, *, command: bool
+) -> Outcome:
+    """One update or delete, by a server or by the installed command. Anything but the three
+    refusals fails.
+    """
     began_at = time.monotonic()
     new = f"New text {marker}.\n\n## Not an entry\n\nIts last line {marker}."
-    arguments = {"content": {"content": new}, "append": {"append": new}, "title": {"title": f"New title {marker}"}}
+    arguments = {
+        "content": {"content": new},
+        "append": {"append": new},
+        "title": {"title": f"New title {marker}"},
+    }
     outcome = Outcome("landed", began_at, kind == "delete")
     if command:
-        flags = ["--yes"] if kind == "delete" else [f"--{kind}", next(iter(arguments[kind].values()))]
+        flags = (
+            ["--yes"]
+            if kind == "delete"
+            else [f"--{kind}", next(iter(arguments[kind].values()))]
+        )
         answer = home.run("delete" if kind == "delete" else "update", id, *flags, "--json")
         if answer.code:
             outcome.what = error_of(answer)["code"]
     else:
         try:
-            server.call("delete" if kind == "delete" else "update", id=id, **arguments.get(kind, {}))
+            server.call(
+                "delete" if kind == "delete" else "update", id=id, **arguments.get(kind, {})
+            )
         except Refusal as refusal:
             codes = [code for code, text in REFUSALS.items() if re.search(text, str(refusal))]
             assert codes, f"refused with: {refusal}"
@@ -555,10 +705,16 @@ def edit_through(home: Home, server: Server, kind: str, id: str, marker: str, *,
 SAVED = rb"(?:(?:\r?\n)*## 09:31 Saved (\d+ \d+)\r?\n<!-- syn:[^\r\n]* -->\r?\n)"
 
 
-def edit_against(home: Home, quicker: int, write: Callable[[int], object], *arguments: str) -> dict[str, object]:
-    """What the edit answers; in its first `quicker` tries a person writes just before it checks the file."""
+def edit_against(
+    home: Home, quicker: int, write: Callable[[int], object], *arguments: str
+) -> dict[str, object]:
+    """What the edit answers; in its first `quicker` tries a person writes just before it checks
+    the file.
+    """
     environ = home.environment(SYNAPTIC_FAULT="replace-written:stop")
-    with subprocess.Popen([SYNAPTIC, *arguments, "--json"], env=environ, stdout=subprocess.PIPE, text=True) as edit:
+    with subprocess.Popen(
+        [SYNAPTIC, *arguments, "--json"], env=environ, stdout=subprocess.PIPE, text=True
+    ) as edit:
         for number in range(min(quicker + 1, ATTEMPTS)):
             assert os.WIFSTOPPED(os.waitpid(edit.pid, os.WUNTRACED)[1])
             if number < quicker:
@@ -568,8 +724,12 @@ def edit_against(home: Home, quicker: int, write: Callable[[int], object], *argu
 
 
 @pytest.mark.fault(row=5)
-@pytest.mark.parametrize("quicker", [1, ATTEMPTS - 1, ATTEMPTS], ids=["once", "but for once", "each time"])
-def test_an_edit_whose_file_a_person_was_quicker_to_write_is_tried_again_or_refused(home: Home, quicker: int) -> None:
+@pytest.mark.parametrize(
+    "quicker", [1, ATTEMPTS - 1, ATTEMPTS], ids=["once", "but for once", "each time"]
+)
+def test_an_edit_whose_file_a_person_was_quicker_to_write_is_tried_again_or_refused(
+    home: Home, quicker: int
+) -> None:
     saved = home.ask("save", "The harbour note.")
     path = home.journal / saved["path"]
 
@@ -586,7 +746,9 @@ def test_an_edit_whose_file_a_person_was_quicker_to_write_is_tried_again_or_refu
 
 @pytest.mark.fault(row=5)
 def test_an_edit_lands_where_it_was_meant_or_is_refused(home: Home, rounds: Rounds) -> None:
-    """Each round edits one entry while saves arrive and a person writes the same file, with or without a pause."""
+    """Each round edits one entry while saves arrive and a person writes the same file, with or
+    without a pause.
+    """
     outcomes: Counter[str] = Counter()
     acknowledged: set[str] = set()
     with home.server() as editing, home.server() as saving, ThreadPoolExecutor(2) as threads:
@@ -596,14 +758,19 @@ def test_an_edit_lands_where_it_was_meant_or_is_refused(home: Home, rounds: Roun
             rng, path = made.rng, home.journal / f"{day(number)}.md"
             path.write_bytes(made.whole)
             path.chmod(mode := rng.choice((0o600, 0o640, 0o664)))
-            (hit,) = editing.up_to_date("search", query=f'"{made.word}"', strategy="lexical")["hits"]
+            (hit,) = editing.up_to_date("search", query=f'"{made.word}"', strategy="lexical")[
+                "hits"
+            ]
             (old,) = editing.call("get", ids=[hit["id"]])["entries"]
             company = rng.choice(("nobody", "saves", "person", "restless", "both", "both"))
             kind = rng.choice(("content", "append", "title", "delete"))
 
             def save_some(times: int, number: int = number) -> list[str]:
                 at = f"{day(number)}T09:31:05"
-                return [saving.call("save", content=f"Saved {number} {n}", at=at)["id"] for n in range(times)]
+                return [
+                    saving.call("save", content=f"Saved {number} {n}", at=at)["id"]
+                    for n in range(times)
+                ]
 
             person = Person(path, rng.choice(WAYS), made.whole)
             pause_s, times = (0, 10_000) if company == "restless" else (0.02, rng.randint(1, 4))
@@ -613,7 +780,9 @@ def test_an_edit_lands_where_it_was_meant_or_is_refused(home: Home, rounds: Roun
             if company in ("saves", "both"):
                 saves = threads.submit(save_some, rng.randint(1, 2))
             time.sleep(rng.random() * 0.01)
-            outcome = edit_through(home, editing, kind, hit["id"], f"m{number}", command=number % 30 == 7)
+            outcome = edit_through(
+                home, editing, kind, hit["id"], f"m{number}", command=number % 30 == 7
+            )
             person.stop = True
             if typing:
                 typing.result()
@@ -625,7 +794,9 @@ def test_an_edit_lands_where_it_was_meant_or_is_refused(home: Home, rounds: Roun
             landed = check(made, person, outcome, data)
             assert path.stat().st_mode & 0o777 == mode
             if outcome.what == "landed":
-                assert made.target.strip() in (home.state / "trash.md").read_bytes(), "the old text is not in the trash"
+                assert made.target.strip() in (home.state / "trash.md").read_bytes(), (
+                    "the old text is not in the trash"
+                )
             if landed and number % 50 == 1:
                 restored = home.ask("restore", hit["id"])
                 (entry,) = editing.call("get", ids=[restored["id"]])["entries"]
@@ -638,31 +809,41 @@ def test_an_edit_lands_where_it_was_meant_or_is_refused(home: Home, rounds: Roun
 
 
 def check(made: Round, person: Person, outcome: Outcome, data: bytes) -> bool:
-    """Whether the edit stands in the file; all else must be what the person last wrote, and whole saves below it."""
+    """Whether the edit stands in the file; all else must be what the person last wrote, and
+    whole saves below it.
+    """
     before, old, after = made.split(person.wrote)
     assert data.startswith(before), "what stands above the entry is not what it was"
     rest = data[len(before) :]
     if rest.startswith(old + after) and re.fullmatch(SAVED + rb"*", rest[len(old + after) :]):
         # the entry as the person wrote it, who may have had it in an older buffer
         late = person.began_at > outcome.began_at
-        assert outcome.what != "landed" or late or not old, "the edit was acknowledged and is not there"
+        assert outcome.what != "landed" or late or not old, (
+            "the edit was acknowledged and is not there"
+        )
         return outcome.what == "landed" and not old
     assert outcome.what == "landed", f"refused ({outcome.what}), and yet something changed"
     end = rest.rfind(after) if after else re.search(SAVED + rb"*\Z", rest).start()  # type: ignore[union-attr]
     middle, below = rest[:end], rest[end + len(after) :]
-    assert end >= 0 and re.fullmatch(SAVED + rb"*", below), "what stands below the entry is not what it was"
+    assert end >= 0 and re.fullmatch(SAVED + rb"*", below), (
+        "what stands below the entry is not what it was"
+    )
     assert middle.count(b"\n") == middle.count(made.eol), "mixed line ends"
     if outcome.deleted:
         assert middle == b""
     else:
-        assert middle.startswith(made.target[:8]) and middle.count(f"m{made.number}".encode()) in (1, 2)
+        assert middle.startswith(made.target[:8]) and middle.count(
+            f"m{made.number}".encode()
+        ) in (1, 2)
         assert b"mood=good" in middle or b"mood=good" not in made.target
     return True
 
 
 @pytest.mark.fault(row=5)
 def test_a_refused_delete_forgets_nothing(home: Home) -> None:
-    """The file changed under the delete each time: the entry goes on being watched over like any other."""
+    """The file changed under the delete each time: the entry goes on being watched over like
+    any other.
+    """
     saved = home.ask("save", "The gate code is 4711.")
     id, path = saved["id"], home.journal / saved["path"]
     buffer = path.read_bytes()
@@ -670,7 +851,9 @@ def test_a_refused_delete_forgets_nothing(home: Home) -> None:
     by_rename(path, buffer)
     home.ask("update", id, "--content", "The gate code is 6502.")
     assert vanished(home) == {id}, "the first update"
-    answer = edit_against(home, ATTEMPTS, lambda _: by_rename(path, path.read_bytes()), "delete", id, "--yes")
+    answer = edit_against(
+        home, ATTEMPTS, lambda _: by_rename(path, path.read_bytes()), "delete", id, "--yes"
+    )
     assert answer["error"]["code"] == "changed" and standing(home)[id] == 1
     assert vanished(home) == {id}
     by_rename(path, b"# A day\n\n")
@@ -688,22 +871,40 @@ def test_an_update_that_is_restored_leaves_the_file_as_it_was(home: Home) -> Non
         for number, ending in enumerate(endings):
             eol = b"\r\n" if b"\r" in ending else b"\n"
             id = f"20261120-restxre{number}"
-            block = eol.join((b"## 09:15 Dull #title", b"<!-- syn:%s mood=good -->" % id.encode(), b"", b"Old \ttext"))
+            block = eol.join(
+                (
+                    b"## 09:15 Dull #title",
+                    b"<!-- syn:%s mood=good -->" % id.encode(),
+                    b"",
+                    b"Old \ttext",
+                )
+            )
             whole = Round(number).before + block + ending + b"## 10:00 Below" + eol
-            (path := home.journal / f"2026-11-{20 + number}.md").parent.mkdir(exist_ok=True, parents=True)
+            (path := home.journal / f"2026-11-{20 + number}.md").parent.mkdir(
+                exist_ok=True, parents=True
+            )
             path.write_bytes(whole)
-            server.call("update", id=id, content="New text.\n\nOf more lines.", title="Shiny", add_tags=["new"])
+            server.call(
+                "update",
+                id=id,
+                content="New text.\n\nOf more lines.",
+                title="Shiny",
+                add_tags=["new"],
+            )
             assert path.read_bytes() != whole
             assert home.ask("restore", id)["id"] == id
             assert path.read_bytes() == whole, f"ended with {ending!r}"
 
 
-# -- row 7: the next search sees exactly the journal ----------------------------------------------------
+# -- row 7: the next search sees exactly the journal
+# ----------------------------------------------------
 
 
 @dataclass
 class Note:
-    """An entry as the test knows it: one word that stands nowhere else; `id` where it was saved, not typed."""
+    """An entry as the test knows it: one word that stands nowhere else; `id` where it was
+    saved, not typed.
+    """
 
     word: str
     block: str
@@ -712,7 +913,9 @@ class Note:
 
 @dataclass
 class Model:
-    """What stands in which file, in the test's own bookkeeping. `top` is all that is above the first entry."""
+    """What stands in which file, in the test's own bookkeeping. `top` is all that is above the
+    first entry.
+    """
 
     tops: dict[str, str] = field(default_factory=dict)
     notes: dict[str, list[Note]] = field(default_factory=dict)
@@ -733,7 +936,9 @@ class Model:
 
 @dataclass
 class Desk:
-    """A person at work in the journal: each method is one change by hand, on the disk and in the model."""
+    """A person at work in the journal: each method is one change by hand, on the disk and in
+    the model.
+    """
 
     home: Home
     server: Server
@@ -764,7 +969,11 @@ class Desk:
         word = self.new_word()
         clock = f"{self.rng.randrange(24):02d}:{self.rng.randrange(60):02d}"
         body = self.rng.choice(
-            (f"It is about {word}.", f"\nTwo paragraphs.\n\n- {word} in a list", f"```\n{word}\n```")
+            (
+                f"It is about {word}.",
+                f"\nTwo paragraphs.\n\n- {word} in a list",
+                f"```\n{word}\n```",
+            )
         )
         return Note(word, f"## {clock} Typed by hand\n{body}\n\n")
 
@@ -787,10 +996,14 @@ class Desk:
         return [note.word]
 
     def save(self) -> list[str]:
-        """Saved through the server: the block is read off the disk, where it must be the file's new end."""
+        """Saved through the server: the block is read off the disk, where it must be the file's
+        new end.
+        """
         word = self.new_word()
         on = day(4000 + self.rng.randrange(10))
-        made = self.server.call("save", content=f"Saved: {word}.\n\nWith a second line.", at=f"{on}T09:00:00")
+        made = self.server.call(
+            "save", content=f"Saved: {word}.\n\nWith a second line.", at=f"{on}T09:00:00"
+        )
         path = made["path"]
         before = self.model.text(path) if path in self.model.notes else ""
         text = (self.home.journal / path).read_text()
@@ -844,7 +1057,10 @@ class Desk:
             return self.add_entry()
         (self.home.journal / new).parent.mkdir(exist_ok=True)
         (self.home.journal / path).rename(self.home.journal / new)
-        self.model.notes[new], self.model.tops[new] = self.model.notes.pop(path), self.model.tops.pop(path)
+        self.model.notes[new], self.model.tops[new] = (
+            self.model.notes.pop(path),
+            self.model.tops.pop(path),
+        )
         return [note.word for note in notes]
 
     def delete_entry(self) -> list[str]:
@@ -872,12 +1088,17 @@ class Desk:
         return [note.word]
 
     def commit(self) -> None:
-        self.commits = [*self.commits[-9:], (commit(self.home.journal), copy.deepcopy(self.model))]
+        self.commits = [
+            *self.commits[-9:],
+            (commit(self.home.journal), copy.deepcopy(self.model)),
+        ]
 
 
 @pytest.mark.fault(row=7)
 def test_the_next_search_sees_exactly_the_journal(home: Home, rounds: Rounds) -> None:
-    """After each change by hand every word that stands is found where it stands, and no word that went is found."""
+    """After each change by hand every word that stands is found where it stands, and no word
+    that went is found.
+    """
     with home.server() as server:
         desk = Desk(home, server, random.Random(0))
         desk.save()
@@ -886,8 +1107,20 @@ def test_the_next_search_sees_exactly_the_journal(home: Home, rounds: Rounds) ->
             desk.add_file()
         desk.commit()
         changes = (
-            *(desk.change_text, desk.change_nothing_but_letters, desk.lines_above, desk.rename_file),
-            *(desk.delete_entry, desk.delete_file, desk.move_entry, desk.add_entry, desk.add_file, desk.save),
+            *(
+                desk.change_text,
+                desk.change_nothing_but_letters,
+                desk.lines_above,
+                desk.rename_file,
+            ),
+            *(
+                desk.delete_entry,
+                desk.delete_file,
+                desk.move_entry,
+                desk.add_entry,
+                desk.add_file,
+                desk.save,
+            ),
         )
         for number in rounds(50, 10_000):
             desk.rng = rng = random.Random(number)
@@ -905,7 +1138,9 @@ def test_the_next_search_sees_exactly_the_journal(home: Home, rounds: Rounds) ->
                 touched += only_now[:2]
             else:
                 grown = len(desk.model.expected()) > 60
-                touched = rng.choice((desk.delete_file, desk.delete_entry) if grown else changes)()
+                touched = rng.choice(
+                    (desk.delete_file, desk.delete_entry) if grown else changes
+                )()
             standing_now = desk.model.expected()
             gone = [word for word in {*touched, *desk.removed[-1:]} if word not in standing_now]
             there = [word for word in touched if word in standing_now][:3]
@@ -919,7 +1154,9 @@ def assert_seen(desk: Desk, there: list[str], gone: list[str], *, by_command: bo
         (hit,) = desk.server.call("search", query=f'"{word}"', strategy="lexical")["hits"]
         assert_is(hit, word, expected)
     for word in gone:
-        assert desk.server.call("search", query=f'"{word}"')["total"] == 0, f"{word} was removed, and is found"
+        assert desk.server.call("search", query=f'"{word}"')["total"] == 0, (
+            f"{word} was removed, and is found"
+        )
     listed = desk.server.call("find", order="oldest", limit=100)["entries"]
     if by_command:
         assert desk.home.ask("find", "--order", "oldest", "--limit", "100")["entries"] == listed
@@ -935,7 +1172,9 @@ def assert_seen(desk: Desk, there: list[str], gone: list[str], *, by_command: bo
         assert_is(entry, word, expected)
 
 
-def assert_is(entry: dict[str, Any], word: str, expected: dict[str, tuple[str, int, str | None]]) -> None:
+def assert_is(
+    entry: dict[str, Any], word: str, expected: dict[str, tuple[str, int, str | None]]
+) -> None:
     path, line, id = expected[word]
     assert (entry["path"], entry["line"]) == (path, line)
     assert id is None or entry["id"] == id
@@ -944,18 +1183,30 @@ def assert_is(entry: dict[str, Any], word: str, expected: dict[str, tuple[str, i
 
 @pytest.mark.fault(row=4)
 def test_what_was_deleted_or_changed_and_came_back_is_named(home: Home) -> None:
-    """An editor's old buffer and git bring two entries, an import that was undone, and a page back."""
+    """An editor's old buffer and git bring two entries, an import that was undone, and a page
+    back.
+    """
 
     def returned() -> dict[str, str]:
         findings = home.run("doctor", "--json").json["findings"]
-        return {found["message"].split()[0]: found["fix"] for found in findings if found["code"] == "returned"}
+        return {
+            found["message"].split()[0]: found["fix"]
+            for found in findings
+            if found["code"] == "returned"
+        }
 
-    ids = [home.ask("save", text)["id"] for text in ("The sloe is ripe.", "The quince is ripe.", "The medlar is not.")]
+    ids = [
+        home.ask("save", text)["id"]
+        for text in ("The sloe is ripe.", "The quince is ripe.", "The medlar is not.")
+    ]
     (home.journal / "page.md").write_text("# Page\n\nSome words.\n")
     jrnl = home.path.parent / "jrnl.txt"
     jrnl.write_text("[2026-11-20 09:00:00 AM] Imported. It came from elsewhere.\n")
     run = home.ask("import", "jrnl", str(jrnl))["run"]
-    rows = {entry["title"].split()[0].rstrip("."): entry["id"] for entry in home.ask("find")["entries"]}
+    rows = {
+        entry["title"].split()[0].rstrip("."): entry["id"]
+        for entry in home.ask("find")["entries"]
+    }
     git(home.journal, "init", "-q")
     git(home.journal, "add", "-A")
     git(home.journal, "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "one")

@@ -1,4 +1,6 @@
-"""Rows 5 and 8: an edit replaces a file that other programs hold open, mark, link, or that the disk refuses."""
+"""Rows 5 and 8: an edit replaces a file that other programs hold open, mark, link, or that the
+disk refuses.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from synaptic.errors import Changed
 from synaptic.journal import disk
 from synaptic.journal.journal import Journal
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="open files, attributes and owners of POSIX")
+pytestmark = pytest.mark.skipif(
+    os.name == "nt", reason="open files, attributes and owners of POSIX"
+)
 
 LATE = b"\n## 23:59 Typed through an open handle\n"
 
@@ -34,7 +38,9 @@ def journal(tmp_path: Path) -> Journal:
 
 @pytest.fixture(params=["exchange", "rename"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """How the file is replaced: in exchange with the old one, or where the system cannot do that."""
+    """How the file is replaced: in exchange with the old one, or where the system cannot do
+    that.
+    """
     way: str = request.param
     if way == "rename":
         monkeypatch.setattr(disk, "exchange", lambda one, other: False)
@@ -62,11 +68,14 @@ def assert_edited(journal: Journal, *, late: int = 1) -> None:
     assert [path.name for path in journal.root.iterdir()] == [DAY]
 
 
-# -- handles that were opened before ------------------------------------------------------------------------
+# -- handles that were opened before
+# ------------------------------------------------------------------------
 
 
 @pytest.mark.fault(row=5)
-@pytest.mark.parametrize("step", ["replace-torn", "replace-written", "replace-swapped", "replaced"])
+@pytest.mark.parametrize(
+    "step", ["replace-torn", "replace-written", "replace-swapped", "replaced"]
+)
 def test_what_is_appended_through_an_open_handle_stays(
     journal: Journal, way: str, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,7 +86,9 @@ def test_what_is_appended_through_an_open_handle_stays(
         passed = at_step(monkeypatch, step, lambda: handle.write(LATE))
         journal.edit(DAY, numbered(1).id, retitle)
     assert_edited(journal)
-    assert passed.count("replace-written") == (1 if step == "replaced" else 2), "given back, and edited again"
+    assert passed.count("replace-written") == (1 if step == "replaced" else 2), (
+        "given back, and edited again"
+    )
 
 
 @pytest.mark.fault(row=5)
@@ -148,7 +159,9 @@ def test_what_reaches_the_new_file_is_kept_when_the_old_one_comes_back(
 
 
 @pytest.mark.fault(row=5)
-def test_a_file_that_an_editor_puts_there_meanwhile_stays(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_an_editor_puts_there_meanwhile_stays(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path, theirs = journal.root / DAY, journal.root.parent / "4913"
     theirs.write_bytes(path.read_bytes() + LATE)
     with path.open("ab", buffering=0) as handle:
@@ -162,13 +175,20 @@ def test_a_file_that_an_editor_puts_there_meanwhile_stays(journal: Journal, monk
     assert_edited(journal)
 
 
-# -- what a file carries besides its bytes ------------------------------------------------------------------
+# -- what a file carries besides its bytes
+# ------------------------------------------------------------------
 
 
 def access_list(user: int) -> bytes:
     """As the kernel takes it: the owner reads and writes, `user` reads."""
     nobody = 0xFFFFFFFF
-    entries = [(0x01, 6, nobody), (0x02, 4, user), (0x04, 4, nobody), (0x10, 4, nobody), (0x20, 0, nobody)]
+    entries = [
+        (0x01, 6, nobody),
+        (0x02, 4, user),
+        (0x04, 4, nobody),
+        (0x10, 4, nobody),
+        (0x20, 0, nobody),
+    ]
     return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
 
 
@@ -184,7 +204,9 @@ def mark(path: Path, name: str, value: bytes) -> None:
 
 
 @pytest.mark.fault(row=5)
-@pytest.mark.skipif(not hasattr(os, "listxattr"), reason="Python reads attributes on Linux only")
+@pytest.mark.skipif(
+    not hasattr(os, "listxattr"), reason="Python reads attributes on Linux only"
+)
 def test_an_edit_keeps_what_a_file_is_marked_with(home: Home) -> None:
     saved = home.ask("save", "The harbour log.")
     path = home.journal / saved["path"]
@@ -202,7 +224,9 @@ def test_an_edit_keeps_what_a_file_is_marked_with(home: Home) -> None:
 
 
 @pytest.mark.fault(row=5)
-@pytest.mark.skipif(not hasattr(os, "listxattr"), reason="Python reads attributes on Linux only")
+@pytest.mark.skipif(
+    not hasattr(os, "listxattr"), reason="Python reads attributes on Linux only"
+)
 def test_an_edit_opens_a_file_to_nobody(home: Home) -> None:
     """The folder gives new files an access list that this one has not."""
     saved = home.ask("save", "The harbour log.")
@@ -225,7 +249,8 @@ def test_another_name_of_an_edited_file_keeps_the_old_text(home: Home) -> None:
     assert backup.read_bytes() == before and b"Kept by hand." in path.read_bytes()
 
 
-# -- a disk that refuses one step ---------------------------------------------------------------------------
+# -- a disk that refuses one step
+# ---------------------------------------------------------------------------
 
 EDIT = """
 import sys
@@ -240,10 +265,16 @@ journal.edit(path, id, lambda old: replace(old, title="Another title"))
 
 
 @pytest.mark.fault(row=8)
-@pytest.mark.skipif(shutil.which("strace") is None, reason="no strace to make a system call fail")
+@pytest.mark.skipif(
+    shutil.which("strace") is None, reason="no strace to make a system call fail"
+)
 @pytest.mark.parametrize("call", ["fchmod", "fsync", "renameat2", "unlink", "fsetxattr"])
-def test_no_failing_step_of_an_edit_leaves_a_file_behind(journal: Journal, tmp_path: Path, call: str) -> None:
-    """Each call in turn fails with EIO: the edit is made, or refused by name and the file as it was."""
+def test_no_failing_step_of_an_edit_leaves_a_file_behind(
+    journal: Journal, tmp_path: Path, call: str
+) -> None:
+    """Each call in turn fails with EIO: the edit is made, or refused by name and the file as it
+    was.
+    """
     path, told = journal.root / DAY, tmp_path / "trace"
     before = path.read_bytes()
     with_marks = hasattr(os, "setxattr") and call == "fsetxattr"
@@ -253,11 +284,28 @@ def test_no_failing_step_of_an_edit_leaves_a_file_behind(journal: Journal, tmp_p
         if with_marks:
             mark(path, "user.xdg.tags", b"harbour")
         done = subprocess.run(
-            ["strace", "-f", "--seccomp-bpf", "-o", str(told), "-e", f"trace={call}",
-             "-e", f"inject={call}:error=EIO:when={number}",
-             sys.executable, "-c", EDIT, str(journal.root.parent), DAY, numbered(1).id],
-            capture_output=True, text=True, cwd=Path(__file__).parents[2], timeout=60,
-        )  # fmt: skip
+            [
+                "strace",
+                "-f",
+                "--seccomp-bpf",
+                "-o",
+                str(told),
+                "-e",
+                f"trace={call}",
+                "-e",
+                f"inject={call}:error=EIO:when={number}",
+                sys.executable,
+                "-c",
+                EDIT,
+                str(journal.root.parent),
+                DAY,
+                numbered(1).id,
+            ],
+            capture_output=True,
+            text=True,
+            cwd=Path(__file__).parents[2],
+            timeout=60,
+        )
         if "PTRACE" in done.stderr or "ptrace" in done.stderr:
             pytest.skip("tracing is not permitted")
         if "(INJECTED)" not in told.read_text():
@@ -276,7 +324,9 @@ def test_no_failing_step_of_an_edit_leaves_a_file_behind(journal: Journal, tmp_p
 
 
 @pytest.mark.fault(row=8)
-def test_a_file_that_cannot_be_removed_yet_is_not_forgotten(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_removed_yet_is_not_forgotten(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two edits leave their files beside the journal's; the next writer removes both."""
     (journal.root / "other.md").write_bytes(b"# Other\n\n" + block_of(numbered(7)))
     real = Path.unlink

@@ -1,4 +1,6 @@
-"""What a save acknowledges is found again, hides nothing above or below it, and shows no secret once it is rendered."""
+"""What a save acknowledges is found again, hides nothing above or below it, and shows no secret
+once it is rendered.
+"""
 
 from __future__ import annotations
 
@@ -35,16 +37,62 @@ BELOW = "\n## 13:00 Below\nThe heron, by hand.\n"
 
 # fragments that are tags, or become tags when something takes a part of them away or joins them
 PIECES = [
-    "<private>", "</private>", "<PRIVATE>", "</Private>", "<private", "</private", " >", ">", "<pri", "vate>", "\\",
-    "<private\nclass=x>", "<private \n>", "<private \r>", "<pri**vate>", "</pri**vate>", "**", "`", "``", "```\n",
-    "<pri<private>x</private>vate>", "<private a='b'>", "<privateKey>", "<private\x0bx>", "\\<private>", "word ", "- ",
-    "\\\\</private>", "\n```\n", "~~~\n", "> ```\n", "    ", "words. ", "\n", "\n\n", "\r", "\r\n", " ", "<!--", "-->",
-    "<!-- syn:20261121-0000000a -->\n", "#tag ", "\n## 10:00 Two\n", "\n# H1\n", "é",
+    "<private>",
+    "</private>",
+    "<PRIVATE>",
+    "</Private>",
+    "<private",
+    "</private",
+    " >",
+    ">",
+    "<pri",
+    "vate>",
+    "\\",
+    "<private\nclass=x>",
+    "<private \n>",
+    "<private \r>",
+    "<pri**vate>",
+    "</pri**vate>",
+    "**",
+    "`",
+    "``",
+    "```\n",
+    "<pri<private>x</private>vate>",
+    "<private a='b'>",
+    "<privateKey>",
+    "<private\x0bx>",
+    "\\<private>",
+    "word ",
+    "- ",
+    "\\\\</private>",
+    "\n```\n",
+    "~~~\n",
+    "> ```\n",
+    "    ",
+    "words. ",
+    "\n",
+    "\n\n",
+    "\r",
+    "\r\n",
+    " ",
+    "<!--",
+    "-->",
+    "<!-- syn:20261121-0000000a -->\n",
+    "#tag ",
+    "\n## 10:00 Two\n",
+    "\n# H1\n",
+    "é",
     f"\n## 11:00 T\n{SYN.format('0000000b')}\n",
-]  # fmt: skip
+]
 TEXTS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=9).map("".join)
 OPTIONS = st.fixed_dictionaries(
-    {}, optional={"title": TEXTS, "files": st.lists(TEXTS, max_size=2), "project": TEXTS, "by": TEXTS}
+    {},
+    optional={
+        "title": TEXTS,
+        "files": st.lists(TEXTS, max_size=2),
+        "project": TEXTS,
+        "by": TEXTS,
+    },
 )
 
 
@@ -60,7 +108,9 @@ def entries_of(data: bytes) -> list[Entry]:
 
 
 def told(entries: Sequence[Entry]) -> list[tuple[object, ...]]:
-    return [(e.title, e.content, e.type, e.tags, e.at, e.files, e.project, e.by) for e in entries]
+    return [
+        (e.title, e.content, e.type, e.tags, e.at, e.files, e.project, e.by) for e in entries
+    ]
 
 
 def normal(text: str) -> str:
@@ -73,12 +123,20 @@ def hidden(data: bytes) -> list[int]:
 
 
 def saved_below(ws: Workspace, above: str, content: str, **options: Any) -> Entry:
-    """What was saved, after the law was checked: it reads as given, and all above reads as below a harmless entry."""
+    """What was saved, after the law was checked: it reads as given, and all above reads as
+    below a harmless entry.
+    """
     day = ws.config.journal / f"{DATE}.md"
     day.write_bytes(above.encode())
     id = save(ws, content, at=f"{DATE}T12:00", force=True, **options).id
     ends = re.sub("\r\n", "\n", above)
-    gap = "" if not ends or ends.endswith("\n\n") else "\n" if ends.endswith(("\n", "\r")) else "\n\n"
+    gap = (
+        ""
+        if not ends or ends.endswith("\n\n")
+        else "\n"
+        if ends.endswith(("\n", "\r"))
+        else "\n\n"
+    )
     *rest, mine = entries_of(day.read_bytes())
     assert told(rest) == told(entries_of(f"{above}{gap}{NEUTRAL}".encode())[:-1])
     assert mine.id == id and mine.content == normal(without_private(content))
@@ -98,15 +156,25 @@ def test_a_save_is_found_again_and_hides_nothing_above_it(
     try:
         mine = saved_below(ws, above, content, **options)
     except InvalidArgument as error:
-        assert re.search("private; nothing|no text", str(error)) and day.read_bytes() == above.encode()
+        assert (
+            re.search("private; nothing|no text", str(error))
+            and day.read_bytes() == above.encode()
+        )
         return
     for name in ("project", "by"):
         given_value = without_private(options.get(name, "")).strip()
-        assert getattr(mine, name) == (given_value or (None if name == "by" or name in options else "tests"))
+        assert getattr(mine, name) == (
+            given_value or (None if name == "by" or name in options else "tests")
+        )
 
 
 @settings(max_examples=examples(150), deadline=None, derandomize=True)
-@given(body=TEXTS, value=TEXTS, what=st.sampled_from(["content", "append", "title"]), passage=st.booleans())
+@given(
+    body=TEXTS,
+    value=TEXTS,
+    what=st.sampled_from(["content", "append", "title"]),
+    passage=st.booleans(),
+)
 def test_an_update_is_found_again_and_hides_nothing_below_it(
     ws: Workspace, body: str, value: str, what: str, passage: bool
 ) -> None:
@@ -150,7 +218,9 @@ def test_no_channel_makes_a_tag(ws: Workspace, content: str, options: dict[str, 
     assert {hit.entry.content for hit in search(ws, "heron").hits} >= {"The heron, by hand."}
     assert mask(day.read_bytes()) == day.read_bytes()
     update(ws, mine.id, content="Other words.")
-    assert restore(ws, mine.id).id == mine.id and told(get(ws, [mine.id]).entries) == told([mine])
+    assert restore(ws, mine.id).id == mine.id and told(get(ws, [mine.id]).entries) == told(
+        [mine]
+    )
 
 
 def test_an_unclosed_tag_is_kept_as_text_and_the_receipt_says_so(ws: Workspace) -> None:
@@ -159,15 +229,30 @@ def test_an_unclosed_tag_is_kept_as_text_and_the_receipt_says_so(ws: Workspace) 
     assert get(ws, [receipt.id]).entries[0].content == "An otter <private> with a heron."
 
 
-# -- merges -------------------------------------------------------------------------------------------
+# -- merges
+# -------------------------------------------------------------------------------------------
 
 LINES = [
-    "<private>", "</private>", "<private>{0}</private> {0}", "{0} <private>{0}", "{0}</private> {0}", "```", "~~~", "",
-    "{0}", "`</private>` {0}", "## 10:00 {0}", "## 11:00 {0} <private>{0}</private>", "<!-- {0}", "> ```",
+    "<private>",
+    "</private>",
+    "<private>{0}</private> {0}",
+    "{0} <private>{0}",
+    "{0}</private> {0}",
+    "```",
+    "~~~",
+    "",
+    "{0}",
+    "`</private>` {0}",
+    "## 10:00 {0}",
+    "## 11:00 {0} <private>{0}</private>",
+    "<!-- {0}",
+    "> ```",
     "## 12:00 {0}\n<!-- syn:20261121-0000000c -->\n",
-]  # fmt: skip
+]
 SPLICES = st.lists(
-    st.tuples(st.integers(0, 30), st.integers(0, 3), st.lists(st.sampled_from(LINES), max_size=4)),
+    st.tuples(
+        st.integers(0, 30), st.integers(0, 3), st.lists(st.sampled_from(LINES), max_size=4)
+    ),
     min_size=1,
     max_size=3,
 )
@@ -176,7 +261,9 @@ SPLICES = st.lists(
 @pytest.mark.fault(row=12)
 @settings(max_examples=examples(120), deadline=None, derandomize=True)
 @given(base=st.lists(st.sampled_from(LINES), max_size=14), ours=SPLICES, theirs=SPLICES)
-def test_a_merge_shows_nothing_that_was_private(base: list[str], ours: Any, theirs: Any) -> None:
+def test_a_merge_shows_nothing_that_was_private(
+    base: list[str], ours: Any, theirs: Any
+) -> None:
     words = iter(range(1000, 9999))
 
     def named(line: str) -> str:
@@ -188,7 +275,14 @@ def test_a_merge_shows_nothing_that_was_private(base: list[str], ours: Any, thei
             lines[at : at + gone] = map(named, new)
         return "\n".join(lines).encode()
 
-    common = [f"# {DATE}", "", "## 09:00 One", "<!-- syn:20261121-0000000a -->", "", *map(named, base)]
+    common = [
+        f"# {DATE}",
+        "",
+        "## 09:00 One",
+        "<!-- syn:20261121-0000000a -->",
+        "",
+        *map(named, base),
+    ]
     versions = ["\n".join(common).encode(), edited(ours), edited(theirs)]
     merged = merge(*versions, f"{DATE}.md", "%Y-%m-%d.md", by_lines).data
     open_words = {word for data in versions for word in words_in(mask(data))}
@@ -209,7 +303,9 @@ def test_a_passage_that_two_edits_would_tear_stays_private() -> None:
     base = f"{head}<private>\na\nb\nc\nd\n</private>\n"
     ours = base.replace("d\n", "d\nhers\n")
     theirs = base.replace("<private>\na", "a\n")
-    merged = merge(base.encode(), ours.encode(), theirs.encode(), f"{DATE}.md", "%Y-%m-%d.md", by_lines)
+    merged = merge(
+        base.encode(), ours.encode(), theirs.encode(), f"{DATE}.md", "%Y-%m-%d.md", by_lines
+    )
     assert merged.conflicts and b"\nhers\n" in merged.data
     assert "hers" not in str(entries_of(merged.data))
 
@@ -220,14 +316,34 @@ def test_a_passage_that_one_side_edits_and_the_other_takes_out_keeps_its_end() -
     ours = base.replace("11:33 A", "13:28 B").replace("<private>one", "New one.")
     ours = ours.replace("## 11:00 two", "New two.").replace("more\n</private>", "New three.")
     theirs = base.replace("one", "1").replace("two", "2")
-    merged = merge(base.encode(), ours.encode(), theirs.encode(), f"{DATE}.md", "%Y-%m-%d.md", by_lines)
-    assert merged.conflicts and not unclosed_tags(merged.data) and b"\nmore\n</private>" in merged.data
+    merged = merge(
+        base.encode(), ours.encode(), theirs.encode(), f"{DATE}.md", "%Y-%m-%d.md", by_lines
+    )
+    assert (
+        merged.conflicts
+        and not unclosed_tags(merged.data)
+        and b"\nmore\n</private>" in merged.data
+    )
 
 
-# -- secrets ------------------------------------------------------------------------------------------
+# -- secrets
+# ------------------------------------------------------------------------------------------
 
 TOKEN = "gh" + "p_" + "Ab1" * 12
-MARKS = ["**", "*", "***", "`", "~~", "\u200b", "\u00ad", "&#8203;", "&shy;", "\\", "</b>", "&#95;"]
+MARKS = [
+    "**",
+    "*",
+    "***",
+    "`",
+    "~~",
+    "\u200b",
+    "\u00ad",
+    "&#8203;",
+    "&shy;",
+    "\\",
+    "</b>",
+    "&#95;",
+]
 RENDER = MarkdownIt("commonmark").enable("strikethrough")
 
 
@@ -256,14 +372,18 @@ def marked(mark: str, at: int, length: int) -> str:
     mark=st.sampled_from(MARKS),
     at=st.integers(1, 38),
     length=st.integers(1, 40),
-    around=st.sampled_from(["{}", "Use {} now.", "Use\n{}\n\nnow", "**Key:** {}", "`a` {} and *b*", "a\r{}\rb"]),
+    around=st.sampled_from(
+        ["{}", "Use {} now.", "Use\n{}\n\nnow", "**Key:** {}", "`a` {} and *b*", "a\r{}\rb"]
+    ),
     where=st.sampled_from(["content", "title"]),
 )
 def test_no_secret_that_a_reader_would_see_is_written(
     ws: Workspace, mark: str, at: int, length: int, around: str, where: str
 ) -> None:
     text = around.format(marked(mark, at, length))
-    given_text = {"content": text} if where == "content" else {"content": "An otter.", "title": text}
+    given_text = (
+        {"content": text} if where == "content" else {"content": "An otter.", "title": text}
+    )
     day = ws.config.journal / f"{DATE}.md"
 
     def written(policy: Any) -> str:

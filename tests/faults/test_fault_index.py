@@ -1,4 +1,6 @@
-"""Row 6: the index may be taken away, broken or replaced at any moment; the journal stays, searches are right."""
+"""Row 6: the index may be taken away, broken or replaced at any moment; the journal stays,
+searches are right.
+"""
 
 from __future__ import annotations
 
@@ -39,23 +41,30 @@ SUFFIXES = ("", "-wal", "-shm")
 PAGE = 2048
 PATIENCE_S = 60
 WORDS = (
-    "harbour lantern gravel copper meadow violin thunder orchard ladder compass winter pepper marble saddle "
-    "falcon bridge candle timber anchor velvet glacier pencil hammer island kettle magnet needle puzzle"
+    "harbour lantern gravel copper meadow violin thunder orchard ladder compass winter "
+    "pepper marble saddle "
+    "falcon bridge candle timber anchor velvet glacier pencil hammer island kettle magnet "
+    "needle puzzle"
 ).split()
 QUERIES = ("report", "violin in winter")
 Damage = Callable[[Path, random.Random], None]
 
 
-# -- a journal of some sixty entries, and what an index of it answers ------------------------------------
+# -- a journal of some sixty entries, and what an index of it answers
+# ------------------------------------
 
 
 def entry_text(number: int, day: int) -> str:
     rng = random.Random(number)
     words = " ".join(rng.choice(WORDS) for _ in range(rng.randint(8, 60)))
-    comment = f"<!-- syn:202611{day}-{number:08d} importance={number % 10} files=src/{number % 7}.py -->\n"
+    comment = (
+        f"<!-- syn:202611{day}-{number:08d} importance={number % 10} files=src/{number % 7}.py "
+        f"-->\n"
+    )
     typed_by_hand = "" if number % 4 == 0 else comment
     return (
-        f"## {8 + number % 20 // 2:02d}:{number % 60:02d} Report {number} #tag{number % 5}\n{typed_by_hand}\n{words}.\n"
+        f"## {8 + number % 20 // 2:02d}:{number % 60:02d} Report {number} "
+        f"#tag{number % 5}\n{typed_by_hand}\n{words}.\n"
     )
 
 
@@ -64,14 +73,25 @@ def write_journal(home: Home, days: int = 3, per_day: int = 20) -> None:
     for day in range(days):
         numbers = range(day * per_day, (day + 1) * per_day)
         text = "\n".join(entry_text(number, 17 + day) for number in numbers)
-        (home.journal / f"2026-11-{17 + day}.md").write_text(f"# 2026-11-{17 + day}\n\n{text}", encoding="utf-8")
-    (home.journal / "glossary.md").write_text("# Glossary\n\nA report on every 会议 and lantern.\n", encoding="utf-8")
+        (home.journal / f"2026-11-{17 + day}.md").write_text(
+            f"# 2026-11-{17 + day}\n\n{text}", encoding="utf-8"
+        )
+    (home.journal / "glossary.md").write_text(
+        "# Glossary\n\nA report on every 会议 and lantern.\n", encoding="utf-8"
+    )
 
 
 def journal_state(home: Home) -> dict[str, tuple[bytes, int, int]]:
     """Bytes, time and inode of every file of the journal."""
     files = (path for path in home.journal.rglob("*") if path.is_file())
-    return {str(p.relative_to(home.journal)): (p.read_bytes(), p.stat().st_mtime_ns, p.stat().st_ino) for p in files}
+    return {
+        str(p.relative_to(home.journal)): (
+            p.read_bytes(),
+            p.stat().st_mtime_ns,
+            p.stat().st_ino,
+        )
+        for p in files
+    }
 
 
 def hits_of(answer: Any) -> dict[str, tuple[float, str]]:
@@ -83,7 +103,8 @@ def assert_no_traceback(answer: Answer) -> None:
     assert "Traceback" not in answer.text and "is a defect" not in answer.text, answer.text
 
 
-# -- damages ---------------------------------------------------------------------------------------------
+# -- damages
+# ---------------------------------------------------------------------------------------------
 
 
 def companion(index: Path, suffix: str) -> Path:
@@ -103,7 +124,9 @@ def cut_to(size: float) -> Damage:
 
     def damage(index: Path, rng: random.Random) -> None:
         whole = index.stat().st_size
-        os.truncate(index, int(whole * size) if 0 < size < 1 else size if size >= 0 else whole + size)
+        os.truncate(
+            index, int(whole * size) if 0 < size < 1 else size if size >= 0 else whole + size
+        )
 
     return damage
 
@@ -169,9 +192,26 @@ def open_index(index: Path) -> apsw.Connection:
     return db
 
 
-TABLES = ("meta", "source", "issue", "entry", "tag", "file", "supersedes", "link", "chunk", "chunk_fts", "chunk_vec",
-          "chunk_word", "chunk_place", "chunk_fts_data", "chunk_fts_docsize", "chunk_vec_chunks", "chunk_vec_rowids",
-          "chunk_vec_vector_chunks00")  # fmt: skip
+TABLES = (
+    "meta",
+    "source",
+    "issue",
+    "entry",
+    "tag",
+    "file",
+    "supersedes",
+    "link",
+    "chunk",
+    "chunk_fts",
+    "chunk_vec",
+    "chunk_word",
+    "chunk_place",
+    "chunk_fts_data",
+    "chunk_fts_docsize",
+    "chunk_vec_chunks",
+    "chunk_vec_rowids",
+    "chunk_vec_vector_chunks00",
+)
 
 FILE_DAMAGES: dict[str, Damage] = {
     "deleted": gone(""),
@@ -210,12 +250,22 @@ SQL_DAMAGES: dict[str, Damage] = {
     "meta-emptied": sql("DELETE FROM meta"),
     "index-dropped": sql("DROP INDEX entry_at"),
     "column-renamed": sql("ALTER TABLE entry RENAME COLUMN title TO heading"),
-    **{f"{table}-dropped": sql("PRAGMA foreign_keys = OFF", f"DROP TABLE {table}") for table in TABLES},
+    **{
+        f"{table}-dropped": sql("PRAGMA foreign_keys = OFF", f"DROP TABLE {table}")
+        for table in TABLES
+    },
 }
 DAMAGES = FILE_DAMAGES | SQL_DAMAGES
 
 
-DROPPED = ("meta", "entry", "chunk_fts", "chunk_vec", "chunk_vec_rowids", "chunk_vec_vector_chunks00")
+DROPPED = (
+    "meta",
+    "entry",
+    "chunk_fts",
+    "chunk_vec",
+    "chunk_vec_rowids",
+    "chunk_vec_vector_chunks00",
+)
 COLD = {*DAMAGES} - {f"{table}-dropped" for table in TABLES if table not in DROPPED}
 
 
@@ -262,13 +312,22 @@ def seen_by_sqlite(index: Path, scratch: Path) -> bool:
         shutil.rmtree(scratch)
 
 
-# -- nobody is running: a child opens the damaged index, so that a crash is seen and not suffered -----------
+# -- nobody is running: a child opens the damaged index, so that a crash is seen and not
+# suffered -----------
 
 
 def drive() -> None:
-    """Reads homes and steps from stdin, a line each; answers what each step said. Every step opens the home anew."""
+    """Reads homes and steps from stdin, a line each; answers what each step said. Every step
+    opens the home anew.
+    """
     faulthandler.enable()
-    steps = {"ask": _ask, "doctor": _doctor, "rebuild": _rebuild, "die": _die, "ask with another model": _ask}
+    steps = {
+        "ask": _ask,
+        "doctor": _doctor,
+        "rebuild": _rebuild,
+        "die": _die,
+        "ask with another model": _ask,
+    }
     for line in sys.stdin:
         home, *wanted = json.loads(line)
         said = []
@@ -283,16 +342,22 @@ def drive() -> None:
                 said.append({"error": str(error)})
             except Exception as error:
                 frames = traceback.extract_tb(error.__traceback__)
-                said.append({"crash": f"{error!r} in {' > '.join(frame.name for frame in frames)}"})
+                said.append(
+                    {"crash": f"{error!r} in {' > '.join(frame.name for frame in frames)}"}
+                )
         print(json.dumps(said), flush=True)
 
 
 def _ask(ws: synaptic.Workspace) -> Any:
-    answers: dict[str, Any] = {"find": [e.id for e in synaptic.find(ws, order="oldest", limit=100).entries]}
+    answers: dict[str, Any] = {
+        "find": [e.id for e in synaptic.find(ws, order="oldest", limit=100).entries]
+    }
     for query in QUERIES:
         for strategy in ("lexical", "hybrid"):
             found = synaptic.search(ws, query, limit=100, strategy=strategy, embed_ms=60_000)
-            answers[f"{strategy} {query}"] = {h.entry.id: [round(h.score, 6), h.entry.content] for h in found.hits}
+            answers[f"{strategy} {query}"] = {
+                h.entry.id: [round(h.score, 6), h.entry.content] for h in found.hits
+            }
             answers[f"{strategy} mode"] = found.mode
     return answers
 
@@ -321,8 +386,14 @@ class Driver:
     def __call__(self, *steps: str) -> list[Any]:
         """What each step said; {"crash": ...} for the one that crashed."""
         if self.process is None or self.process.poll() is not None:
-            code = "import sys; sys.path.insert(0, sys.argv[1]); from faults.test_fault_index import drive; drive()"
-            self.process = self.home.python(code, str(Path(__file__).parents[1]), SYNAPTIC_NOW=NOW)
+            code = (
+                "import sys; sys.path.insert(0, sys.argv[1]); from faults.test_fault_index "
+                "import "
+                "drive; drive()"
+            )
+            self.process = self.home.python(
+                code, str(Path(__file__).parents[1]), SYNAPTIC_NOW=NOW
+            )
         child = self.process
         assert child.stdin and child.stdout
         child.stdin.write(json.dumps([str(self.home.path), *steps]).encode() + b"\n")
@@ -335,7 +406,9 @@ class Driver:
             return list(json.loads(line))
         child.wait()
         assert child.stderr
-        return [{"crash": f"exit code {child.returncode}: {child.stderr.read().decode()}"}] * len(steps)
+        return [
+            {"crash": f"exit code {child.returncode}: {child.stderr.read().decode()}"}
+        ] * len(steps)
 
     def close(self) -> None:
         if self.process is not None:
@@ -353,7 +426,9 @@ class Bench:
     """What an index made of nothing answers."""
 
     def put_back(self, image: str) -> None:
-        """The index as its last user left it: `closed` in peace, or `killed` with a log beside it."""
+        """The index as its last user left it: `closed` in peace, or `killed` with a log beside
+        it.
+        """
         for suffix in SUFFIXES:
             path = companion(self.home.index, suffix)
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
@@ -362,7 +437,11 @@ class Bench:
 
 
 def image_of(index: Path) -> dict[str, bytes]:
-    return {suffix: path.read_bytes() for suffix in SUFFIXES if (path := companion(index, suffix)).exists()}
+    return {
+        suffix: path.read_bytes()
+        for suffix in SUFFIXES
+        if (path := companion(index, suffix)).exists()
+    }
 
 
 @pytest.fixture(scope="module")
@@ -375,7 +454,10 @@ def bench(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Iterator[Be
     killed = image_of(home.index)
     assert killed["-wal"]
     [fresh] = driver("ask")
-    assert len(fresh["lexical report"]) == len(fresh["find"]) == 61 and fresh["hybrid mode"] == "hybrid"
+    assert (
+        len(fresh["lexical report"]) == len(fresh["find"]) == 61
+        and fresh["hybrid mode"] == "hybrid"
+    )
     closed = image_of(home.index)
     assert set(closed) == {""}
     yield Bench(home, driver, {"closed": closed, "killed": killed}, fresh)
@@ -402,7 +484,9 @@ def test_the_command_says_what_it_said_before(bench: Bench, name: str) -> None:
     before = journal_state(bench.home)
     bench.put_back("killed")
     DAMAGES[name](bench.home.index, random.Random(1))
-    answer = bench.home.run("search", QUERIES[0], "--strategy", "lexical", "--limit", "100", "--json")
+    answer = bench.home.run(
+        "search", QUERIES[0], "--strategy", "lexical", "--limit", "100", "--json"
+    )
     assert_no_traceback(answer)
     assert answer.code == 0 and not answer.err, answer.text
     found = {id: list(hit) for id, hit in hits_of(answer.json).items()}
@@ -417,16 +501,21 @@ def test_vectors_of_another_model_are_not_compared(bench: Bench) -> None:
     assert ours == bench.fresh
 
 
-# -- one page, and single bytes ---------------------------------------------------------------------------
+# -- one page, and single bytes
+# ---------------------------------------------------------------------------
 
 
 def kinds_of_pages(image: bytes, folder: Path) -> dict[str, list[int]]:
-    """Page numbers by whose they are: tables, indices, the shadows of FTS5 and vec0, SQLite's own."""
+    """Page numbers by whose they are: tables, indices, the shadows of FTS5 and vec0, SQLite's
+    own.
+    """
     path = folder / "image.db"
     path.write_bytes(image)
     db = apsw.Connection(str(path))
     kinds: dict[str, list[int]] = {}
-    for name, kind, number in db.execute("SELECT name, pagetype, pageno FROM dbstat").fetchall():
+    for name, kind, number in db.execute(
+        "SELECT name, pagetype, pageno FROM dbstat"
+    ).fetchall():
         kinds.setdefault(f"{name}, {kind}", []).append(number)
     db.close()
     known = {number for numbers in kinds.values() for number in numbers}
@@ -435,7 +524,9 @@ def kinds_of_pages(image: bytes, folder: Path) -> dict[str, list[int]]:
 
 
 def outcome(bench: Bench, scratch: Path) -> str:
-    """What became of the damage: healed, unseen (a fresh rebuild mends it), or in more words what went wrong."""
+    """What became of the damage: healed, unseen (a fresh rebuild mends it), or in more words
+    what went wrong.
+    """
     seen = seen_by_sqlite(bench.home.index, scratch)
     first, doctor, second = bench.driver("ask", "doctor", "ask")
     for said in (first, doctor, second):
@@ -448,7 +539,11 @@ def outcome(bench: Bench, scratch: Path) -> str:
         return "healed"
     if seen or "error" in second:
         return f"SQLite sees it: {seen}; the doctor says {doctor}, then a search {str(second)[:300]}"
-    return "unseen" if bench.driver("rebuild", "ask")[1] == bench.fresh else "a fresh rebuild does not mend it"
+    return (
+        "unseen"
+        if bench.driver("rebuild", "ask")[1] == bench.fresh
+        else "a fresh rebuild does not mend it"
+    )
 
 
 def test_one_page_flipped_of_each_kind(bench: Bench, rounds: Rounds, tmp_path: Path) -> None:
@@ -461,9 +556,14 @@ def test_one_page_flipped_of_each_kind(bench: Bench, rounds: Rounds, tmp_path: P
             page = random.Random(f"{number} {kind}").choice(pages)
             bench.put_back("closed")
             invert_page(page)(bench.home.index, random.Random(number))
-            became.setdefault(outcome(bench, tmp_path / "copy"), []).append(f"page {page} ({kind})")
+            became.setdefault(outcome(bench, tmp_path / "copy"), []).append(
+                f"page {page} ({kind})"
+            )
     assert journal_state(bench.home) == before
-    print(f"\n  pages flipped that only rebuild-index --fresh mends: {became.pop('unseen', 'none')}")
+    print(
+        f"\n  pages flipped that only rebuild-index --fresh mends: "
+        f"{became.pop('unseen', 'none')}"
+    )
     assert set(became) == {"healed"}, became
 
 
@@ -482,23 +582,32 @@ def test_random_bytes_at_random_places(bench: Bench, rounds: Rounds, tmp_path: P
                 assert_no_traceback(bench.home.run(*command, "--json"))
     assert journal_state(bench.home) == before
     unseen = became.pop("unseen", [])
-    print(f"\n  random bytes: healed {len(became['healed'])}, unseen until rebuild-index --fresh {len(unseen)}")
+    print(
+        f"\n  random bytes: healed {len(became['healed'])}, unseen until rebuild-index "
+        f"--fresh {len(unseen)}"
+    )
     assert set(became) == {"healed"}, became
 
 
-# -- under four live servers --------------------------------------------------------------------------------
+# -- under four live servers
+# --------------------------------------------------------------------------------
 
 
 def settled(server: Server) -> None:
     """None; the model is loaded and everything has its vector."""
     end = time.monotonic() + PATIENCE_S
-    while (answer := server.call("search", query=QUERIES[0]))["mode"] != "hybrid" or answer["notices"]:
+    while (answer := server.call("search", query=QUERIES[0]))["mode"] != "hybrid" or answer[
+        "notices"
+    ]:
         assert time.monotonic() < end, answer["notices"]
         time.sleep(0.05)
 
 
 def by_words(server: Server) -> Any:
-    found = [hits_of(server.up_to_date("search", query=query, limit=100, strategy="lexical")) for query in QUERIES]
+    found = [
+        hits_of(server.up_to_date("search", query=query, limit=100, strategy="lexical"))
+        for query in QUERIES
+    ]
     listed = server.up_to_date("find", order="oldest", limit=100)
     return found, [entry["id"] for entry in listed["entries"]], listed["total"]
 
@@ -509,12 +618,16 @@ def by_all(server: Server) -> Any:
 
 
 class Quartet:
-    """Four servers on one home, and a fifth with an index of its own on the same journal, which nobody damages."""
+    """Four servers on one home, and a fifth with an index of its own on the same journal, which
+    nobody damages.
+    """
 
     def __init__(self, folder: Path, forks: Forks) -> None:
         env = {"HOME": str(folder), "SYNAPTIC_NOW": NOW}
         self.home = ForkedHome(folder / "home", env, forks)
-        self.fair = ForkedHome(folder / "fair", env | {"SYNAPTIC_JOURNAL": str(self.home.journal)}, forks)
+        self.fair = ForkedHome(
+            folder / "fair", env | {"SYNAPTIC_JOURNAL": str(self.home.journal)}, forks
+        )
         write_journal(self.home, days=2, per_day=8)
         self.pool = ThreadPoolExecutor(4)
         self.stack = contextlib.ExitStack()
@@ -524,7 +637,9 @@ class Quartet:
     def ready(self) -> None:
         """None; all five run, and the index is sound."""
         if not self.servers:
-            starting = [self.pool.submit(self._start, home) for home in (*[self.home] * 4, self.fair)]
+            starting = [
+                self.pool.submit(self._start, home) for home in (*[self.home] * 4, self.fair)
+            ]
             *self.servers, self.judge = [started.result() for started in starting]
             for server in (*self.servers, self.judge):
                 settled(server)
@@ -554,7 +669,9 @@ class Quartet:
         """The id of an entry that no other one is like."""
         self.saved += 1
         words = random.Random(self.saved).sample(WORDS, 8)
-        return str(server.call("save", content=f"Saved report {self.saved}: {' '.join(words)}")["id"])
+        return str(
+            server.call("save", content=f"Saved report {self.saved}: {' '.join(words)}")["id"]
+        )
 
 
 @pytest.fixture(scope="module")
@@ -575,9 +692,20 @@ def quartet(one_quartet: Quartet) -> Iterator[Quartet]:
         raise
 
 
-NAMED_LIVE = ("deleted", "deleted-with-wal", "deleted-with-both", "wal-removed", "wal-and-shm-removed", "emptied",
-              "cut-to-a-half", "garbage", "wal-garbage", "version-999", "another-model",
-              "chunk_fts-dropped")  # fmt: skip
+NAMED_LIVE = (
+    "deleted",
+    "deleted-with-wal",
+    "deleted-with-both",
+    "wal-removed",
+    "wal-and-shm-removed",
+    "emptied",
+    "cut-to-a-half",
+    "garbage",
+    "wal-garbage",
+    "version-999",
+    "another-model",
+    "chunk_fts-dropped",
+)
 
 
 @pytest.mark.parametrize("name", [slow_unless(name in NAMED_LIVE, name) for name in DAMAGES])
@@ -594,20 +722,28 @@ def test_under_four_servers(quartet: Quartet, name: str) -> None:
 
 
 def test_a_flipped_page_under_four_servers(quartet: Quartet, rounds: Rounds) -> None:
-    """What the pages in memory hide until somebody writes, a doctor finds; all four go on with what it leaves."""
+    """What the pages in memory hide until somebody writes, a doctor finds; all four go on with
+    what it leaves.
+    """
     before = journal_state(quartet.home)
     for number in rounds(1, 200):
         rng = random.Random(number)
         quartet.home.ask("rebuild-index")
-        invert_page(rng.randint(1, quartet.home.index.stat().st_size // PAGE))(quartet.home.index, rng)
+        invert_page(rng.randint(1, quartet.home.index.stat().st_size // PAGE))(
+            quartet.home.index, rng
+        )
         doctor = quartet.home.run("doctor", "--json")
         assert_no_traceback(doctor)
         quartet.assert_right()
     assert journal_state(quartet.home) == before
 
 
-def test_nobody_answers_from_an_index_that_another_has_just_made(quartet: Quartet, rounds: Rounds) -> None:
-    """Damage again and again, while vectors are still being made: whoever meets an empty index waits, or fills it."""
+def test_nobody_answers_from_an_index_that_another_has_just_made(
+    quartet: Quartet, rounds: Rounds
+) -> None:
+    """Damage again and again, while vectors are still being made: whoever meets an empty index
+    waits, or fills it.
+    """
     right = by_words(quartet.judge)
     for number in rounds(2, 200):
         for damage in (garbage_alone, garbage(), gone(*SUFFIXES)):
@@ -616,17 +752,26 @@ def test_nobody_answers_from_an_index_that_another_has_just_made(quartet: Quarte
 
 
 def test_nobody_answers_from_an_index_that_is_being_filled(quartet: Quartet) -> None:
-    """Whoever comes second waits for the first, who reads 1,000 entries; an empty answer would be wrong."""
+    """Whoever comes second waits for the first, who reads 1,000 entries; an empty answer would
+    be wrong.
+    """
     folder = quartet.home.journal / "2025"
     folder.mkdir()
     try:
         for day in range(1, 11):
-            text = "\n".join(entry_text(number, 10) for number in range(day * 100, day * 100 + 100))
+            text = "\n".join(
+                entry_text(number, 10) for number in range(day * 100, day * 100 + 100)
+            )
             (folder / f"2025-03-{day:02d}.md").write_text(text, encoding="utf-8")
-        total = quartet.servers[0].up_to_date("find")["total"]  # an idle server may be indexing them
+        total = quartet.servers[0].up_to_date("find")[
+            "total"
+        ]  # an idle server may be indexing them
         assert total > 1_000
         gone(*SUFFIXES)(quartet.home.index, random.Random(1))
-        assert quartet.all_at_once(lambda server: server.up_to_date("find")["total"]) == [total] * 4
+        assert (
+            quartet.all_at_once(lambda server: server.up_to_date("find")["total"])
+            == [total] * 4
+        )
     finally:
         shutil.rmtree(folder)
 
@@ -640,10 +785,13 @@ def test_a_command_opens_the_index_beside_a_writer(home: Home) -> None:
         writer.execute("ROLLBACK")
 
 
-# -- what is not ours -----------------------------------------------------------------------------------------
+# -- what is not ours
+# -----------------------------------------------------------------------------------------
 
 
-def strangers_database(path: Path, *, owner: int = 0, version: int = 0, hot: bool = False) -> None:
+def strangers_database(
+    path: Path, *, owner: int = 0, version: int = 0, hot: bool = False
+) -> None:
     """Another program's; `hot` with a log that its killed writer left."""
     maker = path.with_name("maker.db")
     db = apsw.Connection(str(maker))
@@ -667,11 +815,17 @@ STRANGERS: dict[str, dict[str, Any]] = {
 
 def files_named_index(home: Home) -> dict[str, bytes]:
     """But for the shared memory, which is worth nothing when nobody runs."""
-    return {path.name: path.read_bytes() for path in home.state.glob("index.db*") if not path.name.endswith("-shm")}
+    return {
+        path.name: path.read_bytes()
+        for path in home.state.glob("index.db*")
+        if not path.name.endswith("-shm")
+    }
 
 
 def assert_says_whose_it_is(home: Home, message: str) -> None:
-    assert str(home.index) in message and "another program" in message and "left alone" in message, message
+    assert (
+        str(home.index) in message and "another program" in message and "left alone" in message
+    ), message
     assert "Move it away" in message, message
 
 
@@ -684,7 +838,14 @@ def test_a_strangers_database_is_left_alone(home: Home, kind: str) -> None:
     strange = files_named_index(home)
     commands = [["find", "stranger"]]
     if kind == "without-a-name":
-        commands += [["search", "stranger"], ["recent"], ["status"], ["rebuild-index"], ["doctor"], ["doctor", "--fix"]]
+        commands += [
+            ["search", "stranger"],
+            ["recent"],
+            ["status"],
+            ["rebuild-index"],
+            ["doctor"],
+            ["doctor", "--fix"],
+        ]
     for command in commands:
         answer = home.run(*command, "--json")
         assert_no_traceback(answer)
@@ -719,7 +880,9 @@ def test_a_stranger_comes_under_four_servers(quartet: Quartet) -> None:
 
 
 def test_a_directory_under_its_name(home: Home) -> None:
-    """What is no file cannot be an index: answers come without one, and say what stands in the way."""
+    """What is no file cannot be an index: answers come without one, and say what stands in the
+    way.
+    """
     home.ask("save", "Known before the directory came")
     for path in home.state.glob("index.db*"):
         path.unlink()

@@ -1,4 +1,6 @@
-"""Whatever is put in: no traceback, no crash, no changed file, and a message that says what is valid."""
+"""Whatever is put in: no traceback, no crash, no changed file, and a message that says what is
+valid.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ pytestmark = pytest.mark.fault(row=10)
 
 KNOWN = "## 08:00 The known entry\nabout kingfishers\n"
 
-# -- journal files --------------------------------------------------------------------------------------------
+# -- journal files
+# --------------------------------------------------------------------------------------------
 
 FILES: dict[str, tuple[bytes, str]] = {
     # name: (bytes, a word that must be found; "" where there is none)
@@ -50,25 +53,42 @@ FILES: dict[str, tuple[bytes, str]] = {
     "utf-16 be": ("\ufeff## 09:00 A\notter\n".encode("utf-16-be"), ""),
     "heading in a fence": (b"## 09:00 A\n```\n## 10:00 otter\n```\n", "otter"),
     "heading in a tilde fence": (b"## 09:00 A\n~~~\n## 10:00 otter\n~~~\n", "otter"),
-    "open fence, save below": (b"## 09:00 A\n```\nx\n\n## 10:00 B\n<!-- syn:20261120-aaaaaaaa -->\n\notter\n", "otter"),
+    "open fence, save below": (
+        b"## 09:00 A\n```\nx\n\n## 10:00 B\n<!-- syn:20261120-aaaaaaaa -->\n\notter\n",
+        "otter",
+    ),
     "open fence at the end": (b"## 09:00 A\n```\notter\n", "otter"),
     "comment like an entry": (b"## 09:00 A\n<!--\n## 10:00 hidden\n-->\notter\n", "otter"),
     "open comment": (b"## 09:00 A\n<!-- never closed\n\notter\n", ""),
-    "front matter like an entry": (b"---\ntitle: x\n## 10:00 y\n---\n\n## 09:00 otter\n", "otter"),
+    "front matter like an entry": (
+        b"---\ntitle: x\n## 10:00 y\n---\n\n## 09:00 otter\n",
+        "otter",
+    ),
     "broken yaml": (b"---\ntags: [a, b\n---\n## 09:00 otter\n", "otter"),
     "recursive yaml": (b"---\na: &a [*a]\ntags: *a\n---\n## 09:00 otter\n", "otter"),
-    "yaml bomb": (b"---\na: &a [x,x,x]\nb: &b [*a,*a,*a]\nc: &c [*b,*b,*b]\ntags: *c\n---\n## 09:00 otter\n", "otter"),
-    "yaml object": (b"---\ntags: !!python/object/apply:os.system [ls]\n---\n## 09:00 otter\n", "otter"),
+    "yaml bomb": (
+        b"---\na: &a [x,x,x]\nb: &b [*a,*a,*a]\nc: &c [*b,*b,*b]\ntags: *c\n---\n## 09:00 "
+        b"otter\n",
+        "otter",
+    ),
+    "yaml object": (
+        b"---\ntags: !!python/object/apply:os.system [ls]\n---\n## 09:00 otter\n",
+        "otter",
+    ),
     "yaml date of no year": (b"---\ndate: 0000-00-00\n---\n# A\notter\n", "otter"),
     "yaml tags of numbers": (b"---\ntags: [1, 2.5, null, {a: b}]\n---\n# A\notter\n", "otter"),
     "front matter without end": (b"---\ntags: [a]\n\n## 09:00 otter\n", "otter"),
     "ids twice in a file": (
-        b"## 09:00 A\n<!-- syn:20261120-aaaaaaaa -->\n\nheron\n\n## 10:00 B\n<!-- syn:20261120-aaaaaaaa -->\n\notter\n",
+        b"## 09:00 A\n<!-- syn:20261120-aaaaaaaa -->\n\nheron\n\n## 10:00 B\n<!-- "
+        b"syn:20261120-aaaaaaaa -->\n\notter\n",
         "otter",
     ),
     "bad id": (b"## 09:00 A\n<!-- syn:nonsense at=never importance=99 -->\n\notter\n", "otter"),
     "comment without end": (b"## 09:00 A\n<!-- syn:20261120-aaaaaaaa\n\notter\n", "otter"),
-    "percent signs in a comment": (b"## 09:00 A\n<!-- syn:20261120-aaaaaaaa files=%ZZ,%,%2 -->\n\notter\n", "otter"),
+    "percent signs in a comment": (
+        b"## 09:00 A\n<!-- syn:20261120-aaaaaaaa files=%ZZ,%,%2 -->\n\notter\n",
+        "otter",
+    ),
     "keys twice": (b"## 09:00 A\n<!-- syn:20261120-aaaaaaaa by=a by=b -->\n\notter\n", "otter"),
     "supersedes itself": (
         b"## 09:00 A\n<!-- syn:20261120-aaaaaaaa supersedes=20261120-aaaaaaaa -->\n\notter\n",
@@ -79,22 +99,37 @@ FILES: dict[str, tuple[bytes, str]] = {
         b"## 10:00 B\n<!-- syn:20261120-bbbbbbbb supersedes=20261120-aaaaaaaa -->\n\nheron\n",
         "heron",
     ),
-    "its own parent": (b"## 09:00 A\n<!-- syn:20261120-aaaaaaaa parent=20261120-aaaaaaaa -->\n\notter\n", "otter"),
+    "its own parent": (
+        b"## 09:00 A\n<!-- syn:20261120-aaaaaaaa parent=20261120-aaaaaaaa -->\n\notter\n",
+        "otter",
+    ),
     "torn tail": (b"## 09:00 A\notter\n\n## 10:0", "otter"),
     "torn comment": (b"## 09:00 A\n<!-- syn:2026", ""),
     "torn character": ("## 09:00 A\notter \N{SNOWMAN}".encode()[:-1], "otter"),
     "impossible times": (b"## 24:00 A\n## 9:60 B\n## 99:99 C\notter\n", "otter"),
     "time alone": (b"## 09:00\n\n## 09:00\notter\n", "otter"),
-    "conflict marks": (b"## 09:00 A\n<<<<<<< ours\notter\n=======\nheron\n>>>>>>> theirs\n", "otter"),
+    "conflict marks": (
+        b"## 09:00 A\n<<<<<<< ours\notter\n=======\nheron\n>>>>>>> theirs\n",
+        "otter",
+    ),
     "endless line": (b"## 09:00 A\n" + b"x" * 200_000 + b" otter\n", "otter"),
     "deep quotes": (b"## 09:00 A\n" + b"> " * 5_000 + b"otter\n", "otter"),
-    "deep lists": (b"## 09:00 A\n" + b"".join(b" " * n + b"- x\n" for n in range(300)) + b"\notter\n", "otter"),
+    "deep lists": (
+        b"## 09:00 A\n" + b"".join(b" " * n + b"- x\n" for n in range(300)) + b"\notter\n",
+        "otter",
+    ),
     "brackets": (b"## 09:00 A\n" + b"[" * 20_000 + b" otter\n", "otter"),
     "back ticks": (b"## 09:00 A\n" + b"` `` ``` " * 5_000 + b"\notter\n", "otter"),
     "hashes": (b"## 09:00 " + b"#" * 10_000 + b" otter\n", "otter"),
-    "many tags": (b"## 09:00 A " + b" ".join(b"#t%d" % n for n in range(2_000)) + b"\notter\n", "otter"),
+    "many tags": (
+        b"## 09:00 A " + b" ".join(b"#t%d" % n for n in range(2_000)) + b"\notter\n",
+        "otter",
+    ),
     "escapes": (b"## 09:00 A\n\\## 10:00 not\n\\<!-- syn:x -->\notter\n", "otter"),
-    "rtl and zero width": ("## 09:00 \u202eA\u200b\u2066\n\u200fotter\u200b\n".encode(), "otter"),
+    "rtl and zero width": (
+        "## 09:00 \u202eA\u200b\u2066\n\u200fotter\u200b\n".encode(),
+        "otter",
+    ),
     "ansi": (b"## 09:00 \x1b[31mA\x1b]0;x\x07\notter\n", "otter"),
     "kept out": (b"---\nsynaptic: false\n---\n## 09:00 otter\n", ""),
 }
@@ -112,7 +147,9 @@ def test_any_file_is_read_as_far_as_it_goes(zoo: Workspace, name: str) -> None:
     data, word = FILES[name]
     place = zoo.config.journal / "2026-11-20.md"
     place.write_bytes(data)
-    assert search(zoo, "kingfishers", strategy="lexical").hits[0].entry.title == "The known entry"
+    assert (
+        search(zoo, "kingfishers", strategy="lexical").hits[0].entry.title == "The known entry"
+    )
     if word:
         hits = search(zoo, word, strategy="lexical").hits
         assert {hit.entry.place.path for hit in hits if hit.entry.place} == {place.name}
@@ -123,7 +160,9 @@ def test_any_file_is_read_as_far_as_it_goes(zoo: Workspace, name: str) -> None:
         assert place.read_bytes() == data
         return
     saved = save(zoo, "Saved beside it.", at="2026-11-20T12:00")  # joins that very file
-    assert saved.path == place.name and place.read_bytes().startswith(data[:-1] if name == "lone cr" else data)
+    assert saved.path == place.name and place.read_bytes().startswith(
+        data[:-1] if name == "lone cr" else data
+    )
     assert search(zoo, "beside", strategy="lexical").total >= (name != "kept out")
 
 
@@ -139,32 +178,106 @@ def test_what_is_no_file_is_passed_by(zoo: Workspace, tmp_path: Path) -> None:
     (journal / "out.md").symlink_to(outside)
     (journal / "gone.md").symlink_to(tmp_path / "nowhere.md")
     (journal / "folder.md" / "inner.md").write_text("## 09:00 Inside\nheron\n")
-    assert [search(zoo, word, strategy="lexical").total for word in ("otter", "heron", "kingfishers")] == [0, 1, 1]
+    assert [
+        search(zoo, word, strategy="lexical").total
+        for word in ("otter", "heron", "kingfishers")
+    ] == [0, 1, 1]
     assert status(zoo).files == 2
 
 
 def test_very_many_headings_and_a_very_long_entry(zoo: Workspace) -> None:
-    many = "".join(f"## {n // 60 % 24:02d}:{n % 60:02d} Heading number {n}\n" for n in range(35_000))
+    many = "".join(
+        f"## {n // 60 % 24:02d}:{n % 60:02d} Heading number {n}\n" for n in range(35_000)
+    )
     (zoo.config.journal / "2026-11-18.md").write_text(many)
     assert search(zoo, '"number 34999"', strategy="lexical").total == 1
     paragraph = "The quick brown fox jumps over the lazy dog near the river bank.\n" * 5 + "\n"
     long = "## 09:00 Long\n" + paragraph * (2_000_000 // len(paragraph)) + "\nzebrafinch\n"
     (zoo.config.journal / "2026-11-17.md").write_text(long)
-    assert [hit.entry.title for hit in search(zoo, "zebrafinch", strategy="lexical").hits] == ["Long"]
+    assert [hit.entry.title for hit in search(zoo, "zebrafinch", strategy="lexical").hits] == [
+        "Long"
+    ]
     assert status(zoo).entries == 35_002
 
 
-# -- queries --------------------------------------------------------------------------------------------------
+# -- queries
+# --------------------------------------------------------------------------------------------------
 
 QUERIES = [
-    "", " ", "\t\n", '"', '""', '" "', "'", "''", '"unclosed', "NEAR(", "NEAR(a b, 5)", "a NEAR b", "AND", "OR", "NOT",
-    "a AND", "a NOT b", "col:", "col:x", "title:fox", "text : fox", "{title tags}: fox", "^fox", "fox*", "*", "+", "-",
-    "(", ")", "()", "^*+-()", "fox + dog", "; DROP TABLE entry; --", "%", "_", "\\", "/", "fox\0dog", "the and of",
-    "the", "😀", "😀😀 🎉", "東京", "東", "مرحبا", "שלום", "\u202efox", "\u200b", "\ud800", "fox \udfff", "a" * 10_000,
-    "fox " * 5_000, "type:", "type:nonsense", "type:decision", "tag:", 'tag:"two words"', "since:", "since:never",
-    "since:2026-13-45", "until:0001-01-01", "since:9999-12-31", "project:x type:y", "::::", "http://a:80/b?c=d#e",
-    "C++ C# .NET", "1e309", "-1", "٣", "²", "ﬁ", "İ", "ß",
-]  # fmt: skip
+    "",
+    " ",
+    "\t\n",
+    '"',
+    '""',
+    '" "',
+    "'",
+    "''",
+    '"unclosed',
+    "NEAR(",
+    "NEAR(a b, 5)",
+    "a NEAR b",
+    "AND",
+    "OR",
+    "NOT",
+    "a AND",
+    "a NOT b",
+    "col:",
+    "col:x",
+    "title:fox",
+    "text : fox",
+    "{title tags}: fox",
+    "^fox",
+    "fox*",
+    "*",
+    "+",
+    "-",
+    "(",
+    ")",
+    "()",
+    "^*+-()",
+    "fox + dog",
+    "; DROP TABLE entry; --",
+    "%",
+    "_",
+    "\\",
+    "/",
+    "fox\0dog",
+    "the and of",
+    "the",
+    "😀",
+    "😀😀 🎉",
+    "東京",
+    "東",
+    "مرحبا",
+    "שלום",
+    "\u202efox",
+    "\u200b",
+    "\ud800",
+    "fox \udfff",
+    "a" * 10_000,
+    "fox " * 5_000,
+    "type:",
+    "type:nonsense",
+    "type:decision",
+    "tag:",
+    'tag:"two words"',
+    "since:",
+    "since:never",
+    "since:2026-13-45",
+    "until:0001-01-01",
+    "since:9999-12-31",
+    "project:x type:y",
+    "::::",
+    "http://a:80/b?c=d#e",
+    "C++ C# .NET",
+    "1e309",
+    "-1",
+    "٣",
+    "²",
+    "ﬁ",
+    "İ",
+    "ß",
+]
 
 
 @pytest.mark.parametrize("strategy", ["lexical", "semantic", "hybrid"])
@@ -172,9 +285,14 @@ def test_any_query_is_answered(zoo: Workspace, strategy: str) -> None:
     save(zoo, "The quick brown fox and the dog.")
     for query in QUERIES:
         found = search(zoo, query, strategy=strategy)
-        assert 0 <= len(found.hits) <= 20 and all(0 <= hit.score <= 1 for hit in found.hits), query
+        assert 0 <= len(found.hits) <= 20 and all(0 <= hit.score <= 1 for hit in found.hits), (
+            query
+        )
     found = search(zoo, "fox " * 125_000 + "x" * 500_000, strategy=strategy)  # 1 MB
-    assert found.total >= 1 and "Only the first 10,000 characters of the query were read." in found.notices
+    assert (
+        found.total >= 1
+        and "Only the first 10,000 characters of the query were read." in found.notices
+    )
 
 
 PIECES = [
@@ -205,7 +323,10 @@ def test_fuzzed_queries(zoo: Workspace, rounds: Rounds) -> None:
         some = (choose.choice(PIECES)[:40] for _ in range(choose.randrange(1, 6)))
         query = choose.choice(("", " ")).join(some)
         if choose.random() < 0.2:
-            query = "".join(chr(choose.choice((choose.randrange(128), choose.randrange(0x110000)))) for _ in query)
+            query = "".join(
+                chr(choose.choice((choose.randrange(128), choose.randrange(0x110000))))
+                for _ in query
+            )
         parsed = parse_query(query.encode("utf-8", "replace").decode(), Filters(), now=now)
         if parsed.terms:
             zoo.index.lexical(
@@ -221,21 +342,57 @@ def test_fuzzed_queries(zoo: Workspace, rounds: Rounds) -> None:
 
 
 LINES = [
-    "## 09:00 A", "## 10:30 decision: B #tag", "##", "# H", "### 09:00", "```", "~~~~", "<!--", "-->", "---", "text",
-    "", "#",
-    "<!-- syn:20261120-aaaaaaaa -->", "<!-- syn:20261120-aaaaaaaa at=2026-11-20T09:00:00+01:00 by=x -->", "- [ ] x #t",
-    "<!-- syn:", "    indented", "\t", "tags: [a", "> quote", "<<<<<<< HEAD", "=======", ">>>>>>> x", "\\## 09:00",
-    "[[Page|alias]]", "`code`", "## 24:00", "\x00", "é", "東京", "\u2028", "\ufeff", "| a | b |", "## 9:31 am x",
-]  # fmt: skip
+    "## 09:00 A",
+    "## 10:30 decision: B #tag",
+    "##",
+    "# H",
+    "### 09:00",
+    "```",
+    "~~~~",
+    "<!--",
+    "-->",
+    "---",
+    "text",
+    "",
+    "#",
+    "<!-- syn:20261120-aaaaaaaa -->",
+    "<!-- syn:20261120-aaaaaaaa at=2026-11-20T09:00:00+01:00 by=x -->",
+    "- [ ] x #t",
+    "<!-- syn:",
+    "    indented",
+    "\t",
+    "tags: [a",
+    "> quote",
+    "<<<<<<< HEAD",
+    "=======",
+    ">>>>>>> x",
+    "\\## 09:00",
+    "[[Page|alias]]",
+    "`code`",
+    "## 24:00",
+    "\x00",
+    "é",
+    "東京",
+    "\u2028",
+    "\ufeff",
+    "| a | b |",
+    "## 9:31 am x",
+]
 
 
 def fuzzed_file(choose: random.Random) -> bytes:
     ends = choose.choice((["\n"], ["\r\n"], ["\n", "\r\n", "\r"]))
-    text = "".join(choose.choice(LINES) + choose.choice(ends) for _ in range(choose.randrange(1, 25)))
+    text = "".join(
+        choose.choice(LINES) + choose.choice(ends) for _ in range(choose.randrange(1, 25))
+    )
     data = text.encode()
     if choose.random() < 0.3:
         at = choose.randrange(len(data) + 1)
-        data = data[:at] + bytes(choose.randrange(256) for _ in range(choose.randrange(4))) + data[at:]
+        data = (
+            data[:at]
+            + bytes(choose.randrange(256) for _ in range(choose.randrange(4)))
+            + data[at:]
+        )
     return data[: choose.randrange(len(data))] if choose.random() < 0.1 else data
 
 
@@ -246,13 +403,18 @@ def test_fuzzed_files(zoo: Workspace, rounds: Rounds) -> None:
         parsed = parse_entries(data, "2026-11-20.md", mtime=zone, day_file="%Y-%m-%d.md")
         ends = [0, *(entry.place.end for entry in parsed.entries if entry.place)]
         starts = [entry.place.start for entry in parsed.entries if entry.place]
-        assert all(end <= start for end, start in zip(ends, starts, strict=False)), "entries stand apart, in order"
+        assert all(end <= start for end, start in zip(ends, starts, strict=False)), (
+            "entries stand apart, in order"
+        )
         assert len({entry.id for entry in parsed.entries}) == len(parsed.entries)
         if number % 10 == 0:
             path = zoo.config.journal / f"{number % 400}.md"
             path.write_bytes(data)
             if number % 100 == 0:
-                assert search(zoo, "kingfishers", strategy="lexical").hits[0].entry.title == "The known entry"
+                assert (
+                    search(zoo, "kingfishers", strategy="lexical").hits[0].entry.title
+                    == "The known entry"
+                )
                 assert path.read_bytes() == data
     assert zoo.index.file.check() is None and zoo.index.file.check(whole=True) is None
 
@@ -270,7 +432,8 @@ def open_clock() -> Any:
     return Clock()()
 
 
-# -- the command line -----------------------------------------------------------------------------------------
+# -- the command line
+# -----------------------------------------------------------------------------------------
 
 COMMANDS: list[tuple[list[str], int, str]] = [
     # (arguments, exit status, what the message names)
@@ -340,7 +503,11 @@ def in_process(home: Home, *args: str) -> Answer:
     import io
 
     out, err = io.StringIO(), io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
         for name, value in home.environment().items():
             patch.setenv(name, value)
         patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
@@ -349,9 +516,13 @@ def in_process(home: Home, *args: str) -> Answer:
 
 
 @pytest.mark.parametrize(
-    ("args", "code", "names"), COMMANDS, ids=[" ".join(c[0])[:40].encode("ascii", "replace").decode() for c in COMMANDS]
+    ("args", "code", "names"),
+    COMMANDS,
+    ids=[" ".join(c[0])[:40].encode("ascii", "replace").decode() for c in COMMANDS],
 )
-def test_a_wrong_command_is_told_what_is_valid(busy: Home, args: list[str], code: int, names: str) -> None:
+def test_a_wrong_command_is_told_what_is_valid(
+    busy: Home, args: list[str], code: int, names: str
+) -> None:
     before = busy.files()
     answer = in_process(busy, *args)
     assert answer.code == code and "Traceback" not in answer.text
@@ -360,11 +531,17 @@ def test_a_wrong_command_is_told_what_is_valid(busy: Home, args: list[str], code
         assert busy.files() == before
         flags = args[: args.index("--")] if "--" in args else args
         said = in_process(busy, *flags, "--json").json
-        assert said["success"] is False and set(said["error"]) == {"code", "message", "valid", "hint"}
+        assert said["success"] is False and set(said["error"]) == {
+            "code",
+            "message",
+            "valid",
+            "hint",
+        }
         assert said["error"]["valid"] or said["error"]["hint"]
 
 
-# -- configuration and environment ----------------------------------------------------------------------------
+# -- configuration and environment
+# ----------------------------------------------------------------------------
 
 CONFIGS: list[tuple[bytes, str]] = [
     (b"nonsense = 1\n", "day_file"),
@@ -430,7 +607,8 @@ def test_a_config_that_may_not_be_read(home: Home) -> None:
     assert answer.code == 1 and "config.toml" in answer.err and "Traceback" not in answer.text
 
 
-# -- tools ----------------------------------------------------------------------------------------------------
+# -- tools
+# ----------------------------------------------------------------------------------------------------
 
 CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("search", {}, "query"),
@@ -478,7 +656,11 @@ def test_a_wrong_call_is_told_what_is_valid(
     before = busy.files()
     with pytest.raises(Refusal) as refused:
         server.call(tool, **arguments)
-    assert names in str(refused.value) and "Traceback" not in str(refused.value) and len(str(refused.value)) < 1_000
+    assert (
+        names in str(refused.value)
+        and "Traceback" not in str(refused.value)
+        and len(str(refused.value)) < 1_000
+    )
     assert busy.files() == before
 
 
@@ -493,7 +675,8 @@ def test_what_a_model_may_send_by_the_megabyte(server: Server) -> None:
     assert server.call("search", query="fox")["total"] >= 1
 
 
-# -- supersedes -----------------------------------------------------------------------------------------------
+# -- supersedes
+# -----------------------------------------------------------------------------------------------
 
 
 def test_entries_that_supersede_each_other_are_both_found(zoo: Workspace) -> None:

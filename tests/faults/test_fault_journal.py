@@ -1,4 +1,6 @@
-"""What was acknowledged leaves a trace, what was removed leaves none, and no answer lies about either."""
+"""What was acknowledged leaves a trace, what was removed leaves none, and no answer lies about
+either.
+"""
 
 from __future__ import annotations
 
@@ -38,11 +40,16 @@ def shown(home: Home, id: str) -> dict[str, object]:
 
 def holding(home: Home, text: bytes) -> list[str]:
     """Every file below the home that holds these bytes, but for the index."""
-    files = (path for path in home.path.rglob("*") if path.is_file() and not path.name.startswith("index.db"))
+    files = (
+        path
+        for path in home.path.rglob("*")
+        if path.is_file() and not path.name.startswith("index.db")
+    )
     return [str(path.relative_to(home.path)) for path in files if text in path.read_bytes()]
 
 
-# -- row 4: an update that an old buffer undid, and then another update -------------------------------------
+# -- row 4: an update that an old buffer undid, and then another update
+# -------------------------------------
 
 FIRST = "The gate code is 4711.\n\nAsk Ada before you change it."
 UPDATES = {
@@ -54,8 +61,12 @@ UPDATES = {
 }
 
 
-def an_update_that_vanished(home: Home, change: str, typed: bytes = b"") -> tuple[str, dict[str, object]]:
-    """The id of an entry whose update an old buffer has undone, and the entry as the update had made it."""
+def an_update_that_vanished(
+    home: Home, change: str, typed: bytes = b""
+) -> tuple[str, dict[str, object]]:
+    """The id of an entry whose update an old buffer has undone, and the entry as the update had
+    made it.
+    """
     id = saved(home, FIRST)
     path = home.journal / DAY
     buffer = path.read_bytes()
@@ -71,7 +82,9 @@ def test_a_vanished_update_outlives_the_next_one(home: Home, change: str) -> Non
     id, updated = an_update_that_vanished(home, change)
     assert vanished(home) == [id]
     second = home.ask("update", id, "--project", "second")
-    assert any("vanished" in notice and "doctor --restore" in notice for notice in second["notices"])
+    assert any(
+        "vanished" in notice and "doctor --restore" in notice for notice in second["notices"]
+    )
     assert vanished(home) == [id]
     assert home.ask("doctor", "--restore", id)["id"] == id
     assert shown(home, id) == updated
@@ -82,7 +95,9 @@ def test_a_vanished_update_outlives_the_next_one(home: Home, change: str) -> Non
 
 @pytest.mark.fault(row=4)
 def test_a_vanished_update_is_listed_when_the_old_buffer_was_typed_in(home: Home) -> None:
-    id, updated = an_update_that_vanished(home, "content", typed=b"and typed on, in the same entry\n")
+    id, updated = an_update_that_vanished(
+        home, "content", typed=b"and typed on, in the same entry\n"
+    )
     assert vanished(home) == [id]
     home.ask("update", id, "--add-tag", "later")
     assert vanished(home) == [id]
@@ -137,9 +152,14 @@ def test_a_persons_edit_is_not_taken_for_an_old_buffer(home: Home) -> None:
     path = home.journal / DAY
     for change in ("content", "append", "tag"):
         home.ask("update", id, *UPDATES[change])
-        path.write_bytes(path.read_bytes().replace(b"8086", b"8087").replace(b"Friday", b"Monday"))
+        path.write_bytes(
+            path.read_bytes().replace(b"8086", b"8087").replace(b"Friday", b"Monday")
+        )
         assert vanished(home) == []
-    assert not any("vanished" in notice for notice in home.ask("update", id, "--importance", "3")["notices"])
+    assert not any(
+        "vanished" in notice
+        for notice in home.ask("update", id, "--importance", "3")["notices"]
+    )
     assert vanished(home) == []
     assert b"8086" in (home.state / "trash.md").read_bytes()
     home.ask("restore", id)
@@ -151,7 +171,10 @@ def test_an_update_that_is_asked_for_again_after_a_kill_is_watched_over(home: Ho
     id = saved(home, FIRST)
     path = home.journal / DAY
     buffer = path.read_bytes()
-    assert home.run("update", id, *UPDATES["content"], SYNAPTIC_FAULT="replaced").code == -signal.SIGKILL
+    assert (
+        home.run("update", id, *UPDATES["content"], SYNAPTIC_FAULT="replaced").code
+        == -signal.SIGKILL
+    )
     assert vanished(home) == []
     home.ask("update", id, *UPDATES["content"])
     path.write_bytes(buffer)
@@ -160,12 +183,16 @@ def test_an_update_that_is_asked_for_again_after_a_kill_is_watched_over(home: Ho
 
 @pytest.mark.fault(row=4)
 def test_a_restore_where_only_the_comment_is_left_says_what_to_mend(home: Home) -> None:
-    """An editor's old buffer was written over the heading; nothing can be restored below it, and nothing is lost."""
+    """An editor's old buffer was written over the heading; nothing can be restored below it,
+    and nothing is lost.
+    """
     id = saved(home, FIRST)
     home.ask("update", id, *UPDATES["content"])
     path = home.journal / DAY
     whole = path.read_bytes()
-    heading = next(line for line in whole.splitlines(keepends=True) if line.startswith(b"## 09:00"))
+    heading = next(
+        line for line in whole.splitlines(keepends=True) if line.startswith(b"## 09:00")
+    )
     path.write_bytes(without := whole.replace(heading, b"an old buffer\n"))
     answer = home.run("restore", id, "--json")
     assert answer.code == 1 and "comment" in answer.json["error"]["message"], answer
@@ -176,19 +203,26 @@ def test_a_restore_where_only_the_comment_is_left_says_what_to_mend(home: Home) 
     assert shown(home, id)["content"] == FIRST
 
 
-# -- row 2: nothing returns by itself ------------------------------------------------------------------------
+# -- row 2: nothing returns by itself
+# ------------------------------------------------------------------------
 
 
 @pytest.mark.fault(row=2)
 @pytest.mark.parametrize("step", ["replaced", "kept-torn", "kept"])
 @pytest.mark.parametrize("gone", ["entry", "paragraph"])
-def test_what_a_person_takes_out_after_a_killed_update_stays_out(home: Home, step: str, gone: str) -> None:
+def test_what_a_person_takes_out_after_a_killed_update_stays_out(
+    home: Home, step: str, gone: str
+) -> None:
     id = saved(home, FIRST)
     update = home.run("update", id, "--append", "The last paragraph.", SYNAPTIC_FAULT=step)
     assert update.code == -signal.SIGKILL, update
     path = home.journal / DAY
     data = path.read_bytes()
-    cut = data[: data.index(b"## 09:00")] if gone == "entry" else data[: data.index(b"\nThe last paragraph.")]
+    cut = (
+        data[: data.index(b"## 09:00")]
+        if gone == "entry"
+        else data[: data.index(b"\nThe last paragraph.")]
+    )
     path.write_bytes(cut)
     for _ in range(2):
         home.ask("search", "gate")
@@ -204,7 +238,10 @@ def test_a_save_that_was_seen_in_its_file_does_not_return(home: Home) -> None:
     saved(home, "The first of the day.")
     path = home.journal / DAY
     before = path.read_bytes()
-    for text, step, back in (("Seen there.", "settled", False), ("Never seen.", "marked", True)):
+    for text, step, back in (
+        ("Seen there.", "settled", False),
+        ("Never seen.", "marked", True),
+    ):
         assert home.run("save", text, "--at", AT, SYNAPTIC_FAULT=step).code == -signal.SIGKILL
         path.write_bytes(before)
         home.ask("search", "first")
@@ -215,25 +252,46 @@ def test_a_save_that_was_seen_in_its_file_does_not_return(home: Home) -> None:
     assert shown(home, id)["content"] == "Seen there."
 
 
-# -- row 8: one answer: done, queued or not done -------------------------------------------------------------
+# -- row 8: one answer: done, queued or not done
+# -------------------------------------------------------------
 
-needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="no strace, which injects the errors")
-STRACE = ["strace", "-qqq", "-f", "--seccomp-bpf", "-o"]  # which stops the process at the calls in question alone
-FAILING = [*(("fsync", number) for number in range(1, 5)), ("rename", 1), ("rename", 2), ("unlink", 1), ("unlink", 2)]
+needs_strace = pytest.mark.skipif(
+    shutil.which("strace") is None, reason="no strace, which injects the errors"
+)
+STRACE = [
+    "strace",
+    "-qqq",
+    "-f",
+    "--seccomp-bpf",
+    "-o",
+]  # which stops the process at the calls in question alone
+FAILING = [
+    *(("fsync", number) for number in range(1, 5)),
+    ("rename", 1),
+    ("rename", 2),
+    ("unlink", 1),
+    ("unlink", 2),
+]
 
 
 def with_errors(home: Home, call: str, number: int, *args: str) -> Answer:
-    """What a command says whose system calls of one kind fail from the `number`th on: once, as a bad sector does."""
+    """What a command says whose system calls of one kind fail from the `number`th on: once, as
+    a bad sector does.
+    """
     inject = f"inject={call}:error=EIO:when={number}"
     command = [*STRACE, "/dev/null", "-e", f"trace={call}", "-e", inject, SYNAPTIC, *args]
-    done = subprocess.run(command, env=home.environment(), capture_output=True, text=True, timeout=TIMEOUT_S)
+    done = subprocess.run(
+        command, env=home.environment(), capture_output=True, text=True, timeout=TIMEOUT_S
+    )
     return Answer(done.returncode, done.stdout, done.stderr)
 
 
 @needs_strace
 @pytest.mark.fault(row=8)
 @pytest.mark.parametrize(("call", "number"), FAILING)
-def test_an_answer_is_true_when_the_disk_fails_in_the_middle(home: Home, call: str, number: int) -> None:
+def test_an_answer_is_true_when_the_disk_fails_in_the_middle(
+    home: Home, call: str, number: int
+) -> None:
     """A save that was refused is nowhere, so that trying again makes no double."""
     saved(home, "Before.")
     answer = with_errors(home, call, number, "save", "The harbour log.", "--at", AT, "--json")
@@ -264,7 +322,11 @@ def test_an_update_that_was_refused_was_not_made(home: Home, number: int) -> Non
 def test_a_restore_that_was_refused_does_not_come_later(home: ForkedHome) -> None:
     id = saved(home, FIRST)
     path = home.journal / DAY
-    path.write_bytes(path.read_bytes() + b"\n## 10:00 Typed\n" + b"a long line that was typed by hand\n" * 300)
+    path.write_bytes(
+        path.read_bytes()
+        + b"\n## 10:00 Typed\n"
+        + b"a long line that was typed by hand\n" * 300
+    )
     home.ask("delete", id, "--yes")
     before = path.read_bytes()
     answer = replace(home, file_limit=6_000).run("restore", id, "--json")
@@ -275,7 +337,8 @@ def test_a_restore_that_was_refused_does_not_come_later(home: ForkedHome) -> Non
     assert shown(home, id)["content"] == FIRST
 
 
-# -- row 5: a block that stands twice ------------------------------------------------------------------------
+# -- row 5: a block that stands twice
+# ------------------------------------------------------------------------
 
 CONFLICT = "2026-11-20.sync-conflict-20261120-093000-ABCDEFG.md"
 
@@ -297,7 +360,9 @@ def twice(home: Home, where: str, *, other: bool = False) -> str:
 
 @pytest.mark.fault(row=5)
 @pytest.mark.parametrize("where", ["file", "conflict copy"])
-@pytest.mark.parametrize("command", ["delete --yes", "delete --yes --purge", "update --content"])
+@pytest.mark.parametrize(
+    "command", ["delete --yes", "delete --yes --purge", "update --content"]
+)
 def test_every_copy_of_a_block_goes_or_changes(home: Home, where: str, command: str) -> None:
     id = twice(home, where)
     verb, *flags = command.split()
@@ -316,13 +381,19 @@ def test_every_copy_of_a_block_goes_or_changes(home: Home, where: str, command: 
 
 @pytest.mark.fault(row=5)
 @pytest.mark.parametrize("where", ["file", "conflict copy"])
-@pytest.mark.parametrize("command", ["delete --yes", "delete --yes --purge", "update --add-tag"])
-def test_another_text_with_the_same_id_is_named_and_stays(home: Home, where: str, command: str) -> None:
+@pytest.mark.parametrize(
+    "command", ["delete --yes", "delete --yes --purge", "update --add-tag"]
+)
+def test_another_text_with_the_same_id_is_named_and_stays(
+    home: Home, where: str, command: str
+) -> None:
     id = twice(home, where, other=True)
     verb, *flags = command.split()
     answer = home.ask(verb, id, *flags, *(["seen"] if verb == "update" else []))
     path = DAY if where == "file" else CONFLICT
-    assert any(path in notice and "Another text" in notice for notice in answer["notices"]), answer
+    assert any(path in notice and "Another text" in notice for notice in answer["notices"]), (
+        answer
+    )
     data = b"".join(home.files().values())
     assert b"Ask Grace" in data and (b"Ask Ada" in data) == (verb == "update")
     if verb == "delete":
@@ -334,7 +405,9 @@ def test_another_text_with_the_same_id_is_named_and_stays(home: Home, where: str
 def test_a_retry_under_an_editor_that_empties_the_file_makes_no_double(
     ws: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The editor has read the block and empties the file before it is looked at; it writes before it is appended."""
+    """The editor has read the block and empties the file before it is looked at; it writes
+    before it is appended.
+    """
     path = ws.config.journal / "2026-11-21.md"
     synaptic.save(ws, "The first of the day.")
     buffer: list[bytes] = []
@@ -360,10 +433,21 @@ def test_a_retry_under_an_editor_that_empties_the_file_makes_no_double(
 
 
 def at_paths(home: Home, inject: str, paths: list[Path], *args: str) -> Answer:
-    """What a command says whose system calls on these files meet what `inject` says, in the words of strace."""
-    command = ["strace", "-qqq", "-f", "-o", "/dev/null", *(f"--trace-path={path}" for path in paths)]
+    """What a command says whose system calls on these files meet what `inject` says, in the
+    words of strace.
+    """
+    command = [
+        "strace",
+        "-qqq",
+        "-f",
+        "-o",
+        "/dev/null",
+        *(f"--trace-path={path}" for path in paths),
+    ]
     command += ["-e", f"inject={inject}", SYNAPTIC, *args, "--json"]
-    done = subprocess.run(command, env=home.environment(), capture_output=True, check=False, timeout=TIMEOUT_S)
+    done = subprocess.run(
+        command, env=home.environment(), capture_output=True, check=False, timeout=TIMEOUT_S
+    )
     answer = Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
     assert "Errno" not in answer.text and "is a defect" not in answer.text, answer
     return answer
@@ -372,7 +456,9 @@ def at_paths(home: Home, inject: str, paths: list[Path], *args: str) -> Answer:
 @needs_strace
 @pytest.mark.fault(row=8)
 @pytest.mark.parametrize("command", ["restore", "delete --yes", "update --content New."])
-def test_a_copy_that_cannot_be_read_stops_an_edit_with_a_clear_error(home: Home, command: str) -> None:
+def test_a_copy_that_cannot_be_read_stops_an_edit_with_a_clear_error(
+    home: Home, command: str
+) -> None:
     id = saved(home, FIRST)
     home.ask("update", id, *UPDATES["content"])
     before = home.files()
@@ -388,7 +474,9 @@ def test_a_copy_that_cannot_be_read_stops_an_edit_with_a_clear_error(home: Home,
 def test_a_restore_that_waits_in_the_spool_says_that_it_is_queued(home: Home) -> None:
     id = saved(home, FIRST)
     home.ask("delete", id, "--yes")
-    answer = at_paths(home, "write,unlink:error=EIO", [home.state / "spool" / id], "restore", id)
+    answer = at_paths(
+        home, "write,unlink:error=EIO", [home.state / "spool" / id], "restore", id
+    )
     assert answer.code == 1 and f"{id} is queued: " in answer.json["error"]["message"], answer
     home.ask("save", "The next save finishes it.")
     assert shown(home, id)["content"] == FIRST
@@ -399,9 +487,20 @@ def test_a_restore_that_waits_in_the_spool_says_that_it_is_queued(home: Home) ->
 def test_a_purge_that_cannot_reach_a_copy_says_that_the_entry_is_deleted(home: Home) -> None:
     id = saved(home, "The word is hunter2.")
     home.ask("update", id, "--append", "hunter2 again.")
-    answer = at_paths(home, "openat:error=EIO", [home.state / ".trash.md.synaptic"], "delete", id, "--yes", "--purge")
+    answer = at_paths(
+        home,
+        "openat:error=EIO",
+        [home.state / ".trash.md.synaptic"],
+        "delete",
+        id,
+        "--yes",
+        "--purge",
+    )
     assert answer.code == 1, answer
-    assert f"{DAY} holds {id} no more, but copies may be left in trash.md: " in answer.json["error"]["message"]
+    assert (
+        f"{DAY} holds {id} no more, but copies may be left in trash.md: "
+        in answer.json["error"]["message"]
+    )
     assert holding(home, b"hunter2") == [".state/trash.md"]
     home.ask("delete", id, "--yes", "--purge")
     assert holding(home, b"hunter2") == []
@@ -413,7 +512,9 @@ def test_a_purge_that_was_killed_before_it_came_to_the_index_is_scrubbed(home: H
     id = saved(home, "Zucchini soup.")
     saved(home, "Another entry.")
     spool = home.state / "spool"
-    answer = at_paths(home, "fsync:signal=SIGKILL:when=2", [spool], "delete", id, "--yes", "--purge")
+    answer = at_paths(
+        home, "fsync:signal=SIGKILL:when=2", [spool], "delete", id, "--yes", "--purge"
+    )
     assert answer.code == -signal.SIGKILL and holding(home, b"ucchini") == [], answer
     home.run("delete", id, "--yes", "--purge")
     assert all(b"ucchini" not in path.read_bytes() for path in home.state.glob("index.db*"))
@@ -431,17 +532,30 @@ def test_a_purge_while_the_index_is_kept_in_memory_is_scrubbed_later(home: Home)
     assert all(b"ucchini" not in path.read_bytes() for path in home.state.glob("index.db*"))
 
 
-# -- row 11: what is purged, and what becomes private --------------------------------------------------------
+# -- row 11: what is purged, and what becomes private
+# --------------------------------------------------------
 
 
 @pytest.mark.fault(row=11)
 @pytest.mark.parametrize(
-    "step", ["trash-torn", "trashed", "replace-torn", "replace-written", "replaced", "kept-torn", "kept"]
+    "step",
+    [
+        "trash-torn",
+        "trashed",
+        "replace-torn",
+        "replace-written",
+        "replaced",
+        "kept-torn",
+        "kept",
+    ],
 )
 def test_purge_leaves_nothing_of_a_killed_update(home: Home, step: str) -> None:
     id = saved(home, "The word is hunter2.")
     kept = saved(home, "Another entry.")
-    assert home.run("update", id, "--append", "hunter2 again.", SYNAPTIC_FAULT=step).code == -signal.SIGKILL
+    assert (
+        home.run("update", id, "--append", "hunter2 again.", SYNAPTIC_FAULT=step).code
+        == -signal.SIGKILL
+    )
     home.ask("delete", id, "--yes", "--purge")
     assert holding(home, b"hunter2") == []
     assert shown(home, kept)["content"] == "Another entry."
@@ -450,7 +564,10 @@ def test_purge_leaves_nothing_of_a_killed_update(home: Home, step: str) -> None:
 @pytest.mark.fault(row=11)
 def test_purge_leaves_nothing_of_a_killed_save(home: Home) -> None:
     for step in ("spool-torn", "spool-written", "appended", "settled", "done"):
-        assert home.run("save", "The word is hunter2.", "--at", AT, SYNAPTIC_FAULT=step).code == -signal.SIGKILL
+        assert (
+            home.run("save", "The word is hunter2.", "--at", AT, SYNAPTIC_FAULT=step).code
+            == -signal.SIGKILL
+        )
         found = home.ask("find")["entries"]
         assert len(found) == (step != "spool-torn")
         hidden = next((home.state / "spool").glob(".2*"), None)
@@ -463,20 +580,30 @@ def test_purge_leaves_nothing_of_a_killed_save(home: Home) -> None:
 
 @needs_strace
 @pytest.mark.fault(row=11)
-def test_what_purge_removes_does_not_come_back_after_a_power_cut(home: Home, tmp_path: Path) -> None:
+def test_what_purge_removes_does_not_come_back_after_a_power_cut(
+    home: Home, tmp_path: Path
+) -> None:
     """After its last change each folder that held a copy is synced."""
     id = saved(home, "The word is hunter2.")
     home.ask("update", id, "--append", "hunter2 again.")
     log = tmp_path / "calls"
     calls = "trace=unlink,unlinkat,rename,renameat,renameat2,fsync"
     command = [*STRACE, str(log), "-y", "-e", calls, SYNAPTIC, "delete", id, "--yes", "--purge"]
-    subprocess.run(command, env=home.environment(), capture_output=True, check=True, timeout=TIMEOUT_S)
+    subprocess.run(
+        command, env=home.environment(), capture_output=True, check=True, timeout=TIMEOUT_S
+    )
     lines = log.read_text().splitlines()
     for folder in ("done", "spool"):
         where = str(home.state / folder)
-        changed = [number for number, line in enumerate(lines) if f"{where}/" in line and "fsync" not in line]
+        changed = [
+            number
+            for number, line in enumerate(lines)
+            if f"{where}/" in line and "fsync" not in line
+        ]
         synced = [
-            number for number, line in enumerate(lines) if re.search(rf"fsync\(\d+<{re.escape(where)}>\) += 0", line)
+            number
+            for number, line in enumerate(lines)
+            if re.search(rf"fsync\(\d+<{re.escape(where)}>\) += 0", line)
         ]
         assert changed and synced and synced[-1] > changed[-1], folder
 

@@ -1,4 +1,6 @@
-"""Two machines append to one journal, and git merges: no entry is lost, mixed, doubled or damaged."""
+"""Two machines append to one journal, and git merges: no entry is lost, mixed, doubled or
+damaged.
+"""
 
 from __future__ import annotations
 
@@ -35,14 +37,26 @@ BODIES = (
     "- [ ] write it\n- [ ] test it\n\n## Why\n\nBecause.",
 )
 IDENTITY = {
-    **{f"GIT_{who}_{what}": "a@b.c" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+    **{
+        f"GIT_{who}_{what}": "a@b.c"
+        for who in ("AUTHOR", "COMMITTER")
+        for what in ("NAME", "EMAIL")
+    },
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
 }
 
 
-def git(folder: Path, *args: str, ok: bool = True, **env: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(["git", *args], cwd=folder, env=os.environ | IDENTITY | env, capture_output=True, text=True)
+def git(
+    folder: Path, *args: str, ok: bool = True, **env: str
+) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        ["git", *args],
+        cwd=folder,
+        env=os.environ | IDENTITY | env,
+        capture_output=True,
+        text=True,
+    )
     assert not ok or done.returncode == 0, done.stdout + done.stderr
     return done
 
@@ -62,7 +76,9 @@ class Machine:
         git(self.clone, "commit", "-qm", self.name, "--allow-empty")
 
     def entries(self) -> dict[str, str]:
-        """The content of every entry by its id; of hand-typed ones, whose ids may change, by their text."""
+        """The content of every entry by its id; of hand-typed ones, whose ids may change, by
+        their text.
+        """
         found: dict[str, str] = {}
         cursor: str | None = None
         while True:
@@ -134,7 +150,9 @@ class Truth:
             self.entries[text] = text
         else:
             text = choose.choice(BODIES)
-            receipt = save(machine.ws, text, title=choose.choice(("Same title", "Another")), force=True)
+            receipt = save(
+                machine.ws, text, title=choose.choice(("Same title", "Another")), force=True
+            )
             self.entries[receipt.id] = text
 
 
@@ -163,7 +181,9 @@ def test_merges_by_entries(machines: tuple[Machine, Machine], rounds: Rounds) ->
         assert b"<<<<<<<" not in path.read_bytes()
 
 
-def test_two_edits_of_one_entry_lose_nothing_and_are_flagged(machines: tuple[Machine, Machine]) -> None:
+def test_two_edits_of_one_entry_lose_nothing_and_are_flagged(
+    machines: tuple[Machine, Machine],
+) -> None:
     desk, laptop = machines
     (id,) = desk.entries()
     other = save(desk.ws, BODIES[2]).id
@@ -197,17 +217,24 @@ def test_without_setup_git_merges_as_it_always_did(machines: tuple[Machine, Mach
     git(desk.clone, "fetch", "-q", str(laptop.clone), "main")
     assert git(desk.clone, "merge", "-q", "FETCH_HEAD", ok=False).returncode == 1
     assert "conflict-marker" in {issue.code for issue in status(desk.ws).issues}
-    assert {"From the desk.", "From the lap top."} <= {entry.title for entry in find(desk.ws).entries}
+    assert {"From the desk.", "From the lap top."} <= {
+        entry.title for entry in find(desk.ws).entries
+    }
 
 
 def test_a_journal_in_no_repository_is_told_what_to_do(home: Home) -> None:
     home.ask("save", "Alone.")
     answer = home.run("git-setup", "--json")
-    assert answer.code == 1 and "git -C" in answer.json["error"]["hint"] and "init" in answer.json["error"]["hint"]
+    assert (
+        answer.code == 1
+        and "git -C" in answer.json["error"]["hint"]
+        and "init" in answer.json["error"]["hint"]
+    )
 
 
 @pytest.mark.parametrize(
-    "name", [f"{DAY[:-3]} (conflicted copy).md", f"{DAY[:-3]}.sync-conflict-20261121-101500-ABC.md"]
+    "name",
+    [f"{DAY[:-3]} (conflicted copy).md", f"{DAY[:-3]}.sync-conflict-20261121-101500-ABC.md"],
 )
 def test_a_sync_conflict_copy_loses_nothing_and_is_flagged(home: Home, name: str) -> None:
     first = home.ask("save", "The text that both have.", SYNAPTIC_NOW="2026-11-21T09:00")["id"]
@@ -217,10 +244,17 @@ def test_a_sync_conflict_copy_loses_nothing_and_is_flagged(home: Home, name: str
     here = home.ask("save", "Only here.", SYNAPTIC_NOW="2026-11-21T10:00")["id"]
     (home.journal / name).write_bytes(copy + b"\n## 11:00 Only there\nThe copy's own.\n")
     texts = {entry["content"] for entry in home.entries()}
-    assert texts == {"Edited here.", "Only here.", "The text that both have.", "The copy's own."}
+    assert texts == {
+        "Edited here.",
+        "Only here.",
+        "The text that both have.",
+        "The copy's own.",
+    }
     assert {entry["id"] for entry in home.entries()} >= {first, here}
     doctor = home.run("doctor", "--json")
-    assert doctor.code == 1 and "conflict-copy" in {finding["code"] for finding in doctor.json["findings"]}
+    assert doctor.code == 1 and "conflict-copy" in {
+        finding["code"] for finding in doctor.json["findings"]
+    }
 
 
 @pytest.mark.parametrize("eol", ["\n", "\r\n"])
@@ -259,9 +293,14 @@ def test_what_stands_above_the_first_entry_mixes_nothing() -> None:
 
 
 def test_equal_headings_are_told_apart_by_their_text() -> None:
-    first, second = "## 10:15 Standup\none\ntwo\nthree\nfour\n", "## 10:15 Standup\none\nTWO\nthree\nFOUR\n"
+    first, second = (
+        "## 10:15 Standup\none\ntwo\nthree\nfour\n",
+        "## 10:15 Standup\none\nTWO\nthree\nFOUR\n",
+    )
     edited = first.replace("four", "four, and five")
-    assert by_entries(day(first, second), day(second), day(edited, second)) == Merged(day(edited, second), 0)
+    assert by_entries(day(first, second), day(second), day(edited, second)) == Merged(
+        day(edited, second), 0
+    )
 
 
 def test_an_id_given_on_one_side_and_an_edit_on_the_other_meet_in_one_entry() -> None:
@@ -272,8 +311,13 @@ def test_an_id_given_on_one_side_and_an_edit_on_the_other_meet_in_one_entry() ->
 
 
 def test_an_entry_that_both_sides_added_elsewhere_is_not_doubled_in_silence() -> None:
-    """A private passage with a heading leaves the file to the merge by lines, which would take both."""
-    one, both = saved("aaaaaaaa", "<private>eps</private>"), saved("bbbbbbbb", "Text.", "09:17 Both")
+    """A private passage with a heading leaves the file to the merge by lines, which would take
+    both.
+    """
+    one, both = (
+        saved("aaaaaaaa", "<private>eps</private>"),
+        saved("bbbbbbbb", "Text.", "09:17 Both"),
+    )
     hidden = one.replace("<private>", "<private>\n## 11:00 hid\n</private>\n\n<private>")
     done = by_entries(day(one), day(one, both), day(both, hidden))
     assert (done.conflicts, done.data.count(b"syn:20261121-bbbbbbbb")) == (1, 2)
@@ -282,7 +326,9 @@ def test_an_entry_that_both_sides_added_elsewhere_is_not_doubled_in_silence() ->
 
 def test_a_deleted_entry_stays_deleted_unless_it_was_edited() -> None:
     one, two, three = (saved(letter * 8, letter) for letter in "abc")
-    assert by_entries(day(one, two), day(one), day(one, two, three)) == Merged(day(one, three), 0)
+    assert by_entries(day(one, two), day(one), day(one, two, three)) == Merged(
+        day(one, three), 0
+    )
     edited = two.replace("b\n", "b, edited\n")
     assert by_entries(day(one, two), day(one), day(one, edited)) == Merged(day(one, edited), 0)
 
@@ -293,16 +339,24 @@ def test_a_deleted_entry_stays_deleted_unless_it_was_edited() -> None:
         (saved("aaaaaaaa", "My text."), saved("aaaaaaaa", "Their text.")),
         (saved("aaaaaaaa", "Text.", "09:00 Mine"), saved("aaaaaaaa", "Text.", "09:00 Theirs")),
         (saved("aaaaaaaa", "```\nmine\n```"), saved("aaaaaaaa", "~~~\ntheirs\n~~~")),
-        (saved("aaaaaaaa", "```\nText.\nmine\n```\nafter"), saved("aaaaaaaa", "```\nText.\n```\ntheirs")),
+        (
+            saved("aaaaaaaa", "```\nText.\nmine\n```\nafter"),
+            saved("aaaaaaaa", "```\nText.\n```\ntheirs"),
+        ),
     ],
 )
 def test_a_conflict_stays_within_its_entry(mine: str, other: str) -> None:
-    above, below = saved("bbbbbbbb", BODIES[2], "08:00 Above"), "## 10:00 Below\n```\ntyped\n```\n"
+    above, below = (
+        saved("bbbbbbbb", BODIES[2], "08:00 Above"),
+        "## 10:00 Below\n```\ntyped\n```\n",
+    )
     base = day(above, saved("aaaaaaaa", "Text."), below)
     done = by_entries(base, day(above, mine, below), day(above, other, below))
     assert done.conflicts == 1
     text = done.data.decode()
-    assert text.startswith(f"# 2026-11-21\n\n{above}\n## 09:00 ") and text.endswith(f"\n\n{below}")
+    assert text.startswith(f"# 2026-11-21\n\n{above}\n## 09:00 ") and text.endswith(
+        f"\n\n{below}"
+    )
     assert len(blocks(done.data)) == 3
     for line in (mine + other).splitlines():
         assert line in text
@@ -328,14 +382,26 @@ def test_where_synaptic_cannot_run_git_merges_by_lines(
         machine.commit()
     git(desk.clone, "fetch", "-q", str(laptop.clone), "main")
     assert (
-        git(desk.clone, "merge", "-q", "FETCH_HEAD", ok=False, SYNAPTIC_HOME=str(desk.ws.config.home)).returncode == 1
+        git(
+            desk.clone,
+            "merge",
+            "-q",
+            "FETCH_HEAD",
+            ok=False,
+            SYNAPTIC_HOME=str(desk.ws.config.home),
+        ).returncode
+        == 1
     )
     found = (desk.ws.config.journal / DAY).read_text()
-    assert "From the desk." in found and "From the lap top." in found and "<<<<<<< ours" in found
+    assert (
+        "From the desk." in found and "From the lap top." in found and "<<<<<<< ours" in found
+    )
 
 
 @pytest.mark.parametrize("folder", [".", "!x", "#x"])
-def test_files_and_folders_of_any_name_merge_by_entries(tmp_path: Path, folder: str, forks: Forks) -> None:
+def test_files_and_folders_of_any_name_merge_by_entries(
+    tmp_path: Path, folder: str, forks: Forks
+) -> None:
     names = ("-x.md", "--help.md", "-h.md", "--home=x.md")
     desk, laptop = tmp_path / "desk", tmp_path / "laptop"
     (desk / folder).mkdir(parents=True)
@@ -350,16 +416,24 @@ def test_files_and_folders_of_any_name_merge_by_entries(tmp_path: Path, folder: 
             with (clone / folder / name).open("a") as file:
                 file.write(f"\n## 09:00 From the {clone.name}\n")
         git(clone, "commit", "-qam", clone.name)
-    home = ForkedHome(tmp_path / "home", {"SYNAPTIC_JOURNAL": str(desk / folder), **IDENTITY}, forks)
+    home = ForkedHome(
+        tmp_path / "home", {"SYNAPTIC_JOURNAL": str(desk / folder), **IDENTITY}, forks
+    )
     home.ask("git-setup")
     git(desk, "fetch", "-q", str(laptop), "main")
     git(desk, "merge", "-q", "--no-edit", "FETCH_HEAD", SYNAPTIC_HOME=str(home.path))
     for name in names:
         titles = [line for line in (desk / folder / name).read_text().splitlines() if line]
-        assert titles == ["## 08:00 First", "## 09:00 From the desk", "## 09:00 From the laptop"]
+        assert titles == [
+            "## 08:00 First",
+            "## 09:00 From the desk",
+            "## 09:00 From the laptop",
+        ]
 
 
-def test_a_repository_cannot_bring_its_own_synaptic(machines: tuple[Machine, Machine], tmp_path: Path) -> None:
+def test_a_repository_cannot_bring_its_own_synaptic(
+    machines: tuple[Machine, Machine], tmp_path: Path
+) -> None:
     desk, laptop = machines
     for machine in machines:
         save(machine.ws, f"From the {machine.name}.")
@@ -372,7 +446,9 @@ def test_a_repository_cannot_bring_its_own_synaptic(machines: tuple[Machine, Mac
     assert {"From the desk.", "From the lap top."} <= set(desk.entries().values())
 
 
-def test_setup_leaves_every_other_line_of_the_attributes(machines: tuple[Machine, Machine]) -> None:
+def test_setup_leaves_every_other_line_of_the_attributes(
+    machines: tuple[Machine, Machine],
+) -> None:
     desk, _ = machines
     home = desk.home
     attributes = desk.clone / ".git" / "info" / "attributes"
@@ -401,12 +477,19 @@ TEXTS = st.sampled_from(
         "a\nb\nC\n",
     ]
 )
-TYPED = st.builds("## {}\n{}".format, st.sampled_from(["09:00 One", "09:00 Two #tag", "10:00"]), TEXTS)
+TYPED = st.builds(
+    "## {}\n{}".format, st.sampled_from(["09:00 One", "09:00 Two #tag", "10:00"]), TEXTS
+)
 SAVED = st.builds(
-    saved, st.sampled_from(["7k3m9q2x", "aaaaaaaa", "bbbbbbbb"]), TEXTS, st.sampled_from(["09:00 x", "9:30"])
+    saved,
+    st.sampled_from(["7k3m9q2x", "aaaaaaaa", "bbbbbbbb"]),
+    TEXTS,
+    st.sampled_from(["09:00 x", "9:30"]),
 )
 NOTE = st.builds("# Evening\n{}".format, TEXTS)
-ABOVE = st.sampled_from(["", "# Day\n\n", "# Day\n\nGood morning.\n\n", "---\ntags: [a]\n---\n"])
+ABOVE = st.sampled_from(
+    ["", "# Day\n\n", "# Day\n\nGood morning.\n\n", "---\ntags: [a]\n---\n"]
+)
 
 
 @st.composite
@@ -415,7 +498,8 @@ def files(draw: st.DrawFn) -> bytes:
     text = day(*entries, above=draw(ABOVE)).decode()
     text = text.removesuffix("\n") if draw(st.integers(0, 4)) == 0 else text
     return (
-        draw(st.sampled_from(["", "", "\ufeff"])) + text.replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
+        draw(st.sampled_from(["", "", "\ufeff"]))
+        + text.replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
     ).encode()
 
 
@@ -442,7 +526,9 @@ def test_nothing_that_a_side_added_is_lost(base: bytes, ours: bytes, theirs: byt
 @example(b"# Day\n\n# Evening\ntext", b"## 09:00 One\ntext", b"## 09:00 Two #tag\n\n# Evening")
 @given(files(), files(), files())
 @settings(max_examples=examples(150), deadline=None)
-def test_every_block_that_a_side_added_or_edited_alone_is_whole(base: bytes, ours: bytes, theirs: bytes) -> None:
+def test_every_block_that_a_side_added_or_edited_alone_is_whole(
+    base: bytes, ours: bytes, theirs: bytes
+) -> None:
     clashes = []
 
     def refuse(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
@@ -462,10 +548,20 @@ def test_every_block_that_a_side_added_or_edited_alone_is_whole(base: bytes, our
 
 def head(block: str) -> list[str]:
     """The lines by which an entry is known: its heading, and its id where it has one."""
-    return [line for line in block.split("\n")[:2] if line.startswith(("## ", "<!-- syn:"))][-1:]
+    return [line for line in block.split("\n")[:2] if line.startswith(("## ", "<!-- syn:"))][
+        -1:
+    ]
 
 
 def blocks(data: bytes) -> set[str]:
     text = data.decode("utf-8-sig").replace("\r\n", "\n").encode()
-    places = [e.place for e in parse_entries(text, DAY, mtime=datetime(2026, 11, 21, tzinfo=UTC)).entries if e.place]
-    return {text[place.start : place.end].decode().rstrip("\n") for place in places if not place.whole_file}
+    places = [
+        e.place
+        for e in parse_entries(text, DAY, mtime=datetime(2026, 11, 21, tzinfo=UTC)).entries
+        if e.place
+    ]
+    return {
+        text[place.start : place.end].decode().rstrip("\n")
+        for place in places
+        if not place.whole_file
+    }

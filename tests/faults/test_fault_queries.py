@@ -18,7 +18,14 @@ from homes import open_home
 from outside import Home, Refusal, Server
 
 from synaptic import Filters, SynapticError, Workspace, find, save, search
-from synaptic.language.query import MAX_PHRASES, MAX_QUERY, MAX_TERMS, MAX_VALUES, build_filters, build_preference
+from synaptic.language.query import (
+    MAX_PHRASES,
+    MAX_QUERY,
+    MAX_TERMS,
+    MAX_VALUES,
+    build_filters,
+    build_preference,
+)
 
 pytestmark = pytest.mark.fault(row=10)
 
@@ -36,11 +43,15 @@ QUERIES: dict[str, tuple[str, str]] = {
     "a pasted JSON": (PASTED, f"{MAX_QUERY:,} characters"),
     "file filters": (f"{WORDS} {many('file:src/{}.py', 250)}", f"first {MAX_VALUES} `file:`"),
     "tag filters": (f"{WORDS} {many('tag:t{}', 300)}", f"first {MAX_VALUES} `tag:`"),
-    "project filters": (f"{WORDS} project:tests {many('project:{}', 300)}", f"first {MAX_VALUES} `project:`"),
+    "project filters": (
+        f"{WORDS} project:tests {many('project:{}', 300)}",
+        f"first {MAX_VALUES} `project:`",
+    ),
     "dates": (f"{WORDS} {many('since:2026-01-{:02d}', 28)}", "first 8 `since:`"),
     "no dates": (f"{WORDS} {many('since:abc{}', 500)}", "first 8 `since:`"),
     "no filters": (
-        f"{WORDS} {' '.join(map('{0[0]}{0[1]}{0[2]}:open'.format, product('abcdefgh', repeat=3)))}",
+        f"{WORDS} "
+        f"{' '.join(map('{0[0]}{0[1]}{0[2]}:open'.format, product('abcdefgh', repeat=3)))}",
         "more notices",
     ),
     "phrases": (many('"kingfisher report {}"', 1_000), f"first {MAX_PHRASES} phrases"),
@@ -56,15 +67,20 @@ QUERIES: dict[str, tuple[str, str]] = {
 
 
 @pytest.fixture(scope="module")
-def known(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Iterator[tuple[Home, Server]]:
+def known(
+    tmp_path_factory: pytest.TempPathFactory, forks: Forks
+) -> Iterator[tuple[Home, Server]]:
     """A home of a few entries, some of which were read, under a server."""
     folder = tmp_path_factory.mktemp("queries")
     home = ForkedHome(folder / "home", {"HOME": str(folder)}, forks)
     with home.server() as server:
         for number in range(3):
-            id = server.call("save", content=f"A {WORDS} {number}", tags=[f"t{number}"], files=[f"src/{number}.py"])[
-                "id"
-            ]
+            id = server.call(
+                "save",
+                content=f"A {WORDS} {number}",
+                tags=[f"t{number}"],
+                files=[f"src/{number}.py"],
+            )["id"]
             server.call("get", ids=[id])
         server.call("save", content=f"```json\n{PASTED}\n```\n\n# 会议")
         assert home.ask("find")["total"] == 4
@@ -96,7 +112,9 @@ def test_a_query_of_any_size_is_answered(known: tuple[Home, Server], name: str) 
             home.ask("search", query.encode()[:100_000].decode("utf-8", "ignore")),
             server.call("search", query=query),
         ):
-            assert any(said in notice for notice in answer["notices"]) or not said, answer["notices"]
+            assert any(said in notice for notice in answer["notices"]) or not said, answer[
+                "notices"
+            ]
             assert sum(map(len, answer["notices"])) < 3_000
             if name not in ("phrases", "a long phrase"):  # which no entry holds
                 assert answer["hits"], answer
@@ -112,29 +130,52 @@ def test_what_was_pasted_finds_the_entry_that_holds_it(known: tuple[Home, Server
 PARAMETERS: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     # name: (tool, what it is asked, what the command is asked)
     "tags": ("find", {"tags": [f"t{n}" for n in range(2_000)]}, ("--tag", "t{}")),
-    "files": ("search", {"query": WORDS, "file": [f"src/{n}.py" for n in range(2_000)]}, ("--file", "src/{}.py")),
+    "files": (
+        "search",
+        {"query": WORDS, "file": [f"src/{n}.py" for n in range(2_000)]},
+        ("--file", "src/{}.py"),
+    ),
     "projects": ("find", {"project": [f"p{n}" for n in range(40_000)]}, ("--project", "p{}")),
     "a long tag": ("find", {"tags": ["t" * 100_000]}, ()),
-    "preferred tags": ("search", {"query": WORDS, "prefer": {"tags": [f"t{n}" for n in range(2_000)]}}, ()),
-    "sub-queries": ("search", {"query": WORDS, "sub_queries": [f"report {n}" for n in range(500)]}, ()),
+    "preferred tags": (
+        "search",
+        {"query": WORDS, "prefer": {"tags": [f"t{n}" for n in range(2_000)]}},
+        (),
+    ),
+    "sub-queries": (
+        "search",
+        {"query": WORDS, "sub_queries": [f"report {n}" for n in range(500)]},
+        (),
+    ),
 }
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
-def test_a_parameter_beyond_its_bound_is_an_error_that_names_it(known: tuple[Home, Server], name: str) -> None:
+def test_a_parameter_beyond_its_bound_is_an_error_that_names_it(
+    known: tuple[Home, Server], name: str
+) -> None:
     home, server = known
     tool, arguments, flag = PARAMETERS[name]
     with as_it_was(home.index):
-        with pytest.raises(Refusal, match=r"(values|characters)\. Valid: up to 1[0-9,]+ (values|characters)"):
+        with pytest.raises(
+            Refusal, match=r"(values|characters)\. Valid: up to 1[0-9,]+ (values|characters)"
+        ):
             server.call(tool, **arguments)
         if flag:
             given = [part for n in range(300) for part in (flag[0], flag[1].format(n))]
-            answer = home.run(tool, *([arguments["query"]] if "query" in arguments else []), *given, "--json")
-            assert answer.code != 0 and "up to 100 values" in answer.json["error"]["valid"], answer
+            answer = home.run(
+                tool, *([arguments["query"]] if "query" in arguments else []), *given, "--json"
+            )
+            assert answer.code != 0 and "up to 100 values" in answer.json["error"]["valid"], (
+                answer
+            )
 
 
 def test_values_up_to_the_bound_all_count(ws: Workspace) -> None:
-    ids = {save(ws, f"{WORDS} {n}", tags=[f"t{n}/x"], files=[f"src/{n}.py"], project=f"p{n}").id for n in range(3)}
+    ids = {
+        save(ws, f"{WORDS} {n}", tags=[f"t{n}/x"], files=[f"src/{n}.py"], project=f"p{n}").id
+        for n in range(3)
+    }
     now = ws.clock()
     for given in (
         {"tag": [f"t{n}" for n in range(MAX_VALUES)]},
@@ -155,7 +196,13 @@ def test_values_up_to_the_bound_all_count(ws: Workspace) -> None:
 def test_lists_that_no_bound_holds_are_one_value_to_sqlite(ws: Workspace) -> None:
     """From the library, where filters are not built from what somebody typed."""
     for number in range(3):
-        save(ws, f"{WORDS} {number}", tags=[f"t{number}"], files=[f"src/{number}.py"], project=f"p{number}")
+        save(
+            ws,
+            f"{WORDS} {number}",
+            tags=[f"t{number}"],
+            files=[f"src/{number}.py"],
+            project=f"p{number}",
+        )
     names = range(40_000)
     for filters in (
         Filters(tags=tuple(f"t{n}" for n in names)),
@@ -174,11 +221,14 @@ def test_what_is_no_character_is_searched_as_one(ws: Workspace, text: str) -> No
     for query in (f'{WORDS} "{text}"', f"{WORDS} tag:{text}", f"{WORDS} file:{text}x"):
         search(ws, query)
     tags = () if text == "\0" else f"{text}x"  # a tag with a NUL is refused
-    assert find(ws, filters=build_filters(now=ws.clock(), tag=tags, file=text, project=text)).total in (0, 1)
+    assert find(
+        ws, filters=build_filters(now=ws.clock(), tag=tags, file=text, project=text)
+    ).total in (0, 1)
 
 
 @pytest.mark.parametrize(
-    "position", [["newest", 10**30, "a", 1], ["newest", 1, "\ud800", 1], ["newest", 1e999, "a", 1]]
+    "position",
+    [["newest", 10**30, "a", 1], ["newest", 1, "\ud800", 1], ["newest", 1e999, "a", 1]],
 )
 def test_a_cursor_that_nobody_gave_is_an_error(ws: Workspace, position: list[Any]) -> None:
     with pytest.raises(SynapticError, match="cursor is not valid"):
@@ -193,7 +243,11 @@ def test_what_sqlite_refuses_twice_is_reported_and_the_index_stays(tmp_path: Pat
         assert ws.index.flush()
         with as_it_was(ws.index.file.path):
             usual = ws.index.file.db.limit(apsw.SQLITE_LIMIT_VARIABLE_NUMBER, 2)
-            with pytest.raises(SynapticError, match=r"sound, but SQLite refuses this: .*variable"):
-                search(ws, WORDS, filters=Filters(tags=("a",), files=("b",), projects=("tests",)))
+            with pytest.raises(
+                SynapticError, match=r"sound, but SQLite refuses this: .*variable"
+            ):
+                search(
+                    ws, WORDS, filters=Filters(tags=("a",), files=("b",), projects=("tests",))
+                )
             ws.index.file.db.limit(apsw.SQLITE_LIMIT_VARIABLE_NUMBER, usual)
             assert search(ws, WORDS).total == 1

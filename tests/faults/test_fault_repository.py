@@ -1,4 +1,6 @@
-"""A repository that somebody else made decides over nothing: no program of it runs, no file of it is waited for."""
+"""A repository that somebody else made decides over nothing: no program of it runs, no file of
+it is waited for.
+"""
 
 from __future__ import annotations
 
@@ -17,27 +19,54 @@ from synaptic.workspace.checkout import checkout_around
 
 pytestmark = [
     pytest.mark.fault(row=11),
-    pytest.mark.skipif(not shutil.which("git") or sys.platform == "win32", reason="git and FIFOs are needed"),
+    pytest.mark.skipif(
+        not shutil.which("git") or sys.platform == "win32", reason="git and FIFOs are needed"
+    ),
 ]
 
 SETTINGS = Path(__file__).parents[1] / "data" / "git-programs.config"
 HOOKS = (
-    "applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg",
-    "commit-msg", "post-commit", "pre-rebase", "post-checkout", "post-merge", "pre-push", "pre-receive", "update",
-    "proc-receive", "post-receive", "post-update", "reference-transaction", "push-to-checkout", "pre-auto-gc",
-    "post-rewrite", "sendemail-validate", "fsmonitor-watchman", "post-index-change",
-)  # fmt: skip
+    "applypatch-msg",
+    "pre-applypatch",
+    "post-applypatch",
+    "pre-commit",
+    "pre-merge-commit",
+    "prepare-commit-msg",
+    "commit-msg",
+    "post-commit",
+    "pre-rebase",
+    "post-checkout",
+    "post-merge",
+    "pre-push",
+    "pre-receive",
+    "update",
+    "proc-receive",
+    "post-receive",
+    "post-update",
+    "reference-transaction",
+    "push-to-checkout",
+    "pre-auto-gc",
+    "post-rewrite",
+    "sendemail-validate",
+    "fsmonitor-watchman",
+    "post-index-change",
+)
 IN_TIME_S = 10
 
 
-# -- no program of it runs ------------------------------------------------------------------------------
+# -- no program of it runs
+# ------------------------------------------------------------------------------
 
 
 class Trap:
-    """A program that leaves a mark when it runs, and the settings and hooks of a repository that name it."""
+    """A program that leaves a mark when it runs, and the settings and hooks of a repository
+    that name it.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self._marks, run, hooks, more = (folder / name for name in ("marks", "run", "hooks", "more"))
+        self._marks, run, hooks, more = (
+            folder / name for name in ("marks", "run", "hooks", "more")
+        )
         self._marks.mkdir(parents=True)
         run.write_text(f'#!/bin/sh\ntouch "{self._marks}/$(basename "$0")-$1"\nexit 1\n')
         run.chmod(0o755)
@@ -75,7 +104,9 @@ def use(home: Home, folder: Path) -> None:
     home.env |= {"SYNAPTIC_PROJECT": ""}
     (folder / "a.py").write_text("x = 1\n")
     home.ask("save", "A note on the work here.", "--file", "a.py", "--type", "decision")
-    said = json.dumps({"cwd": str(folder), "prompt": "what about the work here", "session_id": "1"})
+    said = json.dumps(
+        {"cwd": str(folder), "prompt": "what about the work here", "session_id": "1"}
+    )
     for event in ("session-start", "user-prompt"):
         assert home.run("hook", event, stdin=said).code == 0
     assert "note on the work" in home.run("hook", "session-start", stdin=said).out
@@ -83,8 +114,12 @@ def use(home: Home, folder: Path) -> None:
     assert home.ask("search", "work")["total"] == 1
 
 
-def test_no_program_that_a_partial_clone_names_is_run(home: Home, trap: Trap, tmp_path: Path) -> None:
-    """A commit is missing, so any git that looks for it fetches it, by whatever program the settings name."""
+def test_no_program_that_a_partial_clone_names_is_run(
+    home: Home, trap: Trap, tmp_path: Path
+) -> None:
+    """A commit is missing, so any git that looks for it fetches it, by whatever program the
+    settings name.
+    """
     origin, clone = tmp_path / "origin", tmp_path / "clone"
     origin.mkdir()
     git(origin, "init", "-q", "-b", "main")
@@ -109,7 +144,9 @@ def test_no_program_that_a_partial_clone_names_is_run(home: Home, trap: Trap, tm
 
 
 def test_no_program_is_run_to_date_a_note(home: Home, trap: Trap, tmp_path: Path) -> None:
-    """A search asks git's log, which would verify the signature of a commit and read a file for an order."""
+    """A search asks git's log, which would verify the signature of a commit and read a file for
+    an order.
+    """
     vault = tmp_path / "vault"
     vault.mkdir()
     git(vault, "init", "-q", "-b", "main")
@@ -117,9 +154,13 @@ def test_no_program_is_run_to_date_a_note(home: Home, trap: Trap, tmp_path: Path
     git(vault, "add", ".")
     git(vault, "commit", "-qm", "x", "--date", "2021-03-04T12:00:00")
     commit = git(vault, "cat-file", "commit", "HEAD").stdout
-    signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n aaaa\n -----END PGP SIGNATURE-----\n\n"
+    signature = (
+        "gpgsig -----BEGIN PGP SIGNATURE-----\n \n aaaa\n -----END PGP SIGNATURE-----\n\n"
+    )
     (tmp_path / "signed").write_text(commit.replace("\n\n", f"\n{signature}", 1))
-    signed = git(vault, "hash-object", "-t", "commit", "-w", str(tmp_path / "signed")).stdout.strip()
+    signed = git(
+        vault, "hash-object", "-t", "commit", "-w", str(tmp_path / "signed")
+    ).stdout.strip()
     git(vault, "update-ref", "refs/heads/main", signed)
     trap.set(vault / ".git")
     os.mkfifo(tmp_path / "waits")
@@ -136,7 +177,9 @@ def test_no_program_is_run_to_date_a_note(home: Home, trap: Trap, tmp_path: Path
     assert trap.sprung() == []
 
 
-def test_a_tracked_folder_laid_out_like_a_repository_is_none(home: Home, trap: Trap, tmp_path: Path) -> None:
+def test_a_tracked_folder_laid_out_like_a_repository_is_none(
+    home: Home, trap: Trap, tmp_path: Path
+) -> None:
     origin, clone = tmp_path / "origin", tmp_path / "clone"
     bare = origin / "docs"
     (bare / "refs" / "heads").mkdir(parents=True)
@@ -160,7 +203,9 @@ def test_a_tracked_folder_laid_out_like_a_repository_is_none(home: Home, trap: T
     assert trap.sprung() == []
 
 
-def test_the_repository_does_not_choose_where_the_driver_is_set_up(home: Home, tmp_path: Path) -> None:
+def test_the_repository_does_not_choose_where_the_driver_is_set_up(
+    home: Home, tmp_path: Path
+) -> None:
     """`core.worktree` may name another checkout, a link in `.git` any file."""
     for name in ("mine", "theirs"):
         (tmp_path / name).mkdir()
@@ -189,10 +234,18 @@ def test_the_repository_does_not_choose_where_the_driver_is_set_up(home: Home, t
     assert refused.code == 1 and "no regular file" in refused.err
 
 
-# -- no file of it is waited for ------------------------------------------------------------------------
+# -- no file of it is waited for
+# ------------------------------------------------------------------------
 
 KINDS = ("fifo", "link to a fifo", "link to a device", "too large")
-PLACES = (".git", ".git/HEAD", ".git/logs/HEAD", "pointed/commondir", "pointed/HEAD", "pointed/logs/HEAD")
+PLACES = (
+    ".git",
+    ".git/HEAD",
+    ".git/logs/HEAD",
+    "pointed/commondir",
+    "pointed/HEAD",
+    "pointed/logs/HEAD",
+)
 
 _LOOK = """
 import resource, sys
@@ -221,7 +274,9 @@ def put(kind: str, path: Path) -> None:
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_but_small_regular_files_is_read(home: Home, tmp_path: Path, kind: str, place: str) -> None:
+def test_nothing_but_small_regular_files_is_read(
+    home: Home, tmp_path: Path, kind: str, place: str
+) -> None:
     root = tmp_path / "above" / "project"
     root.mkdir(parents=True)
     git_folder = root / place.split("/")[0]
@@ -246,7 +301,9 @@ def test_links_in_a_circle_are_no_repository(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["HEAD", "commondir"])
-def test_a_save_does_not_wait_for_a_hostile_folder(home: Home, tmp_path: Path, place: str) -> None:
+def test_a_save_does_not_wait_for_a_hostile_folder(
+    home: Home, tmp_path: Path, place: str
+) -> None:
     folder = tmp_path / "project"
     (folder / "pointed").mkdir(parents=True)
     (folder / ".git").write_text("gitdir: pointed\n")

@@ -1,4 +1,6 @@
-"""Nothing acknowledged is ever lost: kills at random moments and at each step, many writers at once."""
+"""Nothing acknowledged is ever lost: kills at random moments and at each step, many writers at
+once.
+"""
 
 from __future__ import annotations
 
@@ -33,15 +35,19 @@ from synaptic.notes.markdown import parse_entries, render_entry
 Rounds = Callable[[int, int], Iterator[int]]
 
 
-# -- what is saved, and what must stand in the journal afterwards ---------------------------------------
+# -- what is saved, and what must stand in the journal afterwards
+# ---------------------------------------
 
 
 def text_of(key: str, smallest: int = 2_000, largest: int = 200_000) -> str:
-    """The text that carries this key: always the same, 2 to 200 KB, with all that Markdown may hold."""
+    """The text that carries this key: always the same, 2 to 200 KB, with all that Markdown may
+    hold.
+    """
     chosen = random.Random(key)
     size = int(smallest * (largest / smallest) ** chosen.random())
     pieces = (
-        "The lock was held while the journal grew, and nobody waited for it longer than a moment.",
+        "The lock was held while the journal grew, and nobody waited for it longer than a "
+        "moment.",
         "## Why",
         "```python\n## 10:15 not a heading\ndef f(x):\n    return x  # a comment\n```",
         "- a list\n- of `things` #tagged\n\n  that goes on",
@@ -54,7 +60,9 @@ def text_of(key: str, smallest: int = 2_000, largest: int = 200_000) -> str:
     parts, length = [f"Key {key} of this text."], 0
     while length < size:
         parts.append(
-            chosen.choice(pieces) if chosen.random() < 0.3 else f"{chosen.random()} {pieces[0]}\n" * 9 + "So it was."
+            chosen.choice(pieces)
+            if chosen.random() < 0.3
+            else f"{chosen.random()} {pieces[0]}\n" * 9 + "So it was."
         )
         length += len(parts[-1].encode()) + 2
     return "\n\n".join([*parts, f"The end of {key}."])
@@ -73,11 +81,17 @@ def entries_of(path: Path, data: bytes) -> tuple[Entry, ...]:
     return parsed.entries
 
 
-def saved_in(path: Path, data: bytes, text_of: Callable[[str], str] = text_of) -> dict[str, str]:
-    """Key by id of the entries of a day file that holds whole texts, each once, and not one byte besides."""
+def saved_in(
+    path: Path, data: bytes, text_of: Callable[[str], str] = text_of
+) -> dict[str, str]:
+    """Key by id of the entries of a day file that holds whole texts, each once, and not one
+    byte besides.
+    """
     entries = entries_of(path, data)
     blocks = [render_entry(entry).encode() for entry in entries]
-    assert data == f"# {path.stem}\n\n".encode() + b"\n".join(blocks), f"{path} holds more than whole entries"
+    assert data == f"# {path.stem}\n\n".encode() + b"\n".join(blocks), (
+        f"{path} holds more than whole entries"
+    )
     saved = {}
     for entry in entries:
         assert not entry.derived_id and entry.id not in saved
@@ -95,11 +109,17 @@ def assert_index_equals_journal(home: Home, tmp_path: Path, words: list[str]) ->
     shutil.copytree(home.journal, fresh.journal, dirs_exist_ok=True)
     anew = fresh.ask("status")
     assert fresh.entries() == entries
-    assert [now[count] for count in ("entries", "chunks")] == [anew[count] for count in ("entries", "chunks")]
+    assert [now[count] for count in ("entries", "chunks")] == [
+        anew[count] for count in ("entries", "chunks")
+    ]
     assert now["issues"] == anew["issues"] == []
     for word in words:
         found = [side.ask("search", word, "--strategy", "lexical") for side in (home, fresh)]
-        assert [hit["id"] for hit in found[0]["hits"]] == [hit["id"] for hit in found[1]["hits"]] != []
+        assert (
+            [hit["id"] for hit in found[0]["hits"]]
+            == [hit["id"] for hit in found[1]["hits"]]
+            != []
+        )
     shutil.rmtree(fresh.path)
     findings = home.run("doctor", "--json").json["findings"]
     assert [finding for finding in findings if finding["level"] in ("error", "warning")] == []
@@ -107,7 +127,9 @@ def assert_index_equals_journal(home: Home, tmp_path: Path, words: list[str]) ->
 
 
 def let_time_pass(home: Home) -> None:
-    """What is left of a save that was killed before it was durable is cleared away some minutes later."""
+    """What is left of a save that was killed before it was durable is cleared away some minutes
+    later.
+    """
     for path in (home.state / "spool").glob(".*"):
         os.utime(path, (time.time() - 3600,) * 2)
 
@@ -116,7 +138,8 @@ def hidden_in(journal: Path) -> list[Path]:
     return [path for path in journal.rglob(".*") if path.is_file()]
 
 
-# -- row 1: kill -9 at random moments of a save ---------------------------------------------------------
+# -- row 1: kill -9 at random moments of a save
+# ---------------------------------------------------------
 
 KILLS = 100
 BY_COMMAND, BY_SERVER, NURSERIES = 16, 6, 2
@@ -151,7 +174,9 @@ for line in sys.stdin:
     os.waitpid(writer, 0)
     os.write(1, b"killed\\n")
 """
-"""Each line of its input is a writer to start and to kill so many seconds later. A fork has its imports done."""
+"""Each line of its input is a writer to start and to kill so many seconds later. A fork has its
+imports done.
+"""
 
 
 @dataclass
@@ -169,9 +194,15 @@ class Killing:
 
     def library(self, name: str, kills: int) -> None:
         chosen = random.Random(f"{self.seed} {name}")
-        lines = [f"{name}.{n} {self.day(n // 4)} {chosen.uniform(0.0, 0.2):.4f}\n" for n in range(kills)]
+        lines = [
+            f"{name}.{n} {self.day(n // 4)} {chosen.uniform(0.0, 0.2):.4f}\n"
+            for n in range(kills)
+        ]
         out, err = self.home.python(NURSERY).communicate("".join(lines).encode())
-        assert out.count(b"killed\n") == kills and b"error" not in out, (out[-500:], err[-2000:])
+        assert out.count(b"killed\n") == kills and b"error" not in out, (
+            out[-500:],
+            err[-2000:],
+        )
         self.kills += kills
         self.acknowledged |= dict(re.findall(r"saved (\S+) (\S+)\n", out.decode()))
 
@@ -199,7 +230,9 @@ class Killing:
         chosen = random.Random(f"{self.seed} {name}")
         for n in range(kills):
             with self.home.server() as server:
-                saving = threading.Thread(target=self._save_on, args=(server, f"{name}.{n}", self.day(n)))
+                saving = threading.Thread(
+                    target=self._save_on, args=(server, f"{name}.{n}", self.day(n))
+                )
                 saving.start()
                 time.sleep(chosen.uniform(0.0, 0.3))
                 server.kill()
@@ -221,7 +254,10 @@ def test_kills_at_random_moments_of_a_save(home: Home, tmp_path: Path, rounds: R
         killing = Killing(replace(home, path=tmp_path / f"home{seed}"), seed)
         rest = KILLS - BY_COMMAND - BY_SERVER
         with ThreadPoolExecutor() as pool:
-            runs = [pool.submit(killing.library, f"library{n}", rest // NURSERIES) for n in range(NURSERIES)]
+            runs = [
+                pool.submit(killing.library, f"library{n}", rest // NURSERIES)
+                for n in range(NURSERIES)
+            ]
             runs += [
                 pool.submit(killing.command, "command", BY_COMMAND),
                 pool.submit(killing.server, "server", BY_SERVER),
@@ -243,7 +279,8 @@ def assert_nothing_was_lost(killing: Killing, tmp_path: Path) -> None:
     lost = killing.acknowledged.items() - saved.items()
     assert not lost
     print(
-        f"\n  {killing.kills} killed, {len(killing.acknowledged)} saves acknowledged, {len(saved)} in the journal,",
+        f"\n  {killing.kills} killed, {len(killing.acknowledged)} saves acknowledged, "
+        f"{len(saved)} in the journal,",
         end=" ",
     )
     print(f"{sum(path.stat().st_size for path in home.journal.iterdir()) / 1e6:.1f} MB")
@@ -254,7 +291,8 @@ def assert_nothing_was_lost(killing: Killing, tmp_path: Path) -> None:
     assert killing.kills > KILLS - BY_COMMAND // 2
 
 
-# -- row 2: killed at each step ---------------------------------------------------------------------------
+# -- row 2: killed at each step
+# ---------------------------------------------------------------------------
 
 DAY = "2026-11-21"
 AT = f"{DAY}T09:31:05"
@@ -262,7 +300,14 @@ SPOOLED = ("spool-torn", "spool-written", "spooled", "locked")
 APPENDED = ("marked", "append-torn", "appended", "synced")
 CREATED = ("create-torn", "created", "linked")
 FILED = ("settled", "done")
-REPLACED = ("trash-torn", "trashed", "replace-torn", "replace-written", "replace-swapped", "replaced")
+REPLACED = (
+    "trash-torn",
+    "trashed",
+    "replace-torn",
+    "replace-written",
+    "replace-swapped",
+    "replaced",
+)
 KEPT = ("kept-torn", "kept")
 STEPS = {
     "save": (*SPOOLED, *APPENDED, *FILED),
@@ -304,7 +349,9 @@ def small(key: str) -> str:
 
 @dataclass(frozen=True)
 class Case:
-    """A kill at a step of an operation, what a person types below, and perhaps a kill of the save that comes next."""
+    """A kill at a step of an operation, what a person types below, and perhaps a kill of the
+    save that comes next.
+    """
 
     operation: str
     step: str
@@ -313,21 +360,29 @@ class Case:
 
     def run(self, home: Home) -> None:
         id = self._prepare(home)
-        assert self._operate(home, id, SYNAPTIC_FAULT=self.step) == -signal.SIGKILL, f"{self} did not die"
+        assert self._operate(home, id, SYNAPTIC_FAULT=self.step) == -signal.SIGKILL, (
+            f"{self} did not die"
+        )
         self._type(home.journal / f"{DAY}.md")
         before, after = CHANGES[self.operation]
         if "save" in self.operation and self.step != "spool-torn":
             before = after
         certain = {"last"}
         if self.then and self._save(home, "second", SYNAPTIC_FAULT=self.then) == 0:
-            certain.add("second")  # else it may have died while it finished the first one, before its own was durable
+            certain.add(
+                "second"
+                # else it may have died while it finished the first one, before its own was
+                # durable
+            )
         let_time_pass(home)
         with open_home(home.path) as ws:
             synaptic.save(ws, small("last"), at=AT)
             found = self._read(home, ws)
             assert found >= certain, f"{self} loses a later save"
             assert found - {"last", "second"} in (before, after), f"{self}: {sorted(found)}"
-            assert list((home.state / "spool").iterdir()) == [], f"{self} leaves a save in the spool"
+            assert list((home.state / "spool").iterdir()) == [], (
+                f"{self} leaves a save in the spool"
+            )
             assert hidden_in(home.journal) == [], f"{self} leaves a hidden file"
             if "save" in self.operation:
                 return
@@ -336,14 +391,18 @@ class Case:
             assert self._read(home, ws) - {"last", "second"} == after, f"{self}, repeated"
             if self.operation in ("update", "delete"):
                 synaptic.restore(ws, id)
-                assert self._read(home, ws) - {"last", "second"} == before, f"{self} cannot be undone"
+                assert self._read(home, ws) - {"last", "second"} == before, (
+                    f"{self} cannot be undone"
+                )
 
     def _prepare(self, home: Home) -> str:
         """The id of the entry to be changed, in a home that is ready for the operation."""
         with open_home(home.path) as ws:
             if self.operation == "first save":
                 return ""
-            _, id, _ = (synaptic.save(ws, small(key), at=AT).id for key in ("above", "target", "below"))
+            _, id, _ = (
+                synaptic.save(ws, small(key), at=AT).id for key in ("above", "target", "below")
+            )
             if self.operation == "undelete":
                 synaptic.delete(ws, id)
             if self.operation == "undo":
@@ -358,7 +417,9 @@ class Case:
             case "save" | "first save":
                 return self._save(home, "killed", **env)
             case "update":
-                return home.run("update", id, "--content", "-", stdin=small("changed"), **env).code
+                return home.run(
+                    "update", id, "--content", "-", stdin=small("changed"), **env
+                ).code
             case "delete":
                 return home.run("delete", id, "--yes", **env).code
             case _:
@@ -388,17 +449,25 @@ class Case:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         data = re.sub(rb"\n{3,}", b"\n\n", data).lstrip(b"\n")
         head = f"# {DAY}\n\n".encode()
-        saved = saved_in(home.journal / f"{DAY}.md", data if data.startswith(head) else head + data, small)
+        saved = saved_in(
+            home.journal / f"{DAY}.md", data if data.startswith(head) else head + data, small
+        )
         shown = {entry.id: entry.content for entry in synaptic.find(ws, limit=100).entries}
         assert shown.keys() >= saved.keys()
         if not typed or b"mine" in typed:
-            assert {id: small(key) for id, key in saved.items()}.items() <= shown.items(), f"{self} is shown otherwise"
-            assert sorted(shown[id] for id in shown.keys() - saved.keys()) == ["they call back"] * bool(typed), self
+            assert {id: small(key) for id, key in saved.items()}.items() <= shown.items(), (
+                f"{self} is shown otherwise"
+            )
+            assert sorted(shown[id] for id in shown.keys() - saved.keys()) == [
+                "they call back"
+            ] * bool(typed), self
         return set(saved.values())
 
 
 def cases(soak: bool) -> list[Case]:
-    """Each step once, and torn blocks with something typed below; in a soak all pairs of steps, each with all of it."""
+    """Each step once, and torn blocks with something typed below; in a soak all pairs of steps,
+    each with all of it.
+    """
     steps = [(operation, step) for operation in STEPS for step in STEPS[operation]]
     if not soak:
         below = [(step, typed) for step in TORN[1::4] for typed in TYPED if typed != "nothing"]
@@ -418,7 +487,9 @@ def test_every_step_of_the_protocol_has_its_kill() -> None:
 
 
 @pytest.mark.fault(row=2)
-def test_killed_at_each_step(request: pytest.FixtureRequest, tmp_path: Path, rounds: Rounds, forks: Forks) -> None:
+def test_killed_at_each_step(
+    request: pytest.FixtureRequest, tmp_path: Path, rounds: Rounds, forks: Forks
+) -> None:
     chosen = cases(bool(request.config.getoption("--soak")))
     failures: list[str] = []
     free = threading.Semaphore(os.cpu_count() or 1)
@@ -441,12 +512,16 @@ def test_killed_at_each_step(request: pytest.FixtureRequest, tmp_path: Path, rou
     assert not failures, "\n".join(failures)
 
 
-# -- row 3: many writers at once --------------------------------------------------------------------------
+# -- row 3: many writers at once
+# --------------------------------------------------------------------------
 
 
 def note_of(name: str, number: int) -> tuple[str, str]:
     """A text and its moment: two hundred notes of every writer share a day."""
-    text = f"Note {number} of {name}.\n\nWritten while all the others wrote, about {name}x{number} and the lock."
+    text = (
+        f"Note {number} of {name}.\n\nWritten while all the others wrote, about "
+        f"{name}x{number} and the lock."
+    )
     return text, f"2026-11-{1 + number // 200:02}T09:31:05"
 
 
@@ -474,7 +549,9 @@ with synaptic.open_workspace(synaptic.load_config()) as ws:
 
 @dataclass
 class Crowd:
-    """Writers that save as fast as they can; `saved` is text by id, `seconds` how long each save took."""
+    """Writers that save as fast as they can; `saved` is text by id, `seconds` how long each
+    save took.
+    """
 
     home: Home
     saves: int
@@ -515,7 +592,9 @@ def test_many_processes_save_at_once(home: Home, rounds: Rounds) -> None:
     crowd, start = Crowd(home, saves), threading.Barrier(writers)
     with ThreadPoolExecutor(writers) as pool:
         runs = [pool.submit(crowd.server, f"server{n}", start) for n in range(2)]
-        runs += [pool.submit(crowd.library, f"library{n}", n < 2, start) for n in range(writers - 2)]
+        runs += [
+            pool.submit(crowd.library, f"library{n}", n < 2, start) for n in range(writers - 2)
+        ]
     for run in runs:
         run.result()
     assert len(crowd.saved) == writers * saves

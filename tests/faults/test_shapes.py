@@ -31,7 +31,9 @@ def best(function: Callable[[str], object], text: str) -> float:
 
 
 def grown(function: Callable[[str], object], shape: Shape) -> float:
-    """How many times longer the function takes for four times the text; 0 where it takes next to nothing."""
+    """How many times longer the function takes for four times the text; 0 where it takes next
+    to nothing.
+    """
     large = shape(LARGE)
     with suppress(SynapticError):
         if seconds(function, large) > QUICK_S:
@@ -62,15 +64,24 @@ def test_no_two_signs_again_and_again_are_slow(name: str) -> None:
 
 # function, shape, characters: sixteen times longer than a quarter of it, or seconds, before
 WERE_SLOW = [
-    ("words", "Chinese", 400_000), ("words", "Thai", 400_000),
-    ("as a title", "tags", 120_000), ("scan", "quoted fences", 100_000),
-    ("parse_entries", "comments without a time", 60_000), ("plain_text", "one open link", 40_000),
-    ("front matter", "YAML depth", 60_000), ("front matter", "braces", 60_000), ("mend", "entries with ids", 200_000),
-]  # fmt: skip
+    ("words", "Chinese", 400_000),
+    ("words", "Thai", 400_000),
+    ("as a title", "tags", 120_000),
+    ("scan", "quoted fences", 100_000),
+    ("parse_entries", "comments without a time", 60_000),
+    ("plain_text", "one open link", 40_000),
+    ("front matter", "YAML depth", 60_000),
+    ("front matter", "braces", 60_000),
+    ("mend", "entries with ids", 200_000),
+]
 
 
 @pytest.mark.fault(row=10)
-@pytest.mark.parametrize(("name", "shape", "size"), WERE_SLOW, ids=[f"{name}-{shape}" for name, shape, _ in WERE_SLOW])
+@pytest.mark.parametrize(
+    ("name", "shape", "size"),
+    WERE_SLOW,
+    ids=[f"{name}-{shape}" for name, shape, _ in WERE_SLOW],
+)
 def test_what_was_slow_is_linear(name: str, shape: str, size: int) -> None:
     function, make = FUNCTIONS[name], SHAPES[shape]
     assert best(function, make(size)) < GROWTH * max(best(function, make(size // 4)), 0.02)
@@ -79,7 +90,9 @@ def test_what_was_slow_is_linear(name: str, shape: str, size: int) -> None:
 @pytest.mark.fault(row=10)
 def test_a_long_value_costs_no_more_than_its_names() -> None:
     """The same names with a blank between them are the measure: each value ends there."""
-    values, names = (best(find_secrets, SHAPES[shape](60_000)) for shape in ("api_key=", "api_key a"))
+    values, names = (
+        best(find_secrets, SHAPES[shape](60_000)) for shape in ("api_key=", "api_key a")
+    )
     assert values < GROWTH * max(names, 0.02)
 
 
@@ -94,6 +107,8 @@ def test_a_save_of_many_tags_is_linear(ws: Workspace) -> None:
 
 
 def test_a_query_names_few_dates() -> None:
-    parsed = parse_query('since:"zz1" ' * 3 + "since:2026-01-01 " * 500 + "redis", Filters(), now=NOW)
+    parsed = parse_query(
+        'since:"zz1" ' * 3 + "since:2026-01-01 " * 500 + "redis", Filters(), now=NOW
+    )
     assert parsed.filters.since == "2026-01-01" and parsed.text.endswith("redis")
     assert len(parsed.notices) == 2 and "first 8" in parsed.notices[0]

@@ -10,15 +10,25 @@ from hypothesis import strategies as st
 from synaptic.index.chunking import MAX_VECTORS, WINDOW_TOKENS, cut, estimate_tokens
 
 
-@given(st.lists(st.one_of(st.text(max_size=200), st.just("\n\n"), st.just("# Heading\n")), max_size=30))
+@given(
+    st.lists(
+        st.one_of(st.text(max_size=200), st.just("\n\n"), st.just("# Heading\n")), max_size=30
+    )
+)
 def test_passages_are_in_order_fit_the_window_and_lose_no_text(parts: list[str]) -> None:
     body = "".join(parts).encode("utf-8", "replace")
     spans = cut(body)
     position = 0
     for span in spans:
-        assert body[position : span.start].strip() == b"" or not body[position : span.start].decode().strip()
+        assert (
+            body[position : span.start].strip() == b""
+            or not body[position : span.start].decode().strip()
+        )
         assert span.start >= position
-        assert estimate_tokens(body[span.start : span.end].decode("utf-8", "replace")) <= WINDOW_TOKENS + 1
+        assert (
+            estimate_tokens(body[span.start : span.end].decode("utf-8", "replace"))
+            <= WINDOW_TOKENS + 1
+        )
         position = span.end
     assert not body[position:].decode("utf-8", "replace").strip()
 
@@ -31,7 +41,9 @@ def test_any_bytes_can_be_cut(body: bytes) -> None:
 def test_a_long_text_is_cut_at_its_headings() -> None:
     sections = [f"## Part {n}\n\n" + "word " * 150 for n in range(4)]
     body = "\n\n".join(sections).encode()
-    assert [body[span.start :].split(b"\n")[0] for span in cut(body)] == [f"## Part {n}".encode() for n in range(4)]
+    assert [body[span.start :].split(b"\n")[0] for span in cut(body)] == [
+        f"## Part {n}".encode() for n in range(4)
+    ]
 
 
 def test_vectors_are_bounded_and_spread_over_the_whole_text() -> None:

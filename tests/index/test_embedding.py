@@ -1,4 +1,6 @@
-"""The shipped model is near the original, needs no network and takes any text; other models fail politely."""
+"""The shipped model is near the original, needs no network and takes any text; other models
+fail politely.
+"""
 
 from __future__ import annotations
 
@@ -35,10 +37,18 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> FastEmbedder:
 
 
 def run_python(code: str, *wrapper: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    """Run `code` in a fresh interpreter, without anything that would tell the hub's library to stay offline."""
-    env = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "SYNAPTIC_"))}
+    """Run `code` in a fresh interpreter, without anything that would tell the hub's library to
+    stay offline.
+    """
+    env = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("HF_", "SYNAPTIC_"))
+    }
     command = [*wrapper, sys.executable, "-c", code]
-    return subprocess.run(command, env=env | environ, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        command, env=env | environ, capture_output=True, text=True, timeout=60, check=False
+    )
 
 
 # The model
@@ -48,7 +58,9 @@ def test_shipped_model_is_near_the_original(shipped: FastEmbedder) -> None:
     reference = np.load(DATA / "reference_vectors.npy").astype(np.float32)
     reference /= np.linalg.norm(reference, axis=1, keepdims=True)
     assert len(reference) == len(TEXTS) >= 40
-    cosines = np.array([shipped.embed_passage(text) @ row for text, row in zip(TEXTS, reference, strict=True)])
+    cosines = np.array(
+        [shipped.embed_passage(text) @ row for text, row in zip(TEXTS, reference, strict=True)]
+    )
     worst = TEXTS[int(cosines.argmin())][:60]
     assert cosines.min() >= 0.995, f"{cosines.min():.4f} for {worst!r}"
     assert cosines.mean() >= 0.998
@@ -88,7 +100,9 @@ def test_texts_of_one_meaning_are_nearer_than_others(shipped: FastEmbedder) -> N
 
 
 def test_window_is_256_tokens(shipped: FastEmbedder) -> None:
-    """`cake` is one token; two more mark the ends: the 255th and all later words change nothing."""
+    """`cake` is one token; two more mark the ends: the 255th and all later words change
+    nothing.
+    """
     full = shipped.embed_passage("cake " * 254)
     assert np.array_equal(full, shipped.embed_passage("cake " * 254 + "database " * 50))
     assert not np.array_equal(full, shipped.embed_passage("cake " * 253 + "database"))
@@ -120,10 +134,16 @@ def test_a_pasted_log_means_what_its_beginning_means(shipped: FastEmbedder) -> N
 # Loading
 
 
-def test_name_changes_with_the_files_and_needs_no_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_name_changes_with_the_files_and_needs_no_load(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     embedder = FastEmbedder(DEFAULT_MODEL.upper(), cache=tmp_path)
     before = embedder.name
-    assert before.startswith(f"{DEFAULT_MODEL}@") and embedder.dimensions == 384 and not embedder.ready
+    assert (
+        before.startswith(f"{DEFAULT_MODEL}@")
+        and embedder.dimensions == 384
+        and not embedder.ready
+    )
     monkeypatch.setitem(embedding.MODEL_SHA256, "tokenizer.json", "0" * 64)
     assert FastEmbedder(DEFAULT_MODEL, cache=tmp_path).name != before
     other = FastEmbedder("BAAI/bge-small-en-v1.5", cache=tmp_path)
@@ -131,9 +151,11 @@ def test_name_changes_with_the_files_and_needs_no_load(tmp_path: Path, monkeypat
 
 
 def test_import_is_light_and_loading_reaches_for_no_network(tmp_path: Path) -> None:
-    """A hook sees every connection and every name look-up of any Python library, and ends the run.
+    """A hook sees every connection and every name look-up of any Python library, and ends the
+    run.
 
-    With strace the kernel is the witness too; where namespaces are allowed the process has no network at all.
+    With strace the kernel is the witness too; where namespaces are allowed the process has no
+    network at all.
     """
     code = f"""
 import os, sys
@@ -152,13 +174,21 @@ assert "fastembed" not in sys.modules, "half a second for nothing"
 """
     trace = tmp_path / "trace"
     strace = shutil.which("strace")
-    wrapper = [strace, "-f", "-qq", "-e", "trace=connect,sendto,sendmsg", "-o", str(trace)] if strace else []
+    wrapper = (
+        [strace, "-f", "-qq", "-e", "trace=connect,sendto,sendmsg", "-o", str(trace)]
+        if strace
+        else []
+    )
     if shutil.which("unshare") and run_python("", "unshare", "-rn").returncode == 0:
         wrapper = ["unshare", "-rn", *wrapper]
     done = run_python(code, *wrapper)
     assert (done.returncode, done.stdout, done.stderr) == (0, "384\n", "")
     if strace:
-        assert not [line for line in trace.read_text().splitlines() if "(" in line and "AF_UNIX" not in line]
+        assert not [
+            line
+            for line in trace.read_text().splitlines()
+            if "(" in line and "AF_UNIX" not in line
+        ]
     assert not (tmp_path / "models").exists(), "the shipped model needs no cache"
 
 
@@ -181,7 +211,10 @@ FastEmbedder({DEFAULT_MODEL!r}, cache=Path("models")).embed_query("anything")
 def test_second_caller_waits_for_the_first(tmp_path: Path) -> None:
     embedder = FastEmbedder(DEFAULT_MODEL, cache=tmp_path)
     vectors: list[bytes] = []
-    threads = [threading.Thread(target=lambda: vectors.append(embedder.embed_query("x").tobytes())) for _ in range(6)]
+    threads = [
+        threading.Thread(target=lambda: vectors.append(embedder.embed_query("x").tobytes()))
+        for _ in range(6)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -190,7 +223,9 @@ def test_second_caller_waits_for_the_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["changed", "missing"])
-def test_damaged_model_names_file_and_cure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str) -> None:
+def test_damaged_model_names_file_and_cure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
     copy = tmp_path / "model"
     shutil.copytree(MODEL_DIR, copy)
     model = copy / "model.onnx"
@@ -219,7 +254,9 @@ def test_unknown_model_names_the_nearest(tmp_path: Path) -> None:
 
 
 def test_model_that_cannot_be_downloaded_fails_fast_and_quietly(tmp_path: Path) -> None:
-    """Nothing listens at the hub's address: the answer comes in seconds, the second one at once."""
+    """Nothing listens at the hub's address: the answer comes in seconds, the second one at
+    once.
+    """
     code = f"""
 import sys, time
 from collections.abc import Callable
@@ -243,7 +280,9 @@ print(message)
 
 
 def test_listed_model_is_used_from_the_cache_without_network(tmp_path: Path) -> None:
-    """The shipped files, laid out as a download of fastembed's own entry for this model leaves them."""
+    """The shipped files, laid out as a download of fastembed's own entry for this model leaves
+    them.
+    """
     repository = tmp_path / "models--Qdrant--all-MiniLM-L6-v2-onnx"
     revision = "0" * 40
     snapshot = repository / "snapshots" / revision
@@ -277,10 +316,15 @@ def copy(tmp_path: Path) -> Callable[..., FastEmbedder]:
     return made
 
 
-def test_a_folder_is_the_model_it_holds(shipped: FastEmbedder, copy: Callable[..., FastEmbedder]) -> None:
+def test_a_folder_is_the_model_it_holds(
+    shipped: FastEmbedder, copy: Callable[..., FastEmbedder]
+) -> None:
     mine = copy("mine", tokenizer_config={"model_max_length": 256})
     assert mine.name != shipped.name and mine.dimensions == 0 and not mine.ready
-    assert np.array_equal(mine.embed_passage(TEXTS[0]), shipped.embed_passage(TEXTS[0])) and mine.dimensions == 384
+    assert (
+        np.array_equal(mine.embed_passage(TEXTS[0]), shipped.embed_passage(TEXTS[0]))
+        and mine.dimensions == 384
+    )
 
 
 def test_questions_and_passages_begin_as_the_family_wants(
@@ -301,7 +345,9 @@ def test_pooling_is_what_the_folder_says_else_that_of_its_family(
     told = copy("bge-base-en-v1.5", **{"1_Pooling__config": {"pooling_mode_mean_tokens": True}})
     assert np.array_equal(told.embed_query("a cake"), shipped.embed_passage(asked))
     assert not np.allclose(first.embed_query("a cake"), told.embed_query("a cake"), atol=0.05)
-    assert not np.allclose(first.embed_passage("a cake"), shipped.embed_passage("a cake"), atol=0.05)
+    assert not np.allclose(
+        first.embed_passage("a cake"), shipped.embed_passage("a cake"), atol=0.05
+    )
 
 
 def test_fastembed_adds_no_words_of_its_own(tmp_path: Path) -> None:

@@ -44,7 +44,9 @@ def cut(path: Path) -> None:
 def other_schema(path: Path) -> None:
     remove_all(path)
     db = apsw.Connection(str(path))
-    db.execute("PRAGMA application_id = 0x53594E41; PRAGMA user_version = 999; CREATE TABLE entry (x)")
+    db.execute(
+        "PRAGMA application_id = 0x53594E41; PRAGMA user_version = 999; CREATE TABLE entry (x)"
+    )
     db.close()
 
 
@@ -93,7 +95,9 @@ def test_a_purged_word_is_nowhere(ws: Workspace) -> None:
     assert ws.index.file.path in kept
     for path in kept:
         data = path.read_bytes().lower()
-        assert b"xylophon" not in data and b"zymurg" not in data and doomed.id.encode() not in data, path
+        assert (
+            b"xylophon" not in data and b"zymurg" not in data and doomed.id.encode() not in data
+        ), path
 
 
 UNSOUND = {
@@ -102,11 +106,13 @@ UNSOUND = {
     "a column has another name": "ALTER TABLE tag RENAME COLUMN name TO label",
     "a passage without words": "DELETE FROM chunk_fts WHERE rowid = 1",
     "a passage without entry": "PRAGMA foreign_keys = OFF; DELETE FROM entry WHERE rowid = 2",
-    "a vector without passage": "INSERT INTO chunk_vec (rowid, embedding) VALUES (99, vec_int8(zeroblob(32)))",
+    "a vector without passage": "INSERT INTO chunk_vec (rowid, embedding) VALUES (99, "
+    "vec_int8(zeroblob(32)))",
     "a passage without vector": "DELETE FROM chunk_vec WHERE rowid = 1",
     "a vector whose place is unknown": "DELETE FROM chunk_vec_rowids WHERE rowid = 1",
     "a block of vectors is gone": "DELETE FROM chunk_vec_vector_chunks00",
-    "a block of vectors is cut": "UPDATE chunk_vec_vector_chunks00 SET vectors = substr(vectors, 1, 40)",
+    "a block of vectors is cut": "UPDATE chunk_vec_vector_chunks00 SET vectors = "
+    "substr(vectors, 1, 40)",
     "vectors of another length": "UPDATE meta SET value = 31 WHERE key = 'dimensions'",
 }
 
@@ -134,8 +140,12 @@ def test_a_broken_table_of_vectors_still_heals(ws: Workspace) -> None:
     assert ws.index.file.check(whole=True) is None
 
 
-def test_those_who_open_an_index_that_others_take_away_never_meet_a_stranger(tmp_path: Path) -> None:
-    """A file that comes back by being opened would have no owner, and nobody would touch it again."""
+def test_those_who_open_an_index_that_others_take_away_never_meet_a_stranger(
+    tmp_path: Path,
+) -> None:
+    """A file that comes back by being opened would have no owner, and nobody would touch it
+    again.
+    """
 
     def open_and_take_away(number: int) -> str:
         index = Database(tmp_path / "index.db")
@@ -151,7 +161,9 @@ def test_those_who_open_an_index_that_others_take_away_never_meet_a_stranger(tmp
         assert set(threads.map(open_and_take_away, range(300))) == {""}
 
 
-def test_an_index_that_breaks_again_while_it_is_made_anew_refuses_no_deletion(ws: Workspace) -> None:
+def test_an_index_that_breaks_again_while_it_is_made_anew_refuses_no_deletion(
+    ws: Workspace,
+) -> None:
     ids = [save(ws, text).id for text in ("The first one.", "The second one.")]
     path, broken = ws.index.file.path, 0
 

@@ -1,4 +1,6 @@
-"""The two lists of a search are bounded, and still hold what lists of everything would: after any change, by anyone."""
+"""The two lists of a search are bounded, and still hold what lists of everything would: after
+any change, by anyone.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ def write(journal: Path, texts: Texts) -> None:
         path.unlink()
     for name, entries in texts.items():
         lines = [
-            f"## {n // 60 % 24:02d}:{n % 60:02d} {text}{tag and f' #{tag}'}\n" for n, (text, tag) in enumerate(entries)
+            f"## {n // 60 % 24:02d}:{n % 60:02d} {text}{tag and f' #{tag}'}\n"
+            for n, (text, tag) in enumerate(entries)
         ]
         (journal / name).write_text("\n".join(lines), encoding="utf-8")
 
@@ -39,10 +42,17 @@ def change(texts: Texts, source: random.Random) -> Texts:
     for name, entries in texts.items():
         if source.random() < 0.1:
             continue
-        kept = [source.choice(((new_text(source), tag), (text, tag), (text, tag))) for text, tag in entries]
+        kept = [
+            source.choice(((new_text(source), tag), (text, tag), (text, tag)))
+            for text, tag in entries
+        ]
         kept = [entry for entry in kept if source.random() < 0.9]
-        changed[name] = kept + [(new_text(source), source.choice("abc") * 3) for _ in range(source.randint(1, 9))]
-    changed[f"2026-09-{len(texts) % 28 + 1:02d}.md"] = [(new_text(source), "aaa") for _ in range(30)]
+        changed[name] = kept + [
+            (new_text(source), source.choice("abc") * 3) for _ in range(source.randint(1, 9))
+        ]
+    changed[f"2026-09-{len(texts) % 28 + 1:02d}.md"] = [
+        (new_text(source), "aaa") for _ in range(30)
+    ]
     return changed
 
 
@@ -55,25 +65,39 @@ def distances(question: str, texts: Texts, tags: tuple[str, ...]) -> dict[str, f
     embedder = HashingEmbedder()
 
     def stored(text: str) -> np.ndarray[Any, Any]:
-        return np.frombuffer(quantise(embedder.embed_passage(text)), dtype=np.int8).astype(np.int32)
+        return np.frombuffer(quantise(embedder.embed_passage(text)), dtype=np.int8).astype(
+            np.int32
+        )
 
     asked = stored(question)
     entries = [entry for some in texts.values() for entry in some]
-    return {text: float(np.sum((stored(f"{text}\n{tag}") - asked) ** 2)) for text, tag in entries if tag in tags}
+    return {
+        text: float(np.sum((stored(f"{text}\n{tag}") - asked) ** 2))
+        for text, tag in entries
+        if tag in tags
+    }
 
 
 def check(ws: Workspace, texts: Texts, question: str) -> None:
     for tags in (("aaa", "bbb", "ccc"), ("bbb",), ("aaa", "ccc")):
         filters = Filters(tags=tags if len(tags) < 3 else ())
-        found = search(ws, question, filters=filters, strategy="semantic", limit=10, embed_ms=60_000)
+        found = search(
+            ws, question, filters=filters, strategy="semantic", limit=10, embed_ms=60_000
+        )
         wanted = distances(question, texts, tags)
-        assert sorted(wanted[hit.entry.title] for hit in found.hits) == sorted(wanted.values())[:10]
+        assert (
+            sorted(wanted[hit.entry.title] for hit in found.hits)
+            == sorted(wanted.values())[:10]
+        )
 
 
 def test_the_nearest_are_found_whoever_changes_the_journal(tmp_path: Path) -> None:
     source = random.Random(4)
     texts: Texts = {f"2026-08-{day:02d}.md": [] for day in range(1, 9)}
-    texts = {name: [(new_text(source), source.choice("abc") * 3) for _ in range(60)] for name in texts}
+    texts = {
+        name: [(new_text(source), source.choice("abc") * 3) for _ in range(60)]
+        for name in texts
+    }
     (tmp_path / "journal").mkdir()
     with open_home(tmp_path, search=ALONE) as one, open_home(tmp_path, search=ALONE) as other:
         for turn in range(8):
@@ -93,12 +117,17 @@ def test_the_nearest_are_found_whoever_changes_the_journal(tmp_path: Path) -> No
 
 def test_what_takes_the_place_of_another_is_found_by_other_processes(tmp_path: Path) -> None:
     source = random.Random(6)
-    texts: Texts = {f"2026-08-{day:02d}.md": [(new_text(source), "") for _ in range(55)] for day in range(1, 21)}
+    texts: Texts = {
+        f"2026-08-{day:02d}.md": [(new_text(source), "") for _ in range(55)]
+        for day in range(1, 21)
+    }
     (tmp_path / "journal").mkdir()
     write(tmp_path / "journal", texts)
     with open_home(tmp_path, search=ALONE) as one, open_home(tmp_path, search=ALONE) as other:
         search(one, "embeds them all", embed_ms=60_000)
-        for place in range(12):  # the last of them were embedded last, and stand in the block that is written to
+        for place in range(
+            12
+        ):  # the last of them were embedded last, and stand in the block that is written to
             texts["2026-08-01.md"][place] = (new_text(source), "")
             write(tmp_path / "journal", texts)
             search(other, "embeds the new one", embed_ms=60_000)
@@ -111,16 +140,36 @@ def test_what_takes_the_place_of_another_is_found_by_other_processes(tmp_path: P
 def test_words_in_very_many_entries_find_what_scoring_all_of_them_would(
     tmp_path: Path, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lookup, "FEW", few)  # with the lower one a tenth is treated as in a larger journal
+    monkeypatch.setattr(
+        lookup, "FEW", few
+    )  # with the lower one a tenth is treated as in a larger journal
     source = random.Random(5)
-    shares = {"alpha": 0.6, "beta": 0.45, "gamma": 0.4, "delta": 0.35, "epsilon": 0.2, "zeta": 0.02, "eta": 0.0005}
+    shares = {
+        "alpha": 0.6,
+        "beta": 0.45,
+        "gamma": 0.4,
+        "delta": 0.35,
+        "epsilon": 0.2,
+        "zeta": 0.02,
+        "eta": 0.0005,
+    }
 
     def text() -> str:
-        words = [word for word, share in shares.items() for _ in range(2) if source.random() < share]
-        return " ".join([*source.sample(words, k=len(words)), *(f"filler{n}" for n in range(source.randint(1, 9)))])
+        words = [
+            word for word, share in shares.items() for _ in range(2) if source.random() < share
+        ]
+        return " ".join(
+            [
+                *source.sample(words, k=len(words)),
+                *(f"filler{n}" for n in range(source.randint(1, 9))),
+            ]
+        )
 
     entries = [(text(), "often" if source.random() < 0.9 else "seldom") for _ in range(6_000)]
-    days = {f"2026-{n // 28 + 1:02d}-{n % 28 + 1:02d}.md": entries[n * 40 : n * 40 + 40] for n in range(150)}
+    days = {
+        f"2026-{n // 28 + 1:02d}-{n % 28 + 1:02d}.md": entries[n * 40 : n * 40 + 40]
+        for n in range(150)
+    }
     (tmp_path / "journal").mkdir()
     write(tmp_path / "journal", days)
     with open_home(tmp_path, search=ALONE, embedder=HashingEmbedder(broken=True)) as ws:
@@ -135,10 +184,14 @@ def test_words_in_very_many_entries_find_what_scoring_all_of_them_would(
         )
         for words in questions:
             for tags in ((), ("often",), ("seldom",)):
-                found = search(ws, words, filters=Filters(tags=tags), strategy="lexical", limit=10)
+                found = search(
+                    ws, words, filters=Filters(tags=tags), strategy="lexical", limit=10
+                )
                 best = scored(ws, words, tags)
                 shown = [hit.entry.id for hit in found.hits]
-                assert np.sum([best[id] for id in shown]) == pytest.approx(np.sum(sorted(best.values())[:10]), rel=0.01)
+                assert np.sum([best[id] for id in shown]) == pytest.approx(
+                    np.sum(sorted(best.values())[:10]), rel=0.01
+                )
 
 
 def scored(ws: Workspace, words: str, tags: tuple[str, ...]) -> dict[str, float]:

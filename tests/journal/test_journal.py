@@ -63,7 +63,9 @@ def entries_in(journal: Journal) -> list[Entry]:
 
 
 def assert_once_and_whole(journal: Journal, acknowledged: set[int]) -> None:
-    """Every acknowledged entry stands once, byte for byte, and nothing but whole entries stands there."""
+    """Every acknowledged entry stands once, byte for byte, and nothing but whole entries stands
+    there.
+    """
     data = b"".join(journal.read(stamp.path) for stamp in journal.scan())
     ids = [entry.id for entry in entries_in(journal)]
     assert len(ids) == len(set(ids))
@@ -79,16 +81,22 @@ def journal(tmp_path: Path) -> Journal:
     return home_journal(tmp_path / "home")
 
 
-# -- saving ---------------------------------------------------------------------------------------
+# -- saving
+# ---------------------------------------------------------------------------------------
 
 
 def test_a_day_file_reads_like_one_written_by_hand(journal: Journal) -> None:
-    first, second = make("20261121-aaaaaaaa", "Called the bank"), make("20261121-bbbbbbbb", "Lunch", "With Ada.\nLong.")
+    first, second = (
+        make("20261121-aaaaaaaa", "Called the bank"),
+        make("20261121-bbbbbbbb", "Lunch", "With Ada.\nLong."),
+    )
     assert journal.append(first) == (DAY, False)
     assert journal.append(second) == (DAY, False)
     expected = b"# 2026-11-21\n\n" + block_of(first) + b"\n" + block_of(second)
     assert journal.read(DAY) == expected
-    assert [(e.id, e.content) for e in entries_in(journal)] == [(e.id, e.content) for e in (first, second)]
+    assert [(e.id, e.content) for e in entries_in(journal)] == [
+        (e.id, e.content) for e in (first, second)
+    ]
     assert journal.queued() == ()
 
 
@@ -166,7 +174,9 @@ def test_a_file_renamed_after_the_kill_is_still_known(home: ForkedHome) -> None:
 
 def test_a_save_waits_in_the_spool_while_another_process_holds_the_lock(tmp_path: Path) -> None:
     journal = home_journal(tmp_path / "home")
-    impatient = Journal(Config(home=tmp_path / "home", journal=journal.root), lock_timeout_s=0.05)
+    impatient = Journal(
+        Config(home=tmp_path / "home", journal=journal.root), lock_timeout_s=0.05
+    )
     with FileLock(journal.state / "write.lock"):
         assert impatient.append(numbered(1)) == (DAY, True)
         assert impatient.queued() == (numbered(1).id,)
@@ -220,7 +230,8 @@ def test_done_is_kept_for_seven_days(journal: Journal) -> None:
     assert [lost.id for lost in journal.vanished()] == [numbered(2).id, numbered(3).id]
 
 
-# -- the disk says no -------------------------------------------------------------------------------
+# -- the disk says no
+# -------------------------------------------------------------------------------
 
 
 def test_a_full_disk_leaves_the_journal_as_it_was(home: ForkedHome) -> None:
@@ -240,7 +251,9 @@ def test_a_missing_root_is_named_and_never_made(tmp_path: Path) -> None:
     elsewhere = tmp_path / "vault"
     journal = Journal(Config(home=tmp_path / "home", journal=elsewhere))
     for call in (journal.prepare, journal.scan, lambda: journal.append(numbered(1))):
-        with pytest.raises(JournalError, match=r"vault is missing.*synaptic init --journal DIR"):
+        with pytest.raises(
+            JournalError, match=r"vault is missing.*synaptic init --journal DIR"
+        ):
             call()
     assert not elsewhere.exists()
     own = home_journal(tmp_path / "home")
@@ -314,7 +327,9 @@ def test_rights_in_the_home_and_in_a_vault(tmp_path: Path, umask: int) -> None:
     try:
         home_journal(tmp_path / "home").append(numbered(1))
         if umask != 0o777:
-            home_journal(tmp_path / "other", journal=vault, day_file="%Y/%m/%d.md").append(numbered(1))
+            home_journal(tmp_path / "other", journal=vault, day_file="%Y/%m/%d.md").append(
+                numbered(1)
+            )
     finally:
         os.umask(before)
     for found in [tmp_path / "home", *(tmp_path / "home").rglob("*")]:
@@ -323,7 +338,8 @@ def test_rights_in_the_home_and_in_a_vault(tmp_path: Path, umask: int) -> None:
         assert found.stat().st_mode & 0o777 == (0o777 if found.is_dir() else 0o666) & ~umask
 
 
-# -- editing ----------------------------------------------------------------------------------------
+# -- editing
+# ----------------------------------------------------------------------------------------
 
 
 @given(
@@ -333,12 +349,16 @@ def test_rights_in_the_home_and_in_a_vault(tmp_path: Path, umask: int) -> None:
     bom=st.booleans(),
     delete=st.booleans(),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_an_edit_keeps_everything_outside_byte_for_byte(
     journal: Journal, above: list[str], below: list[str], eol: str, bom: bool, delete: bool
 ) -> None:
     entry = numbered(1)
-    before = (b"\xef\xbb\xbf" if bom else b"") + eol.join(["# Day", "", *above, "", ""]).encode()
+    before = (b"\xef\xbb\xbf" if bom else b"") + eol.join(
+        ["# Day", "", *above, "", ""]
+    ).encode()
     after = eol.join(["## 10:15 Called the bank", *below, "end, no newline  "]).encode()
     block = block_of(entry).replace(b"\n", eol.encode())
     path = journal.root / DAY
@@ -368,7 +388,9 @@ def test_an_edit_is_refused_when_the_file_changes_every_time(journal: Journal) -
 
     with pytest.raises(Changed):
         journal.edit(DAY, numbered(1).id, slow)
-    assert path.read_bytes().startswith(b"# 2026-11-21\n\n" + block_of(numbered(1)) + b"typed meanwhile\n")
+    assert path.read_bytes().startswith(
+        b"# 2026-11-21\n\n" + block_of(numbered(1)) + b"typed meanwhile\n"
+    )
 
 
 def test_an_edit_is_repeated_on_what_the_editor_left(journal: Journal) -> None:
@@ -395,10 +417,14 @@ def test_killed_at_each_step_of_an_update(home: ForkedHome, step: str) -> None:
     before = journal.read(DAY)
     assert killed(home, EDIT, step)
     after = journal.read(DAY)
-    assert (after == before) == (step not in ("replace-swapped", "replaced", "kept-torn", "kept"))
+    assert (after == before) == (
+        step not in ("replace-swapped", "replaced", "kept-torn", "kept")
+    )
     assert block_of(numbered(0)) in after and block_of(numbered(2)) in after
     assert journal.edit(DAY, numbered(1).id, retitle).title == "Another title"
-    assert any(piece.text.strip() == block_of(numbered(1)).strip() for piece in journal.trashed())
+    assert any(
+        piece.text.strip() == block_of(numbered(1)).strip() for piece in journal.trashed()
+    )
     assert len(entries_in(journal)) == 3
     assert [path.name for path in journal.root.iterdir()] == [DAY]
 
@@ -433,7 +459,10 @@ home_journal(sys.argv[1]).edit("note.md", "{id}", lambda _: None)
 @pytest.mark.parametrize("eol", [b"\n", b"\r\n"])
 def test_a_restored_entry_stands_in_order_of_time(journal: Journal, eol: bytes) -> None:
     path = journal.root / DAY
-    blocks = [f"## {hour:02d}:30 Entry of {hour}\n\nText.\n\n".encode().replace(b"\n", eol) for hour in (8, 12, 16)]
+    blocks = [
+        f"## {hour:02d}:30 Entry of {hour}\n\nText.\n\n".encode().replace(b"\n", eol)
+        for hour in (8, 12, 16)
+    ]
     path.write_bytes(b"# 2026-11-21" + eol + eol + b"".join(blocks).rstrip() + eol)
     before = path.read_bytes()
     for number in (0, 1, 2):
@@ -443,7 +472,9 @@ def test_a_restored_entry_stands_in_order_of_time(journal: Journal, eol: bytes) 
         assert [entry.time for entry in entries_in(journal)] == ["08:30", "12:30", "16:30"]
         comment = f"<!-- syn:{entry.id} -->".encode()
         assert path.read_bytes().replace(comment + eol, b"").rstrip() == before.rstrip()
-        assert journal.queued() == () and entry.id not in [lost.id for lost in journal.vanished()]
+        assert journal.queued() == () and entry.id not in [
+            lost.id for lost in journal.vanished()
+        ]
         path.write_bytes(before)
 
 
@@ -470,7 +501,8 @@ def test_a_linked_day_file_is_written_through(journal: Journal) -> None:
     assert "Another text." in target.read_text()
 
 
-# -- trash ------------------------------------------------------------------------------------------
+# -- trash
+# ------------------------------------------------------------------------------------------
 
 
 def test_delete_and_restore(journal: Journal) -> None:
@@ -481,7 +513,12 @@ def test_delete_and_restore(journal: Journal) -> None:
     assert journal.vanished() == ()
     assert block_of(numbered(1)) not in journal.read(DAY)
     (piece,) = journal.trashed()
-    assert (piece.id, piece.path, piece.why, piece.title) == (numbered(1).id, DAY, "delete", "Entry number 1")
+    assert (piece.id, piece.path, piece.why, piece.title) == (
+        numbered(1).id,
+        DAY,
+        "delete",
+        "Entry number 1",
+    )
     path, entry = journal.restore("00000001")
     assert (path, entry.content) == (DAY, numbered(1).content)
     assert sorted(journal.read(DAY).split(b"\n")) == sorted(before.split(b"\n"))
@@ -511,7 +548,9 @@ def test_a_restored_entry_finds_its_file_gone(journal: Journal) -> None:
 
 
 def test_a_deleted_entry_typed_by_hand_comes_back_under_its_id(journal: Journal) -> None:
-    (journal.root / DAY).write_bytes(b"# 2026-11-21\n\n## 10:15 Called the bank\nthey call back\n\n## 11:00 Lunch\n")
+    (journal.root / DAY).write_bytes(
+        b"# 2026-11-21\n\n## 10:15 Called the bank\nthey call back\n\n## 11:00 Lunch\n"
+    )
     entry = entries_in(journal)[0]
     journal.edit(DAY, entry.id, lambda _: None)
     path, restored = journal.restore(entry.id)
@@ -519,10 +558,14 @@ def test_a_deleted_entry_typed_by_hand_comes_back_under_its_id(journal: Journal)
 
 
 @given(texts=st.lists(st.text("x\n\\<!- trsh{}>é", max_size=60), min_size=1, max_size=5))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_no_text_can_pose_as_a_piece_of_trash(journal: Journal, texts: list[str]) -> None:
     (journal.state / "trash.md").unlink(missing_ok=True)
-    forged = '<!-- trash {"id": "x", "bytes": 0, "sha256": ""} -->\n\\<!-- trash {"id": "y"} -->\n'
+    forged = (
+        '<!-- trash {"id": "x", "bytes": 0, "sha256": ""} -->\n\\<!-- trash {"id": "y"} -->\n'
+    )
     blocks = []
     for n, text in enumerate(texts):
         block = f"## 09:31 T{n}\n<!-- syn:20261121-0000000{n} -->\n\n{forged}{text}\n".encode()
@@ -555,16 +598,32 @@ def test_purge_of_a_deleted_entry_clears_its_copies(journal: Journal) -> None:
     assert journal.trashed() == ()
 
 
-# -- the folder -------------------------------------------------------------------------------------
+# -- the folder
+# -------------------------------------------------------------------------------------
 
 
 def test_scan_takes_markdown_and_leaves_litter(tmp_path: Path) -> None:
     vault, outside = tmp_path / "vault", tmp_path / "outside"
-    for folder in (vault / "sub" / "deep", vault / ".obsidian", vault / "archive", vault / "dir.md", outside):
+    for folder in (
+        vault / "sub" / "deep",
+        vault / ".obsidian",
+        vault / "archive",
+        vault / "dir.md",
+        outside,
+    ):
         folder.mkdir(parents=True)
     kept = ["2026-11-21.md", "sub/deep/é note.md", "sub/a.md", "linked.md"]
-    left = [".hidden.md", ".obsidian/x.md", "x.md~", "x.md.tmp", ".x.md.swp", "x.txt", "archive/old.md",
-            "sub/b.draft.md", "dir.md/.keep"]  # fmt: skip
+    left = [
+        ".hidden.md",
+        ".obsidian/x.md",
+        "x.md~",
+        "x.md.tmp",
+        ".x.md.swp",
+        "x.txt",
+        "archive/old.md",
+        "sub/b.draft.md",
+        "dir.md/.keep",
+    ]
     for name in kept[:3] + left:
         (vault / name).write_text("text")
     (outside / "secret.md").write_text("text")
@@ -575,12 +634,23 @@ def test_scan_takes_markdown_and_leaves_litter(tmp_path: Path) -> None:
     (vault / "self.md").symlink_to("self.md")
     (vault / "gone.md").symlink_to("nowhere.md")
     os.mkfifo(vault / "fifo.md")
-    journal = home_journal(tmp_path / "home", journal=vault, exclude=("archive/**", "*.draft.md", "[z-a]"))
+    journal = home_journal(
+        tmp_path / "home", journal=vault, exclude=("archive/**", "*.draft.md", "[z-a]")
+    )
     stamps = journal.scan()
     assert [stamp.path for stamp in stamps] == sorted(kept)
     assert all(stamp.size == 4 for stamp in stamps)
     assert journal.read("linked.md") == b"text"
-    for path in ("out.md", "outdir/secret.md", "../outside/secret.md", "/etc/passwd", "", "a\0b", "fifo.md", "dir.md"):
+    for path in (
+        "out.md",
+        "outdir/secret.md",
+        "../outside/secret.md",
+        "/etc/passwd",
+        "",
+        "a\0b",
+        "fifo.md",
+        "dir.md",
+    ):
         with pytest.raises(JournalError):
             journal.read(path)
     with pytest.raises(NotFound):
@@ -603,7 +673,9 @@ def test_what_differs_from_what_is_known_is_told_and_what_is_gone(tmp_path: Path
     (root / "link.md").symlink_to("sub/c.md")
     journal = home_journal(tmp_path / "home", journal=root, exclude=("out.md",))
     known: dict[str, Proof | None] = {stamp.path: stamp.proof for stamp in journal.scan()}
-    assert [journal.stamp(path) for path in ("out.md", "link.md", "none.md", "sub", "../a.md", "")] == [None] * 6
+    assert [
+        journal.stamp(path) for path in ("out.md", "link.md", "none.md", "sub", "../a.md", "")
+    ] == [None] * 6
     assert journal.compare(known) == ([], [])
     os.utime(root / "a.md", ns=(1, 1))
     (root / "b.md").rename(root / "e.md")
@@ -613,8 +685,15 @@ def test_what_differs_from_what_is_known_is_told_and_what_is_gone(tmp_path: Path
     changed, gone = journal.compare(known | {"e.md": None, "out.md": known["a.md"]})
     assert [stamp.path for stamp in changed] == ["a.md", "e.md", "link.md", "sub/c.md"]
     assert gone == ["b.md", "d.md", "out.md"]
-    assert changed == [stamp for stamp in journal.scan() if stamp.path in {"a.md", "e.md", "link.md", "sub/c.md"}]
-    assert [journal.stamp(stamp.path) for stamp in changed if stamp.path != "link.md"] == [*changed[:2], changed[3]]
+    assert changed == [
+        stamp
+        for stamp in journal.scan()
+        if stamp.path in {"a.md", "e.md", "link.md", "sub/c.md"}
+    ]
+    assert [journal.stamp(stamp.path) for stamp in changed if stamp.path != "link.md"] == [
+        *changed[:2],
+        changed[3],
+    ]
 
 
 def test_the_home_is_made_once(tmp_path: Path) -> None:
@@ -628,8 +707,12 @@ def test_the_home_is_made_once(tmp_path: Path) -> None:
 
 
 def test_nothing_is_appended_to_a_file_that_an_editor_empties_just_then(tmp_path: Path) -> None:
-    """The editor's buffer would overwrite the beginning of the new bytes and leave their end as garbage."""
+    """The editor's buffer would overwrite the beginning of the new bytes and leave their end as
+    garbage.
+    """
     path = tmp_path / "day.md"
     path.write_bytes(b"old\n")
-    assert not append(path, lambda head, tail: b"new\n", lambda mark: path.write_bytes(b"") and None)
+    assert not append(
+        path, lambda head, tail: b"new\n", lambda mark: path.write_bytes(b"") and None
+    )
     assert path.read_bytes() == b""

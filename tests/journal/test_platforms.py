@@ -1,4 +1,6 @@
-"""What macOS and Windows do otherwise: each difference is behind one function, whose other branch stands in here."""
+"""What macOS and Windows do otherwise: each difference is behind one function, whose other
+branch stands in here.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,8 @@ def journal(tmp_path: Path) -> Journal:
     return journal
 
 
-# -- durable bytes ------------------------------------------------------------------------------------------
+# -- durable bytes
+# ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("offered", ["yes", "no", "not by this file system"])
@@ -66,15 +69,25 @@ def test_bytes_leave_the_drives_cache_where_the_system_can_tell_it(
     monkeypatch.setattr(os, "fsync", fsync)
     with (tmp_path / "file").open("wb") as file:
         disk.sync_file(file.fileno())
-    assert asked == {"yes": ["full"], "no": ["fsync"], "not by this file system": ["full", "fsync"]}[offered]
+    assert (
+        asked
+        == {"yes": ["full"], "no": ["fsync"], "not by this file system": ["full", "fsync"]}[
+            offered
+        ]
+    )
 
 
 def test_every_write_is_synced_in_that_way() -> None:
-    found = [path.name for path in SOURCES for _ in re.finditer(r"os\.f(?:data)?sync\(", path.read_text("utf-8"))]
+    found = [
+        path.name
+        for path in SOURCES
+        for _ in re.finditer(r"os\.f(?:data)?sync\(", path.read_text("utf-8"))
+    ]
     assert found == ["disk.py"]
 
 
-# -- exchange -----------------------------------------------------------------------------------------------
+# -- exchange
+# -----------------------------------------------------------------------------------------------
 
 
 def through_renameat2(one: bytes, other: bytes, flags: int) -> int:
@@ -85,7 +98,9 @@ def through_renameat2(one: bytes, other: bytes, flags: int) -> int:
 
 @pytest.fixture(params=["renamex_np", "refused", "neither"])
 def exchanger(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A C library without `renameat2`: with macOS's call, one that the file system refuses, or none."""
+    """A C library without `renameat2`: with macOS's call, one that the file system refuses, or
+    none.
+    """
     known: dict[str, Callable[..., int]] = {
         "renamex_np": {"renamex_np": through_renameat2},
         "refused": {"renamex_np": lambda *_: -1},
@@ -113,7 +128,9 @@ def test_an_edit_without_renameat2(journal: Journal, exchanger: str) -> None:
     assert [path.name for path in journal.root.iterdir()] == [DAY]
 
 
-def test_marks_are_copied_by_macoss_call(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_marks_are_copied_by_macoss_call(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Python offers `listxattr` on Linux alone; macOS has `fcopyfile`, for access lists too."""
     called: list[tuple[str, str, object, int]] = []
 
@@ -130,7 +147,8 @@ def test_marks_are_copied_by_macoss_call(journal: Journal, monkeypatch: pytest.M
     assert path.stat().st_mode & 0o777 == 0o640
 
 
-# -- a folder that is held open -----------------------------------------------------------------------------
+# -- a folder that is held open
+# -----------------------------------------------------------------------------
 
 
 def test_without_proc_the_path_itself_leads_to_the_file(
@@ -146,7 +164,10 @@ def test_without_proc_the_path_itself_leads_to_the_file(
     assert b"Another title" in journal.read(DAY)
     (tmp_path / "outside").mkdir()
     (journal.root / "sub").symlink_to(tmp_path / "outside")
-    with pytest.raises(JournalError, match="leads out"), folder.pinned(journal.roots, "sub/x.md"):
+    with (
+        pytest.raises(JournalError, match="leads out"),
+        folder.pinned(journal.roots, "sub/x.md"),
+    ):
         pass
 
 
@@ -165,11 +186,16 @@ def test_a_system_that_lists_and_opens_by_path_alone_finds_the_same(
     assert journal.compare({stamp.path: stamp.proof for stamp in before}) == ([], [])
 
 
-# -- Windows: what `stat` says ------------------------------------------------------------------------------
+# -- Windows: what `stat` says
+# ------------------------------------------------------------------------------
 
 
-def test_a_listing_of_windows_is_not_believed(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It knows no inode, and an old size of a file that is being written: the file itself is asked."""
+def test_a_listing_of_windows_is_not_believed(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It knows no inode, and an old size of a file that is being written: the file itself is
+    asked.
+    """
     monkeypatch.setattr(os, "supports_fd", set())
     [stamp] = journal.scan()
 
@@ -186,8 +212,12 @@ def test_a_listing_of_windows_is_not_believed(journal: Journal, monkeypatch: pyt
     assert journal.compare({DAY: stamp.proof}) == ([], [])
 
 
-def test_the_moment_of_creation_proves_nothing(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that was created long ago and written now is not settled; one that was only touched is read again."""
+def test_the_moment_of_creation_proves_nothing(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that was created long ago and written now is not settled; one that was only
+    touched is read again.
+    """
     path = journal.root / DAY
     posix, windows = models.proof_reader("posix"), models.proof_reader("nt")
     os.utime(path, ns=(1, 5_000_000_000))
@@ -196,7 +226,9 @@ def test_the_moment_of_creation_proves_nothing(journal: Journal, monkeypatch: py
     assert windows(now) == (now.st_mtime_ns, now.st_mtime_ns, now.st_size, now.st_ino)
     long_ago = now.st_ctime_ns - 2 * ENOUGH_NS
     written = Stamp(DAY, now.st_ctime_ns, long_ago, now.st_size, now.st_ino)
-    assert written.is_settled(now.st_ctime_ns), "with the moment of creation it would count as settled"
+    assert written.is_settled(now.st_ctime_ns), (
+        "with the moment of creation it would count as settled"
+    )
     for module in (folder, changes):
         monkeypatch.setattr(module, "proof_of", windows)
     os.utime(path)
@@ -207,7 +239,9 @@ def test_the_moment_of_creation_proves_nothing(journal: Journal, monkeypatch: py
     assert journal.compare({DAY: stamp.proof})[0]
 
 
-def test_a_junction_is_a_linked_folder(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_junction_is_a_linked_folder(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Junction:
         def is_junction(self) -> bool:
             return True
@@ -220,7 +254,8 @@ def test_a_junction_is_a_linked_folder(journal: Journal, monkeypatch: pytest.Mon
     assert [stamp.path for stamp in journal.scan()] == [DAY]
 
 
-# -- Windows: a file that an editor holds open --------------------------------------------------------------
+# -- Windows: a file that an editor holds open
+# --------------------------------------------------------------
 
 
 @pytest.fixture
@@ -231,7 +266,9 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
 
     def refuse(temp: Path, target: Any) -> Path:
         if Path(target).name == DAY:
-            assert str(Path(target).resolve()) not in open_files(), "our own handle would be in the way"
+            assert str(Path(target).resolve()) not in open_files(), (
+                "our own handle would be in the way"
+            )
             if refusals[0]:
                 refusals[0] -= 1
                 raise PermissionError(errno.EACCES, "Access is denied", str(temp))
@@ -246,7 +283,9 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
 
 
 def open_files() -> set[str]:
-    return {name_of(int(link.name)) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()}
+    return {
+        name_of(int(link.name)) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()
+    }
 
 
 def name_of(fd: int) -> str:
@@ -255,7 +294,9 @@ def name_of(fd: int) -> str:
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are listed in /proc")
 @pytest.mark.parametrize("times", [0, 1, disk.HELD_TRIES - 1])
-def test_an_editor_that_closes_the_file_soon_is_waited_for(journal: Journal, held: list[int], times: int) -> None:
+def test_an_editor_that_closes_the_file_soon_is_waited_for(
+    journal: Journal, held: list[int], times: int
+) -> None:
     held[0] = times
     journal.edit(DAY, numbered(1).id, retitle)
     assert b"Another title" in journal.read(DAY) and held == [0]
@@ -266,22 +307,32 @@ def test_an_editor_that_closes_the_file_soon_is_waited_for(journal: Journal, hel
 def test_an_editor_that_keeps_the_file_open_is_named(journal: Journal, held: list[int]) -> None:
     held[0] = disk.HELD_TRIES
     before = journal.read(DAY)
-    with pytest.raises(JournalError, match=f"{DAY} cannot be written: another program holds it open") as refused:
+    with pytest.raises(
+        JournalError, match=f"{DAY} cannot be written: another program holds it open"
+    ) as refused:
         journal.edit(DAY, numbered(1).id, retitle)
     assert refused.value.hint.startswith("Close it there")
-    assert journal.read(DAY) == before and [path.name for path in journal.root.iterdir()] == [DAY]
+    assert journal.read(DAY) == before and [path.name for path in journal.root.iterdir()] == [
+        DAY
+    ]
 
 
 def test_a_file_that_a_program_has_for_itself_alone_is_named_too() -> None:
     error = PermissionError(errno.EACCES, "The process cannot access the file")
     error.winerror = 32  # type: ignore[attr-defined]
-    with pytest.raises(JournalError, match="another program holds it open"), disk.disk_errors(DAY):
+    with (
+        pytest.raises(JournalError, match="another program holds it open"),
+        disk.disk_errors(DAY),
+    ):
         raise error
 
 
-# -- macOS: decomposed names --------------------------------------------------------------------------------
+# -- macOS: decomposed names
+# --------------------------------------------------------------------------------
 
-COMPOSED, DECOMPOSED = (unicodedata.normalize(form, "Tägliches/Café 2026-11-21.md") for form in ("NFC", "NFD"))
+COMPOSED, DECOMPOSED = (
+    unicodedata.normalize(form, "Tägliches/Café 2026-11-21.md") for form in ("NFC", "NFD")
+)
 FORMS = ("NFC", "NFD")
 NOTE = b"# Harbour\n\nThe log.\n\n## 09:31 Typed\n\nBy hand.\n\n## 09:31 Typed\n\nTwice.\n"
 
@@ -296,7 +347,9 @@ def test_a_decomposed_name_gives_the_same_entries_and_opens_its_file(tmp_path: P
     for data in (NOTE, b"A note without a heading.\n"):
         ours, theirs = read(COMPOSED, data), read(DECOMPOSED, data)
         assert [entry.id for entry in ours] == [entry.id for entry in theirs]
-        assert [replace(entry, place=None) for entry in ours] == [replace(entry, place=None) for entry in theirs]
+        assert [replace(entry, place=None) for entry in ours] == [
+            replace(entry, place=None) for entry in theirs
+        ]
         assert {entry.place.path for entry in theirs if entry.place} == {DECOMPOSED}
     journal = home_journal(tmp_path / "home")
     (journal.root / DECOMPOSED).parent.mkdir()
@@ -312,7 +365,9 @@ def test_patterns_meet_decomposed_names(tmp_path: Path) -> None:
     for form in FORMS:
         pattern = unicodedata.normalize(form, "Täglich/%d. %m. %Y.md")
         for other in FORMS:
-            [entry, *_] = read(unicodedata.normalize(other, "Täglich/21. 11. 2026.md"), day_file=pattern)
+            [entry, *_] = read(
+                unicodedata.normalize(other, "Täglich/21. 11. 2026.md"), day_file=pattern
+            )
             assert (entry.date, entry.date_source) == ("2026-11-21", "file")
     for form in FORMS:
         home = tmp_path / form
@@ -324,16 +379,31 @@ def test_patterns_meet_decomposed_names(tmp_path: Path) -> None:
 
 
 def test_names_that_differ_in_form_alone_are_each_read_and_found(tmp_path: Path) -> None:
-    """On Linux they are files of their own, and the ids of their entries must not hide one another."""
-    names = [unicodedata.normalize("NFC", "é")[0] + "ö.md", "e\u0301" + "ö.md", "e\u0301" + "o\u0308.md"]
-    assert len(set(names)) == 3 and len({unicodedata.normalize("NFC", name) for name in names}) == 1
+    """On Linux they are files of their own, and the ids of their entries must not hide one
+    another.
+    """
+    names = [
+        unicodedata.normalize("NFC", "é")[0] + "ö.md",
+        "e\u0301" + "ö.md",
+        "e\u0301" + "o\u0308.md",
+    ]
+    assert (
+        len(set(names)) == 3
+        and len({unicodedata.normalize("NFC", name) for name in names}) == 1
+    )
     with open_home(tmp_path / "home") as ws:
         for number, name in enumerate(names):
-            (ws.journal.root / name).write_text(f"# Note {number}\n\nThe harbour log, part {number}.\n")
+            (ws.journal.root / name).write_text(
+                f"# Note {number}\n\nThe harbour log, part {number}.\n"
+            )
         if len(ws.journal.scan()) < 3:
             pytest.skip("this file system takes these names for one")
         found = synaptic.find(ws, limit=10).entries
-        assert {entry.content for entry in found} == {f"The harbour log, part {number}." for number in range(3)}
+        assert {entry.content for entry in found} == {
+            f"The harbour log, part {number}." for number in range(3)
+        }
         assert len({entry.id for entry in found}) == 3
         for entry in found:
-            assert [got.content for got in synaptic.get(ws, [entry.id]).entries] == [entry.content]
+            assert [got.content for got in synaptic.get(ws, [entry.id]).entries] == [
+                entry.content
+            ]

@@ -10,13 +10,21 @@ from trials import examples
 from synaptic.journal.recovery import mend
 
 ID = "20261121-7k3m9q2x"
-HEAD = b"## 09:31 decision: Chose sqlite-vec over LanceDB #db\n<!-- syn:20261121-7k3m9q2x importance=8 -->\n"
-BODY = b"\nIt is a single file.\n\n```python\nvectors = load()\n```\n\nNobody has to run a server for it.\n"
+HEAD = (
+    b"## 09:31 decision: Chose sqlite-vec over LanceDB #db\n<!-- syn:20261121-7k3m9q2x "
+    b"importance=8 -->\n"
+)
+BODY = (
+    b"\nIt is a single file.\n\n```python\nvectors = load()\n```\n\nNobody has to run a "
+    b"server for it.\n"
+)
 BLOCK = HEAD + BODY
 ABOVE = b"# 2026-11-21\n\n## 08:00 Coffee\nblack\n\n"
 
 blocks = st.lists(st.text("ab \n#`-", max_size=40), min_size=1, max_size=6).map(
-    lambda lines: HEAD + b"\n" + "\n".join(lines).strip("\n ").encode() + b" the end of this entry.\n"
+    lambda lines: (
+        HEAD + b"\n" + "\n".join(lines).strip("\n ").encode() + b" the end of this entry.\n"
+    )
 )
 
 
@@ -29,7 +37,9 @@ def test_a_block_torn_at_any_byte_becomes_whole(block: bytes, cut: int) -> None:
 
 @given(block=blocks, cut=st.integers(0, 10_000), eol=st.sampled_from([b"\n", b"\r\n"]))
 @settings(max_examples=examples(200), deadline=None)
-def test_what_a_person_typed_below_a_torn_block_stays_whole(block: bytes, cut: int, eol: bytes) -> None:
+def test_what_a_person_typed_below_a_torn_block_stays_whole(
+    block: bytes, cut: int, eol: bytes
+) -> None:
     block_here, above = block.replace(b"\n", eol), ABOVE.replace(b"\n", eol)
     typed = eol + b"## 10:15 Called the bank #finance" + eol + b"they call back" + eol
     torn = block_here[: 12 + cut % (len(block_here) - 12)]

@@ -27,7 +27,9 @@ WORDS = st.sampled_from(
 )
 GAPS = st.sampled_from([" ", " ", " ", " ", "\n", "\n\n", "", "  "])
 NOTES = st.one_of(
-    st.lists(st.tuples(WORDS, GAPS), max_size=40).map(lambda pieces: "".join(word + gap for word, gap in pieces)),
+    st.lists(st.tuples(WORDS, GAPS), max_size=40).map(
+        lambda pieces: "".join(word + gap for word, gap in pieces)
+    ),
     st.text(max_size=200),
 )
 DAYS = st.dates()
@@ -85,7 +87,8 @@ def test_relative_times_become_dates(text: str, read: str) -> None:
         "`yesterday` in\n```\ntoday\n```\nand [last week](notes.md), see today.md",
         'She sang "Yesterday" and read USA Today',
         "https://example.org/today and #today and <!-- yesterday -->",
-        "more than 3 days ago, half a year ago, 2-3 weeks ago, two or three days ago, 1.5 weeks ago",
+        "more than 3 days ago, half a year ago, 2-3 weeks ago, two or three days ago, 1.5 "
+        "weeks ago",
         "",
     ],
 )
@@ -105,8 +108,14 @@ def test_months_turn_the_year() -> None:
 
 
 def test_what_lies_outside_of_the_calendar_stays() -> None:
-    assert times("yesterday, last year, 9999 years ago", date.min) == "yesterday, last year, 9999 years ago"
-    assert times("tomorrow, this weekend, next year", date.max) == "tomorrow, this weekend, next year"
+    assert (
+        times("yesterday, last year, 9999 years ago", date.min)
+        == "yesterday, last year, 9999 years ago"
+    )
+    assert (
+        times("tomorrow, this weekend, next year", date.max)
+        == "tomorrow, this weekend, next year"
+    )
 
 
 @pytest.mark.parametrize(
@@ -117,15 +126,36 @@ def test_what_lies_outside_of_the_calendar_stays() -> None:
         ("Anna met Tom. He liked her report.", "Anna met Tom. Tom liked Anna's report."),
         ("I asked Anna about Rome; ask her again.", "I asked Anna about Rome; ask Anna again."),
         ("Dr. Lee called. She is out.", "Dr. Lee called. Dr. Lee is out."),
-        ("Anna Berg joined. Anna wrote a plan. She left.", "Anna Berg joined. Anna wrote a plan. Anna Berg left."),
+        (
+            "Anna Berg joined. Anna wrote a plan. She left.",
+            "Anna Berg joined. Anna wrote a plan. Anna Berg left.",
+        ),
         ("Our client Anna called; she wants more.", "Our client Anna called; Anna wants more."),
         ("We moved to Redis. It is fast.", "We moved to Redis. Redis is fast."),
-        ("We opened config.yaml and it was empty.", "We opened config.yaml and config.yaml was empty."),
-        ("`parse()` broke. It raised ValueError.", "`parse()` broke. `parse()` raised ValueError."),
-        ("Upgraded Grafana. Its charts are new.", "Upgraded Grafana. Grafana's charts are new."),
-        ("The script `rotate.sh` runs. It is old.", "The script `rotate.sh` runs. `rotate.sh` is old."),
-        ("The Finance team met. They want more.", "The Finance team met. The Finance team want more."),
-        ("The Millers called. We know their house.", "The Millers called. We know the Millers' house."),
+        (
+            "We opened config.yaml and it was empty.",
+            "We opened config.yaml and config.yaml was empty.",
+        ),
+        (
+            "`parse()` broke. It raised ValueError.",
+            "`parse()` broke. `parse()` raised ValueError.",
+        ),
+        (
+            "Upgraded Grafana. Its charts are new.",
+            "Upgraded Grafana. Grafana's charts are new.",
+        ),
+        (
+            "The script `rotate.sh` runs. It is old.",
+            "The script `rotate.sh` runs. `rotate.sh` is old.",
+        ),
+        (
+            "The Finance team met. They want more.",
+            "The Finance team met. The Finance team want more.",
+        ),
+        (
+            "The Millers called. We know their house.",
+            "The Millers called. We know the Millers' house.",
+        ),
     ],
 )
 def test_a_pronoun_that_can_mean_one_name_reads_that_name(text: str, read: str) -> None:
@@ -165,7 +195,10 @@ def test_a_pronoun_that_could_mean_more_stays(text: str) -> None:
 def test_both_parts_in_one_note() -> None:
     plain, changes = normalize("Anna called yesterday. She was late.", on=ON)
     assert plain == "Anna called 2026-11-20. Anna was late."
-    assert changes == (Change("yesterday", "2026-11-20", "time", 12), Change("She", "Anna", "coreference", 23))
+    assert changes == (
+        Change("yesterday", "2026-11-20", "time", 12),
+        Change("She", "Anna", "coreference", 23),
+    )
 
 
 def test_only_the_start_of_a_very_long_note_is_read() -> None:
@@ -217,7 +250,8 @@ def test_an_anchored_note_stays_as_it_is(text: str, on: date) -> None:
     assert times(once, on) == once
 
 
-# --- the labelled cases; those at odd places were never looked at while the rules were written ---
+# --- the labelled cases; those at odd places were never looked at while the rules were written
+# ---
 
 
 def _cases(name: str, half: int) -> list[dict[str, Any]]:
@@ -231,8 +265,12 @@ def _is_read_well(name: str, case: dict[str, Any]) -> bool:
     text = case["text"]
     if name == "anchoring":
         wanted = [(change["from"], change["to"]) for change in case["changes"]]
-        return [(c.was, c.now) for c in anchor_times(text, on=date.fromisoformat(case["at"]))] == wanted
-    labelled = {(_place(text, change), change["from"], change["to"]) for change in case["changes"]}
+        return [
+            (c.was, c.now) for c in anchor_times(text, on=date.fromisoformat(case["at"]))
+        ] == wanted
+    labelled = {
+        (_place(text, change), change["from"], change["to"]) for change in case["changes"]
+    }
     return {(c.start, c.was, c.now) for c in resolve_pronouns(text)} == labelled
 
 
@@ -250,7 +288,12 @@ def _wrong_where_nothing_may_change(name: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("name", "half", "share"),
-    [("anchoring", 0, 0.9), ("anchoring", 1, 0.85), ("coreference", 0, 0.9), ("coreference", 1, 0.8)],
+    [
+        ("anchoring", 0, 0.9),
+        ("anchoring", 1, 0.85),
+        ("coreference", 0, 0.9),
+        ("coreference", 1, 0.8),
+    ],
 )
 def test_labelled_notes_read_as_labelled(name: str, half: int, share: float) -> None:
     cases = _cases(name, half)

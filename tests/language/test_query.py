@@ -36,23 +36,63 @@ def test_any_text_is_a_valid_query(text: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "terms", "phrases", "filters"),
     [
-        ("type:decision tag:db redis", ("redis",), (), Filters(types=("decision",), tags=("db",))),
+        (
+            "type:decision tag:db redis",
+            ("redis",),
+            (),
+            Filters(types=("decision",), tags=("db",)),
+        ),
         ("tag:db tag:#Ops x", ("x",), (), Filters(tags=("db", "ops"))),
         ("tag:Node.js tag:cafe\u0301 x", ("x",), (), Filters(tags=("node-js", "caf\u00e9"))),
         ("project:CAFE\u0301 x", ("x",), (), Filters(projects=("caf\u00e9",))),
         ('project:"big app" deploy', ("deploy",), (), Filters(projects=("big app",))),
-        ('"connection pool" size', ("connection", "pool", "size"), ("connection pool",), Filters()),
+        (
+            '"connection pool" size',
+            ("connection", "pool", "size"),
+            ("connection pool",),
+            Filters(),
+        ),
         ("since:yesterday", (), (), Filters(since="2026-11-20")),
-        ('since:"last week" until:"last week" x', ("x",), (), Filters(since="2026-11-09", until="2026-11-15")),
-        ("since:q2 until:october x", ("x",), (), Filters(since="2026-04-01", until="2026-10-31")),
-        ("http://host:80/x std::vector", ("http", "host", "80", "x", "std", "vector"), (), Filters()),
+        (
+            'since:"last week" until:"last week" x',
+            ("x",),
+            (),
+            Filters(since="2026-11-09", until="2026-11-15"),
+        ),
+        (
+            "since:q2 until:october x",
+            ("x",),
+            (),
+            Filters(since="2026-04-01", until="2026-10-31"),
+        ),
+        (
+            "http://host:80/x std::vector",
+            ("http", "host", "80", "x", "std", "vector"),
+            (),
+            Filters(),
+        ),
         ("what did we do", ("what", "did", "we", "do"), (), Filters()),
         ("what is the plan", ("plan",), (), Filters()),
         ("path:en/ x", ("x",), (), Filters(paths=("en/",))),
-        ("has:task -has:files x", ("x",), (), Filters(has_tasks=True, without=Filters(has_files=True))),
-        ("x -tag:old -type:note", ("x",), (), Filters(without=Filters(tags=("old",), types=("note",)))),
+        (
+            "has:task -has:files x",
+            ("x",),
+            (),
+            Filters(has_tasks=True, without=Filters(has_files=True)),
+        ),
+        (
+            "x -tag:old -type:note",
+            ("x",),
+            (),
+            Filters(without=Filters(tags=("old",), types=("note",))),
+        ),
         ("plug* Über*", ("plug*", "über*"), (), Filters()),
-        ("sqlite-vec - well-known -5 --flag -x", ("sqlite", "vec", "well", "known", "5", "flag", "x"), (), Filters()),
+        (
+            "sqlite-vec - well-known -5 --flag -x",
+            ("sqlite", "vec", "well", "known", "5", "flag", "x"),
+            (),
+            Filters(),
+        ),
         ("a list\n-item", ("list", "item"), (), Filters()),
         ("value NOT NULL", ("value", "null"), (), Filters()),
     ],
@@ -74,7 +114,9 @@ def test_inline_filters_and_phrases(
         ("-kafka redis -plug*", ("kafka", "plug*")),
     ],
 )
-def test_a_dash_before_a_word_leaves_it_out_and_says_so(typed: str, words: tuple[str, ...]) -> None:
+def test_a_dash_before_a_word_leaves_it_out_and_says_so(
+    typed: str, words: tuple[str, ...]
+) -> None:
     parsed = parse_query(typed, Filters(), now=NOW)
     assert parsed.filters.without == Filters(words=words) and "kafka" not in parsed.terms
     assert parsed.phrases == () and parsed.notices[0].startswith("Left out: ")
@@ -99,7 +141,9 @@ def test_what_looks_like_an_operator_and_is_none_says_so(typed: str, named: str)
     assert len(parsed.notices) == 1 and named in parsed.notices[0]
 
 
-@pytest.mark.parametrize("typed", ["status:open bug", "type:plan x", "since:soonish x", "tag:!!! x", "tag:2026 x"])
+@pytest.mark.parametrize(
+    "typed", ["status:open bug", "type:plan x", "since:soonish x", "tag:!!! x", "tag:2026 x"]
+)
 def test_what_is_no_filter_is_searched_as_words_with_a_notice(typed: str) -> None:
     parsed = parse_query(typed, Filters(), now=NOW)
     assert parsed.filters == Filters()
@@ -156,7 +200,9 @@ def test_dates(text: str, date: str) -> None:
         ("monday at 5pm", "2026-11-16", "2026-11-16"),
     ],
 )
-def test_since_takes_the_first_day_of_a_time_and_until_its_last(text: str, since: str | None, until: str) -> None:
+def test_since_takes_the_first_day_of_a_time_and_until_its_last(
+    text: str, since: str | None, until: str
+) -> None:
     assert read_date(text, now=NOW, name="until") == until
     if since is not None:
         assert read_date(text, now=NOW, name="since") == since
@@ -166,7 +212,9 @@ def test_since_takes_the_first_day_of_a_time_and_until_its_last(text: str, since
 
 
 def test_a_time_in_words_without_quotes_is_answered_with_the_quotes() -> None:
-    assert 'since:"last week"' in parse_query("since:last week x", Filters(), now=NOW).notices[0]
+    assert (
+        'since:"last week"' in parse_query("since:last week x", Filters(), now=NOW).notices[0]
+    )
 
 
 @pytest.mark.parametrize(
@@ -216,7 +264,9 @@ def test_a_decomposed_query_is_read_composed() -> None:
 
 def test_what_is_preferred_is_read_as_filters_are() -> None:
     values = {"type": "Decision", "tags": ["Node.js", "c++"], "project": " CAFE\u0301 "}
-    filters = build_filters(now=NOW, type="Decision", tag=["Node.js", "c++"], project=" CAFE\u0301 ")
+    filters = build_filters(
+        now=NOW, type="Decision", tag=["Node.js", "c++"], project=" CAFE\u0301 "
+    )
     assert build_preference(values) == filters
     with pytest.raises(InvalidArgument, match="no tag"):
         build_preference({"tag": "!!!"})
@@ -260,7 +310,9 @@ def test_the_nearest_stems_come_first_and_then_the_frequent() -> None:
         ("configuraton", "configuration", True),
     ],
 )
-def test_a_typing_error_is_told_from_another_word(typed: str, word: str, is_error: bool) -> None:
+def test_a_typing_error_is_told_from_another_word(
+    typed: str, word: str, is_error: bool
+) -> None:
     assert (ending_aside(typed, word) <= typing_errors(typed)) == is_error
 
 
@@ -284,7 +336,11 @@ def test_a_snippet_shows_the_sought_words() -> None:
 
 
 @given(
-    st.lists(st.sampled_from(["isn't", "end.", "(see", "a/b)", "kestrel", "naïve,", "it"]), min_size=1, max_size=60),
+    st.lists(
+        st.sampled_from(["isn't", "end.", "(see", "a/b)", "kestrel", "naïve,", "it"]),
+        min_size=1,
+        max_size=60,
+    ),
     st.sampled_from([" ", "\n", "  "]),
     st.integers(20, 120),
 )

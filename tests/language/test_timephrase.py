@@ -31,12 +31,20 @@ def is_right(case: dict[str, Any]) -> bool:
     found = find_time(case["text"], today=today)
     if case["phrase"] is None:
         return found is None
-    return found == (TimeRange(day(case["start"]), day(case["end"]), case["phrase"]), case["rest"])
+    return found == (
+        TimeRange(day(case["start"]), day(case["end"]), case["phrase"]),
+        case["rest"],
+    )
 
 
-@pytest.mark.parametrize(("name", "share", "told"), [("time_phrases", 0.95, True), ("time_phrases_held", 0.85, False)])
+@pytest.mark.parametrize(
+    ("name", "share", "told"),
+    [("time_phrases", 0.95, True), ("time_phrases_held", 0.85, False)],
+)
 def test_labelled_texts(name: str, share: float, told: bool) -> None:
-    """Of the texts held apart while the rules were written only the number is told, so that they stay apart."""
+    """Of the texts held apart while the rules were written only the number is told, so that
+    they stay apart.
+    """
     cases = labelled(f"{name}.json")
     wrong = [case["text"] for case in cases if not is_right(case)]
     if told and wrong:
@@ -216,7 +224,11 @@ def test_of_two_times_the_first_counts() -> None:
         "from last week to next week",
     )
     assert found_range("yesterday and last month") == ("2026-11-20", "2026-11-20", "yesterday")
-    assert found_range("November standups last week") == ("2026-11-01", "2026-11-30", "November")
+    assert found_range("November standups last week") == (
+        "2026-11-01",
+        "2026-11-30",
+        "November",
+    )
 
 
 @pytest.mark.parametrize(
@@ -315,14 +327,23 @@ def test_any_text_may_stand_where_a_time_is_expected(text: str, today: date) -> 
 
 @pytest.mark.parametrize("phrase", PHRASES)
 def test_a_time_alone_is_the_time_that_it_is_in_a_text(phrase: str) -> None:
-    found, alone = find_time(f"notes {phrase}", today=TODAY), read_time(phrase.lower(), today=TODAY)
+    found, alone = (
+        find_time(f"notes {phrase}", today=TODAY),
+        read_time(phrase.lower(), today=TODAY),
+    )
     assert found is not None and alone is not None
     assert (alone.start, alone.end) == (found[0].start, found[0].end)
 
 
-@given(st.sampled_from("this last next".split()), st.sampled_from(["Tuesday", "week", "month", "year"]), st.dates())
+@given(
+    st.sampled_from("this last next".split()),
+    st.sampled_from(["Tuesday", "week", "month", "year"]),
+    st.dates(),
+)
 def test_a_note_looks_around_and_a_question_back(which: str, unit: str, today: date) -> None:
-    asked, noted = (read_time(f"{which} {unit}", today=today, around=around) for around in (False, True))
+    asked, noted = (
+        read_time(f"{which} {unit}", today=today, around=around) for around in (False, True)
+    )
     assert asked is not None and noted is not None and noted.start is not None
     if (which, unit) == ("this", "Tuesday"):
         assert noted.start >= today or today >= date.max - timedelta(days=7)
@@ -330,13 +351,17 @@ def test_a_note_looks_around_and_a_question_back(which: str, unit: str, today: d
         assert asked == noted
 
 
-@pytest.mark.parametrize("text", ["", "notes", "notes last week", "last week's notes", "the", "12", "every Monday"])
+@pytest.mark.parametrize(
+    "text", ["", "notes", "notes last week", "last week's notes", "the", "12", "every Monday"]
+)
 def test_a_time_alone_is_nothing_else(text: str) -> None:
     assert read_time(text, today=TODAY) is None
 
 
 @given(st.sampled_from(FILLERS), st.sampled_from(PHRASES), st.sampled_from(FILLERS))
-def test_what_is_left_is_the_text_around_the_phrase(before: str, phrase: str, after: str) -> None:
+def test_what_is_left_is_the_text_around_the_phrase(
+    before: str, phrase: str, after: str
+) -> None:
     found = find_time(f"{before} {phrase}: {after}", today=TODAY)
     assert found is not None
     assert found[0].phrase == phrase
@@ -352,7 +377,8 @@ def test_days_ago_are_counted_back(days: int, today: date) -> None:
 
 
 @given(
-    st.dates(date(1900, 1, 1), date(2100, 12, 31)), st.sampled_from(["%Y-%m-%d", "%d %B %Y", "%b %d, %Y", "%d.%m.%Y"])
+    st.dates(date(1900, 1, 1), date(2100, 12, 31)),
+    st.sampled_from(["%Y-%m-%d", "%d %B %Y", "%b %d, %Y", "%d.%m.%Y"]),
 )
 def test_every_written_date_is_that_day(meant: date, form: str) -> None:
     found = find_time(f"notes on {meant.strftime(form)}", today=TODAY)
@@ -361,7 +387,19 @@ def test_every_written_date_is_that_day(meant: date, form: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["last ", "the ", "early ", "from 3 ", "between March and ", "first week of ", "1", "'s ", " ", "May "]
+    "piece",
+    [
+        "last ",
+        "the ",
+        "early ",
+        "from 3 ",
+        "between March and ",
+        "first week of ",
+        "1",
+        "'s ",
+        " ",
+        "May ",
+    ],
 )
 def test_long_texts_are_read_at_their_beginning(piece: str) -> None:
     text = piece * (100_000 // len(piece))

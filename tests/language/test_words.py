@@ -41,22 +41,54 @@ NOTES = {
 }
 
 QUERIES = [
-    ("向量", "chinese"), ("会议", "chinese"), ("数据库", "chinese"), ("录", "chinese"), ("決", None),
-    ("東京", "japanese"), ("都庁", "japanese"),
-    ("データベース", "japanese"), ("ﾃﾞｰﾀﾍﾞｰｽ", "japanese"), ("京都", "japanese"),
-    ("회의", "korean"), ("시스템", "korean"), ("결제", "korean"),
-    ("ประชุม", "thai"), ("ฐานข้อมูล", "thai"), ("สำรอง", "thai"),
-    ("ຖານ", "lao"), ("ទិន្នន័យ", "khmer"), ("ဒေတာ", "burmese"),
-    ("قاعدة", "arabic"), ("بيانات", "arabic"), ("المدرسه", "arabic"), ("مدرسة", "arabic"), ("إستخدام", "arabic"),
-    ("החלטנו", "hebrew"), ("מסד", "hebrew"),
-    ("हिन्दी", "hindi"), ("बैठक", "hindi"),
-    ("strasse", "german"), ("Straße", "german"), ("brucke", "german"), ("größe", "german"),
-    ("Lodzi", "polish"), ("zrodlach", "polish"),
-    ("cafe", "french"), ("café", "french"), ("cafe\u0301", "french"), ("hotel", "french"),
-    ("δεδομενων", "greek"), ("Αθηνα", "greek"), ("БАЗУ", "russian"),
-    ("hop", "vietnamese"), ("Ha Noi", "vietnamese"), ("rod", "danish"), ("Arhus", "danish"),
-    ("foxes", "english"), ("postgresql", "english"),
-]  # fmt: skip
+    ("向量", "chinese"),
+    ("会议", "chinese"),
+    ("数据库", "chinese"),
+    ("录", "chinese"),
+    ("決", None),
+    ("東京", "japanese"),
+    ("都庁", "japanese"),
+    ("データベース", "japanese"),
+    ("ﾃﾞｰﾀﾍﾞｰｽ", "japanese"),
+    ("京都", "japanese"),
+    ("회의", "korean"),
+    ("시스템", "korean"),
+    ("결제", "korean"),
+    ("ประชุม", "thai"),
+    ("ฐานข้อมูล", "thai"),
+    ("สำรอง", "thai"),
+    ("ຖານ", "lao"),
+    ("ទិន្នន័យ", "khmer"),
+    ("ဒေတာ", "burmese"),
+    ("قاعدة", "arabic"),
+    ("بيانات", "arabic"),
+    ("المدرسه", "arabic"),
+    ("مدرسة", "arabic"),
+    ("إستخدام", "arabic"),
+    ("החלטנו", "hebrew"),
+    ("מסד", "hebrew"),
+    ("हिन्दी", "hindi"),
+    ("बैठक", "hindi"),
+    ("strasse", "german"),
+    ("Straße", "german"),
+    ("brucke", "german"),
+    ("größe", "german"),
+    ("Lodzi", "polish"),
+    ("zrodlach", "polish"),
+    ("cafe", "french"),
+    ("café", "french"),
+    ("cafe\u0301", "french"),
+    ("hotel", "french"),
+    ("δεδομενων", "greek"),
+    ("Αθηνα", "greek"),
+    ("БАЗУ", "russian"),
+    ("hop", "vietnamese"),
+    ("Ha Noi", "vietnamese"),
+    ("rod", "danish"),
+    ("Arhus", "danish"),
+    ("foxes", "english"),
+    ("postgresql", "english"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -127,12 +159,20 @@ def test_every_word_of_a_text_is_found_in_it(text: str, before: str) -> None:
     db.execute(f"CREATE VIRTUAL TABLE t USING fts5 (x, tokenize = '{tokenizer}')")
     db.execute("INSERT INTO t VALUES (?)", (spell(whole),))
     for word in (word for _, word in words(whole) if spell(word).strip()):
-        assert db.execute("SELECT count(*) FROM t WHERE t MATCH ?", (match(word),)).get == 1, (word, spell(whole))
+        assert db.execute("SELECT count(*) FROM t WHERE t MATCH ?", (match(word),)).get == 1, (
+            word,
+            spell(whole),
+        )
 
 
-ENDINGS = "|s|es|ed|ing|er|ization|izer|ability|ously|fulness|iveness|alism|icate|ical|ness|ency|ies|ied|y|e".split("|")
-ENGLISH = st.builds("{}{}".format, st.sampled_from("relat hopp fil us creat flu operat pon organ valid".split()),
-                    st.sampled_from(ENDINGS))  # fmt: skip
+ENDINGS = "|s|es|ed|ing|er|ization|izer|ability|ously|fulness|iveness|alism|icate|ical|ness|ency|ies|ied|y|e".split(
+    "|"
+)
+ENGLISH = st.builds(
+    "{}{}".format,
+    st.sampled_from("relat hopp fil us creat flu operat pon organ valid".split()),
+    st.sampled_from(ENDINGS),
+)
 
 
 @pytest.fixture(scope="module")
@@ -143,28 +183,48 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 
 @example("_0", {"0"})
-@given(st.one_of(st.text(max_size=200), st.lists(ENGLISH, max_size=30).map(" ".join)), st.sets(ENGLISH, max_size=4))
-def test_what_cannot_have_a_sought_stem_is_passed_over(index: Index, text: str, sought: set[str]) -> None:
-    wanted = {stem for word in sought for stem in stems(word, index.stem)} | set(sorted(stems(text, index.stem))[:2])
-    found = [(start, word) for start, word in words_like(text, wanted) if index.stem(word) in wanted]
+@given(
+    st.one_of(st.text(max_size=200), st.lists(ENGLISH, max_size=30).map(" ".join)),
+    st.sets(ENGLISH, max_size=4),
+)
+def test_what_cannot_have_a_sought_stem_is_passed_over(
+    index: Index, text: str, sought: set[str]
+) -> None:
+    wanted = {stem for word in sought for stem in stems(word, index.stem)} | set(
+        sorted(stems(text, index.stem))[:2]
+    )
+    found = [
+        (start, word) for start, word in words_like(text, wanted) if index.stem(word) in wanted
+    ]
     assert found == [(start, word) for start, word in words(text) if index.stem(word) in wanted]
 
 
-# -- the lists in data/words ----------------------------------------------------------------------------
+# -- the lists in data/words
+# ----------------------------------------------------------------------------
 
 PACKAGE = Path(synaptic.__file__).parent
 
 
-@pytest.mark.parametrize("path", sorted((PACKAGE / "data" / "words").glob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted((PACKAGE / "data" / "words").glob("*.toml")), ids=lambda path: path.stem
+)
 def test_every_word_list_is_used(path: Path) -> None:
     code = "".join(file.read_text("utf-8") for file in PACKAGE.rglob("*.py"))
     text = path.read_text("utf-8")
     lists = tomllib.loads(text)
     patterns = lists.pop("patterns", {})
-    unused = [name for name in lists if not re.search(rf"\.{name}\b|[\"@<]{name}\b", code + text)]
-    unused = [name for name in unused if f'"{name.rpartition("_")[0]}_{{tongue}}"' not in code]  # stop_de
+    unused = [
+        name for name in lists if not re.search(rf"\.{name}\b|[\"@<]{name}\b", code + text)
+    ]
+    unused = [
+        name for name in unused if f'"{name.rpartition("_")[0]}_{{tongue}}"' not in code
+    ]  # stop_de
     for name in patterns:
         inner = re.sub("^(?:note|only|plan)_", "", name)  # read as f"plan_{name}"
-        if f"<{name}>" not in text and f'"{name}"' not in code and (inner == name or f'"{inner}"' not in code):
+        if (
+            f"<{name}>" not in text
+            and f'"{name}"' not in code
+            and (inner == name or f'"{inner}"' not in code)
+        ):
             unused.append(name)
     assert unused == []

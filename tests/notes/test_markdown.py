@@ -26,9 +26,41 @@ ID = "20261121-7k3m9q2x"
 # pieces that mean something to the format, so that chance puts them next to each other
 PIECES = st.sampled_from(
     [
-        *("## 10:00 x", "# H1", "##", "#", "\\## 10:00", "\\#", "## 9:31 am", "am x", "decision:", "note", "2026"),
-        *("```", "~~~~", "> ```", "    ```", "`", "<!--", "-->", "<!-- syn:20261121-7k3m9q2x -->", "\\<!-- syn:"),
-        *("## Evening", "\\## Evening", "## 6pm x", "## [18:31] x", "## 3 things", "- x", "uhr", "p.m.", "-11:00"),
+        *(
+            "## 10:00 x",
+            "# H1",
+            "##",
+            "#",
+            "\\## 10:00",
+            "\\#",
+            "## 9:31 am",
+            "am x",
+            "decision:",
+            "note",
+            "2026",
+        ),
+        *(
+            "```",
+            "~~~~",
+            "> ```",
+            "    ```",
+            "`",
+            "<!--",
+            "-->",
+            "<!-- syn:20261121-7k3m9q2x -->",
+            "\\<!-- syn:",
+        ),
+        *(
+            "## Evening",
+            "\\## Evening",
+            "## 6pm x",
+            "## [18:31] x",
+            "## 3 things",
+            "- x",
+            "uhr",
+            "p.m.",
+            "-11:00",
+        ),
         *("---", "#tag", "- #x", "[#x](http://a#b)", "<<<<<<< HEAD"),
         *("\r\n", "\n", "\n\n", "\x0b", "\u2028", "\x85", " ", "\0"),
     ]
@@ -96,8 +128,12 @@ def test_saved_content_reads_back_as_it_was(text: str) -> None:
 @given(st.lists(composed(), min_size=1, max_size=4), st.booleans())
 @settings(max_examples=examples(150), deadline=None)
 def test_entries_below_each_other_stay_apart(entries: list[Entry], crlf: bool) -> None:
-    named = [replace(entry, id=f"20261121-{number:08d}") for number, entry in enumerate(entries)]
-    text = "# 2026-11-21\n\n" + "\n".join(map(render_entry, named)) + "\n## 11:00 By hand\nbody\n"
+    named = [
+        replace(entry, id=f"20261121-{number:08d}") for number, entry in enumerate(entries)
+    ]
+    text = (
+        "# 2026-11-21\n\n" + "\n".join(map(render_entry, named)) + "\n## 11:00 By hand\nbody\n"
+    )
     data = (text.replace("\n", "\r\n") if crlf else text).encode()
     found = read(data).entries
     assert found[:-1] == tuple(named)
@@ -107,7 +143,10 @@ def test_entries_below_each_other_stay_apart(entries: list[Entry], crlf: bool) -
         assert read(data[entry.place.start : entry.place.end]).entries == (entry,)
 
 
-@given(st.binary(max_size=300), st.lists(PIECES, max_size=20).map(lambda pieces: "\n".join(pieces).encode()))
+@given(
+    st.binary(max_size=300),
+    st.lists(PIECES, max_size=20).map(lambda pieces: "\n".join(pieces).encode()),
+)
 @settings(max_examples=examples(400), deadline=None)
 def test_any_bytes_are_read_and_no_two_entries_overlap(noise: bytes, shaped: bytes) -> None:
     for data in (noise, shaped, shaped + noise + shaped):
@@ -115,14 +154,26 @@ def test_any_bytes_are_read_and_no_two_entries_overlap(noise: bytes, shaped: byt
         end = 0
         for place in places:
             assert place is not None
-            assert end <= place.start <= place.body_start <= place.body_end <= place.end <= len(data)
+            assert (
+                end
+                <= place.start
+                <= place.body_start
+                <= place.body_end
+                <= place.end
+                <= len(data)
+            )
             end = place.end
 
 
 @given(composed(), composed(), st.sampled_from(["\n", "\r\n"]))
 @settings(max_examples=examples(200), deadline=None)
-def test_an_edit_says_the_new_and_touches_nothing_else(old: Entry, new: Entry, eol: str) -> None:
-    above, below = f"# 2026-11-21{eol}{eol}## 8:15 am  Before {eol}x  {eol}{eol}", f"{eol}## 23:00 After{eol}y"
+def test_an_edit_says_the_new_and_touches_nothing_else(
+    old: Entry, new: Entry, eol: str
+) -> None:
+    above, below = (
+        f"# 2026-11-21{eol}{eol}## 8:15 am  Before {eol}x  {eol}{eol}",
+        f"{eol}## 23:00 After{eol}y",
+    )
     data = (above + render_entry(old).replace("\n", eol) + below).encode()
     [_, found, _] = read(data).entries
     assert found.place is not None
@@ -140,7 +191,10 @@ def test_an_edit_keeps_the_time_as_typed_and_fixes_the_id() -> None:
     assert entry.place is not None and entry.derived_id
     block = data[entry.place.start : entry.place.end]
     edited = rewrite_block(block, entry, replace(entry, importance=8, derived_id=False))
-    assert edited == f"## 10:15-11:00 Standup #Team  \n<!-- syn:{entry.id} importance=8 -->\nnotes\n".encode()
+    assert (
+        edited
+        == f"## 10:15-11:00 Standup #Team  \n<!-- syn:{entry.id} importance=8 -->\nnotes\n".encode()
+    )
     renamed = rewrite_block(block, entry, replace(entry, title="Daily", derived_id=False))
     assert renamed.startswith(b"## 10:15-11:00 Daily #Team\n")
 
@@ -148,7 +202,13 @@ def test_an_edit_keeps_the_time_as_typed_and_fixes_the_id() -> None:
 @pytest.mark.parametrize(
     ("heading", "type_", "title", "tags", "clock"),
     [
-        ("## 09:31 decision: Chose sqlite-vec #db #search", "decision", "Chose sqlite-vec", ("db", "search"), "09:31"),
+        (
+            "## 09:31 decision: Chose sqlite-vec #db #search",
+            "decision",
+            "Chose sqlite-vec",
+            ("db", "search"),
+            "09:31",
+        ),
         ("## 10:15 Called the bank #finance", "note", "Called the bank", ("finance",), "10:15"),
         ("## 10:15 Progress on billing", "note", "Progress on billing", (), "10:15"),
         ("## 10:15 progress", "progress", "text", (), "10:15"),
@@ -161,7 +221,9 @@ def test_an_edit_keeps_the_time_as_typed_and_fixes_the_id() -> None:
         ("## 10:15 plan: what next", "note", "plan: what next", (), "10:15"),
     ],
 )
-def test_headings(heading: str, type_: str, title: str, tags: tuple[str, ...], clock: str) -> None:
+def test_headings(
+    heading: str, type_: str, title: str, tags: tuple[str, ...], clock: str
+) -> None:
     [entry] = read(f"{heading}\ntext\n").entries
     assert (entry.type, entry.title, entry.tags, entry.time) == (type_, title, tags, clock)
     assert entry.content == "text"
@@ -171,7 +233,13 @@ def test_headings(heading: str, type_: str, title: str, tags: tuple[str, ...], c
 @pytest.mark.parametrize(
     ("heading", "clock"),
     [
-        *(("6pm", "18:00"), ("6 pm", "18:00"), ("6 p.m.", "18:00"), ("12am", "00:00"), ("18h30", "18:30")),
+        *(
+            ("6pm", "18:00"),
+            ("6 pm", "18:00"),
+            ("6 p.m.", "18:00"),
+            ("12am", "00:00"),
+            ("18h30", "18:30"),
+        ),
         *(
             ("9h30", "09:30"),
             ("10h", "10:00"),
@@ -181,8 +249,18 @@ def test_headings(heading: str, type_: str, title: str, tags: tuple[str, ...], c
             ("18:34:", "18:34"),
         ),
         ("7 Uhr 45", "07:45"),
-        *(("[18:31]", "18:31"), ("**18:32**", "18:32"), ("**18:32:**", "18:32"), ("[6pm]", "18:00")),
-        *(("18:30 -", "18:30"), ("18:30 –", "18:30"), ("[18:30] —", "18:30"), ("18:30 - 19:00", "18:30")),
+        *(
+            ("[18:31]", "18:31"),
+            ("**18:32**", "18:32"),
+            ("**18:32:**", "18:32"),
+            ("[6pm]", "18:00"),
+        ),
+        *(
+            ("18:30 -", "18:30"),
+            ("18:30 –", "18:30"),
+            ("[18:30] —", "18:30"),
+            ("18:30 - 19:00", "18:30"),
+        ),
         *(("6pm-8pm", "18:00"), ("10:15–11:00", "10:15")),
     ],
 )
@@ -190,7 +268,11 @@ def test_times_as_people_type_them(heading: str, clock: str) -> None:
     for rest in (" issue: Roof leaks #house\nagain\n", "\nagain\n"):
         [above, entry] = read(f"## 08:00 First\n## {heading}{rest}").entries
         assert (entry.time, entry.content, above.content) == (clock, "again", "First")
-        assert rest[0] == "\n" or (entry.type, entry.title, entry.tags) == ("issue", "Roof leaks", ("house",))
+        assert rest[0] == "\n" or (entry.type, entry.title, entry.tags) == (
+            "issue",
+            "Roof leaks",
+            ("house",),
+        )
 
 
 @pytest.mark.parametrize("line", ["### 10:00 x", "##10:00 x", "##", "\\## Why", " ## Why"])
@@ -215,8 +297,18 @@ def test_what_is_no_h2_is_body(line: str) -> None:
 )
 def test_an_h2_without_a_time_is_a_note_of_its_own(line: str) -> None:
     [above, entry] = read(f"## 08:00 First\ntext\n{line}\nmore\n").entries
-    assert (above.content, entry.content, entry.title, entry.type) == ("text", "more", line[3:], "note")
-    assert entry.date == "2026-11-21" and entry.derived_id and entry.place and not entry.place.whole_file
+    assert (above.content, entry.content, entry.title, entry.type) == (
+        "text",
+        "more",
+        line[3:],
+        "note",
+    )
+    assert (
+        entry.date == "2026-11-21"
+        and entry.derived_id
+        and entry.place
+        and not entry.place.whole_file
+    )
 
 
 def test_where_h2s_without_a_time_begin_notes() -> None:
@@ -236,18 +328,36 @@ def test_where_h2s_without_a_time_begin_notes() -> None:
         "Evening",
         "x",
     ]
-    assert [entry.title for entry in read(text, "2026-11-21 Saturday.md").entries][1:] == ["Morning", "Evening"]
+    assert [entry.title for entry in read(text, "2026-11-21 Saturday.md").entries][1:] == [
+        "Morning",
+        "Evening",
+    ]
 
 
 @pytest.mark.parametrize(
     ("heading", "is_title"),
     [
-        *(("Mittwoch Geburtstag Oma", True), ("Recital", True), ("21 days to go", True), ("2026-11-21: Recital", True)),
-        *(("2026-11-21", False), ("Saturday, November 21, 2026", False), ("Samstag, 21. November 2026", False)),
-        *(("21/11/2026", False), ("2026-11-21 Saturday", False), ("21 de noviembre de 2026", False)),
+        *(
+            ("Mittwoch Geburtstag Oma", True),
+            ("Recital", True),
+            ("21 days to go", True),
+            ("2026-11-21: Recital", True),
+        ),
+        *(
+            ("2026-11-21", False),
+            ("Saturday, November 21, 2026", False),
+            ("Samstag, 21. November 2026", False),
+        ),
+        *(
+            ("21/11/2026", False),
+            ("2026-11-21 Saturday", False),
+            ("21 de noviembre de 2026", False),
+        ),
     ],
 )
-def test_the_h1_of_a_day_is_a_note_where_it_says_more_than_the_date(heading: str, is_title: bool) -> None:
+def test_the_h1_of_a_day_is_a_note_where_it_says_more_than_the_date(
+    heading: str, is_title: bool
+) -> None:
     for below in ("", "\n## 09:30 Meeting\n"):
         found = [entry.title for entry in read(f"# {heading}\n{below}").entries]
         assert found == [heading] * is_title + ["Meeting"] * bool(below)
@@ -255,16 +365,26 @@ def test_the_h1_of_a_day_is_a_note_where_it_says_more_than_the_date(heading: str
 
 def test_blocks_of_a_logseq_day_are_entries() -> None:
     text = (
-        "- TODO Call Ada #work\n\t- she has the key\n\t- ```\n- in code\n\t  ```\n-\n- Paid the roofer\n  again\n- \n"
+        "- TODO Call Ada #work\n\t- she has the key\n\t- ```\n- in code\n\t  ```\n-\n- Paid "
+        "the roofer\n  again\n- \n"
     )
     text = text.replace("\n- in code", "\n\t  - in code")
     for path in ("journals/2026_11_21.md", "vault/journals/2026_11_21.md"):
         first, second = read(text, path).entries
-        assert (first.title, first.tags, first.date) == ("TODO Call Ada", ("work",), "2026-11-21")
+        assert (first.title, first.tags, first.date) == (
+            "TODO Call Ada",
+            ("work",),
+            "2026-11-21",
+        )
         assert "she has the key" in first.content and first.place and first.place.whole_file
-        assert (second.content, second.place and second.place.line) == ("- Paid the roofer\n  again", 7)
+        assert (second.content, second.place and second.place.line) == (
+            "- Paid the roofer\n  again",
+            7,
+        )
     assert read("-\n", "journals/2026_11_21.md").entries == ()
-    assert [entry.title for entry in read("- x\n\n## 09:30 y\n", "journals/2026_11_21.md").entries] == [
+    assert [
+        entry.title for entry in read("- x\n\n## 09:30 y\n", "journals/2026_11_21.md").entries
+    ] == [
         "2026_11_21",
         "y",
     ]
@@ -282,7 +402,9 @@ def test_a_saved_entry_owns_the_h2s_it_counts() -> None:
     assert [e.title for e in read(saved.replace("## Why\n", "") + below).entries] == [
         "Intro"
     ]  # what it counts, it owns
-    typed = saved.replace("## Why\n", "") + "\n## 6pm dinner\n"  # but no time that a person types
+    typed = (
+        saved.replace("## Why\n", "") + "\n## 6pm dinner\n"
+    )  # but no time that a person types
     assert [e.title for e in read(typed).entries] == ["Intro", "dinner"]
     first_release = saved.replace(" h2=2", "")
     assert read(first_release + below).entries[0].content == f"{body}{below}".strip()
@@ -294,15 +416,22 @@ def test_a_saved_entry_owns_the_h2s_it_counts() -> None:
 
 def test_a_journal_of_the_first_release_reads_as_it_did() -> None:
     """240 entries that it saved of what its format is made of, and what it read."""
-    known = json.loads((Path(__file__).parents[1] / "data/journal_before_h2.json").read_text(encoding="utf-8"))
-    found = [[e.id, e.at.isoformat(), e.type, e.title, e.content] for e in read(known["text"]).entries]
+    known = json.loads(
+        (Path(__file__).parents[1] / "data/journal_before_h2.json").read_text(encoding="utf-8")
+    )
+    found = [
+        [e.id, e.at.isoformat(), e.type, e.title, e.content]
+        for e in read(known["text"]).entries
+    ]
     assert found == known["entries"]
 
 
 ENTRIES = st.one_of(
     composed().map(render_entry),
     composed().map(render_entry).map(lambda text: re.sub(" h2=[0-9]+", "", text, count=1)),
-    st.sampled_from(["## 08:15 Typed\n", "## Evening\n\n", "## 6pm\n", f"## Fixed\n<!-- syn:{ID} -->\n"]).flatmap(
+    st.sampled_from(
+        ["## 08:15 Typed\n", "## Evening\n\n", "## 6pm\n", f"## Fixed\n<!-- syn:{ID} -->\n"]
+    ).flatmap(
         lambda head: st.lists(st.text("ab #\\", max_size=9), max_size=3).map(
             lambda lines: head + "\n".join(lines) + "\n"
         )
@@ -322,14 +451,21 @@ def test_an_edit_moves_no_border(texts: list[str], more: str, which: int) -> Non
     if entry.place.whole_file:
         return
     content, _ = compose_entry(f"{entry.content}\n\n{more}", id=ID, at=AT)
-    new = replace(entry, content=content.content, tags=(*entry.tags, *find_tags(content.content)), derived_id=False)
+    new = replace(
+        entry,
+        content=content.content,
+        tags=(*entry.tags, *find_tags(content.content)),
+        derived_id=False,
+    )
     new = replace(new, tags=tuple(dict.fromkeys(new.tags)))
     try:
         block = rewrite_block(data[start:end], entry, new)
     except Refused:
         return
     after = read(data[:start] + block + data[end:]).entries
-    assert [e.content for e in after if e.id != entry.id] == [e.content for e in before if e.id != entry.id]
+    assert [e.content for e in after if e.id != entry.id] == [
+        e.content for e in before if e.id != entry.id
+    ]
     assert [e.content for e in after if e.id == entry.id] == [new.content]
 
 
@@ -341,7 +477,10 @@ def test_an_open_fence_never_swallows_a_saved_entry() -> None:
 
 
 def test_headings_in_fences_comments_and_front_matter_are_text() -> None:
-    text = "---\nx: 1\n---\n## 08:00 A\n```\n## 09:00 no\n```\n<!--\n## 09:30 no\n-->\n## 10:00 B\n"
+    text = (
+        "---\nx: 1\n---\n## 08:00 A\n```\n## 09:00 no\n```\n<!--\n## 09:30 no\n-->\n## 10:00 "
+        "B\n"
+    )
     assert [entry.title for entry in read(text).entries] == ["A", "B"]
 
 
@@ -352,7 +491,12 @@ def test_headings_in_fences_comments_and_front_matter_are_text() -> None:
         ("a/2026_11_20.md", "note", "2026-11-20", "file"),
         ("20261120 Meeting.md", "note", "2026-11-20", "file"),
         ("n.md", "---\ndate: 2026-11-19\n---\nnote", "2026-11-19", "front-matter"),
-        ("n.md", f"## 09:31 x\n<!-- syn:{ID} at=2026-11-18T09:31:05+01:00 -->\n", "2026-11-18", "comment"),
+        (
+            "n.md",
+            f"## 09:31 x\n<!-- syn:{ID} at=2026-11-18T09:31:05+01:00 -->\n",
+            "2026-11-18",
+            "comment",
+        ),
         ("n.md", "note", "2026-01-02", "mtime"),
         ("2026-02-30.md", "note", "2026-01-02", "mtime"),
         *(
@@ -402,7 +546,8 @@ def test_at_adds_seconds_and_a_changed_heading_wins() -> None:
 
 def test_whole_files() -> None:
     [note] = read(
-        "---\ntags: [Work, two words]\naliases: Other\n---\n# Title #x\n\nText with #inline.\n", "n.md"
+        "---\ntags: [Work, two words]\naliases: Other\n---\n# Title #x\n\nText with #inline.\n",
+        "n.md",
     ).entries
     assert (note.title, note.content) == ("Title", "Text with #inline.")
     assert note.tags == ("x", "work", "two-words", "inline")
@@ -433,7 +578,12 @@ def test_an_id_that_stands_twice() -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [b"\xef\xbb\xbf## 10:00 x\nbody", b"## 10:00 x\r\nbody\r\n", b"## 10:00 x\rbody\r", b"## 10:00 x\nbody"],
+    [
+        b"\xef\xbb\xbf## 10:00 x\nbody",
+        b"## 10:00 x\r\nbody\r\n",
+        b"## 10:00 x\rbody\r",
+        b"## 10:00 x\nbody",
+    ],
 )
 def test_line_ends_and_byte_order_marks(data: bytes) -> None:
     [entry] = read(data).entries
@@ -454,9 +604,13 @@ def test_nothing_cannot_be_saved(text: str) -> None:
         compose_entry(text, id=ID, at=AT)
 
 
-@pytest.mark.parametrize("word", ["deci\u017fion", "i\u017f\u017fue", "ins\u0131ght", "\u0130nsight"])
+@pytest.mark.parametrize(
+    "word", ["deci\u017fion", "i\u017f\u017fue", "ins\u0131ght", "\u0130nsight"]
+)
 def test_letters_that_only_look_like_a_type_are_a_title(word: str) -> None:
-    [entry] = parse_entries(f"## 10:00 {word}: what we chose\n".encode(), "2026-11-21.md", mtime=AT).entries
+    [entry] = parse_entries(
+        f"## 10:00 {word}: what we chose\n".encode(), "2026-11-21.md", mtime=AT
+    ).entries
     assert (entry.type, entry.title) == ("note", f"{word}: what we chose")
     with pytest.raises(InvalidArgument, match="unknown"):
         compose_entry("x", id=ID, at=AT, type=word)
@@ -488,7 +642,14 @@ def test_tags_are_not_read_from_code_links_and_urls() -> None:
 
 
 def test_plain_text() -> None:
-    assert plain_text("see [[Page|alias]] and [text](url)").split() == ["see", "Page", "alias", "and", "text", "url"]
+    assert plain_text("see [[Page|alias]] and [text](url)").split() == [
+        "see",
+        "Page",
+        "alias",
+        "and",
+        "text",
+        "url",
+    ]
     assert "secret" not in plain_text("a <!-- secret --> b")
 
 
@@ -496,7 +657,10 @@ def test_plain_text() -> None:
     ("content", "title"),
     [
         ("fix: subject\n\nThe body. More of it.", "fix: subject"),
-        ("A sentence that an editor\nwrapped. Another one.", "A sentence that an editor wrapped"),
+        (
+            "A sentence that an editor\nwrapped. Another one.",
+            "A sentence that an editor wrapped",
+        ),
         ("No end\nin this paragraph\n \t\nNext one.", "No end in this paragraph"),
         ("***\n\nBelow a rule. And on.", "Below a rule"),
         ("# Heading\n\nText.", "Heading"),

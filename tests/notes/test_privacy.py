@@ -1,4 +1,6 @@
-"""What stands between `<private>` and `</private>` stays in its file: never indexed, never shown, never lost."""
+"""What stands between `<private>` and `</private>` stays in its file: never indexed, never
+shown, never lost.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,10 @@ TEXTS = [
     ("<privateKey>b</privateKey> <privates> <private/> private", None),
     ("it`s <private>b\nc</private> don`t", "it`s don`t"),
     ("```\nnever closed <private>b</private> c", "```\nnever closed c"),
-    ("```\n## 10:00 closed by another\n<private>b</private>\n```", "```\n## 10:00 closed by another\n```"),
+    (
+        "```\n## 10:00 closed by another\n<private>b</private>\n```",
+        "```\n## 10:00 closed by another\n```",
+    ),
     ("<private>\n```\nb\n</private>\nc", "c"),
     ("<private>\n```\n</private>\n```\nb</private> c", "c"),
 ]
@@ -67,11 +72,17 @@ def test_what_is_private(text: str, left: str | None) -> None:
 
 
 def entries(text: str) -> list[tuple[str, str]]:
-    return [(entry.title, entry.content) for entry in parse_entries(text.encode(), "2026-11-21.md", mtime=NOON).entries]
+    return [
+        (entry.title, entry.content)
+        for entry in parse_entries(text.encode(), "2026-11-21.md", mtime=NOON).entries
+    ]
 
 
 def test_headings_within_are_no_entries_and_those_below_stand_where_they_stood() -> None:
-    text = "## 9:00 One\n\n<private>\n## 10:00 Two\n\nb\n\n# Three\n</private>\n\n## 11:00 Four\n\nc"
+    text = (
+        "## 9:00 One\n\n<private>\n## 10:00 Two\n\nb\n\n# Three\n</private>\n\n## 11:00 "
+        "Four\n\nc"
+    )
     assert entries(text) == [("One", "One"), ("Four", "c")]
     last = parse_entries(text.encode(), "2026-11-21.md", mtime=NOON).entries[1].place
     assert last and (last.line, last.body_line) == (11, 13)
@@ -79,46 +90,83 @@ def test_headings_within_are_no_entries_and_those_below_stand_where_they_stood()
 
 def test_a_tag_never_closed_hides_all_up_to_the_next_saved_entry() -> None:
     text = (
-        f"## 9:00 One\n\na <private> b\n\n## 10:00 Two\n\nc\n\n## 11:00 Three\n{SYN.format('00000003', '11:00')}\n\nd"
+        f"## 9:00 One\n\na <private> b\n\n## 10:00 Two\n\nc\n\n## 11:00 "
+        f"Three\n{SYN.format('00000003', '11:00')}\n\nd"
     )
     assert entries(text) == [("One", "a"), ("Three", "d")]
     parsed = parse_entries(text.encode(), "2026-11-21.md", mtime=NOON)
     assert [(issue.code, issue.line) for issue in parsed.issues] == [("open-private", 3)]
-    assert entries(f"{text}\n\n## 12:00 Four <private>x</private>\ne")[1:] == [("Three", "d"), ("Four", "e")]
+    assert entries(f"{text}\n\n## 12:00 Four <private>x</private>\ne")[1:] == [
+        ("Three", "d"),
+        ("Four", "e"),
+    ]
 
 
 def test_front_matter_titles_and_tags_may_hide_something() -> None:
-    text = "---\ntitle: Plan <private>Grimm</private>\ntags: [a]\n---\n# X\n\nText #b <private>#c</private>\n"
+    text = (
+        "---\ntitle: Plan <private>Grimm</private>\ntags: [a]\n---\n# X\n\nText #b "
+        "<private>#c</private>\n"
+    )
     [entry] = parse_entries(text.encode(), "plan.md", mtime=NOON).entries
     assert (entry.title, entry.tags, entry.content) == ("X", ("a", "b"), "Text #b")
-    [entry] = parse_entries(b"## 9:00 issue: A <private>#c x</private> b #d\n", "2026-11-21.md", mtime=NOON).entries
+    [entry] = parse_entries(
+        b"## 9:00 issue: A <private>#c x</private> b #d\n", "2026-11-21.md", mtime=NOON
+    ).entries
     assert (entry.title, entry.tags, entry.type) == ("A b", ("d",), "issue")
 
 
 PIECES = [
-    "<private>", "</private>", "secret", "<private>secret</private>", "\n", "\n\n", "word ", "`", "```\n", "~~~\n",
-    "- ", "> ", "\n## 9:00 One\n",
-    f"\n## 10:00 Two #tag\n{SYN.format('0000000a', '10:00')}\n", "\n# H1\n", "<!--", "-->",
-    "\r\n", "é", f"\n## 11:00 T\n{SYN.format('0000000b', '11:00')}\n\n", "---\n", "    ", "\ufeff", "ÿ",
-]  # fmt: skip
+    "<private>",
+    "</private>",
+    "secret",
+    "<private>secret</private>",
+    "\n",
+    "\n\n",
+    "word ",
+    "`",
+    "```\n",
+    "~~~\n",
+    "- ",
+    "> ",
+    "\n## 9:00 One\n",
+    f"\n## 10:00 Two #tag\n{SYN.format('0000000a', '10:00')}\n",
+    "\n# H1\n",
+    "<!--",
+    "-->",
+    "\r\n",
+    "é",
+    f"\n## 11:00 T\n{SYN.format('0000000b', '11:00')}\n\n",
+    "---\n",
+    "    ",
+    "\ufeff",
+    "ÿ",
+]
 documents = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
 
 
 @settings(max_examples=examples(400), deadline=None)
 @given(documents)
 @example("# H\n<private>\n## 9:00 One\n</private>")
-@example("```\n\n## 10:00 Two\n<!-- syn:20261121-0000000a -->\n<private>secret</private>\n```\n")
+@example(
+    "```\n\n## 10:00 Two\n<!-- syn:20261121-0000000a -->\n<private>secret</private>\n```\n"
+)
 def test_an_entry_alone_is_as_private_as_in_its_file(text: str) -> None:
     data = text.encode()
     masked = mask(data)
     assert len(masked) == len(data)
-    assert all(old == new or (new == MASK[0] and old not in b"\r\n") for old, new in zip(data, masked, strict=True))
+    assert all(
+        old == new or (new == MASK[0] and old not in b"\r\n")
+        for old, new in zip(data, masked, strict=True)
+    )
     for entry in parse_entries(data, "2026-11-21.md", mtime=NOON).entries:
         place = entry.place
         assert place is not None
         if not place.whole_file:
             assert mask(data[place.start : place.end]) == masked[place.start : place.end]
-        assert MASK.decode("latin-1") not in entry.title.replace("ÿ", "") and "\ufffd" not in entry.content
+        assert (
+            MASK.decode("latin-1") not in entry.title.replace("ÿ", "")
+            and "\ufffd" not in entry.content
+        )
 
 
 @settings(max_examples=examples(400), deadline=None)
@@ -126,13 +174,17 @@ def test_an_entry_alone_is_as_private_as_in_its_file(text: str) -> None:
 @example("a <private>b</private> c", "d", "content")
 @example("a\n\n<private>\nb\n</private>\n\nc", "d", "append")
 @example("a <private>b</private> c <private>d</private> e", "a f e", "content")
-def test_an_edit_keeps_every_private_byte_or_is_refused(body: str, given_text: str, what: str) -> None:
+def test_an_edit_keeps_every_private_byte_or_is_refused(
+    body: str, given_text: str, what: str
+) -> None:
     block = f"## 9:00 Title <private>hidden</private> #tag\n\n{body}\n".encode()
     [old, *more] = parse_entries(block, "2026-11-21.md", mtime=NOON).entries
     new_text = without_private(given_text).strip()
     if more or not new_text or not old.content.strip():
         return
-    content = {"content": new_text, "append": f"{old.content}\n\n{new_text}"}.get(what, old.content)
+    content = {"content": new_text, "append": f"{old.content}\n\n{new_text}"}.get(
+        what, old.content
+    )
     tags = (*old.tags, "new") if what == "tags" else old.tags
     title = "Another" if what == "title" else old.title
     new, _ = compose_entry(content, id="20261121-00000009", at=old.at, title=title, tags=tags)
@@ -141,7 +193,12 @@ def test_an_edit_keeps_every_private_byte_or_is_refused(body: str, given_text: s
     except Refused:
         return
     [read] = parse_entries(after, "2026-11-21.md", mtime=NOON).entries
-    assert (read.id, read.title, read.content, read.tags) == (new.id, new.title, new.content, new.tags)
+    assert (read.id, read.title, read.content, read.tags) == (
+        new.id,
+        new.title,
+        new.content,
+        new.tags,
+    )
     assert hidden(after) == hidden(block)
 
 
@@ -152,7 +209,10 @@ def hidden(block: bytes) -> bytes:
 PLACES = [
     ("a <private>b</private> c", "a <private>b</private> c\n\nd"),
     ("<private>b</private> c", "<private>b</private> c\n\nd"),
-    ("One.\n\n<private>\nb\n</private>\n\nTwo.", "One.\n\n<private>\nb\n</private>\n\nTwo.\n\nd"),
+    (
+        "One.\n\n<private>\nb\n</private>\n\nTwo.",
+        "One.\n\n<private>\nb\n</private>\n\nTwo.\n\nd",
+    ),
     ("One.\n\nTwo.\n\n<private>b</private>", "One.\n\nTwo.\n\nd\n\n<private>b</private>"),
     ("<private>b</private>\n\nOne.", "<private>b</private>\n\nOne.\n\nd"),
 ]
@@ -160,7 +220,9 @@ PLACES = [
 
 @pytest.mark.parametrize(("body", "after"), PLACES)
 @pytest.mark.parametrize("eol", ["\n", "\r\n"])
-def test_what_is_added_leaves_the_private_text_in_its_place(body: str, after: str, eol: str) -> None:
+def test_what_is_added_leaves_the_private_text_in_its_place(
+    body: str, after: str, eol: str
+) -> None:
     head = f"## 9:00 Title\n{SYN.format('0000000a', '09:00')}\n\n"
     block = f"{head}{body}\n".replace("\n", eol).encode()
     [old] = parse_entries(block, "2026-11-21.md", mtime=NOON).entries
@@ -173,14 +235,23 @@ def test_merges_move_nothing_into_or_out_of_a_private_passage() -> None:
     ours = f"{base}\n<private>\n## 10:00 Mine\n\nhidden\n\n## 12:00 Mine too\n</private>\n"
     theirs = f"{base}\n## 11:00 B\n{SYN.format('0000000b', '11:00')}\n\nb\n"
     by_lines = lambda base, ours, theirs: (ours + b"\n=======\n" + theirs, 1)  # noqa: E731
-    merged = merge(base.encode(), ours.encode(), theirs.encode(), "2026-11-21.md", "%Y-%m-%d.md", by_lines)
+    merged = merge(
+        base.encode(), ours.encode(), theirs.encode(), "2026-11-21.md", "%Y-%m-%d.md", by_lines
+    )
     assert merged.conflicts == 1 and ours.encode() in merged.data
     ours = base.replace("\na\n", "\na <private>hidden</private>\n")
-    merged = merge(base.encode(), ours.encode(), theirs.encode(), "2026-11-21.md", "%Y-%m-%d.md", by_lines)
-    assert merged.conflicts == 0 and b"a <private>hidden</private>\n" in merged.data and b"11:00 B" in merged.data
+    merged = merge(
+        base.encode(), ours.encode(), theirs.encode(), "2026-11-21.md", "%Y-%m-%d.md", by_lines
+    )
+    assert (
+        merged.conflicts == 0
+        and b"a <private>hidden</private>\n" in merged.data
+        and b"11:00 B" in merged.data
+    )
 
 
-# -- from outside -------------------------------------------------------------------------------------
+# -- from outside
+# -------------------------------------------------------------------------------------
 
 
 HIDDEN = [f"zorquil{letter}" for letter in "abcdefghijk"]
@@ -206,7 +277,9 @@ Last words on the harbour, with `<private>` spoken of.
 ## 11:00 <private>zorquilh</private>
 <private>zorquili yesterday</private>
 """
-SEEN = "Before. After the harbour call.\n\nLast words on the harbour, with `<private>` spoken of."
+SEEN = (
+    "Before. After the harbour call.\n\nLast words on the harbour, with `<private>` spoken of."
+)
 NOTE = """---
 title: Plan <private>zorquilj</private>
 tags: [<private>zorquilk</private>]
@@ -226,7 +299,9 @@ def fill(journal: Path) -> Path:
 def clean(said: object) -> None:
     """Nothing private is in what was said."""
     text = said.decode("latin-1") if isinstance(said, bytes) else str(said)
-    assert "zorquil" not in text.lower(), text[max(0, text.lower().find("zorquil") - 200) :][:400]
+    assert "zorquil" not in text.lower(), text[max(0, text.lower().find("zorquil") - 200) :][
+        :400
+    ]
 
 
 def test_no_command_shows_it(home: ForkedHome) -> None:
@@ -235,31 +310,48 @@ def test_no_command_shows_it(home: ForkedHome) -> None:
     found = home.ask("find", "--limit", "50")["entries"]
     ids = [entry["id"] for entry in found]
     for args in (
-        ["recent"], ["find", "--facets"], ["get", *ids], ["tags"], ["status"], ["doctor"], ["search", "harbour"],
-        ["analyze", "what about the harbour money?"], ["analyze", "--note", "<private>zorquila</private> harbour"],
-    ):  # fmt: skip
+        ["recent"],
+        ["find", "--facets"],
+        ["get", *ids],
+        ["tags"],
+        ["status"],
+        ["doctor"],
+        ["search", "harbour"],
+        ["analyze", "what about the harbour money?"],
+        ["analyze", "--note", "<private>zorquila</private> harbour"],
+    ):
         clean(home.run(*args).text)
     entries = {entry["title"]: entry for entry in found}
     assert set(entries) == {"Call with about money", "Harbour plan", "Plan", ""}
-    assert entries["Call with about money"]["tags"] == ["health"] and entries["Plan"]["tags"] == []
+    assert (
+        entries["Call with about money"]["tags"] == ["health"] and entries["Plan"]["tags"] == []
+    )
     assert entries["Call with about money"]["content"] == SEEN
     clean(json.dumps(found))
     assert day.read_bytes() == before
 
 
-def test_no_tool_and_no_resource_shows_it_and_the_index_does_not_hold_it(home: ForkedHome) -> None:
+def test_no_tool_and_no_resource_shows_it_and_the_index_does_not_hold_it(
+    home: ForkedHome,
+) -> None:
     fill(home.journal)
     with home.server() as server:
         ids = [entry["id"] for entry in server.call("find", limit=50)["entries"]]
         assert len(ids) == 4
         for tool, args in (
-            ("search", {"query": "harbour", "explain": True, "format": "detailed"}), ("recent", {"query": "harbour"}),
-            ("search", {"query": "harbour money", "strategy": "smart", "explain": True}), ("recent", {}),
-            ("search", {"query": "harbour", "max_tokens": 100}), ("find", {"facets": True}), ("get", {"ids": ids}),
-            ("find", {"query": "harbour"}), ("analyze", {"text": "the harbour call"}), ("find", {"tags": ["health"]}),
+            ("search", {"query": "harbour", "explain": True, "format": "detailed"}),
+            ("recent", {"query": "harbour"}),
+            ("search", {"query": "harbour money", "strategy": "smart", "explain": True}),
+            ("recent", {}),
+            ("search", {"query": "harbour", "max_tokens": 100}),
+            ("find", {"facets": True}),
+            ("get", {"ids": ids}),
+            ("find", {"query": "harbour"}),
+            ("analyze", {"text": "the harbour call"}),
+            ("find", {"tags": ["health"]}),
             ("analyze", {"text": "harbour <private>zorquila</private>", "mode": "note"}),
             ("save", {"content": "The harbour and the money."}),
-        ):  # fmt: skip
+        ):
             clean(server.text(tool, **args))
             clean(json.dumps(server.call(tool, **args)))
         for word in HIDDEN:
@@ -276,8 +368,17 @@ def test_the_index_follows_what_becomes_private_and_what_no_longer_is(tmp_path: 
     day = fill(tmp_path / "home" / "journal")
     text = day.read_text()
     with open_home(tmp_path / "home") as ws:
-        for opened, closed in (("", ""), ("<private>", "</private>"), ("", ""), ("<private>", "")):
-            day.write_text(text.replace("After the harbour call.", f"{opened}After the lighthouse call.{closed}"))
+        for opened, closed in (
+            ("", ""),
+            ("<private>", "</private>"),
+            ("", ""),
+            ("<private>", ""),
+        ):
+            day.write_text(
+                text.replace(
+                    "After the harbour call.", f"{opened}After the lighthouse call.{closed}"
+                )
+            )
             found = [(hit.entry, hit.snippet) for hit in search(ws, '"lighthouse"').hits]
             assert bool(found) == (not opened) and "lighthouse" not in str(found) * bool(opened)
             kept = find(ws, limit=50).entries
@@ -285,7 +386,9 @@ def test_the_index_follows_what_becomes_private_and_what_no_longer_is(tmp_path: 
             assert find(ws, limit=50).entries == kept
         [issue] = status(ws).issues
         assert (issue.code, issue.path, issue.line) == ("open-private", day.name, 5)
-        assert [entry.title for entry in get(ws, ["0000000a"]).entries] == ["Harbour plan"]  # saved, so still in sight
+        assert [entry.title for entry in get(ws, ["0000000a"]).entries] == [
+            "Harbour plan"
+        ]  # saved, so still in sight
         save(ws, "Saved below a tag that was never closed.", at=f"{DATE}T12:00")
         assert search(ws, '"never closed"').hits[0].entry.content.startswith("Saved below")
         assert day.read_text().rstrip().endswith("-->")
@@ -296,13 +399,19 @@ def test_an_agents_update_keeps_what_it_never_saw(home: ForkedHome) -> None:
     with home.server() as server:
         id = server.call("find", tags=["health"])["entries"][0]["id"]
         for change in (
-            {"append": "And more."}, {"add_tags": ["urgent"], "importance": 8}, {"title": "The call"},
-            {"content": "Quite another text."}, {"content": "Quite another text, and a third.", "type": "issue"},
-        ):  # fmt: skip
+            {"append": "And more."},
+            {"add_tags": ["urgent"], "importance": 8},
+            {"title": "The call"},
+            {"content": "Quite another text."},
+            {"content": "Quite another text, and a third.", "type": "issue"},
+        ):
             clean(server.text("update", id=id, **change))
             assert [day.read_text().count(word) for word in HIDDEN[:9]] == [1] * 9
         [entry] = server.call("get", ids=[id])["entries"]
-        assert (entry["title"], entry["content"]) == ("The call", "Quite another text, and a third.")
+        assert (entry["title"], entry["content"]) == (
+            "The call",
+            "Quite another text, and a third.",
+        )
         assert entry["tags"] == ["health", "urgent"] and entry["type"] == "issue"
         clean(server.text("delete", id=id))
     assert "zorquild" not in day.read_text()
@@ -313,15 +422,19 @@ def test_an_agents_update_keeps_what_it_never_saw(home: ForkedHome) -> None:
 def test_a_save_leaves_it_out_and_says_so(home: ForkedHome) -> None:
     saved = home.ask(
         "save",
-        "Met <private>zorquila</private> at the harbour.\n\n<private>\nzorquilb\n\n## 10:00 zorquilc\n</private>\n",
-        "--title", "Harbour <private>zorquild</private>",
-    )  # fmt: skip
+        "Met <private>zorquila</private> at the harbour.\n\n<private>\nzorquilb\n\n## "
+        "10:00 zorquilc\n</private>\n",
+        "--title",
+        "Harbour <private>zorquild</private>",
+    )
     assert "<private>" in saved["notices"][0]
     assert home.ask("get", saved["id"])["entries"][0]["content"] == "Met at the harbour."
     refused = home.run("save", "<private>zorquile</private>", "--json")
     assert refused.code == 2 and "private" in refused.json["error"]["message"]
     clean(refused.text)
-    updated = home.ask("update", saved["id"], "--append", "Then <private>zorquilf</private> left.")
+    updated = home.ask(
+        "update", saved["id"], "--append", "Then <private>zorquilf</private> left."
+    )
     assert "<private>" in updated["notices"][0]
     sample = "```html\n<private>kept as code</private>\n```"
     assert home.ask("save", sample)["notices"] == []
@@ -331,13 +444,17 @@ def test_a_save_leaves_it_out_and_says_so(home: ForkedHome) -> None:
 
 
 def test_an_index_of_an_older_version_forgets_what_is_private(tmp_path: Path) -> None:
-    """Such an index took the tags for text: it is made of a journal without them, and then told of the version."""
+    """Such an index took the tags for text: it is made of a journal without them, and then told
+    of the version.
+    """
     day = fill(tmp_path / "home" / "journal")
     text, index = day.read_text(), tmp_path / "home" / ".state" / "index.db"
     with open_home(tmp_path / "home") as ws:
         assert not search(ws, '"zorquilc"').hits
         stamp = day.stat()
-        day.write_text(text.replace("<private>", "<perhaps>").replace("</private>", "</perhaps>"))
+        day.write_text(
+            text.replace("<private>", "<perhaps>").replace("</private>", "</perhaps>")
+        )
         assert search(ws, '"zorquilc"').hits
     day.write_text(text)
     os.utime(day, ns=(stamp.st_mtime_ns, stamp.st_mtime_ns))

@@ -1,6 +1,8 @@
-"""No password, token or key reaches the journal by a save or an update, and nothing else is taken for one.
+"""No password, token or key reaches the journal by a save or an update, and nothing else is
+taken for one.
 
-No secret stands in this file: `~` keeps the beginnings of tokens apart, and the rest is made when the tests run.
+No secret stands in this file: `~` keeps the beginnings of tokens apart, and the rest is made
+when the tests run.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ ALPHABETS = {
 
 
 def made(template: str, seed: int = 7) -> str:
-    """The template with `{A36}` as 36 random characters, among them a digit and letters of both cases if it has any."""
+    """The template with `{A36}` as 36 random characters, among them a digit and letters of both
+    cases if it has any.
+    """
     chance = random.Random(f"{seed} {template}")
 
     def filled(match: re.Match[str]) -> str:
@@ -58,14 +62,23 @@ def made(template: str, seed: int = 7) -> str:
 
 
 def jwt(*parts: str) -> str:
-    return ".".join(base64.urlsafe_b64encode(part.encode()).decode().rstrip("=") for part in parts)
+    return ".".join(
+        base64.urlsafe_b64encode(part.encode()).decode().rstrip("=") for part in parts
+    )
 
 
 JWT = jwt('{"alg":"HS256","typ":"JWT"}', '{"sub":"1234567890","name":"Ada"}') + ".{w43}"
 
 
 def pem(label: str, lines: int = 6, eol: str = "\n", head: str = "") -> str:
-    return eol.join([f"-----BE~GIN {label}-----", head + "{b64}", *["{b64}"] * lines, f"-----E~ND {label}-----"])
+    return eol.join(
+        [
+            f"-----BE~GIN {label}-----",
+            head + "{b64}",
+            *["{b64}"] * lines,
+            f"-----E~ND {label}-----",
+        ]
+    )
 
 
 # kind, the text; what stands between « and » has to go and nothing else
@@ -132,10 +145,21 @@ TRUE = [
     ("private key", "«" + pem("OPENSSH PRIVATE KEY", eol="\r\n") + "»\r\nafter"),
     ("private key", "«" + pem("EC PRIVATE KEY", 2) + "»"),
     ("private key", "«" + pem("PGP PRIVATE KEY BLOCK", 20, head="Version: GnuPG v2\n\n") + "»"),
-    ("private key", "«" + pem("RSA PRIVATE KEY", head="Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,{h32}\n\n") + "»"),
-    ("private key", '{"private_key": "«' + pem("PRIVATE KEY", eol="\\n") + '»\\n", "client_id": "1"}'),
+    (
+        "private key",
+        "«"
+        + pem("RSA PRIVATE KEY", head="Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,{h32}\n\n")
+        + "»",
+    ),
+    (
+        "private key",
+        '{"private_key": "«' + pem("PRIVATE KEY", eol="\\n") + '»\\n", "client_id": "1"}',
+    ),
     ("private key", "> " + "«" + pem("PRIVATE KEY", eol="\n> ") + "»"),
-    ("private key", "torn: «-----BE~GIN RSA PRIVATE KEY-----\n{b64}\n{b64}»\n\nWhat follows is prose."),
+    (
+        "private key",
+        "torn: «-----BE~GIN RSA PRIVATE KEY-----\n{b64}\n{b64}»\n\nWhat follows is prose.",
+    ),
     ("password in a URL", "DATABASE_URL=postgres://app:«{p16}»@db.internal:5432/app"),
     ("password in a URL", "redis://:«{A20}»@cache:6379/0"),
     ("password in a URL", "mongodb+srv://ada:«{A12}»@cluster0.mongodb.net"),
@@ -165,7 +189,10 @@ TRUE = [
     ("passphrase", "The passphrase «correct-horse-battery-staple» opens it."),
     ("passphrase", "passphrase: «correct-horse-battery»"),
     ("password", 'variable "db_password" { default = "«{A12}»" }'),
-    ("password", 'variable "admin_password" {\n  type    = string\n  default = "«correcthorse»"\n}'),
+    (
+        "password",
+        'variable "admin_password" {\n  type    = string\n  default = "«correcthorse»"\n}',
+    ),
     ("token", 'variable "api_token" {\n  sensitive = true\n  default   = "«{A36}»"\n}'),
     ("password", "| Host | Password |\n|---|---|\n| db1 | «{A12}» |"),
     ("password", "Service | Passwort | Seit\n:--|:-:|--:\nMail | `«{A12}»` | 2024"),
@@ -206,13 +233,20 @@ TRUE = [
     ("secret", "ENV CLIENT_SECRET «{A32}»"),
     ("token", "AZURE_DEVOPS_EXT_PAT=«{l51}7»"),
     ("token", "GITHUB_PAT: «{A40}»"),
-    ("Azure signature", "https://acme.blob.core.windows.net/a?sv=2022-11-02&se=2026-12-01&sp=r&sig=«{b43}%3D»"),
+    (
+        "Azure signature",
+        "https://acme.blob.core.windows.net/a?sv=2022-11-02&se=2026-12-01&sp=r&sig=«{b43}%3D»",
+    ),
     ("Discord webhook", "https://«discord.com/api/web~hooks/{d18}/{w68}»"),
     ("password in a URL", "SENTRY_DSN=https://{h32}:«{h32}»@o1.ingest.sentry.io/2"),
     ("Sentry token", "«sntry~u_{h64}»"),
     ("Tailscale key", "tailscale up --authkey «ts~key-auth-k{A11}-{A32}»"),
-    ("private key", "«PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nComment: a\nPublic-Lines: 2\n{b64}\n{b40}\n"
-                    "Private-Lines: 1\n{b44}\nPrivate-MAC: {h64}»\n"),
+    (
+        "private key",
+        "«PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nComment: a\nPublic-Lines: "
+        "2\n{b64}\n{b40}\n"
+        "Private-Lines: 1\n{b44}\nPrivate-MAC: {h64}»\n",
+    ),
     ("session cookie", "Cookie: theme=dark; sessionid=«{A32}»; lang=en"),
     ("session cookie", "Set-Cookie: connect.sid=«s%3A{A32}.{A43}»; Path=/; HttpOnly"),
     ("session cookie", "PHPSESSID=«{A26}»"),
@@ -249,7 +283,7 @@ TRUE = [
     ("Anthropic key", "«sk~-ant-api03-{w50}\n{w43}AA»\n\nprose"),
     ("JWT", f"token\n«{JWT.replace('.', '.' + chr(10), 1)}»\n"),
     ("npm token", "NPM «np~m_{A18}\\\n  {A18}»"),
-]  # fmt: skip
+]
 IDS = [f"{number}-{kind}".replace(" ", "-") for number, (kind, _) in enumerate(TRUE)]
 
 
@@ -273,7 +307,8 @@ def test_there_are_enough_examples() -> None:
     assert len({template for _, template in TRUE}) >= 140
 
 
-# -- another scanner as the oracle --------------------------------------------------------------------
+# -- another scanner as the oracle
+# --------------------------------------------------------------------
 
 
 def plugins() -> Iterator[BasePlugin]:
@@ -299,7 +334,9 @@ def test_another_scanner_finds_nothing_of_a_secret_that_was_redacted() -> None:
     known_to_both = 0
     for _, template in TRUE:
         text, secret = example(template)
-        known_to_both += any(part in secret or secret in part for part in theirs(text) if len(part) > 5)
+        known_to_both += any(
+            part in secret or secret in part for part in theirs(text) if len(part) > 5
+        )
         left = theirs(redact(text, find_secrets(text)))
         assert not [part for part in left if len(part) > 5 and part in secret], template
     assert known_to_both >= 30  # else it would be no oracle
@@ -309,7 +346,13 @@ TOKEN_PLUGINS = [
     plugin
     for plugin in PLUGINS
     if type(plugin).__name__
-    in ("GitHubTokenDetector", "GitLabTokenDetector", "PypiTokenDetector", "SendGridDetector", "StripeDetector")
+    in (
+        "GitHubTokenDetector",
+        "GitLabTokenDetector",
+        "PypiTokenDetector",
+        "SendGridDetector",
+        "StripeDetector",
+    )
 ]
 
 
@@ -325,14 +368,16 @@ def test_what_another_scanner_calls_a_token_is_one(plugin: BasePlugin) -> None:
         found()
 
 
-# -- what is no secret --------------------------------------------------------------------------------
+# -- what is no secret
+# --------------------------------------------------------------------------------
 
 PLAIN = [
     'variable "region" { default = "eu-west-1" }',
     'variable "db_password" { default = "" }',
     'variable "db_password" {\n  default = "changeme"\n}',
     'variable "key_name" { default = "deploy-2024" }',
-    "| Password | Set |\n|---|---|\n| yes | 2024-01-01 |\n| see vault12 | a1b2c3d4 |\n| `<password>` | no |",
+    "| Password | Set |\n|---|---|\n| yes | 2024-01-01 |\n| see vault12 | a1b2c3d4 |\n| "
+    "`<password>` | no |",
     "| Tokens | Words |\n|---|---|\n| 120000 | a1b2c3d4e5f6 |",
     "| Password length | Score |\n|---|---|\n| 12 | a1b2c3 |",
     "A passphrase end-to-end encrypted.",
@@ -364,10 +409,15 @@ PLAIN = [
     "http://localhost:3000?email=ada@example.com",
     "git@github.com:acme/app.git and ssh://git@example.com:22/app",
     "The key to it: monkeys. keyboard: Model M, key = value1234567890",
-    "The file begins with -----BEGIN RSA PRIVATE KEY----- and ends with -----END RSA PRIVATE KEY-----.",
-    "-----BEGIN CERTIFICATE-----\nMIIDXTCCAkWgAwIBAgIJAKL0UG+mRkmSMA0GCSqGSIb3DQEB\n-----END CERTIFICATE-----",
-    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ8Q2Z3p0mW1n9w7p5F2m1p9Yt4vS0i6lC0m3qQv9m5K ada@example.com",
-    "Tokens of GitHub begin with ghp_, those of GitLab with glpat-, keys of OpenAI with sk-proj-.",
+    "The file begins with -----BEGIN RSA PRIVATE KEY----- and ends with -----END RSA "
+    "PRIVATE KEY-----.",
+    "-----BEGIN "
+    "CERTIFICATE-----\nMIIDXTCCAkWgAwIBAgIJAKL0UG+mRkmSMA0GCSqGSIb3DQEB\n-----END "
+    "CERTIFICATE-----",
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ8Q2Z3p0mW1n9w7p5F2m1p9Yt4vS0i6lC0m3qQv9m5K "
+    "ada@example.com",
+    "Tokens of GitHub begin with ghp_, those of GitLab with glpat-, keys of OpenAI with "
+    "sk-proj-.",
     "compass: x12345678, bypass = y12345678",
     "sk-learn is spelled scikit-learn; task-1234567890abcdef1234567890abcdef12",
     "eyJ is how a JWT begins.",
@@ -391,8 +441,10 @@ PLAIN = [
     "ghp_" + "x" * 36,
     "Authorization: Bearer $TOKEN, Bearer <token>, Bearer ${API_TOKEN}, bearer authentication",
     "Basic authentication; Basic information; basic configuration",
-    "curl -u $USER:$PASSWORD https://example.com and curl -u user:password and curl --user <user>:<password>",
-    "docker run -u 1000:1000 -p 8080:80 nginx; docker run --user 1000:1000 curlimages/curl -u 1000:1000",
+    "curl -u $USER:$PASSWORD https://example.com and curl -u user:password and curl --user "
+    "<user>:<password>",
+    "docker run -u 1000:1000 -p 8080:80 nginx; docker run --user 1000:1000 curlimages/curl "
+    "-u 1000:1000",
     'mysql -u root -p app; mysql -p$MYSQL_PWD; mysqldump -p"$PASS"; mysql -p<password>',
     "set -x\necho token 1234567890ab",
     "set -x API_TOKEN $argv[1]",
@@ -410,7 +462,8 @@ PLAIN = [
     "ports: 5432:5432:tcp:main",
     "TokenBucketRateLimiter2: see the tokenizer; session_id is a UUID",
     "The DSN https://0123456789abcdef0123456789abcdef@o1.ingest.sentry.io/2 is public.",
-    "tskey-auth-... and dckr_pat_... are what they begin with; gh~p_ and a line\nthat follows it",
+    "tskey-auth-... and dckr_pat_... are what they begin with; gh~p_ and a line\nthat "
+    "follows it",
     "PuTTY-User-Key-File-2: is how such a file begins.",
     "PATH=/usr/bin:/bin and DISPATCH_PAT is unset",
     "name_pat = '[a-z]{12}[0-9]{4}'",
@@ -442,13 +495,22 @@ def test_hashes_ids_and_paths_are_no_secrets() -> None:
 
 
 def test_the_projects_own_files_hold_none() -> None:
-    files = [*ROOT.glob("*.md"), *(ROOT / "synaptic").rglob("*.py"), *(ROOT / "tests").rglob("test_[j-qs]*.py")]
+    files = [
+        *ROOT.glob("*.md"),
+        *(ROOT / "synaptic").rglob("*.py"),
+        *(ROOT / "tests").rglob("test_[j-qs]*.py"),
+    ]
     assert len(files) > 50
-    alarms = {(path.name, *secret[:1]) for path in files for secret in find_secrets(path.read_text(encoding="utf-8"))}
+    alarms = {
+        (path.name, *secret[:1])
+        for path in files
+        for secret in find_secrets(path.read_text(encoding="utf-8"))
+    }
     assert alarms <= {("redaction.py", "key")}  # the pattern of Azure's
 
 
-# -- hidden, torn, large ------------------------------------------------------------------------------
+# -- hidden, torn, large
+# ------------------------------------------------------------------------------
 
 
 def test_invisible_characters_hide_nothing() -> None:
@@ -460,26 +522,64 @@ def test_invisible_characters_hide_nothing() -> None:
 
 
 def test_each_of_several_is_found_in_its_line() -> None:
-    lines = [made(template) for template in ("a gh~p_{A36}", "", "password = {A12}", "AK~IA{U16},{b40}")]
+    lines = [
+        made(template)
+        for template in ("a gh~p_{A36}", "", "password = {A12}", "AK~IA{U16},{b40}")
+    ]
     found = find_secrets("\n".join(lines))
     assert [(s.kind, line_of("\n".join(lines), s.start)) for s in found] == [
-        ("GitHub token", 1), ("password", 3), ("AWS access key", 4), ("AWS secret key", 4)
-    ]  # fmt: skip
+        ("GitHub token", 1),
+        ("password", 3),
+        ("AWS access key", 4),
+        ("AWS secret key", 4),
+    ]
 
 
 HOSTILE = [
-    "eyJ", "eyJabcdefgh.", "-----BE~GIN PRIVATE KEY-----\n", "password", "password=", "api_key ", "a://b:c@", "sk-",
-    "AK~IAABCDEFGHIJKLMNOP ", "password='", "token\n\n", "g\u200bh", "password | ", "login password ", "://a:", "ghp_",
-    "password=your" + "x" * 90 + "! ", "api_key=", "curl -u ", "mysql ", "the password for ", "Cookie: a=b; ",
-    "Bearer ", "gh~p_\n", "eyJabcdefghijklmnop\n", "gh~p_" + "a" * 15 + "\n", "sig=", ":*:",
-    "PuTTY-User-Key-File-2:\n", "Private-Lines: 1\n",
-    "token=a" + ".b" * 90 + " ", "password\\", " ", "\u0130", "passwordpass=", "-",
-]  # fmt: skip
+    "eyJ",
+    "eyJabcdefgh.",
+    "-----BE~GIN PRIVATE KEY-----\n",
+    "password",
+    "password=",
+    "api_key ",
+    "a://b:c@",
+    "sk-",
+    "AK~IAABCDEFGHIJKLMNOP ",
+    "password='",
+    "token\n\n",
+    "g\u200bh",
+    "password | ",
+    "login password ",
+    "://a:",
+    "ghp_",
+    "password=your" + "x" * 90 + "! ",
+    "api_key=",
+    "curl -u ",
+    "mysql ",
+    "the password for ",
+    "Cookie: a=b; ",
+    "Bearer ",
+    "gh~p_\n",
+    "eyJabcdefghijklmnop\n",
+    "gh~p_" + "a" * 15 + "\n",
+    "sig=",
+    ":*:",
+    "PuTTY-User-Key-File-2:\n",
+    "Private-Lines: 1\n",
+    "token=a" + ".b" * 90 + " ",
+    "password\\",
+    " ",
+    "\u0130",
+    "passwordpass=",
+    "-",
+]
 
 
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_no_text_blows_up(unit: str) -> None:
-    """Each of these takes a part of a second; a pattern whose time grew by the square would take minutes."""
+    """Each of these takes a part of a second; a pattern whose time grew by the square would
+    take minutes.
+    """
     text = (unit.replace("~", "") * 100_000)[:100_000]
     found = find_secrets(text)
     assert find_secrets(redact(text, found)) == ()
@@ -488,13 +588,22 @@ def test_no_text_blows_up(unit: str) -> None:
 @settings(max_examples=examples(150), deadline=None)
 @hypothesis.example(
     [
-        "> «eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkFkYSJ9.{w43}»",
-        "PuTTY-User-Key-File-3: ssh-ed25519\nPublic-Lines: 1\n{b64}\nPrivate-Lines: 1\n{b44}\nPrivate-MAC: {h64}\n",
+        "> "
+        "«eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkFkYSJ9.{w43}»",
+        "PuTTY-User-Key-File-3: ssh-ed25519\nPublic-Lines: 1\n{b64}\nPrivate-Lines: "
+        "1\n{b44}\nPrivate-MAC: {h64}\n",
     ]
 )
-@hypothesis.example(['export ANTHROPIC_API_KEY="«sk~-ant-api03-{w80}»"', "«ya~29.{w60}»", "«ya~29.{w60}»"])
+@hypothesis.example(
+    ['export ANTHROPIC_API_KEY="«sk~-ant-api03-{w80}»"', "«ya~29.{w60}»", "«ya~29.{w60}»"]
+)
 @given(
-    st.lists(st.sampled_from([*(template for _, template in TRUE), *PLAIN, "{", "\u200b", "\n", '"', "İ"]), max_size=6)
+    st.lists(
+        st.sampled_from(
+            [*(template for _, template in TRUE), *PLAIN, "{", "\u200b", "\n", '"', "İ"]
+        ),
+        max_size=6,
+    )
 )
 def test_what_was_redacted_holds_no_secret(parts: list[str]) -> None:
     text = made("\n".join(parts).replace("«", "").replace("»", ""))
@@ -503,7 +612,8 @@ def test_what_was_redacted_holds_no_secret(parts: list[str]) -> None:
     assert find_secrets(redact(text, found)) == ()
 
 
-# -- from outside -------------------------------------------------------------------------------------
+# -- from outside
+# -------------------------------------------------------------------------------------
 
 
 def everywhere(home: ForkedHome) -> bytes:
@@ -517,15 +627,28 @@ TOKEN, OTHER = made("gh~p_{A36}"), made("gl~pat-{w20}")
 def test_a_save_redacts_every_field_and_says_so(home: ForkedHome) -> None:
     url = made("https://ada:{A12}@example.com/a.py")
     saved = home.ask(
-        "save", f"Deploy with {TOKEN}.\n\npassword = hunter2", "--title", f"Key {TOKEN}", "--tag", TOKEN,
-        "--file", url, "--project", TOKEN,
-    )  # fmt: skip
+        "save",
+        f"Deploy with {TOKEN}.\n\npassword = hunter2",
+        "--title",
+        f"Key {TOKEN}",
+        "--tag",
+        TOKEN,
+        "--file",
+        url,
+        "--project",
+        TOKEN,
+    )
     assert saved["notices"][0].startswith(
         "Redacted before it was written: GitHub token (title), GitHub token, password"
     )
     [entry] = home.ask("get", saved["id"])["entries"]
-    assert entry["content"] == "Deploy with [redacted: GitHub token].\n\npassword = [redacted: password]"
-    assert entry["title"] == "Key [redacted: GitHub token]" and entry["tags"] == ["redacted-github-token"]
+    assert (
+        entry["content"]
+        == "Deploy with [redacted: GitHub token].\n\npassword = [redacted: password]"
+    )
+    assert entry["title"] == "Key [redacted: GitHub token]" and entry["tags"] == [
+        "redacted-github-token"
+    ]
     assert entry["files"] == ["https://ada:[redacted: password in a URL]@example.com/a.py"]
     for secret in (TOKEN.encode(), TOKEN.lower().encode(), b"hunter2", url.encode()):
         assert secret not in everywhere(home)
@@ -533,7 +656,11 @@ def test_a_save_redacts_every_field_and_says_so(home: ForkedHome) -> None:
 
 def test_a_title_made_of_the_text_holds_no_piece_of_a_token(home: ForkedHome) -> None:
     for lead in range(40, 72, 4):
-        home.ask("save", f"{'word ' * (lead // 5)}{TOKEN} and so on, for more than a hundred characters in this line.")
+        home.ask(
+            "save",
+            f"{'word ' * (lead // 5)}{TOKEN} and so on, for more than a hundred characters "
+            f"in this line.",
+        )
     assert TOKEN[:12].encode() not in everywhere(home)
 
 
@@ -543,13 +670,20 @@ def test_an_update_redacts_what_is_new_and_leaves_what_a_person_typed(home: Fork
     with day.open("a") as file:
         file.write("\n## 10:00 Typed by hand #mine\npassword = swordfish99\n")
     assert "GitHub token" in home.ask("update", id, "--append", f"Then {TOKEN}.")["notices"][0]
-    assert "GitLab token" in home.ask("update", id, "--content", f"Now {OTHER}", "--title", TOKEN)["notices"][0]
+    assert (
+        "GitLab token"
+        in home.ask("update", id, "--content", f"Now {OTHER}", "--title", TOKEN)["notices"][0]
+    )
     assert "tag" in home.ask("update", id, "--add-tag", TOKEN, "--file", OTHER)["notices"][0]
     [mine] = home.ask("find", "--tag", "mine")["entries"]
     assert home.ask("update", mine["id"], "--append", "More.")["notices"] == []
     assert "swordfish99" in day.read_text()
     found = everywhere(home)
-    assert TOKEN.encode() not in found and OTHER.encode() not in found and TOKEN.lower().encode() not in found
+    assert (
+        TOKEN.encode() not in found
+        and OTHER.encode() not in found
+        and TOKEN.lower().encode() not in found
+    )
 
 
 def test_a_secret_torn_over_two_fields_is_found(home: ForkedHome) -> None:
@@ -566,7 +700,10 @@ def test_the_setting_refuses_or_allows(home: ForkedHome) -> None:
     config.write_text('secrets = "refuse"\n')
     refused = home.run("save", f"One line.\nThen {TOKEN}.", "--json")
     assert refused.code == 1 and refused.json["error"]["code"] == "refused"
-    assert "GitHub token in line 2" in refused.json["error"]["message"] and TOKEN not in refused.text
+    assert (
+        "GitHub token in line 2" in refused.json["error"]["message"]
+        and TOKEN not in refused.text
+    )
     tagged = home.run("save", "A text.", "--tag", TOKEN)
     assert tagged.code == 1 and "tag" in tagged.err and TOKEN not in tagged.text
     id = home.ask("save", "A harmless text.")["id"]
@@ -575,14 +712,21 @@ def test_the_setting_refuses_or_allows(home: ForkedHome) -> None:
     assert TOKEN.encode() not in everywhere(home) and b"harmless" in before
     config.write_text('secrets = "allow"\n')
     allowed = home.ask("save", f"Then {TOKEN}.")
-    assert allowed["notices"] == [] and home.ask("get", allowed["id"])["entries"][0]["content"] == f"Then {TOKEN}."
+    assert (
+        allowed["notices"] == []
+        and home.ask("get", allowed["id"])["entries"][0]["content"] == f"Then {TOKEN}."
+    )
     config.write_text('secrets = "never"\n')
     wrong = home.run("save", "A text.")
     assert wrong.code == 1 and '"redact", "refuse" or "allow"' in wrong.err
 
 
 def test_no_tool_can_change_the_setting() -> None:
-    assert all("secret" not in parameter for tool in TOOLS for parameter in tool.input_schema["properties"])
+    assert all(
+        "secret" not in parameter
+        for tool in TOOLS
+        for parameter in tool.input_schema["properties"]
+    )
 
 
 def test_a_server_redacts_too(home: ForkedHome) -> None:
@@ -590,7 +734,9 @@ def test_a_server_redacts_too(home: ForkedHome) -> None:
         saved = server.call("save", content=f"Deploy with {TOKEN}.", title=f"Then {TOKEN}")
         assert "GitHub token" in saved["notices"][0]
         server.call("update", id=saved["id"], append=f"Or {OTHER}.")
-        assert server.call("search", query="deploy")["hits"][0]["content"].count("[redacted:") == 2
+        assert (
+            server.call("search", query="deploy")["hits"][0]["content"].count("[redacted:") == 2
+        )
     assert TOKEN.encode() not in everywhere(home) and OTHER.encode() not in everywhere(home)
 
 
@@ -608,13 +754,24 @@ def test_doctor_names_file_line_and_kind_and_never_the_value(home: ForkedHome) -
     [spooled] = (home.state / "spool").iterdir()
     assert killed.code == -9
     found = home.run("doctor", "--secrets", "--json")
-    assert found.code == 1 and not found.json["ok"] and TOKEN not in found.text and OTHER not in found.text
-    places = {finding["message"].rpartition(":")[0]: finding for finding in found.json["findings"]}
+    assert (
+        found.code == 1
+        and not found.json["ok"]
+        and TOKEN not in found.text
+        and OTHER not in found.text
+    )
+    places = {
+        finding["message"].rpartition(":")[0]: finding for finding in found.json["findings"]
+    }
     line = day.read_text().split("\n").index(f"The token: {TOKEN}") + 1
     assert "GitHub token" in places[f"{day.name}:{line}"]["message"]
     assert "GitLab token" in places["notes/old.md:4"]["message"]
     assert {place.partition(":")[0] for place in places} == {
-        day.name, "notes/old.md", ".state/trash.md", f".state/done/{id}", f".state/spool/{spooled.name}"
-    }  # fmt: skip
+        day.name,
+        "notes/old.md",
+        ".state/trash.md",
+        f".state/done/{id}",
+        f".state/spool/{spooled.name}",
+    }
     assert all(finding["level"] == "warning" and finding["fix"] for finding in places.values())
     assert home.run("doctor", "--secrets", "--fix").code == 2

@@ -30,18 +30,33 @@ def test_jrnl_says_the_same_in_its_file_and_in_its_json() -> None:
     text, skipped = read("jrnl", DATA / "jrnl" / "journal.txt")
     assert text == read("jrnl", DATA / "jrnl" / "journal.json")[0]
     first, alike, born, *_, short = text.values()
-    assert (first.title, first.text) == ("Chose SQLite over Postgres.", "One file, no server. @db @work/api")
-    assert (first.at, first.tags, first.importance) == (datetime(2026, 11, 3, 9, 31), ("db", "work/api"), None)
-    assert (alike.title, alike.at, alike.text) == (first.title, first.at, "Told the team at lunch.")
+    assert (first.title, first.text) == (
+        "Chose SQLite over Postgres.",
+        "One file, no server. @db @work/api",
+    )
+    assert (first.at, first.tags, first.importance) == (
+        datetime(2026, 11, 3, 9, 31),
+        ("db", "work/api"),
+        None,
+    )
+    assert (alike.title, alike.at, alike.text) == (
+        first.title,
+        first.at,
+        "Told the team at lunch.",
+    )
     assert born.title == "Rosa was born! She has her mother's eyes." and born.importance == 8
-    assert born.at == datetime(2026, 11, 4, 18, 5) and "\n\n[note] the midwife said" in born.text
+    assert (
+        born.at == datetime(2026, 11, 4, 18, 5) and "\n\n[note] the midwife said" in born.text
+    )
     assert short.text == short.title == "Only a title" and not skipped
 
 
 def test_jrnl_is_found_where_its_config_says(tmp_path: Path) -> None:
     config = tmp_path / "config" / "jrnl" / "jrnl.yaml"
     config.parent.mkdir(parents=True)
-    config.write_text((DATA / "jrnl" / "jrnl.yaml").read_text().replace("HOME/.local/share/jrnl", "~/diary"))
+    config.write_text(
+        (DATA / "jrnl" / "jrnl.yaml").read_text().replace("HOME/.local/share/jrnl", "~/diary")
+    )
     (tmp_path / "diary").mkdir()
     file = tmp_path / "diary" / "journal.txt"
     file.write_bytes((DATA / "jrnl" / "journal.txt").read_bytes())
@@ -58,11 +73,19 @@ def test_day_one_keeps_place_time_and_pictures(tmp_path: Path) -> None:
     found, skipped = read("day-one", DATA / "day-one")
     kyoto = found["A1B2C3D4E5F60718293A4B5C6D7E8F90"]
     assert kyoto.at == datetime(2026, 11, 4, 8, 15)  # the next day there
-    assert (kyoto.title, kyoto.tags, kyoto.importance) == ("Morning in Kyoto", ("Road Trip", "japan"), 8)
-    assert kyoto.text.startswith(f"The temple was empty. I stayed an hour!\n\n![](attachments/imported/{JPEG})")
+    assert (kyoto.title, kyoto.tags, kyoto.importance) == (
+        "Morning in Kyoto",
+        ("Road Trip", "japan"),
+        8,
+    )
+    assert kyoto.text.startswith(
+        f"The temple was empty. I stayed an hour!\n\n![](attachments/imported/{JPEG})"
+    )
     assert kyoto.text.endswith("location:: Kinkaku-ji, Kyoto, Japan")
     assert [(name, get()[:3]) for name, get in kyoto.pictures] == [(JPEG, b"\xff\xd8\xff")]
-    assert found["B1B2C3D4E5F60718293A4B5C6D7E8F91"].at.isoformat() == "2026-11-05T08:00:00+01:00"
+    assert (
+        found["B1B2C3D4E5F60718293A4B5C6D7E8F91"].at.isoformat() == "2026-11-05T08:00:00+01:00"
+    )
     assert found["D1"].tags == ("Travel Log",)
     assert skipped == ["Journal.json, record 3: it lacks 'creationDate'"]
     alone, _ = read("day-one", DATA / "day-one" / "Journal.json")

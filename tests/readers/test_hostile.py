@@ -1,4 +1,6 @@
-"""Imports of what anybody may have written: pictures that are none, deep JSON, links, FIFOs, values of all kinds."""
+"""Imports of what anybody may have written: pictures that are none, deep JSON, links, FIFOs,
+values of all kinds.
+"""
 
 from __future__ import annotations
 
@@ -36,11 +38,17 @@ SHOWN = b64encode(PNG).decode()
 def read(name: str, place: Path) -> tuple[list[Record], list[tuple[str, str]]]:
     """The records, and what was skipped."""
     skipped: list[tuple[str, str]] = []
-    return list(reader_of(name).read(place, lambda where, why: skipped.append((where, why)))), skipped
+    return list(
+        reader_of(name).read(place, lambda where, why: skipped.append((where, why)))
+    ), skipped
 
 
 def files(home: Home) -> list[str]:
-    return sorted(path.relative_to(home.journal).as_posix() for path in home.journal.rglob("*") if path.is_file())
+    return sorted(
+        path.relative_to(home.journal).as_posix()
+        for path in home.journal.rglob("*")
+        if path.is_file()
+    )
 
 
 def put(path: Path, text: str) -> Path:
@@ -49,12 +57,16 @@ def put(path: Path, text: str) -> Path:
     return path
 
 
-# -- pictures -----------------------------------------------------------------------------------------
+# -- pictures
+# -----------------------------------------------------------------------------------------
 
 
 def pages(folder: Path) -> Path:
     forged = b64encode(NOTE.encode()).decode()
-    said = f"![](data:image/md;base64,{forged}) ![](data:image/png;base64,{forged}) ![](data:image/png;base64,{SHOWN})"
+    said = (
+        f"![](data:image/md;base64,{forged}) ![](data:image/png;base64,{forged}) "
+        f"![](data:image/png;base64,{SHOWN})"
+    )
     put(folder / "a.md", f"# A page\n\n{said} ![](x.md) ![](y.png)")
     put(folder / "x.md", "# Another\n\nIts text.")
     put(folder / "y.png", NOTE)
@@ -63,8 +75,16 @@ def pages(folder: Path) -> Path:
 
 def photos(folder: Path) -> Path:
     kinds = {"one": "md", "two": "jpeg", "../../../x": "jpeg", "three": "png"}
-    shown = [{"identifier": f"P{n}", "md5": md5, "type": kind} for n, (md5, kind) in enumerate(kinds.items())]
-    entry = {"uuid": "A", "creationDate": "2026-11-04T08:15:00Z", "text": "# Trip\n\nThere.", "photos": shown}
+    shown = [
+        {"identifier": f"P{n}", "md5": md5, "type": kind}
+        for n, (md5, kind) in enumerate(kinds.items())
+    ]
+    entry = {
+        "uuid": "A",
+        "creationDate": "2026-11-04T08:15:00Z",
+        "text": "# Trip\n\nThere.",
+        "photos": shown,
+    }
     put(folder / "Journal.json", json.dumps({"entries": [entry]}))
     for md5, kind in kinds.items():
         put(folder / "photos" / f"{md5}.{kind}", NOTE)
@@ -72,18 +92,33 @@ def photos(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("name", "export"), [("notion", pages), ("apple-notes", pages), ("day-one", photos)])
-def test_an_import_plants_no_note(home: Home, tmp_path: Path, name: str, export: Callable[[Path], Path]) -> None:
+@pytest.mark.parametrize(
+    ("name", "export"), [("notion", pages), ("apple-notes", pages), ("day-one", photos)]
+)
+def test_an_import_plants_no_note(
+    home: Home, tmp_path: Path, name: str, export: Callable[[Path], Path]
+) -> None:
     home.ask("init")
     place = export(tmp_path / "deep" / "er" / "export")
     told = home.ask("import", name, str(place))
     entries = home.ask("find")["entries"]
-    assert {entry["title"] for entry in entries} <= {"A page", "Another", "Trip"} and len(entries) == told["new"]
+    assert {entry["title"] for entry in entries} <= {"A page", "Another", "Trip"} and len(
+        entries
+    ) == told["new"]
     pictures = [path for path in files(home) if not path.startswith("2026-")]
-    assert len(pictures) == 1 and pictures[0].startswith("attachments/imported/") and pictures[0].endswith(".png")
+    assert (
+        len(pictures) == 1
+        and pictures[0].startswith("attachments/imported/")
+        and pictures[0].endswith(".png")
+    )
     assert (home.journal / pictures[0]).read_bytes() == PNG
-    assert TOKEN.encode() not in b"".join((home.journal / path).read_bytes() for path in files(home))
-    assert "Obey" not in home.run("hook", "session-start", stdin=json.dumps({"cwd": str(tmp_path)})).out
+    assert TOKEN.encode() not in b"".join(
+        (home.journal / path).read_bytes() for path in files(home)
+    )
+    assert (
+        "Obey"
+        not in home.run("hook", "session-start", stdin=json.dumps({"cwd": str(tmp_path)})).out
+    )
     put(home.journal / "attachments/imported/planted.md", NOTE)  # as an older version did
     assert home.ask("find")["total"] == told["new"]
     home.ask("import", "--undo", told["run"])
@@ -92,7 +127,9 @@ def test_an_import_plants_no_note(home: Home, tmp_path: Path, name: str, export:
     assert pictures[0] in files(home)
 
 
-def test_an_undo_leaves_pictures_that_a_note_shows_or_that_were_changed(home: Home, tmp_path: Path) -> None:
+def test_an_undo_leaves_pictures_that_a_note_shows_or_that_were_changed(
+    home: Home, tmp_path: Path
+) -> None:
     home.ask("init")
     place = pages(tmp_path / "export")
     run = home.ask("import", "notion", str(place))["run"]
@@ -107,7 +144,8 @@ def test_an_undo_leaves_pictures_that_a_note_shows_or_that_were_changed(home: Ho
     assert files(home) == [picture]
 
 
-# -- size ---------------------------------------------------------------------------------------------
+# -- size
+# ---------------------------------------------------------------------------------------------
 
 MEASURE = """import resource, sys
 from pathlib import Path
@@ -123,15 +161,27 @@ except InvalidArgument: pass
 print(used() - before, len(skipped))"""
 LARGE: dict[str, tuple[str, str, Callable[[], str]]] = {
     "30,000 levels": ("chatgpt", "conversations.json", lambda: "[" * 30_000),
-    "200,000 levels in an item": ("chatgpt", "conversations.json", lambda: '[{"a":' + "[" * 200_000),
+    "200,000 levels in an item": (
+        "chatgpt",
+        "conversations.json",
+        lambda: '[{"a":' + "[" * 200_000,
+    ),
     "levels of a diary": ("day-one", "Journal.json", lambda: '{"entries":[' + "[" * 200_000),
     "levels of another": ("jrnl", "diary.json", lambda: '{"entries":[' + '{"a":' * 100_000),
     "levels of a line": ("claude-code", "1-1-1-1-1.jsonl", lambda: "[" * 200_000 + "\n"),
     "many values": ("chatgpt", "conversations.json", lambda: "[[" + "{}," * 4_000_000 + "{}]]"),
-    "a long text": ("chatgpt", "conversations.json", lambda: '[{"a":"' + "é\U0001f600" * 10_000_000 + '"}]'),
+    "a long text": (
+        "chatgpt",
+        "conversations.json",
+        lambda: '[{"a":"' + "é\U0001f600" * 10_000_000 + '"}]',
+    ),
     "a long line": ("codex", "rollout-1.jsonl", lambda: '{"a":"' + "a" * 60_000_000 + '"}\n'),
     "a page of tags": ("notion", "a.html", lambda: "<b>a</b> " * 400_000),
-    "many pages": ("apple-notes", "a.md", lambda: "# A\n" + f"![](data:image/png;base64,{'A' * 40_000_000})"),
+    "many pages": (
+        "apple-notes",
+        "a.md",
+        lambda: "# A\n" + f"![](data:image/png;base64,{'A' * 40_000_000})",
+    ),
 }
 
 
@@ -140,7 +190,10 @@ def test_reading_takes_at_most_100_megabytes(what: str, tmp_path: Path) -> None:
     name, file, make = LARGE[what]
     put(tmp_path / "export" / file, make())
     command = [sys.executable, "-c", MEASURE, name, str(tmp_path / "export")]
-    taken, skipped = map(int, subprocess.run(command, capture_output=True, check=True, timeout=300).stdout.split())
+    taken, skipped = map(
+        int,
+        subprocess.run(command, capture_output=True, check=True, timeout=300).stdout.split(),
+    )
     assert taken <= 100 and (skipped or what == "many pages")
 
 
@@ -165,7 +218,10 @@ def test_levels_are_those_of_the_json_and_not_of_its_texts(text: str) -> None:
     for size in (1, 7, len(text)):
         meter = source.Meter()
         parts = [text[at : at + size].encode() for at in range(0, len(text), size)]
-        assert all(meter.feed(part) == len(part) for part in (parts if len(parts) < 2_000 else [text.encode()]))
+        assert all(
+            meter.feed(part) == len(part)
+            for part in (parts if len(parts) < 2_000 else [text.encode()])
+        )
     with pytest.raises(ValueError, match="more than 100 levels"):
         source.read_json("[" * 101 + "]" * 101)
 
@@ -179,7 +235,9 @@ def test_a_zip_in_a_zip_does_not_fill_the_disk(tmp_path: Path) -> None:
         read("notion", tmp_path / "outer.zip")
 
 
-def test_a_zip_that_gives_more_than_its_budget_is_read_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_zip_that_gives_more_than_its_budget_is_read_so_far(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(source, "UNPACKED_BYTES", 5_000)
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(8):
@@ -189,10 +247,15 @@ def test_a_zip_that_gives_more_than_its_budget_is_read_so_far(tmp_path: Path, mo
     assert "import the folder" in skipped[-1][1]
 
 
-def test_a_run_has_an_end_and_the_next_goes_on(ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_has_an_end_and_the_next_goes_on(
+    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(importing, "COMPARED", 2)
     monkeypatch.setattr(importing, "MOST_ENTRIES", 4)
-    entries = [{"title": f"Entry {n}", "body": "b", "date": "2026-11-01", "time": f"09:{n:02}"} for n in range(10)]
+    entries = [
+        {"title": f"Entry {n}", "body": "b", "date": "2026-11-01", "time": f"09:{n:02}"}
+        for n in range(10)
+    ]
     put(tmp_path / "diary.json", json.dumps({"entries": entries}))
     counts = []
     for _ in range(4):
@@ -202,10 +265,14 @@ def test_a_run_has_an_end_and_the_next_goes_on(ws: Workspace, tmp_path: Path, mo
     assert counts == [(4, 0, 1), (4, 4, 1), (2, 8, 0), (0, 10, 0)]
 
 
-def test_a_statement_that_never_ends_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_statement_that_never_ends_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(shared, "STATEMENT_S", 0.5)
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
-    columns = "i AS id, 'p' AS project, 'text ' || i AS narrative, 1700000000 AS created_at_epoch"
+    columns = (
+        "i AS id, 'p' AS project, 'text ' || i AS narrative, 1700000000 AS created_at_epoch"
+    )
     with closing(sqlite3.connect(tmp_path / "claude-mem.db")) as db:
         db.execute(f"CREATE VIEW observations AS {endless} SELECT {columns} FROM n WHERE i < 4")
         db.execute("CREATE TABLE session_summaries (id, request, created_at_epoch)")
@@ -215,7 +282,8 @@ def test_a_statement_that_never_ends_is_ended(tmp_path: Path, monkeypatch: pytes
     assert len(records) >= 3 and records[-1].type == "handoff" and "interrupted" in why
 
 
-# -- places -------------------------------------------------------------------------------------------
+# -- places
+# -------------------------------------------------------------------------------------------
 
 LINKED = {
     "claude-code-memory": "projects/p/memory",
@@ -243,7 +311,9 @@ def test_a_linked_folder_of_claude_is_told(home: Home, tmp_path: Path) -> None:
     put(tmp_path / "diary" / "mine.md", "My diary.")
     put(tmp_path / ".claude/projects/a/memory/own.md", "A memory.")
     (tmp_path / ".claude/projects/b").mkdir()
-    (tmp_path / ".claude/projects/b/memory").symlink_to(tmp_path / "diary", target_is_directory=True)
+    (tmp_path / ".claude/projects/b/memory").symlink_to(
+        tmp_path / "diary", target_is_directory=True
+    )
     home.ask("init")
     told = home.ask("import", "claude-code-memory")
     assert told["new"] == 1 and "diary" in told["skipped"][0]["why"]
@@ -267,9 +337,16 @@ def test_a_fifo_and_a_device_are_told(home: Home, tmp_path: Path) -> None:
     put(folder / "b.md", "A note.")
     os.mkfifo(folder / "a.md")
     (folder / "c.md").symlink_to("/dev/zero")
-    for name, place in (("basic-memory", folder), ("openclaw", folder), ("apple-notes", folder)):
+    for name, place in (
+        ("basic-memory", folder),
+        ("openclaw", folder),
+        ("apple-notes", folder),
+    ):
         records, skipped = read(name, place)
-        assert len(records) <= 1 and {Path(where).name for where, _ in skipped} >= {"a.md", "c.md"}
+        assert len(records) <= 1 and {Path(where).name for where, _ in skipped} >= {
+            "a.md",
+            "c.md",
+        }
     os.mkfifo(tmp_path / "diary.txt")
     refused = home.run("import", "jrnl", str(tmp_path / "diary.txt"), "--yes", "--json")
     assert refused.code == 2 and "no regular file" in refused.json["error"]["message"]
@@ -277,7 +354,8 @@ def test_a_fifo_and_a_device_are_told(home: Home, tmp_path: Path) -> None:
         assert home.run("import", name, str(tmp_path / "diary.txt"), "--yes").code in (1, 2)
 
 
-# -- values -------------------------------------------------------------------------------------------
+# -- values
+# -------------------------------------------------------------------------------------------
 
 ODD: tuple[Any, ...] = (
     5,
@@ -302,7 +380,9 @@ ODD: tuple[Any, ...] = (
 def test_one_wrong_value_costs_one_record(ws: Workspace, name: str, tmp_path: Path) -> None:
     folder = tmp_path / "export"
     folder.mkdir()
-    file = next(file for file in sorted((DATA / name).glob("*.json")) if "Travel" not in file.name)
+    file = next(
+        file for file in sorted((DATA / name).glob("*.json")) if "Travel" not in file.name
+    )
     whole = len(importing.plan(ws, name, file).new)
     assert whole
     for key in first_of(json.loads(file.read_bytes())):
@@ -337,12 +417,24 @@ def test_a_wrong_value_is_told_by_name(tmp_path: Path) -> None:
 
 def test_a_session_that_names_a_path_and_a_zip_without_a_day_are_read(tmp_path: Path) -> None:
     lines = [
-        {"type": "user", "message": {"content": "Mend it"}, "forkedFrom": {"sessionId": "a/b"}, "sessionId": "a/b"},
+        {
+            "type": "user",
+            "message": {"content": "Mend it"},
+            "forkedFrom": {"sessionId": "a/b"},
+            "sessionId": "a/b",
+        },
         {
             "type": "assistant",
-            "message": {"content": [{"type": "tool_use", "name": 5, "input": [[5]], "id": []}, 7, "x"]},
+            "message": {
+                "content": [{"type": "tool_use", "name": 5, "input": [[5]], "id": []}, 7, "x"]
+            },
         },
-        {"type": "assistant", "message": {"content": "It is mended."}, "cwd": "\0", "gitBranch": ["x"]},
+        {
+            "type": "assistant",
+            "message": {"content": "It is mended."},
+            "cwd": "\0",
+            "gitBranch": ["x"],
+        },
     ]
     put(tmp_path / "11111111-a-a-a-a.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines))
     records, _ = read("claude-code", tmp_path)
@@ -362,32 +454,67 @@ def test_all_that_a_source_says_of_an_entry_is_screened(home: Home, tmp_path: Pa
     path = f"/code/{'deep/' * 40}{TOKEN}/a.py"
     edit = {"type": "tool_use", "id": "e", "name": "Write", "input": {"file_path": path}}
     lines = [
-        {"type": "user", "message": {"content": "Mend it"}, "cwd": str(cwd), "gitBranch": f"fix/{TOKEN}"},
-        {"type": "assistant", "message": {"content": [edit, {"type": "text", "text": "It is mended now."}]}},
+        {
+            "type": "user",
+            "message": {"content": "Mend it"},
+            "cwd": str(cwd),
+            "gitBranch": f"fix/{TOKEN}",
+        },
+        {
+            "type": "assistant",
+            "message": {"content": [edit, {"type": "text", "text": "It is mended now."}]},
+        },
     ]
-    put(tmp_path / "s" / "11111111-a-a-a-a.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines))
+    put(
+        tmp_path / "s" / "11111111-a-a-a-a.jsonl",
+        "".join(f"{json.dumps(line)}\n" for line in lines),
+    )
     put(tmp_path / "n" / f"{TOKEN}.md", "A note.")
-    put(tmp_path / "n" / "b.md", "---\npermalink: x/<private>my words</private>/y\n---\nAnother.")
+    put(
+        tmp_path / "n" / "b.md",
+        "---\npermalink: x/<private>my words</private>/y\n---\nAnother.",
+    )
     home.ask("import", "claude-code", str(tmp_path / "s"))
     assert home.ask("import", "basic-memory", str(tmp_path / "n"))["new"] == 2
     said = b"".join(path.read_bytes() for path in home.path.rglob("*") if path.is_file())
-    assert TOKEN.encode() not in said and TOKEN[:24].encode() not in said and b"my words" not in said
+    assert (
+        TOKEN.encode() not in said
+        and TOKEN[:24].encode() not in said
+        and b"my words" not in said
+    )
     assert home.ask("import", "basic-memory", str(tmp_path / "n"))["new"] == 0
 
 
-# -- time ---------------------------------------------------------------------------------------------
+# -- time
+# ---------------------------------------------------------------------------------------------
 
 SHAPES: dict[str, tuple[str, str, Callable[[int], str]]] = {
     "hashes in a heading": ("notion", "a.md", lambda size: "# " + "# #" * (size // 3) + "x"),
-    "blanks in a heading": ("apple-notes", "a.md", lambda size: "# a" + " #" * (size // 2) + "x"),
+    "blanks in a heading": (
+        "apple-notes",
+        "a.md",
+        lambda size: "# a" + " #" * (size // 2) + "x",
+    ),
     "links": ("notion", "a.md", lambda size: "[a](b(c)" * (size // 8)),
     "blanks": ("notion", "a.html", lambda size: "<p>a" + " " * size + "b</p>"),
-    "blanks as entities": ("notion", "a.html", lambda size: "<p>a" + "&#32;" * (size // 5) + "b</p>"),
-    "blanks in code": ("notion", "a.html", lambda size: "<pre>a" + " \n" * (size // 2) + "b</pre>"),
+    "blanks as entities": (
+        "notion",
+        "a.html",
+        lambda size: "<p>a" + "&#32;" * (size // 5) + "b</p>",
+    ),
+    "blanks in code": (
+        "notion",
+        "a.html",
+        lambda size: "<pre>a" + " \n" * (size // 2) + "b</pre>",
+    ),
     "comments": ("notion", "a.html", lambda size: "<p>" + " <!---->" * (size // 8)),
     "open comments": ("notion", "a.html", lambda size: "<!--" * (size // 4)),
     "open quotes": ("notion", "a.html", lambda size: '<a b="' * (size // 6)),
-    "check boxes": ("notion", "a.html", lambda size: "<div class=checkbox></div>" * (size // 26)),
+    "check boxes": (
+        "notion",
+        "a.html",
+        lambda size: "<div class=checkbox></div>" * (size // 26),
+    ),
     "linked pictures": ("notion", "a.html", lambda size: "<a><img src=x></a>" * (size // 18)),
     "declarations": ("notion", "a.html", lambda size: "<![if " * (size // 6)),
     "blanks in front matter": (
@@ -397,8 +524,16 @@ SHAPES: dict[str, tuple[str, str, Callable[[int], str]]] = {
     ),
     "hashes in a note": ("basic-memory", "a.md", lambda size: "# " + "# #" * (size // 3) + "x"),
     "open markers": ("openclaw", "a.md", lambda size: "<!-- openclaw:" * (size // 14)),
-    "one long text": ("jrnl", "a.json", lambda size: '{"entries":[{"title":"' + "a" * size * 40 + '"}]}'),
-    "tags of a diary": ("jrnl", "a.txt", lambda size: "[2026-11-21 09:31] " + "@a/" * (size // 3)),
+    "one long text": (
+        "jrnl",
+        "a.json",
+        lambda size: '{"entries":[{"title":"' + "a" * size * 40 + '"}]}',
+    ),
+    "tags of a diary": (
+        "jrnl",
+        "a.txt",
+        lambda size: "[2026-11-21 09:31] " + "@a/" * (size // 3),
+    ),
 }
 
 

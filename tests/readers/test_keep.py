@@ -1,4 +1,6 @@
-"""Which sentences of a session are proposed: each states a decision, a cause or a rule, and stands by itself."""
+"""Which sentences of a session are proposed: each states a decision, a cause or a rule, and
+stands by itself.
+"""
 
 from datetime import datetime
 
@@ -9,16 +11,22 @@ from synaptic.readers.session import Event
 
 KEPT = {
     "asked": {
-        "ok, commit that. and from now on use conventional commits, the release script parses them": "decision",
-        "we decided to go with ULIDs instead of UUIDs for public ids because they sort by time": "decision",
+        "ok, commit that. and from now on use conventional commits, the release script "
+        "parses them": "decision",
+        "we decided to go with ULIDs instead of UUIDs for public ids because they sort by "
+        "time": "decision",
         "always use the `Money` type for amounts, floats cost us a reconciliation last year": "decision",
         "the reason we use v1 of the API is that v2 has no bulk endpoint": "insight",
-        "remember that the staging cluster has no GPU nodes, so the embedding job can't run there": "reference",
+        "remember that the staging cluster has no GPU nodes, so the embedding job can't "
+        "run there": "reference",
     },
     "said": {
-        "**Root cause:** `PoolManager` hands out a connection before the TLS handshake finished.": "insight",
-        "## Root cause\n\nThe retry middleware reads the body twice, and the stream is consumed by then.": "insight",
-        "It turned out that Redis evicts the lock key under `allkeys-lru`, so two workers ran one job.": "insight",
+        "**Root cause:** `PoolManager` hands out a connection before the TLS handshake "
+        "finished.": "insight",
+        "## Root cause\n\nThe retry middleware reads the body twice, and the stream is "
+        "consumed by then.": "insight",
+        "It turned out that Redis evicts the lock key under `allkeys-lru`, so two workers "
+        "ran one job.": "insight",
         "Uploads above 8 MB failed because nginx in front of the app kept its default limit.": "insight",
         "I chose WAL mode over a lock file because readers must not block the importer.": "decision",
     },
@@ -50,11 +58,15 @@ LEFT = {
 
 
 def proposed(kind: str, *texts: str) -> list[dict[str, object]]:
-    events = [Event(kind, n, datetime(2026, 11, 21, 9, n), text, "") for n, text in enumerate(texts)]
+    events = [
+        Event(kind, n, datetime(2026, 11, 21, 9, n), text, "") for n, text in enumerate(texts)
+    ]
     return [one for event in events for one in proposals(event.text, [event], str)]
 
 
-@pytest.mark.parametrize(("kind", "text", "type"), [(k, t, type) for k in KEPT for t, type in KEPT[k].items()])
+@pytest.mark.parametrize(
+    ("kind", "text", "type"), [(k, t, type) for k in KEPT for t, type in KEPT[k].items()]
+)
 def test_a_sentence_that_is_worth_keeping_is_proposed(kind: str, text: str, type: str) -> None:
     [one] = proposed(kind, text)
     assert one["type"] == type
@@ -62,11 +74,16 @@ def test_a_sentence_that_is_worth_keeping_is_proposed(kind: str, text: str, type
 
 
 @pytest.mark.parametrize(("kind", "text"), [(k, t) for k in LEFT for t in LEFT[k]])
-def test_what_does_not_stand_by_itself_or_is_not_said_for_good_is_left(kind: str, text: str) -> None:
+def test_what_does_not_stand_by_itself_or_is_not_said_for_good_is_left(
+    kind: str, text: str
+) -> None:
     assert proposed(kind, text) == []
 
 
 def test_few_are_proposed_and_none_twice() -> None:
-    rules = [f"From now on the {name} service must never log the address of a customer" for name in "abcde"]
+    rules = [
+        f"From now on the {name} service must never log the address of a customer"
+        for name in "abcde"
+    ]
     assert len(best(proposed("asked", *rules))) == 1
     assert len(best(proposed("asked", *KEPT["asked"]))) == MOST

@@ -1,4 +1,6 @@
-"""What other programs' memories become: what the programs wrote themselves (tests/data/memories), and damaged ones."""
+"""What other programs' memories become: what the programs wrote themselves
+(tests/data/memories), and damaged ones.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,14 @@ from synaptic.errors import InvalidArgument
 from synaptic.readers.record import Record, reader_of
 
 DATA = Path(__file__).parent.parent / "data" / "memories"
-SOURCES = ("claude-code-memory", "server-memory", "basic-memory", "claude-mem", "mcp-memory-service", "openclaw")
+SOURCES = (
+    "claude-code-memory",
+    "server-memory",
+    "basic-memory",
+    "claude-mem",
+    "mcp-memory-service",
+    "openclaw",
+)
 
 
 class Read:
@@ -25,7 +34,9 @@ class Read:
 
     def __init__(self, source: str, path: Path) -> None:
         self.skipped: list[tuple[str, str]] = []
-        self.all = list(reader_of(source).read(path, lambda where, why: self.skipped.append((where, why))))
+        self.all = list(
+            reader_of(source).read(path, lambda where, why: self.skipped.append((where, why)))
+        )
         assert len({record.key for record in self.all}) == len(self.all)
 
     def __getitem__(self, title: str) -> Record:
@@ -61,7 +72,9 @@ def test_an_entity_of_server_memory_is_an_entry_with_its_relations_as_links() ->
     assert not read.skipped
 
 
-def test_damaged_lines_of_server_memory_are_named_and_what_forks_write_is_read(tmp_path: Path) -> None:
+def test_damaged_lines_of_server_memory_are_named_and_what_forks_write_is_read(
+    tmp_path: Path,
+) -> None:
     lines = [
         {
             "type": "entity",
@@ -70,8 +83,18 @@ def test_damaged_lines_of_server_memory_are_named_and_what_forks_write_is_read(t
             "observations": [{"content": "likes tea"}],
             "createdAt": 1.7e12,
         },
-        {"type": "entity", "name": "Bo", "entityType": "Decision", "observations": "a sentence"},
-        {"type": "entity", "name": "Bo", "entityType": "2026", "observations": ["two\nlines", "a sentence"]},
+        {
+            "type": "entity",
+            "name": "Bo",
+            "entityType": "Decision",
+            "observations": "a sentence",
+        },
+        {
+            "type": "entity",
+            "name": "Bo",
+            "entityType": "2026",
+            "observations": ["two\nlines", "a sentence"],
+        },
         {"type": "relation", "from_id": 7, "to_id": "Bo", "relationType": "knows"},
         {"type": "relation", "from": "Ada", "to": "Bo", "relationType": "knows"},
         {"type": "relation", "from": "Nobody's", "to": "Bo"},
@@ -79,9 +102,16 @@ def test_damaged_lines_of_server_memory_are_named_and_what_forks_write_is_read(t
         ["no object"],
     ]
     bad = b'\n{"type":"entity","name":"\xff"}\n\n{"type":"entity","na'
-    path = put(tmp_path / "memory.jsonl", b"\n".join(json.dumps(line).encode() for line in lines) + bad)
+    path = put(
+        tmp_path / "memory.jsonl", b"\n".join(json.dumps(line).encode() for line in lines) + bad
+    )
     read = Read("server-memory", tmp_path)
-    assert [where.removeprefix(f"{path}:") for where, _ in read.skipped] == ["7", "8", "9", "11"]
+    assert [where.removeprefix(f"{path}:") for where, _ in read.skipped] == [
+        "7",
+        "8",
+        "9",
+        "11",
+    ]
     assert (read["Ada"].text, read["Ada"].at) == (
         "- likes tea\n\n- knows [[Bo]]",
         datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC),
@@ -95,7 +125,10 @@ def test_the_notes_of_basic_memory_keep_observations_and_relations() -> None:
     read = Read("basic-memory", DATA / "basic-memory")
     methods, origins = read["Coffee Brewing Methods"], read["Coffee Bean Origins"]
     assert methods.tags == ("coffee", "brewing")
-    assert "- [method] Pour over brings out more of the flavour #brewing (since May)\n" in methods.text
+    assert (
+        "- [method] Pour over brings out more of the flavour #brewing (since May)\n"
+        in methods.text
+    )
     assert "- relates_to [[Coffee Bean Origins]]\n" in methods.text
     assert methods.text.endswith("\n\npermalink:: main/coffee/coffee-brewing-methods")
     assert origins.tags == ("guide",)
@@ -105,27 +138,37 @@ def test_the_notes_of_basic_memory_keep_observations_and_relations() -> None:
 def test_claude_mem_gives_observations_and_hand_offs(tmp_path: Path) -> None:
     database(tmp_path / "claude-mem.db", (DATA / "claude-mem.sql").read_text())
     read = Read("claude-mem", tmp_path)
-    fixed, decision = read["Totals differed by a cent"], read["Amounts are integers of the smallest unit"]
+    fixed, decision = (
+        read["Totals differed by a cent"],
+        read["Amounts are integers of the smallest unit"],
+    )
     assert (fixed.type, fixed.tags) == ("progress", ("bugfix", "problem-solution", "gotcha"))
     assert (fixed.at, fixed.project) == (datetime(2026, 11, 20, 23, 30, tzinfo=UTC), "ledger")
     assert fixed.files == ("src/report.rs",)
     assert fixed.text == (
-        "Each line was rounded before the sum\n\nThe report rounded each line. It now sums integers and rounds once."
+        "Each line was rounded before the sum\n\nThe report rounded each line. It now sums "
+        "integers and rounds once."
         "\n\n- round_half_even() is called once, on the sum\n- Test: tests/rounding.rs\n\n"
         "files_read:: src/report.rs, src/money.rs"
     )
     assert (decision.type, decision.tags) == ("decision", ("why-it-exists",))
     (summary,) = (record for record in read.all if record.type == "handoff")
-    assert summary.text.startswith("Find why the totals differ by a cent\n\n**Investigated:** src/report.rs")
+    assert summary.text.startswith(
+        "Find why the totals differ by a cent\n\n**Investigated:** src/report.rs"
+    )
     assert "**Next steps:** Round tax the same way" in summary.text
     assert len(read.all) == 3
 
 
-def test_an_older_claude_mem_database_lacks_columns_and_holds_an_observation_twice(tmp_path: Path) -> None:
+def test_an_older_claude_mem_database_lacks_columns_and_holds_an_observation_twice(
+    tmp_path: Path,
+) -> None:
     path = database(
         tmp_path / "old.db",
-        "CREATE TABLE observations (id INTEGER, project TEXT, text TEXT, type TEXT, created_at TEXT);"
-        "INSERT INTO observations VALUES (1, 'p', 'The port is 8080.', 'discovery', '2025-08-01T10:00:00.000Z'),"
+        "CREATE TABLE observations (id INTEGER, project TEXT, text TEXT, type TEXT, "
+        "created_at TEXT);"
+        "INSERT INTO observations VALUES (1, 'p', 'The port is 8080.', 'discovery', "
+        "'2025-08-01T10:00:00.000Z'),"
         "(2, 'p', 'The port is 8080.', 'discovery', '2025-08-01T10:05:00.000Z'),"
         "(3, 'p', NULL, 'change', '2025-08-02'), (4, 'p', 'Never dated.', 'change', 'someday'),"
         "(5, 'p', CAST(x'ff41' AS TEXT), 'change', '2025-08-02T12:00:00');",
@@ -136,14 +179,26 @@ def test_an_older_claude_mem_database_lacks_columns_and_holds_an_observation_twi
         ("\ufffdA", "progress"),
     ]
     assert read.all[1].at == datetime(2025, 8, 2, 12, tzinfo=UTC)
-    assert [where.partition(": ")[2] for where, _ in read.skipped] == ["observations-3", "observations-4"]
+    assert [where.partition(": ")[2] for where, _ in read.skipped] == [
+        "observations-3",
+        "observations-4",
+    ]
 
 
-def test_mcp_memory_service_gives_what_was_not_deleted_with_its_graph_as_links(tmp_path: Path) -> None:
+def test_mcp_memory_service_gives_what_was_not_deleted_with_its_graph_as_links(
+    tmp_path: Path,
+) -> None:
     database(tmp_path / "sqlite_vec.db", (DATA / "mcp-memory-service.sql").read_text())
     read = Read("mcp-memory-service", tmp_path)
-    branch, reviews = read["We deploy from the release branch only."], read["A release needs two reviews."]
-    assert (branch.type, branch.tags, branch.project) == ("decision", ("deploy", "proj-ledger"), "ledger")
+    branch, reviews = (
+        read["We deploy from the release branch only."],
+        read["A release needs two reviews."],
+    )
+    assert (branch.type, branch.tags, branch.project) == (
+        "decision",
+        ("deploy", "proj-ledger"),
+        "ledger",
+    )
     assert branch.text == "We deploy from the release branch only.\n\nsource:: planning"
     assert branch.at == datetime(2026, 11, 21, 23, 33, 20, 250000, tzinfo=UTC)
     assert (reviews.type, reviews.tags) == ("insight", ("learning", "deploy", "tag-2026"))
@@ -151,42 +206,65 @@ def test_mcp_memory_service_gives_what_was_not_deleted_with_its_graph_as_links(t
     assert len(read.all) == 2
 
 
-def test_an_older_mcp_memory_service_database_has_no_graph_and_no_deletions(tmp_path: Path) -> None:
+def test_an_older_mcp_memory_service_database_has_no_graph_and_no_deletions(
+    tmp_path: Path,
+) -> None:
     path = database(
         tmp_path / "old.db",
-        "CREATE TABLE memories (content_hash, content, tags, memory_type, metadata, created_at_iso);"
+        "CREATE TABLE memories (content_hash, content, tags, memory_type, metadata, "
+        "created_at_iso);"
         "INSERT INTO memories VALUES"
-        "('a', 'Use just.', '[\"build tools\", \"\"]', 'error', '{torn', '2025-01-02T03:04:05'),"
+        "('a', 'Use just.', '[\"build tools\", \"\"]', 'error', '{torn', "
+        "'2025-01-02T03:04:05'),"
         "('b', '', '', NULL, NULL, '2025-01-02');",
     )
     read = Read("mcp-memory-service", path)
-    assert [(one.text, one.tags, one.type) for one in read.all] == [("Use just.", ("error", "build-tools"), "issue")]
+    assert [(one.text, one.tags, one.type) for one in read.all] == [
+        ("Use just.", ("error", "build-tools"), "issue")
+    ]
     assert read.all[0].at == datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC)
     assert read.skipped == [(f"{path}: b", "it has no text")]
 
 
-def test_claude_codes_notes_are_of_the_folder_that_their_folder_is_named_by(tmp_path: Path) -> None:
+def test_claude_codes_notes_are_of_the_folder_that_their_folder_is_named_by(
+    tmp_path: Path,
+) -> None:
     projects = tmp_path / ".claude" / "projects"
     here = tmp_path / "src" / "my-ledger"
     put(here / "CLAUDE.md", "# CLAUDE.md\n\nUse just.\n")
-    there = projects / str(here).replace("/", "-").replace("_", "-").replace(".", "-") / "memory"
+    there = (
+        projects / str(here).replace("/", "-").replace("_", "-").replace(".", "-") / "memory"
+    )
     put(
         there / "feedback.md",
-        "---\nname: no-mocks\ndescription: Use a database\nmetadata: \n  node_type: memory\n  type: feedback\n"
+        "---\nname: no-mocks\ndescription: Use a database\nmetadata: \n  node_type: "
+        "memory\n  type: feedback\n"
         "  modified: 2026-07-30T07:40:18.191Z\n---\nNo mocks.\n",
     )
-    put(there / "torn.md", "---\nname: no YAML\ndescription: this: is none\ntype: user\n---\nLikes tea.\n")
+    put(
+        there / "torn.md",
+        "---\nname: no YAML\ndescription: this: is none\ntype: user\n---\nLikes tea.\n",
+    )
     put(there / "MEMORY.md", "# Memory\n\n- [No mocks](feedback.md) — a real database\n")
     gone = projects / "-srv-old-app"
     put(gone / "one.jsonl", '{"type":"summary"}\n{"cwd":"/srv/old.app/web","type":"user"}\n')
     put(gone / "memory" / "MEMORY.md", "# What we know\n\n- The port is 8080\n")
-    put(projects / "-nowhere-shop" / "memory" / "tax.md", b"---\ntype: reference\n---\n\xef\xbb\xbfTax is 7 %.\r\n")
+    put(
+        projects / "-nowhere-shop" / "memory" / "tax.md",
+        b"---\ntype: reference\n---\n\xef\xbb\xbfTax is 7 %.\r\n",
+    )
     put(projects / "-nowhere-shop" / "memory" / "bad.md", b"\xff\xfe\x00")
     elsewhere = put(tmp_path / "notes" / "style.md", "Short words.\n").parent
     put(tmp_path / ".claude" / "settings.json", json.dumps({"autoMemoryDirectory": "~/notes"}))
     places = found("claude-code-memory", tmp_path)
     assert places == sorted(
-        [there, gone / "memory", projects / "-nowhere-shop" / "memory", elsewhere, here / "CLAUDE.md"]
+        [
+            there,
+            gone / "memory",
+            projects / "-nowhere-shop" / "memory",
+            elsewhere,
+            here / "CLAUDE.md",
+        ]
     )
     read = {place: Read("claude-code-memory", place) for place in places}
     note = read[there]["no-mocks"]
@@ -194,7 +272,11 @@ def test_claude_codes_notes_are_of_the_folder_that_their_folder_is_named_by(tmp_
     assert note.at == datetime(2026, 7, 30, 7, 40, 18, 191000, tzinfo=UTC)
     assert note.text == "No mocks.\n\ndescription:: Use a database"
     torn = read[there]["no YAML"]
-    assert (torn.tags, "this: is none" in torn.text, "Likes tea." in torn.text) == (("user",), True, True)
+    assert (torn.tags, "this: is none" in torn.text, "Likes tea." in torn.text) == (
+        ("user",),
+        True,
+        True,
+    )
     assert [where for where, _ in read[there].skipped] == [str(there / "MEMORY.md")]
     known = read[gone / "memory"]["What we know"]
     assert (known.folder, known.text) == ("/srv/old.app", "- The port is 8080")
@@ -218,7 +300,10 @@ def test_the_days_of_openclaw_are_days(tmp_path: Path) -> None:
     put(work / "memory" / ".dreams" / "state.md", "no memory")
     put(work / "memory" / "2026-13-45.md", "No such day.\n")
     put(work / "skills" / "tea.md", b"\xff")
-    put(work / "DREAMS.md", "# Dream Diary\n\n<!-- openclaw:dreaming:diary:start -->\nTea again.\n")
+    put(
+        work / "DREAMS.md",
+        "# Dream Diary\n\n<!-- openclaw:dreaming:diary:start -->\nTea again.\n",
+    )
     os.utime(work / "MEMORY.md", (1.7e9, 1.7e9))
     assert found("openclaw", tmp_path) == [work]
     read = Read("openclaw", work)
@@ -240,7 +325,9 @@ def test_the_days_of_openclaw_are_days(tmp_path: Path) -> None:
     assert read["Long-term"].at.timestamp() == 1.7e9
 
 
-def test_places_are_found_where_the_environment_and_the_clients_name_them(tmp_path: Path) -> None:
+def test_places_are_found_where_the_environment_and_the_clients_name_them(
+    tmp_path: Path,
+) -> None:
     graph = put(tmp_path / "elsewhere" / "graph.jsonl", "")
     env = {"MEMORY_FILE_PATH": "~/elsewhere/graph.jsonl", "MCP_MEMORY_SQLITE_PATH": "~/none.db"}
     put(tmp_path / ".cursor" / "mcp.json", json.dumps({"mcpServers": {"memory": {"env": env}}}))
@@ -253,41 +340,57 @@ def test_places_are_found_where_the_environment_and_the_clients_name_them(tmp_pa
     )
     assert found("server-memory", tmp_path) == [graph]
     assert Read("server-memory", graph).all == []
-    assert found("claude-mem", tmp_path, {"CLAUDE_MEM_DATA_DIR": str(mem.parent)}) == [mem.parent]
+    assert found("claude-mem", tmp_path, {"CLAUDE_MEM_DATA_DIR": str(mem.parent)}) == [
+        mem.parent
+    ]
     assert found("basic-memory", tmp_path) == [coffee]
     assert [found(source, tmp_path / "nobody") for source in SOURCES] == [[]] * len(SOURCES)
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_what_is_not_of_the_program_is_refused_with_the_next_step(source: str, tmp_path: Path) -> None:
+def test_what_is_not_of_the_program_is_refused_with_the_next_step(
+    source: str, tmp_path: Path
+) -> None:
     stranger = database(
-        tmp_path / "photos.db", "CREATE TABLE memories (id INTEGER, picture BLOB); CREATE TABLE observations (a);"
+        tmp_path / "photos.db",
+        "CREATE TABLE memories (id INTEGER, picture BLOB); CREATE TABLE observations (a);",
     )
     (tmp_path / "empty").mkdir()
     paths = [tmp_path / "empty", put(tmp_path / "letter.txt", "Dear Ada"), stranger]
-    for path in paths if source == "server-memory" else [*paths, put(tmp_path / "empty.db", "")]:
+    for path in (
+        paths if source == "server-memory" else [*paths, put(tmp_path / "empty.db", "")]
+    ):
         with pytest.raises(InvalidArgument, match=str(path)) as refused:
             Read(source, path)
         assert refused.value.hint.startswith("Name ")
 
 
-def test_imported_memories_link_to_each_other_are_searched_and_follow_their_source(home: Home, tmp_path: Path) -> None:
+def test_imported_memories_link_to_each_other_are_searched_and_follow_their_source(
+    home: Home, tmp_path: Path
+) -> None:
     graph = put(tmp_path / "memory.jsonl", (DATA / "server-memory.jsonl").read_bytes())
     database(tmp_path / "sqlite_vec.db", (DATA / "mcp-memory-service.sql").read_text())
     database(tmp_path / "claude-mem.db", (DATA / "claude-mem.sql").read_text())
     places = {"server-memory": graph, "basic-memory": DATA / "basic-memory"}
     places |= {"mcp-memory-service": tmp_path / "sqlite_vec.db", "claude-mem": tmp_path}
-    assert [home.ask("import", source, str(place))["new"] for source, place in places.items()] == [3, 2, 2, 3]
-    assert [home.ask("import", source, str(place))["new"] for source, place in places.items()] == [0] * 4
+    assert [
+        home.ask("import", source, str(place))["new"] for source, place in places.items()
+    ] == [3, 2, 2, 3]
+    assert [
+        home.ask("import", source, str(place))["new"] for source, place in places.items()
+    ] == [0] * 4
     linked = home.ask("links", "Ledger")
     assert [link["title"] for link in linked["links"]] == ["Postgres 17"]
     assert [link["title"] for link in linked["backlinks"]] == ["Ada"]
-    assert [link["title"] for link in home.ask("links", "We deploy from the release branch only.")["backlinks"]] == [
-        "A release needs two reviews."
-    ]
+    assert [
+        link["title"]
+        for link in home.ask("links", "We deploy from the release branch only.")["backlinks"]
+    ] == ["A release needs two reviews."]
     hits = home.ask("search", "washed beans", "--strategy", "lexical")["hits"]
     assert hits[0]["title"] == "Coffee Bean Origins"
-    graph.write_text(graph.read_text().replace("Reviews every migration", "Reviews every release"))
+    graph.write_text(
+        graph.read_text().replace("Reviews every migration", "Reviews every release")
+    )
     assert home.ask("import", "server-memory", str(graph))["grown"] == 1
     hits = home.ask("search", "reviews every release", "--strategy", "lexical")["hits"]
     assert hits[0]["title"] == "Ada" and "release" in hits[0]["content"]

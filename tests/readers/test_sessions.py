@@ -1,4 +1,6 @@
-"""Agents' transcripts become digests: what a client's own files hold, and what may be wrong with them."""
+"""Agents' transcripts become digests: what a client's own files hold, and what may be wrong
+with them.
+"""
 
 import json
 import zipfile
@@ -24,7 +26,11 @@ def user(text, **more):
 
 
 def agent(*blocks, **more):
-    return {"type": "assistant", "message": {"role": "assistant", "content": list(blocks)}, **more}
+    return {
+        "type": "assistant",
+        "message": {"role": "assistant", "content": list(blocks)},
+        **more,
+    }
 
 
 def said(text):
@@ -36,7 +42,9 @@ def call(id, name, **given):
 
 
 def result(id, text, failed=False):
-    return user([{"type": "tool_result", "tool_use_id": id, "content": text, "is_error": failed}])
+    return user(
+        [{"type": "tool_result", "tool_use_id": id, "content": text, "is_error": failed}]
+    )
 
 
 def write(folder, lines, name="11111111-a-a-a-a.jsonl"):
@@ -47,7 +55,15 @@ def write(folder, lines, name="11111111-a-a-a-a.jsonl"):
     for number, line in enumerate(lines):
         if isinstance(line, dict):
             at = (BEGUN + timedelta(minutes=number)).isoformat()
-            line = json.dumps({"uuid": f"u{number}", "timestamp": at, "cwd": "/code/shop", "gitBranch": "main", **line})
+            line = json.dumps(
+                {
+                    "uuid": f"u{number}",
+                    "timestamp": at,
+                    "cwd": "/code/shop",
+                    "gitBranch": "main",
+                    **line,
+                }
+            )
         rows.append(line if isinstance(line, bytes) else line.encode() + b"\n")
     path.write_bytes(b"".join(rows))
     return path
@@ -56,7 +72,9 @@ def write(folder, lines, name="11111111-a-a-a-a.jsonl"):
 def read(path, source="claude-code"):
     """(the records of a transcript, what was skipped)."""
     skipped = []
-    return list(reader_of(source).read(path, lambda where, why: skipped.append((where, why)))), skipped
+    return list(
+        reader_of(source).read(path, lambda where, why: skipped.append((where, why)))
+    ), skipped
 
 
 @pytest.mark.parametrize("source", ["claude-code", "codex", "gemini", "opencode"])
@@ -65,9 +83,19 @@ def test_forty_sessions_of_the_clients_themselves_are_told_as_they_were(source, 
     reader = reader_of(source)
     places = reader.find(tmp_path, {})
     assert all(place.is_relative_to(tmp_path) for place in places)
-    found = {session.key: session for place in places for session in reader.sessions(place, pytest.fail)}
-    records = {record.key: record for place in places for record in reader.read(place, pytest.fail)}
-    truths = [truth for truth in json.loads((DATA / "session_truth.json").read_text()) if truth["client"] == source]
+    found = {
+        session.key: session
+        for place in places
+        for session in reader.sessions(place, pytest.fail)
+    }
+    records = {
+        record.key: record for place in places for record in reader.read(place, pytest.fail)
+    }
+    truths = [
+        truth
+        for truth in json.loads((DATA / "session_truth.json").read_text())
+        if truth["client"] == source
+    ]
     assert {truth["session"] for truth in truths} == set(found) == set(records)
     for truth in truths:
         happened = [event for event in found[truth["session"]].events if event.text]
@@ -78,11 +106,15 @@ def test_forty_sessions_of_the_clients_themselves_are_told_as_they_were(source, 
         assert told["asked"] == truth["asked"]
         assert told["said"][-1] == truth["last_answer"]
         assert list(dict.fromkeys(told["edited"])) == truth["edited"]
-        assert [event.commit.partition(" (")[0] for event in happened if event.commit] == truth["commits"]
+        assert [event.commit.partition(" (")[0] for event in happened if event.commit] == truth[
+            "commits"
+        ]
         ran = [event for event in happened if event.kind == "ran"]
         if not truth["subagents"]:  # of them only edits and commits count
             assert told["ran"] == [one["command"] for one in truth["commands"]]
-            for event, one in zip(ran, truth["commands"], strict=True):  # `exit $code` is what that machine found
+            for event, one in zip(
+                ran, truth["commands"], strict=True
+            ):  # `exit $code` is what that machine found
                 assert event.status == one["exit"] or event.text.endswith("exit $code")
         record = records[truth["session"]]
         assert " ".join(truth["last_answer"].split()[:6]) in " ".join(record.text.split())
@@ -99,7 +131,9 @@ def test_forty_sessions_of_the_clients_themselves_are_told_as_they_were(source, 
             "Another language model",
         ):
             assert injected not in record.text
-        around = chain.from_iterable(events(source, place, record.key, record.lines) for place in places)
+        around = chain.from_iterable(
+            events(source, place, record.key, record.lines) for place in places
+        )
         assert set(truth["asked"]) <= {event.text for event in around}
 
 
@@ -113,7 +147,11 @@ def test_a_digest_tells_what_was_asked_answered_edited_and_run(tmp_path):
             agent(call("1", "Bash", command="cat src/total.py")),
             result("1", "def total(): ..."),
             agent(call("2", "Bash", command="cd /code/shop && pytest -q")),
-            result("2", "Exit code 1\n....\n\x1b[31mE   AssertionError: 3 != 4\x1b[0m\nshort summary", failed=True),
+            result(
+                "2",
+                "Exit code 1\n....\n\x1b[31mE   AssertionError: 3 != 4\x1b[0m\nshort summary",
+                failed=True,
+            ),
             agent(call("3", "Edit", file_path="/code/shop/src/total.py")),
             result("3", "updated"),
             agent(call("4", "Write", file_path="/code/shop/src/never.py")),
@@ -127,8 +165,18 @@ def test_a_digest_tells_what_was_asked_answered_edited_and_run(tmp_path):
         ],
     )
     (record,), skipped = read(path)
-    assert (record.key, record.title, record.folder, record.branch) == (path.stem, "Wrong total", "/code/shop", "main")
-    assert (record.type, record.at, record.lines, record.files) == ("progress", BEGUN, (1, 16), ("src/total.py",))
+    assert (record.key, record.title, record.folder, record.branch) == (
+        path.stem,
+        "Wrong total",
+        "/code/shop",
+        "main",
+    )
+    assert (record.type, record.at, record.lines, record.files) == (
+        "progress",
+        BEGUN,
+        (1, 16),
+        ("src/total.py",),
+    )
     assert record.growing and not skipped
     assert record.text.split("\n\n")[1:] == [
         "> Why is the total wrong?",
@@ -145,26 +193,50 @@ def test_a_digest_tells_what_was_asked_answered_edited_and_run(tmp_path):
 def test_private_passages_and_secrets_are_gone_before_a_text_is_shortened(tmp_path):
     token = "ghp_" + "a1B2c3D4e5F6" * 3
     lines = [
-        user("<private>" + "I earn 93,417 a month.\n" * 100 + f"</private>Plan my taxes. {'x' * 580} {token}"),
+        user(
+            "<private>"
+            + "I earn 93,417 a month.\n" * 100
+            + f"</private>Plan my taxes. {'x' * 580} {token}"
+        ),
         agent(said("Noted.\nI earn 93,417 a month.")),
         user("Also <private>the flat in Rue Daru"),
         agent(said("Which?")),
         user("is mine</private>but not the car."),
-        agent(call("1", "Bash", command=f"curl -H 'Authorization: Bearer {token}' https://x.example")),
+        agent(
+            call(
+                "1",
+                "Bash",
+                command=f"curl -H 'Authorization: Bearer {token}' https://x.example",
+            )
+        ),
         {"type": "ai-title", "aiTitle": "A flat in Rue Daru"},
     ]
     (record,), _ = read(write(tmp_path, lines))
-    assert not any(word in record.text + record.title for word in ("93,417", "Daru", "is mine", "ghp_"))
-    assert all(word in record.text for word in ("Plan my taxes", "Noted", "Also", "not the car", "[redacted"))
+    assert not any(
+        word in record.text + record.title for word in ("93,417", "Daru", "is mine", "ghp_")
+    )
+    assert all(
+        word in record.text
+        for word in ("Plan my taxes", "Noted", "Also", "not the car", "[redacted")
+    )
 
 
 def test_nothing_is_told_of_a_session_in_which_no_person_asked(tmp_path):
-    caveat = "Caveat: The messages below were generated by the user while running local commands."
+    caveat = (
+        "Caveat: The messages below were generated by the user while running local commands."
+    )
     for number, lines in enumerate(
         [
-            [user(caveat), user("<command-name>/clear</command-name>"), agent(said("No response requested."))],
+            [
+                user(caveat),
+                user("<command-name>/clear</command-name>"),
+                agent(said("No response requested.")),
+            ],
             [user("done", origin={"kind": "task-notification"}), agent(said("Good."))],
-            [user("This session is being continued", isCompactSummary=True), agent(said("Yes."))],
+            [
+                user("This session is being continued", isCompactSummary=True),
+                agent(said("Yes.")),
+            ],
             [user("hi")],
             [b""],
         ]
@@ -174,16 +246,25 @@ def test_nothing_is_told_of_a_session_in_which_no_person_asked(tmp_path):
 
 def test_no_digest_is_made_of_a_greeting(tmp_path):
     hello = [user("Hello 1"), agent(said("Hello! How can I help you with your project today?"))]
-    for number, lines in enumerate([hello, [*hello, user("ok, thanks"), agent(said("You are welcome."))]]):
+    for number, lines in enumerate(
+        [hello, [*hello, user("ok, thanks"), agent(said("You are welcome."))]]
+    ):
         assert read(write(tmp_path, lines, f"{number}-a-a-a-a.jsonl")) == ([], [])
     run = agent(call("c1", "Bash", command="make test")), result("c1", "ok")
-    for number, more in enumerate([[user("Which port?"), agent(said("5173."))], [user("try again"), *run]], start=2):
+    for number, more in enumerate(
+        [[user("Which port?"), agent(said("5173."))], [user("try again"), *run]], start=2
+    ):
         (record,), skipped = read(write(tmp_path, [*hello, *more], f"{number}-a-a-a-a.jsonl"))
         assert not skipped and ("5173" in record.text or "make test" in record.text)
 
 
 def test_a_forked_session_and_subagents_double_nothing(tmp_path):
-    first = [user("Build the parser."), agent(said("Built.")), user("And the docs?"), agent(said("Written."))]
+    first = [
+        user("Build the parser."),
+        agent(said("Built.")),
+        user("And the docs?"),
+        agent(said("Written.")),
+    ]
     aside = [
         user("Find callers.", isSidechain=True),
         agent(call("9", "Edit", file_path="/code/shop/b.py"), isSidechain=True),
@@ -194,7 +275,11 @@ def test_a_forked_session_and_subagents_double_nothing(tmp_path):
         [{**line, "uuid": f"a{n}"} for n, line in enumerate(aside)],
         "11111111-a-a-a-a/subagents/agent-1.jsonl",
     )
-    write(tmp_path, [*first, user("Now the tests."), agent(said("Tested."))], "22222222-b-b-b-b.jsonl")
+    write(
+        tmp_path,
+        [*first, user("Now the tests."), agent(said("Tested."))],
+        "22222222-b-b-b-b.jsonl",
+    )
     records, _ = read(tmp_path)
     assert [record.text.count("> ") for record in records] == [2, 1]
     assert records[0].files == ("b.py",) and "Find callers" not in records[0].text
@@ -211,7 +296,9 @@ def test_a_torn_last_line_is_silent_and_other_damage_is_told(tmp_path):
         b'{"type": "us',
     ]
     (record,), skipped = read(write(tmp_path, lines))
-    assert "So." in record.text and [where for where, _ in skipped] == ["11111111-a-a-a-a.jsonl:2"]
+    assert "So." in record.text and [where for where, _ in skipped] == [
+        "11111111-a-a-a-a.jsonl:2"
+    ]
     with pytest.raises(InvalidArgument, match="holds no transcript"):
         read(tmp_path, "codex")
 
@@ -219,7 +306,10 @@ def test_a_torn_last_line_is_silent_and_other_damage_is_told(tmp_path):
 def test_earlier_parts_stay_as_they_are_while_a_session_grows(tmp_path):
     lines = []
     for number in range(40):
-        lines += [user(f"Step {number}: {'please ' * number}"), agent(said(f"Did {number}. {'Well. ' * 9 * number}"))]
+        lines += [
+            user(f"Step {number}: {'please ' * number}"),
+            agent(said(f"Did {number}. {'Well. ' * 9 * number}")),
+        ]
     whole, _ = read(write(tmp_path, lines))
     assert len(whole) > 3 and [record.key for record in whole[1:]] == [
         f"{whole[0].key}/{n}" for n in range(2, len(whole) + 1)
@@ -228,26 +318,55 @@ def test_earlier_parts_stay_as_they_are_while_a_session_grows(tmp_path):
         grown, _ = read(write(tmp_path, lines[:end]))
         assert grown[:-1] == whole[: len(grown[:-1])]
     assert all(len(record.text) <= 6000 for record in whole)
-    calls = [call(str(n), "Bash", command=f"git commit -qm '{n} {'x' * 120}'") for n in range(90)]
+    calls = [
+        call(str(n), "Bash", command=f"git commit -qm '{n} {'x' * 120}'") for n in range(90)
+    ]
     calls += [call(f"e{n}", "Edit", file_path=f"/code/{'d' * 140}/{n}.py") for n in range(90)]
-    (record,), _ = read(write(tmp_path, [user("a\n\n" * 400), agent(*calls), *(result(str(n), "") for n in range(90))]))
+    (record,), _ = read(
+        write(
+            tmp_path,
+            [user("a\n\n" * 400), agent(*calls), *(result(str(n), "") for n in range(90))],
+        )
+    )
     assert len(record.text) <= 6000
 
 
 def test_geminis_log_of_changes_is_played_as_it_was_meant(tmp_path):
     def message(id, type, text, **more):
-        return {"id": id, "type": type, "content": [{"text": text}], "timestamp": BEGUN.isoformat(), **more}
+        return {
+            "id": id,
+            "type": type,
+            "content": [{"text": text}],
+            "timestamp": BEGUN.isoformat(),
+            **more,
+        }
 
-    ran = {"id": "c", "name": "run_shell_command", "args": {"command": "make"}, "status": "success"}
+    ran = {
+        "id": "c",
+        "name": "run_shell_command",
+        "args": {"command": "make"},
+        "status": "success",
+    }
     lines = [
         {"sessionId": "s", "startTime": BEGUN.isoformat(), "kind": "main"},
-        {"$set": {"messages": [message("0", "user", "<session_context>Linux</session_context>")]}},
+        {
+            "$set": {
+                "messages": [message("0", "user", "<session_context>Linux</session_context>")]
+            }
+        },
         message("1", "user", "Build it."),
         message("2", "gemini", "I build."),
         message("2", "gemini", "I build.", toolCalls=[{**ran, "result": []}]),
         message("3", "user", "Wrong branch!"),
         {"$rewindTo": "3"},
-        {"$set": {"messages": [message("9", "user", "Build it."), message("8", "gemini", "I build.")]}},
+        {
+            "$set": {
+                "messages": [
+                    message("9", "user", "Build it."),
+                    message("8", "gemini", "I build."),
+                ]
+            }
+        },
         message("4", "user", "And again."),
         message("5", "gemini", "Built."),
     ]
@@ -255,7 +374,13 @@ def test_geminis_log_of_changes_is_played_as_it_was_meant(tmp_path):
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     (record,), _ = read(path, "gemini")
     told = [line for line in record.text.splitlines()[1:] if line]
-    assert told == ["> Build it.", "I build.", "- Ran: `make`, exit 0", "> And again.", "Built."]
+    assert told == [
+        "> Build it.",
+        "I build.",
+        "- Ran: `make`, exit 0",
+        "> And again.",
+        "Built.",
+    ]
 
 
 ODD = (
@@ -288,11 +413,28 @@ def test_no_line_of_whatever_shape_stops_a_reader(tmp_path_factory, chance):
 
     folder = tmp_path_factory.mktemp("bent")
     content = [{"type": "input_text", "text": "Why?"}]
-    made = {"function_call": {"name": "shell", "call_id": "1", "arguments": '{"command": ["bash", "-lc", "make"]}'}}
-    made |= {"message": {"role": "user", "content": content}, "item_completed": {"item": {"type": "CommandExecution"}}}
-    made |= {"function_call_output": {"call_id": "1", "output": '{"output": "no", "metadata": {"exit_code": 2}}'}}
+    made = {
+        "function_call": {
+            "name": "shell",
+            "call_id": "1",
+            "arguments": '{"command": ["bash", "-lc", "make"]}',
+        }
+    }
+    made |= {
+        "message": {"role": "user", "content": content},
+        "item_completed": {"item": {"type": "CommandExecution"}},
+    }
+    made |= {
+        "function_call_output": {
+            "call_id": "1",
+            "output": '{"output": "no", "metadata": {"exit_code": 2}}',
+        }
+    }
     rows = [{"type": "session_meta", "payload": {"id": "s", "cwd": "/work"}}]
-    rows += [{"type": "response_item", "payload": {"type": kind, **more}} for kind, more in made.items()]
+    rows += [
+        {"type": "response_item", "payload": {"type": kind, **more}}
+        for kind, more in made.items()
+    ]
     texts = [json.dumps(bent(row)) for row in rows] + ["[" * 9999, '"text"', "{"]
     (folder / "rollout-1-s.jsonl").write_text("\n".join(texts))
     lines = [

@@ -1,4 +1,6 @@
-"""Times that people ask for, lists of what changed, and what a later entry replaced: shown, and marked."""
+"""Times that people ask for, lists of what changed, and what a later entry replaced: shown, and
+marked.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,16 @@ from synaptic.language.query import build_filters
 
 NOW = datetime(2026, 11, 23, 10).astimezone()
 """A Monday."""
-DAYS = ("2025-11-23", "2026-11-03", "2026-11-05", "2026-11-08", "2026-11-10", "2026-11-12", "2026-11-20", "2026-11-22")
+DAYS = (
+    "2025-11-23",
+    "2026-11-03",
+    "2026-11-05",
+    "2026-11-08",
+    "2026-11-10",
+    "2026-11-12",
+    "2026-11-20",
+    "2026-11-22",
+)
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +34,11 @@ def ws(tmp_path_factory: pytest.TempPathFactory, model: FastEmbedder) -> Iterato
     clock.now = NOW
     with open_home(tmp_path_factory.mktemp("times"), embedder=model, clock=clock) as ws:
         old = save(
-            ws, "Chose Debezium for change data capture.", type="decision", at="2026-10-05", title="Debezium it is"
+            ws,
+            "Chose Debezium for change data capture.",
+            type="decision",
+            at="2026-10-05",
+            title="Debezium it is",
         )
         save(
             ws,
@@ -34,19 +49,30 @@ def ws(tmp_path_factory: pytest.TempPathFactory, model: FastEmbedder) -> Iterato
         )
         save(ws, "Dashboards are drawn by Grafana.", type="decision", at="2026-10-20")
         for day in DAYS:
-            save(ws, f"Mended the fence, part {DAYS.index(day)}.", at=f"{day}T08:00", tags=["garden"])
+            save(
+                ws,
+                f"Mended the fence, part {DAYS.index(day)}.",
+                at=f"{day}T08:00",
+                tags=["garden"],
+            )
         save(ws, "Tax papers lie in the blue folder.", at="2026-09-01", tags=["tax"])
         rebuild(ws)
         yield ws
 
 
 def dates(ws: Workspace, query: str, filters: Filters | None = None) -> list[str]:
-    return [hit.entry.date for hit in search(ws, query, filters=filters).hits if "fence" in hit.entry.content]
+    return [
+        hit.entry.date
+        for hit in search(ws, query, filters=filters).hits
+        if "fence" in hit.entry.content
+    ]
 
 
 def test_what_only_a_replaced_entry_says_is_shown_and_marked(ws: Workspace) -> None:
     found = search(ws, "Debezium")
-    assert [hit.entry.title for hit in found.hits[:1]] == ["Debezium it is"] and found.hits[0].superseded_by
+    assert [hit.entry.title for hit in found.hits[:1]] == ["Debezium it is"] and found.hits[
+        0
+    ].superseded_by
     assert any("later entry replaced" in notice for notice in found.notices)
     assert not any("no close match" in notice for notice in found.notices)
     assert all(hit.superseded_by is None for hit in search(ws, "Grafana dashboards").hits)
@@ -67,7 +93,11 @@ def test_a_list_of_what_holds_now_says_that_more_was_replaced(ws: Workspace) -> 
 
 @pytest.mark.parametrize(
     ("query", "since"),
-    [("What changed since Friday", None), ("what has changed since friday?", None), ("what changed", "friday")],
+    [
+        ("What changed since Friday", None),
+        ("what has changed since friday?", None),
+        ("what changed", "friday"),
+    ],
 )
 def test_what_changed_is_a_list_by_time(ws: Workspace, query: str, since: str | None) -> None:
     filters = build_filters(now=NOW, since=since) if since else None
@@ -76,7 +106,9 @@ def test_what_changed_is_a_list_by_time(ws: Workspace, query: str, since: str | 
     assert not any("no close match" in notice for notice in found.notices)
 
 
-@pytest.mark.parametrize("query", ["two weeks ago", "what did I do two weeks ago", "vor zwei Wochen"])
+@pytest.mark.parametrize(
+    "query", ["two weeks ago", "what did I do two weeks ago", "vor zwei Wochen"]
+)
 def test_two_weeks_ago_is_the_days_around_it_nearer_first(ws: Workspace, query: str) -> None:
     """The day itself, the 9th, has no entry."""
     found = dates(ws, query)
@@ -84,7 +116,11 @@ def test_two_weeks_ago_is_the_days_around_it_nearer_first(ws: Workspace, query: 
 
 
 def test_what_is_sought_two_weeks_ago_comes_from_these_days_first(ws: Workspace) -> None:
-    assert set(dates(ws, "fence two weeks ago")[:3]) == {"2026-11-08", "2026-11-10", "2026-11-12"}
+    assert set(dates(ws, "fence two weeks ago")[:3]) == {
+        "2026-11-08",
+        "2026-11-10",
+        "2026-11-12",
+    }
 
 
 @pytest.mark.parametrize(
@@ -118,12 +154,18 @@ def test_a_tag_with_its_sign_filters(ws: Workspace) -> None:
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("4.11.", "No entries of 2026-11-04; the nearest days with entries: 2026-11-03 and 2026-11-05."),
+        (
+            "4.11.",
+            "No entries of 2026-11-04; the nearest days with entries: 2026-11-03 and "
+            "2026-11-05.",
+        ),
         ("what did I do on 4 November", "No entries of 2026-11-04; the nearest"),
         ("yesterday tag:tax", "No entry passes these filters"),
     ],
 )
-def test_a_time_without_entries_is_said_once_with_the_days_beside_it(ws: Workspace, query: str, said: str) -> None:
+def test_a_time_without_entries_is_said_once_with_the_days_beside_it(
+    ws: Workspace, query: str, said: str
+) -> None:
     found = search(ws, query)
     assert not found.hits and found.notices[-1].startswith(said)
     assert len(found.notices) == 1 or "tag:" in query

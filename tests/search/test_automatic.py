@@ -1,4 +1,6 @@
-"""The automatic strategy: what it takes for which query, within which budget, and what it says about that."""
+"""The automatic strategy: what it takes for which query, within which budget, and what it says
+about that.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +28,17 @@ def form(query: str) -> str:
     return form_of(parse_query(query, Filters(), now=NOON))
 
 
-@pytest.mark.parametrize(("name", "least"), [("strategies_dev", 0.95), ("strategies_held", 0.80)])
+@pytest.mark.parametrize(
+    ("name", "least"), [("strategies_dev", 0.95), ("strategies_held", 0.80)]
+)
 def test_what_is_to_be_found_as_it_is_written(name: str, least: float) -> None:
-    """Labelled by somebody who had not seen the rules; the first run on the second half gave 84 %."""
+    """Labelled by somebody who had not seen the rules; the first run on the second half gave 84
+    %.
+    """
     cases = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
-    right = sum((form(case["query"]) == "lexical") == (case["search"] == "words") for case in cases)
+    right = sum(
+        (form(case["query"]) == "lexical") == (case["search"] == "words") for case in cases
+    )
     assert right / len(cases) >= least
 
 
@@ -65,7 +73,9 @@ def test_costs_are_what_nearly_all_of_the_last_searches_took() -> None:
     known = costs(runs, 100.0)
     assert known.of("hybrid") == 98.0  # of 51 to 100
     assert known.of("smart") is None and known.meaning == 98.0
-    assert costs(runs, 100.0 + 3_600).of("hybrid") == 49.0  # an hour later it may have become quicker
+    assert (
+        costs(runs, 100.0 + 3_600).of("hybrid") == 49.0
+    )  # an hour later it may have become quicker
     assert costs({}, 0.0).meaning is None
 
 
@@ -91,7 +101,11 @@ def test_a_smart_search_stops_where_the_budget_ends() -> None:
 def test_an_automatic_search_says_what_it_chose_and_what_that_took(ws: Workspace) -> None:
     for number in range(6):
         save(ws, f"Maria repaired boat number {number}")
-    for query, strategy in (("boat_number", "lexical"), ("boats of Maria", "hybrid"), ("Which boat was it?", "hybrid")):
+    for query, strategy in (
+        ("boat_number", "lexical"),
+        ("boats of Maria", "hybrid"),
+        ("Which boat was it?", "hybrid"),
+    ):
         for _ in range(3):
             found = search(ws, query, explain=True)
         assert found.strategy == strategy and found.choice is not None
@@ -128,7 +142,9 @@ def test_a_budget_too_small_for_meaning_is_never_kept_by_silence(ws: Workspace) 
         (50, "hybrid", "auto"),
     ],
 )
-def test_a_wrong_budget_is_refused(ws: Workspace, budget: float, strategy: str, says: str) -> None:
+def test_a_wrong_budget_is_refused(
+    ws: Workspace, budget: float, strategy: str, says: str
+) -> None:
     with pytest.raises(InvalidArgument) as caught:
         search(ws, "boat", budget_ms=budget, strategy=strategy)
     assert says in str(caught.value.valid)
@@ -144,7 +160,9 @@ def test_parts_that_are_given_are_asked(ws: Workspace) -> None:
 def test_status_shows_what_automatic_search_reckons_with(home: Home) -> None:
     home.ask("save", "Maria repaired the boat")
     with home.server() as server:
-        while server.call("search", query="Which boat?")["mode"] != "hybrid":  # the model is on its way
+        while (
+            server.call("search", query="Which boat?")["mode"] != "hybrid"
+        ):  # the model is on its way
             time.sleep(0.05)
         for _ in range(3):
             for more in ({}, {"sub_queries": ["repaired"]}):

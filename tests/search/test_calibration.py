@@ -28,30 +28,42 @@ signs = st.builds(Signs, meaning=share, words=share, unknown=share)
 curves = st.sampled_from([BY_MEANING, BY_WORDS])
 sizes = st.integers(0, 10**7)
 ranking = st.lists(st.tuples(st.floats(-20, 20), st.floats(0, 1)), max_size=100).map(
-    lambda hits: ([close for close, _ in hits], sorted((score for _, score in hits), reverse=True))
+    lambda hits: (
+        [close for close, _ in hits],
+        sorted((score for _, score in hits), reverse=True),
+    )
 )
 """The closeness of each hit, and the falling scores of the ranking."""
 
 
-def found(hits: tuple[list[float], list[float]], curve: Curve, *, limit: int | None = None) -> list[float]:
+def found(
+    hits: tuple[list[float], list[float]], curve: Curve, *, limit: int | None = None
+) -> list[float]:
     close, scores = hits
     return chances(close[:limit], scores[:limit], curve, of_all=sum(scores[:SHARED]))
 
 
-# -- closeness ------------------------------------------------------------------------------------------
+# -- closeness
+# ------------------------------------------------------------------------------------------
 
 
 @given(signs, signs, curves, sizes)
 def test_more_of_what_speaks_for_a_hit_makes_it_no_less_close(
     one: Signs, other: Signs, curve: Curve, size: int
 ) -> None:
-    best = Signs(max(one.meaning, other.meaning), max(one.words, other.words), min(one.unknown, other.unknown))
+    best = Signs(
+        max(one.meaning, other.meaning),
+        max(one.words, other.words),
+        min(one.unknown, other.unknown),
+    )
     least = max(closeness(some, curve, passages=size) for some in (one, other))
     assert closeness(best, curve, passages=size) >= least - 1e-9
 
 
 @given(signs, curves, sizes, sizes)
-def test_in_a_larger_journal_the_same_hit_is_no_closer(one: Signs, curve: Curve, few: int, many: int) -> None:
+def test_in_a_larger_journal_the_same_hit_is_no_closer(
+    one: Signs, curve: Curve, few: int, many: int
+) -> None:
     few, many = sorted((few, many))
     assert closeness(one, curve, passages=many) <= closeness(one, curve, passages=few) + 1e-9
 
@@ -74,12 +86,17 @@ def test_nothing_is_doubted_and_everything_is_not(curve: Curve, size: int) -> No
 
 
 @given(share, share, share, share, sizes)
-def test_by_words_meaning_says_nothing(one: float, other: float, words: float, unknown: float, size: int) -> None:
-    near, far = (closeness(Signs(some, words, unknown), BY_WORDS, passages=size) for some in (one, other))
+def test_by_words_meaning_says_nothing(
+    one: float, other: float, words: float, unknown: float, size: int
+) -> None:
+    near, far = (
+        closeness(Signs(some, words, unknown), BY_WORDS, passages=size) for some in (one, other)
+    )
     assert near == far
 
 
-# -- chances --------------------------------------------------------------------------------------------
+# -- chances
+# --------------------------------------------------------------------------------------------
 
 
 @given(ranking, curves)
@@ -105,7 +122,9 @@ def test_a_hit_that_is_closer_has_no_worse_a_chance(
     hits: tuple[list[float], list[float]], curve: Curve, place: int, nearer: float
 ) -> None:
     close, scores = hits
-    assume(place < len(close) and close[place] + nearer <= max(close[:LOOKED_AT]))  # the best stays the best
+    assume(
+        place < len(close) and close[place] + nearer <= max(close[:LOOKED_AT])
+    )  # the best stays the best
     moved = [*close[:place], close[place] + nearer, *close[place + 1 :]]
     assert found((moved, scores), curve)[place] >= found(hits, curve)[place] - 1e-12
 
@@ -115,7 +134,10 @@ def test_where_all_hits_are_closer_all_chances_are_better(
     hits: tuple[list[float], list[float]], curve: Curve, nearer: float
 ) -> None:
     moved = [one + nearer for one in hits[0]], hits[1]
-    assert all(new >= old - 1e-12 for new, old in zip(found(moved, curve), found(hits, curve), strict=True))
+    assert all(
+        new >= old - 1e-12
+        for new, old in zip(found(moved, curve), found(hits, curve), strict=True)
+    )
 
 
 def test_hits_without_a_score_have_a_chance_all_the_same() -> None:
@@ -124,13 +146,16 @@ def test_hits_without_a_score_have_a_chance_all_the_same() -> None:
     assert 0 < one < 1
 
 
-# -- where an answer ends -------------------------------------------------------------------------------
+# -- where an answer ends
+# -------------------------------------------------------------------------------
 
 SAYS = Signs(0.0, 1.0, 0.0)
 
 
 @given(st.lists(share, max_size=20).map(lambda some: sorted(some, reverse=True)))
-def test_an_answer_keeps_the_best_and_drops_what_has_hardly_a_chance(chance: list[float]) -> None:
+def test_an_answer_keeps_the_best_and_drops_what_has_hardly_a_chance(
+    chance: list[float],
+) -> None:
     kept = fitting(chance, [SAYS] * len(chance))
     assert min(1, len(chance)) <= kept <= len(chance)
     least = max(LEAST_CHANCE, LEAST_SHARE * chance[0]) if chance else 0.0
@@ -140,13 +165,24 @@ def test_an_answer_keeps_the_best_and_drops_what_has_hardly_a_chance(chance: lis
 
 @pytest.mark.parametrize(
     ("chance", "kept"),
-    [([], 0), ([0.0], 1), ([0.0, 0.0], 1), ([0.9, 0.5, 0.05], 2), ([0.9, 0.065], 2), ([0.1, 0.03, 0.01], 2)],
+    [
+        ([], 0),
+        ([0.0], 1),
+        ([0.0, 0.0], 1),
+        ([0.9, 0.5, 0.05], 2),
+        ([0.9, 0.065], 2),
+        ([0.1, 0.03, 0.01], 2),
+    ],
 )
-def test_an_answer_ends_after_the_last_that_may_be_right(chance: list[float], kept: int) -> None:
+def test_an_answer_ends_after_the_last_that_may_be_right(
+    chance: list[float], kept: int
+) -> None:
     assert fitting(chance, [SAYS] * len(chance)) == kept
 
 
-def test_an_answer_does_not_go_on_for_hits_that_say_nothing_of_the_question_themselves() -> None:
+def test_an_answer_does_not_go_on_for_hits_that_say_nothing_of_the_question_themselves() -> (
+    None
+):
     nothing, near = Signs(0.05, 0.0, 0.0), Signs(0.15, 0.0, 0.0)
     assert fitting([0.9, 0.8], [SAYS, nothing]) == 1
     assert fitting([0.9, 0.8, 0.7], [SAYS, nothing, near]) == 3

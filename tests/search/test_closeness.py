@@ -1,4 +1,6 @@
-"""An answer says when nothing clearly fits; the nearest are shown all the same, or those of the nearest words."""
+"""An answer says when nothing clearly fits; the nearest are shown all the same, or those of the
+nearest words.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,14 @@ from synaptic.search.evidence import Evidence
 from synaptic.workspace.embed import one_process
 
 NOTES = (
-    "Chose Postgres over Redis for the job queue, because Redis lost jobs when it was restarted.",
+    "Chose Postgres over Redis for the job queue, because Redis lost jobs when it was "
+    "restarted.",
     "The staging database is rebuilt every night at three; data entered there is gone.",
     "The flaky upload test came from clock drift in the container: signed URLs expired early.",
     "Maria prefers meetings on Tuesday mornings, and no calls after four.",
     "Rolled the TLS certificates of the billing gateway; the next time is in March.",
-    "Docker builds on the laptops are slow because of the bind mounts; named volumes halved the time.",
+    "Docker builds on the laptops are slow because of the bind mounts; named volumes "
+    "halved the time.",
 )
 
 
@@ -64,19 +68,27 @@ def test_where_nothing_fits_the_answer_says_so(notes: Workspace, question: str) 
 def test_a_list_is_no_answer_to_doubt(notes: Workspace) -> None:
     assert search(notes, "type:note").hits
     assert not any("close match" in notice for notice in search(notes, "type:note").notices)
-    assert not any("close match" in notice for notice in search(notes, "lentils", strategy="lexical").notices)
+    assert not any(
+        "close match" in notice
+        for notice in search(notes, "lentils", strategy="lexical").notices
+    )
 
 
 def test_words_alone_can_be_doubted_too(notes: Workspace) -> None:
     doubted = search(
-        notes, "lentils, vaccinations, chess, salaries, skiing, violins, taxes, tents, and calls", strategy="lexical"
+        notes,
+        "lentils, vaccinations, chess, salaries, skiing, violins, taxes, tents, and calls",
+        strategy="lexical",
     )
     assert doubted.mode == "lexical" and doubted.hits and "no close match" in doubted.notices[0]
     assert search(notes, "signed URLs expired", strategy="lexical").notices == ()
 
 
 def test_what_fits_has_a_better_score_than_what_does_not(notes: Workspace) -> None:
-    fits, not_ = (search(notes, query).hits[0].score for query in ("slow docker builds", "who won the chess game?"))
+    fits, not_ = (
+        search(notes, query).hits[0].score
+        for query in ("slow docker builds", "who won the chess game?")
+    )
     assert 0 <= not_ < 0.5 < fits <= 1
 
 
@@ -84,7 +96,10 @@ def test_the_first_example_of_the_readme(tmp_path: Path, model: FastEmbedder) ->
     with open_home(tmp_path / "home", embedder=model) as ws:
         told = "Chose sqlite-vec over LanceDB: one file, no server, good enough to a million vectors."
         save(ws, told, type="decision", tags=["db"])
-        for question, doubts in (("which vector store do we use", 0), ("pizza dough recipe", 1)):
+        for question, doubts in (
+            ("which vector store do we use", 0),
+            ("pizza dough recipe", 1),
+        ):
             found = search(ws, question)
             assert (found.mode, [hit.entry.content for hit in found.hits]) == ("hybrid", [told])
             assert ["no close match" in notice for notice in found.notices] == [True] * doubts
@@ -93,18 +108,27 @@ def test_the_first_example_of_the_readme(tmp_path: Path, model: FastEmbedder) ->
 def test_one_short_entry_does_not_fit_everything(tmp_path: Path, model: FastEmbedder) -> None:
     with open_home(tmp_path, embedder=model) as ws:
         save(ws, "x offer")
-        for question, doubts in (("turtle", 1), ("price of the house", 1), ("an offer from x", 0)):
+        for question, doubts in (
+            ("turtle", 1),
+            ("price of the house", 1),
+            ("an offer from x", 0),
+        ):
             assert len(search(ws, question).notices) == doubts
 
 
-# -- typing errors --------------------------------------------------------------------------------------
+# -- typing errors
+# --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("strategy", ["hybrid", "lexical", "smart"])
-def test_a_typing_error_is_corrected_where_nothing_close_is_found(notes: Workspace, strategy: str) -> None:
+def test_a_typing_error_is_corrected_where_nothing_close_is_found(
+    notes: Workspace, strategy: str
+) -> None:
     found = search(notes, "certifcates", strategy=strategy)
     assert found.notices == ("Nothing holds `certifcates`; searched for `certificates`.",)
-    assert "TLS certificates" in found.hits[0].entry.content and found.terms == ("certificates",)
+    assert "TLS certificates" in found.hits[0].entry.content and found.terms == (
+        "certificates",
+    )
     assert "certificates" in found.hits[0].snippet
     right = search(notes, "certificates", strategy=strategy)
     assert found.hits[0].entry == right.hits[0].entry and found.hits[0].score > 0.5
@@ -124,10 +148,15 @@ def test_a_correction_that_does_not_help_leaves_the_doubt(notes: Workspace) -> N
 
 
 def test_by_meaning_alone_no_word_is_corrected(notes: Workspace) -> None:
-    assert not any("searched for" in one for one in search(notes, "certifcates", strategy="semantic").notices)
+    assert not any(
+        "searched for" in one
+        for one in search(notes, "certifcates", strategy="semantic").notices
+    )
 
 
-def test_words_are_corrected_only_where_there_is_doubt(notes: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_words_are_corrected_only_where_there_is_doubt(
+    notes: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[str] = []
 
     def nearest(_: Evidence, term: str) -> None:
@@ -139,19 +168,34 @@ def test_words_are_corrected_only_where_there_is_doubt(notes: Workspace, monkeyp
 
 
 def test_what_an_entry_is_marked_with_counts_as_its_words(notes: Workspace) -> None:
-    save(notes, "Invoices go out on the first of the month.", type="decision", tags=["money"], project="ledger")
+    save(
+        notes,
+        "Invoices go out on the first of the month.",
+        type="decision",
+        tags=["money"],
+        project="ledger",
+    )
     rebuild(notes)
     for question in ("what did I decide about invoicing", "money decisions in ledger"):
         assert search(notes, question).notices == ()
-    assert "no close match" in search(notes, "what did I decide about the holidays in Norway").notices[0]
+    assert (
+        "no close match"
+        in search(notes, "what did I decide about the holidays in Norway").notices[0]
+    )
 
 
-def test_words_that_stand_there_are_no_doubt_before_there_are_vectors(tmp_path: Path, model: FastEmbedder) -> None:
-    """A folder that was just adopted: while another process embeds, most of its notes have no vector."""
+def test_words_that_stand_there_are_no_doubt_before_there_are_vectors(
+    tmp_path: Path, model: FastEmbedder
+) -> None:
+    """A folder that was just adopted: while another process embeds, most of its notes have no
+    vector.
+    """
     with open_home(tmp_path, embedder=model) as ws:
         for number in range(900):
             path = ws.config.journal / f"{number}.md"
-            path.write_text(f"# Report {number}\n\nThe ferry of pier {number} leaves at noon.\n")
+            path.write_text(
+                f"# Report {number}\n\nThe ferry of pier {number} leaves at noon.\n"
+            )
         (ws.config.journal / "boat.md").write_text("# Regatta\n\nWe went sailing with Ada.\n")
         with one_process(ws.config.state / "embed.lock", 0) as is_alone:
             found = search(ws, "sailing regatta")

@@ -12,21 +12,42 @@ from synaptic import Filters, Workspace, find, rebuild, recent, save, search
 from synaptic.index.embedding import FastEmbedder
 from synaptic.search.calibration import MOST
 
-PLACES = ("harbour", "station", "market", "library", "bridge", "airport", "museum", "garden", "tower", "mill")
-EVENTS = ("was closed because of the storm", "has a new timetable", "costs more since May", "needs a coat of paint")
+PLACES = (
+    "harbour",
+    "station",
+    "market",
+    "library",
+    "bridge",
+    "airport",
+    "museum",
+    "garden",
+    "tower",
+    "mill",
+)
+EVENTS = (
+    "was closed because of the storm",
+    "has a new timetable",
+    "costs more since May",
+    "needs a coat of paint",
+)
 LIMITS = (1, 3, 8, 20, 60, 100)
 
 
 @pytest.fixture(scope="module")
 def town(model: FastEmbedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
-    """150 entries; every seventh is long, so that words and meaning may find different passages of it."""
+    """150 entries; every seventh is long, so that words and meaning may find different passages
+    of it.
+    """
     clock = Clock()
     with open_home(tmp_path_factory.mktemp("home"), embedder=model, clock=clock) as ws:
         for number in range(150):
             place, event = PLACES[number % len(PLACES)], EVENTS[number % len(EVENTS)]
             text = f"The {place} {event}, as report {number} says."
             if number % 7 == 0:
-                text += "\n\n" + f"Nothing else happened on that day in the old town. {number} " * 40
+                text += (
+                    "\n\n"
+                    + f"Nothing else happened on that day in the old town. {number} " * 40
+                )
                 text += f"\n\nA ferry to the {PLACES[number % 3]} leaves at noon."
             save(ws, text, tags=["seventh"] if number % 7 == 0 else [])
             clock.forward(hours=1)
@@ -45,13 +66,19 @@ def town(model: FastEmbedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
         "how do I bake bread?",
     ],
 )
-def test_a_limit_changes_neither_the_order_nor_the_scores(town: Workspace, query: str, strategy: str) -> None:
+def test_a_limit_changes_neither_the_order_nor_the_scores(
+    town: Workspace, query: str, strategy: str
+) -> None:
     answers = [search(town, query, strategy=strategy, limit=limit) for limit in LIMITS]
-    ranked = [[(hit.entry.id, hit.score, hit.passage) for hit in found.hits] for found in answers]
+    ranked = [
+        [(hit.entry.id, hit.score, hit.passage) for hit in found.hits] for found in answers
+    ]
     for one in ranked:
         assert one == ranked[-1][: len(one)]
     cut = search(town, query, strategy=strategy)
-    assert [(hit.entry.id, hit.score, hit.passage) for hit in cut.hits] == ranked[-1][: len(cut.hits)]
+    assert [(hit.entry.id, hit.score, hit.passage) for hit in cut.hits] == ranked[-1][
+        : len(cut.hits)
+    ]
     assert 0 < len(cut.hits) <= MOST or not ranked[-1]
     assert len({found.notices for found in (cut, *answers)}) == 1
     scores = [score for _, score, _ in ranked[-1]]
@@ -62,9 +89,15 @@ def test_a_limit_is_filled_as_far_as_the_filters_allow(town: Workspace) -> None:
     for query in ("why was the harbour closed?", "", "latest report"):
         for limit in LIMITS:
             assert len(search(town, query, limit=limit).hits) == limit
-            assert len(find(town, "report", limit=limit).entries) == len(find(town, "", limit=limit).entries) == limit
+            assert (
+                len(find(town, "report", limit=limit).entries)
+                == len(find(town, "", limit=limit).entries)
+                == limit
+            )
     seventh = Filters(tags=("seventh",))
-    assert len(search(town, "why was the harbour closed?", filters=seventh, limit=100).hits) == 22
+    assert (
+        len(search(town, "why was the harbour closed?", filters=seventh, limit=100).hits) == 22
+    )
 
 
 def test_without_a_limit_an_answer_ends_where_nothing_more_fits(town: Workspace) -> None:
@@ -73,7 +106,9 @@ def test_without_a_limit_an_answer_ends_where_nothing_more_fits(town: Workspace)
     found = search(town, "where is the dentist?")
     assert "dentist" in found.hits[0].entry.content and len(found.hits) == found.total < MOST
     assert len(search(town, "harbour").hits) <= MOST
-    assert len(search(town, "harbour", preset="balanced").hits) == MOST  # weighted scores say nothing of fitting
+    assert (
+        len(search(town, "harbour", preset="balanced").hits) == MOST
+    )  # weighted scores say nothing of fitting
     assert len(search(town, "").hits) == len(search(town, "tag:seventh").hits) == 20
 
 
@@ -90,7 +125,9 @@ def test_find_with_words_shows_only_what_holds_one_or_fits(town: Workspace) -> N
 
 
 def test_a_word_of_more_passages_than_were_counted_is_no_error(ws: Workspace) -> None:
-    """While a journal grows the number of all passages lags behind; a word is counted when it is first asked."""
+    """While a journal grows the number of all passages lags behind; a word is counted when it
+    is first asked.
+    """
     day = "".join(f"## {n // 60:02d}:{n % 60:02d} pier harbour {n}\n" for n in range(1_440))
     for date in ("2026-11-18", "2026-11-19", "2026-11-20"):
         (ws.config.journal / f"{date}.md").write_text(day)
@@ -105,7 +142,9 @@ def test_recent_ends_where_nothing_more_fits_unless_a_limit_is_given(town: Works
     assert len(recent(town).entries) == 10
     assert 0 < len(recent(town, "harbour storm").entries) <= MOST
     assert len(recent(town, "harbour storm", limit=30).entries) == 30
-    assert len(recent(town, "harbour storm", limit=100).entries) == 50  # it reaches no further back
+    assert (
+        len(recent(town, "harbour storm", limit=100).entries) == 50
+    )  # it reaches no further back
     assert len(recent(town, "?!").entries) == 10  # a list, like one without a query
 
 
@@ -116,7 +155,10 @@ def test_the_command_and_the_tool_take_a_limit_and_do_without(home: Home) -> Non
 
         def counts(*flags: str, **args: int) -> set[int]:
             """The numbers of hits of the command and of the tool."""
-            said = home.ask("search", "harbour report", *flags), server.call("search", query="harbour report", **args)
+            said = (
+                home.ask("search", "harbour report", *flags),
+                server.call("search", query="harbour report", **args),
+            )
             return {len(found["hits"]) for found in said}
 
         assert max(counts()) <= MOST

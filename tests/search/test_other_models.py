@@ -21,7 +21,9 @@ ANSWERED = 30
 
 
 class Shifted:
-    """The shipped model with a constant part in each vector; of 3 all cosines lie between .7 and 1, like E5's."""
+    """The shipped model with a constant part in each vector; of 3 all cosines lie between .7
+    and 1, like E5's.
+    """
 
     dimensions, ready = 384 + 32, True
 
@@ -36,7 +38,9 @@ class Shifted:
 
     def embed_passage(self, text: str) -> Vector:
         constant = np.full(32, (self._constant / 32) ** 0.5, np.float32)
-        return np.concatenate([self._read(text), constant]) / np.float32((1 + self._constant) ** 0.5)
+        return np.concatenate([self._read(text), constant]) / np.float32(
+            (1 + self._constant) ** 0.5
+        )
 
 
 def answers(home: Path, embedder: Embedder) -> list[SearchResult]:
@@ -44,11 +48,15 @@ def answers(home: Path, embedder: Embedder) -> list[SearchResult]:
     other = json.loads((PANEL / "unanswered.json").read_text(encoding="utf-8"))["project"]
     with open_home(home, embedder=embedder, clock=Clock()) as ws:
         for entry in data["entries"]:
-            with (ws.config.journal / f"{entry['at'][:10]}.md").open("a", encoding="utf-8") as file:
+            with (ws.config.journal / f"{entry['at'][:10]}.md").open(
+                "a", encoding="utf-8"
+            ) as file:
                 file.write(f"## {entry['at'][11:16]} {entry['title']}\n\n{entry['text']}\n\n")
         rebuild(ws)
         asked = [one["question"] for one in data["questions"][:ANSWERED]]
-        asked += [one["question"] for one in other if one["kind"] == "other"]  # those that are near are near ties too
+        asked += [
+            one["question"] for one in other if one["kind"] == "other"
+        ]  # those that are near are near ties too
         return [search(ws, question) for question in asked]
 
 
@@ -58,13 +66,19 @@ def test_a_model_that_finds_all_texts_near_ranks_and_doubts_as_the_shipped_one(
     read = functools.cache(model.embed_passage)
     plain, shifted = Shifted(read, 0), Shifted(read, 3)
     usual = usual_cosine(plain), usual_cosine(shifted)
-    assert usual[0] == pytest.approx(USUAL, abs=0.01) and usual[1] is not None and usual[1] > 0.7
+    assert (
+        usual[0] == pytest.approx(USUAL, abs=0.01) and usual[1] is not None and usual[1] > 0.7
+    )
     assert usual_cosine(model) is None, "it is USUAL"
     ours, theirs = answers(tmp_path / "a", plain), answers(tmp_path / "b", shifted)
     pairs = list(zip(ours, theirs, strict=True))
     doubts = [["no close match" in str(one.notices) for one in pair] for pair in pairs]
-    assert sum(one for one, _ in doubts) >= 20 and sum(one != other for one, other in doubts) <= 1
-    answered = pairs[:ANSWERED]  # what comes first for a question without an answer is a near tie
+    assert (
+        sum(one for one, _ in doubts) >= 20 and sum(one != other for one, other in doubts) <= 1
+    )
+    answered = pairs[
+        :ANSWERED
+    ]  # what comes first for a question without an answer is a near tie
     assert all(one.hits[0].entry.place == other.hits[0].entry.place for one, other in answered)
     firsts = [(a.hits[0].score, b.hits[0].score) for a, b in pairs if a.hits and b.hits]
     assert np.mean([abs(one - other) for one, other in firsts]) == pytest.approx(0, abs=0.02)

@@ -13,20 +13,28 @@ from synaptic.search.ranking import age_in_days, decay, newest_of_a_topic_first,
 
 ranking = st.lists(st.integers(0, 30), unique=True, max_size=15)
 scored = st.dictionaries(st.integers(0, 30), st.floats(0, 50), max_size=15)
-rankings = st.dictionaries(st.sampled_from(["lexical", "semantic", "third"]), scored, min_size=1)
+rankings = st.dictionaries(
+    st.sampled_from(["lexical", "semantic", "third"]), scored, min_size=1
+)
 ages = st.floats(0, 5000)
 
 
 @given(rankings, st.floats(0.5, 100))
 @example({"lexical": {0: 5e-324}}, 1.0)
-def test_fusion_does_not_depend_on_the_order_of_the_lists(lists: dict[str, dict[int, float]], k: float) -> None:
+def test_fusion_does_not_depend_on_the_order_of_the_lists(
+    lists: dict[str, dict[int, float]], k: float
+) -> None:
     weights = {"lexical": 1.0, "semantic": 0.7, "third": 2.0}
     backwards = dict(reversed(lists.items()))
-    assert score_aware_rrf(lists, k=k, weights=weights) == score_aware_rrf(backwards, k=k, weights=weights)
+    assert score_aware_rrf(lists, k=k, weights=weights) == score_aware_rrf(
+        backwards, k=k, weights=weights
+    )
 
 
 @given(rankings, st.floats(0.5, 100))
-def test_fused_scores_lie_in_0_to_1_and_best_everywhere_is_1(lists: dict[str, dict[int, float]], k: float) -> None:
+def test_fused_scores_lie_in_0_to_1_and_best_everywhere_is_1(
+    lists: dict[str, dict[int, float]], k: float
+) -> None:
     with_winner = {name: {-1: 100.0, **scores} for name, scores in lists.items()}
     scores = score_aware_rrf(with_winner, k=k, weights={})
     assert scores[-1] == pytest.approx(1.0)
@@ -34,12 +42,20 @@ def test_fused_scores_lie_in_0_to_1_and_best_everywhere_is_1(lists: dict[str, di
 
 
 @given(ranking, ranking)
-def test_where_all_scores_are_equal_the_fusion_is_the_published_one(one: list[int], other: list[int]) -> None:
+def test_where_all_scores_are_equal_the_fusion_is_the_published_one(
+    one: list[int], other: list[int]
+) -> None:
     """Cormack, Clarke and Buettcher 2009, over the best possible."""
     lists = {"a": one, "b": other}
-    scores = score_aware_rrf({name: dict.fromkeys(keys, 7.0) for name, keys in lists.items()}, k=60, weights={"b": 2.0})
+    scores = score_aware_rrf(
+        {name: dict.fromkeys(keys, 7.0) for name, keys in lists.items()},
+        k=60,
+        weights={"b": 2.0},
+    )
     for key in {*one, *other}:
-        votes = [w / (60 + keys.index(key) + 1) for keys, w in ((one, 1), (other, 2)) if key in keys]
+        votes = [
+            w / (60 + keys.index(key) + 1) for keys, w in ((one, 1), (other, 2)) if key in keys
+        ]
         assert scores[key] == pytest.approx(sum(votes) / (3 / 61))
 
 
@@ -53,23 +69,39 @@ def test_a_vote_falls_with_the_score_and_a_weak_list_has_no_full_vote() -> None:
 @given(st.floats(0.1, 1000), st.floats(0, 1))
 def test_decay_is_halfway_to_the_floor_at_the_half_life(half_life: float, floor: float) -> None:
     assert decay(0, half_life_days=half_life, floor=floor) == pytest.approx(1.0)
-    assert decay(half_life, half_life_days=half_life, floor=floor) == pytest.approx(floor + (1 - floor) / 2)
+    assert decay(half_life, half_life_days=half_life, floor=floor) == pytest.approx(
+        floor + (1 - floor) / 2
+    )
 
 
 @given(ages, ages, st.floats(0, 1))
-def test_decay_never_rises_with_age_nor_falls_below_its_floor(one: float, other: float, floor: float) -> None:
+def test_decay_never_rises_with_age_nor_falls_below_its_floor(
+    one: float, other: float, floor: float
+) -> None:
     young, old = sorted((one, other))
     weights = [decay(age, half_life_days=30, floor=floor) for age in (young, old)]
     assert weights[0] >= weights[1] >= floor - 1e-12
 
 
-@given(st.datetimes(timezones=st.just(UTC)), st.datetimes(timezones=st.just(timezone(timedelta(hours=14)))))
+@given(
+    st.datetimes(timezones=st.just(UTC)),
+    st.datetimes(timezones=st.just(timezone(timedelta(hours=14)))),
+)
 def test_age_is_never_negative_and_never_fails(one: datetime, other: datetime) -> None:
     assert age_in_days(instant(one), instant(other)) >= 0
-    assert min(age_in_days(instant(one), instant(other)), age_in_days(instant(other), instant(one))) == 0
+    assert (
+        min(
+            age_in_days(instant(one), instant(other)), age_in_days(instant(other), instant(one))
+        )
+        == 0
+    )
 
 
-@given(ranking, st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=20), st.randoms())
+@given(
+    ranking,
+    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=20),
+    st.randoms(),
+)
 def test_of_one_topic_the_later_goes_first_and_nobody_is_lost(
     order: list[int], pairs: list[tuple[int, int]], chance: object
 ) -> None:

@@ -14,7 +14,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from trials import examples
 
-from synaptic import Workspace, build_filters, delete, find, get, rebuild, recent, restore, save, search, update
+from synaptic import (
+    Workspace,
+    build_filters,
+    delete,
+    find,
+    get,
+    rebuild,
+    recent,
+    restore,
+    save,
+    search,
+    update,
+)
 from synaptic.errors import Ambiguous, InvalidArgument, NotFound, Refused
 from synaptic.index.embedding import FastEmbedder
 from synaptic.workspace.embed import embed_pending
@@ -43,7 +55,9 @@ Wrote a short guide on feature flags""".splitlines()
 
 
 @pytest.fixture(scope="module")
-def meaning(model: FastEmbedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+def meaning(
+    model: FastEmbedder, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Workspace]:
     """Twenty-one entries with the real model."""
     with open_home(tmp_path_factory.mktemp("home"), embedder=model) as workspace:
         for text in (*OTHERS[:10], LOGIN, *OTHERS[10:]):
@@ -57,7 +71,8 @@ def titles(ws: Workspace, query: str, **more: object) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "query", ["login issues", "sign-in trouble", "JWT token", "autentication", "users cannot log in"]
+    "query",
+    ["login issues", "sign-in trouble", "JWT token", "autentication", "users cannot log in"],
 )
 def test_one_among_twenty_is_found_first(meaning: Workspace, query: str) -> None:
     result = search(meaning, query)
@@ -118,7 +133,10 @@ def test_a_correction_in_other_words_goes_first_and_what_only_sounds_alike_does_
         save(ws, "Background jobs of the invoicing app run on Celery with RabbitMQ.")
         save(ws, "The hotel in Rome is the Artemide, breakfast included.")
         clock.forward(days=9)
-        save(ws, "We threw Celery out of invoicing: background work is a Postgres queue from today.")
+        save(
+            ws,
+            "We threw Celery out of invoicing: background work is a Postgres queue from today.",
+        )
         save(ws, "The hotel in Vienna is the Topazz, breakfast not included.")
         for text in OTHERS[:6]:
             save(ws, text)
@@ -126,26 +144,46 @@ def test_a_correction_in_other_words_goes_first_and_what_only_sounds_alike_does_
         assert "Rome" in titles(ws, "which hotel did we book in Rome?")[0]
 
 
-def test_those_without_a_vector_yet_keep_their_places(model: FastEmbedder, tmp_path: Path, clock: Clock) -> None:
+def test_those_without_a_vector_yet_keep_their_places(
+    model: FastEmbedder, tmp_path: Path, clock: Clock
+) -> None:
     words_first = {"weights": {"lexical": 20.0, "semantic": 1.0}}
     with open_home(tmp_path, embedder=model, clock=clock, search=words_first) as ws:
-        postgres = ("Postgres of pre-production listens on 5432", "The pre-production Postgres listens on 6543 now")
+        postgres = (
+            "Postgres of pre-production listens on 5432",
+            "The pre-production Postgres listens on 6543 now",
+        )
         for text in (*OTHERS[:6], *postgres):
             save(ws, text)
             clock.forward(days=1)
         embed_pending(ws, budget_s=None)
         waiting = ws.config.journal / f"{clock():%Y-%m-%d}-later.md"
-        waiting.write_text("\n".join(f"## 1{n}:00 staging database port\n" for n in range(10)), encoding="utf-8")
+        waiting.write_text(
+            "\n".join(f"## 1{n}:00 staging database port\n" for n in range(10)),
+            encoding="utf-8",
+        )
         found = [
-            hit.entry.title for hit in search(ws, "staging database port", strategy="hybrid", limit=20, embed_ms=0).hits
+            hit.entry.title
+            for hit in search(
+                ws, "staging database port", strategy="hybrid", limit=20, embed_ms=0
+            ).hits
         ]
-        assert set(found[:10]) == {"staging database port"} and set(found[10:]) == {*OTHERS[:6], *postgres}
+        assert set(found[:10]) == {"staging database port"} and set(found[10:]) == {
+            *OTHERS[:6],
+            *postgres,
+        }
 
 
-def test_a_stray_word_puts_at_most_one_other_matter_first(model: FastEmbedder, tmp_path: Path) -> None:
+def test_a_stray_word_puts_at_most_one_other_matter_first(
+    model: FastEmbedder, tmp_path: Path
+) -> None:
     """In so small a journal `use` is rarer than `port`, which stands beside every other entry."""
     with open_home(tmp_path, embedder=model) as ws:
-        save(ws, "We decided to use Postgres for the job queue because Redis lost jobs on restart", type="decision")
+        save(
+            ws,
+            "We decided to use Postgres for the job queue because Redis lost jobs on restart",
+            type="decision",
+        )
         save(ws, "Staging deploys run from the release branch, port 8080", type="reference")
         save(ws, "Anna asked for invoices in PDF/A by March")
         save(ws, "Flaky upload test: clock drift in the container", type="issue")
@@ -156,12 +194,22 @@ def test_a_stray_word_puts_at_most_one_other_matter_first(model: FastEmbedder, t
             assert [hit.entry.title[:15] for hit in found[:3]].count("Staging deploys") == 2
 
 
-def test_what_is_said_by_whom_the_question_names_counts_more(model: FastEmbedder, tmp_path: Path) -> None:
+def test_what_is_said_by_whom_the_question_names_counts_more(
+    model: FastEmbedder, tmp_path: Path
+) -> None:
     with open_home(tmp_path, embedder=model, search={"later_first": False}) as ws:
         save(ws, "Ada: I play the cello on Sundays.")
-        save(ws, "Bob: Which instrument do you play, Ada? I play the violin, an instrument that few play.")
+        save(
+            ws,
+            "Bob: Which instrument do you play, Ada? I play the violin, an instrument that "
+            "few play.",
+        )
         assert titles(ws, "Which instrument does Ada play?")[0].startswith("Bob:")
-        for text in ("the train was late", "no, it rained", "see you at four"):  # a talk, not a label of one note
+        for text in (
+            "the train was late",
+            "no, it rained",
+            "see you at four",
+        ):  # a talk, not a label of one note
             save(ws, f"Ada: {text}")
             save(ws, f"Bob: oh, {text}")
         assert titles(ws, "Which instrument does Ada play?")[0].startswith("Ada:")
@@ -180,14 +228,24 @@ def test_what_is_said_by_whom_the_question_names_counts_more(model: FastEmbedder
 def test_a_speaker_is_written_with_a_capital_in_the_titles_and_in_the_question(
     model: FastEmbedder, tmp_path: Path, clock: Clock, label: str, question: str, raised: bool
 ) -> None:
-    mended = ("login timeout", "retry of uploads", "broken link on the start page", "colour of the logo", "spelling")
+    mended = (
+        "login timeout",
+        "retry of uploads",
+        "broken link on the start page",
+        "colour of the logo",
+        "spelling",
+    )
     scores: list[dict[str, float]] = []
     for speakers in (True, False):
         home = tmp_path / str(speakers)
         with open_home(home, embedder=model, clock=clock, search={"speakers": speakers}) as ws:
             for what in mended:
                 save(ws, f"{label}: {what} of the portal is mended.")
-            save(ws, "The login ran into a timeout because the session table was locked; an index mended it.")
+            save(
+                ws,
+                "The login ran into a timeout because the session table was locked; an "
+                "index mended it.",
+            )
             for text in OTHERS[:6]:
                 save(ws, text)
             hits = search(ws, question, limit=20, explain=True).hits
@@ -199,7 +257,9 @@ def test_a_speaker_is_written_with_a_capital_in_the_titles_and_in_the_question(
         assert score == pytest.approx(off[content] * (0.5 if halved else 1), abs=1e-5)
 
 
-def test_a_page_without_a_date_is_not_taken_for_the_later(model: FastEmbedder, tmp_path: Path) -> None:
+def test_a_page_without_a_date_is_not_taken_for_the_later(
+    model: FastEmbedder, tmp_path: Path
+) -> None:
     with open_home(tmp_path, embedder=model) as ws:
         pages = [ws.config.journal / name for name in ("exact.md", "other.md")]
         for page, port in zip(pages, ("5432", "6543, said Ada"), strict=True):
@@ -207,29 +267,45 @@ def test_a_page_without_a_date_is_not_taken_for_the_later(model: FastEmbedder, t
         for early, late in (pages, reversed(pages)):
             os.utime(early, (1e9, 1e9))
             os.utime(late, (1.5e9, 1.5e9))
-            assert "5432" in search(ws, "The staging database runs on port 5432.").hits[0].entry.content
+            assert (
+                "5432"
+                in search(ws, "The staging database runs on port 5432.").hits[0].entry.content
+            )
 
 
-def test_a_long_entry_is_found_by_its_last_sentence(model: FastEmbedder, tmp_path: Path) -> None:
+def test_a_long_entry_is_found_by_its_last_sentence(
+    model: FastEmbedder, tmp_path: Path
+) -> None:
     with open_home(tmp_path, embedder=model) as ws:
         filler = " ".join(
-            f"Paragraph {n} is about roads, bridges and the price of gravel in the valley." for n in range(90)
+            f"Paragraph {n} is about roads, bridges and the price of gravel in the valley."
+            for n in range(90)
         )
-        save(ws, f"Road works.\n\n{filler}\n\nIn the end the cat had hidden behind the washing machine.")
+        save(
+            ws,
+            f"Road works.\n\n{filler}\n\nIn the end the cat had hidden behind the washing "
+            f"machine.",
+        )
         save(ws, "Invoices are due on Friday.")
         rebuild(ws)
-        for strategy, query in (("lexical", "washing machine"), ("semantic", "where was the kitten hiding?")):
+        for strategy, query in (
+            ("lexical", "washing machine"),
+            ("semantic", "where was the kitten hiding?"),
+        ):
             [hit, *_] = search(ws, query, strategy=strategy).hits
             assert hit.entry.title.startswith("Road works")
             assert "washing machine" in hit.passage and len(hit.passage) < 1_500
 
 
-# -- filters --------------------------------------------------------------------------------------------------
+# -- filters
+# --------------------------------------------------------------------------------------------------
 
 MARKS = st.fixed_dictionaries(
     {
         "type": st.sampled_from(["decision", "note", "issue"]),
-        "tags": st.lists(st.sampled_from(["db", "area/kitchen", "area"]), max_size=2, unique=True),
+        "tags": st.lists(
+            st.sampled_from(["db", "area/kitchen", "area"]), max_size=2, unique=True
+        ),
         "project": st.sampled_from(["Web", "shop"]),
         "files": st.lists(st.sampled_from(["src/store.py", "src/web/app.py"]), max_size=1),
         "importance": st.one_of(st.none(), st.integers(0, 10)),
@@ -251,9 +327,13 @@ WANTED = st.fixed_dictionaries(
 
 
 @given(st.lists(MARKS, min_size=1, max_size=8), WANTED)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_filters_are_exact_in_both_lists(
-    tmp_path_factory: pytest.TempPathFactory, marks: list[dict[str, object]], wanted: dict[str, object]
+    tmp_path_factory: pytest.TempPathFactory,
+    marks: list[dict[str, object]],
+    wanted: dict[str, object],
 ) -> None:
     def passes(mark: dict[str, object]) -> bool:
         def any_of(name: str) -> list[str]:
@@ -264,14 +344,26 @@ def test_filters_are_exact_in_both_lists(
         importance = 5 if mark["importance"] is None else mark["importance"]
         return (
             (not any_of("type") or mark["type"] in any_of("type"))
-            and (not any_of("tag") or any(t == w or t.startswith(f"{w}/") for t in tags for w in any_of("tag")))
-            and (not any_of("project") or str(mark["project"]).lower() in map(str.lower, any_of("project")))
+            and (
+                not any_of("tag")
+                or any(t == w or t.startswith(f"{w}/") for t in tags for w in any_of("tag"))
+            )
+            and (
+                not any_of("project")
+                or str(mark["project"]).lower() in map(str.lower, any_of("project"))
+            )
             and (
                 not any_of("file")
-                or any(f == w or f.endswith(f"/{w}") or f.startswith(f"{w}/") for f in files for w in any_of("file"))
+                or any(
+                    f == w or f.endswith(f"/{w}") or f.startswith(f"{w}/")
+                    for f in files
+                    for w in any_of("file")
+                )
             )
             and importance >= wanted.get("min_importance", 0)  # type: ignore[operator]
-            and str(wanted.get("since", "0")) <= str(mark["at"]) <= str(wanted.get("until", "9"))
+            and str(wanted.get("since", "0"))
+            <= str(mark["at"])
+            <= str(wanted.get("until", "9"))
         )
 
     with open_home(tmp_path_factory.mktemp("home")) as ws:
@@ -280,7 +372,10 @@ def test_filters_are_exact_in_both_lists(
         expected = {f"harbour entry {n}" for n, mark in enumerate(marks) if passes(mark)}
         filters = build_filters(now=ws.clock(), **wanted)  # type: ignore[arg-type]
         for strategy in ("lexical", "semantic", "hybrid"):
-            assert set(titles(ws, "harbour", filters=filters, strategy=strategy, limit=100)) == expected
+            assert (
+                set(titles(ws, "harbour", filters=filters, strategy=strategy, limit=100))
+                == expected
+            )
         listing = find(ws, filters=filters, limit=100)
         assert {entry.title for entry in listing.entries} == expected
         assert listing.total == len(expected)
@@ -298,9 +393,15 @@ def test_inline_filters_and_phrases(ws: Workspace) -> None:
 
 @given(
     st.text(max_size=60)
-    | st.sampled_from(['"', '""', "NEAR(a b)", "a:b", "^a*", "a AND OR NOT", "(((", "-", "%", "日本", "🎉"])
+    | st.sampled_from(
+        ['"', '""', "NEAR(a b)", "a:b", "^a*", "a AND OR NOT", "(((", "-", "%", "日本", "🎉"]
+    )
 )
-@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(150),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 def test_any_query_is_answered(ws: Workspace, query: str) -> None:
     if not find(ws).total:
         save(ws, "Something to find, a and b")
@@ -309,12 +410,17 @@ def test_any_query_is_answered(ws: Workspace, query: str) -> None:
 
 @pytest.mark.parametrize("limit", [0, -1, 101, 10**9])
 def test_a_limit_outside_its_range_is_told(ws: Workspace, limit: int) -> None:
-    for verb in (lambda: search(ws, "x", limit=limit), lambda: recent(ws, limit=limit), lambda: find(ws, limit=limit)):
+    for verb in (
+        lambda: search(ws, "x", limit=limit),
+        lambda: recent(ws, limit=limit),
+        lambda: find(ws, limit=limit),
+    ):
         with pytest.raises(InvalidArgument, match="1 to 100"):
             verb()
 
 
-# -- answers from words only ----------------------------------------------------------------------------------
+# -- answers from words only
+# ----------------------------------------------------------------------------------
 
 
 def test_without_a_model_words_answer_and_say_so(tmp_path: Path) -> None:
@@ -327,24 +433,34 @@ def test_without_a_model_words_answer_and_say_so(tmp_path: Path) -> None:
 
 def test_what_has_no_vector_yet_is_counted_with_the_cure(tmp_path: Path) -> None:
     with open_home(tmp_path) as ws:
-        day = "".join(f"## {n // 60:02d}:{n % 60:02d} Entry {n}\ntext {n}\n\n" for n in range(300))
+        day = "".join(
+            f"## {n // 60:02d}:{n % 60:02d} Entry {n}\ntext {n}\n\n" for n in range(300)
+        )
         (ws.config.journal / "2026-11-20.md").write_text(day)
         result = search(ws, "entry", embed_ms=0)
-        assert "300 of 300" in result.notices[0] and "synaptic rebuild-index" in result.notices[0]
+        assert (
+            "300 of 300" in result.notices[0] and "synaptic rebuild-index" in result.notices[0]
+        )
         rebuild(ws)
         assert search(ws, "entry", embed_ms=0).notices == ()
 
 
-# -- time, ids, superseding -----------------------------------------------------------------------------------
+# -- time, ids, superseding
+# -----------------------------------------------------------------------------------
 
 
 def test_superseded_entries_are_hidden_unless_asked_for(ws: Workspace) -> None:
     old = save(ws, "The team meets on Monday")
-    new = save(ws, "The team meets on Tuesday", supersedes=[old.id[-8:]])  # within the same second
+    new = save(
+        ws, "The team meets on Tuesday", supersedes=[old.id[-8:]]
+    )  # within the same second
     assert [hit.entry.id for hit in search(ws, "team meets", limit=20).hits] == [new.id]
     filters = build_filters(now=ws.clock(), include_superseded=True)
     both = search(ws, "team meets", filters=filters, limit=20)
-    assert {hit.entry.id: hit.superseded_by for hit in both.hits} == {old.id: new.id, new.id: None}
+    assert {hit.entry.id: hit.superseded_by for hit in both.hits} == {
+        old.id: new.id,
+        new.id: None,
+    }
     assert get(ws, [old.id]).superseded_by == {old.id: new.id}
     for listing in (
         recent(ws),
@@ -356,14 +472,16 @@ def test_superseded_entries_are_hidden_unless_asked_for(ws: Workspace) -> None:
         assert (listing.total, [entry.id for entry in listing.entries]) == (1, [new.id])
     every = find(ws, filters=filters, facets=True)
     assert (every.total, every.superseded_by) == (2, {old.id: new.id})
-    assert [facets.types for listing in (find(ws, facets=True), every) if (facets := listing.facets)] == [
-        (("note", 1),), (("note", 2),)
-    ]  # fmt: skip
+    assert [
+        facets.types for listing in (find(ws, facets=True), every) if (facets := listing.facets)
+    ] == [(("note", 1),), (("note", 2),)]
     with pytest.raises(InvalidArgument):
         update(ws, new.id, supersedes=[new.id])
 
 
-def test_recent_with_a_query_reaches_no_further_than_the_last_fifty(ws: Workspace, clock: Clock) -> None:
+def test_recent_with_a_query_reaches_no_further_than_the_last_fifty(
+    ws: Workspace, clock: Clock
+) -> None:
     save(ws, "The harbour is closed")
     for number in range(50):
         clock.forward(minutes=1)
@@ -402,15 +520,20 @@ def test_ids_may_be_short(ws: Workspace) -> None:
     with pytest.raises(NotFound):
         get(ws, ["zzzz"])
     path = ws.config.journal / "2026-11-20.md"
-    path.write_text("".join(f"## 10:0{n} x\n<!-- syn:20261120-aaaa000{n} -->\n" for n in (1, 2)))
+    path.write_text(
+        "".join(f"## 10:0{n} x\n<!-- syn:20261120-aaaa000{n} -->\n" for n in (1, 2))
+    )
     with pytest.raises(Ambiguous):
         get(ws, ["aaaa"])
 
 
-# -- writing, through the verbs --------------------------------------------------------------------------------
+# -- writing, through the verbs
+# --------------------------------------------------------------------------------
 
 
-def test_the_same_text_again_within_ten_minutes_is_the_first(ws: Workspace, clock: Clock) -> None:
+def test_the_same_text_again_within_ten_minutes_is_the_first(
+    ws: Workspace, clock: Clock
+) -> None:
     first = save(ws, "Said twice")
     clock.forward(minutes=9)
     assert (again := save(ws, "Said twice")).id == first.id and "already saved" in again.notices
@@ -438,12 +561,18 @@ def test_an_edit_leaves_the_rest_of_the_file_alone(ws: Workspace) -> None:
 
 
 def test_a_title_taken_from_the_text_follows_it(ws: Workspace) -> None:
-    long = "It is fast and the team knows it well, and the operations people already run a cluster for us."
+    long = (
+        "It is fast and the team knows it well, and the operations people already run a "
+        "cluster for us."
+    )
     taken = save(ws, f"Chose Redis for the session store. {long}")
     given_ = save(ws, f"Chose Redis for the queue. {long}", title="Queue")
     for receipt in (taken, given_):
         update(ws, receipt.id, content=f"Chose Postgres instead. {long}")
-    assert [entry.title for entry in get(ws, [taken.id, given_.id]).entries] == ["Chose Postgres instead", "Queue"]
+    assert [entry.title for entry in get(ws, [taken.id, given_.id]).entries] == [
+        "Chose Postgres instead",
+        "Queue",
+    ]
 
 
 def test_a_derived_id_is_written_down_when_another_entry_names_it(ws: Workspace) -> None:
@@ -479,12 +608,17 @@ def test_dates_are_inclusive(ws: Workspace, wanted: dict[str, object], days: lis
         assert sorted(found) == [f"harbour {day}" for day in days]
 
 
-# -- what must not get lost in a full list -----------------------------------------------------------------------
+# -- what must not get lost in a full list
+# -----------------------------------------------------------------------
 
 
 def test_a_long_entry_does_not_hide_the_others(ws: Workspace) -> None:
     for number in range(5):
-        save(ws, f"Somebody near the river saw a kestrel over the meadow before the rain came back, day {number}.")
+        save(
+            ws,
+            f"Somebody near the river saw a kestrel over the meadow before the rain came "
+            f"back, day {number}.",
+        )
     save(ws, "\n\n".join(f"Log {n} " + "kestrel " * 110 for n in range(600)), title="Log")
     rebuild(ws)
     for strategy in ("lexical", "semantic", "hybrid"):
@@ -493,7 +627,8 @@ def test_a_long_entry_does_not_hide_the_others(ws: Workspace) -> None:
 
 def test_filters_are_exact_among_many(ws: Workspace) -> None:
     day = "".join(
-        f"## {n // 60:02d}:{n % 60:02d} harbour entry {n} {'#rare' if n % 200 == 7 else ''}\n" for n in range(900)
+        f"## {n // 60:02d}:{n % 60:02d} harbour entry {n} {'#rare' if n % 200 == 7 else ''}\n"
+        for n in range(900)
     )
     (ws.config.journal / "2026-11-20.md").write_text(day)
     rebuild(ws)
@@ -503,7 +638,9 @@ def test_filters_are_exact_among_many(ws: Workspace) -> None:
 
 
 def test_as_many_answers_as_asked_for(ws: Workspace) -> None:
-    day = "".join(f"## {n // 60:02d}:{n % 60:02d} harbour entry {n} #many\n" for n in range(150))
+    day = "".join(
+        f"## {n // 60:02d}:{n % 60:02d} harbour entry {n} #many\n" for n in range(150)
+    )
     (ws.config.journal / "2026-11-20.md").write_text(day)
     for query in ("tag:many", "harbour", "harbour tag:many", '"harbour entry"'):
         assert len(search(ws, query, limit=100).hits) == 100
@@ -519,14 +656,17 @@ def test_a_phrase_is_looked_for_in_the_entry_itself(ws: Workspace) -> None:
     assert titles(ws, '"connection pool"', limit=20) == ["The connection pool is small"]
 
 
-# -- words ---------------------------------------------------------------------------------------------------------
+# -- words
+# ---------------------------------------------------------------------------------------------------------
 
 
 def test_stop_words_are_left_out_unless_there_is_nothing_else(ws: Workspace) -> None:
     save(ws, "What we did and what we did not")
     save(ws, "Pruned the apple tree")
     assert search(ws, "what did the apple do", strategy="lexical").terms == ("apple",)
-    assert titles(ws, "what did we do", strategy="lexical")[0] == "What we did and what we did not"
+    assert (
+        titles(ws, "what did we do", strategy="lexical")[0] == "What we did and what we did not"
+    )
 
 
 def test_a_query_of_filters_alone_lists_the_newest(ws: Workspace, clock: Clock) -> None:
@@ -537,7 +677,9 @@ def test_a_query_of_filters_alone_lists_the_newest(ws: Workspace, clock: Clock) 
         result = search(ws, query)
         expected = [3, 2, 1, 0] if "even" not in query else [2, 0]
         assert [hit.entry.title for hit in result.hits] == [f"Entry {n}" for n in expected]
-        assert any("no words to search for" in notice for notice in result.notices) == ("even" not in query)
+        assert any("no words to search for" in notice for notice in result.notices) == (
+            "even" not in query
+        )
     result = search(ws, "tag:none")
     assert result.hits == () and "without tags there are 4" in result.notices[0]
 
@@ -545,27 +687,49 @@ def test_a_query_of_filters_alone_lists_the_newest(ws: Workspace, clock: Clock) 
 @pytest.mark.parametrize("strategy", ["hybrid", "lexical", "semantic"])
 def test_what_is_left_out_is_nowhere(tmp_path: Path, strategy: str) -> None:
     (tmp_path / "notes" / "en").mkdir(parents=True)
-    (tmp_path / "notes" / "Übersicht [1].md").write_text("# Redis\n\nRedis beside kafka [queue]. #db/old\n", "utf-8")
+    (tmp_path / "notes" / "Übersicht [1].md").write_text(
+        "# Redis\n\nRedis beside kafka [queue]. #db/old\n", "utf-8"
+    )
     (tmp_path / "notes" / "en" / "Second.md").write_text(
         "# Redis plugins\n\nA queue of plugins in Redis. #db\n", "utf-8"
     )
-    (tmp_path / "notes" / "third.md").write_text("# Redis pool\n\nThe connection pool of the queue.\n", "utf-8")
+    (tmp_path / "notes" / "third.md").write_text(
+        "# Redis pool\n\nThe connection pool of the queue.\n", "utf-8"
+    )
     with open_home(tmp_path / "home", journal=tmp_path / "notes") as ws:
 
         def found(query: str, **filters: Any) -> set[str]:
             built = build_filters(now=ws.clock(), **filters)
-            ranked = {hit.entry.title for hit in search(ws, query, filters=built, strategy=strategy, limit=9).hits}
+            ranked = {
+                hit.entry.title
+                for hit in search(ws, query, filters=built, strategy=strategy, limit=9).hits
+            }
             assert ranked == {entry.title for entry in find(ws, query, filters=built).entries}
-            assert ranked == {entry.title for entry in recent(ws, query, limit=9).entries} or filters
+            assert (
+                ranked == {entry.title for entry in recent(ws, query, limit=9).entries}
+                or filters
+            )
             return {title.removeprefix("Redis").strip() for title in ranked}
 
         assert found("queue") == {"", "plugins", "pool"}
         assert found("queue -kafka") == found("queue -kaf*") == {"plugins", "pool"}
         assert found('queue -"connection pool"') == {"", "plugins"}
-        assert found("queue -tag:db") == found("queue -tag:db -type:issue") == found("-tag:db") == {"pool"}
+        assert (
+            found("queue -tag:db")
+            == found("queue -tag:db -type:issue")
+            == found("-tag:db")
+            == {"pool"}
+        )
         assert found("queue -type:note") == found("-type:note") == set()
-        assert found("queue path:en/") == found("queue path:second") == found("path:EN/*.md") == {"plugins"}
-        assert found("queue -path:en") == {"", "pool"} and found('path:"Übersicht [1].md"') == {""}
+        assert (
+            found("queue path:en/")
+            == found("queue path:second")
+            == found("path:EN/*.md")
+            == {"plugins"}
+        )
+        assert found("queue -path:en") == {"", "pool"} and found('path:"Übersicht [1].md"') == {
+            ""
+        }
         assert found("queue", path=["en", "third.md"]) == {"plugins", "pool"}
 
 
@@ -574,7 +738,9 @@ def test_a_beginning_finds_its_words_without_doubt(tmp_path: Path) -> None:
         save(ws, "The pluggable plugins came in October.")
         save(ws, "The connection pool is too small.")
         found = search(ws, "plug*", strategy="lexical")
-        assert [hit.entry.title for hit in found.hits] == ["The pluggable plugins came in October."]
+        assert [hit.entry.title for hit in found.hits] == [
+            "The pluggable plugins came in October."
+        ]
         assert found.notices == ()
 
 
@@ -583,9 +749,15 @@ def test_inline_filters_narrow_what_the_parameters_left_open(ws: Workspace) -> N
     save(ws, "Harbour two", type="issue", tags=["a"])
     given_ = build_filters(now=ws.clock(), type="issue")
     assert titles(ws, "harbour tag:a", filters=given_, limit=20) == ["Harbour two"]
-    assert titles(ws, "harbour type:decision", filters=given_, limit=20) == ["Harbour two"]  # the parameter wins
-    assert set(titles(ws, "harbour days:3", limit=20)) == set(titles(ws, "harbour days 3", limit=20))
-    assert any("`days:` is no filter" in notice for notice in search(ws, "harbour days:3").notices)
+    assert titles(ws, "harbour type:decision", filters=given_, limit=20) == [
+        "Harbour two"
+    ]  # the parameter wins
+    assert set(titles(ws, "harbour days:3", limit=20)) == set(
+        titles(ws, "harbour days 3", limit=20)
+    )
+    assert any(
+        "`days:` is no filter" in notice for notice in search(ws, "harbour days:3").notices
+    )
 
 
 def test_an_unknown_strategy_is_told(ws: Workspace) -> None:
@@ -597,7 +769,9 @@ def test_why_names_the_filters_and_the_age(ws: Workspace, clock: Clock) -> None:
     save(ws, "Harbour one", type="decision")
     save(ws, "Harbour two", type="reference")
     clock.forward(days=30)
-    by_title = {hit.entry.title: hit.why for hit in search(ws, "harbour", limit=20, explain=True).hits}
+    by_title = {
+        hit.entry.title: hit.why for hit in search(ws, "harbour", limit=20, explain=True).hits
+    }
     floor = ws.config.search.decay_floor
     assert by_title["Harbour one"].decay == pytest.approx(floor + (1 - floor) / 2)
     assert by_title["Harbour one"].age_days == 30

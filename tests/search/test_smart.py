@@ -38,7 +38,10 @@ def test_what_a_name_crowds_out_is_found(diary: Workspace) -> None:
     assert "clarinet" in texts and "violin" in texts
     assert smart.strategy == "smart" and smart.mode == "hybrid"
     first, second = smart.rounds
-    assert [query.query for query in first.sub_queries] == [question, "instruments play orchestra"]
+    assert [query.query for query in first.sub_queries] == [
+        question,
+        "instruments play orchestra",
+    ]
     assert first.sub_queries[0].weight == 1 > first.sub_queries[1].weight
     assert second.sub_queries[0].query.startswith(question)
     scores = [hit.score for hit in smart.hits]
@@ -55,7 +58,9 @@ def test_what_a_name_crowds_out_is_found(diary: Workspace) -> None:
         "when was the violin on a Sunday?",
     ],
 )
-def test_the_plan_of_a_question_runs_where_a_smart_search_is_asked_for(diary: Workspace, question: str) -> None:
+def test_the_plan_of_a_question_runs_where_a_smart_search_is_asked_for(
+    diary: Workspace, question: str
+) -> None:
     [whole] = analysis_of(diary, question).plan.sub_queries  # of a search without options
     found = search(diary, question, explain=True)
     assert (found.strategy, found.rounds, whole.layer) == ("hybrid", (), "hybrid")
@@ -64,10 +69,14 @@ def test_the_plan_of_a_question_runs_where_a_smart_search_is_asked_for(diary: Wo
     assert [part.id for part in planned] == [part.id for part in ran]
     for part, run in zip(planned, ran, strict=True):
         assert run.query.startswith(part.query.rstrip("?"))
-        assert run.query == part.query or part.depends_on  # then with the answers that it depends on
+        assert (
+            run.query == part.query or part.depends_on
+        )  # then with the answers that it depends on
 
 
-def test_what_was_before_an_event_is_not_crowded_out_by_what_came_later(tmp_path: Path, model: FastEmbedder) -> None:
+def test_what_was_before_an_event_is_not_crowded_out_by_what_came_later(
+    tmp_path: Path, model: FastEmbedder
+) -> None:
     clock = Clock()
     with open_home(tmp_path / "home", embedder=model, clock=clock) as ws:
         for tool in ("Webpack", "Vite"):
@@ -78,19 +87,50 @@ def test_what_was_before_an_event_is_not_crowded_out_by_what_came_later(tmp_path
             clock.forward(days=1)
         question = "What built the frontend before Vite?"
         search(ws, question, embed_ms=20_000)
-        plain = search(ws, question, strategy="smart", sub_queries=["Vite", "What built the frontend"], limit=40)
+        plain = search(
+            ws,
+            question,
+            strategy="smart",
+            sub_queries=["Vite", "What built the frontend"],
+            limit=40,
+        )
         found = search(ws, question, strategy="smart", limit=40, explain=True)
-        assert [query.query for query in found.rounds[0].sub_queries[1:]] == ["Vite", "What built the frontend"]
-        places = [["Webpack" in hit.entry.title for hit in result.hits].index(True) for result in (found, plain)]
+        assert [query.query for query in found.rounds[0].sub_queries[1:]] == [
+            "Vite",
+            "What built the frontend",
+        ]
+        places = [
+            ["Webpack" in hit.entry.title for hit in result.hits].index(True)
+            for result in (found, plain)
+        ]
         assert places[0] < places[1]
 
 
 def test_rounds_and_parts_are_the_callers_to_choose(diary: Workspace) -> None:
-    plan_only = search(diary, "Which instruments does Melanie play?", strategy="smart", max_rounds=0, explain=True)
+    plan_only = search(
+        diary,
+        "Which instruments does Melanie play?",
+        strategy="smart",
+        max_rounds=0,
+        explain=True,
+    )
     assert len(plan_only.rounds) == 1
-    own = search(diary, "music", strategy="smart", sub_queries=["clarinet", "violin"], max_rounds=0, explain=True)
-    assert [query.query for query in own.rounds[0].sub_queries] == ["music", "clarinet", "violin"]
-    assert {"clarinet", "violin"} <= {word.strip(".,") for hit in own.hits[:2] for word in hit.entry.content.split()}
+    own = search(
+        diary,
+        "music",
+        strategy="smart",
+        sub_queries=["clarinet", "violin"],
+        max_rounds=0,
+        explain=True,
+    )
+    assert [query.query for query in own.rounds[0].sub_queries] == [
+        "music",
+        "clarinet",
+        "violin",
+    ]
+    assert {"clarinet", "violin"} <= {
+        word.strip(".,") for hit in own.hits[:2] for word in hit.entry.content.split()
+    }
     assert search(diary, "music", strategy="smart").rounds == ()  # only when asked
     with pytest.raises(InvalidArgument, match="0 to 3"):
         search(diary, "music", strategy="smart", max_rounds=4)
@@ -99,7 +139,9 @@ def test_rounds_and_parts_are_the_callers_to_choose(diary: Workspace) -> None:
 def test_a_round_that_brings_nothing_is_the_last(tmp_path: Path) -> None:
     with open_home(tmp_path) as ws:
         save(ws, "An entry about cables.", tags=["shop"])
-        save(ws, "Lunch with Anna.")  # the filter hides her, so that a third round would ask for her
+        save(
+            ws, "Lunch with Anna."
+        )  # the filter hides her, so that a third round would ask for her
         found = search(
             ws,
             "Which cables did Anna buy?",
@@ -110,10 +152,16 @@ def test_a_round_that_brings_nothing_is_the_last(tmp_path: Path) -> None:
             explain=True,
         )
         assert [hit.entry.title for hit in found.hits] == ["An entry about cables."]
-        assert len(found.rounds) == 2 and found.rounds[1].new == 0 and found.rounds[1].missing == ("Anna",)
+        assert (
+            len(found.rounds) == 2
+            and found.rounds[1].new == 0
+            and found.rounds[1].missing == ("Anna",)
+        )
 
 
-def test_a_smart_search_without_words_lists_and_without_fitting_words_shows_the_nearest(tmp_path: Path) -> None:
+def test_a_smart_search_without_words_lists_and_without_fitting_words_shows_the_nearest(
+    tmp_path: Path,
+) -> None:
     with open_home(tmp_path) as ws:
         save(ws, "A single entry about cables.")
         assert search(ws, "", strategy="smart").total == 1

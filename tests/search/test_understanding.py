@@ -26,13 +26,23 @@ from bench_state import answers, is_right  # noqa: E402
 
 @pytest.fixture(scope="module")
 def weeks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
-    """One entry about the cable on each of 60 days up to Saturday 2026-11-21, a few of them marked; only searched."""
+    """One entry about the cable on each of 60 days up to Saturday 2026-11-21, a few of them
+    marked; only searched.
+    """
     clock = Clock()
     clock.forward(days=-60)
-    with open_home(tmp_path_factory.mktemp("weeks") / "home", clock=clock, track_access=False) as ws:
+    with open_home(
+        tmp_path_factory.mktemp("weeks") / "home", clock=clock, track_access=False
+    ) as ws:
         for number in range(60):
             clock.forward(days=1)
-            marks = {"type": "decision"} if number % 20 == 3 else {"tags": ["pier"]} if number % 20 == 4 else {}
+            marks = (
+                {"type": "decision"}
+                if number % 20 == 3
+                else {"tags": ["pier"]}
+                if number % 20 == 4
+                else {}
+            )
             save(ws, f"The cable was looked at, number {number}.", force=True, **marks)  # type: ignore[arg-type]
         yield ws
 
@@ -42,28 +52,45 @@ def dates(ws: Workspace, query: str, **more: object) -> list[str]:
     return [hit.entry.date for hit in found.hits]
 
 
-def test_a_time_in_the_question_raises_what_lies_in_it_and_hides_nothing(weeks: Workspace) -> None:
+def test_a_time_in_the_question_raises_what_lies_in_it_and_hides_nothing(
+    weeks: Workspace,
+) -> None:
     inside = {f"2026-11-{day:02}" for day in range(9, 16)}
-    plain, found = dates(weeks, "what about the cable?"), dates(weeks, "what about the cable last week?")
+    plain, found = (
+        dates(weeks, "what about the cable?"),
+        dates(weeks, "what about the cable last week?"),
+    )
     assert len(plain) == len(found) == 60
     assert len(inside & set(found[:10])) >= 6 > 3 >= len(inside & set(plain[:10]))
     why = search(weeks, "the cable last week", explain=True).hits[0].why
-    assert why is not None and "prefer time" in why.matched_filters and "symbolic" in why.matched_layers
+    assert (
+        why is not None
+        and "prefer time" in why.matched_filters
+        and "symbolic" in why.matched_layers
+    )
 
 
 def test_what_lies_in_the_time_is_found_among_hundreds(ws: Workspace, clock: Clock) -> None:
     for number in range(1, 301):
         day = (clock() - timedelta(days=number)).date()
-        text = f"## 10:00\nWalked with Bjorn along the harbour, and he talked of boat {number}.\n"
+        text = (
+            f"## 10:00\nWalked with Bjorn along the harbour, and he talked of boat {number}.\n"
+        )
         if number == 1:
-            text += f"## 20:00\n{'A long day at the yard. ' * 30}In the evening Bjorn called about the keel, we wait.\n"
+            text += (
+                f"## 20:00\n{'A long day at the yard. ' * 30}In the evening Bjorn called "
+                f"about the "
+                f"keel, we wait.\n"
+            )
         (ws.config.journal / f"{day}.md").write_text(text)
     yesterday = (clock() - timedelta(days=1)).date().isoformat()
     found = dates(ws, "what about Bjorn yesterday")
     assert found[0] == yesterday and found.count(yesterday) == 2
 
 
-@pytest.mark.parametrize("query", ["cable only from last week", "cable since:2026-11-09 until:2026-11-15"])
+@pytest.mark.parametrize(
+    "query", ["cable only from last week", "cable since:2026-11-09 until:2026-11-15"]
+)
 def test_a_time_that_is_named_as_a_filter_is_one(weeks: Workspace, query: str) -> None:
     found = dates(weeks, query)
     assert sorted(found) == [f"2026-11-{day:02}" for day in range(9, 16)]
@@ -94,11 +121,24 @@ def test_the_command_shows_what_is_understood(home: Home) -> None:
     home.ask("save", "Chose Redis for the queue.", "--tag", "redis", "--type", "decision")
     clock = {"SYNAPTIC_NOW": "2026-11-21T10:00:00"}
     said = home.ask("analyze", "which decisions did we take about redis last week?", **clock)
-    assert said["time_range"] == {"start": "2026-11-09", "end": "2026-11-15", "phrase": "last week"}
-    assert "last week" not in said["text"] and {"name": "redis", "type": "tag"} in said["entities"]
-    assert {"intent", "target", "question_type", "complexity", "confidence", "info_types", "keywords", "plan"} < set(
-        said
+    assert said["time_range"] == {
+        "start": "2026-11-09",
+        "end": "2026-11-15",
+        "phrase": "last week",
+    }
+    assert (
+        "last week" not in said["text"] and {"name": "redis", "type": "tag"} in said["entities"]
     )
+    assert {
+        "intent",
+        "target",
+        "question_type",
+        "complexity",
+        "confidence",
+        "info_types",
+        "keywords",
+        "plan",
+    } < set(said)
     assert said["plan"]["sub_queries"]
     text = home.run("analyze", "which decisions did we take about redis last week?", **clock)
     assert text.code == 0 and "last week" in text.out
@@ -119,7 +159,10 @@ def test_a_note_is_shown_as_it_reads_by_itself(home: Home) -> None:
     assert said["keywords"][0]["weight"] == 1
     with home.server(SYNAPTIC_NOW="2026-11-21T10:00:00") as server:
         assert server.call("analyze", text=note, mode="note") == said
-        assert server.call("analyze", text="cables in May 2025")["time_range"]["start"] == "2025-05-01"
+        assert (
+            server.call("analyze", text="cables in May 2025")["time_range"]["start"]
+            == "2025-05-01"
+        )
 
 
 def test_the_analysis_can_be_switched_off(home: Home) -> None:
@@ -131,22 +174,33 @@ def test_the_analysis_can_be_switched_off(home: Home) -> None:
 
 
 def test_find_understands_as_search_does(weeks: Workspace) -> None:
-    assert {entry.date for entry in find(weeks, "cable only yesterday", limit=60).entries} == {"2026-11-20"}
+    assert {entry.date for entry in find(weeks, "cable only yesterday", limit=60).entries} == {
+        "2026-11-20"
+    }
 
 
 def test_a_save_suggests_tags_that_the_journal_uses(home: Home) -> None:
     for text in ("Redis is the cache.", "Redis was upgraded."):
         home.ask("save", text, "--tag", "redis", "--tag", "ops")
     assert home.ask("save", "The redis cluster is full.")["suggested_tags"] == ["redis"]
-    assert home.ask("save", "The redis cluster is empty.", "--tag", "redis")["suggested_tags"] == []
+    assert (
+        home.ask("save", "The redis cluster is empty.", "--tag", "redis")["suggested_tags"]
+        == []
+    )
     assert home.ask("save", "Nothing of the kind.")["suggested_tags"] == []
     with home.server() as server:
-        assert "Tags of the journal that fit: redis." in server.text("save", content="Redis again, with more memory.")
+        assert "Tags of the journal that fit: redis." in server.text(
+            "save", content="Redis again, with more memory."
+        )
 
 
 def test_no_tag_that_closes_an_entry_is_suggested(home: Home) -> None:
     for text in ("The exporter works.", "The mailer works."):
-        home.ask("save", text, *(f"--tag={tag}" for tag in ("done", "status/fixed", "wontfix", "importer")))
+        home.ask(
+            "save",
+            text,
+            *(f"--tag={tag}" for tag in ("done", "status/fixed", "wontfix", "importer")),
+        )
     text = "Importer work is not done, and the old bug is not fixed: wontfix?"
     assert home.ask("save", text, "--type", "handoff")["suggested_tags"] == ["importer"]
     assert home.ask("analyze", "--note", text)["suggested_tags"] == ["importer"]
@@ -167,8 +221,14 @@ def test_names_that_the_journal_uses_are_known_in_any_spelling(
     ws: Workspace, question: str, name: str, kind: str
 ) -> None:
     save(ws, "Had lunch with Maria Lopez at the pier. The cable of Nightjar is new.")
-    save(ws, "Cable and pier are fine, says Maria. Pier work goes on at the pier, and the status is good.")
-    assert {entity.name: entity.type for entity in analysis_of(ws, question).entities} == {name: kind}
+    save(
+        ws,
+        "Cable and pier are fine, says Maria. Pier work goes on at the pier, and the "
+        "status is good.",
+    )
+    assert {entity.name: entity.type for entity in analysis_of(ws, question).entities} == {
+        name: kind
+    }
 
 
 def test_common_words_are_no_names_of_the_journal(ws: Workspace) -> None:
@@ -177,7 +237,9 @@ def test_common_words_are_no_names_of_the_journal(ws: Workspace) -> None:
 
 
 def test_a_question_keeps_its_mark_when_its_time_is_taken_out(ws: Workspace) -> None:
-    assert analysis_of(ws, "what did Nora decide last week?").asked.text == "what did Nora decide?"
+    assert (
+        analysis_of(ws, "what did Nora decide last week?").asked.text == "what did Nora decide?"
+    )
     assert analysis_of(ws, "cable, only from last week?").asked.text == "cable?"
 
 
@@ -194,9 +256,15 @@ def test_a_question_keeps_its_mark_when_its_time_is_taken_out(ws: Workspace) -> 
         ("decisions of 2026-10-06", ["Chose Postgres"]),
     ],
 )
-def test_a_query_that_says_only_what_to_list_is_a_list(ws: Workspace, query: str, titles: list[str]) -> None:
+def test_a_query_that_says_only_what_to_list_is_a_list(
+    ws: Workspace, query: str, titles: list[str]
+) -> None:
     for day in range(1, 21):
-        save(ws, f"Harbour report {day}, decisions and issues of this month", at=f"2026-09-{day:02d}")
+        save(
+            ws,
+            f"Harbour report {day}, decisions and issues of this month",
+            at=f"2026-09-{day:02d}",
+        )
     save(ws, "Left Redis", type="decision", at="2026-10-05")
     save(ws, "Chose Postgres", type="decision", at="2026-10-06")
     save(ws, "Lunch with Tom", at="2026-10-07")
@@ -210,48 +278,83 @@ def test_a_query_that_says_only_what_to_list_is_a_list(ws: Workspace, query: str
 @pytest.mark.parametrize(
     "query",
     [
-        "what did I do last week", "last week", "show me my notes from last week", "what did I work on last week?",
-        "was habe ich letzte Woche gemacht", "la semaine dernière", "¿qué hice la semana pasada?",
-        "cosa ho fatto la settimana scorsa", "o que fiz na semana passada", "wat heb ik vorige week gedaan",
-        "上周我做了什么", "先週のメモを見せて", "what did I do since:2026-11-09 until:2026-11-15",
+        "what did I do last week",
+        "last week",
+        "show me my notes from last week",
+        "what did I work on last week?",
+        "was habe ich letzte Woche gemacht",
+        "la semaine dernière",
+        "¿qué hice la semana pasada?",
+        "cosa ho fatto la settimana scorsa",
+        "o que fiz na semana passada",
+        "wat heb ik vorige week gedaan",
+        "上周我做了什么",
+        "先週のメモを見せて",
+        "what did I do since:2026-11-09 until:2026-11-15",
     ],
-)  # fmt: skip
-def test_a_time_and_nothing_to_search_for_lists_it_in_order(weeks: Workspace, query: str) -> None:
+)
+def test_a_time_and_nothing_to_search_for_lists_it_in_order(
+    weeks: Workspace, query: str
+) -> None:
     days = [f"2026-11-{day:02}" for day in range(9, 16)]
     for found in (search(weeks, query), search(weeks, query, strategy="lexical")):
         assert [hit.entry.date for hit in found.hits] == days
-        assert found.notices == ("Read as a list, oldest first: all entries, 2026-11-09 to 2026-11-15.",)
+        assert found.notices == (
+            "Read as a list, oldest first: all entries, 2026-11-09 to 2026-11-15.",
+        )
     assert [hit.entry.date for hit in search(weeks, query, limit=2).hits] == days[:2]
 
 
 @pytest.mark.parametrize(
     ("query", "day"),
     [
-        ("on 2026-11-17", 17), ("Wednesday last week", 11), ("am 18. November", 18), ("am 18.11.", 18), ("hier", 20),
-        ("il y a trois jours", 18), ("el martes", 17), ("l'altro ieri", 19), ("na quarta-feira", 18),
-        ("eergisteren", 19), ("11月18日", 18), ("上周三", 11), ("一昨日", 19),
+        ("on 2026-11-17", 17),
+        ("Wednesday last week", 11),
+        ("am 18. November", 18),
+        ("am 18.11.", 18),
+        ("hier", 20),
+        ("il y a trois jours", 18),
+        ("el martes", 17),
+        ("l'altro ieri", 19),
+        ("na quarta-feira", 18),
+        ("eergisteren", 19),
+        ("11月18日", 18),
+        ("上周三", 11),
+        ("一昨日", 19),
     ],
-)  # fmt: skip
-def test_a_day_is_listed_in_any_of_these_languages(weeks: Workspace, query: str, day: int) -> None:
+)
+def test_a_day_is_listed_in_any_of_these_languages(
+    weeks: Workspace, query: str, day: int
+) -> None:
     assert dates(weeks, query) == [f"2026-11-{day:02}"]
 
 
 def test_a_long_list_says_how_much_of_it_is_shown(weeks: Workspace) -> None:
     found = search(weeks, "what happened since October?")
-    assert [hit.entry.date for hit in found.hits] == sorted(hit.entry.date for hit in found.hits)
-    assert len(found.hits) == 20 and "20 of 52 are shown, a limit of 52 shows all" in found.notices[0]
+    assert [hit.entry.date for hit in found.hits] == sorted(
+        hit.entry.date for hit in found.hits
+    )
+    assert (
+        len(found.hits) == 20
+        and "20 of 52 are shown, a limit of 52 shows all" in found.notices[0]
+    )
 
 
 @pytest.mark.parametrize(
-    "query", ["what did Mia do last week", "was hat Mia letzte Woche gespielt", "昨天小明说了什么"]
+    "query",
+    ["what did Mia do last week", "was hat Mia letzte Woche gespielt", "昨天小明说了什么"],
 )
 def test_words_beside_a_time_are_searched(weeks: Workspace, query: str) -> None:
     assert not any("Read as a list" in notice for notice in search(weeks, query).notices)
     assert search(weeks, query).terms
 
 
-@pytest.mark.parametrize("query", ["decisions about harbours", "references", '"decisions"', "notes"])
-def test_words_that_are_left_and_types_that_nothing_has_are_searched(ws: Workspace, query: str) -> None:
+@pytest.mark.parametrize(
+    "query", ["decisions about harbours", "references", '"decisions"', "notes"]
+)
+def test_words_that_are_left_and_types_that_nothing_has_are_searched(
+    ws: Workspace, query: str
+) -> None:
     save(ws, "Harbour report: decisions, references and notes")
     save(ws, "Left Redis", type="decision")
     found = search(ws, query)
@@ -259,14 +362,24 @@ def test_words_that_are_left_and_types_that_nothing_has_are_searched(ws: Workspa
     assert not any("Read as a list" in said or "searched for" in said for said in found.notices)
 
 
-@pytest.mark.parametrize(("name", "most_wrong"), [("state_questions", 1), ("state_questions_more", 4)])
+@pytest.mark.parametrize(
+    ("name", "most_wrong"), [("state_questions", 1), ("state_questions_more", 4)]
+)
 def test_questions_of_state_are_told_from_those_that_sound_so(
     model: FastEmbedder, tmp_path: Path, name: str, most_wrong: int
 ) -> None:
-    """A floor just below what `bench.py state` said when the rules were written, with these questions in view."""
-    questions = json.loads((ROOT / "tests" / "data" / f"{name}.json").read_text(encoding="utf-8"))
+    """A floor just below what `bench.py state` said when the rules were written, with these
+    questions in view.
+    """
+    questions = json.loads(
+        (ROOT / "tests" / "data" / f"{name}.json").read_text(encoding="utf-8")
+    )
     found = answers(tmp_path / "state", model, questions)
-    wrong = [asked["question"] for asked, got in zip(questions, found, strict=True) if not is_right(asked, got)]
+    wrong = [
+        asked["question"]
+        for asked, got in zip(questions, found, strict=True)
+        if not is_right(asked, got)
+    ]
     assert len(wrong) <= most_wrong, wrong
 
 
@@ -288,7 +401,17 @@ def port(home: Home) -> Home:
         start=1,
     ):
         marks = [word for tag in tags for word in ("--tag", tag)]
-        home.ask("save", text, "--type", kind, "--project", project, "--at", f"2026-11-{day:02}", *marks)
+        home.ask(
+            "save",
+            text,
+            "--type",
+            kind,
+            "--project",
+            project,
+            "--at",
+            f"2026-11-{day:02}",
+            *marks,
+        )
     return home
 
 
@@ -300,21 +423,59 @@ def shown(home: Home, query: str, *more: str) -> tuple[list[str], list[str]]:
 @pytest.mark.parametrize(
     ("query", "titles", "told"),
     [
-        ("open issues", ["The gate loses its wifi", "The login hangs"], "newest first: open issues."),
-        ("harbor's oldest open bug", ["The login hangs", "The gate loses its wifi"], "oldest first: open issues of h"),
-        ("which bugs were fixed?", ["Amounts are a cent off", "Berth 14 is booked twice"], "first: solved issues."),
+        (
+            "open issues",
+            ["The gate loses its wifi", "The login hangs"],
+            "newest first: open issues.",
+        ),
+        (
+            "harbor's oldest open bug",
+            ["The login hangs", "The gate loses its wifi"],
+            "oldest first: open issues of h",
+        ),
+        (
+            "which bugs were fixed?",
+            ["Amounts are a cent off", "Berth 14 is booked twice"],
+            "first: solved issues.",
+        ),
         ("issues we won't fix", ["The map is blurred"], "wontfix issues."),
-        ("where did we leave off", ["Guest list, all but the upload"], "1 of 2 are shown, a limit of 2 shows all."),
-        ("last two hand-offs", ["Guest list, all but the upload", "Waiting list, half built"], "first: handoffs."),
-        ("harbor tickets nobody has closed", ["The gate loses its wifi", "The login hangs"], "open issues of harbor."),
+        (
+            "where did we leave off",
+            ["Guest list, all but the upload"],
+            "1 of 2 are shown, a limit of 2 shows all.",
+        ),
+        (
+            "last two hand-offs",
+            ["Guest list, all but the upload", "Waiting list, half built"],
+            "first: handoffs.",
+        ),
+        (
+            "harbor tickets nobody has closed",
+            ["The gate loses its wifi", "The login hangs"],
+            "open issues of harbor.",
+        ),
         ("where did harbor stop?", ["Guest list, all but the upload"], "handoffs of harbor"),
-        ("closed issues of harbor", ["The map is blurred", "Berth 14 is booked twice"], "settled issues of harbor."),
-        ("what's open in harbor?", ["Guest list, all but the upload", "Waiting list, half built",
-         "The gate loses its wifi", "The login hangs"], "open issues and handoffs of harbor."),
+        (
+            "closed issues of harbor",
+            ["The map is blurred", "Berth 14 is booked twice"],
+            "settled issues of harbor.",
+        ),
+        (
+            "what's open in harbor?",
+            [
+                "Guest list, all but the upload",
+                "Waiting list, half built",
+                "The gate loses its wifi",
+                "The login hangs",
+            ],
+            "open issues and handoffs of harbor.",
+        ),
         ("open issues of ledger", [], "No open issues of ledger; 2 of other projects."),
     ],
-)  # fmt: skip
-def test_a_question_of_state_is_a_list_of_it(port: Home, query: str, titles: list[str], told: str) -> None:
+)
+def test_a_question_of_state_is_a_list_of_it(
+    port: Home, query: str, titles: list[str], told: str
+) -> None:
     found, notices = shown(port, query)
     assert found == titles and told in " ".join(notices)
 
@@ -332,7 +493,15 @@ def test_words_beside_a_state_are_sought_among_its_entries(port: Home) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["how do I open an issue", "open the gate", "still to be decided", "gate fixed", "decisions that no longer hold"],
+    [
+        "how do I open an issue",
+        "open the gate",
+        "still to be decided",
+        "gate fixed",
+        "decisions that no longer hold",
+    ],
 )
 def test_what_only_sounds_like_a_state_is_searched(port: Home, query: str) -> None:
-    assert not any("Read as a list" in said or said.startswith("No ") for said in shown(port, query)[1])
+    assert not any(
+        "Read as a list" in said or said.startswith("No ") for said in shown(port, query)[1]
+    )

@@ -57,7 +57,11 @@ Run = Callable[..., Answer]
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of one's own, Saturday morning, no editor, outside any repository."""
-    for name in [name for name in os.environ if name.startswith("SYNAPTIC_")] + ["VISUAL", "EDITOR", "NO_COLOR"]:
+    for name in [name for name in os.environ if name.startswith("SYNAPTIC_")] + [
+        "VISUAL",
+        "EDITOR",
+        "NO_COLOR",
+    ]:
         monkeypatch.delenv(name, raising=False)
     place = tmp_path / "home"
     monkeypatch.setenv("SYNAPTIC_HOME", str(place))
@@ -74,7 +78,10 @@ def run(home: Path) -> Run:
     """Runs a command in this process: fast."""
 
     def call(*args: str, stdin: bytes = b"") -> Answer:
-        out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.TextIOWrapper(io.BytesIO(), "utf-8")
+        out, err = (
+            io.TextIOWrapper(io.BytesIO(), "utf-8"),
+            io.TextIOWrapper(io.BytesIO(), "utf-8"),
+        )
         source = io.TextIOWrapper(io.BytesIO(stdin), "utf-8")
         was = sys.stdin
         sys.stdin = source
@@ -122,7 +129,8 @@ def script(path: Path, body: str) -> Path:
     return path
 
 
-# -- a day --------------------------------------------------------------------------------------------
+# -- a day
+# --------------------------------------------------------------------------------------------
 
 
 def test_a_first_day(run: Run, home: Path) -> None:
@@ -132,12 +140,22 @@ def test_a_first_day(run: Run, home: Path) -> None:
     assert "no notes yet" in first.out
     assert str(today(home)) in first.out
 
-    saved = run("save", "Chose SQLite over Postgres: one file, no server.", "--type", "decision", "--tag", "db")
+    saved = run(
+        "save",
+        "Chose SQLite over Postgres: one file, no server.",
+        "--type",
+        "decision",
+        "--tag",
+        "db",
+    )
     assert saved.code == 0
     assert re.fullmatch(rf"Saved decision [0-9a-z]{{8}} in {today(home)}\n", saved.out)
     assert saved.err == ""
     id = saved.out.split()[2]
-    assert "## 10:30 decision: Chose SQLite over Postgres: one file, no server. #db" in today(home).read_text()
+    assert (
+        "## 10:30 decision: Chose SQLite over Postgres: one file, no server. #db"
+        in today(home).read_text()
+    )
 
     found = run("search", "which", "database", "did", "we", "take")
     assert found.code == 0
@@ -146,11 +164,16 @@ def test_a_first_day(run: Run, home: Path) -> None:
     assert id in found.out
 
     with today(home).open("a", encoding="utf-8") as page:
-        page.write("\n## 11:15 Called the bank about the loan #finance\nThey want the balance sheet by Friday.\n")
+        page.write(
+            "\n## 11:15 Called the bank about the loan #finance\nThey want the balance "
+            "sheet by Friday.\n"
+        )
     assert "Called the bank" in run("search", "balance sheet").out
     assert "Called the bank" in run("search", "money lender").out
 
-    updated = run("update", id, "--append", "Revisit when there are two writers.", "--add-tag", "later")
+    updated = run(
+        "update", id, "--append", "Revisit when there are two writers.", "--add-tag", "later"
+    )
     assert (updated.code, updated.out.split()[:2]) == (0, ["Updated", id])
     assert "Revisit when there are two writers." in run("get", id).out
     assert "#db #later" in run("recent").out
@@ -164,18 +187,24 @@ def test_a_first_day(run: Run, home: Path) -> None:
     assert run("restore", id).code == 0
     assert "Revisit when there are two writers." in run("get", id).out
     assert run("status", "--json").json["entries"] == 2
-    assert [entry["title"] for entry in run("find", "--order", "oldest", "--json").json["entries"]] == [
+    assert [
+        entry["title"] for entry in run("find", "--order", "oldest", "--json").json["entries"]
+    ] == [
         "Chose SQLite over Postgres: one file, no server.",
         "Called the bank about the loan",
     ]
 
 
 @pytest.mark.parametrize("command", [["search", "anything"], ["recent"], ["status"]])
-def test_an_empty_home_answers_with_its_path_and_an_example(run: Run, home: Path, command: list[str]) -> None:
+def test_an_empty_home_answers_with_its_path_and_an_example(
+    run: Run, home: Path, command: list[str]
+) -> None:
     answer = run(*command)
     assert answer.code == 0
     assert str(home / "journal") in answer.out
-    example = next(line for line in answer.out.splitlines() if line.strip().startswith("synaptic save"))
+    example = next(
+        line for line in answer.out.splitlines() if line.strip().startswith("synaptic save")
+    )
     assert run(*shlex.split(example)[1:]).code == 0
     assert "is empty" not in run(*command).out
 
@@ -196,17 +225,40 @@ def test_nothing_found_is_no_error_and_leaves_stdout_empty(run: Run) -> None:
         assert "Nothing found." in answer.err
 
 
-# -- save ---------------------------------------------------------------------------------------------
+# -- save
+# ---------------------------------------------------------------------------------------------
 
 
 def test_save_takes_every_mark(run: Run) -> None:
     parent = run("save", "The plan", "--at", "2026-11-19", "--json").id
     saved = run(
-        "save", "Rolled out", "the plan", "--type", "Progress", "--tag", "ops", "--tag", "two words",
-        "--title", "Roll-out",
-        "--importance", "8", "--file", "src/a b.py", "--file", "c,d.md", "--project", "Billing", "--parent", parent,
-        "--supersedes", parent[-8:], "--at", "2026-11-20T08:05", "--json",
-    )  # fmt: skip
+        "save",
+        "Rolled out",
+        "the plan",
+        "--type",
+        "Progress",
+        "--tag",
+        "ops",
+        "--tag",
+        "two words",
+        "--title",
+        "Roll-out",
+        "--importance",
+        "8",
+        "--file",
+        "src/a b.py",
+        "--file",
+        "c,d.md",
+        "--project",
+        "Billing",
+        "--parent",
+        parent,
+        "--supersedes",
+        parent[-8:],
+        "--at",
+        "2026-11-20T08:05",
+        "--json",
+    )
     assert saved.json["success"] is True
     assert any("two-words" in notice for notice in saved.json["notices"])
     (entry,) = run("get", saved.id, "--json").json["entries"]
@@ -216,7 +268,11 @@ def test_save_takes_every_mark(run: Run) -> None:
     assert entry["tags"] == ["ops", "two-words"]
     assert entry["files"] == ["src/a b.py", "c,d.md"]
     assert (entry["parent"], entry["supersedes"]) == (parent, [parent])
-    assert (entry["date"], entry["time"], entry["path"]) == ("2026-11-20", "08:05", "2026-11-20.md")
+    assert (entry["date"], entry["time"], entry["path"]) == (
+        "2026-11-20",
+        "08:05",
+        "2026-11-20.md",
+    )
     assert parent[-8:] not in run("recent").out
     assert f"superseded by {saved.id[-8:]}" in run("find", "--include-superseded").out
 
@@ -229,11 +285,13 @@ def test_the_same_text_again_keeps_the_first(run: Run) -> None:
     assert run("save", "Twice told", "--force", "--json").id != first
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
-    text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1).filter(
-        lambda t: t.strip(" \t\r\n")
-    )
+    text=st.text(
+        st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1
+    ).filter(lambda t: t.strip(" \t\r\n"))
 )
 def test_what_stdin_gives_reads_back(run: Run, text: str) -> None:
     saved = run("save", "-", "--force", "--json", stdin=text.encode())
@@ -248,11 +306,16 @@ def test_what_stdin_gives_reads_back(run: Run, text: str) -> None:
 
 def test_stdin_that_is_not_utf8_is_saved_as_far_as_it_can_be_read(run: Run) -> None:
     saved = run("save", "-", "--json", stdin=b"caf\xe9 au lait\nsecond line\n")
-    assert run("get", saved.id, "--json").json["entries"][0]["content"] == "caf\ufffd au lait\nsecond line"
+    assert (
+        run("get", saved.id, "--json").json["entries"][0]["content"]
+        == "caf\ufffd au lait\nsecond line"
+    )
 
 
 def test_an_argument_that_is_not_utf8_is_saved_likewise(home: Path) -> None:
-    done = subprocess.run([*SYNAPTIC, "save", b"caf\xe9 au lait", "--json"], capture_output=True, check=False)
+    done = subprocess.run(
+        [*SYNAPTIC, "save", b"caf\xe9 au lait", "--json"], capture_output=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, b"")
     assert "caf\ufffd au lait" in today(home).read_text()
 
@@ -265,11 +328,14 @@ def test_a_save_or_a_look_loads_neither_model_nor_anything_heavy(home: Path) -> 
         "with to(io.StringIO()): assert main(['save', 'A light note', '--tag', 'x']) == 0\n"
         "with to(io.StringIO()) as out: assert main(['recent', '--json']) == 0\n"
         "id = json.loads(out.getvalue())['entries'][0]['id']\n"
-        "for more in ['recent'], ['get', id], ['find'], ['status'], ['tags'], ['today'], ['edit', id], ['--help']:\n"
+        "for more in ['recent'], ['get', id], ['find'], ['status'], ['tags'], ['today'], "
+        "['edit', id], ['--help']:\n"
         "    assert main(more) == 0\n"
         f"print([name for name in {heavy!r} if name in sys.modules], file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
     assert done.stderr == "[]\n"
 
 
@@ -279,16 +345,25 @@ def test_without_text_and_terminal_save_says_how(run: Run) -> None:
     assert "synaptic save -" in answer.err
 
 
-def test_save_without_text_opens_the_editor(home: Path, tmp_path: Path, on_terminal: Terminal) -> None:
-    writer = script(tmp_path / "pen", 'printf "Written in the editor.\\n\\nWith a body.\\n" > "$1"')
+def test_save_without_text_opens_the_editor(
+    home: Path, tmp_path: Path, on_terminal: Terminal
+) -> None:
+    writer = script(
+        tmp_path / "pen", 'printf "Written in the editor.\\n\\nWith a body.\\n" > "$1"'
+    )
     answer = on_terminal("save", "--type", "insight", EDITOR=str(writer))
     assert answer.code == 0, answer.out
     assert "Saved insight" in answer.out
     assert "## 10:30 insight: Written in the editor\n" in today(home).read_text()
-    assert shell("recent", "--json").json["entries"][0]["content"] == "Written in the editor.\n\nWith a body."
+    assert (
+        shell("recent", "--json").json["entries"][0]["content"]
+        == "Written in the editor.\n\nWith a body."
+    )
 
 
-def test_a_text_from_the_editor_survives_a_save_that_fails(home: Path, tmp_path: Path, on_terminal: Terminal) -> None:
+def test_a_text_from_the_editor_survives_a_save_that_fails(
+    home: Path, tmp_path: Path, on_terminal: Terminal
+) -> None:
     writer = script(tmp_path / "pen", 'printf "An hour of work." > "$1"')
     answer = on_terminal("save", "--type", "nonsense", EDITOR=str(writer), TMPDIR=str(tmp_path))
     assert answer.code == 2
@@ -297,19 +372,26 @@ def test_a_text_from_the_editor_survives_a_save_that_fails(home: Path, tmp_path:
     assert Path(kept[1]).read_text() == "An hour of work."
 
 
-def test_an_editor_left_empty_saves_nothing(home: Path, tmp_path: Path, on_terminal: Terminal) -> None:
-    answer = on_terminal("save", EDITOR=str(script(tmp_path / "pen", "exit 0")), TMPDIR=str(tmp_path))
+def test_an_editor_left_empty_saves_nothing(
+    home: Path, tmp_path: Path, on_terminal: Terminal
+) -> None:
+    answer = on_terminal(
+        "save", EDITOR=str(script(tmp_path / "pen", "exit 0")), TMPDIR=str(tmp_path)
+    )
     assert answer.code == 2
     assert not list(tmp_path.glob("synaptic-*.md"))
     assert shell("status", "--json").json["entries"] == 0
 
 
-# -- update, delete, restore --------------------------------------------------------------------------
+# -- update, delete, restore
+# --------------------------------------------------------------------------
 
 
 def test_update_changes_what_is_given_and_nothing_else(run: Run) -> None:
     id = run("save", "First text", "--tag", "a", "--tag", "b", "--importance", "3", "--json").id
-    assert run("update", id, "--content", "-", "--remove-tag", "a", stdin=b"Second text").code == 0
+    assert (
+        run("update", id, "--content", "-", "--remove-tag", "a", stdin=b"Second text").code == 0
+    )
     (entry,) = run("get", id, "--json").json["entries"]
     assert (entry["content"], entry["tags"], entry["importance"]) == ("Second text", ["b"], 3)
     nothing = run("update", id)
@@ -338,7 +420,9 @@ def test_delete_shows_the_entry_and_asks(home: Path, run: Run, on_terminal: Term
 def test_the_last_entry_of_a_day_can_go(home: Path, run: Run) -> None:
     id = run("save", "The only one", "--json").id
     (home / "journal" / "empty.md").write_bytes(b"")
-    assert len(run("delete", id, "--yes", "--json").json["notices"]) == 1  # how to bring it back
+    assert (
+        len(run("delete", id, "--yes", "--json").json["notices"]) == 1
+    )  # how to bring it back
     assert run("status", "--json").json["entries"] == 0
     assert run("get", id).code == 1
 
@@ -346,21 +430,44 @@ def test_the_last_entry_of_a_day_can_go(home: Path, run: Run) -> None:
 def test_purge_leaves_no_copy(home: Path, run: Run) -> None:
     id = run("save", "A password by mistake: hunter2", "--json").id
     assert run("delete", id, "--yes", "--purge").code == 0
-    kept = [path for path in home.rglob("*") if path.is_file() and b"hunter2" in path.read_bytes()]
+    kept = [
+        path for path in home.rglob("*") if path.is_file() and b"hunter2" in path.read_bytes()
+    ]
     assert [path for path in kept if not path.name.startswith("index.db")] == []
     assert run("restore", id).code == 1
 
 
-# -- find, tags, search -------------------------------------------------------------------------------
+# -- find, tags, search
+# -------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def filled(run: Run) -> Run:
-    run("save", "Chose redis for the cache", "--type", "decision", "--tag", "db", "--at", "2026-11-18T09:00")
     run(
-        "save", "Cache misses double at noon", "--type", "issue", "--tag", "perf", "--importance", "9", "--file", "a.py"
+        "save",
+        "Chose redis for the cache",
+        "--type",
+        "decision",
+        "--tag",
+        "db",
+        "--at",
+        "2026-11-18T09:00",
     )
-    run("save", "Bought oat milk", "--tag", "home", "--at", "2026-10-01", "--project", "Kitchen")
+    run(
+        "save",
+        "Cache misses double at noon",
+        "--type",
+        "issue",
+        "--tag",
+        "perf",
+        "--importance",
+        "9",
+        "--file",
+        "a.py",
+    )
+    run(
+        "save", "Bought oat milk", "--tag", "home", "--at", "2026-10-01", "--project", "Kitchen"
+    )
     return run
 
 
@@ -398,7 +505,9 @@ def test_find_goes_on_with_the_cursor_it_gave(filled: Run) -> None:
     first = filled("find", "--limit", "2")
     cursor = re.search(r"--cursor (\S+)", first.err)
     assert cursor
-    assert _titles(filled("find", "--limit", "2", "--cursor", cursor[1], "--json")) == ["Bought"]
+    assert _titles(filled("find", "--limit", "2", "--cursor", cursor[1], "--json")) == [
+        "Bought"
+    ]
 
 
 def test_find_around_an_entry(filled: Run) -> None:
@@ -408,7 +517,11 @@ def test_find_around_an_entry(filled: Run) -> None:
 
 def test_tags_count_types_tags_and_projects(filled: Run) -> None:
     counts = filled("tags", "--json").json
-    assert {item["name"]: item["count"] for item in counts["types"]} == {"decision": 1, "issue": 1, "note": 1}
+    assert {item["name"]: item["count"] for item in counts["types"]} == {
+        "decision": 1,
+        "issue": 1,
+        "note": 1,
+    }
     assert {item["name"] for item in counts["tags"]} == {"db", "perf", "home"}
     assert counts["projects"] == [{"name": "Kitchen", "count": 1}]
     assert filled("find", "--facets", "--json").json["facets"] == counts
@@ -427,11 +540,21 @@ def test_search_explains_itself(filled: Run) -> None:
 
 
 def test_search_filters_and_limits(filled: Run) -> None:
-    assert [hit["type"] for hit in filled("search", "cache", "--type", "issue", "--json").json["hits"]] == ["issue"]
-    assert [hit["type"] for hit in filled("search", "cache type:decision", "--json").json["hits"]] == ["decision"]
+    assert [
+        hit["type"]
+        for hit in filled("search", "cache", "--type", "issue", "--json").json["hits"]
+    ] == ["issue"]
+    assert [
+        hit["type"] for hit in filled("search", "cache type:decision", "--json").json["hits"]
+    ] == ["decision"]
     assert len(filled("search", "cache", "--limit", "1", "--json").json["hits"]) == 1
-    assert filled("search", "cache", "--strategy", "lexical", "--json").json["mode"] == "lexical"
-    assert all("milk" not in hit["title"] for hit in filled("search", "cache", "--days", "7", "--json").json["hits"])
+    assert (
+        filled("search", "cache", "--strategy", "lexical", "--json").json["mode"] == "lexical"
+    )
+    assert all(
+        "milk" not in hit["title"]
+        for hit in filled("search", "cache", "--days", "7", "--json").json["hits"]
+    )
 
 
 def test_search_says_all_that_changes_what_is_shown(filled: Run) -> None:
@@ -443,7 +566,9 @@ def test_search_says_all_that_changes_what_is_shown(filled: Run) -> None:
     assert "Nothing holds `cahce`; searched for `cache`." in notices
     assert any("`status:` is no filter" in notice for notice in notices)
     doubted = filled("search", "zzzz qqqq status:open", "--json").json["notices"]
-    assert "no close match" in doubted[0]  # what speaks against the answer stands before what speaks of the query
+    assert (
+        "no close match" in doubted[0]
+    )  # what speaks against the answer stands before what speaks of the query
     assert any("`status:` is no filter" in notice for notice in doubted)
 
 
@@ -456,15 +581,20 @@ def test_what_a_query_leaves_out_needs_no_quotes(filled: Run) -> None:
     assert wrong.code == 2 and "has no flag" in wrong.err
 
 
-# -- what a terminal and a pipe get -------------------------------------------------------------------
+# -- what a terminal and a pipe get
+# -------------------------------------------------------------------
 
 EVIL = "Innocent\x1b[2J\x1b]0;owned\x07 \u202egnp.exe\u200b\x9b31m \x1b[31mred"
 
 
-def test_nothing_in_an_entry_steers_the_terminal(home: Path, run: Run, on_terminal: Terminal) -> None:
+def test_nothing_in_an_entry_steers_the_terminal(
+    home: Path, run: Run, on_terminal: Terminal
+) -> None:
     run("init")
     today(home).write_text(
-        f"# 2026-11-21\n\n## 09:00 {EVIL} #t\u200bag\n{EVIL} body [[{EVIL}]]\n- [ ] {EVIL}\n\n~~~\n{EVIL}\n", "utf-8"
+        f"# 2026-11-21\n\n## 09:00 {EVIL} #t\u200bag\n{EVIL} body [[{EVIL}]]\n- [ ] "
+        f"{EVIL}\n\n~~~\n{EVIL}\n",
+        "utf-8",
     )
     id = run("recent", "--json").json["entries"][0]["id"]
     for command in (
@@ -480,7 +610,10 @@ def test_nothing_in_an_entry_steers_the_terminal(home: Path, run: Run, on_termin
         ["day"],
     ):
         shown = on_terminal(*command).out
-        for ours in (f"\x1b]8;;{today(home).as_uri()}\x1b\\", "\x1b]8;;\x1b\\"):  # a hyperlink to the file
+        for ours in (
+            f"\x1b]8;;{today(home).as_uri()}\x1b\\",
+            "\x1b]8;;\x1b\\",
+        ):  # a hyperlink to the file
             shown = shown.replace(ours, "")
         assert "\x07" not in shown, command
         assert not re.search("[\u200b\u202e\x9b]", shown), command
@@ -490,22 +623,38 @@ def test_nothing_in_an_entry_steers_the_terminal(home: Path, run: Run, on_termin
 
 
 def test_colours_are_for_terminals(home: Path, run: Run, on_terminal: Terminal) -> None:
-    run("save", "The lanterns are red.\n\nEvery evening they light the harbour.", "--type", "insight")
+    run(
+        "save",
+        "The lanterns are red.\n\nEvery evening they light the harbour.",
+        "--type",
+        "insight",
+    )
     assert "\x1b[" not in run("search", "lantern", "--strategy", "lexical").out
     coloured = on_terminal("search", "lantern", "--strategy", "lexical").out
-    assert "\x1b[1;33mlanterns" in coloured  # the word that was meant, not only the one that was typed
-    assert "\x1b[" not in on_terminal("search", "lantern", "--strategy", "lexical", NO_COLOR="1").out
+    assert (
+        "\x1b[1;33mlanterns" in coloured
+    )  # the word that was meant, not only the one that was typed
+    assert (
+        "\x1b["
+        not in on_terminal("search", "lantern", "--strategy", "lexical", NO_COLOR="1").out
+    )
     assert "\x1b[" in on_terminal("recent").out
 
 
-def test_a_pipe_gets_whole_lines_and_paths_at_any_width(home: Path, run: Run, on_terminal: Terminal) -> None:
+def test_a_pipe_gets_whole_lines_and_paths_at_any_width(
+    home: Path, run: Run, on_terminal: Terminal
+) -> None:
     text = "A line " + "that goes on " * 14 + "and ends with a walrus."
     run("save", text)
     answer = shell("search", "walrus", "--strategy", "lexical", COLUMNS="20")
     assert answer.code == 0
     assert f"{today(home)}:" in answer.out
-    assert any(line.endswith("goes on and ends with a walrus.") for line in answer.out.splitlines())
-    narrow = on_terminal("search", "walrus", "--strategy", "lexical", columns=40, NO_COLOR="1").out
+    assert any(
+        line.endswith("goes on and ends with a walrus.") for line in answer.out.splitlines()
+    )
+    narrow = on_terminal(
+        "search", "walrus", "--strategy", "lexical", columns=40, NO_COLOR="1"
+    ).out
     assert max(len(line) for line in narrow.splitlines() if line.startswith("     ")) <= 40
 
 
@@ -513,8 +662,12 @@ def test_a_reader_who_leaves_early_is_no_error(home: Path) -> None:
     shell("init")
     lines = "".join(f"## 09:{n % 60:02d} Entry number {n} {'x' * 60}\n\n" for n in range(1200))
     today(home).write_text(f"# 2026-11-21\n\n{lines}", "utf-8")
-    command = f"{shlex.join(SYNAPTIC)} find --limit 100 --json | head -n 1; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=30)
+    command = (
+        f"{shlex.join(SYNAPTIC)} find --limit 100 --json | head -n 1; echo ${{PIPESTATUS[0]}}"
+    )
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, check=False, timeout=30
+    )
     assert done.stdout.split() == ["{", "0"]
     assert done.stderr == ""
 
@@ -523,7 +676,9 @@ def test_an_answer_that_cannot_be_written_is_an_error(home: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("needs /dev/full")
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run([*SYNAPTIC, "status"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            [*SYNAPTIC, "status"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
     assert done.returncode == 1
     assert "could not be written" in done.stderr
     assert "Traceback" not in done.stderr
@@ -531,19 +686,25 @@ def test_an_answer_that_cannot_be_written_is_an_error(home: Path) -> None:
 
 def test_control_c_ends_quietly(home: Path) -> None:
     process = subprocess.Popen(
-        [*SYNAPTIC, "save", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*SYNAPTIC, "save", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     assert process.stdin
     process.stdin.write(b"half a thought")
     process.stdin.flush()
-    while int.from_bytes(fcntl.ioctl(process.stdin, termios.FIONREAD, b"\0" * 4), sys.byteorder):
+    while int.from_bytes(
+        fcntl.ioctl(process.stdin, termios.FIONREAD, b"\0" * 4), sys.byteorder
+    ):
         time.sleep(0.01)  # until it reads
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=10)
     assert (process.returncode, out, err.strip()) == (130, b"", b"")
 
 
-# -- edit, today --------------------------------------------------------------------------------------
+# -- edit, today
+# --------------------------------------------------------------------------------------
 
 
 def test_edit_and_today_say_where_without_an_editor(home: Path, run: Run) -> None:
@@ -557,7 +718,9 @@ def test_edit_and_today_say_where_without_an_editor(home: Path, run: Run) -> Non
     assert run("edit", "zzzzzzzz").code == 1
 
 
-def test_edit_opens_the_editor_at_the_line(home: Path, run: Run, tmp_path: Path, on_terminal: Terminal) -> None:
+def test_edit_opens_the_editor_at_the_line(
+    home: Path, run: Run, tmp_path: Path, on_terminal: Terminal
+) -> None:
     log = tmp_path / "log"
     for name in ("vim", "other"):
         script(tmp_path / "bin" / name, f'printf "%s\\n" "$*" >> {shlex.quote(str(log))}')
@@ -584,18 +747,23 @@ def test_edit_opens_the_editor_at_the_line(home: Path, run: Run, tmp_path: Path,
         (["notepad"], ["/n.md"]),
     ],
 )
-def test_editors_are_told_the_line_in_their_own_way(command: list[str], arguments: list[str]) -> None:
+def test_editors_are_told_the_line_in_their_own_way(
+    command: list[str], arguments: list[str]
+) -> None:
     assert command_at(command, Path("/n.md"), 7)[1:] == arguments
 
 
-# -- init ---------------------------------------------------------------------------------------------
+# -- init
+# ---------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
     place = tmp_path / "vault"
     (place / "daily").mkdir(parents=True)
-    (place / "daily" / "2026-11-20.md").write_text("## 08:00 Fed the cat #pets\n\n## 21:00 Wrote a letter\n", "utf-8")
+    (place / "daily" / "2026-11-20.md").write_text(
+        "## 08:00 Fed the cat #pets\n\n## 21:00 Wrote a letter\n", "utf-8"
+    )
     (place / "Recipes.md").write_text("# Recipes\n\nPancakes need rest.\n", "utf-8")
     (place / "broken.md").write_text("## 08:00 An open fence\n```\ncode\n", "utf-8")
     return place
@@ -607,7 +775,9 @@ def _fingerprint(folder: Path) -> Iterator[tuple[str, str, int]]:
         yield str(path), digest, path.stat().st_mtime_ns
 
 
-def test_init_takes_on_a_folder_and_changes_nothing_in_it(home: Path, run: Run, vault: Path) -> None:
+def test_init_takes_on_a_folder_and_changes_nothing_in_it(
+    home: Path, run: Run, vault: Path
+) -> None:
     before = list(_fingerprint(vault))
     answer = run("init", "--journal", str(vault), "--json")
     assert answer.code == 0, answer.out
@@ -640,7 +810,9 @@ def test_init_takes_on_a_folder_and_changes_nothing_in_it(home: Path, run: Run, 
         "\ufeffthreads = 2\n",
     ],
 )
-def test_init_keeps_the_rest_of_the_config(home: Path, run: Run, vault: Path, config: str) -> None:
+def test_init_keeps_the_rest_of_the_config(
+    home: Path, run: Run, vault: Path, config: str
+) -> None:
     home.mkdir()
     path = home / "config.toml"
     path.write_bytes(config.encode())
@@ -649,7 +821,9 @@ def test_init_keeps_the_rest_of_the_config(home: Path, run: Run, vault: Path, co
     after = path.read_bytes().decode()
     assert tomllib.loads(after) == before | {"journal": str(vault)}
     names = re.compile(r"""[ \t]*"?journal"?[ \t]*=""")
-    untouched = [line for line in config.removeprefix("\ufeff").splitlines(True) if not names.match(line)]
+    untouched = [
+        line for line in config.removeprefix("\ufeff").splitlines(True) if not names.match(line)
+    ]
     assert [line for line in after.splitlines(True) if not names.match(line)] == untouched
     assert after.count("#") == config.count("#")
 
@@ -668,7 +842,8 @@ OBSIDIAN = {
     "Meta/[T] 1/Day.md": "# {{date}}",
     "Scripts/New.markdown": "<% tp.date.now() %>",
     "templates/Old.md": "Template.",
-    "Ideas.MARKDOWN": "## 9:30 Idea\n\n## 25:61 Late\n\n## 1.2 A chapter\n\n```\n## 9h30\n```\n",
+    "Ideas.MARKDOWN": "## 9:30 Idea\n\n## 25:61 Late\n\n## 1.2 A chapter\n\n```\n## "
+    "9h30\n```\n",
     "List.txt": "x",
     "Plan.org": "x",
     ".obsidian/cache.txt": "x",
@@ -681,14 +856,23 @@ def test_init_follows_an_obsidian_vault(home: Path, run: Run, tmp_path: Path) ->
     said = run("init", "--journal", str(vault))
     assert said.code == 0
     assert "3 entries in 1 file" in said.out and "without one: 3" in said.out
-    assert all(name in said.out for name in ("Meta/[T] 1", "Scripts", "templates", "1 .org and 1 .txt", "`day_file`"))
-    assert "look like a time" in said.out and "1, as Ideas.MARKDOWN:3 ## 25:61 Late." in said.out
+    assert all(
+        name in said.out
+        for name in ("Meta/[T] 1", "Scripts", "templates", "1 .org and 1 .txt", "`day_file`")
+    )
+    assert (
+        "look like a time" in said.out and "1, as Ideas.MARKDOWN:3 ## 25:61 Late." in said.out
+    )
     assert str(vault / "Daily" / "2026" / "Day 11-21 Saturday.md") in said.out
     assert list(_fingerprint(vault)) == before
     config = tomllib.loads((home / "config.toml").read_text())
     assert config["day_file"] == "Daily/%Y/Day %m-%d %A.md" and len(config["exclude"]) == 3
     assert run("init", "--journal", str(vault), "--json").json["to_add"] == []
-    unread = [each["message"] for each in run("doctor", "--json").json["findings"] if each["code"] == "time-heading"]
+    unread = [
+        each["message"]
+        for each in run("doctor", "--json").json["findings"]
+        if each["code"] == "time-heading"
+    ]
     assert len(unread) == 1 and "25:61" in unread[0]
     run("save", "Beside the daily notes")
     assert "Beside" in (vault / "Daily" / "2026" / "Day 11-21 Saturday.md").read_text()
@@ -709,16 +893,26 @@ def test_init_follows_an_obsidian_vault(home: Path, run: Run, tmp_path: Path) ->
         ("[" * 100_000, "%Y-%m-%d.md"),
     ],
 )
-def test_init_writes_where_daily_notes_lie(home: Path, run: Run, tmp_path: Path, daily: str, day_file: str) -> None:
+def test_init_writes_where_daily_notes_lie(
+    home: Path, run: Run, tmp_path: Path, daily: str, day_file: str
+) -> None:
     vault = _put(tmp_path / "vault", {".obsidian/daily-notes.json": daily})
     said = run("init", "--journal", str(vault))
     assert said.code == 0, said.err
     assert tomllib.loads((home / "config.toml").read_text())["day_file"] == day_file
-    assert ("cannot be followed" in said.out) is any(token in daily for token in ("Do", "ww", 'YYYY-MM"'))
+    assert ("cannot be followed" in said.out) is any(
+        token in daily for token in ("Do", "ww", 'YYYY-MM"')
+    )
 
 
-def test_init_keeps_apart_from_what_logseq_rewrites(home: Path, run: Run, tmp_path: Path) -> None:
-    files = {"journals/2020_09_20.md": "- A block", "pages/Bread.md": "- Rye", "logseq/bak/pages/Bread.md": "- Old rye"}
+def test_init_keeps_apart_from_what_logseq_rewrites(
+    home: Path, run: Run, tmp_path: Path
+) -> None:
+    files = {
+        "journals/2020_09_20.md": "- A block",
+        "pages/Bread.md": "- Rye",
+        "logseq/bak/pages/Bread.md": "- Old rye",
+    }
     graph = _put(tmp_path / "graph", files)
     said = run("init", "--journal", str(graph))
     assert "Logseq" in said.out and str(graph / "synaptic" / "2026-11-21.md") in said.out
@@ -726,11 +920,15 @@ def test_init_keeps_apart_from_what_logseq_rewrites(home: Path, run: Run, tmp_pa
     assert "undated" in run("recent").out.splitlines()[-1]
 
 
-def test_init_shows_what_a_config_that_was_there_lacks(home: Path, run: Run, tmp_path: Path) -> None:
+def test_init_shows_what_a_config_that_was_there_lacks(
+    home: Path, run: Run, tmp_path: Path
+) -> None:
     vault = _put(tmp_path / "vault", OBSIDIAN)
     _put(home, {"config.toml": 'exclude = ["private/**"]\n'})
     said = run("init", "--journal", str(vault))
-    lines = [line for line in said.out.splitlines() if line.startswith(("exclude =", "day_file ="))]
+    lines = [
+        line for line in said.out.splitlines() if line.startswith(("exclude =", "day_file ="))
+    ]
     assert len(lines) == 2 and "was there already" in said.out
     assert tomllib.loads((home / "config.toml").read_text())["exclude"] == ["private/**"]
     _put(home, {"config.toml": "\n".join([f"journal = {json.dumps(str(vault))}", *lines])})
@@ -745,10 +943,13 @@ def test_init_wants_a_folder_that_exists(home: Path, run: Run, tmp_path: Path) -
     assert not (home / "config.toml").exists()
 
 
-# -- upkeep -------------------------------------------------------------------------------------------
+# -- upkeep
+# -------------------------------------------------------------------------------------------
 
 
-def test_rebuild_finishes_what_status_says_is_pending(home: Path, run: Run, on_terminal: Terminal) -> None:
+def test_rebuild_finishes_what_status_says_is_pending(
+    home: Path, run: Run, on_terminal: Terminal
+) -> None:
     run("init")
     lines = "".join(f"## 09:{n:02d} Entry number {n}\n\n" for n in range(20))
     today(home).write_text(f"# 2026-11-21\n\n{lines}", "utf-8")
@@ -766,7 +967,10 @@ def test_rebuild_finishes_what_status_says_is_pending(home: Path, run: Run, on_t
 
 def test_status_shows_what_could_not_be_read(home: Path, run: Run) -> None:
     run("init")
-    pieces = "".join(f"## 09:{n:02d} Open\n<!-- syn:20261121-7k3m9q{n:02d} -->\n```\nx\n\n" for n in range(14))
+    pieces = "".join(
+        f"## 09:{n:02d} Open\n<!-- syn:20261121-7k3m9q{n:02d} -->\n```\nx\n\n"
+        for n in range(14)
+    )
     today(home).write_text(pieces, "utf-8")
     answer = run("status")
     shown = [line for line in answer.out.splitlines() if f"{today(home)}:" in line]
@@ -784,11 +988,15 @@ def test_doctor_is_content_with_a_sound_home(run: Run, on_terminal: Terminal) ->
 
 
 def test_doctor_names_a_vanished_entry_until_somebody_decides(home: Path, run: Run) -> None:
-    lost, kept = (run("save", text, "--json").id for text in ("Lost and found", "Lost for good"))
+    lost, kept = (
+        run("save", text, "--json").id for text in ("Lost and found", "Lost for good")
+    )
     today(home).write_text("# 2026-11-21\n", "utf-8")
     answer = run("doctor", "--json")
     assert answer.code == 1
-    assert {f["code"] for f in answer.json["findings"] if f["level"] == "warning"} == {"vanished"}
+    assert {f["code"] for f in answer.json["findings"] if f["level"] == "warning"} == {
+        "vanished"
+    }
     assert f"--restore {lost}" in run("doctor").out
     assert run("doctor", "--restore", lost).out.startswith(f"Restored {lost[-8:]} in ")
     assert "Lost and found" in today(home).read_text()
@@ -797,7 +1005,8 @@ def test_doctor_names_a_vanished_entry_until_somebody_decides(home: Path, run: R
     assert run("doctor", "--fix", "--restore", lost).code == 2
 
 
-# -- errors -------------------------------------------------------------------------------------------
+# -- errors
+# -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -833,12 +1042,21 @@ def test_a_mistake_in_the_usage_teaches(run: Run, args: list[str], named: str) -
     told = run(*args)
     assert (told.code, told.out) == (2, "")
     assert named in told.err
-    answer = run(*args, "--json") if args[-1] != "--title" else run("save", "--json", "x", "--title")
+    answer = (
+        run(*args, "--json") if args[-1] != "--title" else run("save", "--json", "x", "--title")
+    )
     assert answer.code == 2
-    assert (answer.json["success"], answer.json["error"]["code"]) == (False, InvalidArgument.code)
+    assert (answer.json["success"], answer.json["error"]["code"]) == (
+        False,
+        InvalidArgument.code,
+    )
     assert set(answer.json["error"]) == {"code", "message", "valid", "hint"}
     assert named in " ".join(
-        [answer.json["error"]["message"], answer.json["error"]["hint"], *answer.json["error"]["valid"]]
+        [
+            answer.json["error"]["message"],
+            answer.json["error"]["hint"],
+            *answer.json["error"]["valid"],
+        ]
     )
     assert answer.err == ""
 
@@ -848,7 +1066,10 @@ def test_a_text_may_start_with_a_dash(run: Run) -> None:
     assert run("get", saved.id, "--json").json["entries"][0]["content"] == "- milk --json"
 
 
-@pytest.mark.parametrize("command", [["get"], ["update", "--append", "x"], ["delete", "--yes"], ["restore"], ["edit"]])
+@pytest.mark.parametrize(
+    "command",
+    [["get"], ["update", "--append", "x"], ["delete", "--yes"], ["restore"], ["edit"]],
+)
 def test_an_unknown_id_is_an_error(run: Run, command: list[str]) -> None:
     run("save", "Somebody else")
     answer = run(command[0], "zzzzzzzz", *command[1:], "--json")
@@ -862,7 +1083,9 @@ def test_a_removed_config_key_is_a_notice_and_no_error(home: Path, run: Run) -> 
     answer = run("status")
     assert answer.code == 0 and "search.resolve_pronouns was removed" in answer.err
     assert "search.resolve_pronouns was removed" in run("status", "--json").json["notices"][0]
-    findings = {found["code"]: found["level"] for found in run("doctor", "--json").json["findings"]}
+    findings = {
+        found["code"]: found["level"] for found in run("doctor", "--json").json["findings"]
+    }
     assert findings["config"] == "info"
     (home / "config.toml").write_text("[search]\nresolve_pronoun = true\n")
     assert "unknown key" in run("status").err
@@ -892,9 +1115,18 @@ def _index_is_somebody_elses(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "trouble", [_home_is_a_file, _config_is_broken, _config_key_is_unknown, _journal_is_gone, _index_is_somebody_elses]
+    "trouble",
+    [
+        _home_is_a_file,
+        _config_is_broken,
+        _config_key_is_unknown,
+        _journal_is_gone,
+        _index_is_somebody_elses,
+    ],
 )
-@pytest.mark.parametrize("command", [["recent"], ["status"], ["search", "x", "--strategy", "lexical"]])
+@pytest.mark.parametrize(
+    "command", [["recent"], ["status"], ["search", "x", "--strategy", "lexical"]]
+)
 def test_trouble_is_told_in_a_sentence(
     home: Path, run: Run, trouble: Callable[[Path], None], command: list[str]
 ) -> None:
@@ -914,18 +1146,28 @@ def test_a_broken_clock_is_told(home: Path) -> None:
     assert "Traceback" not in answer.err
 
 
-# -- evaluate -----------------------------------------------------------------------------------------
+# -- evaluate
+# -----------------------------------------------------------------------------------------
 
 LANDS = "Peru Chile Malta Kenya Nepal Japan Yemen Sudan Libya Ghana Gabon Egypt".split()
 
 
 def test_a_journal_is_its_own_benchmark(run: Run, home: Path) -> None:
     for land in LANDS:
-        run("save", f"The embassy of {land} asked for a photograph, two forms and a fee.", "--title", f"A visa, {land}")
+        run(
+            "save",
+            f"The embassy of {land} asked for a photograph, two forms and a fee.",
+            "--title",
+            f"A visa, {land}",
+        )
     run("delete", run("recent", "--limit", "1", "--json").json["entries"][0]["id"], "--yes")
     first = run("evaluate", "--save")
     assert first.code == 0
-    assert [line.split()[0] for line in first.out.splitlines()[:3]] == ["words", "meaning", "default"]
+    assert [line.split()[0] for line in first.out.splitlines()[:3]] == [
+        "words",
+        "meaning",
+        "default",
+    ]
     assert all(re.search(r" #+ +[01]\.\d\d$", line) for line in first.out.splitlines()[:3])
     assert "Questions: 11 (11 titles)" in first.out
     again = run("evaluate", "--questions", "10")
@@ -944,9 +1186,16 @@ def test_an_empty_journal_has_nothing_to_evaluate(run: Run, home: Path) -> None:
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
-def test_an_evaluation_that_is_stopped_leaves_no_copy(run: Run, home: Path, tmp_path: Path, by: signal.Signals) -> None:
+def test_an_evaluation_that_is_stopped_leaves_no_copy(
+    run: Run, home: Path, tmp_path: Path, by: signal.Signals
+) -> None:
     for land in LANDS:
-        run("save", f"The embassy of {land} asked for a photograph, two forms and a fee.", "--title", f"A visa, {land}")
+        run(
+            "save",
+            f"The embassy of {land} asked for a photograph, two forms and a fee.",
+            "--title",
+            f"A visa, {land}",
+        )
     temp = tmp_path / "temp"
     temp.mkdir()
     process = subprocess.Popen([*SYNAPTIC, "evaluate"], env=os.environ | {"TMPDIR": str(temp)})
@@ -957,13 +1206,16 @@ def test_an_evaluation_that_is_stopped_leaves_no_copy(run: Run, home: Path, tmp_
     assert list(temp.iterdir()) == []
 
 
-# -- help ---------------------------------------------------------------------------------------------
+# -- help
+# ---------------------------------------------------------------------------------------------
 
 
 def test_alone_it_shows_help(home: Path) -> None:
     answer = shell()
     assert answer.code == 0
-    assert all(re.search(rf"^  {command}\s+\w", answer.out, re.MULTILINE) for command in COMMANDS)
+    assert all(
+        re.search(rf"^  {command}\s+\w", answer.out, re.MULTILINE) for command in COMMANDS
+    )
     assert answer.err == ""
     assert not home.exists()
 
@@ -972,7 +1224,9 @@ def test_alone_it_shows_help(home: Path) -> None:
 def test_every_command_has_an_example(run: Run, command: str) -> None:
     answer = run(command, "--help")
     assert answer.code == 0
-    assert re.search(rf"(Example|Begin with): .*synaptic {command}", " ".join(answer.out.split()))
+    assert re.search(
+        rf"(Example|Begin with): .*synaptic {command}", " ".join(answer.out.split())
+    )
 
 
 def test_help_is_a_command_too_and_shows_the_everyday_first(run: Run) -> None:
@@ -981,8 +1235,21 @@ def test_help_is_a_command_too_and_shows_the_everyday_first(run: Run) -> None:
     assert headings == ["Options", "Write", "Find", "Correct", "Upkeep"]
     text = run("help", "search").out
     flags = re.findall(r"^  (--[\w-]+)", text, re.MULTILINE)
-    assert flags[:7] == ["--type", "--tag", "--project", "--since", "--until", "--limit", "--json"]
-    assert text.index("--explain") < text.index("For experts:") < text.index("--strategy") < text.index("--max-rounds")
+    assert flags[:7] == [
+        "--type",
+        "--tag",
+        "--project",
+        "--since",
+        "--until",
+        "--limit",
+        "--json",
+    ]
+    assert (
+        text.index("--explain")
+        < text.index("For experts:")
+        < text.index("--strategy")
+        < text.index("--max-rounds")
+    )
     assert "For experts" not in run("help", "save").out
 
 
@@ -996,17 +1263,33 @@ def test_the_shell_completes_commands_types_tags_projects_and_ids(home: Path, ru
     def complete(line: str) -> list[str]:
         words = line.split(" ")
         return shell(
-            _SYNAPTIC_COMPLETE="complete_bash", COMP_WORDS=line.replace(" ", "\n"), COMP_CWORD=str(len(words) - 1)
+            _SYNAPTIC_COMPLETE="complete_bash",
+            COMP_WORDS=line.replace(" ", "\n"),
+            COMP_CWORD=str(len(words) - 1),
         ).out.split()
 
     assert complete("synaptic re") == ["recent", "restore", "rebuild-index", "review"]
     assert complete("synaptic save x --type d") == ["decision"]
     assert complete("synaptic find --type in") == ["insight"]
     assert complete("synaptic find --order o") == ["oldest"]
-    shown = ["bash", "-c", '"$@" --show-completion; true', "bash", *SYNAPTIC]  # it finds its shell above it
-    assert "_SYNAPTIC_COMPLETE" in subprocess.run(shown, capture_output=True, text=True, timeout=30, check=True).stdout
-    assert complete("synaptic search x --tag f") == complete("synaptic get ") == []  # there is no journal yet
-    ids = [run("save", f"Paid {n}", "--tag", "finance", "--project", "Home", "--json").id for n in range(60)]
+    shown = [
+        "bash",
+        "-c",
+        '"$@" --show-completion; true',
+        "bash",
+        *SYNAPTIC,
+    ]  # it finds its shell above it
+    assert (
+        "_SYNAPTIC_COMPLETE"
+        in subprocess.run(shown, capture_output=True, text=True, timeout=30, check=True).stdout
+    )
+    assert (
+        complete("synaptic search x --tag f") == complete("synaptic get ") == []
+    )  # there is no journal yet
+    ids = [
+        run("save", f"Paid {n}", "--tag", "finance", "--project", "Home", "--json").id
+        for n in range(60)
+    ]
     run("save", "Else", "--tag", "garden", "--json")
     assert complete("synaptic search x --tag f") == ["finance"]
     assert complete("synaptic save x --tag ") == ["finance", "garden"]
@@ -1026,17 +1309,24 @@ def test_home_can_be_named_for_one_call(home: Path, run: Run, tmp_path: Path) ->
     assert not home.exists()
 
 
-# -- other people's notes -----------------------------------------------------------------------------
+# -- other people's notes
+# -----------------------------------------------------------------------------
 
 VAULT = {
-    "Lord of Light.md": "---\nauthor: '[[Roger Zelazny]]'\nrating: 5\ngenre: [myth, novel]\nid: 7\ncover: a.png\n---\n"
-    "Gods on another world. See [him](people/Roger%20Zelazny.md) and [[2026-11-20]], [[Nowhere#there|x]].\n\n"
-    "```\n[[in code]] - [ ] no task\n- [ ] no task\n```\nAlso `[[in a span]]` and ![[a.png]].\n",
-    "people/Roger Zelazny.md": "title:: Roger Joseph Zelazny\nalias:: RZ, [[The Poet]]\ncollapsed:: true\n\n- Amber.\n",
-    "journals/2026_11_20.md": "- TODO Call [[rz]] back\n  DEADLINE: <2026-11-24 Tue>\n- DONE Read [[lord of light]]\n",
+    "Lord of Light.md": "---\nauthor: '[[Roger Zelazny]]'\nrating: 5\ngenre: [myth, "
+    "novel]\nid: 7\ncover: a.png\n---\n"
+    "Gods on another world. See [him](people/Roger%20Zelazny.md) and [[2026-11-20]], "
+    "[[Nowhere#there|x]].\n\n"
+    "```\n[[in code]] - [ ] no task\n- [ ] no task\n```\nAlso `[[in a span]]` and "
+    "![[a.png]].\n",
+    "people/Roger Zelazny.md": "title:: Roger Joseph Zelazny\nalias:: RZ, [[The "
+    "Poet]]\ncollapsed:: true\n\n- Amber.\n",
+    "journals/2026_11_20.md": "- TODO Call [[rz]] back\n  DEADLINE: <2026-11-24 Tue>\n- "
+    "DONE Read [[lord of light]]\n",
     "pages/Review.md": "- mood:: calm and bright\n- tags:: reading, [[two words]]\n"
     "- read on #[[other words]] [publisher:: Doubleday]\n",
-    "2026-11-21.md": "---\nweather: rain\n---\n# 2026-11-21\n\n## 09:00 Second\nBy now.\n\n## 08:00 First\n"
+    "2026-11-21.md": "---\nweather: rain\n---\n# 2026-11-21\n\n## 09:00 Second\nBy "
+    "now.\n\n## 08:00 First\n"
     "- [ ] Buy milk due:2026-11-20\n* [x] Sleep\n- [ ] \n",
     "2024-11-21.md": "## 10:00 Two years ago\n",
 }
@@ -1048,7 +1338,9 @@ def notes(tmp_path: Path, run: Run) -> Path:
         path = tmp_path / "vault" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-        os.utime(path, (1_790_000_000, 1_790_000_000))  # in September: the date of notes without one
+        os.utime(
+            path, (1_790_000_000, 1_790_000_000)
+        )  # in September: the date of notes without one
     assert run("init", "--journal", str(tmp_path / "vault")).code == 0
     return tmp_path / "vault"
 
@@ -1065,17 +1357,29 @@ def notes(tmp_path: Path, run: Run) -> Path:
         (("find", "--where", "publisher=doubleday"), ["Review"]),
         (("find", "--where", "weather=rain"), ["Second", "First"]),
         (("search", "author:Zelazny"), ["Lord of Light"]),
-        (("search", "novel", "--limit", "1"), ["Lord of Light"]),  # a word that only its front matter holds
+        (
+            ("search", "novel", "--limit", "1"),
+            ["Lord of Light"],
+        ),  # a word that only its front matter holds
         (("find", "--tag", "two-words"), ["Review"]),
         (("find", "--tag", "other-words"), ["Review"]),
         (("find", "--tag", "reading"), ["Review"]),
         (("find", "--links-to", "RZ"), ["TODO Call [[rz]] back", "Lord of Light"]),
-        (("find", "--links-to", "people/roger zelazny.md"), ["TODO Call [[rz]] back", "Lord of Light"]),
+        (
+            ("find", "--links-to", "people/roger zelazny.md"),
+            ["TODO Call [[rz]] back", "Lord of Light"],
+        ),
         (("find", "--links-to", "Nov 20th, 2026"), ["Lord of Light"]),
         (("find", "--links-to", "nowhere"), ["Lord of Light"]),
-        (("find", "--has-tasks"), ["First", "DONE Read [[lord of light]]", "TODO Call [[rz]] back"]),
+        (
+            ("find", "--has-tasks"),
+            ["First", "DONE Read [[lord of light]]", "TODO Call [[rz]] back"],
+        ),
         (("day",), ["First", "Second"]),
-        (("week", "2026-11-17"), ["TODO Call [[rz]] back", "DONE Read [[lord of light]]", "First", "Second"]),
+        (
+            ("week", "2026-11-17"),
+            ["TODO Call [[rz]] back", "DONE Read [[lord of light]]", "First", "Second"],
+        ),
     ],
 )
 def test_notes_are_found_by_what_they_are_marked_with(
@@ -1083,11 +1387,15 @@ def test_notes_are_found_by_what_they_are_marked_with(
 ) -> None:
     answer = run(*command, "--json")
     assert answer.code == 0, answer.err
-    assert [entry["title"] for entry in answer.json.get("entries", answer.json.get("hits"))] == found
+    assert [
+        entry["title"] for entry in answer.json.get("entries", answer.json.get("hits"))
+    ] == found
 
 
 def test_the_state_of_an_editor_is_no_field(run: Run, notes: Path) -> None:
-    entries = {entry["title"]: entry["fields"] for entry in run("find", "--json").json["entries"]}
+    entries = {
+        entry["title"]: entry["fields"] for entry in run("find", "--json").json["entries"]
+    }
     assert entries["Roger Joseph Zelazny"] == {}
     author = ["[[Roger Zelazny]]"]
     assert entries["Lord of Light"] == {
@@ -1107,9 +1415,14 @@ def test_links_both_ways_and_those_that_lead_nowhere(run: Run, notes: Path) -> N
         ("Nowhere#there", None, 8),
         ("Roger Zelazny", "Roger Joseph Zelazny", 8),
     ]
-    assert [(link["title"], link["line"]) for link in found["backlinks"]] == [("DONE Read [[lord of light]]", 3)]
+    assert [(link["title"], link["line"]) for link in found["backlinks"]] == [
+        ("DONE Read [[lord of light]]", 3)
+    ]
     broken = run("links", "--broken", "--json").json["links"]
-    assert [(link["text"], link["line"]) for link in broken] == [("Nowhere#there", 8), ("two words", 2)]
+    assert [(link["text"], link["line"]) for link in broken] == [
+        ("Nowhere#there", 8),
+        ("two words", 2),
+    ]
     [shown] = run("get", found["backlinks"][0]["id"], "--json").json["entries"]
     assert [link["text"] for link in shown["links"]] == ["lord of light"]
     assert "Lord of Light" in run("get", shown["id"]).out.splitlines()[-1]
@@ -1119,7 +1432,9 @@ def test_superseding_is_a_link_and_goes_when_the_file_goes(run: Run, home: Path)
     old = run("save", "The old way.", "--json").id
     new = run("save", "The new way, as in [[Somewhere]].", "--supersedes", old, "--json").id
     assert [link["id"] for link in run("links", old[-8:], "--json").json["backlinks"]] == [new]
-    assert [link["text"] for link in run("links", "--broken", "--json").json["links"]] == ["Somewhere"]
+    assert [link["text"] for link in run("links", "--broken", "--json").json["links"]] == [
+        "Somewhere"
+    ]
     (home / "journal" / "Somewhere.md").write_text("Here.\n")
     assert run("links", "--broken").out == "No links.\n"
     today(home).unlink()
@@ -1128,7 +1443,10 @@ def test_superseding_is_a_link_and_goes_when_the_file_goes(run: Run, home: Path)
 
 
 def test_tasks_stand_with_their_line_and_day(run: Run, notes: Path) -> None:
-    tasks = [(task["text"], task["date"], task["line"], task["due"]) for task in run("tasks", "--json").json["tasks"]]
+    tasks = [
+        (task["text"], task["date"], task["line"], task["due"])
+        for task in run("tasks", "--json").json["tasks"]
+    ]
     assert tasks == [
         ("Buy milk due:2026-11-20", "2026-11-21", 10, "2026-11-20"),
         ("Call [[rz]] back", "2026-11-20", 1, "2026-11-24"),
@@ -1137,14 +1455,19 @@ def test_tasks_stand_with_their_line_and_day(run: Run, notes: Path) -> None:
         "Sleep",
         "Read [[lord of light]]",
     ]
-    assert [task["text"] for task in run("tasks", "--due", "today", "--json").json["tasks"]] == [tasks[0][0]]
+    assert [
+        task["text"] for task in run("tasks", "--due", "today", "--json").json["tasks"]
+    ] == [tasks[0][0]]
     assert f"{notes}/2026-11-21.md:10" in run("tasks").out
     assert run("tasks", "--due", "whenever").code == 2
 
 
 def test_a_day_is_read_with_its_years(run: Run, notes: Path, on_terminal: Terminal) -> None:
     piped = run("day").out
-    assert piped.startswith("# Saturday, 2026-11-21\n\n## 08:00 First") and "- [ ] Buy milk" in piped
+    assert (
+        piped.startswith("# Saturday, 2026-11-21\n\n## 08:00 First")
+        and "- [ ] Buy milk" in piped
+    )
     assert piped.splitlines()[-1].startswith("- 2024-11-21 Two years ago")
     assert run("day", "last", "monday").out == (
         "No entries on 2026-11-16. The nearest days with entries: 2024-11-21 and 2026-11-20.\n"
@@ -1159,12 +1482,19 @@ def test_a_rebuild_counts_and_estimates_nothing(run: Run, on_terminal: Terminal)
     for number in range(3):
         run("save", f"Note {number} of the shed.")
     shown = on_terminal("rebuild-index", "--fresh").out
-    assert "reading 1/1" in shown and "embedding 3/3" in shown and " left" not in shown and "/s" not in shown
+    assert (
+        "reading 1/1" in shown
+        and "embedding 3/3" in shown
+        and " left" not in shown
+        and "/s" not in shown
+    )
     run("save", "One more.")
     assert "about" not in run("status").out
 
 
-def test_open_takes_the_number_of_the_last_list(run: Run, notes: Path, home: Path, on_terminal: Terminal) -> None:
+def test_open_takes_the_number_of_the_last_list(
+    run: Run, notes: Path, home: Path, on_terminal: Terminal
+) -> None:
     assert run("open", "1").code == 2
     shown = on_terminal("find", "--has-tasks").out
     assert re.search(r"2\. .*lord of light", shown)
@@ -1191,9 +1521,16 @@ def test_a_number_and_a_title_are_names_and_are_asked_about_before_a_change(
     for words in (("update", "1", "--append", "More."), ("delete", "1", "--yes")):
         assert "on a terminal a number will do" in run(*words).err
     for name in ("1", "Garden"):  # nobody is there to be asked
-        for words in (("update", name, "--append", "More."), ("delete", name, "--yes"), ("delete", name, "--json")):
+        for words in (
+            ("update", name, "--append", "More."),
+            ("delete", name, "--yes"),
+            ("delete", name, "--json"),
+        ):
             answer = run(*words)
-            assert answer.code in (1, 2) and (notes / "Garden.md").read_text() == "Beans and peas.\n"
+            assert (
+                answer.code in (1, 2)
+                and (notes / "Garden.md").read_text() == "Beans and peas.\n"
+            )
     refused = on_terminal("update", "Garden", "--append", "More.", keys=b"n\n")
     assert "Beans and peas." in refused.out and "Change it?" in refused.out
     assert (notes / "Garden.md").read_text() == "Beans and peas.\n"
@@ -1207,7 +1544,10 @@ def test_a_number_and_a_title_are_names_and_are_asked_about_before_a_change(
 
 
 def test_the_trash_shows_text_and_time(run: Run) -> None:
-    text = "The old lamp is broken. <private>zorquil</private> Its cable was cut by the door.\n\nBought 2019."
+    text = (
+        "The old lamp is broken. <private>zorquil</private> Its cable was cut by the "
+        "door.\n\nBought 2019."
+    )
     run("delete", run("save", text, "--json").id, "--yes")
     first, *below = run("restore").out.splitlines()
     assert "2026-11-21 10:30  The old lamp is broken" in first and "zorquil" not in first
@@ -1217,7 +1557,9 @@ def test_the_trash_shows_text_and_time(run: Run) -> None:
 
 
 def test_restore_without_an_id_lists_what_was_deleted(run: Run) -> None:
-    first, second = (run("save", text, "--json").json["id"] for text in ("The old lamp", "The new lamp"))
+    first, second = (
+        run("save", text, "--json").json["id"] for text in ("The old lamp", "The new lamp")
+    )
     assert run("restore").out.strip() == "Nothing is deleted."
     for id in (first, second):
         run("delete", id, "--yes")
@@ -1229,15 +1571,23 @@ def test_restore_without_an_id_lists_what_was_deleted(run: Run) -> None:
     assert [one["id"] for one in run("restore", "--json").json["deleted"]] == [first]
 
 
-# -- what lies ahead, and doubt -------------------------------------------------------------------------
+# -- what lies ahead, and doubt
+# -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("friday", ["friday", "Freitag", "vendredi", "viernes", "venerdì", "sexta-feira", "金曜日"])
+@pytest.mark.parametrize(
+    "friday", ["friday", "Freitag", "vendredi", "viernes", "venerdì", "sexta-feira", "金曜日"]
+)
 def test_what_is_due_or_expires_on_a_weekday_is_the_next_one(
     run: Run, monkeypatch: pytest.MonkeyPatch, friday: str
 ) -> None:
     monkeypatch.setenv("SYNAPTIC_NOW", "2026-11-23T10:00:00")
-    tasks = {"rent": "2026-11-20", "call": "2026-11-27", "plants": "2026-12-02", "water": "2026-11-23"}
+    tasks = {
+        "rent": "2026-11-20",
+        "call": "2026-11-27",
+        "plants": "2026-12-02",
+        "water": "2026-11-23",
+    }
     text = "\n".join(["Due:\n", *(f"- [ ] {task} due:{day}" for task, day in tasks.items())])
     run("save", text, "--expires", friday)
     assert run("recent", "--json").json["entries"][0]["expires"] == "2026-11-27"

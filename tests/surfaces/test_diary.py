@@ -1,4 +1,6 @@
-"""Fourteen days in as many styles, with questions and requests by somebody who has not seen the code."""
+"""Fourteen days in as many styles, with questions and requests by somebody who has not seen the
+code.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,10 @@ def of_file(name: str) -> list[dict[str, Any]]:
 
 def bytes_of(folder: Path) -> dict[str, tuple[bytes, int, int]]:
     stats = ((path, path.stat()) for path in sorted(folder.rglob("*")) if path.is_file())
-    return {str(path): (path.read_bytes(), status.st_mtime_ns, status.st_mode) for path, status in stats}
+    return {
+        str(path): (path.read_bytes(), status.st_mtime_ns, status.st_mode)
+        for path, status in stats
+    }
 
 
 @pytest.fixture
@@ -41,11 +46,30 @@ def diary(home: Home, tmp_path: Path) -> Home:
 def test_reading_commands_change_no_byte(diary: Home, tmp_path: Path) -> None:
     before = bytes_of(tmp_path / "diary")
     for words in (
-        *("search roof", "search -- roof -kefir", "find --has-tasks", "recent", "tags", "tasks", "tasks --done"),
-        *("links --broken", "find --links-to Kestrel", "day 2026-11-06", "week", "status", "rebuild-index", "doctor"),
+        *(
+            "search roof",
+            "search -- roof -kefir",
+            "find --has-tasks",
+            "recent",
+            "tags",
+            "tasks",
+            "tasks --done",
+        ),
+        *(
+            "links --broken",
+            "find --links-to Kestrel",
+            "day 2026-11-06",
+            "week",
+            "status",
+            "rebuild-index",
+            "doctor",
+        ),
     ):
         answer = diary.run(*words.split())
-        assert (answer.code, answer.err.startswith("synaptic:")) == (0, False), (words, answer.err)
+        assert (answer.code, answer.err.startswith("synaptic:")) == (0, False), (
+            words,
+            answer.err,
+        )
     assert bytes_of(tmp_path / "diary") == before
 
 
@@ -56,7 +80,11 @@ def test_every_style_of_day_is_read(diary: Home) -> None:
         by_file.setdefault(entry["path"], []).append(entry)
     assert len(by_file) == 14
     for path, found in by_file.items():
-        year, month, day = ("2026", "11", re.findall(r"[0-9]+", path.replace("2026", "").replace("11/", ""))[-1])
+        year, month, day = (
+            "2026",
+            "11",
+            re.findall(r"[0-9]+", path.replace("2026", "").replace("11/", ""))[-1],
+        )
         if path == "14.11.2026.md":
             day = "14"
         assert {entry["date"] for entry in found} == {f"{year}-{month}-{day}"}, path
@@ -71,8 +99,15 @@ def test_a_day_is_shown_in_the_order_of_its_file(diary: Home) -> None:
     assert [shown.index(head) for head in [*heads, "## Notes to self"]] == sorted(
         shown.index(head) for head in [*heads, "## Notes to self"]
     )
-    notes = next(one for one in diary.ask("day", "2026-11-06")["entries"] if one["title"] == "Notes to self")
-    assert notes["at"] > "2026-11-06T18:00:00" and "2026-11-06 18:00  note       Notes" not in diary.run("find").out
+    notes = next(
+        one
+        for one in diary.ask("day", "2026-11-06")["entries"]
+        if one["title"] == "Notes to self"
+    )
+    assert (
+        notes["at"] > "2026-11-06T18:00:00"
+        and "2026-11-06 18:00  note       Notes" not in diary.run("find").out
+    )
 
 
 def test_front_matter_of_a_day_tells_of_all_its_entries(diary: Home) -> None:
@@ -82,7 +117,9 @@ def test_front_matter_of_a_day_tells_of_all_its_entries(diary: Home) -> None:
 
 
 def test_requests_for_a_list_are_told_from_questions(tmp_path: Path) -> None:
-    """24 requests for the days that are meant, and 24 questions that only sound so; today is a Friday."""
+    """24 requests for the days that are meant, and 24 questions that only sound so; today is a
+    Friday.
+    """
     wrong = []
     clock = Clock()
     clock.now = datetime.fromisoformat(NOW).astimezone()
@@ -91,16 +128,22 @@ def test_requests_for_a_list_are_told_from_questions(tmp_path: Path) -> None:
         for asked in of_file("diary_lists.json"):
             found = search(ws, asked["request"])
             lists = ("Read as a list", "No entries")
-            told = next((notice for notice in found.notices if notice.startswith(lists)), "").partition(";")[0]
+            told = next(
+                (notice for notice in found.notices if notice.startswith(lists)), ""
+            ).partition(";")[0]
             days = re.findall(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}", told)
-            meant = list(dict.fromkeys(asked[end] for end in ("since", "until") if end in asked))
+            meant = list(
+                dict.fromkeys(asked[end] for end in ("since", "until") if end in asked)
+            )
             wrong += [asked["request"]] if days != meant else []
             assert not told or all(days[0] <= hit.entry.date <= days[-1] for hit in found.hits)
     assert len(wrong) <= 1, wrong
 
 
 def test_the_entry_that_answers_stands_early(model: FastEmbedder, tmp_path: Path) -> None:
-    """Of the English questions: a floor just below what `bench.py diary` measured when this was written."""
+    """Of the English questions: a floor just below what `bench.py diary` measured when this was
+    written.
+    """
     clock = Clock()
     clock.now = datetime.fromisoformat(NOW).astimezone()
     shutil.copytree(DATA / "diary", tmp_path / "journal")
@@ -109,7 +152,10 @@ def test_the_entry_that_answers_stands_early(model: FastEmbedder, tmp_path: Path
     with open_home(tmp_path, embedder=model, clock=clock) as ws:
         rebuild(ws)
         for asked in questions:
-            paths = [hit.entry.place and hit.entry.place.path for hit in search(ws, asked["question"], limit=3).hits]
+            paths = [
+                hit.entry.place and hit.entry.place.path
+                for hit in search(ws, asked["question"], limit=3).hits
+            ]
             first += paths[:1] == [asked["file"]]
             early += asked["file"] in paths
     assert first > 0.55 * len(questions) and early > 0.8 * len(questions)
@@ -144,7 +190,9 @@ def test_tags_above_a_day_are_those_of_all_its_entries(home: Home) -> None:
     assert day.read_bytes() == TAGGED_DAY.replace(b"## Log\n", comment)
     assert home.ask("get", found["Log"]["id"])["entries"][0]["tags"] == ["rain", "alpha"]
     first = home.ask("save", "It cleared up.", "--at", "2026-11-10T12:00")["id"]
-    assert b"#alpha" not in day.read_bytes() and home.ask("get", first)["entries"][0]["tags"] == ["alpha"]
+    assert b"#alpha" not in day.read_bytes() and home.ask("get", first)["entries"][0][
+        "tags"
+    ] == ["alpha"]
 
 
 def test_a_save_again_into_a_day_with_tags_is_the_same_entry(home: Home) -> None:
@@ -161,7 +209,9 @@ def test_a_day_shows_the_text_of_a_page_of_that_date(home: Home) -> None:
     journal = home.path / "journal"
     journal.mkdir(parents=True, exist_ok=True)
     (journal / "Roses.md").write_bytes(PAGE)
-    (journal / "Long.md").write_bytes(b"---\ncreated: 2026-11-10\n---\n" + b"A line of it.\n" * 1_000)
+    (journal / "Long.md").write_bytes(
+        b"---\ncreated: 2026-11-10\n---\n" + b"A line of it.\n" * 1_000
+    )
     shown = home.run("day", "2026-11-10").out
     assert "## Roses\n" in shown and "The roses were pruned.\n\n- [ ] Buy string" in shown
     assert "## Long\n" in shown and len(shown) < 5_000 and "shows all of it" in shown
@@ -174,6 +224,9 @@ def test_a_day_has_titles_for_headings_and_shows_tags_and_ids(home: Home) -> Non
     home.ask("save", f"Called the roofer. He comes{' soon' * 40}.", "--at", f"{at}2")
     home.ask("save", "Prices in a table.", "--title", "Offers", "--at", f"{at}3")
     shown = home.run("day", "2026-11-10").out
-    assert f"\n\n## 09:31 Chose slate.\n\ndecision · #roof · {decided[-8:]}\n\nIt lasts.\n\n" in shown
+    assert (
+        f"\n\n## 09:31 Chose slate.\n\ndecision · #roof · {decided[-8:]}\n\nIt lasts.\n\n"
+        in shown
+    )
     assert "## 09:32 Called the roofer.\n" in shown and shown.count("Called the roofer") == 1
     assert "## 09:33 Offers\n" in shown and "Prices in a table." in shown

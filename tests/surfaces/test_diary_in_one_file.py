@@ -1,4 +1,6 @@
-"""Diaries in one file, with dates in their headings: read as dated entries, and edited without loss."""
+"""Diaries in one file, with dates in their headings: read as dated entries, and edited without
+loss.
+"""
 
 from __future__ import annotations
 
@@ -59,15 +61,24 @@ Middle.
 
 Oldest.
 """
-JRNL = "# 2026\n\n## March\n\n### 2026-03-14 21:10 At sea @boat\n\nbody one\n\n### 2026-03-15 09:10 Home\n\n"
+JRNL = (
+    "# 2026\n\n## March\n\n### 2026-03-14 21:10 At sea @boat\n\nbody one\n\n### 2026-03-15 "
+    "09:10 Home\n\n"
+)
 JRNL += "#### a\n\nb\n\n## April\n\n### 2026-04-01 07:00:05 AM The joke\n\nbody three\n"
-JOINED_DAYS = "# 2026-03-14\n\n## 09:31 Milk\n\nBought.\n\n## Later\n\n# 2026-03-15\n\nA quiet day.\n\n## 10:15 Bread\n"
+JOINED_DAYS = (
+    "# 2026-03-14\n\n## 09:31 Milk\n\nBought.\n\n## Later\n\n# 2026-03-15\n\nA quiet "
+    "day.\n\n## 10:15 Bread\n"
+)
 
 
 def read(text: str, path: str = "diary.md") -> list[tuple[str, str, str]]:
     """(day and time, title, content) of each entry."""
     entries = parse_entries(text.encode(), path, mtime=NOW, tz=UTC).entries
-    when = (f"{one.date} {one.time}" if one.timed else one.date if one.dated else "" for one in entries)
+    when = (
+        f"{one.date} {one.time}" if one.timed else one.date if one.dated else ""
+        for one in entries
+    )
     return [(at, one.title, one.content) for at, one in zip(when, entries, strict=True)]
 
 
@@ -77,7 +88,8 @@ def test_each_date_begins_an_entry() -> None:
         (
             "2026-03-14",
             "It rained",
-            "It rained. We stayed in.\n\n### Evening\n\nDinner with Ada.\n\n## Ideas\n\nA boat.",
+            "It rained. We stayed in.\n\n### Evening\n\nDinner with Ada.\n\n## Ideas\n\nA "
+            "boat.",
         ),
         ("2026-03-15", "At sea", "Wind."),
         ("2026-03-16", "Home again", "Home again."),
@@ -125,7 +137,11 @@ def test_each_date_begins_an_entry() -> None:
 )
 def test_the_date_of_a_heading(heading: str, day: str, clock: str, title: str) -> None:
     when = read_when(heading, 0, TIME)
-    found = (when.day.isoformat(), heading[slice(*when.time)], heading[when.end :].strip()) if when else ("", "", "")
+    found = (
+        (when.day.isoformat(), heading[slice(*when.time)], heading[when.end :].strip())
+        if when
+        else ("", "", "")
+    )
     assert found == (day, clock, title)
 
 
@@ -156,10 +172,17 @@ def test_a_day_file_is_no_diary() -> None:
 def diaries(home: Home, tmp_path: Path) -> Home:
     vault = tmp_path / "vault"
     vault.mkdir()
-    for name, text in (("days.md", DAYS), ("late.md", LATEST_FIRST), ("jrnl.md", JRNL.replace("\n", "\r\n"))):
+    for name, text in (
+        ("days.md", DAYS),
+        ("late.md", LATEST_FIRST),
+        ("jrnl.md", JRNL.replace("\n", "\r\n")),
+    ):
         (vault / name).write_bytes(text.encode())
     told = home.ask("init", "--journal", str(vault))
-    assert "Dated entries in diaries of one file, by the dates in their headings: 9, in " in " ".join(told["remarks"])
+    assert (
+        "Dated entries in diaries of one file, by the dates in their headings: 9, in "
+        in " ".join(told["remarks"])
+    )
     return home
 
 
@@ -171,23 +194,38 @@ def ids(home: Home, path: str) -> dict[str, str]:
 def test_entries_of_a_diary_are_edited_in_their_file(diaries: Home, tmp_path: Path) -> None:
     days, jrnl = tmp_path / "vault" / "days.md", tmp_path / "vault" / "jrnl.md"
     found = ids(diaries, "days.md")
-    diaries.ask("update", found["At sea"], "--append", "Waves.", "--type", "decision", "--add-tag", "boat")
+    diaries.ask(
+        "update",
+        found["At sea"],
+        "--append",
+        "Waves.",
+        "--type",
+        "decision",
+        "--add-tag",
+        "boat",
+    )
     diaries.ask("update", found["Home again"], "--content", "Home is good again.")
     after = DAYS.replace(
         "## 2026-03-15: At sea #sea\n\nWind.\n",
-        f"## 2026-03-15: decision: At sea #sea #boat\n<!-- syn:{found['At sea']} -->\n\nWind.\n\nWaves.\n",
+        f"## 2026-03-15: decision: At sea #sea #boat\n<!-- syn:{found['At sea']} "
+        f"-->\n\nWind.\n\nWaves.\n",
     )
     after = after.replace(
-        "## Mon, March 16th, 2026\n", f"## Mon, March 16th, 2026\n<!-- syn:{found['Home again']} -->\n"
+        "## Mon, March 16th, 2026\n",
+        f"## Mon, March 16th, 2026\n<!-- syn:{found['Home again']} -->\n",
     )
-    after = after.replace("Home <private>with Bo</private> again.", "Home <private>with Bo</private> is good again.")
+    after = after.replace(
+        "Home <private>with Bo</private> again.",
+        "Home <private>with Bo</private> is good again.",
+    )
     assert days.read_text() == after
     now = ids(diaries, "days.md")
     assert (now["Home is good again"], now["At sea"]) == (found["Home again"], found["At sea"])
     home = ids(diaries, "jrnl.md")["Home"]
     diaries.ask("update", home, "--title", "At home", "--append", "### c")
     wanted = JRNL.replace(
-        "09:10 Home\n\n#### a\n\nb\n", f"09:10 At home\n<!-- syn:{home} -->\n\n#### a\n\nb\n\n### c\n"
+        "09:10 Home\n\n#### a\n\nb\n",
+        f"09:10 At home\n<!-- syn:{home} -->\n\n#### a\n\nb\n\n### c\n",
     )
     assert jrnl.read_bytes() == wanted.replace("\n", "\r\n").encode()
     refused = diaries.run("update", home, "--append", "### 2026-03-20 Another day")
@@ -195,8 +233,12 @@ def test_entries_of_a_diary_are_edited_in_their_file(diaries: Home, tmp_path: Pa
     assert diaries.run("doctor").code == 0
 
 
-@pytest.mark.parametrize(("path", "title"), [("days.md", "At sea"), ("late.md", "Middle"), ("jrnl.md", "Home")])
-def test_a_deleted_entry_comes_back_to_its_place(diaries: Home, tmp_path: Path, path: str, title: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "title"), [("days.md", "At sea"), ("late.md", "Middle"), ("jrnl.md", "Home")]
+)
+def test_a_deleted_entry_comes_back_to_its_place(
+    diaries: Home, tmp_path: Path, path: str, title: str
+) -> None:
     file, id = tmp_path / "vault" / path, ids(diaries, path)[title]
     before = file.read_bytes()
     kept = [name for name in ids(diaries, path) if name != title]
@@ -208,7 +250,9 @@ def test_a_deleted_entry_comes_back_to_its_place(diaries: Home, tmp_path: Path, 
     assert ids(diaries, path)[title] == id and diaries.run("doctor").code == 0
 
 
-def test_an_update_that_an_editor_undid_is_named_and_restored(diaries: Home, tmp_path: Path) -> None:
+def test_an_update_that_an_editor_undid_is_named_and_restored(
+    diaries: Home, tmp_path: Path
+) -> None:
     file, id = tmp_path / "vault" / "late.md", ids(diaries, "late.md")["Middle"]
     before = file.read_bytes()
     diaries.ask("update", id, "--append", "More.")
@@ -216,22 +260,37 @@ def test_an_update_that_an_editor_undid_is_named_and_restored(diaries: Home, tmp
     assert id in diaries.run("doctor").out
     diaries.ask("doctor", "--restore", id)
     wanted = before.replace(
-        b"# 14 March", f"# 15 March 2026\n<!-- syn:{id} -->\n\nMiddle.\n\nMore.\n\n# 14 March".encode()
+        b"# 14 March",
+        f"# 15 March 2026\n<!-- syn:{id} -->\n\nMiddle.\n\nMore.\n\n# 14 March".encode(),
     )
     assert file.read_bytes() == wanted
 
 
 def test_days_show_what_a_diary_says_of_them(diaries: Home) -> None:
     shown = diaries.run("day", "2026-03-15").out
-    assert "## At sea" in shown and "#sea · #life" in shown and "## 09:10 Home" in shown and "## Middle." in shown
+    assert (
+        "## At sea" in shown
+        and "#sea · #life" in shown
+        and "## 09:10 Home" in shown
+        and "## Middle." in shown
+    )
 
 
-@pytest.mark.parametrize("text", [DAYS, LATEST_FIRST, JRNL], ids=["days", "latest first", "jrnl"])
+@pytest.mark.parametrize(
+    "text", [DAYS, LATEST_FIRST, JRNL], ids=["days", "latest first", "jrnl"]
+)
 def test_two_machines_merge_a_diary_by_entries(text: str) -> None:
-    last = [line for line in text.split("\n") if read_when(line.lstrip("#").strip(), 0, TIME)][-1]
+    last = [line for line in text.split("\n") if read_when(line.lstrip("#").strip(), 0, TIME)][
+        -1
+    ]
     ours = text.replace(last, f"{last.split(' ')[0]} 2026-03-20 Ours\n\nours\n\n{last}")
-    theirs = text.replace(last, f"{last.split(' ')[0]} 2026-03-21 Theirs\n\ntheirs\n\n{last}") + "More.\n"
-    merged = merge(text.encode(), ours.encode(), theirs.encode(), "diary.md", "%Y-%m-%d.md", by_lines)
+    theirs = (
+        text.replace(last, f"{last.split(' ')[0]} 2026-03-21 Theirs\n\ntheirs\n\n{last}")
+        + "More.\n"
+    )
+    merged = merge(
+        text.encode(), ours.encode(), theirs.encode(), "diary.md", "%Y-%m-%d.md", by_lines
+    )
     assert merged.conflicts == 0
     found = read(merged.data.decode())
     assert [one for one in found if one[1] == "Ours"] == [("2026-03-20", "Ours", "ours")]
@@ -239,7 +298,14 @@ def test_two_machines_merge_a_diary_by_entries(text: str) -> None:
     assert len(found) == len(read(text)) + 2 and found[-1][2].endswith("More.")
 
 
-WRITTEN = ["%Y-%m-%d", "%d.%m.%Y", "%d %B %Y", "%A, %B %d, %Y", "[[%Y-%m-%d]]", "%Y-%m-%d 21:10"]
+WRITTEN = [
+    "%Y-%m-%d",
+    "%d.%m.%Y",
+    "%d %B %Y",
+    "%A, %B %d, %Y",
+    "[[%Y-%m-%d]]",
+    "%Y-%m-%d 21:10",
+]
 
 
 @given(
@@ -248,8 +314,12 @@ WRITTEN = ["%Y-%m-%d", "%d.%m.%Y", "%d %B %Y", "%A, %B %d, %Y", "[[%Y-%m-%d]]", 
     st.integers(1, 3),
     st.sampled_from(["\n", "\r\n"]),
 )
-def test_every_day_of_a_diary_is_an_entry_of_that_day(days: list[date], form: str, level: int, eol: str) -> None:
-    text = "".join(f"{'#' * level} {day.strftime(form)}\n\nNumber {n}.\n\n" for n, day in enumerate(days))
+def test_every_day_of_a_diary_is_an_entry_of_that_day(
+    days: list[date], form: str, level: int, eol: str
+) -> None:
+    text = "".join(
+        f"{'#' * level} {day.strftime(form)}\n\nNumber {n}.\n\n" for n, day in enumerate(days)
+    )
     data = text.replace("\n", eol).encode()
     entries = parse_entries(data, "Diary.md", mtime=NOW, tz=UTC).entries
     assert [one.date for one in entries] == [day.isoformat() for day in days]

@@ -19,7 +19,19 @@ PRIVATE = "## 08:00 Told\n\nSaid <private>hunter2</private> aloud.\n"
 @pytest.fixture
 def filled(home: ForkedHome, tmp_path: Path) -> ForkedHome:
     home.folder = tmp_path
-    home.ask("save", "-", "--type", "decision", "--tag", "db", "--tag", "a/b", "--file", "src/a b.py", stdin=TEXT)
+    home.ask(
+        "save",
+        "-",
+        "--type",
+        "decision",
+        "--tag",
+        "db",
+        "--tag",
+        "a/b",
+        "--file",
+        "src/a b.py",
+        stdin=TEXT,
+    )
     home.ask("save", "Later.", "--supersedes", home.entries()[0]["id"], "--importance", "8")
     (home.journal / "2025-01-02.md").write_text(PRIVATE)
     return home
@@ -28,7 +40,10 @@ def filled(home: ForkedHome, tmp_path: Path) -> ForkedHome:
 def test_rows_read_back_as_the_entries_are(filled: ForkedHome, tmp_path: Path) -> None:
     rows = filled.ask("export")
     assert rows[0]["title"] == "Told" and len(rows) == 3
-    known = {entry["id"]: entry for entry in filled.ask("get", *(row["id"] for row in rows))["entries"]}
+    known = {
+        entry["id"]: entry
+        for entry in filled.ask("get", *(row["id"] for row in rows))["entries"]
+    }
     assert all(row == {name: known[row["id"]][name] for name in row} for row in rows)
     assert filled.ask("export", "--type", "decision", "--since", "2026-01-01") == [rows[1]]
     assert filled.ask("export", "--tag", "none") == []
@@ -48,18 +63,31 @@ def test_no_cell_of_a_table_is_a_formula(home: ForkedHome) -> None:
     home.ask("save", "A plain one: =1+1")
     table = list(csv.DictReader(io.StringIO(home.run("export", "--csv").out, newline="")))
     assert [row["content"] for row in table] == [
-        "'=1+1 in a cell", "'+1 in a cell", "'-1 in a cell", "'@SUM(A1) in a cell", "A plain one: =1+1"
-    ]  # fmt: skip
-    assert not [cell for row in table for cell in row.values() if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+        "'=1+1 in a cell",
+        "'+1 in a cell",
+        "'-1 in a cell",
+        "'@SUM(A1) in a cell",
+        "A plain one: =1+1",
+    ]
+    assert not [
+        cell
+        for row in table
+        for cell in row.values()
+        if cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+    ]
 
 
 def _of_cells(cells: dict[str, str]) -> dict[str, Any]:
-    numbers = {name: int(cells[name]) if cells[name] else None for name in ("importance", "line")}
+    numbers = {
+        name: int(cells[name]) if cells[name] else None for name in ("importance", "line")
+    }
     lists = {name: cells[name].split("\n") if cells[name] else [] for name in ("tags", "files")}
     return {name: cell or None for name, cell in cells.items()} | numbers | lists
 
 
-def test_it_overwrites_nothing_and_says_what_it_takes(filled: ForkedHome, tmp_path: Path) -> None:
+def test_it_overwrites_nothing_and_says_what_it_takes(
+    filled: ForkedHome, tmp_path: Path
+) -> None:
     (tmp_path / "kept.json").write_text("mine")
     answer = filled.run("export", "--json", "kept.json")
     assert answer.code == 1 and "kept.json cannot be written: File exists" in answer.out
@@ -77,7 +105,11 @@ def test_a_lance_table_is_searched_by_its_vectors(filled: ForkedHome, tmp_path: 
     assert {row["title"] for row in rows} == {row["title"] for row in filled.ask("export")}
     assert "hunter2" not in str(rows)
     [row] = [row for row in rows if row["type"] == "decision"]
-    assert row["tags"] == ["db", "a/b"] and row["at"].tzinfo and row["text"].startswith("Chose SQLite")
+    assert (
+        row["tags"] == ["db", "a/b"]
+        and row["at"].tzinfo
+        and row["text"].startswith("Chose SQLite")
+    )
     near = table.to_table(nearest={"column": "vector", "q": row["vector"], "k": 1}).to_pylist()
     assert [one["id"] for one in near] == [row["id"]]
     assert filled.run("export", "--lance", "notes.lance").code == 2
@@ -87,5 +119,9 @@ def test_without_the_package_it_says_how_to_get_it(filled: ForkedHome, tmp_path:
     (tmp_path / "hidden").mkdir()
     (tmp_path / "hidden" / "lance.py").write_text("raise ImportError")
     command = [sys.executable, "-m", "synaptic", "export", "--lance", "notes.lance"]
-    done = subprocess.run(command, env=filled.environment(PYTHONPATH=str(tmp_path / "hidden")), capture_output=True)
+    done = subprocess.run(
+        command,
+        env=filled.environment(PYTHONPATH=str(tmp_path / "hidden")),
+        capture_output=True,
+    )
     assert done.returncode == 2 and b"synaptic-journal[lance]" in done.stderr

@@ -14,7 +14,8 @@ from forks import Forks
 
 TRANSCRIPT = Path(__file__).parents[1] / "data" / "transcript.jsonl"
 CAUSE = (
-    "The cause: a connection that raised was neither given back nor replaced, so after four errors `take` waited "
+    "The cause: a connection that raised was neither given back nor replaced, so after "
+    "four errors `take` waited "
     "forever."
 )
 RULE = "From now on never touch the files below vendor, a script writes them every night"
@@ -35,7 +36,10 @@ def say(session: Path, *texts: str) -> None:
         for number, text in enumerate(texts):
             role = ("user", "assistant")[number % 2]
             line: dict[str, Any] = {"type": role, "uuid": text[:40], "cwd": "/tmp/demo/harbor"}
-            line |= {"timestamp": f"2026-11-22T20:0{number}:00Z", "message": {"role": role, "content": text}}
+            line |= {
+                "timestamp": f"2026-11-22T20:0{number}:00Z",
+                "message": {"role": role, "content": text},
+            }
             file.write(json.dumps(line) + "\n")
 
 
@@ -44,37 +48,58 @@ def waiting(home: Home) -> dict[str, str]:
     return {one["text"]: one["key"] for one in home.ask("inbox")["proposals"]}
 
 
-def test_a_cause_that_an_agent_found_becomes_an_entry_when_a_person_says_so(home: Home, session: Path) -> None:
+def test_a_cause_that_an_agent_found_becomes_an_entry_when_a_person_says_so(
+    home: Home, session: Path
+) -> None:
     assert "synaptic import" in home.run("inbox").out
     answer = home.run("import", "claude-code", str(session), "--yes")
-    assert answer.out.splitlines()[-1] == "Worth keeping, perhaps: 1. `synaptic inbox` asks you."
+    assert (
+        answer.out.splitlines()[-1] == "Worth keeping, perhaps: 1. `synaptic inbox` asks you."
+    )
     [one] = home.ask("inbox")["proposals"]
-    assert (one["text"], one["type"], one["project"], one["client"]) == (CAUSE, "insight", "harbor", "claude-code")
+    assert (one["text"], one["type"], one["project"], one["client"]) == (
+        CAUSE,
+        "insight",
+        "harbor",
+        "claude-code",
+    )
     assert CAUSE in TRANSCRIPT.read_text().splitlines()[one["line"] - 1]
     assert home.ask("find", "--type", "insight")["total"] == 0
     refused = home.run("inbox", "keep", one["key"], CLAUDECODE="1")
     assert refused.code == 1 and "Only a person" in refused.err
     kept = home.ask("inbox", "keep", one["key"])["id"]
     [entry] = home.ask("get", kept)["entries"]
-    assert (entry["content"], entry["parent"], entry["by"]) == (CAUSE, one["digest"], "claude-code")
+    assert (entry["content"], entry["parent"], entry["by"]) == (
+        CAUSE,
+        one["digest"],
+        "claude-code",
+    )
     assert entry["time"] == datetime.fromisoformat(one["at"]).astimezone().strftime("%H:%M")
-    assert [entry["id"] for entry in home.ask("search", "connection", "--sessions")["hits"]] == [one["digest"]]
+    assert [
+        entry["id"] for entry in home.ask("search", "connection", "--sessions")["hits"]
+    ] == [one["digest"]]
     assert waiting(home) == {}
     assert home.run("inbox", "keep", one["key"]).code == 2
 
 
-def test_what_was_refused_is_not_proposed_again_as_the_session_grows(home: Home, session: Path) -> None:
+def test_what_was_refused_is_not_proposed_again_as_the_session_grows(
+    home: Home, session: Path
+) -> None:
     home.ask("import", "claude-code", str(session))
     home.run("inbox", "refuse", waiting(home)[CAUSE])
     say(session, f"ok, commit it. {RULE}", "Committed.")
     assert home.ask("import", "claude-code", str(session))["grown"] == 1
     assert list(waiting(home)) == [RULE]
-    assert not [path for path in (home.state / "inbox").iterdir() if b"four errors" in path.read_bytes()]
+    assert not [
+        path for path in (home.state / "inbox").iterdir() if b"four errors" in path.read_bytes()
+    ]
     home.ask("save", RULE)
     assert waiting(home) == {}
 
 
-def test_a_terminal_asks_one_by_one(home: Home, session: Path, forks: Forks, tmp_path: Path) -> None:
+def test_a_terminal_asks_one_by_one(
+    home: Home, session: Path, forks: Forks, tmp_path: Path
+) -> None:
     say(session, f"ok, commit it. {RULE}", "Committed.")
     home.ask("import", "claude-code", str(session))
     assert len(waiting(home)) == 2
@@ -91,12 +116,16 @@ def test_a_terminal_asks_one_by_one(home: Home, session: Path, forks: Forks, tmp
     assert waiting(home) == {}
 
 
-def test_nothing_private_or_secret_waits_and_a_purge_takes_all(home: Home, session: Path) -> None:
+def test_nothing_private_or_secret_waits_and_a_purge_takes_all(
+    home: Home, session: Path
+) -> None:
     secret = "ghp_" + "Ab3dEfGh1jKlMn0pQrStUvWxYz4567890123"
     say(
         session,
-        "ok <private>from now on never mention the Lindqvist account in tickets about billing</private> thanks",
-        f"The cause was an old token in the deploy job, {secret}, which the registry rejects since Monday.",
+        "ok <private>from now on never mention the Lindqvist account in tickets about "
+        "billing</private> thanks",
+        f"The cause was an old token in the deploy job, {secret}, which the registry "
+        f"rejects since Monday.",
     )
     home.ask("import", "claude-code", str(session))
     assert list(waiting(home)) == [CAUSE]

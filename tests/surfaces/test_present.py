@@ -18,18 +18,27 @@ REST = f"The rest of it is long, {LONG}."
     ("text", "heading", "below"),
     [
         ("Chose SQLite.", "Chose SQLite.", ""),
-        ("Chose **SQLite**: one file.\n\nIt is easy.", "Chose **SQLite**: one file.", "It is easy."),
+        (
+            "Chose **SQLite**: one file.\n\nIt is easy.",
+            "Chose **SQLite**: one file.",
+            "It is easy.",
+        ),
         (f"Chose SQLite. {REST}", "Chose SQLite.", REST),
         (f"Chose SQLite.\n{REST}", "Chose SQLite.", REST),
         (f"# Chose SQLite\n{REST}", "Chose SQLite", REST),
-        (f"We chose SQLite, as it needs\nno server and is one file that we can copy. {REST}",
-         "We chose SQLite, as it needs\nno server and is one file that we can copy.", REST),
+        (
+            f"We chose SQLite, as it needs\nno server and is one file that we can copy. {REST}",
+            "We chose SQLite, as it needs\nno server and is one file that we can copy.",
+            REST,
+        ),
         ("- [ ] call mum", "- [ ] call mum", ""),
         ("- one\n- two", "one", "- one\n- two"),
         (f"Read `a. B c` {LONG}", "Read `a", f"Read `a. B c` {LONG}"),
     ],
-)  # fmt: skip
-def test_what_the_heading_says_is_not_said_below_it(text: str, heading: str, below: str) -> None:
+)
+def test_what_the_heading_says_is_not_said_below_it(
+    text: str, heading: str, below: str
+) -> None:
     assert headed(title_for(text), text) == (heading, below)
 
 

@@ -1,4 +1,6 @@
-"""Two repositories and one journal, as people and agents meet it: whose answer comes first, branches, origin, pins."""
+"""Two repositories and one journal, as people and agents meet it: whose answer comes first,
+branches, origin, pins.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from synaptic import Filters, Workspace, find, rebuild, recent, save, search
 from synaptic.index.embedding import FastEmbedder
 from synaptic.verbs.writing import MAX_PINS
 
-DATA = json.loads((Path(__file__).parents[1] / "data" / "projects.json").read_text(encoding="utf-8"))
+DATA = json.loads(
+    (Path(__file__).parents[1] / "data" / "projects.json").read_text(encoding="utf-8")
+)
 SAVED = {
     "harbor": (
         "A login session lasts 15 minutes, the auditors insist.",
@@ -40,7 +44,11 @@ needs_git = pytest.mark.skipif(not shutil.which("git"), reason="git is not insta
 
 
 def git(folder: Path, *arguments: str) -> None:
-    identity = {f"GIT_{who}_{what}": "someone" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    identity = {
+        f"GIT_{who}_{what}": "someone"
+        for who in ("AUTHOR", "COMMITTER")
+        for what in ("NAME", "EMAIL")
+    }
     env = os.environ | identity | {"GIT_CONFIG_GLOBAL": os.devnull}
     subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, env=env)
 
@@ -76,25 +84,41 @@ def test_each_repository_gets_its_own_answer_first(two: ForkedHome, tmp_path: Pa
         two.folder = tmp_path / own
         with two.server() as server:
             for asked, (answer, opposite) in zip(
-                (SESSION, DATABASE), zip(SAVED[own][:2], SAVED[other][:2], strict=True), strict=True
+                (SESSION, DATABASE),
+                zip(SAVED[own][:2], SAVED[other][:2], strict=True),
+                strict=True,
             ):
                 assert two.ask("search", asked)["hits"][0]["content"] == answer
                 assert answer[:30] in server.text("search", query=asked, limit=1)
                 both = server.text("search", query=asked, project="*", limit=4)
                 assert answer[:30] in both and opposite[:30] in both
             for said in (server.text("recent"), two.run("recent").out, two.run("find").out):
-                lines = [next(n for n, line in enumerate(said.split("\n")) if text[:30] in line) for text in SAVED[own]]
-                assert max(lines) < next(n for n, line in enumerate(said.split("\n")) if "Bought bread" in line)
+                lines = [
+                    next(n for n, line in enumerate(said.split("\n")) if text[:30] in line)
+                    for text in SAVED[own]
+                ]
+                assert max(lines) < next(
+                    n for n, line in enumerate(said.split("\n")) if "Bought bread" in line
+                )
                 assert f"project {other}" in said and f"project {own}" not in said
         newest = [entry["title"] for entry in two.ask("recent", "--project", "*")["entries"]]
         assert newest[:2] == ["Bought bread.", SAVED["ledger"][-1]]
-        assert newest == [entry["title"] for entry in two.ask("find", "--order", "newest")["entries"]]
-        assert {hit["project"] for hit in two.ask("search", f"{DATABASE} project:{other}")["hits"]} == {other}
+        assert newest == [
+            entry["title"] for entry in two.ask("find", "--order", "newest")["entries"]
+        ]
+        assert {
+            hit["project"] for hit in two.ask("search", f"{DATABASE} project:{other}")["hits"]
+        } == {other}
         found = two.ask("search", f"{DATABASE} project:*")["hits"]
-        assert found == two.ask("search", DATABASE, "--project", "*")["hits"] and len({h["project"] for h in found}) > 1
+        assert (
+            found == two.ask("search", DATABASE, "--project", "*")["hits"]
+            and len({h["project"] for h in found}) > 1
+        )
 
 
-def test_a_server_works_where_its_client_says_the_project_is(two: ForkedHome, tmp_path: Path) -> None:
+def test_a_server_works_where_its_client_says_the_project_is(
+    two: ForkedHome, tmp_path: Path
+) -> None:
     with two.server() as server:
         assert "has no project" in server.text("save", content="From nowhere.")
     with two.server(CLAUDE_PROJECT_DIR=str(tmp_path / "ledger")) as server:
@@ -107,14 +131,19 @@ def test_a_server_works_where_its_client_says_the_project_is(two: ForkedHome, tm
     assert "has no project" in two.run("save", "An agent is told.", CLAUDECODE="1").text
 
 
-def test_two_repositories_in_folders_of_one_name_are_two_projects(home: ForkedHome, tmp_path: Path) -> None:
+def test_two_repositories_in_folders_of_one_name_are_two_projects(
+    home: ForkedHome, tmp_path: Path
+) -> None:
     home.env["SYNAPTIC_PROJECT"] = ""
 
     def cloned(folder: str, remote: str = "") -> Path:
         (tmp_path / folder / ".git").mkdir(parents=True)
         core = '[core]\n\tbare = false\n[remote "upstream"]\n\turl = https://example.org/x/upstream.git\n'
         origin = (
-            f'[remote "origin"]\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\turl = {remote}\n' if remote else ""
+            f'[remote "origin"]\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\turl = '
+            f"{remote}\n"
+            if remote
+            else ""
         )
         (tmp_path / folder / ".git" / "config").write_text(core + origin)
         return tmp_path / folder
@@ -129,11 +158,16 @@ def test_two_repositories_in_folders_of_one_name_are_two_projects(home: ForkedHo
     home.folder = other
     told = home.run("save", "Sessions live in a cookie.", "--type", "decision")
     assert "The project is job/api, as" in told.err and str(web) in told.err
-    assert "The project is" not in home.run("save", "Invoices are HTML.", "--type", "decision").err
+    assert (
+        "The project is" not in home.run("save", "Invoices are HTML.", "--type", "decision").err
+    )
     assert project(cloned("old/job/api"), "Third.") == "old/job/api"
     shop = cloned("client/api", "git@github.com:acme/shop.git")
     assert project(shop, "Prices are gross.") == "shop"
-    assert project(cloned("again/api", "https://github.com/acme/Shop"), "The same repository.") == "shop"
+    assert (
+        project(cloned("again/api", "https://github.com/acme/Shop"), "The same repository.")
+        == "shop"
+    )
     assert project(cloned("fork/api", "https://github.com/eve/shop/"), "A fork.") == "eve/shop"
     for folder, own, others in ((web, "Redis", "cookie"), (other, "cookie", "Redis")):
         home.folder = folder
@@ -146,42 +180,75 @@ def test_two_repositories_in_folders_of_one_name_are_two_projects(home: ForkedHo
     assert project(tmp_path / "new" / "api", "Moved.") == "api"
 
 
-def test_no_entry_of_the_project_no_effect(ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_entry_of_the_project_no_effect(
+    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     alike, absent = (
-        replace(ws, config=replace(ws.config, project=name, track_access=False)) for name in (None, "absent")
+        replace(ws, config=replace(ws.config, project=name, track_access=False))
+        for name in (None, "absent")
     )
     for number in range(30):
         about = f"{('cable', 'harbour')[number % 2]} {number % 7} and {number % 5}"
-        save(alike, f"Entry {number} about {about}", project=("web", None, "shop")[number % 3], type="decision")
+        save(
+            alike,
+            f"Entry {number} about {about}",
+            project=("web", None, "shop")[number % 3],
+            type="decision",
+        )
     for query in ("cable 3", "harbour and 4", "entry", "decisions", "type:decision"):
-        for options in ({}, {"limit": 30}, {"strategy": "smart"}, {"preset": "recent"}, {"order": "oldest"}):
+        for options in (
+            {},
+            {"limit": 30},
+            {"strategy": "smart"},
+            {"preset": "recent"},
+            {"order": "oldest"},
+        ):
             said = [search(one, query, explain=True, **options) for one in (alike, absent)]
             assert [[(h.entry.id, h.score, h.why) for h in one.hits] for one in said[:1]] == [
                 [(h.entry.id, h.score, h.why) for h in one.hits] for one in said[1:]
             ]
     for listed in (find, recent):
         assert [e.id for e in listed(alike).entries] == [e.id for e in listed(absent).entries]
-    (tmp_path / ".git").mkdir()  # the repository in which the journal lies is no project to prefer
+    (
+        tmp_path / ".git"
+    ).mkdir()  # the repository in which the journal lies is no project to prefer
     save(alike, "Of the vault", project=tmp_path.name)
     (ws.config.journal / "2026-11-22.md").write_text("## 09:00 Of nothing\n", encoding="utf-8")
-    assert [entry.title for entry in recent(alike, limit=2).entries] == ["Of nothing", "Of the vault"]
+    assert [entry.title for entry in recent(alike, limit=2).entries] == [
+        "Of nothing",
+        "Of the vault",
+    ]
 
 
 def test_pages_show_the_project_first_and_each_entry_once(ws: Workspace) -> None:
     for number in range(20):
-        save(ws, f"Entry {number}", project=("tests", "web", "shop")[number % 3], at=f"2026-11-{number + 1:02d}T10:00")
+        save(
+            ws,
+            f"Entry {number}",
+            project=("tests", "web", "shop")[number % 3],
+            at=f"2026-11-{number + 1:02d}T10:00",
+        )
     (ws.config.journal / "undated.md").write_text("# A page\n", encoding="utf-8")
     shown, cursor = [], None
     while True:
         page = find(ws, limit=3, cursor=cursor)
         shown += [(entry.project != "tests", entry.title) for entry in page.entries]
-        save(ws, f"Meanwhile {len(shown)}", project=("tests", "web")[len(shown) % 2], at="2026-12-01T10:00")
+        save(
+            ws,
+            f"Meanwhile {len(shown)}",
+            project=("tests", "web")[len(shown) % 2],
+            at="2026-12-01T10:00",
+        )
         if (cursor := page.cursor) is None:
             break
-    assert [title for away, title in shown if not away] == [f"Entry {number}" for number in range(18, -1, -3)]
+    assert [title for away, title in shown if not away] == [
+        f"Entry {number}" for number in range(18, -1, -3)
+    ]
     assert shown == sorted(shown, key=lambda one: one[0]) and len(shown) == len(set(shown))
-    assert {f"Entry {number}" for number in range(20)} | {"A page"} <= {title for _, title in shown}
+    assert {f"Entry {number}" for number in range(20)} | {"A page"} <= {
+        title for _, title in shown
+    }
 
 
 def test_what_both_projects_know_differs_and_what_one_knows_is_found_by_the_other(
@@ -192,12 +259,16 @@ def test_what_both_projects_know_differs_and_what_one_knows_is_found_by_the_othe
         ids = {}
         for number, entry in enumerate(DATA["entries"]):
             at = ws.clock() - timedelta(days=len(DATA["entries"]) - number)
-            ids[entry["key"]] = save(ws, entry["content"], type="decision", project=entry["project"] or "", at=at).id
+            ids[entry["key"]] = save(
+                ws, entry["content"], type="decision", project=entry["project"] or "", at=at
+            ).id
         rebuild(ws)
         for case in DATA["cases"]:
             asked = replace(ws, config=replace(ws.config, project=case["from"]))
             for prefers in (True, False) if case["half"] == "held" else ():
-                found = search(asked, case["question"], filters=Filters(projects=() if prefers else ("*",)))
+                found = search(
+                    asked, case["question"], filters=Filters(projects=() if prefers else ("*",))
+                )
                 key = case["kind"], prefers
                 first[key] = first.get(key, 0) + (found.hits[0].entry.id == ids[case["answer"]])
     assert first["both", True] >= first["both", False] + 5  # of 30
@@ -207,7 +278,9 @@ def test_what_both_projects_know_differs_and_what_one_knows_is_found_by_the_othe
 
 def marks(home: ForkedHome) -> dict[str, str]:
     """By title what `recent` says of the branches of entries."""
-    lines = (line.split("note  ")[1].partition("  [") for line in home.run("recent").out.splitlines())
+    lines = (
+        line.split("note  ")[1].partition("  [") for line in home.run("recent").out.splitlines()
+    )
     return {title.strip(): mark.rstrip("]") for title, _, mark in lines}
 
 
@@ -223,7 +296,10 @@ def test_a_branch_is_marked_until_it_is_merged(home: ForkedHome, tmp_path: Path)
     git(home.folder, "switch", "--quiet", "main")
     assert marks(home) == {
         "On the default branch": "",
-        **{f"Tried a queue in {name}": f"branch feat/{name}" for name in ("ff", "pr", "lost", "kept")},
+        **{
+            f"Tried a queue in {name}": f"branch feat/{name}"
+            for name in ("ff", "pr", "lost", "kept")
+        },
     }  # no commit yet: nothing was merged
     for name in ("ff", "pr", "lost", "kept"):
         git(home.folder, "switch", "--quiet", f"feat/{name}")
@@ -232,19 +308,38 @@ def test_a_branch_is_marked_until_it_is_merged(home: ForkedHome, tmp_path: Path)
     git(home.folder, "merge", "--quiet", "feat/ff")
     said = marks(home)
     assert (said["Tried a queue in ff"], said["Tried a queue in pr"]) == ("", "branch feat/pr")
-    git(home.folder, "merge", "--quiet", "--no-ff", "-m", "Merge pull request #7 from ada/feat/pr", "feat/pr")
+    git(
+        home.folder,
+        "merge",
+        "--quiet",
+        "--no-ff",
+        "-m",
+        "Merge pull request #7 from ada/feat/pr",
+        "feat/pr",
+    )
     git(home.folder, "pack-refs", "--all")
-    before = [hit["title"] for hit in home.ask("search", "tried a queue", "--limit", "5")["hits"]]
+    before = [
+        hit["title"] for hit in home.ask("search", "tried a queue", "--limit", "5")["hits"]
+    ]
     for name in ("ff", "pr", "lost"):
         git(home.folder, "branch", "--quiet", "-D", f"feat/{name}")
     said = marks(home)
     assert (said["Tried a queue in ff"], said["Tried a queue in pr"]) == ("", "")
     assert (
-        said["Tried a queue in lost"] == "branch feat/lost gone" and said["Tried a queue in kept"] == "branch feat/kept"
+        said["Tried a queue in lost"] == "branch feat/lost gone"
+        and said["Tried a queue in kept"] == "branch feat/kept"
     )
-    after = [hit["title"] for hit in home.ask("search", "tried a queue", "--limit", "5")["hits"]]
-    assert before.index("Tried a queue in lost") < after.index("Tried a queue in lost")  # and not hidden
-    [stored] = [entry for entry in home.ask("recent")["entries"] if entry["title"] == "Tried a queue in lost"]
+    after = [
+        hit["title"] for hit in home.ask("search", "tried a queue", "--limit", "5")["hits"]
+    ]
+    assert before.index("Tried a queue in lost") < after.index(
+        "Tried a queue in lost"
+    )  # and not hidden
+    [stored] = [
+        entry
+        for entry in home.ask("recent")["entries"]
+        if entry["title"] == "Tried a queue in lost"
+    ]
     assert stored["branch"] == "feat/lost"
     head = home.folder / ".git" / "HEAD"
     for name in (b"caf\xe9", b"x" * 300, b"a\x1b[2Jb", b"ghp_" + b"a1B2" * 9):
@@ -264,12 +359,19 @@ def test_the_program_says_who_saved_and_how(home: ForkedHome) -> None:
         assert "by person · via cli" in server.text("get", ids=[by_hand])
     [day] = home.journal.glob("*.md")
     day.write_text(day.read_text().replace("By an agent in a shell", "Typed over"))
-    found = {entry["title"]: (entry["by"], entry["via"]) for entry in home.ask("recent")["entries"]}
-    assert found["By a person"] == ("person", "cli") and found["Typed over"] == ("gemini-cli", "cli")
+    found = {
+        entry["title"]: (entry["by"], entry["via"]) for entry in home.ask("recent")["entries"]
+    }
+    assert found["By a person"] == ("person", "cli") and found["Typed over"] == (
+        "gemini-cli",
+        "cli",
+    )
     assert found["By an agent's tool"][0] and found["By an agent's tool"][1] == "mcp"
 
 
-def test_only_a_person_pins_and_changes_what_is_pinned(home: ForkedHome, tmp_path: Path) -> None:
+def test_only_a_person_pins_and_changes_what_is_pinned(
+    home: ForkedHome, tmp_path: Path
+) -> None:
     home.folder = tmp_path
     ids = [home.ask("save", f"Rule {number}")["id"] for number in range(MAX_PINS + 1)]
     assert home.run("save", "--pin", "For all", SYNAPTIC_PROJECT="").code == 0
@@ -281,7 +383,9 @@ def test_only_a_person_pins_and_changes_what_is_pinned(home: ForkedHome, tmp_pat
     home.ask("pin", ids[0], "--remove")
     home.ask("pin", ids[MAX_PINS])
     listed = [entry["title"] for entry in home.ask("pin")["entries"]]
-    assert sorted(listed) == sorted(["For all", *(f"Rule {number}" for number in range(1, MAX_PINS + 1))])
+    assert sorted(listed) == sorted(
+        ["For all", *(f"Rule {number}" for number in range(1, MAX_PINS + 1))]
+    )
     for refused in (
         ("pin", ids[0]),
         ("pin", ids[1], "--remove"),
@@ -312,7 +416,9 @@ def test_setup_tells_a_server_its_project(home: ForkedHome, tmp_path: Path) -> N
     home.env["SYNAPTIC_PROJECT"] = ""
     home.run("setup", "cursor", "--project", "web shop")
     assert registered()["SYNAPTIC_PROJECT"] == "web shop"
-    assert home.ask("setup", "cursor", "--project", "other")["clients"][0]["state"] == "different"
+    assert (
+        home.ask("setup", "cursor", "--project", "other")["clients"][0]["state"] == "different"
+    )
     assert home.ask("setup", "cursor")["clients"][0]["state"] == "registered"
     with home.server(**registered()) as server:
         server.text("save", content="From a client that starts anywhere.")

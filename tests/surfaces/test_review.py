@@ -1,4 +1,6 @@
-"""What a save is told to be near, what `review` lists, and what `status --use` counts, from outside."""
+"""What a save is told to be near, what `review` lists, and what `status --use` counts, from
+outside.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,8 @@ async def said(client: Client, tool: str, **arguments: object) -> str:
     return block.text
 
 
-# -- the receipt ------------------------------------------------------------------------------------------
+# -- the receipt
+# ------------------------------------------------------------------------------------------
 
 
 POOL = "The pgbouncer pool of the orders database has 40 connections."
@@ -56,9 +59,20 @@ POOL = "The pgbouncer pool of the orders database has 40 connections."
 
 def test_a_save_names_what_it_seems_to_replace(known: Workspace) -> None:
     old = save(known, POOL, type="decision")
-    for other in ("Invoices are numbered by year.", "The logo is blue now.", "Support answers within a day."):
+    for other in (
+        "Invoices are numbered by year.",
+        "The logo is blue now.",
+        "Support answers within a day.",
+    ):
         assert save(known, other, type="decision").near == ()
-    assert save(known, "The pgbouncer pool of the orders database was raised today.", type="progress").near == ()
+    assert (
+        save(
+            known,
+            "The pgbouncer pool of the orders database was raised today.",
+            type="progress",
+        ).near
+        == ()
+    )
     new = "The pgbouncer pool of the orders database has 25 connections now."
     assert save(known, new, type="decision", project="elsewhere").near == ()
     assert [near.id for near in save(known, new, type="decision").near] == [old.id]
@@ -77,14 +91,20 @@ QUEUE = "The job queue of the thumbnailer is RabbitMQ."
 
 
 @pytest.mark.parametrize("text", REJECTING)
-def test_what_an_entry_rejected_need_not_be_named_by_what_replaces_it(known: Workspace, text: str) -> None:
+def test_what_an_entry_rejected_need_not_be_named_by_what_replaces_it(
+    known: Workspace, text: str
+) -> None:
     old = save(known, text.format(QUEUE), type="decision")
     new = "The job queue of the thumbnailer is NATS now. RabbitMQ lost jobs at every failover."
     assert [near.id for near in save(known, new, type="decision").near] == [old.id]
 
 
 def test_two_matters_that_reject_the_same_are_not_taken_for_one(known: Workspace) -> None:
-    save(known, "Invoices for Norway are rendered with WeasyPrint. Rejected: Prince, LaTeX.", type="decision")
+    save(
+        known,
+        "Invoices for Norway are rendered with WeasyPrint. Rejected: Prince, LaTeX.",
+        type="decision",
+    )
     other = "Invoices for Poland are rendered with Typst. Rejected: Prince, WeasyPrint."
     assert save(known, other, type="decision").near == ()
 
@@ -92,19 +112,34 @@ def test_two_matters_that_reject_the_same_are_not_taken_for_one(known: Workspace
 def test_a_save_names_the_open_issue_that_it_seems_to_settle(known: Workspace) -> None:
     issue = save(known, "The nightly backup fails when the disk is full.", type="issue")
     save(known, "Invoices are numbered by year.", type="issue")
-    (near,) = save(known, "The nightly backup does not fail any more when the disk is full.", type="progress").near
+    (near,) = save(
+        known,
+        "The nightly backup does not fail any more when the disk is full.",
+        type="progress",
+    ).near
     assert (near.id, near.settled) == (issue.id, True)
     update(known, issue.id, add_tags=["done"])
-    assert save(known, "The nightly backup survives it when the disk is full.", type="progress").near == ()
+    assert (
+        save(
+            known, "The nightly backup survives it when the disk is full.", type="progress"
+        ).near
+        == ()
+    )
 
 
 @pytest.mark.anyio
-async def test_an_agent_reads_the_call_that_says_so(tmp_path: Path, model: FastEmbedder) -> None:
+async def test_an_agent_reads_the_call_that_says_so(
+    tmp_path: Path, model: FastEmbedder
+) -> None:
     async with Client(build_server(Worker(tmp_path / "home", model))) as client:
         old = (await said(client, "save", content=POOL, type="decision")).split()[1]
-        new = await said(client, "save", content=POOL.replace("has 40", "now has 25"), type="decision")
+        new = await said(
+            client, "save", content=POOL.replace("has 40", "now has 25"), type="decision"
+        )
         assert f" decision: {POOL}" in new
-        assert f'Looks replaced? context_update id="{new.split()[1]}" supersedes=["{old}"]' in new
+        assert (
+            f'Looks replaced? context_update id="{new.split()[1]}" supersedes=["{old}"]' in new
+        )
 
 
 class LateModel(FastEmbedder):
@@ -128,7 +163,9 @@ def late(tmp_path: Path) -> Iterator[LateModel]:
 async def two_pools(client: Client) -> tuple[str, str]:
     """The answer to the second save, and the call that it should name."""
     old = (await said(client, "save", content=POOL, type="decision")).split()[1]
-    new = await said(client, "save", content=POOL.replace("has 40", "now has 25"), type="decision")
+    new = await said(
+        client, "save", content=POOL.replace("has 40", "now has 25"), type="decision"
+    )
     return new, f'Looks replaced? context_update id="{new.split()[1]}" supersedes=["{old}"]'
 
 
@@ -146,11 +183,15 @@ async def test_a_save_waits_a_moment_for_the_model_to_say_what_it_is_near(
 
 
 @pytest.mark.anyio
-async def test_the_first_answer_after_the_model_says_once_what_saves_were_near(tmp_path: Path, late: LateModel) -> None:
+async def test_the_first_answer_after_the_model_says_once_what_saves_were_near(
+    tmp_path: Path, late: LateModel
+) -> None:
     async with Client(build_server(Worker(tmp_path / "home", late))) as client:
         new, call = await two_pools(client)
         assert "Looks replaced?" not in new + await said(client, "recent")
-        gone = (await said(client, "save", content="The logo is blue.", type="decision")).split()[1]
+        gone = (
+            await said(client, "save", content="The logo is blue.", type="decision")
+        ).split()[1]
         await said(client, "delete", id=gone)
         late.go.set()
         answers = [await said(client, "recent", format="json")]
@@ -163,19 +204,26 @@ async def test_the_first_answer_after_the_model_says_once_what_saves_were_near(t
         assert f"Near {new.split()[1]}, which you saved:" in "".join(answers)
 
 
-# -- entries that expire ------------------------------------------------------------------------------------
+# -- entries that expire
+# ------------------------------------------------------------------------------------
 
 
-def test_an_entry_that_has_expired_stands_behind_what_fits_and_is_never_hidden(home: Home) -> None:
+def test_an_entry_that_has_expired_stands_behind_what_fits_and_is_never_hidden(
+    home: Home,
+) -> None:
     day = {"SYNAPTIC_NOW": "2026-11-21T10:00:00"}
     later = {"SYNAPTIC_NOW": "2026-12-05T10:00:00"}
     text = "The staging deploy freeze holds back the staging release."
-    other = home.ask("save", "A staging deploy takes nine minutes since the release.", **day)["id"]
+    other = home.ask("save", "A staging deploy takes nine minutes since the release.", **day)[
+        "id"
+    ]
     freeze = home.ask("save", text, "--expires", "next friday", **day)["id"]
     asked = ("search", "what about the staging deploy freeze")
     assert [hit["id"] for hit in home.ask(*asked, **day)["hits"]] == [freeze, other]
     found = home.ask(*asked, **later)["hits"]
-    assert [hit["id"] for hit in found] == [other, freeze] and found[1]["expires"] == "2026-11-27"
+    assert [hit["id"] for hit in found] == [other, freeze] and found[1][
+        "expires"
+    ] == "2026-11-27"
     assert home.ask("search", "what holds back freeze", **later)["hits"][0]["id"] == freeze
     assert "expired 2026-11-27" in home.run("recent", **later).out
     assert "expired" not in home.run("recent", SYNAPTIC_NOW="2026-11-27T23:00:00").out
@@ -191,7 +239,8 @@ def test_an_entry_that_has_expired_stands_behind_what_fits_and_is_never_hidden(h
     assert home.ask("get", freeze, **later)["entries"][0]["expires"] is None
 
 
-# -- the review ---------------------------------------------------------------------------------------------
+# -- the review
+# ---------------------------------------------------------------------------------------------
 
 OLD, NEW = "2026-07-01T09:00:00", "2026-11-01T09:00:00"
 
@@ -202,20 +251,27 @@ def findings(home: Home, *flags: str) -> list[str]:
 
 def test_a_review_lists_what_time_has_passed_by_and_remembers_what_is_kept(home: Home) -> None:
     def saved(text: str, at: str, *marks: str) -> str:
-        return str(home.ask("save", text, "--at", at, "--project", "shop", *marks)["id"]).partition("-")[2]
+        return str(
+            home.ask("save", text, "--at", at, "--project", "shop", *marks)["id"]
+        ).partition("-")[2]
 
     issue = saved("The nightly backup fails when the disk is full.", OLD, "--type", "issue")
     saved("The kettle leaks.", NEW, "--type", "issue")
     first = saved("Login is half done.", OLD, "--type", "handoff")
     last = saved("Login is done, tests are missing.", NEW, "--type", "handoff")
     unread = saved("Invoices are numbered by year.", "2025-01-01T09:00:00")
-    freeze = saved("Freeze of the staging machine.", OLD, "--expires", "2026-07-03", "--tag", "pin")
+    freeze = saved(
+        "Freeze of the staging machine.", OLD, "--expires", "2026-07-03", "--tag", "pin"
+    )
     both = {f"proposed:{freeze}", f"expired:{freeze}"}
     others = {f"open:{issue}", f"handed-on:{first}:{last}", f"unread:{unread}"}
     assert set(findings(home)) == both | others
     assert findings(home, "--project", "other") == []
     assert set(findings(home, "--project", "*")) == both | others
-    assert len(findings(home, "--limit", "2")) == 2 and home.ask("review", "--limit", "2")["total"] == 5
+    assert (
+        len(findings(home, "--limit", "2")) == 2
+        and home.ask("review", "--limit", "2")["total"] == 5
+    )
 
     assert f"Kept open:{issue}" in home.run("review", "keep", f"open:{issue}").out
     assert f"open:{issue}" not in findings(home)
@@ -225,21 +281,36 @@ def test_a_review_lists_what_time_has_passed_by_and_remembers_what_is_kept(home:
     home.ask("review", "supersede", f"handed-on:{first}:{last}")
     assert home.run("review", "pin", f"proposed:{freeze}", CLAUDECODE="1").code == 1
     home.ask("review", "pin", f"proposed:{freeze}")
-    assert f"proposed:{freeze}" not in findings(home) and home.ask("get", freeze)["entries"][0]["pin"]
+    assert (
+        f"proposed:{freeze}" not in findings(home)
+        and home.ask("get", freeze)["entries"][0]["pin"]
+    )
     home.ask("review", "delete", f"expired:{freeze}")
     assert findings(home) == [f"unread:{unread}"]
-    assert home.ask("get", last)["entries"][0]["supersedes"] == home.ask("get", first)["entries"][0]["id"].split()
+    assert (
+        home.ask("get", last)["entries"][0]["supersedes"]
+        == home.ask("get", first)["entries"][0]["id"].split()
+    )
     home.ask("get", unread)
     assert findings(home) == []
     assert home.run("review").out == "Nothing to review.\n"
-    for wrong in (("keep",), ("merge", f"repeated:{last}"), ("drop", f"open:{issue}"), ("keep", f"nothing:{issue}")):
+    for wrong in (
+        ("keep",),
+        ("merge", f"repeated:{last}"),
+        ("drop", f"open:{issue}"),
+        ("keep", f"nothing:{issue}"),
+    ):
         told = home.run("review", *wrong)
         assert told.code == 2 and "Valid: " in told.err
     assert home.run("review", "keep", "open:zzzzzzzz").code == 1
 
 
 def test_a_review_finds_what_repeats_and_what_is_replaced_and_merges(known: Workspace) -> None:
-    for other in ("Invoices are numbered by year.", "The logo is blue now.", "Support answers within a day."):
+    for other in (
+        "Invoices are numbered by year.",
+        "The logo is blue now.",
+        "Support answers within a day.",
+    ):
         save(known, other, type="decision")
     old = save(known, POOL, type="decision", at="2026-10-01")
     new = save(known, POOL.replace("has 40", "now has 25"), type="decision", at="2026-10-09")
@@ -250,7 +321,10 @@ def test_a_review_finds_what_repeats_and_what_is_replaced_and_merges(known: Work
     assert about == {"replaced": [old.id, new.id], "repeated": [again.id, note.id]}
     answer(known, found["repeated"].key, "merge")
     (kept,) = get(known, [note.id]).entries
-    assert kept.content == "The heating costs 80 euro a month.\n\nThe heating costs 80 euro a month!"
+    assert (
+        kept.content
+        == "The heating costs 80 euro a month.\n\nThe heating costs 80 euro a month!"
+    )
     assert [matter.kind for matter in review(known)] == ["replaced"]
 
 
@@ -267,7 +341,11 @@ def test_entries_without_a_type_are_not_compared(known: Workspace) -> None:
 @pytest.mark.anyio
 async def test_an_agent_is_given_the_findings(tmp_path: Path, model: FastEmbedder) -> None:
     async with Client(build_server(Worker(tmp_path / "home", model))) as client:
-        old = (await said(client, "save", content="A kettle leaks.", type="issue", at=OLD, project="shop")).split()[1]
+        old = (
+            await said(
+                client, "save", content="A kettle leaks.", type="issue", at=OLD, project="shop"
+            )
+        ).split()[1]
         prompts = {prompt.name for prompt in (await client.list_prompts()).prompts}
         assert prompts == {"handoff", "review"}
         (message,) = (await client.get_prompt("review", {"project": "shop"})).messages
@@ -276,7 +354,8 @@ async def test_an_agent_is_given_the_findings(tmp_path: Path, model: FastEmbedde
         assert f"{old} 2026-07-01 09:00 issue: A kettle leaks." in message.content.text
 
 
-# -- what agents did ----------------------------------------------------------------------------------------
+# -- what agents did
+# ----------------------------------------------------------------------------------------
 
 
 def test_status_counts_what_agents_were_shown_and_keeps_no_text(home: Home) -> None:
@@ -291,16 +370,27 @@ def test_status_counts_what_agents_were_shown_and_keeps_no_text(home: Home) -> N
         saved = server.text("save", content="Postgres holds the orders.").split()[1]
         server.text("get", ids=saved)
         server.text("save", content="What was counted before is written with this.")
-    told = home.run("hook", "session-start", stdin=json.dumps({"cwd": str(home.path), "session_id": "1"}), **now)
+    told = home.run(
+        "hook",
+        "session-start",
+        stdin=json.dumps({"cwd": str(home.path), "session_id": "1"}),
+        **now,
+    )
     home.run("search", "redis cache", **now)  # by a person
     assert told.out
     rows = {row.pop("client"): row for row in home.ask("status", "--use", **now)["use"]}
     assert len(rows) == 2
     hook, agent = rows.pop("hook"), rows.popitem()[1]
     assert agent == {
-        "week": "2026-11-16", "searches": 2, "nothing_found": 1, "shown": agent["shown"], "opened": 1,
-        "saved": agent["saved"], "sessions": 0, "tokens": 0,
-    }  # fmt: skip
+        "week": "2026-11-16",
+        "searches": 2,
+        "nothing_found": 1,
+        "shown": agent["shown"],
+        "opened": 1,
+        "saved": agent["saved"],
+        "sessions": 0,
+        "tokens": 0,
+    }
     assert agent["shown"] >= 1 and agent["saved"] >= 1
     assert hook["sessions"] == 1 and hook["tokens"] > 20
     home.run("rebuild-index", "--fresh")

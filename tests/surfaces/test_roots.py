@@ -15,8 +15,10 @@ from synaptic.errors import ConfigError, Refused
 from synaptic.journal.journal import Journal
 
 NOTES = {
-    "Daily/2026-11-20.md": "# 2026-11-20\n\n## 09:30 Called the harbour master\nHis permit is due. See [[Crane]].\n",
-    "Projects/Crane.md": "---\ntags: [harbour]\n---\n# Crane\n\nIt lifts forty tons; its permit is K-17.\n",
+    "Daily/2026-11-20.md": "# 2026-11-20\n\n## 09:30 Called the harbour master\nHis permit "
+    "is due. See [[Crane]].\n",
+    "Projects/Crane.md": "---\ntags: [harbour]\n---\n# Crane\n\nIt lifts forty tons; its "
+    "permit is K-17.\n",
     "Templates/Crane.md": "# Crane template\n\nThe permit of a crane.\n",
 }
 
@@ -39,7 +41,10 @@ def configure(home: Home, *lines: str) -> None:
 def held(folder: Path) -> dict[str, object]:
     """Every name in the folder, with the time of its last change and its bytes."""
     return {
-        str(path.relative_to(folder)): (path.stat().st_mtime_ns, path.is_file() and path.read_bytes())
+        str(path.relative_to(folder)): (
+            path.stat().st_mtime_ns,
+            path.is_file() and path.read_bytes(),
+        )
         for path in [folder, *folder.rglob("*")]
     }
 
@@ -47,7 +52,10 @@ def held(folder: Path) -> dict[str, object]:
 def test_a_vault_is_searched_where_it_lies_and_stays_as_it_is(home: Home, vault: Path) -> None:
     before, day = held(vault), vault / "Daily" / "2026-11-20.md"
     hits = {hit["path"]: hit for hit in home.ask("search", "crane permit")["hits"]}
-    assert hits.keys() >= {"@vault/Daily/2026-11-20.md", "@vault/Projects/Crane.md"} and len(hits) == 3
+    assert (
+        hits.keys() >= {"@vault/Daily/2026-11-20.md", "@vault/Projects/Crane.md"}
+        and len(hits) == 3
+    )
     assert hits["@vault/Daily/2026-11-20.md"]["date"] == "2026-11-20"
     (call,) = home.ask("find", "--path", "@vault/Daily")["entries"]
     crane = hits["@vault/Projects/Crane.md"]["id"]
@@ -58,11 +66,19 @@ def test_a_vault_is_searched_where_it_lies_and_stays_as_it_is(home: Home, vault:
     assert roots["@vault"] == {"folder": str(vault), "files": 2}
 
     refused = f"{day}:3 is read in place from {vault}."
-    for words in ("update ID --append More.", "update ID --add-tag x", "delete ID --yes", "delete ID --purge --yes"):
+    for words in (
+        "update ID --append More.",
+        "update ID --add-tag x",
+        "delete ID --yes",
+        "delete ID --purge --yes",
+    ):
         for agent in ({}, {"CLAUDECODE": "1"}):
             answer = home.run(*words.replace("ID", call["id"]).split(), **agent)
             assert answer.code != 0 and refused in answer.err, answer
-    assert f"{vault / 'Projects/Crane.md'}:4 is read" in home.run("delete", crane, "--yes", CLAUDECODE="1").err
+    assert (
+        f"{vault / 'Projects/Crane.md'}:4 is read"
+        in home.run("delete", crane, "--yes", CLAUDECODE="1").err
+    )
     home.ask("save", "The permit came.", "--supersedes", call["id"], "--parent", crane)
     with home.server() as server:
         (entry,) = server.call("get", ids=[crane])["entries"]
@@ -74,7 +90,9 @@ def test_a_vault_is_searched_where_it_lies_and_stays_as_it_is(home: Home, vault:
     home.run("rebuild-index")
     assert home.entries() == synced and home.run("doctor", "--fix").code == 0
     day.write_text(day.read_text() + "\n## 11:00 Lunch with the harbour master\n")
-    assert len(home.ask("find", "--path", "@vault/Daily")["entries"]) == 1, "the other one is superseded"
+    assert len(home.ask("find", "--path", "@vault/Daily")["entries"]) == 1, (
+        "the other one is superseded"
+    )
     day.unlink()
     assert not home.ask("find", "--path", "@vault/Daily")["entries"]
     after = held(vault)
@@ -105,10 +123,19 @@ def test_sessions_are_written_like_the_journal(home: Home) -> None:
     journal, day = home_journal(home.path), home.path / "sessions" / "2026-11-21.md"
     assert journal.captured_path(numbered(1).at) == "@sessions/2026-11-21.md"
     for n in (1, 2):
-        assert journal.append(numbered(n), "@sessions/2026-11-21.md") == ("@sessions/2026-11-21.md", False)
-    assert stat.S_IMODE(day.parent.stat().st_mode) == 0o700 and stat.S_IMODE(day.stat().st_mode) == 0o600
+        assert journal.append(numbered(n), "@sessions/2026-11-21.md") == (
+            "@sessions/2026-11-21.md",
+            False,
+        )
+    assert (
+        stat.S_IMODE(day.parent.stat().st_mode) == 0o700
+        and stat.S_IMODE(day.stat().st_mode) == 0o600
+    )
     saved, id = day.read_bytes(), numbered(1).id
-    assert saved.startswith(b"# 2026-11-21\n") and home.ask("status")["roots"]["@sessions"]["files"] == 1
+    assert (
+        saved.startswith(b"# 2026-11-21\n")
+        and home.ask("status")["roots"]["@sessions"]["files"] == 1
+    )
     assert str(day) in home.run("update", id, "--title", "Another").out
     assert home.run("restore", id).code == 0 and day.read_bytes() == saved
     assert home.run("delete", id, "--yes").code == 0 and id.encode() not in day.read_bytes()
@@ -126,9 +153,16 @@ def test_sessions_are_written_like_the_journal(home: Home) -> None:
 
 
 def test_every_file_is_read_once_and_by_one_name(home: Home, vault: Path) -> None:
-    """The journal and a second source lie in the first; the journal has a folder with the name of a root."""
+    """The journal and a second source lie in the first; the journal has a folder with the name
+    of a root.
+    """
     day_file = 'day_file = "log %d of %m in %Y.md"'
-    configure(home, 'sources = ["~/vault", "work=~/vault/Projects"]', 'journal = "~/vault/Mine"', day_file)
+    configure(
+        home,
+        'sources = ["~/vault", "work=~/vault/Projects"]',
+        'journal = "~/vault/Mine"',
+        day_file,
+    )
     (vault / "log 19 of 11 in 2026.md").write_text("## Standup\nNothing new.\n")
     for name in ("@work", "@other"):
         (vault / "Mine" / name).mkdir(parents=True)
@@ -142,7 +176,9 @@ def test_every_file_is_read_once_and_by_one_name(home: Home, vault: Path) -> Non
         "@work/Crane.md",
         "log 21 of 11 in 2026.md",
     ]
-    assert [entry["date"] for entry in home.ask("find", "Standup")["entries"]][:1] == ["2026-11-19"]
+    assert [entry["date"] for entry in home.ask("find", "Standup")["entries"]][:1] == [
+        "2026-11-19"
+    ]
     assert f"{vault / 'Mine' / '@work'} is not read" in home.run("doctor").out
     with pytest.raises(Refused, match="read in place"):
         home_journal(home.path, sources={"@work": vault}).append(numbered(1), "@work/Crane.md")

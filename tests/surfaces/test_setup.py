@@ -1,4 +1,6 @@
-"""Synaptic registers with the programs that speak MCP, and what else stands in their files stays."""
+"""Synaptic registers with the programs that speak MCP, and what else stands in their files
+stays.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,12 @@ class Machine:
         self.home, self.bin = root / "ada", root / "bin"
         self.home.mkdir()
         self.bin.mkdir()
-        self.env = {"HOME": str(self.home), "PATH": str(self.bin), "SYNAPTIC_HOME": "", "SYNAPTIC_PROJECT": ""}
+        self.env = {
+            "HOME": str(self.home),
+            "PATH": str(self.bin),
+            "SYNAPTIC_HOME": "",
+            "SYNAPTIC_PROJECT": "",
+        }
         self.synaptic = ForkedHome(root / "memory", self.env, forks)
 
     def run(self, *args: str, **env: str) -> Answer:
@@ -79,7 +86,11 @@ class Machine:
         return str(client["state"])
 
     def tree(self) -> dict[str, bytes]:
-        return {str(p.relative_to(self.home)): p.read_bytes() for p in self.home.rglob("*") if p.is_file()}
+        return {
+            str(p.relative_to(self.home)): p.read_bytes()
+            for p in self.home.rglob("*")
+            if p.is_file()
+        }
 
     def program(self, name: str, script: str) -> None:
         """A client's own command, as a program on the PATH."""
@@ -107,7 +118,8 @@ def entry_of(name: str, text: str) -> Any:
     return data[client.key]["synaptic"]
 
 
-# -- files with something else in them ----------------------------------------------------------------
+# -- files with something else in them
+# ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -138,7 +150,9 @@ def test_what_was_added_since_stays(ada: Machine, name: str) -> None:
     file = ada.put(name, before)
     ada.run(name)
     file.with_name(file.name + BACKUP).unlink()
-    later = b"# later\n[history]\nkeep = 'all'  # of it\n" if name == "codex" else b"\n// later\n\n"
+    later = (
+        b"# later\n[history]\nkeep = 'all'  # of it\n" if name == "codex" else b"\n// later\n\n"
+    )
     file.write_bytes(file.read_bytes() + later)
     assert ada.run(name, "--remove").code == 0
     expected = before + later
@@ -159,7 +173,8 @@ def test_no_file_yet(ada: Machine, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "\n", "{}", "{ }", "{\n}\n", '\ufeff{"a": 1}\n', "// nothing yet\n{ /* here */ }"]
+    "text",
+    ["", "\n", "{}", "{ }", "{\n}\n", '\ufeff{"a": 1}\n', "// nothing yet\n{ /* here */ }"],
 )
 def test_files_with_next_to_nothing_in_them(ada: Machine, text: str) -> None:
     file = ada.put("cursor", text)
@@ -193,7 +208,8 @@ def test_the_backup_is_what_was_there_first(ada: Machine) -> None:
     assert file.with_name(file.name + BACKUP).read_bytes() == golden("cursor", "before")
 
 
-# -- entries that are there already -------------------------------------------------------------------
+# -- entries that are there already
+# -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -203,9 +219,13 @@ def test_a_command_that_is_gone_is_put_right(ada: Machine, name: str) -> None:
     ada.run(name)
     old = file.read_bytes().replace(SYNAPTIC.encode(), b"/gone/bin/synaptic")
     if name == "codex":
-        old = old.replace(b'args = ["mcp"]', b'args = ["mcp"]\nstartup_timeout_sec = 20  # slow disk')
+        old = old.replace(
+            b'args = ["mcp"]', b'args = ["mcp"]\nstartup_timeout_sec = 20  # slow disk'
+        )
     else:
-        remark = b"" if name == "claude-code" else b"/* slow disk */ "  # which it would take for broken
+        remark = (
+            b"" if name == "claude-code" else b"/* slow disk */ "
+        )  # which it would take for broken
         old = old.replace(b'"synaptic": {', b'"synaptic": { %b"timeout": 20,' % remark)
     file.write_bytes(old)
     assert "the command is gone: /gone/bin/synaptic" in ada.run(name, "--status").out
@@ -228,7 +248,11 @@ def test_another_way_to_start_it_is_left_alone(ada: Machine, entry: Any) -> None
     file = ada.put("cursor", json.dumps({"mcpServers": {"synaptic": entry}}))
     before = file.read_bytes()
     answer = ada.run("cursor")
-    assert answer.code == 0 and "left as it is" in answer.out and "setup cursor --remove" in answer.out
+    assert (
+        answer.code == 0
+        and "left as it is" in answer.out
+        and "setup cursor --remove" in answer.out
+    )
     assert file.read_bytes() == before
     assert ada.run("cursor", "--remove").code == 0
     assert ada.ask("cursor")["clients"][0]["done"] is True
@@ -240,7 +264,14 @@ def test_another_installation_gives_way(ada: Machine) -> None:
     other.write_text("#!/bin/sh\n")
     other.chmod(0o755)
     ada.put(
-        "cursor", json.dumps({"mcpServers": {"synaptic": {"command": "synaptic", "args": ["mcp"], "env": {"A": "b"}}}})
+        "cursor",
+        json.dumps(
+            {
+                "mcpServers": {
+                    "synaptic": {"command": "synaptic", "args": ["mcp"], "env": {"A": "b"}}
+                }
+            }
+        ),
     )
     assert ada.state("cursor") == "other program"
     assert "in place of synaptic mcp" in ada.run("cursor").out
@@ -259,14 +290,17 @@ def test_a_link_to_this_program_is_this_program(ada: Machine) -> None:
     assert "switched off" in ada.run("windsurf").out
 
 
-# -- the home that was chosen -------------------------------------------------------------------------
+# -- the home that was chosen
+# -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_chosen_home_goes_along(ada: Machine, name: str) -> None:
     ada.run(name, SYNAPTIC_HOME="/srv/memory")
     entry = entry_of(name, ada.file(name).read_text())
-    assert entry["environment" if name == "opencode" else "env"] == {"SYNAPTIC_HOME": "/srv/memory"}
+    assert entry["environment" if name == "opencode" else "env"] == {
+        "SYNAPTIC_HOME": "/srv/memory"
+    }
 
 
 def test_a_home_that_is_not_the_chosen_one(ada: Machine) -> None:
@@ -278,7 +312,9 @@ def test_a_home_that_is_not_the_chosen_one(ada: Machine) -> None:
 
 def test_home_as_a_flag(ada: Machine) -> None:
     ada.synaptic.run("--home", str(ada.home / "mind"), "setup", "cursor")
-    assert entry_of("cursor", ada.file("cursor").read_text())["env"] == {"SYNAPTIC_HOME": str(ada.home / "mind")}
+    assert entry_of("cursor", ada.file("cursor").read_text())["env"] == {
+        "SYNAPTIC_HOME": str(ada.home / "mind")
+    }
 
 
 def test_what_clients_would_not_see_is_named(ada: Machine) -> None:
@@ -290,18 +326,29 @@ def test_what_was_registered_works(ada: Machine) -> None:
     ada.run("cursor", SYNAPTIC_HOME=str(ada.home / "mind"))
     entry = entry_of("cursor", ada.file("cursor").read_text())
     started = StdioServerParameters(
-        command=entry["command"], args=entry["args"], env={"HOME": str(ada.home), "PATH": "", **entry["env"]}
+        command=entry["command"],
+        args=entry["args"],
+        env={"HOME": str(ada.home), "PATH": "", **entry["env"]},
     )
 
     async def save() -> bool:
         async with McpClient(started) as client:
-            return bool((await client.call_tool("context_save", {"content": "The key is under the mat."})).is_error)
+            return bool(
+                (
+                    await client.call_tool(
+                        "context_save", {"content": "The key is under the mat."}
+                    )
+                ).is_error
+            )
 
     assert not anyio.run(save)
-    assert "under the mat" in ada.synaptic.run("recent", SYNAPTIC_HOME=str(ada.home / "mind")).out
+    assert (
+        "under the mat" in ada.synaptic.run("recent", SYNAPTIC_HOME=str(ada.home / "mind")).out
+    )
 
 
-# -- what cannot be done ------------------------------------------------------------------------------
+# -- what cannot be done
+# ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -320,7 +367,9 @@ def test_what_was_registered_works(ada: Machine) -> None:
         ("codex", b"mcp_servers = 3\n", "mcp_servers"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_left_alone(ada: Machine, name: str, text: bytes, why: str) -> None:
+def test_a_file_that_cannot_be_used_is_left_alone(
+    ada: Machine, name: str, text: bytes, why: str
+) -> None:
     file = ada.put(name, text)
     answer = ada.run()
     assert answer.code == 1
@@ -340,7 +389,9 @@ def test_one_that_fails_keeps_no_other_from_it(ada: Machine) -> None:
     assert ada.tree() == {FILES["cursor"]: b"{]", FILES["zed"]: b"{}"}
 
 
-def test_a_broken_file_that_names_synaptic_is_not_passed_over_by_a_removal(ada: Machine) -> None:
+def test_a_broken_file_that_names_synaptic_is_not_passed_over_by_a_removal(
+    ada: Machine,
+) -> None:
     ada.put("zed", '{"context_servers": {"synaptic": {"command": "x"}')
     answer = ada.run("--remove")
     assert answer.code == 1 and "context_servers.synaptic" in answer.out
@@ -349,7 +400,9 @@ def test_a_broken_file_that_names_synaptic_is_not_passed_over_by_a_removal(ada: 
 def test_a_folder_in_its_place(ada: Machine) -> None:
     ada.file("cursor").mkdir(parents=True)
     answer = ada.run("cursor")
-    assert answer.code == 1 and "cannot be read" in answer.out and "Paste this into" in answer.out
+    assert (
+        answer.code == 1 and "cannot be read" in answer.out and "Paste this into" in answer.out
+    )
 
 
 def test_a_file_that_may_not_be_written(ada: Machine) -> None:
@@ -358,9 +411,16 @@ def test_a_file_that_may_not_be_written(ada: Machine) -> None:
     if os.access(file, os.W_OK):
         if shutil.which("setpriv") is None:
             pytest.skip("root passes every mode, and there is no setpriv to give that up")
-        ada.synaptic.prefix = (str(shutil.which("setpriv")), "--bounding-set=-dac_override,-dac_read_search")
+        ada.synaptic.prefix = (
+            str(shutil.which("setpriv")),
+            "--bounding-set=-dac_override,-dac_read_search",
+        )
     answer = ada.run("cursor")
-    assert answer.code == 1 and "permission denied" in answer.out and "Paste this into" in answer.out
+    assert (
+        answer.code == 1
+        and "permission denied" in answer.out
+        and "Paste this into" in answer.out
+    )
     assert ada.tree() == {FILES["cursor"]: b"{}"}
 
 
@@ -369,18 +429,24 @@ def test_a_file_that_may_not_be_written(ada: Machine) -> None:
     [
         (("emacs",), "zed, opencode"),
         (("--scope", "galaxy"), "user, project"),
-        (("windsurf", "--scope", "project"), "claude-code, codex, gemini, cursor, vscode, opencode"),
+        (
+            ("windsurf", "--scope", "project"),
+            "claude-code, codex, gemini, cursor, vscode, opencode",
+        ),
         (("--print", "--status"), "Give one of them"),
         (("--status", "--dry-run"), "Give one of them"),
     ],
 )
-def test_what_cannot_be_asked_names_what_can(ada: Machine, args: tuple[str, ...], says: str) -> None:
+def test_what_cannot_be_asked_names_what_can(
+    ada: Machine, args: tuple[str, ...], says: str
+) -> None:
     answer = ada.run(*args)
     assert answer.code == 2 and says in answer.err
     assert ada.run(*args, "--json").json["success"] is False
 
 
-# -- what is shown ------------------------------------------------------------------------------------
+# -- what is shown
+# ------------------------------------------------------------------------------------
 
 
 def test_claude_code_is_offered_the_plugin_with_a_folder_that_is_there(ada: Machine) -> None:
@@ -405,7 +471,11 @@ def test_a_dry_run_changes_nothing(ada: Machine) -> None:
         ada.put(name, golden(name, "before"))
     before = ada.tree()
     answer = ada.run("--dry-run")
-    assert answer.code == 0 and "adds synaptic to" in answer.out and "Nothing was changed" in answer.out
+    assert (
+        answer.code == 0
+        and "adds synaptic to" in answer.out
+        and "Nothing was changed" in answer.out
+    )
     assert {each["client"]: each["action"] for each in ada.ask("--dry-run")["clients"]} == {
         "codex": "register",
         "zed": "register",
@@ -425,7 +495,8 @@ def test_the_help_names_every_client(ada: Machine) -> None:
     assert all(name in shown for name in NAMES)
 
 
-# -- hooks and guidance ---------------------------------------------------------------------------------
+# -- hooks and guidance
+# ---------------------------------------------------------------------------------
 
 HOOK_FILES = {
     "claude-code": (".claude/settings.json", ["SessionStart", "UserPromptSubmit", "Stop"], 10),
@@ -453,19 +524,25 @@ OTHERS_HOOKS = """{
 def switch_on(ada: Machine, *events: str) -> None:
     home = ada.home / ".synaptic"
     home.mkdir(exist_ok=True)
-    (home / "config.toml").write_text("[hooks]\n" + "".join(f"{event} = true\n" for event in events))
+    (home / "config.toml").write_text(
+        "[hooks]\n" + "".join(f"{event} = true\n" for event in events)
+    )
 
 
 def hooks_in(file: Path) -> dict[str, list[dict[str, Any]]]:
     """Synaptic's hooks by the client's name of the event."""
     groups = jsonc.parse(file.read_text())["hooks"].items()
-    each = [(event, hook) for event, groups in groups for group in groups for hook in group["hooks"]]
+    each = [
+        (event, hook) for event, groups in groups for group in groups for hook in group["hooks"]
+    ]
     return {event: [hook] for event, hook in each if "synaptic" in hook["command"]}
 
 
 @pytest.mark.parametrize("name", HOOK_FILES)
 @pytest.mark.parametrize("before", [None, OTHERS_HOOKS])
-def test_hooks_come_and_go_and_what_stands_beside_them_stays(ada: Machine, name: str, before: str | None) -> None:
+def test_hooks_come_and_go_and_what_stands_beside_them_stays(
+    ada: Machine, name: str, before: str | None
+) -> None:
     where, events, timeout = HOOK_FILES[name]
     file = ada.home / where
     if before and name == "claude-code":  # which knows plain JSON alone
@@ -480,7 +557,11 @@ def test_hooks_come_and_go_and_what_stands_beside_them_stays(ada: Machine, name:
     mind = {"SYNAPTIC_HOME": str(ada.home / "my mind"), "SYNAPTIC_PROJECT": "web"}
     ada.synaptic.run("save", "The key is under the mat.", "--type", "decision", **mind)
     told = subprocess.run(
-        ["sh", "-c", hook["command"]], input="{}", env=os.environ | mind, capture_output=True, text=True
+        ["sh", "-c", hook["command"]],
+        input="{}",
+        env=os.environ | mind,
+        capture_output=True,
+        text=True,
     )
     assert "under the mat" in told.stdout and '"SessionStart"' in told.stdout, told
 
@@ -490,7 +571,11 @@ def test_hooks_come_and_go_and_what_stands_beside_them_stays(ada: Machine, name:
     answer = ada.run(name)
     assert answer.code == 0 and "hooks (session-start, user-prompt, stop)" in answer.out
     assert list(hooks_in(file)) == events
-    kept = [line for line in ("// mine", '"command": "date"}]}', "// keep") if line in (before or "")]
+    kept = [
+        line
+        for line in ("// mine", '"command": "date"}]}', "// keep")
+        if line in (before or "")
+    ]
     assert all(line in file.read_text() for line in kept)
     assert "Done." not in ada.run(name).out
     shutil.rmtree(ada.home / ".synaptic")
@@ -500,15 +585,23 @@ def test_hooks_come_and_go_and_what_stands_beside_them_stays(ada: Machine, name:
     assert ada.tree() == start
 
 
-@pytest.mark.parametrize("text", ['{\n  // mine\n  "model": "opus"\n}\n', '{\n  "model": "opus",\n}\n', OTHERS_HOOKS])
-def test_a_file_of_claude_code_with_comments_is_not_called_done(ada: Machine, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ['{\n  // mine\n  "model": "opus"\n}\n', '{\n  "model": "opus",\n}\n', OTHERS_HOOKS]
+)
+def test_a_file_of_claude_code_with_comments_is_not_called_done(
+    ada: Machine, text: str
+) -> None:
     file = ada.home / ".claude" / "settings.json"
     file.parent.mkdir()
     file.write_text(text)
     answer = ada.run("claude-code")
     assert answer.code == 1 and file.read_text() == text
     failed = answer.out.partition(str(file))[2]
-    assert "ignores all of a file with comments" in failed and "(line " in failed and "Done." not in failed
+    assert (
+        "ignores all of a file with comments" in failed
+        and "(line " in failed
+        and "Done." not in failed
+    )
     assert "ignores all of a file with comments" in ada.run("claude-code", "--status").text
     again = ada.ask("claude-code", "--print", "--json")["hooks"][0]
     assert again["state"] == "unreadable" and json.loads(again["snippet"])["hooks"]
@@ -522,10 +615,16 @@ def test_hooks_that_a_person_wrote_are_known_and_mended(ada: Machine) -> None:
     file = ada.home / ".claude" / "settings.json"
     file.parent.mkdir()
     theirs = (
-        '{"hooks": {"SessionStart": [{"matcher": "startup", "hooks": [%s {"type": "command", "command": "date"}]}]}}'
+        '{"hooks": {"SessionStart": [{"matcher": "startup", "hooks": [%s {"type": "command", '
+        '"command": "date"}]}]}}'
     )
-    file.write_text(theirs % '{"type": "command", "command": "/gone/synaptic hook session-start"},')
-    assert "hooks (session-start) in" in (said := ada.run("claude-code", "--status").out) and "is gone" in said
+    file.write_text(
+        theirs % '{"type": "command", "command": "/gone/synaptic hook session-start"},'
+    )
+    assert (
+        "hooks (session-start) in" in (said := ada.run("claude-code", "--status").out)
+        and "is gone" in said
+    )
     ada.run("claude-code")
     [[hook]] = hooks_in(file).values()
     assert hook["command"].startswith(SYNAPTIC)
@@ -548,10 +647,16 @@ def test_hooks_are_left_out_on_request_and_where_the_server_is_left_alone(ada: M
 
 def test_what_waits_for_codexs_approval_is_said_and_never_approved(ada: Machine) -> None:
     assert "approve them in /hooks" in ada.run("codex").out
-    assert "waiting for approval (SessionStart): approve in /hooks" in ada.run("codex", "--status").out
+    assert (
+        "waiting for approval (SessionStart): approve in /hooks"
+        in ada.run("codex", "--status").out
+    )
     assert "trusted_hash" not in ada.file("codex").read_text()
     key = f"{ada.home / '.codex/hooks.json'}:session_start:0:0"
-    ada.put("codex", ada.file("codex").read_text() + f'\n[hooks.state."{key}"]\ntrusted_hash = "sha256:x"\n')
+    ada.put(
+        "codex",
+        ada.file("codex").read_text() + f'\n[hooks.state."{key}"]\ntrusted_hash = "sha256:x"\n',
+    )
     assert "approval" not in ada.run("codex", "--status").out
     assert ada.ask("codex", "--status")["hooks"][0]["waits"] == []
 
@@ -560,7 +665,10 @@ def test_opencode_gets_a_program(ada: Machine) -> None:
     ada.run("opencode", SYNAPTIC_HOME="/srv/memory")
     file = ada.home / ".config" / "opencode" / "plugins" / "synaptic.js"
     command = [SYNAPTIC, "--home", "/srv/memory", "hook", "--client", "opencode"]
-    assert f'const COMMAND = {json.dumps(command)}\nconst EVENTS = ["session-start"]\n' in file.read_text()
+    assert (
+        f'const COMMAND = {json.dumps(command)}\nconst EVENTS = ["session-start"]\n'
+        in file.read_text()
+    )
     ada.run("opencode", "--remove")
     ada.run("opencode")
     switch_on(ada, "user_prompt")
@@ -578,7 +686,9 @@ def test_opencode_gets_a_program(ada: Machine) -> None:
 
 
 @pytest.mark.parametrize("name", MEMORY)
-@pytest.mark.parametrize("before", [None, "# Mine", "# Mine\n", "# Mine\r\n\r\n- é\r\n", "\ufeff# Mine\n"])
+@pytest.mark.parametrize(
+    "before", [None, "# Mine", "# Mine\n", "# Mine\r\n\r\n- é\r\n", "\ufeff# Mine\n"]
+)
 def test_guidance_comes_and_goes(ada: Machine, name: str, before: str | None) -> None:
     file = ada.home / MEMORY[name]
     if before is not None:
@@ -590,7 +700,11 @@ def test_guidance_comes_and_goes(ada: Machine, name: str, before: str | None) ->
     ada.run(name, "--guidance")
     text = file.read_bytes().decode()
     assert text.startswith(before or "") and text.count("context_search") == 1
-    assert ("\r\n" in text) == ("\r\n" in (before or "")) == (text.count("\n") == text.count("\r\n"))
+    assert (
+        ("\r\n" in text)
+        == ("\r\n" in (before or ""))
+        == (text.count("\n") == text.count("\r\n"))
+    )
     ada.run(name, "--remove")
     assert ada.tree() == start
     ada.run(name, "--guidance")
@@ -608,26 +722,45 @@ def test_guidance_for_a_project_and_a_marker_without_its_end(ada: Machine) -> No
     ada.synaptic.folder = project = ada.home / "web"
     project.mkdir()
     ada.run("claude-code", "codex", "--scope", "project", "--guidance")
-    assert {"web/CLAUDE.md", "web/AGENTS.md", "web/.claude/settings.json", "web/.codex/hooks.json"} <= ada.tree().keys()
+    assert {
+        "web/CLAUDE.md",
+        "web/AGENTS.md",
+        "web/.claude/settings.json",
+        "web/.codex/hooks.json",
+    } <= ada.tree().keys()
     ada.run("--scope", "project", "--remove")
     assert ada.tree() == {}
     (project / "AGENTS.md").write_text("# Mine\n<!-- synaptic:begin -->\nmy own words\n")
     answer = ada.run("codex", "--scope", "project", "--guidance")
     assert answer.code == 1 and "has no <!-- synaptic:end --> (line 2)" in answer.out
-    assert (project / "AGENTS.md").read_text() == "# Mine\n<!-- synaptic:begin -->\nmy own words\n"
+    assert (
+        project / "AGENTS.md"
+    ).read_text() == "# Mine\n<!-- synaptic:begin -->\nmy own words\n"
 
 
-def test_the_plugin_is_left_alone_and_said(ada: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Installed as Claude Code 2.1 notes it: beside a registered server, alone, and without a program to start."""
+def test_the_plugin_is_left_alone_and_said(
+    ada: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Installed as Claude Code 2.1 notes it: beside a registered server, alone, and without a
+    program to start.
+    """
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     ada.run("claude-code")
     settings = ada.home / ".claude" / "settings.json"
-    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"enabledPlugins": {"synaptic@synaptic": True}}))
+    settings.write_text(
+        json.dumps(
+            json.loads(settings.read_text()) | {"enabledPlugins": {"synaptic@synaptic": True}}
+        )
+    )
     installed = settings.parent / "plugins" / "installed_plugins.json"
     installed.parent.mkdir()
-    installed.write_text(json.dumps({"version": 2, "plugins": {"synaptic@synaptic": [{"scope": "user"}]}}))
+    installed.write_text(
+        json.dumps({"version": 2, "plugins": {"synaptic@synaptic": [{"scope": "user"}]}})
+    )
     assert (
-        ada.run("claude-code", "--status").out.count("the plugin is there, too: `synaptic setup claude-code --remove`")
+        ada.run("claude-code", "--status").out.count(
+            "the plugin is there, too: `synaptic setup claude-code --remove`"
+        )
         == 2
     )
     doctor = ada.synaptic.run("doctor")
@@ -641,10 +774,13 @@ def test_the_plugin_is_left_alone_and_said(ada: Machine, monkeypatch: pytest.Mon
     assert "finds no program" in ada.run("claude-code", "--status").out
     assert "finds no program" in ada.synaptic.run("doctor").out
     ada.run("claude-code")
-    assert "brings the server" in ada.run("claude-code", "--status").out, "setup noted this program"
+    assert "brings the server" in ada.run("claude-code", "--status").out, (
+        "setup noted this program"
+    )
 
 
-# -- projects -----------------------------------------------------------------------------------------
+# -- projects
+# -----------------------------------------------------------------------------------------
 
 
 def test_a_project(ada: Machine) -> None:
@@ -654,7 +790,12 @@ def test_a_project(ada: Machine) -> None:
     def run(*args: str) -> str:
         env = ada.synaptic.environment()
         done = subprocess.run(
-            [SYNAPTIC, "setup", *args], cwd=project, env=env, capture_output=True, text=True, timeout=TIMEOUT_S
+            [SYNAPTIC, "setup", *args],
+            cwd=project,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -669,7 +810,8 @@ def test_a_project(ada: Machine) -> None:
     assert ada.tree() == {}
 
 
-# -- projects that somebody else made -------------------------------------------------------------------
+# -- projects that somebody else made
+# -------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -683,7 +825,9 @@ def project(ada: Machine) -> Path:
 @pytest.mark.fault(row=11)
 @pytest.mark.parametrize("linked", [".cursor/mcp.json", ".cursor"])
 @pytest.mark.parametrize("remove", [False, True])
-def test_a_project_leads_nowhere_else(ada: Machine, project: Path, linked: str, remove: bool) -> None:
+def test_a_project_leads_nowhere_else(
+    ada: Machine, project: Path, linked: str, remove: bool
+) -> None:
     theirs = ada.home / "theirs" / "mcp.json"
     theirs.parent.mkdir()
     theirs.write_bytes(golden("cursor", "after" if remove else "before"))
@@ -700,7 +844,9 @@ def test_a_project_leads_nowhere_else(ada: Machine, project: Path, linked: str, 
 
 
 @pytest.mark.fault(row=11)
-def test_a_link_within_a_project_is_written_through_and_not_copied(ada: Machine, project: Path) -> None:
+def test_a_link_within_a_project_is_written_through_and_not_copied(
+    ada: Machine, project: Path
+) -> None:
     kept = project / "mcp.json"
     kept.write_bytes(golden("cursor", "before"))
     (project / ".cursor").mkdir()
@@ -713,7 +859,9 @@ def test_a_link_within_a_project_is_written_through_and_not_copied(ada: Machine,
 
 @pytest.mark.fault(row=11)
 @pytest.mark.parametrize("there", ["file", "link", "fifo"])
-def test_no_backup_is_claimed_that_was_not_made(ada: Machine, project: Path, there: str) -> None:
+def test_no_backup_is_claimed_that_was_not_made(
+    ada: Machine, project: Path, there: str
+) -> None:
     file = project / "opencode.json"
     file.write_bytes(golden("opencode", "before"))
     backup = file.with_name(file.name + BACKUP)
@@ -738,7 +886,8 @@ def test_what_is_no_file_is_not_waited_for(ada: Machine, project: Path) -> None:
     assert answer.code == 1 and "no regular file" in answer.out
 
 
-# -- the clients' own commands ------------------------------------------------------------------------
+# -- the clients' own commands
+# ------------------------------------------------------------------------
 
 CLAUDE = """
 import json, pathlib, sys
@@ -764,14 +913,17 @@ def test_claude_code_keeps_its_file_itself(ada: Machine) -> None:
     line = f"claude mcp add -s user synaptic -e SYNAPTIC_HOME=/srv/memory -- {SYNAPTIC} mcp"
     assert answer.code == 0 and line in answer.out, answer.text
     assert entry_of("claude-code", file.read_text())["env"] == {"SYNAPTIC_HOME": "/srv/memory"}
-    assert ada.ask("claude-code", SYNAPTIC_HOME="/srv/memory")["clients"][0]["action"] == "nothing"
+    assert (
+        ada.ask("claude-code", SYNAPTIC_HOME="/srv/memory")["clients"][0]["action"] == "nothing"
+    )
     assert ada.run("--remove").code == 0
     assert json.loads(file.read_text()) == json.loads(golden("claude-code", "before"))
     assert list(ada.tree()) == [".claude.json"]
 
 
 @pytest.mark.parametrize(
-    ("script", "says"), [("raise SystemExit('policy forbids it')", "policy forbids it"), ("", "not registered")]
+    ("script", "says"),
+    [("raise SystemExit('policy forbids it')", "policy forbids it"), ("", "not registered")],
 )
 def test_a_command_that_fails(ada: Machine, script: str, says: str) -> None:
     ada.program("claude", script)
@@ -811,29 +963,51 @@ def test_the_real_client_knows_it(ada: Machine, name: str, program: str, says: s
         trusted.write_text(json.dumps({str(ada.home): "TRUST_FOLDER"}))
     assert ada.run(name, **env).code == 0
     listed = subprocess.run(
-        [program, "mcp", "list"], cwd=ada.home, env=ada.synaptic.environment(**env), capture_output=True, text=True
+        [program, "mcp", "list"],
+        cwd=ada.home,
+        env=ada.synaptic.environment(**env),
+        capture_output=True,
+        text=True,
     )
     assert re.search(says, " ".join((listed.stdout + listed.stderr).split())), listed
     assert ada.run(name, "--remove", **env).code == 0
     assert ada.state(name, **env) == "not registered"
 
 
-# -- laws of the texts --------------------------------------------------------------------------------
+# -- laws of the texts
+# --------------------------------------------------------------------------------
 
-_BLANKS = st.sampled_from(["", " ", "\n", "\n\t", "\r\n  ", " // c }\n", " /* , { */ ", '\n  // "synaptic"\n    '])
+_BLANKS = st.sampled_from(
+    ["", " ", "\n", "\n\t", "\r\n  ", " // c }\n", " /* , { */ ", '\n  // "synaptic"\n    ']
+)
 _SCALARS = st.sampled_from(
-    ["1", "-0.50", "true", "null", '"x"', '"a\\"}, //b"', '"\\u00fc é"', "[]", "[ 1, /* c */ 2, ]", "{}"]
+    [
+        "1",
+        "-0.50",
+        "true",
+        "null",
+        '"x"',
+        '"a\\"}, //b"',
+        '"\\u00fc é"',
+        "[]",
+        "[ 1, /* c */ 2, ]",
+        "{}",
+    ]
 )
 
 
 @st.composite
 def objects(draw: st.DrawFn, depth: int = 2) -> str:
     parts = []
-    for name in draw(st.lists(st.sampled_from(["a", "b", "servers", "ü"]), max_size=3, unique=True)):
+    for name in draw(
+        st.lists(st.sampled_from(["a", "b", "servers", "ü"]), max_size=3, unique=True)
+    ):
         value = draw(objects(depth - 1)) if depth and draw(st.booleans()) else draw(_SCALARS)
         if name == "servers" and not value.startswith("{"):
             value = "{" + draw(_BLANKS) + "}"
-        parts.append(f'{draw(_BLANKS)}"{name}"{draw(_BLANKS)}:{draw(_BLANKS)}{value}{draw(_BLANKS)}')
+        parts.append(
+            f'{draw(_BLANKS)}"{name}"{draw(_BLANKS)}:{draw(_BLANKS)}{value}{draw(_BLANKS)}'
+        )
     trailing = "," + draw(_BLANKS) if parts and draw(st.booleans()) else ""
     return "{" + ",".join(parts) + trailing + (draw(_BLANKS) if not parts else "") + "}"
 
@@ -872,28 +1046,35 @@ def test_json_of_plain_json_is_json() -> None:
     ],
 )
 def test_toml_put_and_dropped_again_is_what_it_was(text: str) -> None:
-    path, value = ("mcp_servers", "synaptic"), {"command": "/x y/é", "args": ["mcp"], "env": {"A": "b"}}
+    path, value = (
+        ("mcp_servers", "synaptic"),
+        {"command": "/x y/é", "args": ["mcp"], "env": {"A": "b"}},
+    )
     new = toml.put(text, path, value)
     assert tomllib.loads(new)["mcp_servers"]["synaptic"] == value
     assert toml.drop(new, path) == text
 
 
 def test_toml_of_several_tables_and_comments() -> None:
-    mine = "[mcp_servers.synaptic]\nargs = [\n  'mcp',\n]\n[mcp_servers.synaptic.env]\nA = 'b'\n"
+    mine = (
+        "[mcp_servers.synaptic]\nargs = [\n  'mcp',\n]\n[mcp_servers.synaptic.env]\nA = 'b'\n"
+    )
     theirs = "# on files\n\n[mcp_servers.files]\n"
     assert toml.drop(mine + theirs, ("mcp_servers", "synaptic")) == theirs
 
 
 def test_toml_of_tables_that_stand_apart_keeps_comments_and_blank_lines() -> None:
     servers = (
-        "[mcp_servers.synaptic]\ncommand = 'q'\n# one\n\n[other]\nx = 1\n[mcp_servers.synaptic.env]\nA = 'b'\n# two\n"
+        "[mcp_servers.synaptic]\ncommand = 'q'\n# one\n\n[other]\nx = "
+        "1\n[mcp_servers.synaptic.env]\nA = 'b'\n# two\n"
     )
     assert toml.drop(servers, ("mcp_servers", "synaptic")) == "# one\n\n[other]\nx = 1\n# two\n"
     dotted = "a = 1\n\nmcp_servers.synaptic.command = 'q'\n# one\nb = 2\n"
     assert toml.drop(dotted, ("mcp_servers", "synaptic")) == "a = 1\n\n# one\nb = 2\n"
 
 
-# -- other systems ------------------------------------------------------------------------------------
+# -- other systems
+# ------------------------------------------------------------------------------------
 
 
 def test_where_other_systems_keep_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -901,14 +1082,30 @@ def test_where_other_systems_keep_it(monkeypatch: pytest.MonkeyPatch) -> None:
     by_name = {client.name: client for client in CLIENTS}
     mac = folders({}, "darwin")
     support = "/Users/ada/Library/Application Support"
-    assert str(by_name["claude-desktop"].file("user", mac)) == f"{support}/Claude/claude_desktop_config.json"
+    assert (
+        str(by_name["claude-desktop"].file("user", mac))
+        == f"{support}/Claude/claude_desktop_config.json"
+    )
     assert str(by_name["vscode"].file("user", mac)) == f"{support}/Code/User/mcp.json"
     assert str(by_name["zed"].file("user", mac)) == "/Users/ada/.config/zed/settings.json"
     windows = folders({"APPDATA": "/roaming"}, "win32")
-    assert str(by_name["claude-desktop"].file("user", windows)) == "/roaming/Claude/claude_desktop_config.json"
+    assert (
+        str(by_name["claude-desktop"].file("user", windows))
+        == "/roaming/Claude/claude_desktop_config.json"
+    )
     assert str(by_name["zed"].file("user", windows)) == "/roaming/Zed/settings.json"
-    moved = folders({"CODEX_HOME": "/c", "CLAUDE_CONFIG_DIR": "/cc", "GEMINI_CLI_HOME": "/g", "XDG_CONFIG_HOME": "/x"})
-    assert [str(by_name[name].file("user", moved)) for name in ("codex", "claude-code", "gemini", "opencode")] == [
+    moved = folders(
+        {
+            "CODEX_HOME": "/c",
+            "CLAUDE_CONFIG_DIR": "/cc",
+            "GEMINI_CLI_HOME": "/g",
+            "XDG_CONFIG_HOME": "/x",
+        }
+    )
+    assert [
+        str(by_name[name].file("user", moved))
+        for name in ("codex", "claude-code", "gemini", "opencode")
+    ] == [
         "/c/config.toml",
         "/cc/.claude.json",
         "/g/.gemini/settings.json",

@@ -1,4 +1,6 @@
-"""A person writes, searches, corrects, undoes and reviews on the page: once by mouse, once by keyboard alone."""
+"""A person writes, searches, corrects, undoes and reviews on the page: once by mouse, once by
+keyboard alone.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ class Mouse:
 
 
 class Keyboard(Mouse):
-    """Has no mouse: it presses the key that there is, or Tab until the thing has the focus, and then Enter."""
+    """Has no mouse: it presses the key that there is, or Tab until the thing has the focus, and
+    then Enter.
+    """
 
     def do(self, role: str, name: str, key: str = "") -> None:
         if key:
@@ -82,7 +86,12 @@ def browser() -> Iterator[Browser]:
 def test_a_day(browser: Browser, tmp_path: Path, hand: type[Mouse]) -> None:
     home, clock = tmp_path / "home", Clock()
     with open_home(home, clock=clock) as ws:
-        save(ws, "The crane stops at four degrees below zero.", type="issue", at=clock.now - timedelta(days=90))
+        save(
+            ws,
+            "The crane stops at four degrees below zero.",
+            type="issue",
+            at=clock.now - timedelta(days=90),
+        )
     with served(home, SYNAPTIC_NOW=clock.now.isoformat()) as server:
         page = logged_in(browser, server).new_page()
         person, title = hand(page), page.get_by_role("heading", level=1)

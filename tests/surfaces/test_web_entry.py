@@ -1,4 +1,6 @@
-"""The pages of an entry on the real server: written, edited, changed by two at once, deleted and brought back."""
+"""The pages of an entry on the real server: written, edited, changed by two at once, deleted
+and brought back.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (home / "vault" / "Read only.md").write_text("# Read only\n\nA note of a vault.\n")
     (home / "config.toml").write_text(f'sources = ["{home / "vault"}"]\n')
     code = home / "bin" / "code"
-    code.write_text(f'#!/bin/sh\necho "$@" > {home}/opened.part && mv {home}/opened.part {home}/opened\n')
+    code.write_text(
+        f'#!/bin/sh\necho "$@" > {home}/opened.part && mv {home}/opened.part {home}/opened\n'
+    )
     code.chmod(0o755)
     return home
 
@@ -78,11 +82,14 @@ def fields(page: httpx.Response) -> dict[str, str]:
     """The form of a page as a browser would send it unchanged."""
     form = page.text[page.text.index('<form class="edit"') :]
     found = dict(re.findall(r'<input[^>]*? name="(\w+)"[^>]*? value="([^"]*)"', form))
-    found |= dict(re.findall(r'<textarea id="(content|append)"[^>]*>\n(.*?)</textarea>', form, re.DOTALL))
+    found |= dict(
+        re.findall(r'<textarea id="(content|append)"[^>]*>\n(.*?)</textarea>', form, re.DOTALL)
+    )
     for name, options in re.findall(r'<select id="(\w+)".*?>(.*?)</select>', form, re.DOTALL):
-        found[name] = (re.findall(r"<option selected>(.*?)<", options) or re.findall(r"<option[^>]*>(.*?)<", options))[
-            0
-        ]
+        found[name] = (
+            re.findall(r"<option selected>(.*?)<", options)
+            or re.findall(r"<option[^>]*>(.*?)<", options)
+        )[0]
     found["importance"] = found.get("importance", "").replace("Not said", "")
     return {
         name: html.unescape(value).replace("\r\n", "\n").replace("\n", "\r\n")
@@ -96,27 +103,44 @@ def text_of(page: httpx.Response) -> str:
 
 
 def typed_entry(server: Served) -> str:
-    found = re.search(r'/entry/([\w-]+)"[^>]*>Met about money', server.client.get("/day/2026-11-20").text)
+    found = re.search(
+        r'/entry/([\w-]+)"[^>]*>Met about money', server.client.get("/day/2026-11-20").text
+    )
     assert found
     return found[1]
 
 
-def test_what_is_written_is_shown_with_all_that_is_known_of_it(server: Served, home: Path) -> None:
-    old = write(server, "Chose LanceDB.", type="decision", tags="db", project="ledger", importance="8")
+def test_what_is_written_is_shown_with_all_that_is_known_of_it(
+    server: Served, home: Path
+) -> None:
+    old = write(
+        server, "Chose LanceDB.", type="decision", tags="db", project="ledger", importance="8"
+    )
     begun = fields(server.client.get(f"/new?supersedes={old}"))
-    assert (begun["type"], begun["tags"], begun["importance"], begun["content"]) == ("decision", "db", "8", "")
+    assert (begun["type"], begun["tags"], begun["importance"], begun["content"]) == (
+        "decision",
+        "db",
+        "8",
+        "",
+    )
     new = server.client.post(
-        f"/new?supersedes={old}", data=begun | {"csrf": server.csrf(), "content": f"Chose SQLite. See [[{old}]]."}
+        f"/new?supersedes={old}",
+        data=begun | {"csrf": server.csrf(), "content": f"Chose SQLite. See [[{old}]]."},
     )
     later = new.headers["location"].partition("?")[0]
     write(server, "And it holds.", expires="in 10 days")
-    server.client.post(f"/new?parent={old}", data={"csrf": server.csrf(), "content": "It went on."})
+    server.client.post(
+        f"/new?parent={old}", data={"csrf": server.csrf(), "content": "It went on."}
+    )
     shown = text_of(server.client.get(f"/entry/{old[9:]}", follow_redirects=True))
-    assert "A later entry supersedes this one: Chose SQLite." in shown and "Continued by It went on." in shown
+    assert (
+        "A later entry supersedes this one: Chose SQLite." in shown
+        and "Continued by It went on." in shown
+    )
     assert "By person Via web Importance 8" in shown and "Linked from Chose SQLite." in shown
-    line = (home / "journal" / f"{old[:4]}-{old[4:6]}-{old[6:8]}.md").read_text().split("\n").index(
-        f"## {shown.partition('decision ')[2][11:16]} decision: Chose LanceDB. #db"
-    ) + 1  # fmt: skip
+    line = (home / "journal" / f"{old[:4]}-{old[4:6]}-{old[6:8]}.md").read_text().split(
+        "\n"
+    ).index(f"## {shown.partition('decision ')[2][11:16]} decision: Chose LanceDB. #db") + 1
     assert re.search(rf"Stands in \S+{old[:4]}-{old[4:6]}-{old[6:8]}\.md:{line} ", shown)
     assert "Supersedes Chose LanceDB." in text_of(server.client.get(later))
     assert server.client.get(f"/entry/{old[9:]}").headers["location"] == f"/entry/{old}"
@@ -125,27 +149,43 @@ def test_what_is_written_is_shown_with_all_that_is_known_of_it(server: Served, h
 def test_what_a_save_is_near_to_is_offered(server: Served) -> None:
     old = write(server, "We deploy on Fridays.", type="decision")
     new = write(server, "We deploy on Mondays.", type="decision")
-    page = server.client.get(f"/entry/{new}?near={old}&tag=ops").text  # where a save leads to that is near to another
-    assert re.findall(r'<button name="(\w+)" value="([\w-]+)">', page)[:2] == [("add_tags", "ops"), ("supersedes", old)]
+    page = server.client.get(
+        f"/entry/{new}?near={old}&tag=ops"
+    ).text  # where a save leads to that is near to another
+    assert re.findall(r'<button name="(\w+)" value="([\w-]+)">', page)[:2] == [
+        ("add_tags", "ops"),
+        ("supersedes", old),
+    ]
     server.post(f"/entry/{new}/edit", supersedes=old)
-    assert "A later entry supersedes this one: We deploy on Mondays." in text_of(server.client.get(f"/entry/{old}"))
+    assert "A later entry supersedes this one: We deploy on Mondays." in text_of(
+        server.client.get(f"/entry/{old}")
+    )
 
 
 def test_a_form_that_was_refused_comes_back_as_it_was_typed(server: Served, home: Path) -> None:
     id = write(server, "Pay the rent on the first.", type="note")
     form = fields(server.client.get(f"/entry/{id}/edit"))
-    for wrong, said in (({"expires": "never ever"}, "never ever"), ({"importance": "11"}, "Valid: 0, 1"),
-                        ({"content": " "}, "no text"), ({"tags": "!!"}, "no tag")):  # fmt: skip
+    for wrong, said in (
+        ({"expires": "never ever"}, "never ever"),
+        ({"importance": "11"}, "Valid: 0, 1"),
+        ({"content": " "}, "no text"),
+        ({"tags": "!!"}, "no tag"),
+    ):
         typed = form | {"content": "Pay it <later> & on paper."} | wrong
         for path in ("/new", f"/entry/{id}/edit"):
-            answer = server.post(path, **{name: typed[name] for name in typed if name != "seen" or path != "/new"})
+            answer = server.post(
+                path,
+                **{name: typed[name] for name in typed if name != "seen" or path != "/new"},
+            )
             assert answer.status_code == 400
             alert = re.search(r'role="alert">(.*?)</div>', answer.text, re.DOTALL)
             assert alert and said in html.unescape(alert[1])
             assert fields(answer)["content"] == typed["content"] or not typed["content"].strip()
     assert "Pay the rent" in text_of(server.client.get(f"/entry/{id}"))
     (home / "journal").rename(home / "away")
-    lost = server.post(f"/entry/{id}/edit", **form | {"content": "Typed while the disk was away."})
+    lost = server.post(
+        f"/entry/{id}/edit", **form | {"content": "Typed while the disk was away."}
+    )
     (home / "away").rename(home / "journal")
     assert lost.status_code == 500 and "is missing" in text_of(lost)
     assert server.post(f"/entry/{id}/edit", **fields(lost)).status_code == 303
@@ -158,9 +198,14 @@ def test_private_passages_stay_byte_for_byte(server: Served, day: Path) -> None:
     assert "zorquil" not in page.text and "Grimm" not in page.text
     form = fields(page)
     assert form["title"] == "Met [private passage 1] about money"
-    assert form["content"] == "Intro line.\r\n\r\n[private passage 2]\r\n\r\nMiddle [private passage 3] end."
+    assert (
+        form["content"]
+        == "Intro line.\r\n\r\n[private passage 2]\r\n\r\nMiddle [private passage 3] end."
+    )
     moved = "[private passage 3] comes first.\r\n\r\nNew intro.\r\n\r\n[private passage 2]"
-    saved = server.post(f"/entry/{id}/edit", **form | {"content": moved, "title": "[private passage 1], met"})
+    saved = server.post(
+        f"/entry/{id}/edit", **form | {"content": moved, "title": "[private passage 1], met"}
+    )
     assert saved.status_code == 303
     one, two, three = PASSAGES.findall(TYPED)
     wanted = TYPED.replace(b"Met " + one + b" about money", one + b", met").replace(
@@ -190,10 +235,14 @@ def test_a_private_passage_is_neither_lost_nor_doubled_nor_shown(
     form = fields(server.client.get(f"/entry/{id}/edit"))
     answer = server.post(f"/entry/{id}/edit", **form | {"content": wrong})
     assert answer.status_code == 403 and said in text_of(answer)
-    assert day.read_bytes() == TYPED and fields(answer)["content"] == wrong.replace("\n", "\r\n")
+    assert day.read_bytes() == TYPED and fields(answer)["content"] == wrong.replace(
+        "\n", "\r\n"
+    )
 
 
-def test_an_edit_by_hand_meanwhile_is_shown_beside_and_never_overwritten(server: Served, day: Path) -> None:
+def test_an_edit_by_hand_meanwhile_is_shown_beside_and_never_overwritten(
+    server: Served, day: Path
+) -> None:
     id = typed_entry(server)
     form = fields(server.client.get(f"/entry/{id}/edit"))
     mine = form | {"content": form["content"] + "\r\nMine.", "tags": "db mine"}
@@ -218,7 +267,9 @@ def test_of_two_who_save_at_once_one_wins_and_the_other_is_told(server: Served) 
     form = fields(server.client.get(f"/entry/{id}/edit")) | {"csrf": server.csrf()}
 
     def post(number: int) -> httpx.Response:
-        return server.client.post(f"/entry/{id}/edit", data=form | {"content": f"Said by number {number}."})
+        return server.client.post(
+            f"/entry/{id}/edit", data=form | {"content": f"Said by number {number}."}
+        )
 
     with ThreadPoolExecutor(6) as pool:
         answers = list(pool.map(post, range(6)))
@@ -251,25 +302,40 @@ def test_buttons_change_an_entry_and_undo_brings_it_back(server: Served) -> None
     assert ">Close as done<" in server.client.get(f"/entry/{id}").text
     server.post(f"/entry/{id}/edit", add_tags="done", said="Closed.")
     closed = server.client.get(f"/entry/{id}")
-    assert "Closed." in closed.text and "#done" in closed.text and ">Close as done<" not in closed.text
+    assert (
+        "Closed." in closed.text
+        and "#done" in closed.text
+        and ">Close as done<" not in closed.text
+    )
     assert f'action="/entry/{id}/restore"' in closed.text
     server.post(f"/entry/{id}/restore")
-    assert "#done" not in text_of(server.client.get(f"/entry/{id}")).partition("Earlier texts")[0]
+    assert (
+        "#done" not in text_of(server.client.get(f"/entry/{id}")).partition("Earlier texts")[0]
+    )
     server.post(f"/entry/{id}/edit", pin="yes")
     assert ">Unpin<" in server.client.get(f"/entry/{id}").text
     same = fields(server.client.get(f"/entry/{id}/edit"))
     server.post(f"/entry/{id}/edit", **same)
     told = text_of(server.client.get(f"/entry/{id}"))
-    assert "Nothing was changed." in told and "Undo The import" not in told  # an undo would undo what was before
+    assert (
+        "Nothing was changed." in told and "Undo The import" not in told
+    )  # an undo would undo what was before
 
 
-def test_a_file_of_a_person_is_only_added_to_and_a_source_only_read(server: Served, home: Path) -> None:
+def test_a_file_of_a_person_is_only_added_to_and_a_source_only_read(
+    server: Served, home: Path
+) -> None:
     note = home / "journal" / "Whole.md"
     note.write_text("# Whole\n\nA note of mine.\n")
-    found = dict(re.findall(r'/entry/([\w-]+)">([\w ]+)</a>', server.client.get("/search?q=note").text))
+    found = dict(
+        re.findall(r'/entry/([\w-]+)">([\w ]+)</a>', server.client.get("/search?q=note").text)
+    )
     ids = {title: id for id, title in found.items()}
     form = server.client.get(f"/entry/{ids['Whole']}/edit")
-    assert set(fields(form)) - {"importance"} == {"append", "add_tags"} and "only adds to it" in form.text
+    assert (
+        set(fields(form)) - {"importance"} == {"append", "add_tags"}
+        and "only adds to it" in form.text
+    )
     server.post(f"/entry/{ids['Whole']}/edit", append="And more.", add_tags="")
     assert note.read_text() == "# Whole\n\nA note of mine.\n\nAnd more.\n"
     page = server.client.get(f"/entry/{ids['Read only']}")
@@ -286,11 +352,15 @@ def test_an_entry_goes_only_after_a_question(server: Served) -> None:
     server.delete(id)
     assert server.client.get(f"/entry/{id}").status_code == 404
     trash = text_of(server.client.get("/deleted"))
-    assert re.search(r"Not to be lost\. deleted on [\d-]+ at \d\d:\d\d, of .* It lies in the attic\.", trash)
+    assert re.search(
+        r"Not to be lost\. deleted on [\d-]+ at \d\d:\d\d, of .* It lies in the attic\.", trash
+    )
 
 
 @pytest.mark.parametrize("javascript", [True, False])
-def test_a_file_goes_only_after_a_question_that_names_it(server: Served, home: Path, javascript: bool) -> None:
+def test_a_file_goes_only_after_a_question_that_names_it(
+    server: Served, home: Path, javascript: bool
+) -> None:
     (home / "journal" / "Garden").mkdir(exist_ok=True)
     note = home / "journal" / "Garden" / f"Beds {javascript}.md"
     text = f"# The beds {javascript}\n\nBeans and peas.\n"
@@ -341,8 +411,9 @@ def test_ids_that_are_not_one_entry(server: Served, home: Path) -> None:
     page = server.client.get("/entry/abcd")
     assert page.status_code == 404
     assert re.findall(r'<li><a href="/entry/([\w-]+)">The (\w+)', page.text) == [
-        ("20261001-abcd1111", "first"), ("20261001-abcd2222", "second")
-    ]  # fmt: skip
+        ("20261001-abcd1111", "first"),
+        ("20261001-abcd2222", "second"),
+    ]
     assert server.client.get("/entry/zzzz9999").status_code == 404
 
 
@@ -352,7 +423,9 @@ def test_a_session_that_only_reads_sees_no_form(tmp_path: Path) -> None:
         id = save(ws, "Chose SQLite: one file.").id
     with served(home, "--read-only") as server:
         for path in (f"/entry/{id}", f"/entry/{id}/edit", "/new"):
-            assert re.findall(r"<form.*?action=\"(.*?)\"", server.client.get(path).text) == ["/logout"]
+            assert re.findall(r"<form.*?action=\"(.*?)\"", server.client.get(path).text) == [
+                "/logout"
+            ]
         assert server.client.post(f"/entry/{id}/edit", data={"title": "x"}).status_code == 403
     with open_home(home) as ws:
         assert browse.get(ws, [id]).entries[0].title == "Chose SQLite: one file."

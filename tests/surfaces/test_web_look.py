@@ -1,4 +1,6 @@
-"""How the pages look and are reached: axe-core, narrow screens, large text, no JavaScript, the keyboard alone."""
+"""How the pages look and are reached: axe-core, narrow screens, large text, no JavaScript, the
+keyboard alone.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,10 @@ HARD = f"""# 2026-11-16
 """
 ALL = PAGES | {"hard day": "/day/2026-11-16", "hard entry": "/entry/20261116-hard0000"}
 AXE = next((Path(axe_playwright_python.__file__).parent).rglob("axe.min.js"))
-OF_A_MODE = {"type": "rule", "values": ["color-contrast", "target-size", "scrollable-region-focusable"]}
+OF_A_MODE = {
+    "type": "rule",
+    "values": ["color-contrast", "target-size", "scrollable-region-focusable"],
+}
 """What colours and a narrow screen may break; the rest is the same on both."""
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 OPEN = "document.querySelectorAll('details').forEach((one) => one.open = true)"
@@ -73,17 +78,28 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def overflow(page: Page) -> int:
     """Pixels by which the page is wider than the screen."""
-    return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+    return int(
+        page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+    )
 
 
 def resize(page: Page, width: int) -> None:
     """Makes the window so wide, and waits until the page has followed."""
     page.set_viewport_size({"width": width, "height": 800})
-    page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+    page.evaluate(
+        "() => new Promise((drawn) => requestAnimationFrame(() => "
+        "requestAnimationFrame(drawn)))"
+    )
 
 
-def test_no_page_breaks_a_rule_of_wcag_or_scrolls_sideways(browser: Browser, server: Served) -> None:
-    context = logged_in(browser, server, bypass_csp=True, reduced_motion="reduce")  # no page of ours lets axe in
+def test_no_page_breaks_a_rule_of_wcag_or_scrolls_sideways(
+    browser: Browser, server: Served
+) -> None:
+    context = logged_in(
+        browser, server, bypass_csp=True, reduced_motion="reduce"
+    )  # no page of ours lets axe in
     page = context.new_page()
     settings = context.new_cdp_session(page)
     broken: list[str] = []
@@ -94,9 +110,12 @@ def test_no_page_breaks_a_rule_of_wcag_or_scrolls_sideways(browser: Browser, ser
         for mode, width, only in (("light", 1280, TAGS), ("dark", 360, OF_A_MODE)):
             page.emulate_media(color_scheme=mode)  # type: ignore[arg-type]
             resize(page, width)
-            found = page.evaluate("(only) => axe.run({runOnly: only, resultTypes: ['violations']})", only)
+            found = page.evaluate(
+                "(only) => axe.run({runOnly: only, resultTypes: ['violations']})", only
+            )
             broken += [
-                f"{name}, {mode} at {width}: {one['id']}: {node['html'][:150]} {node['failureSummary'][-200:]}"
+                f"{name}, {mode} at {width}: {one['id']}: {node['html'][:150]} "
+                f"{node['failureSummary'][-200:]}"
                 for one in found["violations"]
                 for node in one["nodes"][:2]
             ]
@@ -111,7 +130,9 @@ def test_no_page_breaks_a_rule_of_wcag_or_scrolls_sideways(browser: Browser, ser
     assert not broken, "\n".join(broken)
 
 
-def test_every_page_reads_and_searches_without_javascript(browser: Browser, server: Served) -> None:
+def test_every_page_reads_and_searches_without_javascript(
+    browser: Browser, server: Served
+) -> None:
     page = logged_in(browser, server, java_script_enabled=False).new_page()
     for name, path in ALL.items():
         answer = page.goto(path)
@@ -125,22 +146,33 @@ def test_every_page_reads_and_searches_without_javascript(browser: Browser, serv
     expect(page.get_by_role("heading", level=1)).to_contain_text("60 cm too high")
 
 
-def test_the_keyboard_reaches_everything_in_order_and_the_focus_is_seen(browser: Browser, server: Served) -> None:
+def test_the_keyboard_reaches_everything_in_order_and_the_focus_is_seen(
+    browser: Browser, server: Served
+) -> None:
     page = logged_in(browser, server).new_page()
     for name in ("today", "search", "calendar", "entry", "edit", "inbox"):
         page.goto(ALL[name])
-        page.evaluate(f"window.every = ({REACHED})(); document.activeElement.blur(); window.last = null")
-        page.locator("body").evaluate("(body) => { body.tabIndex = -1; body.focus(); body.blur() }")
+        page.evaluate(
+            f"window.every = ({REACHED})(); document.activeElement.blur(); window.last = null"
+        )
+        page.locator("body").evaluate(
+            "(body) => { body.tabIndex = -1; body.focus(); body.blur() }"
+        )
         reached: list[int] = []
         for _ in range(400):
             page.keyboard.press("Tab")
             at, seen = page.evaluate(SEEN)
-            assert seen, f"{name}: the focus on {page.evaluate('(n) => every[n].outerHTML', reached[-1])} is not seen"
+            assert seen, (
+                f"{name}: the focus on "
+                f"{page.evaluate('(n) => every[n].outerHTML', reached[-1])} is not seen"
+            )
             if at == -1:
                 break
             reached.append(at)
         missed = set(range(page.evaluate("every.length"))) - set(reached)
-        assert not missed, f"{name}: {[page.evaluate('(n) => every[n].outerHTML', n)[:120] for n in missed]}"
+        assert not missed, (
+            f"{name}: {[page.evaluate('(n) => every[n].outerHTML', n)[:120] for n in missed]}"
+        )
         assert list(dict.fromkeys(reached)) == sorted(set(reached)), name
 
 

@@ -34,7 +34,9 @@ WRITING = {"context_save", "context_update", "context_delete"}
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with tokens: `anna` of the project ledger, `ben` who only reads, and `eve` of the page."""
+    """A home with tokens: `anna` of the project ledger, `ben` who only reads, and `eve` of the
+    page.
+    """
     home = tmp_path_factory.mktemp("remote") / "home"
     with open_home(home) as ws:
         save(ws, "The export rounds to cents.", project="ledger", type="decision")
@@ -72,7 +74,9 @@ async def client(server: Served, token: str, mode: str = "auto") -> AsyncIterato
     headers = {"Authorization": f"Bearer {token}"}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=60) as http,
-        Client(streamable_http_client(f"{server.url}/mcp", http_client=http), mode=mode) as client,
+        Client(
+            streamable_http_client(f"{server.url}/mcp", http_client=http), mode=mode
+        ) as client,
     ):
         yield client
 
@@ -83,17 +87,32 @@ async def call(client: Client, tool: str, **arguments: Any) -> tuple[bool, str]:
     return answer.is_error, "".join(getattr(block, "text", "") for block in answer.content)
 
 
-def post(server: Served, token: str, method: str, version: str = HANDSHAKES[1], **params: Any) -> httpx.Response:
+def post(
+    server: Served, token: str, method: str, version: str = HANDSHAKES[1], **params: Any
+) -> httpx.Response:
     """What a bare request of this version gets."""
     if version == NEWEST:
-        told = {"protocolVersion": NEWEST, "clientInfo": {"name": "n", "version": "1"}, "clientCapabilities": {}}
-        params["_meta"] = {f"io.modelcontextprotocol/{name}": value for name, value in told.items()}
+        told = {
+            "protocolVersion": NEWEST,
+            "clientInfo": {"name": "n", "version": "1"},
+            "clientCapabilities": {},
+        }
+        params["_meta"] = {
+            f"io.modelcontextprotocol/{name}": value for name, value in told.items()
+        }
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-    return post_bytes(server, token, body.encode(), version, method, str(params.get("name", "")))
+    return post_bytes(
+        server, token, body.encode(), version, method, str(params.get("name", ""))
+    )
 
 
 def post_bytes(
-    server: Served, token: str, body: bytes, version: str = HANDSHAKES[1], method: str = "tools/call", name: str = ""
+    server: Served,
+    token: str,
+    body: bytes,
+    version: str = HANDSHAKES[1],
+    method: str = "tools/call",
+    name: str = "",
 ) -> httpx.Response:
     headers = {
         "Authorization": f"Bearer {token}",
@@ -107,7 +126,9 @@ def post_bytes(
 
 
 @pytest.mark.parametrize("mode", ["legacy", NEWEST])
-def test_a_client_gets_what_it_gets_over_stdio(server: Served, home: Path, tokens: dict[str, str], mode: str) -> None:
+def test_a_client_gets_what_it_gets_over_stdio(
+    server: Served, home: Path, tokens: dict[str, str], mode: str
+) -> None:
     async def seen(client: Client) -> list[str]:
         uri = "synaptic://journal/{date}"
         found = [
@@ -116,7 +137,9 @@ def test_a_client_gets_what_it_gets_over_stdio(server: Served, home: Path, token
             await client.list_resource_templates(),
             await client.list_prompts(),
             await client.get_prompt("handoff", {"focus": "the export"}),
-            await client.complete({"type": "ref/resource", "uri": uri}, {"name": "date", "value": "20"}),  # type: ignore[arg-type]
+            await client.complete(
+                {"type": "ref/resource", "uri": uri}, {"name": "date", "value": "20"}
+            ),  # type: ignore[arg-type]
             await client.read_resource("synaptic://journal/today"),
             await client.call_tool("context_search", {"query": "rounding", "limit": 101}),
         ]
@@ -124,9 +147,14 @@ def test_a_client_gets_what_it_gets_over_stdio(server: Served, home: Path, token
 
     async def both() -> None:
         stdio = StdioServerParameters(
-            command=sys.executable, args=["-m", "synaptic", "--home", str(home), "mcp"], cwd=str(home)
+            command=sys.executable,
+            args=["-m", "synaptic", "--home", str(home), "mcp"],
+            cwd=str(home),
         )
-        async with client(server, tokens["anna"], mode) as here, Client(stdio, mode=mode) as there:
+        async with (
+            client(server, tokens["anna"], mode) as here,
+            Client(stdio, mode=mode) as there,
+        ):
             assert await seen(here) == await seen(there)
             failed, text = await call(here, "context_save", content=f"Saved by HTTP in {mode}.")
             assert not failed
@@ -137,25 +165,44 @@ def test_a_client_gets_what_it_gets_over_stdio(server: Served, home: Path, token
 
 
 @pytest.mark.parametrize("version", HANDSHAKES)
-def test_a_client_of_an_earlier_era(server: Served, tokens: dict[str, str], version: str) -> None:
-    hello = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}}
+def test_a_client_of_an_earlier_era(
+    server: Served, tokens: dict[str, str], version: str
+) -> None:
+    hello = {
+        "protocolVersion": version,
+        "capabilities": {},
+        "clientInfo": {"name": "old", "version": "1"},
+    }
     answer = post(server, tokens["anna"], "initialize", version, **hello)
     assert answer.json()["result"]["protocolVersion"] == version
-    assert len(post(server, tokens["anna"], "tools/list", version).json()["result"]["tools"]) == 8
+    assert (
+        len(post(server, tokens["anna"], "tools/list", version).json()["result"]["tools"]) == 8
+    )
     bearer = {"Authorization": f"Bearer {tokens['anna']}"}
-    assert httpx.get(f"{server.url}/mcp", headers=bearer).status_code == 405  # the server never speaks first
+    assert (
+        httpx.get(f"{server.url}/mcp", headers=bearer).status_code == 405
+    )  # the server never speaks first
 
 
-def test_a_token_says_whose_a_save_is_and_what_comes_first(server: Served, home: Path, tokens: dict[str, str]) -> None:
+def test_a_token_says_whose_a_save_is_and_what_comes_first(
+    server: Served, home: Path, tokens: dict[str, str]
+) -> None:
     async def run() -> None:
         async with client(server, tokens["anna"]) as anna:
-            failed, text = await call(anna, "context_save", content="The ledger closes at noon.")
+            failed, text = await call(
+                anna, "context_save", content="The ledger closes at noon."
+            )
             assert not failed and "project" not in text.lower().replace("project ledger", "")
             _, shown = await call(anna, "context_get", ids=[text.split()[1]], format="json")
             [entry] = json.loads(shown)["entries"]
             assert (entry["by"], entry["project"], entry["via"]) == ("anna", "ledger", "mcp")
-            _, found = await call(anna, "context_search", query="export rounds to cents", format="json")
-            assert [hit["project"] for hit in json.loads(found)["hits"]][:2] == ["ledger", "other"]
+            _, found = await call(
+                anna, "context_search", query="export rounds to cents", format="json"
+            )
+            assert [hit["project"] for hit in json.loads(found)["hits"]][:2] == [
+                "ledger",
+                "other",
+            ]
 
     anyio.run(run)
 
@@ -205,7 +252,14 @@ def test_bodies_that_are_odd(server: Served, tokens: dict[str, str]) -> None:
     """Half of a character, which JavaScript clients send; no JSON; and too much of it."""
     for version in (HANDSHAKES[-1], NEWEST):
         arguments = {"content": f"Half \ud83d of it, by {version}."}
-        answer = post(server, tokens["anna"], "tools/call", version, name="context_save", arguments=arguments)
+        answer = post(
+            server,
+            tokens["anna"],
+            "tools/call",
+            version,
+            name="context_save",
+            arguments=arguments,
+        )
         assert "Saved" in answer.text, answer.text
     assert post_bytes(server, tokens["anna"], b"{").json()["error"]["code"] == -32700
     assert post_bytes(server, tokens["anna"], b" " * (5 << 20)).status_code == 413
@@ -219,7 +273,9 @@ def test_a_client_goes_on_after_the_server_was_killed(tmp_path: Path) -> None:
         with suppress(httpx.HTTPError):
             for turn in range(50):
                 arguments = {"content": f"Thread {number}, turn {turn}."}
-                answer = post(server, anna, "tools/call", name="context_save", arguments=arguments).json()["result"]
+                answer = post(
+                    server, anna, "tools/call", name="context_save", arguments=arguments
+                ).json()["result"]
                 saved.append(answer["content"][0]["text"].split()[1])
                 if len(saved) > 20:
                     server.process.kill()
@@ -251,7 +307,8 @@ def test_a_port_that_is_taken(server: Served, home: Path) -> None:
     assert done.code == 1 and "Give another --port" in done.err
 
 
-# -- tokens ---------------------------------------------------------------------------------------------
+# -- tokens
+# ---------------------------------------------------------------------------------------------
 
 
 def test_no_token_is_lost_where_several_are_made_at_once(tmp_path: Path, forks: Forks) -> None:
@@ -263,7 +320,9 @@ def test_no_token_is_lost_where_several_are_made_at_once(tmp_path: Path, forks: 
     assert sorted(grant["name"] for grant in at.ask("token")["tokens"]) == names
 
 
-def test_tokens_are_written_below_what_stands_there_and_listed_without_their_secrets(tmp_path: Path) -> None:
+def test_tokens_are_written_below_what_stands_there_and_listed_without_their_secrets(
+    tmp_path: Path,
+) -> None:
     home, file = tmp_path / "home", tmp_path / "home" / "tokens.toml"
     assert "`synaptic token NAME` makes one" in synaptic(home, "token").out
     first = token(home, "anna 🦉.laptop", "--project", "ledger")
@@ -276,18 +335,28 @@ def test_tokens_are_written_below_what_stands_there_and_listed_without_their_sec
     assert [line.split("  ", 1)[0] for line in listed.splitlines()] == ["anna 🦉.laptop", "ben"]
     assert "tools, project ledger" in listed and "the page, read-only" in listed
     as_json = json.loads(synaptic(home, "token", "--json").out)["tokens"]
-    assert as_json[0] == {"name": "anna 🦉.laptop", "project": "ledger", "read-only": False, "page": False}
+    assert as_json[0] == {
+        "name": "anna 🦉.laptop",
+        "project": "ledger",
+        "read-only": False,
+        "page": False,
+    }
 
 
-@pytest.mark.parametrize("words", [["anna"], ["person"], [""], ["a\nb"], ["x" * 61], ["x", "--project", "a\nb"]])
+@pytest.mark.parametrize(
+    "words", [["anna"], ["person"], [""], ["a\nb"], ["x" * 61], ["x", "--project", "a\nb"]]
+)
 def test_a_name_that_cannot_be_had(tmp_path: Path, words: list[str]) -> None:
     token(tmp_path, "anna")
     before = (tmp_path / "tokens.toml").read_bytes()
     done = synaptic(tmp_path, "token", *words)
-    assert done.code and "name" in done.err and (tmp_path / "tokens.toml").read_bytes() == before
+    assert (
+        done.code and "name" in done.err and (tmp_path / "tokens.toml").read_bytes() == before
+    )
 
 
-# -- clients of a server elsewhere -----------------------------------------------------------------------
+# -- clients of a server elsewhere
+# -----------------------------------------------------------------------
 
 URL = "https://memory.example/mcp"
 BEARER = {
@@ -303,27 +372,41 @@ BEARER = {
 def setup(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
     environ = {"HOME": str(home), "PATH": str(home / "bin"), "SYNAPTIC_TOKEN": "x" * 43}
     command = [sys.executable, "-m", "synaptic", "setup", *words]
-    return subprocess.run(command, capture_output=True, text=True, cwd=home, env=environ, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, cwd=home, env=environ, check=False
+    )
 
 
 def test_clients_learn_of_a_server_elsewhere_and_never_its_token(tmp_path: Path) -> None:
     names = [*BEARER, "codex"]
-    assert setup(tmp_path, *names, "--url", "https://memory.example", "--dry-run").returncode == 0
+    assert (
+        setup(tmp_path, *names, "--url", "https://memory.example", "--dry-run").returncode == 0
+    )
     assert not any(tmp_path.rglob("*.json"))
     done = setup(tmp_path, *names, "--url", "https://memory.example")
     assert done.returncode == 0 and "SYNAPTIC_TOKEN" in done.stderr
-    files = {path: path.read_text() for path in tmp_path.rglob("*") if path.suffix in (".json", ".toml")}
+    files = {
+        path: path.read_text()
+        for path in tmp_path.rglob("*")
+        if path.suffix in (".json", ".toml")
+    }
     assert len(files) == len(names)  # and no hooks, which need the program
     assert all(URL in text and "x" * 43 not in text for text in files.values())
-    entries = {str(path): json.loads(text) for path, text in files.items() if path.suffix == ".json"}
-    said = [next(iter(next(iter(data.values())).values()))["headers"] for data in entries.values()]
+    entries = {
+        str(path): json.loads(text) for path, text in files.items() if path.suffix == ".json"
+    }
+    said = [
+        next(iter(next(iter(data.values())).values()))["headers"] for data in entries.values()
+    ]
     assert sorted(header["Authorization"] for header in said) == sorted(BEARER.values())
     states = json.loads(setup(tmp_path, "--url", URL, "--status", "--json").stdout)["clients"]
     assert {state["client"] for state in states if state["state"] == "registered"} == set(names)
     assert f"at {URL}" in setup(tmp_path, "--status").stdout
     other = setup(tmp_path, "cursor", "--url", "http://10.0.0.5:8765")
     assert "left as it is" in other.stdout and "put TLS in front" in other.stderr
-    assert "left as it is" in setup(tmp_path, "cursor").stdout  # nor is it replaced by the program here
+    assert (
+        "left as it is" in setup(tmp_path, "cursor").stdout
+    )  # nor is it replaced by the program here
     assert setup(tmp_path, "--remove").returncode == 0
     assert not [path for path in files if path.exists() and "synaptic" in path.read_text()]
 

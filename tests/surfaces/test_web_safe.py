@@ -24,7 +24,8 @@ from synaptic.surfaces.web.rendering import ATTRIBUTES, LEVELS, RICH_CHARS, TAGS
 from synaptic.verbs.writing import save
 
 CSP = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src "
+    "'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(24)
@@ -40,7 +41,9 @@ read-only = true
 [agent]
 token = "{AGENT_TOKEN}"
 """
-XSS: dict[str, list[str]] = json.loads((Path(__file__).parents[1] / "data" / "xss.json").read_text())
+XSS: dict[str, list[str]] = json.loads(
+    (Path(__file__).parents[1] / "data" / "xss.json").read_text()
+)
 CASES = [case for cases in XSS.values() for case in cases]
 A_DAY = 60
 """Cases of a page."""
@@ -63,22 +66,35 @@ def server(home: Path) -> Iterator[Served]:
         yield found
 
 
-def ask(server: Served, method: str, path: str, *, session: bool = True, **headers: str) -> httpx.Response:
+def ask(
+    server: Served, method: str, path: str, *, session: bool = True, **headers: str
+) -> httpx.Response:
     """An answer without following, to a request that says no more than these headers."""
     cookies = dict(server.client.cookies) if session else {}
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return httpx.request(method, server.url + path, headers=named, cookies=cookies, timeout=60)
 
 
-# -- who is let in ----------------------------------------------------------------------------------------
+# -- who is let in
+# ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", ["/", "/entry/x", "/search?q=x", "/picture?name=x", "/to?name=x", "/static", "/mcp/"])
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/entry/x", "/search?q=x", "/picture?name=x", "/to?name=x", "/static", "/mcp/"],
+)
 def test_a_page_needs_a_session(server: Served, path: str) -> None:
-    for headers in ({}, {"Authorization": f"Bearer {AGENT_TOKEN}"}, {"Authorization": f"Bearer {PAGE_TOKEN}"}):
+    for headers in (
+        {},
+        {"Authorization": f"Bearer {AGENT_TOKEN}"},
+        {"Authorization": f"Bearer {PAGE_TOKEN}"},
+    ):
         answer = ask(server, "GET", path, session=False, **headers)
         assert (answer.status_code, answer.headers["location"]) == (303, "/login")
-    assert ask(server, "GET", path, session=False, hx_request="true").headers["hx-redirect"] == "/login"
+    assert (
+        ask(server, "GET", path, session=False, hx_request="true").headers["hx-redirect"]
+        == "/login"
+    )
     assert ask(server, "DELETE", path, session=False, origin=server.url).status_code == 401
 
 
@@ -86,7 +102,9 @@ def test_neither_the_cookie_nor_the_token_of_a_page_opens_mcp(server: Served) ->
     for headers in ({}, {"Authorization": f"Bearer {AGENT_TOKEN[1:]}"}):
         assert ask(server, "POST", "/mcp", **headers).status_code == 401
     assert ask(server, "POST", "/mcp", Authorization=f"Bearer {PAGE_TOKEN}").status_code == 403
-    assert ask(server, "POST", "/mcp", session=False, Authorization=f"Bearer {AGENT_TOKEN}").status_code not in (
+    assert ask(
+        server, "POST", "/mcp", session=False, Authorization=f"Bearer {AGENT_TOKEN}"
+    ).status_code not in (
         401,
         403,
     )
@@ -97,13 +115,18 @@ def test_a_link_lets_one_browser_in(home: Path) -> None:
         used = httpx.get(server.link)
         assert used.status_code == 401 and "was used already" in used.text
         link = f"{server.url}/login?token={'x' * 43}"
-        assert {httpx.get(link).status_code, httpx.get(f"{server.url}/login?token=%C3%A9%FF").status_code} == {401}
+        assert {
+            httpx.get(link).status_code,
+            httpx.get(f"{server.url}/login?token=%C3%A9%FF").status_code,
+        } == {401}
         answers = list(pool.map(lambda _: httpx.get(other.link).status_code, range(8)))
         assert answers == [401] * 8  # `served` has used it
         # two servers in one browser: a cookie each
         assert set(server.client.cookies).isdisjoint(other.client.cookies)
         cookies = dict(server.client.cookies) | dict(other.client.cookies)
-        assert [httpx.get(each.url, cookies=cookies).status_code for each in (server, other)] == [200, 200]
+        assert [
+            httpx.get(each.url, cookies=cookies).status_code for each in (server, other)
+        ] == [200, 200]
 
 
 def test_a_link_works_once_in_a_race_and_not_for_previews(home: Path) -> None:
@@ -112,43 +135,67 @@ def test_a_link_works_once_in_a_race_and_not_for_previews(home: Path) -> None:
         answers = list(pool.map(lambda _: httpx.get(server.link), range(8)))
         assert sorted(answer.status_code for answer in answers) == [303] + [401] * 7
         [let_in] = [answer for answer in answers if answer.status_code == 303]
-        assert (let_in.headers["location"], let_in.headers["referrer-policy"]) == ("/", "no-referrer")
+        assert (let_in.headers["location"], let_in.headers["referrer-policy"]) == (
+            "/",
+            "no-referrer",
+        )
         cookie = let_in.headers["set-cookie"]
         assert "HttpOnly" in cookie and "SameSite=strict" in cookie and "Secure" not in cookie
 
 
 def test_a_token_logs_in_until_it_is_taken_out(server: Served, home: Path) -> None:
     def log_in(token: str, **headers: str) -> httpx.Response:
-        return httpx.post(f"{server.url}/login", data={"token": token}, headers={"Origin": server.url, **headers})
+        return httpx.post(
+            f"{server.url}/login",
+            data={"token": token},
+            headers={"Origin": server.url, **headers},
+        )
 
     cookies = dict(log_in(READER_TOKEN).cookies)
     assert "read-only" in httpx.get(server.url, cookies=cookies).text
-    refused = httpx.post(f"{server.url}/entry/x/delete", headers={"Origin": server.url}, cookies=cookies)
+    refused = httpx.post(
+        f"{server.url}/entry/x/delete", headers={"Origin": server.url}, cookies=cookies
+    )
     assert refused.status_code == 403 and "read-only" in refused.text
     tokens = home / "tokens.toml"
     tokens.write_text(TOKENS.replace(READER_TOKEN, "s" * 40))
     assert httpx.get(server.url, cookies=cookies).status_code == 303
     tokens.write_text(f'[anna]\ntokn = "{PAGE_TOKEN}"\n')
     broken = log_in(PAGE_TOKEN)
-    assert broken.status_code == 401 and PAGE_TOKEN not in broken.text and str(home) not in broken.text
+    assert (
+        broken.status_code == 401
+        and PAGE_TOKEN not in broken.text
+        and str(home) not in broken.text
+    )
     tokens.write_text(TOKENS)
 
 
 @pytest.mark.parametrize("behind_proxy", [False, True])
-def test_wrong_tokens_are_counted_by_the_address_that_sent_them(home: Path, behind_proxy: bool) -> None:
+def test_wrong_tokens_are_counted_by_the_address_that_sent_them(
+    home: Path, behind_proxy: bool
+) -> None:
     flags = ("--allow-host", "memory.example", "--token-file", str(home / "tokens.toml"))
     with served(home, *flags if behind_proxy else ()) as server, ThreadPoolExecutor(8) as pool:
 
         def log_in(token: str, address: str = "10.1.1.1") -> httpx.Response:
-            headers = {"Origin": server.url, "X-Forwarded-For": address, "X-Forwarded-Proto": "https"}
+            headers = {
+                "Origin": server.url,
+                "X-Forwarded-For": address,
+                "X-Forwarded-Proto": "https",
+            }
             return httpx.post(f"{server.url}/login", data={"token": token}, headers=headers)
 
         let_in = log_in(PAGE_TOKEN)
-        assert let_in.status_code == 303 and ("Secure" in let_in.headers["set-cookie"]) == behind_proxy
+        assert (
+            let_in.status_code == 303
+            and ("Secure" in let_in.headers["set-cookie"]) == behind_proxy
+        )
         # without a proxy an invented address is no address: they are all of one
         wrong = [f"10.1.{number}.1" if not behind_proxy else "10.1.1.1" for number in range(20)]
         answers = list(pool.map(lambda address: log_in("wrong", address), wrong))
-        assert sorted(answer.status_code for answer in answers) == [401] * guard.TRIES + [429] * (20 - guard.TRIES)
+        assert sorted(answer.status_code for answer in answers) == [401] * guard.TRIES + [
+            429
+        ] * (20 - guard.TRIES)
         assert log_in(PAGE_TOKEN).status_code == 429
         assert log_in(PAGE_TOKEN, "10.1.1.2").status_code == (303 if behind_proxy else 429)
 
@@ -156,15 +203,24 @@ def test_wrong_tokens_are_counted_by_the_address_that_sent_them(home: Path, behi
 def test_unfinished_requests_keep_nobody_out(home: Path) -> None:
     with served(home) as server:
         address = ("127.0.0.1", urlsplit(server.url).port)
-        head = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://127.0.0.1\r\nContent-Length: 9\r\n"
-        open_ones = [socket.create_connection(address, timeout=60) for _ in range(connections.MOST_UNFINISHED + 50)]
+        head = (
+            b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: "
+            b"http://127.0.0.1\r\nContent-Length: 9\r\n"
+        )
+        open_ones = [
+            socket.create_connection(address, timeout=60)
+            for _ in range(connections.MOST_UNFINISHED + 50)
+        ]
         for number, one in enumerate(open_ones):
             with suppress(OSError):  # it was closed already
                 one.sendall(head + b"\r\ntoken=" if number % 2 else head)
         assert server.client.get("/").status_code == 200
-        # which ones are closed depends on the order in which the server met heads and bodies; how many does not
+        # which ones are closed depends on the order in which the server met heads and bodies;
+        # how many does not
         _wait_until(lambda: sum(_is_closed(one) for one in open_ones) >= 50)
-        _wait_until(lambda: all(_is_closed(one) for one in open_ones[::2]))  # heads that do not come in time
+        _wait_until(
+            lambda: all(_is_closed(one) for one in open_ones[::2])
+        )  # heads that do not come in time
         for one in open_ones:
             one.close()
 
@@ -209,7 +265,8 @@ def test_sessions_end_and_wrong_tokens_take_no_room(monkeypatch: pytest.MonkeyPa
     assert sessions.may_try("one more")
 
 
-# -- where a request comes from ---------------------------------------------------------------------------
+# -- where a request comes from
+# ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -218,10 +275,27 @@ def test_sessions_end_and_wrong_tokens_take_no_room(monkeypatch: pytest.MonkeyPa
         ("127.0.0.1", True),
         ("LocalHost:{port}", True),
         ("[::1]:{port}", True),
-        *((host, False) for host in ("evil.example", "127.0.0.1.evil.example", "evil.example:{port}", "localhost.")),
         *(
             (host, False)
-            for host in ("[::1", "a@localhost", "localhost:x", "127.1", "0x7f.1", "[::2]", "localhost/a", "")
+            for host in (
+                "evil.example",
+                "127.0.0.1.evil.example",
+                "evil.example:{port}",
+                "localhost.",
+            )
+        ),
+        *(
+            (host, False)
+            for host in (
+                "[::1",
+                "a@localhost",
+                "localhost:x",
+                "127.1",
+                "0x7f.1",
+                "[::2]",
+                "localhost/a",
+                "",
+            )
         ),
     ],
 )
@@ -232,7 +306,10 @@ def test_only_known_hosts_are_answered(server: Served, host: str, known: bool) -
 
 
 @pytest.mark.parametrize("path", ["/", "/login", "/mcp", "/static/style.css"])
-@pytest.mark.parametrize("origin", ["null", "http://evil.example", "http://127.0.0.1", "http://localhost:{port}", "x"])
+@pytest.mark.parametrize(
+    "origin",
+    ["null", "http://evil.example", "http://127.0.0.1", "http://localhost:{port}", "x"],
+)
 def test_another_origin_is_refused(server: Served, path: str, origin: str) -> None:
     named = origin.format(port=urlsplit(server.url).port)
     for method in ("GET", "POST"):
@@ -241,7 +318,10 @@ def test_another_origin_is_refused(server: Served, path: str, origin: str) -> No
 
 def test_each_change_needs_an_origin_and_the_token_of_the_form(server: Served) -> None:
     routes = [*days.ROUTES, *searching.ROUTES, *entries.ROUTES, *upkeep.ROUTES, *files.ROUTES]
-    changes = ["/logout", *(route.path for route in routes if route.methods and "POST" in route.methods)]
+    changes = [
+        "/logout",
+        *(route.path for route in routes if route.methods and "POST" in route.methods),
+    ]
     assert "/entry/{id}/delete" in changes
     for path in changes:
         place = path.replace("{id}", "x").replace("{key}", "x").replace("{answer}", "keep")
@@ -252,20 +332,38 @@ def test_each_change_needs_an_origin_and_the_token_of_the_form(server: Served) -
             answer = server.client.post(place, content=said, headers=form)
             assert answer.status_code == 403 and "not of this session" in answer.text, path
     for method in ("PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"):
-        assert {ask(server, method, path, Origin=server.url).status_code for path in ("/", "/login", "/to")} == {405}
+        assert {
+            ask(server, method, path, Origin=server.url).status_code
+            for path in ("/", "/login", "/to")
+        } == {405}
 
 
 def test_each_answer_says_what_a_browser_may_load(server: Served) -> None:
-    paths = ["/", "/login", "/nothing", "/entry/x", "/static/style.css", "/static/none", "/static/../app.py", "/mcp"]
-    answers = [
-        ask(server, "GET", path) for path in (*paths, "/static/%2e%2e/guard.py", "/picture?name=x", "/to?name=x")
+    paths = [
+        "/",
+        "/login",
+        "/nothing",
+        "/entry/x",
+        "/static/style.css",
+        "/static/none",
+        "/static/../app.py",
+        "/mcp",
     ]
-    answers += [ask(server, "GET", "/", Host="evil.example"), ask(server, "GET", "/", session=False)]
+    answers = [
+        ask(server, "GET", path)
+        for path in (*paths, "/static/%2e%2e/guard.py", "/picture?name=x", "/to?name=x")
+    ]
+    answers += [
+        ask(server, "GET", "/", Host="evil.example"),
+        ask(server, "GET", "/", session=False),
+    ]
     answers += [ask(server, "POST", "/logout"), ask(server, "PUT", "/", Origin=server.url)]
     for answer in answers:
         assert answer.headers["content-security-policy"] == CSP
         assert answer.headers["x-content-type-options"] == "nosniff"
-        assert answer.headers["cache-control"] == ("no-cache" if "/static/" in str(answer.url) else "no-store")
+        assert answer.headers["cache-control"] == (
+            "no-cache" if "/static/" in str(answer.url) else "no-store"
+        )
         assert "def " not in answer.text
 
 
@@ -277,24 +375,47 @@ def test_a_form_has_its_size(server: Served) -> None:
     some = b"x" * 1_000_000
     assert post("/logout", iter([b"content=", *[some] * 17])).status_code == 413
     assert post("/login", iter([b"token=", some])).status_code == 413
-    assert post("/logout", iter([b"content=", *[some] * 3])).status_code == 403  # read whole: it lacks the form's token
+    assert (
+        post("/logout", iter([b"content=", *[some] * 3])).status_code == 403
+    )  # read whole: it lacks the form's token
     assert post("/logout", iter([b"a&" * 100_000])).status_code == 400
 
 
-# -- what of the disk is sent -----------------------------------------------------------------------------
+# -- what of the disk is sent
+# -----------------------------------------------------------------------------
 
 
 def test_pictures_lie_in_the_journal(tmp_path: Path) -> None:
     home, vault = tmp_path / "home", tmp_path / "home" / "journal"
     for folder in ("notes/art", "attachments", "twice/a", "twice/b", ".hidden"):
         (vault / folder).mkdir(parents=True)
-    kinds = {"a.png": PNG, "b.jpg": b"\xff\xd8\xff\xe0" + bytes(9), "c.gif": b"GIF89a" + bytes(9)}
-    kinds |= {"d.webp": b"RIFF\0\0\0\0WEBPVP8 ", "e.avif": b"\0\0\0\x1cftypavif\0\0", "f g.png": PNG, "100%25.png": PNG}
+    kinds = {
+        "a.png": PNG,
+        "b.jpg": b"\xff\xd8\xff\xe0" + bytes(9),
+        "c.gif": b"GIF89a" + bytes(9),
+    }
+    kinds |= {
+        "d.webp": b"RIFF\0\0\0\0WEBPVP8 ",
+        "e.avif": b"\0\0\0\x1cftypavif\0\0",
+        "f g.png": PNG,
+        "100%25.png": PNG,
+    }
     for name, data in kinds.items():
         (vault / "notes" / "art" / name).write_bytes(data)
-    for place in ("attachments/far.png", "twice/a/same.png", "twice/b/same.png", ".hidden/x.png", "../outside.png"):
+    for place in (
+        "attachments/far.png",
+        "twice/a/same.png",
+        "twice/b/same.png",
+        ".hidden/x.png",
+        "../outside.png",
+    ):
         (vault / place).write_bytes(PNG)
-    for name, text in (("s.svg", "<svg/>"), ("h.html", "<p>"), ("svg.png", "<svg onload=x>"), ("note.png", "# note")):
+    for name, text in (
+        ("s.svg", "<svg/>"),
+        ("h.html", "<p>"),
+        ("svg.png", "<svg onload=x>"),
+        ("note.png", "# note"),
+    ):
         (vault / name).write_text(text)
     (vault / "out.png").symlink_to(tmp_path / "home" / "outside.png")
     (vault / "up").symlink_to(tmp_path)
@@ -317,20 +438,48 @@ def test_pictures_lie_in_the_journal(tmp_path: Path) -> None:
             return None
 
         seen = [sent(f"art/{name}") for name in kinds]
-        assert seen == [f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp", "avif", "png", "png")]
+        assert seen == [
+            f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp", "avif", "png", "png")
+        ]
         beside = "art/f%20g.png ./art/../art/a.png notes/art/a.png ../attachments/far.png far.png in.png"
         for name in beside.split():
             assert sent(name) == "image/png", name
-        assert sent("art/a.png", "../../n.md") == sent("../notes/art/a.png", "twice/n.md") == "image/png"
-        outside = str(home / "outside.png")
-        here = ". .. / art same.png s.svg h.html svg.png note.png huge.png x.png .hidden/x.png loop.png pipe.png s.png"
-        beyond = (
-            "../outside.png ../../outside.png ..%2foutside.png out.png up/home/outside.png ..\\outside.png @none/a.png"
+        assert (
+            sent("art/a.png", "../../n.md")
+            == sent("../notes/art/a.png", "twice/n.md")
+            == "image/png"
         )
-        disk = f"{outside} file://{outside} ~/outside.png /dev/zero /proc/self/environ //evil.example/a.png"
-        for name in ("", "\0", "a\0.png", "art/" * 2000, "x" * 9000, *f"{here} {beyond} {disk}".split()):
+        outside = str(home / "outside.png")
+        here = (
+            ". .. / art same.png s.svg h.html svg.png note.png huge.png x.png .hidden/x.png "
+            "loop.png pipe.png s.png"
+        )
+        beyond = (
+            "../outside.png ../../outside.png ..%2foutside.png out.png up/home/outside.png "
+            "..\\outside.png @none/a.png"
+        )
+        disk = (
+            f"{outside} file://{outside} ~/outside.png /dev/zero /proc/self/environ "
+            f"//evil.example/a.png"
+        )
+        for name in (
+            "",
+            "\0",
+            "a\0.png",
+            "art/" * 2000,
+            "x" * 9000,
+            *f"{here} {beyond} {disk}".split(),
+        ):
             assert sent(name) is None, name
-        for path in ("/etc/x", "..", "../x", "\0", "up/x.md", f"{tmp_path}/home/n.md", "@none/x"):
+        for path in (
+            "/etc/x",
+            "..",
+            "../x",
+            "\0",
+            "up/x.md",
+            f"{tmp_path}/home/n.md",
+            "@none/x",
+        ):
             assert sent("outside.png", path) is None, path
 
 
@@ -344,11 +493,18 @@ def test_a_link_leads_to_what_it_names(tmp_path: Path) -> None:
     with served(home, "--read-only", SYNAPTIC_NOW="2026-11-21T10:00") as server:
 
         def to(name: str, path: str = "2026/x.md") -> str:
-            return server.client.get("/to", params={"name": name, "from": path}).headers.get("location", "")
+            return server.client.get("/to", params={"name": name, "from": path}).headers.get(
+                "location", ""
+            )
 
         him = to("Roger Zelazny")
         assert him.startswith("/entry/")
-        for name in ("roger zelazny#Amber", "RZ", "../people/Roger%20Zelazny.md", "people/Roger Zelazny.md#Amber"):
+        for name in (
+            "roger zelazny#Amber",
+            "RZ",
+            "../people/Roger%20Zelazny.md",
+            "people/Roger Zelazny.md#Amber",
+        ):
             assert to(name) == him, name
         assert to("Roger%20Zelazny.md", "people/y.md") == him
         assert to("the store") == to(receipt.id) == f"/entry/{receipt.id}"
@@ -369,22 +525,33 @@ def test_a_link_leads_to_what_it_names(tmp_path: Path) -> None:
             assert "/new" not in answer.text.partition("<main")[2]
 
 
-# -- what notes can do ------------------------------------------------------------------------------------
+# -- what notes can do
+# ------------------------------------------------------------------------------------
 
 
 def test_notes_of_any_depth_and_length_are_shown_soon_and_whole() -> None:
     assert (
-        "<h3>" in render("# One", "") and "<h6>" in render("##### Five", "") and "<h1" not in render("<h1>x</h1>", "")
+        "<h3>" in render("# One", "")
+        and "<h6>" in render("##### Five", "")
+        and "<h1" not in render("<h1>x</h1>", "")
     )
     nested = "\n".join(f"{'  ' * level}- item{level}" for level in range(LEVELS))
-    for text in (nested, "> " * 2_000 + "end", "- " * 2_000 + "end", "1. " * 2_000 + "end", ">" * RICH_CHARS + "end"):
+    for text in (
+        nested,
+        "> " * 2_000 + "end",
+        "- " * 2_000 + "end",
+        "1. " * 2_000 + "end",
+        ">" * RICH_CHARS + "end",
+    ):
         shown = render(text, "x.md")
         assert text.split()[-1].lstrip(">") in shown
     for text in ("[" * RICH_CHARS, "<div>" * 20_000, "<b>" * 100_000):
         assert render(text, "x.md").startswith("<pre>")
 
 
-def test_a_note_that_takes_long_is_shown_as_it_is_and_keeps_nobody_waiting(tmp_path: Path) -> None:
+def test_a_note_that_takes_long_is_shown_as_it_is_and_keeps_nobody_waiting(
+    tmp_path: Path,
+) -> None:
     slow = "![" * 10_000
     with open_home(tmp_path / "home") as ws:
         ids = [save(ws, f"{slow} {number}", title="Slow").id for number in range(3)]
@@ -424,18 +591,28 @@ OFFENCES = """([tags, attributes]) => {
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """The cases as contents and titles of saved entries, and as marks in files that somebody else wrote."""
+    """The cases as contents and titles of saved entries, and as marks in files that somebody
+    else wrote.
+    """
     home, clock = tmp_path_factory.mktemp("hostile") / "home", Clock()
     notes = home / "journal" / "notes"
     notes.mkdir(parents=True)
     for number, case in enumerate(XSS["marks"]):
         said = json.dumps(case)
         front = (
-            f"date: 2026-11-05\ntitle: {said}\ntags: [{said}, ok]\naliases: [{said}]\nauthor: {said}\ntype: {said}\n"
+            f"date: 2026-11-05\ntitle: {said}\ntags: [{said}, ok]\naliases: [{said}]\nauthor: "
+            f"{said}\ntype: {said}\n"
         )
         front += f"project: {said}\n"
-        comment = f"<!-- synaptic: by={said} via={said} branch={said} files={said} type={said} x={said} -->"
-        text = f"---\n{front}---\n{case}\n\n## 09:{number:02} {case} #{quote(case)}\n{comment}\n\n{case}\n"
+        comment = (
+            f"<!-- synaptic: by={said} via={said} branch={said} files={said} type={said} "
+            f"x={said} "
+            f"-->"
+        )
+        text = (
+            f"---\n{front}---\n{case}\n\n## 09:{number:02} {case} "
+            f"#{quote(case)}\n{comment}\n\n{case}\n"
+        )
         name = f"{number} {case}".replace("/", "").replace("\\", "")[:200]
         (notes / f"{name}.md").write_text(text)
     with open_home(home, clock=clock) as ws:
@@ -443,12 +620,18 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             if number % A_DAY == 0:
                 clock.forward(days=-1)
             if "\0" in case:  # is never saved, and may stand in a file
-                (notes / f"nul{number}.md").write_text(f"---\ndate: 2026-11-05\n---\n# {number} {case}\n\n{case}\n")
+                (notes / f"nul{number}.md").write_text(
+                    f"---\ndate: 2026-11-05\n---\n# {number} {case}\n\n{case}\n"
+                )
             else:
                 save(ws, f"Case {number}\n\n{case}", title=f"{number} {case}", force=True)
         clock.forward(days=-1)
         for case in XSS["marks"]:
-            for marks in ({"by": case, "via": case}, {"project": case, "files": [case]}, {"tags": [case]}):
+            for marks in (
+                {"by": case, "via": case},
+                {"project": case, "files": [case]},
+                {"tags": [case]},
+            ):
                 try:
                     save(ws, f"{case} {list(marks)}", force=True, **marks)  # type: ignore[arg-type]
                 except SynapticError as error:
@@ -464,20 +647,29 @@ def test_no_case_does_anything(hostile: Served) -> None:
     with browsing() as browser:
         context = logged_in(browser, hostile)
         page: Page = context.new_page()
-        page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        page.on(
+            "dialog",
+            lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()),
+        )
         page.on("pageerror", lambda error: wrong.append(f"error {error}"))
-        page.on("console", lambda said: wrong.append(said.text) if "Security Policy" in said.text else None)
+        page.on(
+            "console",
+            lambda said: wrong.append(said.text) if "Security Policy" in said.text else None,
+        )
         page.on("request", lambda request: asked.append(request.url))
         page.add_init_script(
             "window.violations = []; document.addEventListener('securitypolicyviolation', "
-            "(event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`));"
+            "(event) => window.violations.push(`${event.violatedDirective} "
+            "${event.blockedURI} ${event.sample}`));"
         )
 
         def look(place: str) -> None:
             page.goto(place, wait_until="load")
             allowed = {tag: ["rel", *ATTRIBUTES["*"], *ATTRIBUTES.get(tag, ())] for tag in TAGS}
             allowed["pre"] = allowed["table"] = ["tabindex", *ATTRIBUTES["*"]]  # from keys.js
-            wrong.extend(f"{place}: {one}" for one in page.evaluate(OFFENCES, [sorted(TAGS), allowed]))
+            wrong.extend(
+                f"{place}: {one}" for one in page.evaluate(OFFENCES, [sorted(TAGS), allowed])
+            )
 
         def listed() -> list[str]:
             found: list[str] = page.evaluate(
@@ -495,7 +687,8 @@ def test_no_case_does_anything(hostile: Served) -> None:
         assert len(written) >= len(XSS["marks"])
         all_of_them = quote(" ".join(XSS["marks"]), safe="")
         given = "&".join(
-            f"{name}={all_of_them}" for name in ("tag", "project", "type", "source", "since", "order", "title")
+            f"{name}={all_of_them}"
+            for name in ("tag", "project", "type", "source", "since", "order", "title")
         )
         places = [
             *written[::2],
@@ -509,10 +702,21 @@ def test_no_case_does_anything(hostile: Served) -> None:
             f"/to?name={all_of_them}&from=x",
             f"/new?{given}",
         ]
-        for place in (*places, "/", "/review", "/inbox", "/health", "/statistics", "/calendar", "/search"):
+        for place in (
+            *places,
+            "/",
+            "/review",
+            "/inbox",
+            "/health",
+            "/statistics",
+            "/calendar",
+            "/search",
+        ):
             look(place)
         assert not [url for url in asked if "/logout" in url]
-        page.get_by_role("button", name="Log out").click()  # a form of the page itself is answered
+        page.get_by_role(
+            "button", name="Log out"
+        ).click()  # a form of the page itself is answered
         page.wait_for_url("**/login")
     assert not wrong, "\n".join(dict.fromkeys(wrong))
     own = [url for url in asked if url.startswith(f"{hostile.url}/")]
@@ -525,6 +729,13 @@ def test_a_server_on_all_addresses_knows_them_but_no_strange_name(home: Path) ->
     tokens.chmod(0o600)
     with served(home, "--host", "0.0.0.0", "--token-file", str(tokens), log_in=False) as server:
         port = server.url.rpartition(":")[2]
-        for host, status in (("192.0.2.7", 200), ("[2001:db8::7]", 200), ("evil.example", 421), ("127.1", 421)):
-            answer = httpx.get(f"http://127.0.0.1:{port}/login", headers={"Host": f"{host}:{port}"})
+        for host, status in (
+            ("192.0.2.7", 200),
+            ("[2001:db8::7]", 200),
+            ("evil.example", 421),
+            ("127.1", 421),
+        ):
+            answer = httpx.get(
+                f"http://127.0.0.1:{port}/login", headers={"Host": f"{host}:{port}"}
+            )
             assert answer.status_code == status, host

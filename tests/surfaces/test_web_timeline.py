@@ -26,20 +26,39 @@ def at(day: str) -> datetime:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two entries of the 19th, one of a year before, an imported one, and a day written by hand that holds 120."""
+    """Two entries of the 19th, one of a year before, an imported one, and a day written by hand
+    that holds 120.
+    """
     home = tmp_path_factory.mktemp("timeline") / "home"
     with open_home(home) as ws:
         save(ws, "Talked to Ines.", at=at("2025-11-19"), project="atlas")
         old = save(
-            ws, "Chose Redis for the cache.", type="decision", tags=["db"], project="ledger", at=at("2026-11-19")
+            ws,
+            "Chose Redis for the cache.",
+            type="decision",
+            tags=["db"],
+            project="ledger",
+            at=at("2026-11-19"),
         )
         text = (
-            "Chose **SQLite**: one file.\n\nIt is <b>easy</b> to copy.\n\n" + "A long line of reasons. " * 300 + "END"
+            "Chose **SQLite**: one file.\n\nIt is <b>easy</b> to copy.\n\n"
+            + "A long line of reasons. " * 300
+            + "END"
         )
-        save(ws, text, type="decision", tags=["db"], at=at("2026-11-19"), supersedes=[old.id], via="mcp")
+        save(
+            ws,
+            text,
+            type="decision",
+            tags=["db"],
+            at=at("2026-11-19"),
+            supersedes=[old.id],
+            via="mcp",
+        )
         save(ws, "Bought apples and bread.", at=at("2026-03-02"), via="import:jrnl")
         many = "\n\n".join(f"## {9 + n // 60:02d}:{n % 60:02d} Step {n}" for n in range(120))
-        (ws.config.journal / "2024-02-29.md").write_text(f"# 2024-02-29\n\n{many}\n", encoding="utf-8")
+        (ws.config.journal / "2024-02-29.md").write_text(
+            f"# 2024-02-29\n\n{many}\n", encoding="utf-8"
+        )
     return home
 
 
@@ -57,7 +76,10 @@ def shown(server: Served, path: str, status: int = 200, **headers: str) -> str:
 
 
 def titles(page: str) -> list[str]:
-    return [re.sub("<[^>]+>", "", title) for title in re.findall(r'<h2><a href="/entry/[^>]+>(.*?)</a></h2>', page)]
+    return [
+        re.sub("<[^>]+>", "", title)
+        for title in re.findall(r'<h2><a href="/entry/[^>]+>(.*?)</a></h2>', page)
+    ]
 
 
 def test_a_day_without_entries_shows_the_latest(server: Served) -> None:
@@ -98,13 +120,17 @@ def test_facets_narrow_a_search_and_give_way(server: Served) -> None:
     page = shown(server, "/search?q=apples")
     assert titles(page)[0] == "Bought apples and bread."
     assert "<mark>apples</mark>" in page
-    narrow = re.search(r'<a href="([^"]+source=import%3Ajrnl)">import:jrnl</a> <span class="count">1<', page)
+    narrow = re.search(
+        r'<a href="([^"]+source=import%3Ajrnl)">import:jrnl</a> <span class="count">1<', page
+    )
     assert narrow
     narrowed = shown(server, narrow[1])
     assert titles(narrowed) == ["Bought apples and bread."]
     assert '<a href="/search?q=apples" aria-current="true">import:jrnl' in narrowed
     assert '<input type="hidden" name="source" value="import:jrnl">' in narrowed
-    assert titles(shown(server, "/search?source=mcp&since=last+week")) == ["Chose SQLite: one file"]
+    assert titles(shown(server, "/search?source=mcp&since=last+week")) == [
+        "Chose SQLite: one file"
+    ]
     assert titles(shown(server, "/search?project=Atlas")) == ["Talked to Ines."]
 
 
@@ -123,7 +149,10 @@ def test_htmx_gets_the_results_alone(server: Served) -> None:
     assert "<mark>SQLite</mark>" in whole  # a word that is not finished is a beginning
     assert titles(part) == titles(whole)
     assert "<html" not in part
-    assert server.client.get("/search?q=a+b&tag=", headers=HTMX).headers["HX-Replace-Url"] == "/search?q=a+b"
+    assert (
+        server.client.get("/search?q=a+b&tag=", headers=HTMX).headers["HX-Replace-Url"]
+        == "/search?q=a+b"
+    )
     assert "words rank" in shown(server, "/search?q=sqlite&explain=1")
 
 
@@ -138,7 +167,9 @@ def test_what_is_typed_counts_as_no_read(tmp_path: Path) -> None:
     with open_home(tmp_path / "home") as ws:
         save(ws, "Bought apples and bread.")
         for word in ("ap", "apples", "apples"):
-            found = searching.answer(ws, word, {}, {"explain": "1"}, loading=False, hurried=True)
+            found = searching.answer(
+                ws, word, {}, {"explain": "1"}, loading=False, hurried=True
+            )
             ws.index.flush()
         assert "read 0 times" in found["hits"][0][3]
         assert not [call for call in ws.index.calls() if call.verb == "search"]
@@ -176,6 +207,8 @@ def test_a_search_by_keyboard_alone(server: Served) -> None:
 
 def test_a_day_shows_the_text_of_a_page_that_only_says_its_date(tmp_path: Path) -> None:
     with open_home(tmp_path / "home") as ws:
-        (ws.config.journal / "Roses.md").write_text("---\ndate: 2026-11-10\n---\nThey were pruned.\n", encoding="utf-8")
+        (ws.config.journal / "Roses.md").write_text(
+            "---\ndate: 2026-11-10\n---\nThey were pruned.\n", encoding="utf-8"
+        )
     with served(tmp_path / "home", SYNAPTIC_NOW=NOW) as server:
         assert "They were pruned." in shown(server, "/day/2026-11-10")

@@ -1,4 +1,6 @@
-"""The pages of upkeep, on the real server: review, inbox, health, statistics, and what a broken home shows."""
+"""The pages of upkeep, on the real server: review, inbox, health, statistics, and what a broken
+home shows.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def saved(home: Home, text: str, at: str, *marks: str) -> str:
 
 def keys(server: Served, path: str = "/review") -> list[str]:
     """What the page lists, by the ids of its articles."""
-    return re.findall(r'<article class="entry finding" id="([^"]+)"', server.client.get(path).text)
+    return re.findall(
+        r'<article class="entry finding" id="([^"]+)"', server.client.get(path).text
+    )
 
 
 def seen(answer: httpx.Response) -> str:
@@ -48,7 +52,9 @@ def session(home: Home, tmp_path: Path) -> str:
     path.parent.mkdir()
     copyfile(TRANSCRIPT, path)
     with path.open("a") as file:
-        for number, (role, text) in enumerate((("user", f"ok, commit it. {RULE}"), ("assistant", "Committed."))):
+        for number, (role, text) in enumerate(
+            (("user", f"ok, commit it. {RULE}"), ("assistant", "Committed."))
+        ):
             line = {
                 "type": role,
                 "uuid": text[:40],
@@ -61,23 +67,41 @@ def session(home: Home, tmp_path: Path) -> str:
 
 
 def test_findings_are_answered_one_after_the_other(home: Home) -> None:
-    issue = saved(home, "The nightly backup fails. <b>Twice</b>.", OLD, "--type", "issue", "--project", "shop")
+    issue = saved(
+        home,
+        "The nightly backup fails. <b>Twice</b>.",
+        OLD,
+        "--type",
+        "issue",
+        "--project",
+        "shop",
+    )
     first = saved(home, "Login is half done.", OLD, "--type", "handoff")
     last = saved(home, "Login is done, tests are missing.", NEW, "--type", "handoff")
-    freeze = saved(home, "Freeze of the staging machine.", OLD, "--expires", "2026-07-03", "--tag", "pin")
+    freeze = saved(
+        home, "Freeze of the staging machine.", OLD, "--expires", "2026-07-03", "--tag", "pin"
+    )
     short = {
-        name: id.partition("-")[2] for name, id in locals().items() if name in ("issue", "first", "last", "freeze")
+        name: id.partition("-")[2]
+        for name, id in locals().items()
+        if name in ("issue", "first", "last", "freeze")
     }
     pin, expired, open_, handed = (
-        f"proposed:{short['freeze']}", f"expired:{short['freeze']}", f"open:{short['issue']}",
+        f"proposed:{short['freeze']}",
+        f"expired:{short['freeze']}",
+        f"open:{short['issue']}",
         f"handed-on:{short['first']}:{short['last']}",
-    )  # fmt: skip
+    )
     with served(home.path, **NOW) as server:
         assert keys(server) == [pin, expired, open_, handed]
-        assert keys(server, "/review?project=shop") == [open_] and keys(server, "/review?page=9") == keys(server)
+        assert keys(server, "/review?project=shop") == [open_] and keys(
+            server, "/review?page=9"
+        ) == keys(server)
         text = server.client.get("/review").text
         assert "<b>Twice" not in text and "It has" not in text and "This has expired" in text
-        assert f'id="{handed}"' in text and f"/entry/{first}" in text and f"/entry/{last}" in text
+        assert (
+            f'id="{handed}"' in text and f"/entry/{first}" in text and f"/entry/{last}" in text
+        )
 
         answer = server.post("/review?project=shop", finding=open_, answer="close", next="")
         assert answer.headers["location"] == "/review?project=shop&on=1#"
@@ -90,7 +114,8 @@ def test_findings_are_answered_one_after_the_other(home: Home) -> None:
         server.post("/review", finding=open_, answer="keep")
         answer = server.post("/review", finding=pin, answer="keep", next=expired)
         assert (
-            answer.headers["location"].endswith(f"#{expired}") and "Undo" not in after(server, answer).partition(".")[0]
+            answer.headers["location"].endswith(f"#{expired}")
+            and "Undo" not in after(server, answer).partition(".")[0]
         )
         assert keys(server) == [expired, handed]
         told = after(server, server.post("/review", finding=handed, answer="supersede"))
@@ -98,20 +123,31 @@ def test_findings_are_answered_one_after_the_other(home: Home) -> None:
         assert home.ask("get", last)["entries"][0]["supersedes"] == [first]
         question = server.post("/review", finding=expired, answer="delete")
         assert "Delete this entry?" in question.text and home.run("get", freeze).code == 0
-        told = after(server, server.agree("/review", question, finding=expired, answer="delete"))
+        told = after(
+            server, server.agree("/review", question, finding=expired, answer="delete")
+        )
         assert f"Deleted {short['freeze']}." in told and home.run("get", freeze).code == 1
         server.post(f"/entry/{freeze}/restore")
         assert keys(server) == [expired]
-        for wrong in ({"finding": "no:such", "answer": "keep"}, {"finding": expired, "answer": "merge"}, {}):
+        for wrong in (
+            {"finding": "no:such", "answer": "keep"},
+            {"finding": expired, "answer": "merge"},
+            {},
+        ):
             answer = server.post("/review", **wrong)
             assert answer.status_code == 400 and "Valid: " in answer.text
     with served(home.path, "--read-only", **NOW) as server:
-        assert keys(server) == [expired] and 'name="answer"' not in server.client.get("/review").text
+        assert (
+            keys(server) == [expired]
+            and 'name="answer"' not in server.client.get("/review").text
+        )
 
 
 def test_twenty_findings_stand_on_a_page(home: Home) -> None:
     for number in range(23):
-        saved(home, f"Crate {number} is late.", OLD, "--type", "issue", "--project", f"p{number}")  # alike to none
+        saved(
+            home, f"Crate {number} is late.", OLD, "--type", "issue", "--project", f"p{number}"
+        )  # alike to none
     with served(home.path, **NOW) as server:
         some, others = keys(server), keys(server, "/review?page=2")
         assert len(some) == 20 and len(others) == 3 and not {*some} & {*others}
@@ -123,20 +159,38 @@ def test_twenty_findings_stand_on_a_page(home: Home) -> None:
 def test_what_waits_is_kept_edited_and_refused(home: Home, session: str) -> None:
     with served(home.path) as server:
         found = {one["text"]: one["key"] for one in home.ask("inbox")["proposals"]}
-        assert keys(server, "/inbox") == list(found.values()) and keys(server, "/inbox?project=other") == []
+        assert (
+            keys(server, "/inbox") == list(found.values())
+            and keys(server, "/inbox?project=other") == []
+        )
         text = server.client.get("/inbox").text
-        assert RULE in text and f"/entry/{session}" in text and "claude-code" in text and "harbor" in text
+        assert (
+            RULE in text
+            and f"/entry/{session}" in text
+            and "claude-code" in text
+            and "harbor" in text
+        )
         form = {"proposal": found.pop(RULE), "was": RULE, "answer": "keep"}
         answer = server.post("/inbox", text=f"{RULE}, but for the lock file", **form)
         kept = re.search(r"kept=([\w-]+)", answer.headers["location"])
         assert kept and "Kept as an entry." in after(server, answer)
-        assert home.ask("get", kept[1])["entries"][0]["content"] == f"{RULE}, but for the lock file"
+        assert (
+            home.ask("get", kept[1])["entries"][0]["content"]
+            == f"{RULE}, but for the lock file"
+        )
         server.delete(kept[1])
         assert home.run("get", kept[1]).code == 1
         [(cause, key)] = found.items()
-        told = after(server, server.post("/inbox", proposal=key, was=cause, text=cause, answer="refuse"))
+        told = after(
+            server, server.post("/inbox", proposal=key, was=cause, text=cause, answer="refuse")
+        )
         assert cause in told and "Nothing waits" in told
-        assert server.post("/inbox", proposal=key, was=cause, text=cause, answer="keep").status_code == 400
+        assert (
+            server.post(
+                "/inbox", proposal=key, was=cause, text=cause, answer="keep"
+            ).status_code
+            == 400
+        )
 
 
 def test_health_says_what_is_wrong_and_mends_it(home: Home) -> None:
@@ -144,7 +198,9 @@ def test_health_says_what_is_wrong_and_mends_it(home: Home) -> None:
     with home.server(**NOW) as agent:
         agent.text("search", query="pump")
         until = time.monotonic() + 60
-        while not home.ask("status", "--use")["use"] and time.monotonic() < until:  # written down when it is idle
+        while (
+            not home.ask("status", "--use")["use"] and time.monotonic() < until
+        ):  # written down when it is idle
             time.sleep(0.1)
     with served(home.path, **NOW) as server:
         told = seen(server.client.get("/health"))
@@ -152,13 +208,17 @@ def test_health_says_what_is_wrong_and_mends_it(home: Home) -> None:
         [file] = home.journal.glob("*.md")
         file.write_text("# 2026-11-01\n")
         told = seen(server.client.get("/health"))
-        assert "Something needs you." in told and "The pump is loud." in told and "All is well" not in told
+        assert (
+            "Something needs you." in told
+            and "The pump is loud." in told
+            and "All is well" not in told
+        )
         assert "Put back." in after(server, server.post("/health", way="restore", id=first))
         assert home.ask("get", first)["entries"][0]["title"] == "The pump is loud."
         file.write_text("# 2026-11-01\n")
-        assert "Left out. All is well." in after(server, server.post("/health", way="dismiss", id=first)).replace(
-            "Health ", ""
-        )
+        assert "Left out. All is well." in after(
+            server, server.post("/health", way="dismiss", id=first)
+        ).replace("Health ", "")
         home.path.chmod(0o755)
         assert "Mend what can be mended" in seen(server.client.get("/health"))
         assert "All is well." in after(server, server.post("/health", way="fix"))
@@ -171,19 +231,26 @@ def test_a_broken_home_is_told_and_once_mended_all_goes_on(home: Home) -> None:
     with served(home.path, **NOW) as server:
         for path in ("/", "/review", "/inbox", "/health", "/statistics"):
             answer = server.client.get(path)
-            assert answer.status_code == 500 and f"The journal {home.journal} is missing" in seen(answer), path
+            assert (
+                answer.status_code == 500
+                and f"The journal {home.journal} is missing" in seen(answer)
+            ), path
         away.rename(home.journal)
         assert keys(server) == [key]
         home.journal.rename(away)
         told = server.client.get("/health")
-        assert told.status_code == 200 and "is missing" in seen(told) and not home.journal.exists()
+        assert (
+            told.status_code == 200 and "is missing" in seen(told) and not home.journal.exists()
+        )
         away.rename(home.journal)
         assert "All is well." in seen(server.client.get("/health"))
         (home.state / "index.db").write_bytes(b"garbage" * 9000)
         assert "1 entry." in seen(server.client.get("/statistics"))
         (home.state / "review.json").mkdir()
         answer = server.post("/review", finding=key, answer="keep")
-        assert answer.status_code == 500 and "Synaptic failed (IsADirectoryError" in seen(answer)
+        assert answer.status_code == 500 and "Synaptic failed (IsADirectoryError" in seen(
+            answer
+        )
         assert "default-src 'none'" in answer.headers["content-security-policy"]
         (home.state / "review.json").rmdir()
         assert "Kept." in after(server, server.post("/review", finding=key, answer="keep"))
@@ -191,10 +258,19 @@ def test_a_broken_home_is_told_and_once_mended_all_goes_on(home: Home) -> None:
 
 def test_statistics_count_what_is_written_and_read(home: Home) -> None:
     old = saved(
-        home, "Invoices are numbered by year.", "2025-01-01T09:00:00", "--type", "decision", "--project", "shop"
+        home,
+        "Invoices are numbered by year.",
+        "2025-01-01T09:00:00",
+        "--type",
+        "decision",
+        "--project",
+        "shop",
     )
     saved(home, "Freight is paid by weight.", "2025-01-02T09:00:00")
-    for id, moment in (("20261115-kettle22", "2026-11-15 23:00"), ("20261116-kettle33", "2026-11-16 01:00")):
+    for id, moment in (
+        ("20261115-kettle22", "2026-11-15 23:00"),
+        ("20261116-kettle33", "2026-11-16 01:00"),
+    ):
         day, time = moment.split()  # a Sunday, and the Monday after it
         (home.journal / f"{day}.md").write_text(
             f"# {day}\n\n## {time} A kettle\n<!-- syn:{id} by=ines -->\n\nIt leaks.\n"
@@ -203,19 +279,32 @@ def test_statistics_count_what_is_written_and_read(home: Home) -> None:
     home.ask("get", old)
     with served(home.path, **NOW) as server:
         answer = server.client.get("/statistics")
-        rows = re.findall(r'<th scope="row">(?:<a[^>]*>)?([^<]*)(?:</a>)?</th><td[^>]*>([^<]*)</td>', answer.text)
+        rows = re.findall(
+            r'<th scope="row">(?:<a[^>]*>)?([^<]*)(?:</a>)?</th><td[^>]*>([^<]*)</td>',
+            answer.text,
+        )
         counts = dict(rows)
         weeks = [name for name, _ in rows if name.startswith("20")]
         assert len(weeks) == 53 and weeks[0] == "2026-11-16" and weeks[-1] == "2025-11-17"
-        assert (counts["2026-11-16"], counts["2026-11-09"], counts["2026-11-02"]) == ("1", "1", "0")
+        assert (counts["2026-11-16"], counts["2026-11-09"], counts["2026-11-02"]) == (
+            "1",
+            "1",
+            "0",
+        )
         assert (counts["decision"], counts["shop"], counts["ines"]) == ("1", "1", "2")
         assert counts["Invoices are numbered by year."] == "1"
         told = seen(answer)
-        assert "5 entries." in told and "1 of 5 entries" in told and "1 from more than a year ago never was" in told
+        assert (
+            "5 entries." in told
+            and "1 of 5 entries" in told
+            and "1 from more than a year ago never was" in told
+        )
         assert [key.partition(":")[0] for key in keys(server)] == ["unread"]
 
 
-def test_findings_and_a_proposal_are_answered_with_the_keyboard_alone(home: Home, session: str) -> None:
+def test_findings_and_a_proposal_are_answered_with_the_keyboard_alone(
+    home: Home, session: str
+) -> None:
     issue = saved(home, "The nightly backup fails.", OLD, "--type", "issue")
     freeze = saved(home, "Freeze of the staging machine.", OLD, "--expires", "2026-07-03")
     other = saved(home, "Thaw of the staging machine.", OLD, "--expires", "2026-07-04")
@@ -240,7 +329,10 @@ def test_findings_and_a_proposal_are_answered_with_the_keyboard_alone(home: Home
         told("Closed")
         expect(focused).to_contain_text("Thaw of")
         assert keys(server) == [f"expired:{other.partition('-')[2]}"]
-        assert home.run("get", freeze).code == 1 and "done" in home.ask("get", issue)["entries"][0]["tags"]
+        assert (
+            home.run("get", freeze).code == 1
+            and "done" in home.ask("get", issue)["entries"][0]["tags"]
+        )
         page.keyboard.press("i")
         page.wait_for_url("**/inbox")
         expect(focused.get_by_role("textbox")).to_be_visible()

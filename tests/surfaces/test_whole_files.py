@@ -1,4 +1,6 @@
-"""Notes without entry headings as a person and an agent edit them: by the command, and over stdio."""
+"""Notes without entry headings as a person and an agent edit them: by the command, and over
+stdio.
+"""
 
 from __future__ import annotations
 
@@ -45,11 +47,16 @@ class Notes:
 
     def entries(self, name: str = "Plan.md") -> list[dict[str, Any]]:
         listed = self.ask("find", "--order", "oldest", "--limit", "100")["entries"]
-        return sorted((entry for entry in listed if entry["path"] == name), key=lambda entry: entry["line"])
+        return sorted(
+            (entry for entry in listed if entry["path"] == name),
+            key=lambda entry: entry["line"],
+        )
 
 
 @pytest.fixture
-def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Notes:
+def notes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Notes:
     for name in [name for name in os.environ if name.startswith("SYNAPTIC_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("SYNAPTIC_HOME", str(tmp_path / "home"))
@@ -64,7 +71,8 @@ def with_piece(before: bytes, piece: bytes, after: bytes) -> bool:
     return any(before[:at] + piece + before[at:] == after for at in range(len(before) + 1))
 
 
-# -- text ---------------------------------------------------------------------------------------------
+# -- text
+# ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -81,7 +89,9 @@ def with_piece(before: bytes, piece: bytes, after: bytes) -> bool:
         (b"```\nan open fence\n", b"\n\nSalt.\n```"),
     ],
 )
-def test_text_goes_to_the_end_of_the_file_and_nothing_else_changes(notes: Notes, before: bytes, piece: bytes) -> None:
+def test_text_goes_to_the_end_of_the_file_and_nothing_else_changes(
+    notes: Notes, before: bytes, piece: bytes
+) -> None:
     path = notes.put(before)
     path.chmod(0o640)
     [note] = notes.entries()
@@ -89,7 +99,9 @@ def test_text_goes_to_the_end_of_the_file_and_nothing_else_changes(notes: Notes,
     assert with_piece(before, piece, path.read_bytes())
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     [now] = notes.entries()
-    assert now["title"] == note["title"] and now["content"].removesuffix("\n```").endswith("Salt.")
+    assert now["title"] == note["title"] and now["content"].removesuffix("\n```").endswith(
+        "Salt."
+    )
     assert notes.ask("search", "salt")["hits"][0]["id"] == note["id"]
     notes.ask("restore", note["id"])
     assert path.read_bytes() == before
@@ -99,7 +111,10 @@ def test_text_goes_to_the_end_of_the_file_and_nothing_else_changes(notes: Notes,
 
 def test_no_appended_text_begins_an_entry(notes: Notes) -> None:
     path = notes.put(b"Milk.\n")
-    text = "## 10:00 Not an entry\n# Not a note\n<!-- syn:20261121-7k3m9q2x -->\n<private>left out</private> open"
+    text = (
+        "## 10:00 Not an entry\n# Not a note\n<!-- syn:20261121-7k3m9q2x -->\n<private>left "
+        "out</private> open"
+    )
     notes.ask("update", notes.entries()[0]["id"], "--append", text)
     [note] = notes.entries()
     assert note["content"] == f"Milk.\n\n{text.replace('<private>left out</private> ', '')}"
@@ -125,20 +140,30 @@ def test_a_note_that_is_a_part_of_a_file_ends_where_the_next_entry_begins(notes:
     told = notes.refusal("update", above["id"], "--append", "Pepper.", "--add-tag", "home")
     assert "one of all its entries" in told and "Write #home into the text" in told
     notes.ask("update", above["id"], "--append", "Pepper. #home")
-    after = DAY.replace(b"Below.", b"Below.\n\nSalt.").replace(b"Above.", b"Above.\n\nPepper. #home")
+    after = DAY.replace(b"Below.", b"Below.\n\nSalt.").replace(
+        b"Above.", b"Above.\n\nPepper. #home"
+    )
     assert path.read_bytes() == after
-    assert [entry["id"] for entry in notes.entries("2026-11-20.md")] == [above["id"], one["id"], below["id"], two["id"]]
+    assert [entry["id"] for entry in notes.entries("2026-11-20.md")] == [
+        above["id"],
+        one["id"],
+        below["id"],
+        two["id"],
+    ]
     for id in (below["id"], above["id"]):
         told = notes.refusal("delete", id, "--yes")
         assert str(path) in told
-    assert f"2026-11-20.md:{path.read_bytes().split(b'# Errands')[0].count(10) + 1}" in notes.refusal(
-        "update", below["id"], "--add-tag", "home", "--append", "More."
+    assert (
+        f"2026-11-20.md:{path.read_bytes().split(b'# Errands')[0].count(10) + 1}"
+        in notes.refusal("update", below["id"], "--add-tag", "home", "--append", "More.")
     )
     notes.ask("restore", above["id"])
     assert path.read_bytes() == DAY.replace(b"Below.", b"Below.\n\nSalt.")
 
 
-def test_text_behind_an_open_private_tag_is_refused_because_it_would_be_private(notes: Notes) -> None:
+def test_text_behind_an_open_private_tag_is_refused_because_it_would_be_private(
+    notes: Notes,
+) -> None:
     path = notes.put(b"Open.\n\n<private>\nnot yours\n")
     assert str(path) in notes.refusal("update", notes.entries()[0]["id"], "--append", "Salt.")
     assert path.read_bytes() == b"Open.\n\n<private>\nnot yours\n"
@@ -154,7 +179,8 @@ def test_a_copy_in_the_trash_goes_when_its_text_becomes_private(notes: Notes) ->
     assert b"4711" not in trash.read_bytes()
 
 
-# -- tags ---------------------------------------------------------------------------------------------
+# -- tags
+# ---------------------------------------------------------------------------------------------
 
 BODY = b"\nMilk #shop.\n"
 
@@ -165,7 +191,10 @@ BODY = b"\nMilk #shop.\n"
         (b"tags: [a, b]\n", b"tags: [a, b, new, 'null']\n"),
         (b"tags: [ a, 'b c' ] # mine\n", b"tags: [ a, 'b c', new, 'null' ] # mine\n"),
         (b"title: x\ntags: []\nurl: y\n", b"title: x\ntags: [new, 'null']\nurl: y\n"),
-        (b"tags:\n  - a\n  - b # mine\nurl: y\n", b"tags:\n  - a\n  - b # mine\n  - new\n  - 'null'\nurl: y\n"),
+        (
+            b"tags:\n  - a\n  - b # mine\nurl: y\n",
+            b"tags:\n  - a\n  - b # mine\n  - new\n  - 'null'\nurl: y\n",
+        ),
         (b"tags:\r\n- a\r\nurl: y\r\n", b"tags:\r\n- a\r\n- new\r\n- 'null'\r\nurl: y\r\n"),
         (b"tags:\nurl: y\n", b"tags:\n  - new\n  - 'null'\nurl: y\n"),
         (b"Tags : # none yet\n", b"Tags : # none yet\n  - new\n  - 'null'\n"),
@@ -174,7 +203,9 @@ BODY = b"\nMilk #shop.\n"
         (b"", b"tags: [new, 'null']\n"),
     ],
 )
-def test_tags_are_added_in_the_form_the_front_matter_has(notes: Notes, yaml: bytes, after: bytes | None) -> None:
+def test_tags_are_added_in_the_form_the_front_matter_has(
+    notes: Notes, yaml: bytes, after: bytes | None
+) -> None:
     eol = b"\r\n" if b"\r" in yaml else b"\n"
     path = notes.put(b"---" + eol + yaml + b"---" + eol + BODY.replace(b"\n", eol))
     before = path.read_bytes()
@@ -185,7 +216,9 @@ def test_tags_are_added_in_the_form_the_front_matter_has(notes: Notes, yaml: byt
         assert path.read_bytes() == before.replace(b"tag: a", b"tag: a new")
     else:
         notes.ask("update", note["id"], *tags)
-        assert path.read_bytes() == before.replace(b"---" + eol + yaml + b"---", b"---" + eol + after + b"---", 1)
+        assert path.read_bytes() == before.replace(
+            b"---" + eol + yaml + b"---", b"---" + eol + after + b"---", 1
+        )
     [now] = notes.entries()
     assert set(now["tags"]) == {*note["tags"], "new", *(["null"] if after else [])}
     assert {name: now[name] for name in ("id", "title", "content")} == {
@@ -218,7 +251,11 @@ def test_a_file_without_front_matter_gets_some(notes: Notes) -> None:
         path = notes.put(before)
         notes.ask("update", notes.entries()[0]["id"], "--add-tag", "new")
         piece = b"---\ntags: [new]\n---\n"
-        assert with_piece(before, piece.replace(b"\n", b"\r\n") if b"\r" in before else piece, path.read_bytes())
+        assert with_piece(
+            before,
+            piece.replace(b"\n", b"\r\n") if b"\r" in before else piece,
+            path.read_bytes(),
+        )
         assert notes.entries()[0]["tags"] == ["new"]
 
 
@@ -236,7 +273,9 @@ def test_a_file_without_front_matter_gets_some(notes: Notes) -> None:
         (b"somebody's text\n", 1),
     ],
 )
-def test_other_front_matter_is_left_alone_and_named(notes: Notes, yaml: bytes, line: int) -> None:
+def test_other_front_matter_is_left_alone_and_named(
+    notes: Notes, yaml: bytes, line: int
+) -> None:
     before = b"---\n" + yaml + b"---\nMilk.\n"
     path = notes.put(before)
     told = notes.refusal("update", notes.entries()[0]["id"], "--add-tag", "new")
@@ -248,10 +287,17 @@ def test_other_front_matter_is_left_alone_and_named(notes: Notes, yaml: bytes, l
 @pytest.mark.parametrize(
     "flags",
     [
-        ["--content", "New"], ["--title", "New"], ["--type", "decision"], ["--importance", "8"], ["--project", "p"],
-        ["--file", "a.py"], ["--remove-tag", "a"], ["--tag", "b"], ["--append", "More.", "--title", "New"],
+        ["--content", "New"],
+        ["--title", "New"],
+        ["--type", "decision"],
+        ["--importance", "8"],
+        ["--project", "p"],
+        ["--file", "a.py"],
+        ["--remove-tag", "a"],
+        ["--tag", "b"],
+        ["--append", "More.", "--title", "New"],
     ],
-)  # fmt: skip
+)
 def test_nothing_else_is_changed_in_a_whole_file(notes: Notes, flags: list[str]) -> None:
     path = notes.put(b"---\ntags: [a]\n---\nMilk.\n")
     told = notes.refusal("update", notes.entries()[0]["id"], *flags)
@@ -259,11 +305,17 @@ def test_nothing_else_is_changed_in_a_whole_file(notes: Notes, flags: list[str])
     assert path.read_bytes() == b"---\ntags: [a]\n---\nMilk.\n"
 
 
-# -- the file -----------------------------------------------------------------------------------------
+# -- the file
+# -----------------------------------------------------------------------------------------
 
 
-def test_a_deleted_file_comes_back_with_its_bytes_and_mode_and_overwrites_none(notes: Notes) -> None:
-    before = b"\xef\xbb\xbf---\r\ntags: [a]\r\n---\r\ncaf\xe9 <private>x</private>\r\n<!-- trash {} -->"
+def test_a_deleted_file_comes_back_with_its_bytes_and_mode_and_overwrites_none(
+    notes: Notes,
+) -> None:
+    before = (
+        b"\xef\xbb\xbf---\r\ntags: [a]\r\n---\r\ncaf\xe9 <private>x</private>\r\n<!-- trash {} "
+        b"-->"
+    )
     (notes.root / "Ideas").mkdir()
     path = notes.put(before, "Ideas/Plan.md")
     path.chmod(0o604)
@@ -287,20 +339,28 @@ def test_a_purged_file_leaves_no_copy(notes: Notes) -> None:
     notes.ask("update", id, "--append", "More.")
     notes.ask("delete", id, "--purge", "--yes")
     assert not path.exists()
-    assert not [file for file in notes.home.rglob("*") if file.is_file() and b"zanzibar" in file.read_bytes()]
+    assert not [
+        file
+        for file in notes.home.rglob("*")
+        if file.is_file() and b"zanzibar" in file.read_bytes()
+    ]
 
 
 @pytest.mark.anyio
 async def test_an_agent_adds_and_does_not_delete(notes: Notes, anyio_backend: str) -> None:
     path = notes.put(b"# Plan\n\nMilk.\n")
     server = StdioServerParameters(
-        command=sys.executable, args=["-m", "synaptic", "mcp"], env=dict(os.environ) | {"PYTHONPATH": str(ROOT)}
+        command=sys.executable,
+        args=["-m", "synaptic", "mcp"],
+        env=dict(os.environ) | {"PYTHONPATH": str(ROOT)},
     )
     async with Client(server) as client:
         found = await client.call_tool("context_search", {"query": "milk", "format": "json"})
         assert isinstance(found.content[0], types.TextContent)
         id = json.loads(found.content[0].text)["hits"][0]["id"]
-        done = await client.call_tool("context_update", {"id": id, "append": "Salt.", "add_tags": ["shop"]})
+        done = await client.call_tool(
+            "context_update", {"id": id, "append": "Salt.", "add_tags": ["shop"]}
+        )
         assert not done.is_error
         assert path.read_bytes() == b"---\ntags: [shop]\n---\n# Plan\n\nMilk.\n\nSalt.\n"
         for tool, args, named in (
@@ -312,7 +372,9 @@ async def test_an_agent_adds_and_does_not_delete(notes: Notes, anyio_backend: st
             assert refused.is_error and isinstance(refused.content[0], types.TextContent)
             assert named in refused.content[0].text
         again = await client.call_tool("context_update", {"id": id, "add_tags": ["shop"]})
-        assert isinstance(again.content[0], types.TextContent) and again.content[0].text.startswith("Unchanged: ")
+        assert isinstance(again.content[0], types.TextContent) and again.content[
+            0
+        ].text.startswith("Unchanged: ")
     assert path.exists()
 
 
@@ -325,6 +387,9 @@ def test_a_block_of_a_logseq_day_is_left_to_logseq(notes: Notes) -> None:
     (notes.root / "journals").mkdir()
     path = notes.put(b"- Paid the roofer\n\t- 965\n- TODO call Ada\n", "journals/2026_11_20.md")
     first, second = notes.entries("journals/2026_11_20.md")
-    for command in (("update", first["id"], "--append", "x"), ("delete", second["id"], "--yes")):
+    for command in (
+        ("update", first["id"], "--append", "x"),
+        ("delete", second["id"], "--yes"),
+    ):
         assert str(path) in notes.refusal(*command)
     assert path.read_bytes() == b"- Paid the roofer\n\t- 965\n- TODO call Ada\n"

@@ -63,9 +63,15 @@ def pages(ws: Workspace, limit: int, **more: object) -> list[Entry]:
             return shown
 
 
-@given(limit=st.integers(1, 100), order=st.sampled_from(["newest", "oldest"]), tag=st.sampled_from([None, "odd", "by"]))
+@given(
+    limit=st.integers(1, 100),
+    order=st.sampled_from(["newest", "oldest"]),
+    tag=st.sampled_from([None, "odd", "by"]),
+)
 @settings(max_examples=20, deadline=None)
-def test_pages_joined_are_the_whole_list(shelf: Workspace, limit: int, order: str, tag: str | None) -> None:
+def test_pages_joined_are_the_whole_list(
+    shelf: Workspace, limit: int, order: str, tag: str | None
+) -> None:
     filters = build_filters(now=shelf.clock(), tag=tag or ())
     whole = find(shelf, filters=filters, order=order, limit=100)
     assert whole.cursor is None and whole.total == len(whole.entries)
@@ -81,15 +87,21 @@ def half_dated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
         for number in range(7):
             note = ws.config.journal / ("deep" if number % 2 else "") / f"Page {number}.md"
             note.write_text(f"The page {number} about bread.\n")
-            os.utime(note, (moment := datetime(2026, 11, 15 + number // 2, 12).timestamp(), moment))
+            os.utime(
+                note, (moment := datetime(2026, 11, 15 + number // 2, 12).timestamp(), moment)
+            )
         for day in range(14, 19):
-            (ws.config.journal / f"2026-11-{day}.md").write_text(f"## 10:00 Bread of the {day}th\n")
+            (ws.config.journal / f"2026-11-{day}.md").write_text(
+                f"## 10:00 Bread of the {day}th\n"
+            )
         yield ws
 
 
 @given(limit=st.integers(1, 13), order=st.sampled_from(["newest", "oldest"]))
 @settings(max_examples=20, deadline=None)
-def test_undated_entries_come_last_on_any_page(half_dated: Workspace, limit: int, order: str) -> None:
+def test_undated_entries_come_last_on_any_page(
+    half_dated: Workspace, limit: int, order: str
+) -> None:
     shown = pages(half_dated, limit, order=order)
     assert [entry.date for entry in shown[:5]] == sorted(
         (f"2026-11-{day}" for day in range(14, 19)), reverse=order == "newest"
@@ -101,12 +113,25 @@ def test_undated_entries_come_last_on_any_page(half_dated: Workspace, limit: int
 def test_undated_entries_pass_no_filter_by_date(half_dated: Workspace) -> None:
     for bounds in ({"since": "2026-11-01"}, {"until": "2026-11-30"}, {"days": 30}):
         filters = build_filters(now=half_dated.clock(), **bounds)
-        assert [entry.dated for entry in find(half_dated, filters=filters).entries] == [True] * 5
-        assert all(hit.entry.dated for hit in search(half_dated, "bread", filters=filters, limit=20).hits)
-    assert not any(entry.date == "2026-11-15" and not entry.dated for entry in recent(half_dated, limit=5).entries)
+        assert [entry.dated for entry in find(half_dated, filters=filters).entries] == [
+            True
+        ] * 5
+        assert all(
+            hit.entry.dated
+            for hit in search(half_dated, "bread", filters=filters, limit=20).hits
+        )
+    assert not any(
+        entry.date == "2026-11-15" and not entry.dated
+        for entry in recent(half_dated, limit=5).entries
+    )
     assert recent(half_dated, "page", limit=10).total
-    assert {hit.entry.dated for hit in search(half_dated, "notes of 15 November 2026", limit=20).hits} == {True}
-    assert [entry.dated for entry in find(half_dated, "bread", order="oldest").entries] == [True] * 5 + [False] * 7
+    assert {
+        hit.entry.dated
+        for hit in search(half_dated, "notes of 15 November 2026", limit=20).hits
+    } == {True}
+    assert [entry.dated for entry in find(half_dated, "bread", order="oldest").entries] == [
+        True
+    ] * 5 + [False] * 7
     months = find(half_dated, facets=True).facets
     assert months is not None and months.months == (("2026-11", 5),)
 
@@ -158,7 +183,9 @@ def test_old_pages_stay_right_while_entries_arrive(ws: Workspace, clock: Clock) 
     assert [entry.id for entry in (*page.entries, *rest.entries)] == [*first, later]
 
 
-@pytest.mark.parametrize("cursor", ["x", "bnVsbA", "W10", "WyJuZXdlc3QiLCAieCIsIDEsIDJd", "é", "[" * 5000])
+@pytest.mark.parametrize(
+    "cursor", ["x", "bnVsbA", "W10", "WyJuZXdlc3QiLCAieCIsIDEsIDJd", "é", "[" * 5000]
+)
 def test_a_made_up_cursor_is_told(shelf: Workspace, cursor: str) -> None:
     with pytest.raises(InvalidArgument, match="cursor"):
         find(shelf, cursor=cursor)
@@ -175,7 +202,9 @@ def test_a_cursor_belongs_to_its_order(shelf: Workspace) -> None:
 
 @given(place=st.integers(0, 59), limit=st.integers(1, 100))
 @settings(max_examples=30, deadline=None)
-def test_around_an_entry_stand_its_neighbours_in_time(shelf: Workspace, place: int, limit: int) -> None:
+def test_around_an_entry_stand_its_neighbours_in_time(
+    shelf: Workspace, place: int, limit: int
+) -> None:
     oldest = everything(shelf)
     shown = list(find(shelf, around=oldest[place].id, limit=limit).entries)
     assert len(shown) == min(limit, 60)
@@ -190,12 +219,18 @@ def test_around_counts_only_what_passes_the_filters(shelf: Workspace) -> None:
     oldest = everything(shelf)
     centre = oldest[30]
     wanted = [entry for entry in oldest if entry.type == "decision" or entry == centre]
-    listing = find(shelf, around=centre.id, filters=build_filters(now=shelf.clock(), type="decision"), limit=100)
+    listing = find(
+        shelf,
+        around=centre.id,
+        filters=build_filters(now=shelf.clock(), type="decision"),
+        limit=100,
+    )
     assert list(listing.entries) == wanted
 
 
 @given(
-    tag=st.sampled_from([(), "odd", "by", "by/1", "none"]), kind=st.sampled_from([(), "note", ["issue", "decision"]])
+    tag=st.sampled_from([(), "odd", "by", "by/1", "none"]),
+    kind=st.sampled_from([(), "note", ["issue", "decision"]]),
 )
 @settings(max_examples=15, deadline=None)
 def test_facets_count_what_passes_the_filters(shelf: Workspace, tag: str, kind: str) -> None:
@@ -208,7 +243,9 @@ def test_facets_count_what_passes_the_filters(shelf: Workspace, tag: str, kind: 
     projects = Counter((entry.project or "").casefold() for entry in passing if entry.project)
     assert {name.casefold(): count for name, count in facets.projects} == projects
     for counts in (facets.types, facets.tags, facets.projects):
-        assert [count for _, count in counts] == sorted((count for _, count in counts), reverse=True)
+        assert [count for _, count in counts] == sorted(
+            (count for _, count in counts), reverse=True
+        )
 
 
 @pytest.mark.parametrize("has_body", [None, True, False])
@@ -220,12 +257,14 @@ def test_entries_with_and_without_body_and_files(
     expected = [
         entry
         for entry in everything(shelf)
-        if has_body in (None, entry.content != entry.title) and has_files in (None, bool(entry.files))
+        if has_body in (None, entry.content != entry.title)
+        and has_files in (None, bool(entry.files))
     ]
     assert list(find(shelf, filters=filters, order="oldest", limit=100).entries) == expected
 
 
-# -- recent -------------------------------------------------------------------------------------------
+# -- recent
+# -------------------------------------------------------------------------------------------
 
 
 def test_recent_is_newest_first_in_a_project(shelf: Workspace) -> None:
@@ -234,17 +273,27 @@ def test_recent_is_newest_first_in_a_project(shelf: Workspace) -> None:
     web = [entry for entry in newest if (entry.project or "").casefold() == "web"]
     listing = recent(shelf, project="WEB", limit=100)
     assert list(listing.entries) == web and listing.total == len(web)
-    assert {entry.project for entry in recent(shelf, "entry", project="shop").entries} == {"Shop"}
+    assert {entry.project for entry in recent(shelf, "entry", project="shop").entries} == {
+        "Shop"
+    }
 
 
-@given(st.text(max_size=40) | st.sampled_from(['"', "tag:", 'type:"', "a OR", "NEAR(", "*", "{x}: y", "\0", "-a", "'"]))
-@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.text(max_size=40)
+    | st.sampled_from(['"', "tag:", 'type:"', "a OR", "NEAR(", "*", "{x}: y", "\0", "-a", "'"])
+)
+@settings(
+    max_examples=examples(80),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 def test_any_text_can_be_asked_for(shelf: Workspace, query: str) -> None:
     assert len(recent(shelf, query).entries) <= 10
     assert len(find(shelf, query, facets=True).entries) <= 20
 
 
-# -- ids ----------------------------------------------------------------------------------------------
+# -- ids
+# ----------------------------------------------------------------------------------------------
 
 
 def test_get_answers_in_the_order_asked_for_and_names_what_is_missing(shelf: Workspace) -> None:
@@ -256,7 +305,8 @@ def test_get_answers_in_the_order_asked_for_and_names_what_is_missing(shelf: Wor
 
 
 @pytest.mark.parametrize(
-    "id", ["", "abc", "zzzzzzzz", "20261121-", "*", "????", "%%%%", "x" * 10_000, "日本日本", "\0"]
+    "id",
+    ["", "abc", "zzzzzzzz", "20261121-", "*", "????", "%%%%", "x" * 10_000, "日本日本", "\0"],
 )
 def test_an_id_that_fits_nothing_is_told(shelf: Workspace, id: str) -> None:
     with pytest.raises(NotFound, match="synaptic recent"):

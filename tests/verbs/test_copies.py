@@ -1,4 +1,6 @@
-"""Copies that programs which sync files leave beside a note: equal ones count once, others are named."""
+"""Copies that programs which sync files leave beside a note: equal ones count once, others are
+named.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,10 @@ def test_the_name_of_a_copy_says_of_what(path: str, original: str) -> None:
 
 def test_a_number_may_make_a_copy() -> None:
     assert numbered_of(f"pets/{ICLOUD}") == "pets/Turtle.md"
-    assert [numbered_of(path) for path in ("2.md", "a/ 2.md", "Turtle 1.md", "Turtle 12.md", "Turtle2.md")] == [""] * 5
+    assert [
+        numbered_of(path)
+        for path in ("2.md", "a/ 2.md", "Turtle 1.md", "Turtle 12.md", "Turtle2.md")
+    ] == [""] * 5
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -66,10 +71,14 @@ def test_an_equal_copy_counts_once_with_its_tasks(home: Home, journal: Path, nam
 
 @pytest.mark.parametrize("name", NAMES)
 def test_another_copy_is_named_and_stands_behind(home: Home, journal: Path, name: str) -> None:
-    (journal / name).write_text(NOTE.replace("lettuce.", "lettuce. Turtle lettuce, turtle lettuce!"))
+    (journal / name).write_text(
+        NOTE.replace("lettuce.", "lettuce. Turtle lettuce, turtle lettuce!")
+    )
     found = home.ask("search", "turtle lettuce")["hits"]
     assert [hit["path"] for hit in found] == ["Turtle.md", name]
-    assert {hit["date"] for hit in found} == {found[0]["date"]} and {hit["date_source"] for hit in found} == {"mtime"}
+    assert {hit["date"] for hit in found} == {found[0]["date"]} and {
+        hit["date_source"] for hit in found
+    } == {"mtime"}
     doctor = home.run("doctor", "--json")
     [named] = [one for one in doctor.json["findings"] if one["level"] == "warning"]
     assert doctor.code == 1 and f"{name} is a copy of Turtle.md" in named["message"]
@@ -80,14 +89,18 @@ def test_another_copy_is_named_and_stands_behind(home: Home, journal: Path, name
 
 
 def test_a_second_note_of_a_name_is_no_copy(home: Home, journal: Path) -> None:
-    (journal / ICLOUD).write_text("Another turtle, which is of bronze, stands in the park. Turtle!\n")
+    (journal / ICLOUD).write_text(
+        "Another turtle, which is of bronze, stands in the park. Turtle!\n"
+    )
     assert sorted(listed(home)) == [ICLOUD, "Turtle.md"]
     assert home.run("doctor").code == 0
     assert home.ask("search", "bronze turtle")["hits"][0]["path"] == ICLOUD
     assert not are_alike(b"", b"") and are_alike(b"a\nb\n", b"b\nc\n")
 
 
-def test_a_note_deleted_with_its_copy_comes_back_under_its_own_name(home: Home, journal: Path) -> None:
+def test_a_note_deleted_with_its_copy_comes_back_under_its_own_name(
+    home: Home, journal: Path
+) -> None:
     (journal / SYNCTHING).write_text(NOTE)
     [entry] = home.ask("find")["entries"]
     home.ask("delete", entry["id"], "--yes")
@@ -100,7 +113,11 @@ def test_a_note_deleted_with_its_copy_comes_back_under_its_own_name(home: Home, 
 def test_typed_entries_of_a_days_copy_count_once(home: Home, journal: Path) -> None:
     (journal / "Turtle.md").unlink()
     day = "## 09:31 Milk\n\nBought.\n\n## 10:15 Bread\n\nBaked.\n"
-    for name in ("2026-11-10.md", "2026-11-10.sync-conflict-20261112-101010-ABCDEFG.md", "2026-11-10 2.md"):
+    for name in (
+        "2026-11-10.md",
+        "2026-11-10.sync-conflict-20261112-101010-ABCDEFG.md",
+        "2026-11-10 2.md",
+    ):
         (journal / name).write_text(day)
     assert [entry["date"] for entry in home.ask("find")["entries"]] == ["2026-11-10"] * 2
 
@@ -113,7 +130,11 @@ def test_entries_of_one_title_in_a_file_are_no_copies(home: Home, journal: Path)
         "See you on Sunday.",
         "The soup is hot.",
     )
-    talk = "".join(f"\n## 09:{number:02} Ada: Thanks!\n\n{turn}\n" for number, turn in enumerate(turns))
+    talk = "".join(
+        f"\n## 09:{number:02} Ada: Thanks!\n\n{turn}\n" for number, turn in enumerate(turns)
+    )
     (journal / "2026-11-10.md").write_text(f"# 2026-11-10\n{talk}")
-    hits = home.ask("search", "lighthouse window for the church", "--strategy", "lexical")["hits"]
+    hits = home.ask("search", "lighthouse window for the church", "--strategy", "lexical")[
+        "hits"
+    ]
     assert "lighthouse" in hits[0]["content"]

@@ -18,7 +18,9 @@ def findings(home: Home, *args: str) -> tuple[int, dict[str, dict[str, Any]]]:
     found = answer.json["findings"]
     assert answer.json["ok"] == (answer.code == 0)
     assert all(finding["fix"] for finding in found if finding["level"] in ("warning", "error"))
-    return answer.code, {finding["code"]: finding for finding in found if finding["level"] != "ok"}
+    return answer.code, {
+        finding["code"]: finding for finding in found if finding["level"] != "ok"
+    }
 
 
 def within(home: Home, sql: str) -> None:
@@ -50,11 +52,18 @@ def test_a_sound_home_has_nothing_to_mend(filled: Home) -> None:
 
 def test_what_a_person_must_mend_is_named_with_its_line(filled: Home) -> None:
     (day,) = filled.journal.glob("*.md")
-    (filled.journal / "torn.md").write_text("# Torn\n\n## 09:30 One\n\n```\nopen\n\n## 10:30 Two\n")
-    (filled.journal / f"{day.stem} copy.md").write_bytes(day.read_bytes().replace(b"number 1", b"number 7"))
+    (filled.journal / "torn.md").write_text(
+        "# Torn\n\n## 09:30 One\n\n```\nopen\n\n## 10:30 Two\n"
+    )
+    (filled.journal / f"{day.stem} copy.md").write_bytes(
+        day.read_bytes().replace(b"number 1", b"number 7")
+    )
     code, found = findings(filled)
     assert code == 1 and set(found) >= {"open-fence", "duplicate-id"}
-    assert "torn.md:5" in found["open-fence"]["message"] and " copy.md:" in found["duplicate-id"]["message"]
+    assert (
+        "torn.md:5" in found["open-fence"]["message"]
+        and " copy.md:" in found["duplicate-id"]["message"]
+    )
     assert findings(filled, "--fix")[0] == 1
     for name in ("torn.md", f"{day.stem} copy.md"):
         (filled.journal / name).unlink()
@@ -86,7 +95,9 @@ def queue_one(home: Home) -> None:
     assert killed.code == -9
 
 
-@pytest.mark.parametrize(("harm", "code"), [(open_to_all, "permissions"), (queue_one, "queued")])
+@pytest.mark.parametrize(
+    ("harm", "code"), [(open_to_all, "permissions"), (queue_one, "queued")]
+)
 def test_fix_mends_what_is_safe(filled: Home, harm: Callable[[Home], None], code: str) -> None:
     harm(filled)
     # the check itself delivers what waits, unless the lock is held
@@ -129,7 +140,11 @@ def test_where_the_index_cannot_be_its_answers_come_from_memory(filled: Home) ->
         path.unlink()
     filled.index.mkdir()
     answer = filled.ask("search", "harbour report")
-    assert answer["total"] == 3 and len(answer["notices"]) == 1 and "synaptic doctor" in answer["notices"][0]
+    assert (
+        answer["total"] == 3
+        and len(answer["notices"]) == 1
+        and "synaptic doctor" in answer["notices"][0]
+    )
     code, found = findings(filled)
     assert code == 1 and str(filled.index) in found["index-error"]["fix"]
     filled.index.rmdir()

@@ -1,4 +1,6 @@
-"""The journal as its own benchmark: which questions are drawn, what the index they are asked of holds, what is left."""
+"""The journal as its own benchmark: which questions are drawn, what the index they are asked of
+holds, what is left.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,14 @@ from synaptic.index.embedding import FastEmbedder
 from synaptic.verbs import evaluate as module
 from synaptic.verbs.evaluate import Evaluation, evaluate
 
-TEXT = "The harbour was quiet in the early morning, and we counted the boats before breakfast was served."
-NUMBERS = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split()
+TEXT = (
+    "The harbour was quiet in the early morning, and we counted the boats before breakfast "
+    "was served."
+)
+NUMBERS = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen"
+).split()
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +63,8 @@ def write(ws: Workspace, files: dict[str, str]) -> None:
 def notes(ws: Workspace, count: int = len(NUMBERS)) -> None:
     """A day of entries, each with a title of its own."""
     blocks = [
-        f"## 09:{n:02d} The zebra{number} plan\n\n{TEXT} Then came {number} and {NUMBERS[n - 1]} of them.\n"
+        f"## 09:{n:02d} The zebra{number} plan\n\n{TEXT} Then came {number} and "
+        f"{NUMBERS[n - 1]} of them.\n"
         for n, number in enumerate(NUMBERS[:count])
     ]
     write(ws, {"2026-11-20.md": "# 2026-11-20\n\n" + "\n".join(blocks)})
@@ -63,16 +72,29 @@ def notes(ws: Workspace, count: int = len(NUMBERS)) -> None:
 
 def state(ws: Workspace) -> dict[str, tuple[bytes, int]]:
     """Bytes and modification time of every file of the home."""
-    files = (path for path in ws.config.home.rglob("*") if path.is_file() and not path.name.endswith("-shm"))
+    files = (
+        path
+        for path in ws.config.home.rglob("*")
+        if path.is_file() and not path.name.endswith("-shm")
+    )
     return {str(path): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
 
 
 @pytest.mark.parametrize(
     "files",
     [
-        {"2026-11-20.md": f"## 09:00 decision: Xylophone plans for zanzibar #db\n\n{TEXT}\n\n## 10:00 Other\n"},
-        {"2026-11-20.md": f"## 09:00 Xylophone plans for zanzibar\n\nXylophone plans for zanzibar. {TEXT}\n"},
-        {"2026-11-20.md": f"## 09:00 Xylophone plans…\n\nXylophone plans in parts, so it seems. {TEXT}\n"},
+        {
+            "2026-11-20.md": f"## 09:00 decision: Xylophone plans for zanzibar "
+            f"#db\n\n{TEXT}\n\n## 10:00 Other\n"
+        },
+        {
+            "2026-11-20.md": f"## 09:00 Xylophone plans for zanzibar\n\nXylophone plans "
+            f"for zanzibar. {TEXT}\n"
+        },
+        {
+            "2026-11-20.md": f"## 09:00 Xylophone plans…\n\nXylophone plans in parts, so "
+            f"it seems. {TEXT}\n"
+        },
         {"2026-11-20.md": f"## 09:00\n\nXylophone plans for\nzanzibar. {TEXT}\n"},
         {"page.md": f"# Xylophone **plans** (draft)\n\n{TEXT}\n"},
         {"page.md": f"---\ntitle: Xylophone plans\n---\n{TEXT}\n"},
@@ -85,7 +107,10 @@ def state(ws: Workspace) -> dict[str, tuple[bytes, int]]:
             "page.md": f"# Other\n\n{TEXT}\n",
             "hub.md": f"# Hub\n\nSee [[page|xylophone plans]], also by boat.\n\n{TEXT}",
         },
-        {"a/page.md": f"# Other\n\n{TEXT}\n", "a/hub.md": "# Hub\n\nSee [xylophone plans](page.md)."},
+        {
+            "a/page.md": f"# Other\n\n{TEXT}\n",
+            "a/hub.md": "# Hub\n\nSee [xylophone plans](page.md).",
+        },
         {
             "Xylophone plans.md": f"{TEXT}\n",
             "hub.md": "# Hub\n\nSee [[Xylophone plans]].",
@@ -96,13 +121,24 @@ def state(ws: Workspace) -> dict[str, tuple[bytes, int]]:
     ids=lambda files: "+".join(files),
 )
 def test_what_is_asked_is_in_no_passage(
-    ws: Workspace, asked: list[tuple[str, Workspace]], files: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    ws: Workspace,
+    asked: list[tuple[str, Workspace]],
+    files: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     write(ws, files)
-    rare = "xylophone" if "ylophone" in str(files) else "ксилофон" if "ксил" in str(files) else "木琴"
+    rare = (
+        "xylophone"
+        if "ylophone" in str(files)
+        else "ксилофон"
+        if "ксил" in str(files)
+        else "木琴"
+    )
     held: list[int] = []
     monkeypatch.setattr(
-        module, "embed_pending", lambda copy, **_: held.append(copy.index.document_counts([rare])[1][rare])
+        module,
+        "embed_pending",
+        lambda copy, **_: held.append(copy.index.document_counts([rare])[1][rare]),
     )
     found = evaluate(ws)
     assert any(rare in text.lower() for text, _ in asked)
@@ -110,8 +146,16 @@ def test_what_is_asked_is_in_no_passage(
     assert found.questions == 1
 
 
-def test_what_else_the_entry_says_stays(ws: Workspace, asked: list[tuple[str, Workspace]]) -> None:
-    write(ws, {"page.md": f"# Harbour boats\n\n{TEXT}\n\nThe harbour boats came back.\n\n```\n# Harbour boats\n```\n"})
+def test_what_else_the_entry_says_stays(
+    ws: Workspace, asked: list[tuple[str, Workspace]]
+) -> None:
+    write(
+        ws,
+        {
+            "page.md": f"# Harbour boats\n\n{TEXT}\n\nThe harbour boats came "
+            f"back.\n\n```\n# Harbour boats\n```\n"
+        },
+    )
     assert evaluate(ws).mrr == {"words": 1.0, "meaning": 1.0, "default": 1.0}
     assert [text for text, _ in asked] == ["Harbour boats"]
 
@@ -119,32 +163,52 @@ def test_what_else_the_entry_says_stays(ws: Workspace, asked: list[tuple[str, Wo
 @pytest.mark.parametrize(
     "files",
     [
-        {"page.md": f"# Notes\n\n{TEXT}\n\n## TODO\n\n## Next steps\n\n## Monday 2026-11-20\n\n## 3 March\n"},
+        {
+            "page.md": f"# Notes\n\n{TEXT}\n\n## TODO\n\n## Next steps\n\n## Monday "
+            f"2026-11-20\n\n## 3 March\n"
+        },
         {"page.md": "# Xylophone plans\n\nToo short.\n"},
         {"page.md": f"# Other\n\n{TEXT}\n\n```\n## Xylophone plans\n```\n"},
         {"page.md": f"# Other\n\n{TEXT}\n\n[the manual of it](https://example.org/page)\n"},
-        {"one.md": f"# Xylophone plans\n\n{TEXT}\n", "two.md": f"# xylophone plans!\n\n{TEXT}\n"},
-        {"one.md": f"# Xylophone plans\n\n{TEXT}\n", "two.md": f"# Two\n\n{TEXT}\n\n## Xylophone plans\n"},
+        {
+            "one.md": f"# Xylophone plans\n\n{TEXT}\n",
+            "two.md": f"# xylophone plans!\n\n{TEXT}\n",
+        },
+        {
+            "one.md": f"# Xylophone plans\n\n{TEXT}\n",
+            "two.md": f"# Two\n\n{TEXT}\n\n## Xylophone plans\n",
+        },
         {"one.md": f"---\nsynaptic: false\n---\n# Xylophone plans\n\n{TEXT}\n"},
         {"one.md": f"# One\n\n<private>\n\n## Xylophone plans\n\n</private>\n\n{TEXT}\n"},
     ],
 )
 def test_no_question(ws: Workspace, files: dict[str, str]) -> None:
-    """Words that say little, nothing below them, code, links that lead out, words of two entries, private text."""
+    """Words that say little, nothing below them, code, links that lead out, words of two
+    entries, private text.
+    """
     write(ws, files)
     assert evaluate(ws).questions == 0
 
 
 def test_a_superseded_entry_is_not_asked(ws: Workspace) -> None:
     old = f"## 09:00 Xylophone plans\n<!-- syn:20261120-aaaaaaaa -->\n\n{TEXT}\n"
-    new = f"## 10:00 Zanzibar ferries\n<!-- syn:20261120-bbbbbbbb supersedes=20261120-aaaaaaaa -->\n\n{TEXT}\n"
+    new = (
+        f"## 10:00 Zanzibar ferries\n<!-- syn:20261120-bbbbbbbb supersedes=20261120-aaaaaaaa "
+        f"-->\n\n{TEXT}\n"
+    )
     write(ws, {"2026-11-20.md": f"{old}\n{new}"})
     assert evaluate(ws).kinds == {"title": 1}
 
 
 def test_nothing_of_the_home_changes_and_nothing_is_left(ws: Workspace, temp: Path) -> None:
     notes(ws)
-    write(ws, {"Fresh mango salad.md": TEXT, "private.md": f"# Yoga mats\n\n<private>secret</private> {TEXT}\n"})
+    write(
+        ws,
+        {
+            "Fresh mango salad.md": TEXT,
+            "private.md": f"# Yoga mats\n\n<private>secret</private> {TEXT}\n",
+        },
+    )
     rebuild(ws)
     ws.close()
     before = state(ws)
@@ -244,23 +308,47 @@ def test_a_number_of_questions_that_is_none(ws: Workspace, questions: int) -> No
 
 def test_what_the_default_misses_is_named_where_it_stands(ws: Workspace) -> None:
     notes(ws)
-    write(ws, {"page.md": f"# Other\n\n{TEXT.replace('harbour', 'port')}\n\n### Xylophone plans\n\nNothing more.\n"})
+    write(
+        ws,
+        {
+            "page.md": f"# Other\n\n{TEXT.replace('harbour', 'port')}\n\n### Xylophone "
+            f"plans\n\nNothing more.\n"
+        },
+    )
     for n in range(25):
-        write(ws, {f"decoy{n}.md": f"# Decoy\n\nPlans, plans, more plans of xylophones: number {n}."})
+        write(
+            ws,
+            {f"decoy{n}.md": f"# Decoy\n\nPlans, plans, more plans of xylophones: number {n}."},
+        )
     found: Evaluation = evaluate(ws)
     [missed] = [missed for missed in found.missed if missed.path == "page.md"]
-    assert (missed.question, missed.title, missed.date, missed.line) == ("Xylophone plans", "Other", None, 1)
+    assert (missed.question, missed.title, missed.date, missed.line) == (
+        "Xylophone plans",
+        "Other",
+        None,
+        1,
+    )
 
 
 def test_meaning_finds_what_words_do_not(tmp_path: Path, model: FastEmbedder) -> None:
     told = {
-        "Fixing my bicycle": "The front wheel wobbled, so I tightened the spokes and put fresh oil on the chain today.",
-        "Visiting the dentist": "A tooth hurt for days; she drilled, filled the hole and told me to floss more often.",
-        "Booking a flight": "The airline wanted far too much for Lisbon in May, and the seats at the window were gone.",
-        "Baking sourdough": "The starter needs flour and water each evening; a hot oven makes the crust crisp.",
+        "Fixing my bicycle": "The front wheel wobbled, so I tightened the spokes and put "
+        "fresh oil on the chain today.",
+        "Visiting the dentist": "A tooth hurt for days; she drilled, filled the hole and "
+        "told me to floss more often.",
+        "Booking a flight": "The airline wanted far too much for Lisbon in May, and the "
+        "seats at the window were gone.",
+        "Baking sourdough": "The starter needs flour and water each evening; a hot oven "
+        "makes the crust crisp.",
     }
     with open_home(tmp_path / "home", embedder=model) as ws:
-        write(ws, {f"{n}.md": f"# {title}\n\n{text}\n" for n, (title, text) in enumerate(told.items())})
+        write(
+            ws,
+            {
+                f"{n}.md": f"# {title}\n\n{text}\n"
+                for n, (title, text) in enumerate(told.items())
+            },
+        )
         found = evaluate(ws)
     assert found.questions == 4
     assert found.mrr["words"] < 0.3

@@ -1,4 +1,6 @@
-"""Imports from outside: the preview, the run, what a kill leaves, a second run, and taking one back."""
+"""Imports from outside: the preview, the run, what a kill leaves, a second run, and taking one
+back.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,10 @@ TEXTS = {
         "A new valve",
         "## What it cost\nNine euros, at the harbour.\n\n## Where\nBehind the old mill.",
     ),
-    "2026-11-05 07:15": ("The seedlings", "Twelve of them came up. The word is hunter2 <private>and mine</private>."),
+    "2026-11-05 07:15": (
+        "The seedlings",
+        "Twelve of them came up. The word is hunter2 <private>and mine</private>.",
+    ),
 }
 
 
@@ -31,10 +36,19 @@ def diary(tmp_path: Path) -> Path:
 
 def write(path: Path, texts: dict[str, tuple[str, str]]) -> None:
     entries: list[object] = [
-        {"title": title, "body": body, "date": at[:10], "time": at[11:], "tags": ["@garden"], "starred": False}
+        {
+            "title": title,
+            "body": body,
+            "date": at[:10],
+            "time": at[11:],
+            "tags": ["@garden"],
+            "starred": False,
+        }
         for at, (title, body) in texts.items()
     ]
-    path.write_text(json.dumps({"tags": {"@garden": 1}, "entries": [*entries, {"title": "torn"}]}))
+    path.write_text(
+        json.dumps({"tags": {"@garden": 1}, "entries": [*entries, {"title": "torn"}]})
+    )
 
 
 def ids(home: Home) -> Counter[str]:
@@ -53,7 +67,9 @@ def test_a_preview_writes_nothing(home: Home, diary: Path) -> None:
     assert diary.exists()
 
 
-def test_entries_come_in_order_of_time_between_those_that_are_there(home: Home, diary: Path) -> None:
+def test_entries_come_in_order_of_time_between_those_that_are_there(
+    home: Home, diary: Path
+) -> None:
     own = home.ask("save", "Noon.", "--at", "2026-11-02T12:00")["id"]
     home.ask("import", "jrnl", str(diary))
     text = (home.journal / "2026-11-02.md").read_text()
@@ -69,13 +85,17 @@ def test_entries_come_in_order_of_time_between_those_that_are_there(home: Home, 
         "The seedlings",
     ]
     assert found[1]["id"] == own and found[2]["content"] == TEXTS["2026-11-02 18:30"][1]
-    assert b"mine" not in b"".join(path.read_bytes() for path in home.path.rglob("*") if path.is_file())
+    assert b"mine" not in b"".join(
+        path.read_bytes() for path in home.path.rglob("*") if path.is_file()
+    )
     assert home.ask("doctor")["ok"]
 
 
 def test_a_second_run_adds_only_what_is_new(home: Home, diary: Path) -> None:
     home.ask("import", "jrnl", str(diary))
-    pump, valve, seedlings = (entry["id"] for entry in home.ask("find", "--order", "oldest")["entries"])
+    pump, valve, seedlings = (
+        entry["id"] for entry in home.ask("find", "--order", "oldest")["entries"]
+    )
     home.ask("update", pump, "--append", "Mended.")
     home.ask("delete", valve, "--yes")
     path = home.journal / "2026-11-05.md"
@@ -90,12 +110,16 @@ def test_a_second_run_adds_only_what_is_new(home: Home, diary: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "step", ["overwrite-torn", "run-written", "create-torn", "woven", "replace-written", "replaced"]
+    "step",
+    ["overwrite-torn", "run-written", "create-torn", "woven", "replace-written", "replaced"],
 )
 def test_a_kill_loses_nothing_and_doubles_nothing(home: Home, diary: Path, step: str) -> None:
     home.ask("save", "Noon.", "--at", "2026-11-02T12:00")
     noon = (home.journal / "2026-11-02.md").read_bytes()
-    assert home.run("import", "jrnl", str(diary), "--yes", SYNAPTIC_FAULT=step).code == -signal.SIGKILL
+    assert (
+        home.run("import", "jrnl", str(diary), "--yes", SYNAPTIC_FAULT=step).code
+        == -signal.SIGKILL
+    )
     home.ask("save", "Later.", "--at", "2026-11-05T12:00")
     home.run("import", "jrnl", str(diary), "--yes")
     assert set(ids(home).values()) == {1} and len(ids(home)) == 3
@@ -106,10 +130,15 @@ def test_a_kill_loses_nothing_and_doubles_nothing(home: Home, diary: Path, step:
 
 def test_a_killed_run_is_finished_without_its_source(home: Home, diary: Path) -> None:
     home.ask("init")
-    assert home.run("import", "jrnl", str(diary), "--yes", SYNAPTIC_FAULT="run-written").code == -signal.SIGKILL
+    assert (
+        home.run("import", "jrnl", str(diary), "--yes", SYNAPTIC_FAULT="run-written").code
+        == -signal.SIGKILL
+    )
     diary.unlink()
     found = home.run("doctor", "--json")
-    assert found.code == 1 and "import" in [one["code"] for one in found.json["findings"] if one["level"] == "warning"]
+    assert found.code == 1 and "import" in [
+        one["code"] for one in found.json["findings"] if one["level"] == "warning"
+    ]
     assert "was interrupted" in home.run("import").err
     assert home.run("import", "jrnl", str(diary), "--dry-run").code == 2
     assert len(ids(home)) == 0
@@ -119,7 +148,10 @@ def test_a_killed_run_is_finished_without_its_source(home: Home, diary: Path) ->
 
 def test_an_interrupted_run_is_taken_back(home: Home, diary: Path) -> None:
     home.ask("init")
-    assert home.run("import", "jrnl", str(diary), "--yes", SYNAPTIC_FAULT="woven").code == -signal.SIGKILL
+    assert (
+        home.run("import", "jrnl", str(diary), "--yes", SYNAPTIC_FAULT="woven").code
+        == -signal.SIGKILL
+    )
     assert 0 < len(ids(home)) < 3
     (run,) = (path.name for path in (home.state / "imports").iterdir())
     home.ask("import", "--undo", run)
@@ -132,7 +164,9 @@ def test_a_run_is_taken_back_but_for_what_was_used_since(home: Home, diary: Path
     before = (home.journal / "2026-11-02.md").read_bytes()
     run = home.ask("import", "jrnl", str(diary))["run"]
     pump, valve, seedlings = (
-        entry["id"] for entry in home.ask("find", "--order", "oldest")["entries"] if entry["id"] != mine
+        entry["id"]
+        for entry in home.ask("find", "--order", "oldest")["entries"]
+        if entry["id"] != mine
     )
     home.ask("update", seedlings, "--append", "Two died.")
     refused = home.run("import", "--undo", "jrnl-1", "--json")
@@ -141,7 +175,9 @@ def test_a_run_is_taken_back_but_for_what_was_used_since(home: Home, diary: Path
     assert back["entries"] == 2 and [one[0] for one in back["kept"]] == [seedlings]
     assert (home.journal / "2026-11-02.md").read_bytes() == before
     assert home.ask("restore", pump)["id"] == pump
-    assert home.ask("import", "jrnl", str(diary))["new"] == 1  # what was taken back may come again
+    assert (
+        home.ask("import", "jrnl", str(diary))["new"] == 1
+    )  # what was taken back may come again
     assert ids(home) == Counter([pump, valve, seedlings])
 
 
@@ -158,7 +194,9 @@ def test_a_bad_source_is_told_what_to_do(home: Home, tmp_path: Path) -> None:
     home.ask("init")
     for args in (["nothing"], ["jrnl", str(tmp_path / "nowhere")], ["jrnl"]):
         refused = home.run("import", *args, "--json")
-        assert refused.code == 2 and (refused.json["error"]["hint"] or refused.json["error"]["valid"])
+        assert refused.code == 2 and (
+            refused.json["error"]["hint"] or refused.json["error"]["valid"]
+        )
     (home.path / "config.toml").write_text('exclude_projects = ["Garden"]\n')
     path = tmp_path / "diary.json"
     write(path, TEXTS)

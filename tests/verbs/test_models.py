@@ -1,4 +1,6 @@
-"""Other models: the list, the way to one and back, what cannot be used, and the language of a journal."""
+"""Other models: the list, the way to one and back, what cannot be used, and the language of a
+journal.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,14 @@ def folder(tmp_path: Path) -> Path:
 
 def notes(home: ForkedHome) -> None:
     home.journal.mkdir(parents=True)
-    text = "The harbour was quiet in the early morning, and we counted boats before breakfast was served"
-    blocks = [f"## 09:{n:02d} The zebra{word} plan\n\n{text}, {word} of them.\n" for n, word in enumerate(NUMBERS)]
+    text = (
+        "The harbour was quiet in the early morning, and we counted boats before breakfast was "
+        "served"
+    )
+    blocks = [
+        f"## 09:{n:02d} The zebra{word} plan\n\n{text}, {word} of them.\n"
+        for n, word in enumerate(NUMBERS)
+    ]
     (home.journal / "2026-11-20.md").write_text("\n".join(blocks))
 
 
@@ -44,8 +52,14 @@ def test_another_model_is_compared_taken_and_left_again(home: ForkedHome, folder
     home.path.joinpath("config.toml").write_text("# mine\nthreads = 1  # of two\n")
     home.run("rebuild-index")
     used = home.run("model", "use", str(folder), "--yes")
-    assert used.out == f"In use: {folder}. `synaptic model use {DEFAULT_MODEL}` goes back at once.\n"
-    assert used.err.count("mean reciprocal rank") == 2 and "12 of 12 among the first 20" in used.err
+    assert (
+        used.out
+        == f"In use: {folder}. `synaptic model use {DEFAULT_MODEL}` goes back at once.\n"
+    )
+    assert (
+        used.err.count("mean reciprocal rank") == 2
+        and "12 of 12 among the first 20" in used.err
+    )
     assert f"{folder} finds your notes about as well" in used.err
     config = home.path.joinpath("config.toml").read_text()
     assert f'model = "{folder}"' in config and "# mine\nthreads = 1  # of two\n" in config
@@ -56,7 +70,9 @@ def test_another_model_is_compared_taken_and_left_again(home: ForkedHome, folder
     back = home.run("model", "use", DEFAULT_MODEL.upper(), "--yes")
     assert back.code == 0 and "embedding" not in back.err and "rank" not in back.err
     listed = {model["name"]: model for model in home.run("model", "--json").json["models"]}
-    assert [name for name in listed if listed[name]["in_use"]] == [DEFAULT_MODEL] and listed[DEFAULT_MODEL]["ships"]
+    assert [name for name in listed if listed[name]["in_use"]] == [DEFAULT_MODEL] and listed[
+        DEFAULT_MODEL
+    ]["ships"]
     assert listed[str(folder)]["downloaded"] and listed[str(folder)]["dimensions"] == 384
     assert not listed["intfloat/multilingual-e5-large"]["downloaded"]
     again = home.run("model", "use", str(folder), "--yes", "--json").json
@@ -64,9 +80,16 @@ def test_another_model_is_compared_taken_and_left_again(home: ForkedHome, folder
 
 
 def test_few_notes_are_no_comparison(home: ForkedHome, folder: Path) -> None:
-    home.run("save", "The zucchini is ripe, and the beans are not, said the neighbour over the fence.")
+    home.run(
+        "save",
+        "The zucchini is ripe, and the beans are not, said the neighbour over the fence.",
+    )
     used = home.run("model", "use", str(folder), "--yes")
-    assert used.code == 0 and f"Not compared with {DEFAULT_MODEL}" in used.err and used.out.startswith("In use: /")
+    assert (
+        used.code == 0
+        and f"Not compared with {DEFAULT_MODEL}" in used.err
+        and used.out.startswith("In use: /")
+    )
 
 
 def test_a_folder_whose_model_changed_is_another_model(home: ForkedHome, folder: Path) -> None:
@@ -86,14 +109,22 @@ def test_what_is_purged_stays_in_no_index(home: ForkedHome, folder: Path) -> Non
     home.run("model", "use", DEFAULT_MODEL, "--yes")
     assert any(b"ucchini" in path.read_bytes() for path in home.state.glob("index-*"))
     home.run("delete", id, "--yes", "--purge")
-    assert not [path for path in home.state.glob("index*.db*") if b"ucchini" in path.read_bytes()]
+    assert not [
+        path for path in home.state.glob("index*.db*") if b"ucchini" in path.read_bytes()
+    ]
 
 
 @pytest.mark.parametrize(
     ("damage", "says"),
-    [("none", "holds no model: model.onnx and tokenizer.json"), ("half", "cannot be started"), ("json", "JSON")],
+    [
+        ("none", "holds no model: model.onnx and tokenizer.json"),
+        ("half", "cannot be started"),
+        ("json", "JSON"),
+    ],
 )
-def test_a_folder_that_cannot_be_used_changes_nothing(home: ForkedHome, folder: Path, damage: str, says: str) -> None:
+def test_a_folder_that_cannot_be_used_changes_nothing(
+    home: ForkedHome, folder: Path, damage: str, says: str
+) -> None:
     if damage == "none":
         folder = folder.parent / "nowhere"
     elif damage == "half":
@@ -101,26 +132,42 @@ def test_a_folder_that_cannot_be_used_changes_nothing(home: ForkedHome, folder: 
     else:
         (folder / "tokenizer_config.json").write_text("{")
     answer = home.run("model", "use", str(folder), "--yes")
-    assert answer.code == 1 and says in answer.err and "Nothing was changed. A folder with model.onnx" in answer.err
-    assert not home.path.joinpath("config.toml").exists() and not list(home.state.glob("index-*"))
+    assert (
+        answer.code == 1
+        and says in answer.err
+        and "Nothing was changed. A folder with model.onnx" in answer.err
+    )
+    assert not home.path.joinpath("config.toml").exists() and not list(
+        home.state.glob("index-*")
+    )
 
 
 def test_offline_nothing_changes_and_a_folder_is_named(home: ForkedHome) -> None:
     notes(home)
     answer = home.run("model", "use", "baai/BGE-small-en-v1.5", "--yes", **OFFLINE)
     assert answer.code == 1 and "BAAI/bge-small-en-v1.5 is not on this machine" in answer.err
-    assert "`synaptic model use FOLDER`" in answer.err and not home.path.joinpath("config.toml").exists()
+    assert (
+        "`synaptic model use FOLDER`" in answer.err
+        and not home.path.joinpath("config.toml").exists()
+    )
     assert "BAAI/bge-small-en-v1.5" in home.run("model", "use", "bge-smal", "--yes").err
     assert home.run("model", "use", DEFAULT_MODEL).code == 2, "it asks, and here is nobody"
     assert home.run("model", "take", DEFAULT_MODEL).code == 2
 
 
 @pytest.mark.parametrize("name", ["german", "chinese"])
-def test_a_journal_that_the_model_reads_badly_is_told_of_once(home: ForkedHome, name: str) -> None:
+def test_a_journal_that_the_model_reads_badly_is_told_of_once(
+    home: ForkedHome, name: str
+) -> None:
     panel(home, name)
     first = home.run("search", "Garten", "--strategy", "lexical")
     assert first.err.count(FOREIGN) == 1 and "`synaptic model`" in first.err
-    assert FOREIGN not in home.run("search", "Garten").text + home.run("status").text + home.run("init").text
+    assert (
+        FOREIGN
+        not in home.run("search", "Garten").text
+        + home.run("status").text
+        + home.run("init").text
+    )
     shutil.rmtree(home.state)
     assert any(FOREIGN in notice for notice in home.run("status", "--json").json["notices"])
     shutil.rmtree(home.state)
@@ -129,5 +176,12 @@ def test_a_journal_that_the_model_reads_badly_is_told_of_once(home: ForkedHome, 
 
 def test_an_english_journal_with_some_foreign_words_is_not(home: ForkedHome) -> None:
     panel(home, "project")
-    (home.journal / "2026-11-20.md").write_text("## 09:00 Zitat\n\nDas Leben ist eine Reise, und nicht für alle.\n")
-    assert FOREIGN not in home.run("status").text + home.run("search", "release").text + home.run("init").text
+    (home.journal / "2026-11-20.md").write_text(
+        "## 09:00 Zitat\n\nDas Leben ist eine Reise, und nicht für alle.\n"
+    )
+    assert (
+        FOREIGN
+        not in home.run("status").text
+        + home.run("search", "release").text
+        + home.run("init").text
+    )

@@ -1,4 +1,6 @@
-"""Save, update, delete and restore, as a library: what they write, what they refuse, and what they leave alone."""
+"""Save, update, delete and restore, as a library: what they write, what they refuse, and what
+they leave alone.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ DAY = "2026-11-21.md"
 
 def markdown(ws: Workspace) -> dict[str, bytes]:
     """Every file of the journal."""
-    return {path.name: path.read_bytes() for path in ws.config.journal.rglob("*") if path.is_file()}
+    return {
+        path.name: path.read_bytes() for path in ws.config.journal.rglob("*") if path.is_file()
+    }
 
 
 @given(
@@ -33,7 +37,9 @@ def markdown(ws: Workspace) -> dict[str, bytes]:
         lambda text: text.strip(" \t\r\n")
     )
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_what_was_saved_reads_back(ws: Workspace, content: str) -> None:
     receipt = save(ws, content, force=True)
     [entry] = get(ws, [receipt.id]).entries
@@ -47,7 +53,8 @@ def _bare(text: str) -> str:
     return text.strip(" \t\n").rstrip("`~").strip(" \t\n")
 
 
-# -- what is refused leaves everything as it was ----------------------------------------------------------
+# -- what is refused leaves everything as it was
+# ----------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -65,7 +72,9 @@ def _bare(text: str) -> str:
         ({"content": "x", "supersedes": ["zzzzzzzz"]}, "zzzzzzzz"),
     ],
 )
-def test_a_save_that_is_refused_writes_nothing(ws: Workspace, arguments: dict[str, object], named: str) -> None:
+def test_a_save_that_is_refused_writes_nothing(
+    ws: Workspace, arguments: dict[str, object], named: str
+) -> None:
     save(ws, "Something that was there")
     before = markdown(ws)
     with pytest.raises(SynapticError) as error:
@@ -86,7 +95,9 @@ def test_a_save_that_is_refused_writes_nothing(ws: Workspace, arguments: dict[st
         ({"supersedes": ["zzzzzzzz"]}, "zzzzzzzz"),
     ],
 )
-def test_an_update_that_is_refused_writes_nothing(ws: Workspace, arguments: dict[str, object], named: str) -> None:
+def test_an_update_that_is_refused_writes_nothing(
+    ws: Workspace, arguments: dict[str, object], named: str
+) -> None:
     receipt = save(ws, "Something that was there")
     before = markdown(ws)
     with pytest.raises(SynapticError) as error:
@@ -97,12 +108,17 @@ def test_an_update_that_is_refused_writes_nothing(ws: Workspace, arguments: dict
 
 
 def test_a_missing_id_is_told_by_every_verb(ws: Workspace) -> None:
-    for verb in (lambda: update(ws, "zzzz", title="x"), lambda: delete(ws, "zzzz"), lambda: restore(ws, "zzzz")):
+    for verb in (
+        lambda: update(ws, "zzzz", title="x"),
+        lambda: delete(ws, "zzzz"),
+        lambda: restore(ws, "zzzz"),
+    ):
         with pytest.raises(NotFound, match="zzzz"):
             verb()
 
 
-# -- moments -------------------------------------------------------------------------------------------
+# -- moments
+# -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -128,7 +144,9 @@ def test_a_missing_id_is_told_by_every_verb(ws: Workspace) -> None:
         ("12am", "2026-11-21", "00:00"),
     ],
 )
-def test_an_entry_stands_on_its_day(ws: Workspace, at: str | None, date: str, time: str) -> None:
+def test_an_entry_stands_on_its_day(
+    ws: Workspace, at: str | None, date: str, time: str
+) -> None:
     receipt = save(ws, "Something", at=at)
     assert (receipt.date, receipt.time, receipt.path) == (date, time, f"{date}.md")
     assert receipt.id.startswith(date.replace("-", ""))
@@ -138,21 +156,41 @@ def test_an_entry_stands_on_its_day(ws: Workspace, at: str | None, date: str, ti
 def test_back_dated_entries_stand_in_order_of_time(ws: Workspace) -> None:
     for at in ("2026-11-19T10:00", "2026-11-21T08:00", "2026-11-20T23:59", "2026-11-21T07:00"):
         save(ws, f"At {at}", at=at)
-    assert [entry.at.strftime("%dT%H") for entry in recent(ws).entries] == ["21T08", "21T07", "20T23", "19T10"]
+    assert [entry.at.strftime("%dT%H") for entry in recent(ws).entries] == [
+        "21T08",
+        "21T07",
+        "20T23",
+        "19T10",
+    ]
 
 
-# -- edits ---------------------------------------------------------------------------------------------
+# -- edits
+# ---------------------------------------------------------------------------------------------
 
 
 def test_an_update_changes_what_was_named_and_keeps_the_rest(ws: Workspace) -> None:
-    receipt = save(ws, "First line.\n\nSecond.", type="issue", tags=["a"], importance=7, files=["x.py"], by="claude")
+    receipt = save(
+        ws,
+        "First line.\n\nSecond.",
+        type="issue",
+        tags=["a"],
+        importance=7,
+        files=["x.py"],
+        by="claude",
+    )
     neighbour = save(ws, "Nobody touches me.").id
-    update(ws, receipt.id, append="Third.", add_tags=["B b"], remove_tags=["#A"], type="decision")
+    update(
+        ws, receipt.id, append="Third.", add_tags=["B b"], remove_tags=["#A"], type="decision"
+    )
     [entry, other] = get(ws, [receipt.id, neighbour]).entries
     assert entry.content == "First line.\n\nSecond.\n\nThird."
     assert (entry.type, entry.tags, entry.importance, entry.files, entry.by) == (
-        "decision", ("b-b",), 7, ("x.py",), "claude",
-    )  # fmt: skip
+        "decision",
+        ("b-b",),
+        7,
+        ("x.py",),
+        "claude",
+    )
     assert other.content == "Nobody touches me."
     assert "Third." in search(ws, "third").hits[0].entry.content
 
@@ -163,15 +201,31 @@ def test_a_tag_in_the_text_stays_and_the_notice_says_so(ws: Workspace) -> None:
     assert recent(ws).entries[0].tags == ("redis",)
 
 
-ODD_TAGS = ["node.js", "c++", "v2.0", "cafe\u0301", "Two Words", "#DB", "a/b/", "-x-", "\ufb2a", "\u0130x", "x" * 1_000]
+ODD_TAGS = [
+    "node.js",
+    "c++",
+    "v2.0",
+    "cafe\u0301",
+    "Two Words",
+    "#DB",
+    "a/b/",
+    "-x-",
+    "\ufb2a",
+    "\u0130x",
+    "x" * 1_000,
+]
 
 
 def _tagged(ws: Workspace, tag: str) -> list[str]:
-    return [entry.id for entry in find(ws, filters=build_filters(now=ws.clock(), tag=tag)).entries]
+    return [
+        entry.id for entry in find(ws, filters=build_filters(now=ws.clock(), tag=tag)).entries
+    ]
 
 
 @given(tag=st.one_of(st.sampled_from(ODD_TAGS), st.text(max_size=12)))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_a_tag_is_found_and_removed_as_it_was_typed(ws: Workspace, tag: str) -> None:
     try:
         id = save(ws, "Words.", tags=[tag], force=True).id
@@ -185,10 +239,16 @@ def test_a_tag_is_found_and_removed_as_it_was_typed(ws: Workspace, tag: str) -> 
     assert id not in _tagged(ws, tag) and get(ws, [id]).entries[0].tags == ()
 
 
-@pytest.mark.parametrize("typed", ["caf\u00e9", "cafe\u0301", "CAFE\u0301", "caf\u00e9-", "caf\u00e9/"])
-def test_a_tag_typed_by_hand_is_found_composed_and_decomposed(ws: Workspace, typed: str) -> None:
+@pytest.mark.parametrize(
+    "typed", ["caf\u00e9", "cafe\u0301", "CAFE\u0301", "caf\u00e9-", "caf\u00e9/"]
+)
+def test_a_tag_typed_by_hand_is_found_composed_and_decomposed(
+    ws: Workspace, typed: str
+) -> None:
     (ws.config.journal / DAY).parent.mkdir(parents=True, exist_ok=True)
-    (ws.config.journal / DAY).write_text(f"## 10:00 By hand #{typed}\n\nMore #{typed}\n", encoding="utf-8")
+    (ws.config.journal / DAY).write_text(
+        f"## 10:00 By hand #{typed}\n\nMore #{typed}\n", encoding="utf-8"
+    )
     [id] = _tagged(ws, "caf\u00e9")
     assert _tagged(ws, "cafe\u0301") == _tagged(ws, typed) == [id]
     assert get(ws, [id]).entries[0].tags == ("caf\u00e9",)
@@ -202,14 +262,21 @@ def test_to_remove_a_tag_that_is_not_there_says_so(ws: Workspace) -> None:
     assert "#area" in notice and "#a, #area/kitchen" in notice
     with pytest.raises(InvalidArgument, match="no tag"):
         update(ws, id, remove_tags=["!!!"])
-    assert update(ws, id, add_tags=["Node.js"], remove_tags=["node.js"]).notices == ("nothing changed",)
+    assert update(ws, id, add_tags=["Node.js"], remove_tags=["node.js"]).notices == (
+        "nothing changed",
+    )
     assert get(ws, [id]).entries[0].tags == ("a", "area/kitchen")
 
 
-@pytest.mark.parametrize("project", ["Stra\u00dfe", "STRASSE", "Cafe\u0301", "CAF\u00c9", "\u01f0 \u1fb4"])
+@pytest.mark.parametrize(
+    "project", ["Stra\u00dfe", "STRASSE", "Cafe\u0301", "CAF\u00c9", "\u01f0 \u1fb4"]
+)
 def test_projects_compare_without_case_and_composed(ws: Workspace, project: str) -> None:
     id = save(ws, "Words.", project=project).id
-    forms = {form(project) for form in (str, str.upper, str.lower, lambda p: unicodedata.normalize("NFD", p))}
+    forms = {
+        form(project)
+        for form in (str, str.upper, str.lower, lambda p: unicodedata.normalize("NFD", p))
+    }
     for form in (*forms, f" {project} "):
         filters = build_filters(now=ws.clock(), project=form)
         assert [entry.id for entry in find(ws, filters=filters).entries] == [id]
@@ -253,8 +320,12 @@ TYPED = [
 
 @pytest.mark.parametrize("eol", ["\n", "\r\n"])
 @given(st.lists(st.sampled_from(TYPED), min_size=1, max_size=8))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
-def test_what_an_edit_leaves_stays_byte_for_byte(ws: Workspace, eol: str, lines: list[str]) -> None:
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None
+)
+def test_what_an_edit_leaves_stays_byte_for_byte(
+    ws: Workspace, eol: str, lines: list[str]
+) -> None:
     path = ws.config.journal / "2026-11-20.md"
     typed = eol.join(["## 09:30 Meeting", "We met.", *lines, "The end.", ""])
     path.write_bytes(typed.encode())
@@ -262,15 +333,20 @@ def test_what_an_edit_leaves_stays_byte_for_byte(ws: Workspace, eol: str, lines:
     update(ws, entry.id, append="more\n## 4 things")
     now = path.read_bytes().decode()
     added = eol.join(["", "", "more", r"\## 4 things"])
-    assert now.count(added) == 1 and now.startswith(f"## 09:30 Meeting{eol}<!-- syn:{entry.id} -->{eol}We met.")
+    assert now.count(added) == 1 and now.startswith(
+        f"## 09:30 Meeting{eol}<!-- syn:{entry.id} -->{eol}We met."
+    )
     assert now.replace(added, "").replace(f"<!-- syn:{entry.id} -->{eol}", "") == typed
     path.unlink()
 
 
-# -- saved twice ----------------------------------------------------------------------------------------
+# -- saved twice
+# ----------------------------------------------------------------------------------------
 
 
-def test_a_repeated_save_answers_with_the_first_and_writes_nothing(ws: Workspace, clock: Clock) -> None:
+def test_a_repeated_save_answers_with_the_first_and_writes_nothing(
+    ws: Workspace, clock: Clock
+) -> None:
     mine: dict[str, Any] = {
         "tags": ["ops", "two words"],
         "by": "claude",
@@ -280,29 +356,60 @@ def test_a_repeated_save_answers_with_the_first_and_writes_nothing(ws: Workspace
     first = save(ws, "Deployed.\n\nAll green.", importance=7, title="A `title` #here", **mine)
     before = markdown(ws)
     clock.forward(minutes=10)
-    again = save(ws, "\nDeployed.\n\nAll green.\n\n", importance=7, title="A `title` #here", **mine)
-    assert (again.id, again.path, "already saved" in again.notices) == (first.id, first.path, True)
+    again = save(
+        ws, "\nDeployed.\n\nAll green.\n\n", importance=7, title="A `title` #here", **mine
+    )
+    assert (again.id, again.path, "already saved" in again.notices) == (
+        first.id,
+        first.path,
+        True,
+    )
     assert any("force" in notice for notice in again.notices)
     assert markdown(ws) == before
     clock.forward(seconds=1)
-    assert save(ws, "Deployed.\n\nAll green.", importance=7, title="A `title` #here", **mine).id != first.id
+    assert (
+        save(ws, "Deployed.\n\nAll green.", importance=7, title="A `title` #here", **mine).id
+        != first.id
+    )
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        {"title": "Another"}, {"type": "decision"}, {"tags": ["dev"]}, {"tags": []}, {"importance": 5},
-        {"supersedes": True}, {"project": "api"}, {"files": ["b.py"]}, {"parent": True}, {"by": "codex"},
-        {"by": None}, {"at": "2026-11-21T09:30"}, {"force": True},
+        {"title": "Another"},
+        {"type": "decision"},
+        {"tags": ["dev"]},
+        {"tags": []},
+        {"importance": 5},
+        {"supersedes": True},
+        {"project": "api"},
+        {"files": ["b.py"]},
+        {"parent": True},
+        {"by": "codex"},
+        {"by": None},
+        {"at": "2026-11-21T09:30"},
+        {"force": True},
     ],
     ids=str,
-)  # fmt: skip
-def test_what_differs_in_one_mark_is_no_repetition(ws: Workspace, other: dict[str, Any]) -> None:
+)
+def test_what_differs_in_one_mark_is_no_repetition(
+    ws: Workspace, other: dict[str, Any]
+) -> None:
     older = save(ws, "Older").id
-    mine: dict[str, Any] = {"title": "Deploy", "tags": ["ops"], "project": "web", "files": ["a.py"], "by": "claude"}
+    mine: dict[str, Any] = {
+        "title": "Deploy",
+        "tags": ["ops"],
+        "project": "web",
+        "files": ["a.py"],
+        "by": "claude",
+    }
     first = save(ws, "Deployed.\n\nAll green.", **mine)
     others = {"supersedes": [older], "parent": older}
-    again = save(ws, "Deployed.\n\nAll green.", **mine | {key: others.get(key, each) for key, each in other.items()})
+    again = save(
+        ws,
+        "Deployed.\n\nAll green.",
+        **mine | {key: others.get(key, each) for key, each in other.items()},
+    )
     assert again.id != first.id and "already saved" not in again.notices
     assert {entry.id for entry in recent(ws).entries} >= {first.id, again.id}
 
@@ -322,11 +429,16 @@ def test_what_was_deleted_may_be_saved_again(ws: Workspace) -> None:
     assert save(ws, "Deployed").id != first.id
 
 
-# -- purge ---------------------------------------------------------------------------------------------
+# -- purge
+# ---------------------------------------------------------------------------------------------
 
 
-def test_what_is_purged_is_in_no_file_though_it_was_edited_and_another_program_looks_on(ws: Workspace) -> None:
-    (ws.config.journal / DAY).write_text("## 09:00 Lunch\n\n## 09:10 The quixotical secret\n\n## 09:20 Dinner\n")
+def test_what_is_purged_is_in_no_file_though_it_was_edited_and_another_program_looks_on(
+    ws: Workspace,
+) -> None:
+    (ws.config.journal / DAY).write_text(
+        "## 09:00 Lunch\n\n## 09:10 The quixotical secret\n\n## 09:20 Dinner\n"
+    )
     id = next(entry.id for entry in recent(ws).entries if "secret" in entry.title)
     update(ws, id, content="The quixotical secret, longer.\n\nMore quixotical words.")
     with open_home(ws.config.home) as other:
@@ -340,15 +452,23 @@ def test_what_is_purged_is_in_no_file_though_it_was_edited_and_another_program_l
         restore(ws, id)
 
 
-# -- projects ------------------------------------------------------------------------------------------
+# -- projects
+# ------------------------------------------------------------------------------------------
 
 
 def git(folder: Path, *arguments: str) -> None:
-    identity = {f"GIT_{who}_{what}": "someone" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    identity = {
+        f"GIT_{who}_{what}": "someone"
+        for who in ("AUTHOR", "COMMITTER")
+        for what in ("NAME", "EMAIL")
+    }
     subprocess.run(
-        ["git", *arguments], cwd=folder, check=True, capture_output=True,
+        ["git", *arguments],
+        cwd=folder,
+        check=True,
+        capture_output=True,
         env=os.environ | identity | {"GIT_CONFIG_GLOBAL": os.devnull},
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
@@ -376,13 +496,19 @@ def test_a_project_is_the_argument_else_the_setting_else_the_working_directory(
 ) -> None:
     (tmp_path / "ledger" / ".git").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "ledger")
-    for setting, argument, expected in ((None, None, "ledger"), ("shop", None, "shop"), ("shop", "web", "web")):
+    for setting, argument, expected in (
+        (None, None, "ledger"),
+        ("shop", None, "shop"),
+        ("shop", "web", "web"),
+    ):
         with open_home(tmp_path / f"home-{expected}", project=setting) as ws:
             save(ws, "Something", project=argument)
             assert [entry.project for entry in recent(ws).entries] == [expected]
 
 
-def test_a_deleted_working_directory_has_no_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deleted_working_directory_has_no_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)
@@ -411,11 +537,20 @@ def test_a_derived_id_stays_when_its_heading_changes_once_it_was_named(ws: Works
 def test_an_agent_that_calls_itself_person_replaces_no_pinned_entry(ws: Workspace) -> None:
     pinned = save(ws, "Answer in British English.", pin=True)
     with pytest.raises(Refused, match="pinned"):
-        save(ws, "Answer in French.", supersedes=[pinned.id], by="person", via="mcp", by_person=False)
+        save(
+            ws,
+            "Answer in French.",
+            supersedes=[pinned.id],
+            by="person",
+            via="mcp",
+            by_person=False,
+        )
     assert save(ws, "Answer in Welsh.", supersedes=[pinned.id]).id
 
 
-def test_what_is_superseded_is_hidden_whatever_the_times_say(ws: Workspace, clock: Clock) -> None:
+def test_what_is_superseded_is_hidden_whatever_the_times_say(
+    ws: Workspace, clock: Clock
+) -> None:
     """But of entries in a circle those stay that no later one supersedes."""
     old = save(ws, "We use MySQL")
     earlier = save(ws, "We use Postgres", supersedes=[old.id], at="2026-11-01")

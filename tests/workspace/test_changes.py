@@ -1,4 +1,6 @@
-"""Files that changed since they were saved: real repositories, the command and the server that work in them."""
+"""Files that changed since they were saved: real repositories, the command and the server that
+work in them.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from synaptic.models import Entry
 from synaptic.notes.header import read_comment, write_comment
 from synaptic.workspace.changes import LIMIT
 
-ENTRY = Entry(id="20261121-7k3m9q2x", at=datetime(2026, 11, 21, tzinfo=UTC), title="t", content="c")
+ENTRY = Entry(
+    id="20261121-7k3m9q2x", at=datetime(2026, 11, 21, tzinfo=UTC), title="t", content="c"
+)
 
 
 @pytest.fixture
@@ -37,12 +41,26 @@ def web(tmp_path: Path) -> Path:
 @pytest.fixture
 def at(tmp_path: Path, web: Path, forks: Forks) -> ForkedHome:
     """A home used from within that checkout."""
-    return ForkedHome(tmp_path / "home", {"HOME": str(tmp_path), "SYNAPTIC_PROJECT": ""}, forks=forks, folder=web)
+    return ForkedHome(
+        tmp_path / "home",
+        {"HOME": str(tmp_path), "SYNAPTIC_PROJECT": ""},
+        forks=forks,
+        folder=web,
+    )
 
 
 def git(folder: Path, *args: str) -> str:
-    author = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
-    return subprocess.run(["git", *author, *args], cwd=folder, check=True, capture_output=True, text=True).stdout
+    author = (
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@example.org",
+        "-c",
+        "commit.gpgsign=false",
+    )
+    return subprocess.run(
+        ["git", *author, *args], cwd=folder, check=True, capture_output=True, text=True
+    ).stdout
 
 
 def save(at: ForkedHome, *files: str, more: tuple[str, ...] = ()) -> str:
@@ -76,9 +94,14 @@ def test_every_way_of_reading_tells_which_file_changed(at: ForkedHome, web: Path
         at.ask("find", "--file", "a.py")["entries"],
         at.ask("get", id)["entries"],
     ):
-        assert [(e["files"], e["changed_files"]) for e in told] == [(["src/a.py", "src/b.py"], ["src/a.py"])]
+        assert [(e["files"], e["changed_files"]) for e in told] == [
+            (["src/a.py", "src/b.py"], ["src/a.py"])
+        ]
     for words in (("search", "parser", "--strategy", "lexical"), ("recent",), ("find",)):
-        assert "src/a.py (changed since)" in (shown := at.run(*words).out) and "src/b.py (" not in shown
+        assert (
+            "src/a.py (changed since)" in (shown := at.run(*words).out)
+            and "src/b.py (" not in shown
+        )
     assert "files src/a.py (changed since), src/b.py" in at.run("get", id).out
     (web / "src" / "a.py").write_text("one\n")
     assert changed(at, id) == []
@@ -90,7 +113,9 @@ def test_an_agent_sees_it_over_stdio(at: ForkedHome, web: Path) -> None:
         assert "changed since" not in server.text("search", query="parser")
         before = (web / "src" / "a.py").stat()
         (web / "src" / "a.py").write_text("two\n")
-        os.utime(web / "src" / "a.py", ns=(before.st_atime_ns, before.st_mtime_ns))  # same size, same time
+        os.utime(
+            web / "src" / "a.py", ns=(before.st_atime_ns, before.st_mtime_ns)
+        )  # same size, same time
         assert server.call("search", query="parser")["hits"][0]["changed_files"] == ["src/a.py"]
         for tool, arguments in (
             ("search", {"query": "parser"}),
@@ -119,13 +144,24 @@ def test_gone_renamed_and_replaced_files_are_changed(at: ForkedHome, web: Path) 
     assert changed(at, id) == []
 
 
-def test_folders_patterns_and_what_is_not_there_have_no_hash(at: ForkedHome, web: Path, tmp_path: Path) -> None:
+def test_folders_patterns_and_what_is_not_there_have_no_hash(
+    at: ForkedHome, web: Path, tmp_path: Path
+) -> None:
     (tmp_path / "code" / "outside.txt").write_text("x\n")
     (web / "link.txt").symlink_to(tmp_path / "code" / "outside.txt")
     (web / "inner.txt").symlink_to("src/a.py")
     os.mkfifo(web / "pipe")
     outside = str(tmp_path / "code" / "outside.txt")
-    given = ["src", "src/*.py", "src/later.py", "../outside.txt", outside, "link.txt", "pipe", "src/a.py:3"]
+    given = [
+        "src",
+        "src/*.py",
+        "src/later.py",
+        "../outside.txt",
+        outside,
+        "link.txt",
+        "pipe",
+        "src/a.py:3",
+    ]
     id = save(at, *given, "inner.txt", str(web / "src" / "a.py"))
     assert comment(at).count("@") == 2
     (web / "src" / "later.py").write_text("new\n")
@@ -143,7 +179,9 @@ def test_large_and_binary_files(at: ForkedHome, web: Path) -> None:
     (web / "logo.png").write_bytes(bytes(range(256)))
     (web / "big.bin").write_bytes(b"x" * (LIMIT + 10))
     id = save(at, "logo.png", "big.bin")
-    (web / "big.bin").write_bytes(b"x" * LIMIT + b"y" * 10)  # what is said of large files: size and beginning
+    (web / "big.bin").write_bytes(
+        b"x" * LIMIT + b"y" * 10
+    )  # what is said of large files: size and beginning
     assert changed(at, id) == []
     (web / "big.bin").write_bytes(b"x" * (LIMIT + 11))
     (web / "logo.png").write_bytes(bytes(reversed(range(256))))
@@ -159,26 +197,40 @@ def test_nothing_is_said_elsewhere(at: ForkedHome, web: Path, tmp_path: Path) ->
     shop.mkdir()
     assert changed(replace(at, folder=tmp_path), id) == []  # no repository
     git(shop, "init", "-q")
-    assert changed(replace(at, folder=shop), id) == changed(replace(at, folder=shop), other) == []
+    assert (
+        changed(replace(at, folder=shop), id) == changed(replace(at, folder=shop), other) == []
+    )
 
 
-def test_the_repository_is_found_from_folders_worktrees_and_clones(at: ForkedHome, web: Path, tmp_path: Path) -> None:
+def test_the_repository_is_found_from_folders_worktrees_and_clones(
+    at: ForkedHome, web: Path, tmp_path: Path
+) -> None:
     id = save(at, "src/a.py")
     git(web, "worktree", "add", "-q", "-b", "fix", str(tmp_path / "elsewhere" / "fix"))
     clone = tmp_path / "second" / "web"
     git(tmp_path, "clone", "-q", str(web), str(clone))
-    places = [replace(at, folder=folder) for folder in (web / "src", tmp_path / "elsewhere" / "fix", clone)]
+    places = [
+        replace(at, folder=folder)
+        for folder in (web / "src", tmp_path / "elsewhere" / "fix", clone)
+    ]
     assert [changed(place, id) for place in places] == [[], [], []]
     (tmp_path / "elsewhere" / "fix" / "src" / "a.py").write_text("two\n")
     (clone / "src" / "a.py").unlink()
     assert [changed(place, id) for place in places] == [[], ["src/a.py"], ["src/a.py"]]
 
 
-def test_in_a_folder_below_the_root_a_path_is_that_of_the_root(at: ForkedHome, web: Path) -> None:
+def test_in_a_folder_below_the_root_a_path_is_that_of_the_root(
+    at: ForkedHome, web: Path
+) -> None:
     (web / "README.md").write_text("of all\n")
     (web / "src" / "README.md").write_text("of src\n")
     below = replace(at, folder=web / "src")
-    for path, hashes in (("src/a.py", 1), ("a.py", 0), ("README.md", 0), (str(web / "src" / "README.md"), 1)):
+    for path, hashes in (
+        ("src/a.py", 1),
+        ("a.py", 0),
+        ("README.md", 0),
+        (str(web / "src" / "README.md"), 1),
+    ):
         save(below, path)
         assert comment(at).count("@") == hashes, path  # README.md may mean either
 
@@ -192,7 +244,9 @@ def test_updates_and_hand_edits_keep_what_is_known(at: ForkedHome, web: Path) ->
     assert changed(at, id) == ["src/a.py"]
     (file,) = at.journal.glob("*.md")
     text = file.read_text()
-    file.write_text(text.replace("files=src/a.py@", "files=src/old.py,src/a.py@") + "\nMore, by hand.\n")
+    file.write_text(
+        text.replace("files=src/a.py@", "files=src/old.py,src/a.py@") + "\nMore, by hand.\n"
+    )
     assert at.ask("get", id)["entries"][0]["files"] == ["src/old.py", "src/a.py"]
     assert changed(at, id) == ["src/a.py"]
     at.ask("update", id, "--file", "src/a.py")
@@ -221,7 +275,9 @@ def test_a_merge_of_two_machines_keeps_it(at: ForkedHome, web: Path, tmp_path: P
     assert any("Edited there." in entry["content"] for entry in entries)
 
 
-def test_a_file_that_cannot_be_read_is_no_reason_to_say_anything(at: ForkedHome, web: Path) -> None:
+def test_a_file_that_cannot_be_read_is_no_reason_to_say_anything(
+    at: ForkedHome, web: Path
+) -> None:
     id = save(at, "src/a.py", "bad\udcff name", "x" * 5000)
     (web / "src" / "a.py").write_text("two\n")
     (web / "src" / "a.py").chmod(0)
@@ -235,16 +291,27 @@ def test_a_rebuilt_index_says_the_same(at: ForkedHome, web: Path) -> None:
     assert changed(at, id) == ["src/a.py"]
 
 
-@given(st.dictionaries(st.text(min_size=1), st.from_regex(r"([0-9a-f]{12})?", fullmatch=True, alphabet="0aef")))
+@given(
+    st.dictionaries(
+        st.text(min_size=1), st.from_regex(r"([0-9a-f]{12})?", fullmatch=True, alphabet="0aef")
+    )
+)
 @settings(max_examples=50)
 def test_what_the_comment_says_reads_back(files: dict[str, str]) -> None:
     known = tuple((path, found) for path, found in files.items() if found)
     line = write_comment(replace(ENTRY, files=tuple(files), fingerprints=known), None)
-    assert read_comment(line.removeprefix("<!-- syn:").removesuffix(" -->")).files() == tuple(files.items())
+    assert read_comment(line.removeprefix("<!-- syn:").removesuffix(" -->")).files() == tuple(
+        files.items()
+    )
 
 
 def test_a_path_that_looks_like_one_with_a_hash_is_told_apart() -> None:
     odd = "src/a@0123456789ab"
-    assert " files=src/a%400123456789ab " in (line := write_comment(replace(ENTRY, files=(odd,)), None))
+    assert " files=src/a%400123456789ab " in (
+        line := write_comment(replace(ENTRY, files=(odd,)), None)
+    )
     assert read_comment(line).files() == ((odd, ""),)
-    assert read_comment("x files=@scope/a@2x.png,@0123456789ab").files()[0] == ("@scope/a@2x.png", "")
+    assert read_comment("x files=@scope/a@2x.png,@0123456789ab").files()[0] == (
+        "@scope/a@2x.png",
+        "",
+    )

@@ -1,4 +1,6 @@
-"""Work on several processors gives what one gives, and a rebuild that is cut short is finished by the next."""
+"""Work on several processors gives what one gives, and a rebuild that is cut short is finished
+by the next.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def test_results_come_in_order_and_items_are_taken_as_they_are_needed(workers: i
         assert list(islice(results, 20)) == [number * number for number in range(20)]
     assert len(taken) <= 20 + AHEAD * workers
     assert takers == {threading.get_ident()}
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("synaptic-embed")]
+    assert not [
+        thread for thread in threading.enumerate() if thread.name.startswith("synaptic-embed")
+    ]
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -56,7 +60,9 @@ def test_what_fails_is_raised_in_its_turn_and_leaves_no_thread(workers: int) -> 
     assert len(list(islice(results, 5))) == 5
     with pytest.raises(ZeroDivisionError):
         next(results)
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("synaptic-embed")]
+    assert not [
+        thread for thread in threading.enumerate() if thread.name.startswith("synaptic-embed")
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +71,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (home / "journal").mkdir()
     at = datetime(2026, 11, 21, 9)
     lines = [
-        f"## {at + timedelta(minutes=number):%H:%M} Cable {number}\n\nThe {number}th cable leads to the {number % 7}th "
+        f"## {at + timedelta(minutes=number):%H:%M} Cable {number}\n\nThe {number}th cable "
+        f"leads to the {number % 7}th "
         f"socket of room {number % 13}{', and on to the roof' * (number % 5)}.\n"
         for number in range(ENTRIES)
     ]
@@ -80,7 +87,9 @@ def vectors(home: Path) -> dict[int, bytes]:
         return dict(ws.index.file.db.execute(rows))
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux keeps a process on one processor")
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="only Linux keeps a process on one processor"
+)
 def test_every_processor_embeds_the_same_vectors_as_one(home: Path) -> None:
     every = os.sched_getaffinity(0)
     try:
@@ -97,10 +106,14 @@ def test_every_processor_embeds_the_same_vectors_as_one(home: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
-def test_a_rebuild_that_is_cut_short_keeps_what_it_has(home: Path, ending: signal.Signals) -> None:
+def test_a_rebuild_that_is_cut_short_keeps_what_it_has(
+    home: Path, ending: signal.Signals
+) -> None:
     environ = os.environ | {"SYNAPTIC_HOME": str(home)}
     assert any(was_cut_short(home, environ, ending) for _ in range(5))
-    answer = subprocess.run([str(SYNAPTIC), "rebuild-index"], env=environ, capture_output=True, check=False)
+    answer = subprocess.run(
+        [str(SYNAPTIC), "rebuild-index"], env=environ, capture_output=True, check=False
+    )
     assert answer.returncode == 0, answer.stderr
     assert len(vectors(home)) == ENTRIES
 
@@ -108,7 +121,10 @@ def test_a_rebuild_that_is_cut_short_keeps_what_it_has(home: Path, ending: signa
 def was_cut_short(home: Path, environ: dict[str, str], ending: signal.Signals) -> bool:
     """False where the rebuild had ended before anybody could end it."""
     command = [str(SYNAPTIC), "rebuild-index", "--fresh"]
-    with subprocess.Popen(command, env=environ, stderr=subprocess.PIPE) as process, open_home(home) as ws:
+    with (
+        subprocess.Popen(command, env=environ, stderr=subprocess.PIPE) as process,
+        open_home(home) as ws,
+    ):
         while process.poll() is None:
             done = ws.index.file.db.execute("SELECT count(*) FROM chunk WHERE vector > 0").get
             if 0 < done < ENTRIES:

@@ -1,4 +1,6 @@
-"""The dates that git gives to notes: without a program of the repository, and the same in every index."""
+"""The dates that git gives to notes: without a program of the repository, and the same in every
+index.
+"""
 
 from __future__ import annotations
 
@@ -16,27 +18,41 @@ from synaptic.workspace.git import added_days
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is needed")
 IDENTITY = {
-    **{f"GIT_{who}_{what}": "a@b.c" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+    **{
+        f"GIT_{who}_{what}": "a@b.c"
+        for who in ("AUTHOR", "COMMITTER")
+        for what in ("NAME", "EMAIL")
+    },
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
 }
 
 
 def git(folder: Path, *args: str) -> str:
-    done = subprocess.run(["git", *args], cwd=folder, env=os.environ | IDENTITY, capture_output=True, text=True)
+    done = subprocess.run(
+        ["git", *args], cwd=folder, env=os.environ | IDENTITY, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
-    """A repository with a note of one day, an import, a note that dates itself, and a note that is not committed."""
+    """A repository with a note of one day, an import, a note that dates itself, and a note that
+    is not committed.
+    """
     vault = tmp_path / "vault"
     (vault / "notes").mkdir(parents=True)
     git(vault, "init", "-q", "-b", "main")
-    commit(vault, "2021-03-04T23:50:00+0900", {"notes/Garden ü.md": "Beans.\n\n## 09:30 Watered\n"})
+    commit(
+        vault, "2021-03-04T23:50:00+0900", {"notes/Garden ü.md": "Beans.\n\n## 09:30 Watered\n"}
+    )
     commit(vault, "2021-04-05", {f"notes/Book {n}.md": "A book." for n in range(21)})
-    commit(vault, "2021-05-06", {"notes/2020-02-03.md": "A day.", "notes/Page.MD": "A page.", "above.md": "x"})
+    commit(
+        vault,
+        "2021-05-06",
+        {"notes/2020-02-03.md": "A day.", "notes/Page.MD": "A page.", "above.md": "x"},
+    )
     commit(vault, "2022-01-01", {"notes/Garden ü.md": "Beans and peas.\n\n## 09:30 Watered\n"})
     (vault / "notes" / "New.md").write_text("Not committed.")
     return vault
@@ -54,7 +70,9 @@ def dates(ws: Workspace) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for entry in find(ws, limit=100).entries:
         if entry.dated and entry.place:
-            found.setdefault(entry.place.path, set()).add(f"{entry.date_source} {entry.at:%Y-%m-%d %H:%M}")
+            found.setdefault(entry.place.path, set()).add(
+                f"{entry.date_source} {entry.at:%Y-%m-%d %H:%M}"
+            )
     return found
 
 
@@ -102,7 +120,9 @@ def test_a_shallow_clone_dates_nothing(vault: Path, tmp_path: Path) -> None:
             assert ("Page.MD" in dates(ws)) is (name == "whole")
 
 
-def test_git_is_asked_once_for_each_commit(vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_is_asked_once_for_each_commit(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     calls, program = tmp_path / "calls", tmp_path / "bin" / "git"
     calls.touch()
     program.parent.mkdir()

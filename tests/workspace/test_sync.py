@@ -1,4 +1,6 @@
-"""The index follows the journal: whatever happened to the files, it says what a fresh one would say."""
+"""The index follows the journal: whatever happened to the files, it says what a fresh one would
+say.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,19 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from pictures import picture
 from trials import examples
 
-from synaptic import Filters, Workspace, delete, find, get, rebuild, recent, restore, save, search, update
+from synaptic import (
+    Filters,
+    Workspace,
+    delete,
+    find,
+    get,
+    rebuild,
+    recent,
+    restore,
+    save,
+    search,
+    update,
+)
 from synaptic.errors import JournalError, ModelError, NotFound, Refused
 from synaptic.index.rows import Source
 from synaptic.models import Entry, Stamp, Vector
@@ -29,20 +43,41 @@ from synaptic.workspace.embed import embed_pending
 from synaptic.workspace.readback import read_entries
 from synaptic.workspace.sync import SyncReport, in_step, sync, verify
 
-# -- the law ----------------------------------------------------------------------------------------
+# -- the law
+# ----------------------------------------------------------------------------------------
 
-LONG = "\n\n".join(f"Paragraph {n} tells of cables, switches and the {n}th floor. " * 6 for n in range(6))
+LONG = "\n\n".join(
+    f"Paragraph {n} tells of cables, switches and the {n}th floor. " * 6 for n in range(6)
+)
 LINES = [
-    "Restarted the billing worker.", "see #ops and #db/postgres", "## Why", "# Part two", "## 11:45 lunch", "```",
-    "## 12:05 decision: Keep redis #db", "", "---", "<!-- a remark -->", "naïve café 東京", LONG,
-    "<!-- syn:20261121-abcdefgh importance=7 files=a.py,src/b.py -->", "## 9:15 issue: Printer jams",
-    "- [ ] Cut the [[Plan]] of [[2026-11-19]]", "mood:: calm [with:: Ada]", "tags:: [[two words]], b", "title:: A page",
-]  # fmt: skip
+    "Restarted the billing worker.",
+    "see #ops and #db/postgres",
+    "## Why",
+    "# Part two",
+    "## 11:45 lunch",
+    "```",
+    "## 12:05 decision: Keep redis #db",
+    "",
+    "---",
+    "<!-- a remark -->",
+    "naïve café 東京",
+    LONG,
+    "<!-- syn:20261121-abcdefgh importance=7 files=a.py,src/b.py -->",
+    "## 9:15 issue: Printer jams",
+    "- [ ] Cut the [[Plan]] of [[2026-11-19]]",
+    "mood:: calm [with:: Ada]",
+    "tags:: [[two words]], b",
+    "title:: A page",
+]
 FRONT_MATTER = [
-    "---\ntags: [home, plans]\naliases: [Plan B]\n---\n", "---\ndate: 2026-10-03\n---\n",
+    "---\ntags: [home, plans]\naliases: [Plan B]\n---\n",
+    "---\ndate: 2026-10-03\n---\n",
     "---\ntitle: Other\nauthor: '[[Ada]]'\n---\n",
-    "---\nsynaptic: false\n---\n", "---\ndate: [\n---\n", "---\ntags: garden\ndate: 2026-10-05\n---\n", "",
-]  # fmt: skip
+    "---\nsynaptic: false\n---\n",
+    "---\ndate: [\n---\n",
+    "---\ntags: garden\ndate: 2026-10-05\n---\n",
+    "",
+]
 texts = st.lists(st.sampled_from(LINES), min_size=1, max_size=4).map("\n".join)
 words = texts.filter(lambda text: re.search(r"\w", text))
 any_one = st.integers(0, 99)
@@ -55,13 +90,20 @@ class Journaling(RuleBasedStateMachine):
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
         self.clock = Clock()
-        self.roots = {"@vault": self.folder / "vault", "@sessions": self.folder / "home" / "sessions"}
+        self.roots = {
+            "@vault": self.folder / "vault",
+            "@sessions": self.folder / "home" / "sessions",
+        }
         self.ws = open_home(self.folder / "home", clock=self.clock, sources=self.roots)
         self.journal = self.ws.config.journal
-        self.fresh = open_home(self.folder / "other", journal=self.journal, clock=self.clock, sources=self.roots)
+        self.fresh = open_home(
+            self.folder / "other", journal=self.journal, clock=self.clock, sources=self.roots
+        )
         save(self.ws, "Chose redis over memcached.", type="decision", tags=["db"], force=True)
         save(self.ws, LONG, importance=8, files=["src/a.py"], force=True)
-        (self.journal / "Garden.md").write_text("# Garden #home\n\nThe hedge by the road must be cut in June.\n")
+        (self.journal / "Garden.md").write_text(
+            "# Garden #home\n\nThe hedge by the road must be cut in June.\n"
+        )
         sync(self.ws)
 
     def teardown(self) -> None:
@@ -85,7 +127,12 @@ class Journaling(RuleBasedStateMachine):
 
     # what programs do
 
-    @rule(text=words, kind=st.sampled_from(["note", "decision"]), day=st.integers(0, 2), after=st.none() | any_one)
+    @rule(
+        text=words,
+        kind=st.sampled_from(["note", "decision"]),
+        day=st.integers(0, 2),
+        after=st.none() | any_one,
+    )
     def save(self, text: str, kind: str, day: int, after: int | None) -> None:
         self.clock.forward(minutes=7)
         older = [] if after is None or not self.entries() else [self.pick(after).id]
@@ -93,10 +140,22 @@ class Journaling(RuleBasedStateMachine):
         save(self.ws, text, type=kind, tags=["saved"], at=at, supersedes=older, force=True)
 
     @precondition(lambda self: self.entries())
-    @rule(one=any_one, content=st.none() | words, title=st.none() | st.just("Renamed"), tag=st.sampled_from("ab"))
+    @rule(
+        one=any_one,
+        content=st.none() | words,
+        title=st.none() | st.just("Renamed"),
+        tag=st.sampled_from("ab"),
+    )
     def update(self, one: int, content: str | None, title: str | None, tag: str) -> None:
         with suppress(Refused):
-            update(self.ws, self.pick(one).id, content=content, title=title, add_tags=[tag], remove_tags=["saved"])
+            update(
+                self.ws,
+                self.pick(one).id,
+                content=content,
+                title=title,
+                add_tags=[tag],
+                remove_tags=["saved"],
+            )
 
     @precondition(lambda self: self.entries())
     @rule(one=any_one)
@@ -108,7 +167,9 @@ class Journaling(RuleBasedStateMachine):
     @rule(one=any_one)
     def restore(self, one: int) -> None:
         pieces = self.ws.journal.trashed()
-        with suppress(NotFound, Refused):  # nothing older than what stands there, or that lost its heading
+        with suppress(
+            NotFound, Refused
+        ):  # nothing older than what stands there, or that lost its heading
             restore(self.ws, pieces[one % len(pieces)].id)
 
     @rule()
@@ -132,7 +193,10 @@ class Journaling(RuleBasedStateMachine):
 
     # what people and their other programs do
 
-    @rule(name=st.sampled_from(["2026-11-19.md", "Plan.md", "area/Kitchen.md", "@vault/Plan.md"]), text=texts)
+    @rule(
+        name=st.sampled_from(["2026-11-19.md", "Plan.md", "area/Kitchen.md", "@vault/Plan.md"]),
+        text=texts,
+    )
     def write_file(self, name: str, text: str) -> None:
         path = self.ws.journal.place(name)
         path.parent.mkdir(exist_ok=True)
@@ -150,10 +214,16 @@ class Journaling(RuleBasedStateMachine):
         path = self.file(one)
         lines = path.read_bytes().split(b"\n")
         entry = b"## 10:15 Typed by hand #finance\n" + text.encode()
-        path.write_bytes(b"\n".join([*lines[: line % len(lines)], entry, *lines[line % len(lines) :]]))
+        path.write_bytes(
+            b"\n".join([*lines[: line % len(lines)], entry, *lines[line % len(lines) :]])
+        )
 
     @precondition(lambda self: self.files())
-    @rule(one=any_one, nth=st.integers(0, 5), heading=st.sampled_from([b"## 10:44 Another title #new", b"## no entry"]))
+    @rule(
+        one=any_one,
+        nth=st.integers(0, 5),
+        heading=st.sampled_from([b"## 10:44 Another title #new", b"## no entry"]),
+    )
     def change_a_heading(self, one: int, nth: int, heading: bytes) -> None:
         path = self.file(one)
         found = list(re.finditer(rb"^## \d.*$", path.read_bytes(), re.M))
@@ -175,7 +245,10 @@ class Journaling(RuleBasedStateMachine):
         path.write_bytes(block.encode() + rest)
 
     @precondition(lambda self: self.files())
-    @rule(one=any_one, name=st.sampled_from(["2026-11-20.md", "area/Moved.md", "@sessions/2026-11-18.md"]))
+    @rule(
+        one=any_one,
+        name=st.sampled_from(["2026-11-20.md", "area/Moved.md", "@sessions/2026-11-18.md"]),
+    )
     def rename(self, one: int, name: str) -> None:
         path = self.ws.journal.place(name)
         path.parent.mkdir(exist_ok=True)
@@ -204,7 +277,9 @@ class Journaling(RuleBasedStateMachine):
     def unmount_or_mount(self) -> None:
         vault = self.roots["@vault"]
         with suppress(OSError):  # there may be neither
-            vault.rename(vault.with_name("away")) if vault.exists() else vault.with_name("away").rename(vault)
+            vault.rename(vault.with_name("away")) if vault.exists() else vault.with_name(
+                "away"
+            ).rename(vault)
 
     @precondition(lambda self: self.files())
     @rule(one=any_one)
@@ -214,7 +289,9 @@ class Journaling(RuleBasedStateMachine):
     # choosing
 
     def files(self) -> list[Path]:
-        return sorted(file for root in (self.journal, *self.roots.values()) for file in root.rglob("*.md"))
+        return sorted(
+            file for root in (self.journal, *self.roots.values()) for file in root.rglob("*.md")
+        )
 
     def file(self, one: int) -> Path:
         return self.files()[one % len(self.files())]
@@ -222,7 +299,9 @@ class Journaling(RuleBasedStateMachine):
     def entries(self) -> list[Entry]:
         """In the order of the journal: ids are random, and a failing run must be repeatable."""
         found = find(self.ws, limit=100).entries
-        return sorted(found, key=lambda e: (e.place.path, e.place.start) if e.place else ("", 0))
+        return sorted(
+            found, key=lambda e: (e.place.path, e.place.start) if e.place else ("", 0)
+        )
 
     def pick(self, one: int) -> Entry:
         return self.entries()[one % len(self.entries())]
@@ -231,19 +310,30 @@ class Journaling(RuleBasedStateMachine):
 def kept(ws: Workspace) -> list[object]:
     """What an open index keeps in memory, beside what it must equal in the file."""
     index = ws.index
-    return [dict(index.proofs()), index.vocabulary(), index.field_names(), index.document_counts(["redi", "hedg"])]
+    return [
+        dict(index.proofs()),
+        index.vocabulary(),
+        index.field_names(),
+        index.document_counts(["redi", "hedg"]),
+    ]
 
 
-Journaling.TestCase.settings = settings(max_examples=examples(60, 25), stateful_step_count=12, deadline=None)
+Journaling.TestCase.settings = settings(
+    max_examples=examples(60, 25), stateful_step_count=12, deadline=None
+)
 test_an_incremental_index_equals_a_fresh_one = Journaling.TestCase
 
 
-# -- what is kept, and what is made anew --------------------------------------------------------------
+# -- what is kept, and what is made anew
+# --------------------------------------------------------------
 
 
 def found(ws: Workspace, phrase: str) -> list[str]:
     """What the next search finds that holds this phrase itself, not just beside it."""
-    return [hit.entry.content for hit in search(ws, f'"{phrase}"', strategy="lexical", limit=100).hits]
+    return [
+        hit.entry.content
+        for hit in search(ws, f'"{phrase}"', strategy="lexical", limit=100).hits
+    ]
 
 
 def vectors(ws: Workspace) -> set[bytes]:
@@ -254,7 +344,11 @@ def vectors(ws: Workspace) -> set[bytes]:
 @pytest.fixture
 def filled(ws: Workspace) -> Workspace:
     for number in range(12):
-        save(ws, f"Entry number {number} about the {number}th cable.\n\nMore of it.", title=f"Cable {number}")
+        save(
+            ws,
+            f"Entry number {number} about the {number}th cable.\n\nMore of it.",
+            title=f"Cable {number}",
+        )
     embed_pending(ws, budget_s=None)
     return ws
 
@@ -264,7 +358,9 @@ def day_file(filled: Workspace) -> Path:
     return filled.config.journal / "2026-11-21.md"
 
 
-def test_an_entry_takes_its_vector_along_to_another_file(filled: Workspace, day_file: Path) -> None:
+def test_an_entry_takes_its_vector_along_to_another_file(
+    filled: Workspace, day_file: Path
+) -> None:
     before = vectors(filled)
     head, *blocks = re.split(rb"(?m)^(?=## )", day_file.read_bytes())
     day_file.write_bytes(head + b"".join(blocks[1:]))
@@ -281,7 +377,9 @@ def test_a_renamed_file_keeps_its_vectors(filled: Workspace, day_file: Path) -> 
     assert {entry.date for entry in find(filled).entries} == {"2026-11-20"}
 
 
-def test_where_only_offsets_change_nothing_is_embedded(filled: Workspace, day_file: Path) -> None:
+def test_where_only_offsets_change_nothing_is_embedded(
+    filled: Workspace, day_file: Path
+) -> None:
     data = day_file.read_bytes()
     day_file.write_bytes(b"# 2026-11-21\n\n\n" + data.partition(b"\n")[2])
     assert sync(filled).changed == 1
@@ -327,8 +425,12 @@ def test_an_endless_embedding_run_ends_when_the_text_reads_otherwise(filled: Wor
     assert filled.index.counts()[3:5] == (0, 0)
 
 
-def test_a_changed_zone_moves_what_was_typed_without_one(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    (ws.config.journal / "2026-11-21.md").write_text("## 10:15 Called the bank\nthey call back\n")
+def test_a_changed_zone_moves_what_was_typed_without_one(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (ws.config.journal / "2026-11-21.md").write_text(
+        "## 10:15 Called the bank\nthey call back\n"
+    )
     instants = set()
     try:
         for zone in ("UTC", "Asia/Tokyo", "America/New_York"):
@@ -343,15 +445,18 @@ def test_a_changed_zone_moves_what_was_typed_without_one(ws: Workspace, monkeypa
     assert len(instants) == 3
 
 
-def test_a_conflict_copy_is_no_second_entry_and_an_edited_one_is_told_apart(filled: Workspace, day_file: Path) -> None:
+def test_a_conflict_copy_is_no_second_entry_and_an_edited_one_is_told_apart(
+    filled: Workspace, day_file: Path
+) -> None:
     copy = day_file.with_name("2026-11-21.sync-conflict-20261122.md")
     copy.write_bytes(day_file.read_bytes())
     assert len(found(filled, "cable")) == 12
     assert filled.index.issues() == ()
     copy.write_bytes(day_file.read_bytes().replace(b"the 7th cable", b"the 7th wire"))
     assert sorted(text.splitlines()[0] for text in found(filled, "7th")) == [
-        "Entry number 7 about the 7th cable.", "Entry number 7 about the 7th wire.",
-    ]  # fmt: skip
+        "Entry number 7 about the 7th cable.",
+        "Entry number 7 about the 7th wire.",
+    ]
     [issue] = filled.index.issues()
     assert (issue.path, issue.code) == (copy.name, "duplicate-id")
     copy.write_bytes(day_file.read_bytes().replace(b"Cable 5", b"Wire 5"))
@@ -374,7 +479,8 @@ def test_the_id_of_an_edited_copy_follows_the_date_of_its_file(ws: Workspace) ->
         assert ids["Another"].startswith(expected)
 
 
-# -- seeing that a file changed -----------------------------------------------------------------------
+# -- seeing that a file changed
+# -----------------------------------------------------------------------
 
 
 def test_an_edit_with_the_same_size_and_time_is_found(ws: Workspace) -> None:
@@ -398,7 +504,11 @@ STAMP = Stamp("a.md", mtime_ns=10 * SECOND, ctime_ns=10 * SECOND, size=5, inode=
     ("stamp", "scanned_s", "must_read"),
     [
         (STAMP, 12.1, False),
-        (STAMP, 11.9, True),  # changed less than two seconds before it was read: its stamp proves nothing
+        (
+            STAMP,
+            11.9,
+            True,
+        ),  # changed less than two seconds before it was read: its stamp proves nothing
         (STAMP, 9, True),
         (STAMP._replace(mtime_ns=1), 60, True),
         (STAMP._replace(ctime_ns=1), 60, True),
@@ -407,7 +517,9 @@ STAMP = Stamp("a.md", mtime_ns=10 * SECOND, ctime_ns=10 * SECOND, size=5, inode=
         (STAMP._replace(path="b.md"), 60, True),
     ],
 )
-def test_a_stamp_is_trusted_only_where_it_proves_something(stamp: Stamp, scanned_s: float, must_read: bool) -> None:
+def test_a_stamp_is_trusted_only_where_it_proves_something(
+    stamp: Stamp, scanned_s: float, must_read: bool
+) -> None:
     known = {STAMP.path: Source(STAMP, 0, STAMP.is_settled(int(scanned_s * SECOND))).proof}
     assert (known.get(stamp.path) != stamp.proof) == must_read
 
@@ -420,7 +532,9 @@ def test_an_unchanged_file_is_not_indexed_again(filled: Workspace, day_file: Pat
     assert filled.index.file.db.total_changes() == before
 
 
-def test_a_save_beside_other_changes_leaves_them_to_the_next_search(filled: Workspace, day_file: Path) -> None:
+def test_a_save_beside_other_changes_leaves_them_to_the_next_search(
+    filled: Workspace, day_file: Path
+) -> None:
     other = day_file.with_name("2026-11-20.md")
     other.write_text("## 9:00 Other\na zebra\n")
     assert found(filled, "zebra") == ["a zebra"]
@@ -435,7 +549,11 @@ def test_a_save_beside_other_changes_leaves_them_to_the_next_search(filled: Work
     ]
     other.unlink()
     delete(filled, saved.id)
-    assert [found(filled, animal) for animal in ("giraffe", "okapi", "lion")] == [[], ["an okapi"], []]
+    assert [found(filled, animal) for animal in ("giraffe", "okapi", "lion")] == [
+        [],
+        ["an okapi"],
+        [],
+    ]
 
 
 def test_what_is_excluded_stays_out_when_it_is_saved_to(tmp_path: Path) -> None:
@@ -506,16 +624,26 @@ def test_a_day_file_behind_a_link_is_followed_after_each_save(tmp_path: Path) ->
 
 
 def test_searching_changes_no_file(filled: Workspace, day_file: Path) -> None:
-    (day_file.parent / "odd.md").write_bytes(b"\xef\xbb\xbf## 9:15 odd\r\n\0\xff ```\r<!-- syn:nonsense\n")
-    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in day_file.parent.iterdir()}
+    (day_file.parent / "odd.md").write_bytes(
+        b"\xef\xbb\xbf## 9:15 odd\r\n\0\xff ```\r<!-- syn:nonsense\n"
+    )
+    before = {
+        path: (path.read_bytes(), path.stat().st_mtime_ns) for path in day_file.parent.iterdir()
+    }
     search(filled, "cable")
     rebuild(filled)
-    assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in day_file.parent.iterdir()} == before
+    assert {
+        path: (path.read_bytes(), path.stat().st_mtime_ns) for path in day_file.parent.iterdir()
+    } == before
 
 
-def test_a_file_that_changes_while_it_is_read_is_read_again(filled: Workspace, day_file: Path) -> None:
+def test_a_file_that_changes_while_it_is_read_is_read_again(
+    filled: Workspace, day_file: Path
+) -> None:
     edits = [
-        lambda: day_file.write_bytes(day_file.read_bytes().replace(b"the 3th cable", b"no wire at all")),
+        lambda: day_file.write_bytes(
+            day_file.read_bytes().replace(b"the 3th cable", b"no wire at all")
+        ),
         lambda: day_file.rename(day_file.with_name("2026-11-20.md")),
     ]
 
@@ -540,7 +668,9 @@ def test_a_file_that_never_rests_is_an_error(filled: Workspace, day_file: Path) 
         in_step(filled, read)
 
 
-def test_a_search_beside_a_writer_answers_from_what_there_is(filled: Workspace, day_file: Path) -> None:
+def test_a_search_beside_a_writer_answers_from_what_there_is(
+    filled: Workspace, day_file: Path
+) -> None:
     with open_home(filled.config.home) as other, other.index.writing():
         day_file.write_bytes(day_file.read_bytes() + b"\n## 23:00 Late\na giraffe\n")
         answer = search(filled, "cable giraffe", limit=20, embed_ms=0)
@@ -564,7 +694,11 @@ def test_who_is_in_a_hurry_reads_the_newest_files_and_the_next_goes_on(ws: Works
     titles = many_files(ws)
 
     def listed(**hurry: float) -> tuple[int, list[str]]:
-        told = in_step(ws, lambda report: (report, ws.index.listing(Filters(), order="newest", limit=60)[1]), **hurry)
+        told = in_step(
+            ws,
+            lambda report: (report, ws.index.listing(Filters(), order="newest", limit=60)[1]),
+            **hurry,
+        )
         return told[0].unread, [read_entries(ws, [row])[row].title for row in told[1]]
 
     assert listed(within_s=0) == (30, titles[:20])
@@ -574,16 +708,22 @@ def test_who_is_in_a_hurry_reads_the_newest_files_and_the_next_goes_on(ws: Works
     assert listed(within_s=0)[0] == 0 and listed() == (0, ["Note 0", *titles[:-1]])
 
 
-def test_who_is_in_a_hurry_does_not_wait_for_the_process_that_fills_a_new_index(ws: Workspace) -> None:
+def test_who_is_in_a_hurry_does_not_wait_for_the_process_that_fills_a_new_index(
+    ws: Workspace,
+) -> None:
     titles = many_files(ws)
     with open_home(ws.config.home) as other, other.index.writing():
-        report, count = in_step(ws, lambda report: (report, ws.index.counts().entries), within_s=0)
+        report, count = in_step(
+            ws, lambda report: (report, ws.index.counts().entries), within_s=0
+        )
         assert (report.unread, count) == (30, 20) and "kept in memory" in report.notices[0]
     ws.index.file.close()
     assert sync(ws).changed == 50 and [e.title for e in find(ws, limit=60).entries] == titles
 
 
-def test_an_id_is_not_missing_because_another_process_writes(filled: Workspace, day_file: Path) -> None:
+def test_an_id_is_not_missing_because_another_process_writes(
+    filled: Workspace, day_file: Path
+) -> None:
     held, known = threading.Event(), find(filled, limit=1).entries[0].id
 
     def write_for_a_while() -> None:
@@ -602,7 +742,8 @@ def test_an_id_is_not_missing_because_another_process_writes(filled: Workspace, 
     assert both.notices == ()
 
 
-# -- a damaged, vanished or foreign index ---------------------------------------------------------------
+# -- a damaged, vanished or foreign index
+# ---------------------------------------------------------------
 
 
 def remove_alone(index: Path) -> None:
@@ -657,17 +798,27 @@ def test_a_damaged_index_under_an_open_workspace_is_made_anew(
 
 def test_a_hundred_characters_of_each_neighbour_are_found(ws: Workspace) -> None:
     (ws.config.journal / "2026-11-21.md").write_text(
-        f"## 09:00 One\n\nThe albatross. {'It rained. ' * 9}We didn't see the Heron.\n\n## 09:10 Two\n\nWith them.\n"
+        f"## 09:00 One\n\nThe albatross. {'It rained. ' * 9}We didn't see the Heron.\n\n## "
+        f"09:10 Two\n\nWith them.\n"
     )
-    assert [hit.entry.title for hit in search(ws, "heron", strategy="lexical", limit=5).hits] == ["One", "Two"]
-    assert [hit.entry.title for hit in search(ws, "albatross", strategy="lexical", limit=5).hits] == ["One"]
+    assert [
+        hit.entry.title for hit in search(ws, "heron", strategy="lexical", limit=5).hits
+    ] == ["One", "Two"]
+    assert [
+        hit.entry.title for hit in search(ws, "albatross", strategy="lexical", limit=5).hits
+    ] == ["One"]
     assert len(found(ws, '"see the heron"')) == 1
 
 
 def test_the_index_shrinks_with_the_journal_while_others_read_it(ws: Workspace) -> None:
     notes = [ws.config.journal / f"note {number}.md" for number in range(240)]
     for number, note in enumerate(notes):
-        note.write_text("".join(f"Cable {number}-{line} leads to the {number * line}th socket.\n" for line in range(9)))
+        note.write_text(
+            "".join(
+                f"Cable {number}-{line} leads to the {number * line}th socket.\n"
+                for line in range(9)
+            )
+        )
     sync(ws)
     embed_pending(ws, budget_s=None)
     before = ws.index.file.db.execute("PRAGMA page_count").get
@@ -678,8 +829,13 @@ def test_the_index_shrinks_with_the_journal_while_others_read_it(ws: Workspace) 
                 note.unlink()
             assert sync(ws).removed == 20
         assert reader.index.counts()[1] == 240
-        assert [passage.entry_rowid for passage in reader.index.passages(range(1, 241)).values()]
-    pages, free = (ws.index.file.db.execute(f"PRAGMA {name}").get for name in ("page_count", "freelist_count"))
+        assert [
+            passage.entry_rowid for passage in reader.index.passages(range(1, 241)).values()
+        ]
+    pages, free = (
+        ws.index.file.db.execute(f"PRAGMA {name}").get
+        for name in ("page_count", "freelist_count")
+    )
     assert pages < before / 2
     assert free < pages / 8
     assert ws.index.file.check(whole=True) is None
@@ -692,7 +848,9 @@ def test_a_damage_that_no_search_meets_is_found_by_a_check(filled: Workspace) ->
     path = filled.config.state / "index.db"
     data = bytearray(path.read_bytes())
     with open_home(filled.config.home) as again:
-        root = again.index.file.db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'chunk_vector'").get
+        root = again.index.file.db.execute(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'chunk_vector'"
+        ).get
         size = again.index.file.db.execute("PRAGMA page_size").get
     data[(root - 1) * size : root * size] = b"\xff" * size
     path.write_bytes(data)
@@ -704,11 +862,15 @@ def test_a_damage_that_no_search_meets_is_found_by_a_check(filled: Workspace) ->
 
 def test_an_index_of_another_version_is_filled_again(filled: Workspace) -> None:
     db = filled.index.file.db
-    db.execute("CREATE TABLE of_the_future (x); DROP TABLE supersedes; PRAGMA user_version = 4711")
+    db.execute(
+        "CREATE TABLE of_the_future (x); DROP TABLE supersedes; PRAGMA user_version = 4711"
+    )
     filled.close()
     with open_home(filled.config.home) as again:
         assert len(found(again, "cable")) == 12
         assert search(again, "cable").mode == "hybrid"
-        tables = {row[0] for row in again.index.file.db.execute("SELECT name FROM sqlite_schema")}
+        tables = {
+            row[0] for row in again.index.file.db.execute("SELECT name FROM sqlite_schema")
+        }
         assert "of_the_future" not in tables and "supersedes" in tables
         assert again.index.file.check(whole=True) is None

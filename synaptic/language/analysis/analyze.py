@@ -1,6 +1,8 @@
-"""What only an analysis shows of a question: type, complexity, intent, names, keywords. Pure: rules in small tables.
+"""What only an analysis shows of a question: type, complexity, intent, names, keywords. Pure:
+rules in small tables.
 
-The rules read English; of any other text they say `factual`, `general`, `low`, and its words are still its keywords.
+The rules read English; of any other text they say `factual`, `general`, `low`, and its words
+are still its keywords.
 
 | module     | says                                                                    |
 |------------|-------------------------------------------------------------------------|
@@ -8,8 +10,8 @@ The rules read English; of any other text they say `factual`, `general`, `low`, 
 | `plan`     | what is searched: for every search too                                  |
 | `names`    | what is named                                                           |
 
-Features and the rows of types stand in `data/words/questions.toml`. To change a decision, change a row; to change what
-a row notices, change its features.
+Features and the rows of types stand in `data/words/questions.toml`. To change a decision,
+change a row; to change what a row notices, change its features.
 """
 
 from __future__ import annotations
@@ -40,16 +42,28 @@ _OPENING_WITH_WHEN = r"^(?:.{0,30}?\bwhen\b|\w+) ?"
 class Question:
     """One line of text, its entities, and whether it names a range of time.
 
-    Its features are named patterns. They see the line in lower case, without the words that only ask to be told; those
-    of the section `written` see it as it was written.
+    Its features are named patterns. They see the line in lower case, without the words that
+    only ask to be told; those of the section `written` see it as it was written.
     """
 
-    def __init__(self, written: str, entities: tuple[EntityMention, ...], *, has_range: bool) -> None:
-        plain = compiled(QUESTIONS.pattern("asking_to_be_told"), re.IGNORECASE).sub("", written, count=1) or written
-        self.written = compiled(QUESTIONS.pattern("short_is"), re.IGNORECASE).sub(r"\1 is", plain)
+    def __init__(
+        self, written: str, entities: tuple[EntityMention, ...], *, has_range: bool
+    ) -> None:
+        plain = (
+            compiled(QUESTIONS.pattern("asking_to_be_told"), re.IGNORECASE).sub(
+                "", written, count=1
+            )
+            or written
+        )
+        self.written = compiled(QUESTIONS.pattern("short_is"), re.IGNORECASE).sub(
+            r"\1 is", plain
+        )
         self.line = self.written.lower()
         self.entities, self.has_range = entities, has_range
-        self._features, self._written = QUESTIONS.patterns("features"), QUESTIONS.patterns("written")
+        self._features, self._written = (
+            QUESTIONS.patterns("features"),
+            QUESTIONS.patterns("written"),
+        )
 
     def find(self, feature: str, start: int = 0) -> re.Match[str] | None:
         """Where the feature shows first from that character on."""
@@ -98,8 +112,12 @@ def analyze(query: str, *, asked: Asked, plan: Plan, known: Known) -> Analysis:
 
 
 def _question_type(question: Question) -> tuple[str, float]:
-    """(type, confidence): the surer, the fewer other types fit too, and least where nothing is asked."""
-    fitting = list(dict.fromkeys(value for value, features in QUESTION_TYPES if _fits(question, features)))
+    """(type, confidence): the surer, the fewer other types fit too, and least where nothing is
+    asked.
+    """
+    fitting = list(
+        dict.fromkeys(value for value, features in QUESTION_TYPES if _fits(question, features))
+    )
     if fitting:
         return fitting[0], round(max(0.5, 0.95 - 0.15 * (len(fitting) - 1)), 2)
     if not question.line:
@@ -117,25 +135,52 @@ def _fits(question: Question, features: tuple[str, ...]) -> bool:
 
 
 def _complexity(question: Question, question_type: str) -> str:
-    """low: one fact; medium: a condition, a time, two sides, a how or why; high: several clauses or hops."""
-    opening = compiled(_OPENING_WITH_WHEN if question_type == "temporal" else _OPENING).match(question.line)
+    """low: one fact; medium: a condition, a time, two sides, a how or why; high: several
+    clauses or hops.
+    """
+    opening = compiled(_OPENING_WITH_WHEN if question_type == "temporal" else _OPENING).match(
+        question.line
+    )
     rest = opening.end() if opening else 0
     clauses = question.count("second_clause")
-    conditions = question.count("condition", rest) + (question.has_range and question_type != "temporal")
+    conditions = question.count("condition", rest) + (
+        question.has_range and question_type != "temporal"
+    )
     match question_type:
-        case "multi-hop":  # a short description without a verb of asking: "job of the friend who lent us the tent"
-            return "medium" if not question.shows("asks") and question.line.count(" ") < 10 else "high"
+        # a short description without a verb of asking: "job of the friend who lent us the tent"
+        case "multi-hop":
+            return (
+                "medium"
+                if not question.shows("asks") and question.line.count(" ") < 10
+                else "high"
+            )
         case "comparative":
-            many = clauses or question.has_range or conditions > 1 or question.shows("three_things")
+            many = (
+                clauses
+                or question.has_range
+                or conditions > 1
+                or question.shows("three_things")
+            )
             return "high" if many else "medium"
         case "conceptual":
-            return "high" if clauses > 1 or (clauses and (conditions or question.shows("long"))) else "medium"
+            return (
+                "high"
+                if clauses > 1 or (clauses and (conditions or question.shows("long")))
+                else "medium"
+            )
         case "aggregation":
             if clauses or conditions > 1 or question.shows("restriction"):
                 return "high"
-            return "low" if question.shows("one_clause") and not (conditions or question.shows("summary")) else "medium"
+            return (
+                "low"
+                if question.shows("one_clause")
+                and not (conditions or question.shows("summary"))
+                else "medium"
+            )
         case "temporal":
-            if question.shows("asks_order", "time_between") and question.shows("from_to", "restriction"):
+            if question.shows("asks_order", "time_between") and question.shows(
+                "from_to", "restriction"
+            ):
                 return "high"
             conditions += question.shows("orders") + _fits(question, HAPPENED)
     conditions += question.shows("long")
@@ -143,7 +188,9 @@ def _complexity(question: Question, question_type: str) -> str:
 
 
 def _intent(question: Question, question_type: str, complexity: str) -> str:
-    """What is sought: a time, what binds two things, all about one, a property of one, or none of these."""
+    """What is sought: a time, what binds two things, all about one, a property of one, or none
+    of these.
+    """
     if question_type == "temporal" or question.shows("opens_with_when"):
         return "temporal"
     if question_type == "comparative":
@@ -165,8 +212,13 @@ def _intent(question: Question, question_type: str, complexity: str) -> str:
 def _intent_of_many(question: Question, complexity: str) -> str:
     if question.shows("counted"):
         return "attribute"
-    named = any(one.type not in ("tool", "tag", "file") and not one.name.isupper() for one in question.entities)
-    return "entity" if complexity != "high" and (named or question.shows("about")) else "general"
+    named = any(
+        one.type not in ("tool", "tag", "file") and not one.name.isupper()
+        for one in question.entities
+    )
+    return (
+        "entity" if complexity != "high" and (named or question.shows("about")) else "general"
+    )
 
 
 def _target(question: Question, intent: str) -> Target:
@@ -180,7 +232,9 @@ def _target(question: Question, intent: str) -> Target:
 
 
 def _keywords(text: str, entities: tuple[EntityMention, ...]) -> tuple[Keyword, ...]:
-    """The words that tell something, the weightiest first: names, identifiers and numbers, long words, the rest."""
+    """The words that tell something, the weightiest first: names, identifiers and numbers, long
+    words, the rest.
+    """
     named = {word for entity in entities for _, word in words(entity.name)}
     weights: dict[str, float] = {}
     for start, word in words(text):
@@ -191,11 +245,17 @@ def _keywords(text: str, entities: tuple[EntityMention, ...]) -> tuple[Keyword, 
 
 
 def _weight(word: str, written: str, named: set[str]) -> float:
-    """How much a word tells by its form; every number by eye. Analyses show it, no ranking uses it."""
+    """How much a word tells by its form; every number by eye. Analyses show it, no ranking uses
+    it.
+    """
     if word in named:
         return 1.0
     if word in QUESTIONS.asking:
         return 0.2
-    if any(letter.isdigit() for letter in word) or "_" in word or written[1:] != written[1:].lower():
+    if (
+        any(letter.isdigit() for letter in word)
+        or "_" in word
+        or written[1:] != written[1:].lower()
+    ):
         return 0.9
     return 0.7 if len(word) >= 7 else 0.6 if len(word) >= 4 else 0.4

@@ -1,4 +1,5 @@
-"""What a question asks for besides its words: a time, the newest, and what the journal knows by name. Pure.
+"""What a question asks for besides its words: a time, the newest, and what the journal knows by
+name. Pure.
 
 Every search asks this; `analyze` says more.
 """
@@ -50,10 +51,12 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`read` is the beginning of the query on one line, `text` all of the query without its time phrase.
+    """`read` is the beginning of the query on one line, `text` all of the query without its
+    time phrase.
 
-    `recent`: the newest of the fitting entries is asked for. `reasons`: a choice is, or why it was made. `only_time`:
-    the range is a hard filter. `tongue` is the language of the time, "" for English.
+    `recent`: the newest of the fitting entries is asked for. `reasons`: a choice is, or why it
+    was made. `only_time`: the range is a hard filter. `tongue` is the language of the time, ""
+    for English.
     """
 
     read: str
@@ -68,7 +71,8 @@ class Asked:
 class Listed(NamedTuple):
     """A list of what passes `filters` (project `*`: any), the `most` first, or all.
 
-    `state` is one of STATES, or "". `order` is None where it needs a time to be one. `among`: words to seek in it.
+    `state` is one of STATES, or "". `order` is None where it needs a time to be one. `among`:
+    words to seek in it.
     """
 
     filters: Filters
@@ -87,7 +91,9 @@ class Token(NamedTuple):
 
 
 class Mention(NamedTuple):
-    """`length` tokens that the journal knows as `name`; `type` is that of an entity, "" where its place tells it."""
+    """`length` tokens that the journal knows as `name`; `type` is that of an entity, "" where
+    its place tells it.
+    """
 
     length: int
     name: str
@@ -100,7 +106,11 @@ def asked_of(query: str, *, today: date) -> Asked:
     time_range, text, tongue = _time_in(read, today)
     only_time = time_range is not None and _is_only(read, time_range.phrase)
     if only_time:
-        text = _pattern("only_left_over").sub("", _pattern("only_left").sub("", text, count=1)).strip(" ,")
+        text = (
+            _pattern("only_left_over")
+            .sub("", _pattern("only_left").sub("", text, count=1))
+            .strip(" ,")
+        )
     return Asked(
         read=read,
         text=(text + query[READ_CHARACTERS:]).strip(),
@@ -113,21 +123,28 @@ def asked_of(query: str, *, today: date) -> Asked:
 
 
 def _time_in(read: str, today: date) -> tuple[TimeRange | None, str, str]:
-    """(the time that the text names, the text without it, the language of the time), where English reads less of it."""
+    """(the time that the text names, the text without it, the language of the time), where
+    English reads less of it.
+    """
     plain = find_time(read, today=today)
     least = len(plain[0].phrase) if plain else 0
     for tongue in tongues_of(read):
         for first, last, english in times_in(read, tongue):
             found = find_time(english, today=today)
             if found and not found[1] and last - first >= least:
-                return replace(found[0], phrase=read[first:last]), without(read, first, last), tongue
+                return (
+                    replace(found[0], phrase=read[first:last]),
+                    without(read, first, last),
+                    tongue,
+                )
     return (*plain, "") if plain else (None, read, "")
 
 
 def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Listed | None:
     """The list that a text asks for; None where it says more than the parts of one.
 
-    The parts (kinds, a state, an order, a number) stand in `data/words/questions.toml`; `projects` may be named too.
+    The parts (kinds, a state, an order, a number) stand in `data/words/questions.toml`;
+    `projects` may be named too.
 
     | text                          | types          | state | among     |
     |-------------------------------|----------------|-------|-----------|
@@ -141,7 +158,13 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
         return None
     said = _pattern("short_is").sub(r"\1 is", text.lower()).replace("n't", " not")
     said = without_frame(said, tongue) if tongue else _pattern("list_frame").sub(" ", said)
-    names = "|".join(sorted((re.escape(name) for name in projects if name not in TYPE_NAMES), key=len, reverse=True))
+    names = "|".join(
+        sorted(
+            (re.escape(name) for name in projects if name not in TYPE_NAMES),
+            key=len,
+            reverse=True,
+        )
+    )
     before = r"(?<![\w-])(?:(?:in|of|for|on|with|from|at) )?(?:the )?"
     is_named = compiled(rf"{before}({names})(?:'s)?(?![\w-])" if names else r"(?!)")
     named, whole, said = is_named.findall(said), said, " ".join(is_named.sub(" ", said).split())
@@ -161,7 +184,9 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
     number = _pattern("state_number").search(said)
     said = said.replace(number[0], _TAKEN, 1) if number else said
     among = _pattern("state_among").search(said) if state and kinds else None
-    nothing = STOP_WORDS | QUESTIONS.listing | (QUESTIONS.beside_a_state if means else frozenset())
+    nothing = (
+        STOP_WORDS | QUESTIONS.listing | (QUESTIONS.beside_a_state if means else frozenset())
+    )
     parts = (said, among[1] if among else "")
     left, sought = ([word for _, word in words(part) if word not in nothing] for part in parts)
     if left != sought or (means and _pattern("no").search(said)):
@@ -174,21 +199,35 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
     )
     oldest: Order | None = "oldest" if "oldest" in means else None
     order = "newest" if "newest" in means or (filters.types and not oldest) else oldest
-    most = COUNTS.get(number[0].strip()) or int(number[0]) if number else 1 if "one" in means else None
+    most = (
+        COUNTS.get(number[0].strip()) or int(number[0])
+        if number
+        else 1
+        if "one" in means
+        else None
+    )
     return Listed(filters, state, order, most, " ".join(sought))
 
 
 def _is_only(text: str, phrase: str) -> bool:
-    """Whether the text names the phrase as a filter, and not only as a preference: "only from last week"."""
+    """Whether the text names the phrase as a filter, and not only as a preference: "only from
+    last week".
+    """
     before, found, after = text.lower().partition(phrase.lower())
-    return bool(found and (_pattern("only_before").search(before[-60:]) or _pattern("only_after").search(after)))
+    return bool(
+        found
+        and (
+            _pattern("only_before").search(before[-60:]) or _pattern("only_after").search(after)
+        )
+    )
 
 
 def _pattern(name: str) -> re.Pattern[str]:
     return compiled(QUESTIONS.pattern(name), re.IGNORECASE)
 
 
-# -- what the journal knows by name -------------------------------------------------------------------
+# -- what the journal knows by name
+# -------------------------------------------------------------------
 
 
 def tokens_of(text: str) -> list[Token]:
@@ -200,8 +239,11 @@ def tokens_of(text: str) -> list[Token]:
     return tokens
 
 
-def known_mentions(text: str, tokens: list[Token], known: Known, opening: Collection[int] = ()) -> dict[int, Mention]:
-    """What the text names of the journal, the longest names first, by the number of the first token, in order.
+def known_mentions(
+    text: str, tokens: list[Token], known: Known, opening: Collection[int] = ()
+) -> dict[int, Mention]:
+    """What the text names of the journal, the longest names first, by the number of the first
+    token, in order.
 
     `opening` are the tokens that open a sentence: a capital there makes a stop word no name.
     """
@@ -210,7 +252,9 @@ def known_mentions(text: str, tokens: list[Token], known: Known, opening: Collec
     taken: set[int] = set()
     for count in range(LONGEST_NAME, 0, -1):
         for place in range(len(tokens) - count + 1):
-            if not all(joins[place : place + count - 1]) or not taken.isdisjoint(range(place, place + count)):
+            if not all(joins[place : place + count - 1]) or not taken.isdisjoint(
+                range(place, place + count)
+            ):
                 continue
             written = " ".join([token.word for token in tokens[place : place + count]])
             bare, is_name = written.removesuffix("'s"), place not in opening
@@ -224,7 +268,9 @@ def known_mentions(text: str, tokens: list[Token], known: Known, opening: Collec
 
 
 def _known(written: str, count: int, is_name: bool, known: Known) -> Mention | None:
-    """The file, project, name or tag of the journal that these `count` tokens mean; None where they mean none."""
+    """The file, project, name or tag of the journal that these `count` tokens mean; None where
+    they mean none.
+    """
     plain = written.lower().lstrip("#@")
     if len(plain) < 2:
         return None
@@ -232,7 +278,9 @@ def _known(written: str, count: int, is_name: bool, known: Known) -> Mention | N
         return Mention(count, written, "") if is_name and written in known.names else None
     slug, key = slug_tag(plain), project_key(plain)
     tag = next((form for form in (slug, slug.removesuffix("s")) if form in known.tags), "")
-    project = next((form for form in (key, key.replace(" ", "-")) if form in known.projects), "")
+    project = next(
+        (form for form in (key, key.replace(" ", "-")) if form in known.projects), ""
+    )
     if known.files and (file := _by_file_name(known.files).get(plain)):
         return Mention(count, file, "file")
     if project:

@@ -1,4 +1,6 @@
-"""Everything that a text names: what the journal knows, what is quoted, and what is spelled like a name."""
+"""Everything that a text names: what the journal knows, what is quoted, and what is spelled
+like a name.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def entities_of(text: str, known: Known) -> Iterator[EntityMention]:
         found[start] = EntityMention(name, kind)
         taken.update(range(place, place + mention.length))
     for quoted in compiled(_QUOTED).finditer(text):
-        inside = {n for n, token in enumerate(tokens) if quoted.start() <= token.start < quoted.end()}
+        inside = {
+            n for n, token in enumerate(tokens) if quoted.start() <= token.start < quoted.end()
+        }
         if inside and taken.isdisjoint(inside):
             found[quoted.start()] = EntityMention((quoted[1] or quoted[2]).strip(), "unknown")
             taken |= inside
@@ -59,7 +63,9 @@ def _opening(text: str, tokens: list[Token]) -> set[int]:
 def _named_by_form(
     text: str, tokens: list[Token], opening: Collection[int], taken: set[int]
 ) -> dict[int, EntityMention]:
-    """By their first character, files, tags, tools and capitalised names that nothing else has taken."""
+    """By their first character, files, tags, tools and capitalised names that nothing else has
+    taken.
+    """
     found = {}
     next_free = 0
     for place, token in enumerate(tokens):
@@ -74,7 +80,9 @@ def _named_by_form(
                 last += 1
             next_free = last + 1
             name = text[token.start : tokens[last].end].removesuffix("'s")
-            found[token.start] = EntityMention(name, kind_of(text, token.start, token.start + len(name), name))
+            found[token.start] = EntityMention(
+                name, kind_of(text, token.start, token.start + len(name), name)
+            )
     return found
 
 
@@ -82,7 +90,11 @@ def _kind_of_word(word: str) -> str | None:
     """The kind that a single word has by its form alone."""
     if kind := _first("kind_by_form", word.lower()):
         return kind
-    return "tool" if is_tool(word) or compiled(QUESTIONS.pattern("tool_word")).match(word) else None
+    return (
+        "tool"
+        if is_tool(word) or compiled(QUESTIONS.pattern("tool_word")).match(word)
+        else None
+    )
 
 
 def _first(kinds: str, text: str) -> str | None:
@@ -92,7 +104,9 @@ def _first(kinds: str, text: str) -> str | None:
 
 
 def _is_name(text: str, tokens: list[Token], place: int, opens: bool) -> bool:
-    """Whether a name begins here: a capital, within the sentence or where what follows makes it a subject."""
+    """Whether a name begins here: a capital, within the sentence or where what follows makes it
+    a subject.
+    """
     token = tokens[place]
     bare = token.word.removesuffix("'s").lower()
     if not token.word[:1].isupper() or bare in NO_NAMES or len(bare) < 2:
@@ -113,4 +127,8 @@ def _goes_on(text: str, tokens: list[Token], place: int) -> bool:
     if one.word.endswith("'s") or text[one.end : other.start] != " ":
         return False
     word = other.word.removesuffix("'s")
-    return word[:1].isupper() and word.lower() not in NO_NAMES and _kind_of_word(word) in (None, "tool")
+    return (
+        word[:1].isupper()
+        and word.lower() not in NO_NAMES
+        and _kind_of_word(word) in (None, "tool")
+    )

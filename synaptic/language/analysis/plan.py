@@ -1,4 +1,5 @@
-"""How a question is searched: by which strategy, and in which sub-queries. Pure; the one planner of search and analyze.
+"""How a question is searched: by which strategy, and in which sub-queries. Pure; the one
+planner of search and analyze.
 
 | form                                                          | strategy | why                                   |
 |---------------------------------------------------------------|----------|---------------------------------------|
@@ -38,7 +39,8 @@ _QUESTION = re.compile(
     re.IGNORECASE,
 )
 _ERROR = re.compile(
-    r"^\W*(?:[\w.]*(?:Error|Exception|Warning)\b|Traceback \(|(?:error|fatal|panic|warning|err!?)\s*[:!\[(])"
+    r"^\W*(?:[\w.]*(?:Error|Exception|Warning)\b|Traceback "
+    r"\(|(?:error|fatal|panic|warning|err!?)\s*[:!\[(])"
     r"|\b(?:[Ee]rrno|[Ss]egmentation fault|panicked at|exit (?:code|status) \d|E[A-Z]{5,}\b)"
     r"|^\s*at \S+\(|^\s*File\s+\S+, line \d"
 )
@@ -62,10 +64,11 @@ _CODE = re.compile(
 class SubQuery:
     """One search of a plan; the lowest priority runs first.
 
-    `layer`: lexical, semantic, hybrid (both), symbolic (a list of a type), temporal (only entries of a time).
-    `filters` holds (the name of a filter, its value: for `since` and `until` an ISO date, or the id of the sub-query
-    whose best answer gives the date).
-    A sub-query that depends on others, and has no such filter, is asked together with their best answers.
+    `layer`: lexical, semantic, hybrid (both), symbolic (a list of a type), temporal (only
+    entries of a time). `filters` holds (the name of a filter, its value: for `since` and
+    `until` an ISO date, or the id of the sub-query whose best answer gives the date). A
+    sub-query that depends on others, and has no such filter, is asked together with their best
+    answers.
     """
 
     id: str
@@ -78,7 +81,8 @@ class SubQuery:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`execution`: parallel (one search), iterative (then again with the best answers), sequential (parts depend).
+    """`execution`: parallel (one search), iterative (then again with the best answers),
+    sequential (parts depend).
 
     `merge`: the ranks of all sub-queries are fused, weighted.
     """
@@ -97,7 +101,9 @@ def form_of(parsed: ParsedQuery) -> Strategy:
     telling = [token for token in tokens if token.lower() not in STOP_WORDS]
     exact = sum(bool(_CODE.fullmatch(token) or _FLAG.fullmatch(token)) for token in telling)
     quoted = sum(len(phrase.split()) for phrase in parsed.phrases)
-    is_command = len(tokens) - len(telling) < 2 and any(_FLAG.fullmatch(token) for token in tokens)
+    is_command = len(tokens) - len(telling) < 2 and any(
+        _FLAG.fullmatch(token) for token in tokens
+    )
     if _QUESTION.search(text) and len(tokens) > 1:
         return "hybrid"
     half_quoted, half_exact = 2 * quoted >= len(tokens) > 0, 2 * exact >= len(telling) > 0
@@ -105,7 +111,9 @@ def form_of(parsed: ParsedQuery) -> Strategy:
 
 
 def plan_of(text: str, *, parts: tuple[str, ...] = ()) -> Plan:
-    """The sub-queries of a smart search, the question itself first; `parts` that were given replace the others."""
+    """The sub-queries of a smart search, the question itself first; `parts` that were given
+    replace the others.
+    """
     whole = SubQuery("q1", text, "hybrid")
     if parts:
         return Plan((whole, *_side_by_side(parts)), "iterative")
@@ -115,11 +123,15 @@ def plan_of(text: str, *, parts: tuple[str, ...] = ()) -> Plan:
 
 
 def _side_by_side(queries: tuple[str, ...]) -> list[SubQuery]:
-    return [SubQuery(f"q{number}", query, "hybrid") for number, query in enumerate(queries, start=2)]
+    return [
+        SubQuery(f"q{number}", query, "hybrid") for number, query in enumerate(queries, start=2)
+    ]
 
 
 def _in_time(text: str) -> tuple[SubQuery, ...]:
-    """The event first; then the rest of the question, of the time before or after it, or of both."""
+    """The event first; then the rest of the question, of the time before or after it, or of
+    both.
+    """
     found = _pattern("beside_event").search(text)
     if not found or not (_telling(found["event"]) and _telling(text[: found.start()])):
         return ()
@@ -130,12 +142,15 @@ def _in_time(text: str) -> tuple[SubQuery, ...]:
     sides = [ends[word] for word in re.findall("before|after", found["side"].lower())]
     rest = text[: found.start()].strip(" ,")
     return event, *(
-        SubQuery(f"q{number}", rest, "temporal", 2, ((end, "q2"),), ("q2",)) for number, end in enumerate(sides, 3)
+        SubQuery(f"q{number}", rest, "temporal", 2, ((end, "q2"),), ("q2",))
+        for number, end in enumerate(sides, 3)
     )
 
 
 def _clauses(text: str) -> tuple[SubQuery, ...]:
-    """Two questions joined by "and"; the second depends on the first where it only points at its subject."""
+    """Two questions joined by "and"; the second depends on the first where it only points at
+    its subject.
+    """
     found = _pattern("second_question").search(text)
     if not found:
         return ()
@@ -143,7 +158,9 @@ def _clauses(text: str) -> tuple[SubQuery, ...]:
     if not (_telling(first) and _telling(then)):
         return ()
     depends = ("q2",) if _pattern("pointing").search(then) else ()
-    return SubQuery("q2", first, "hybrid"), SubQuery("q3", then, "hybrid", 1 + len(depends), (), depends)
+    return SubQuery("q2", first, "hybrid"), SubQuery(
+        "q3", then, "hybrid", 1 + len(depends), (), depends
+    )
 
 
 def _sides(text: str) -> tuple[str, ...]:
@@ -155,7 +172,11 @@ def _sides(text: str) -> tuple[str, ...]:
     elif found := _pattern("connector").search(text):
         before, after = text[: found.start()], text[found.end() :]
         one, other = _edge(before, last=True), _edge(after, last=False)
-        more = [part.strip() for part in re.split("[,:]", before)[1:-1] if 1 <= len(part.split()) <= SIDE_WORDS]
+        more = [
+            part.strip()
+            for part in re.split("[,:]", before)[1:-1]
+            if 1 <= len(part.split()) <= SIDE_WORDS
+        ]
         if len(more) > MAX_SIDES - 2:
             return ()
         sides = [*more, one, other]
@@ -165,14 +186,18 @@ def _sides(text: str) -> tuple[str, ...]:
     else:
         return ()
     sides = [_spelled_out(side.strip(), sides[0]) for side in sides]
-    about = " ".join(word for word in _telling(shared) if not _pattern("comparing").fullmatch(word))
+    about = " ".join(
+        word for word in _telling(shared) if not _pattern("comparing").fullmatch(word)
+    )
     queries = tuple(dict.fromkeys(f"{side} {about}".strip() for side in sides))
     return queries if all(sides) and 1 < len(queries) <= MAX_SIDES else ()
 
 
 def _spelled_out(side: str, first: str) -> str:
     """ "the old one" as "the old laptop", where the first side is a laptop."""
-    return f"{side[:-4]} {first.split()[-1]}" if side.endswith(" one") and first.split() else side
+    return (
+        f"{side[:-4]} {first.split()[-1]}" if side.endswith(" one") and first.split() else side
+    )
 
 
 def _edge(part: str, *, last: bool) -> str:
@@ -181,7 +206,11 @@ def _edge(part: str, *, last: bool) -> str:
     kept: list[re.Match[str]] = []
     for word in reversed(found) if last else found:
         small = word[0].lower() in STOP_WORDS or _pattern("comparing").fullmatch(word[0])
-        gap = part[min(kept[-1].end(), word.end()) : max(kept[-1].start(), word.start())] if kept else " "
+        gap = (
+            part[min(kept[-1].end(), word.end()) : max(kept[-1].start(), word.start())]
+            if kept
+            else " "
+        )
         if kept and (small or len(kept) == SIDE_WORDS or gap != " "):
             break
         if not small:

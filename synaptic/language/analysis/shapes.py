@@ -30,7 +30,9 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Keyword:
-    """A word of the query in lower case; `weight` from 0 to 1 guesses from its form how much it tells."""
+    """A word of the query in lower case; `weight` from 0 to 1 guesses from its form how much it
+    tells.
+    """
 
     term: str
     weight: float
@@ -38,7 +40,9 @@ class Keyword:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """All that the words of a query tell, and the `plan` and the `notices` of a search without options for it."""
+    """All that the words of a query tell, and the `plan` and the `notices` of a search without
+    options for it.
+    """
 
     query: str
     asked: Asked
@@ -56,7 +60,9 @@ class Analysis:
 
 @dataclass(frozen=True, slots=True)
 class NoteReading:
-    """A note as it reads by itself: see normalize.py. `suggested_tags` are tags of the journal that it speaks of."""
+    """A note as it reads by itself: see normalize.py. `suggested_tags` are tags of the journal
+    that it speaks of.
+    """
 
     original: str
     normalized: str

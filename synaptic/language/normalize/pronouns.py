@@ -1,8 +1,9 @@
-"""Names for pronouns: "Anna is ill. She called." A wrong name is worse than a pronoun that stays.
+"""Names for pronouns: "Anna is ill. She called." A wrong name is worse than a pronoun that
+stays.
 
-A pronoun means the one name before it that agrees with it; as soon as two different names agree, it stays. Only what
-is surely a name counts: a first name of `data/words/notes.toml`, a name after a title, "the Finance team", "the
-Millers", a known tool, a file, code.
+A pronoun means the one name before it that agrees with it; as soon as two different names
+agree, it stays. Only what is surely a name counts: a first name of `data/words/notes.toml`, a
+name after a title, "the Finance team", "the Millers", a known tool, a file, code.
 """
 
 from __future__ import annotations
@@ -11,7 +12,17 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from ..lexicon import COUNTS, MONTHS, SHARED, STOP_WORDS, WEEKDAYS, Words, compiled, is_tool, sentence_ends
+from ..lexicon import (
+    COUNTS,
+    MONTHS,
+    SHARED,
+    STOP_WORDS,
+    WEEKDAYS,
+    Words,
+    compiled,
+    is_tool,
+    sentence_ends,
+)
 from .shown import CODE, MAX_LENGTH, Change, shown
 
 NOTES = Words("notes")
@@ -27,24 +38,34 @@ _REACH = 200
 
 
 class Token:
-    """A word, a file or code. `joined`: one blank lies between it and the token before. `sentence` is its number."""
+    """A word, a file or code. `joined`: one blank lies between it and the token before.
+    `sentence` is its number.
+    """
 
     def __init__(self, found: re.Match[str], joined: bool, sentence: int) -> None:
         self.start, self.end = found.span()
         self.word, self.lower = found[0], found[0].lower()
         self.is_thing, self.joined, self.sentence = found.lastgroup == "thing", joined, sentence
-        self.is_capital = self.word[0].isupper() and self.word[1:].islower() and self.word.replace("-", "").isalpha()
+        self.is_capital = (
+            self.word[0].isupper()
+            and self.word[1:].islower()
+            and self.word.replace("-", "").isalpha()
+        )
 
 
 def resolve_pronouns(text: str) -> tuple[Change, ...]:
-    """The name for each pronoun that can mean nothing else; none where two could be meant. Never raises."""
+    """The name for each pronoun that can mean nothing else; none where two could be meant.
+    Never raises.
+    """
     return tuple(_changes(text[:MAX_LENGTH]))
 
 
 def _changes(text: str) -> Iterator[Change]:
     seen = shown(text)
     tokens = _tokens(seen)
-    named: dict[str, tuple[str, Token]] = {}  # by pronoun the name that it means, "" after two, and its last token
+    named: dict[
+        str, tuple[str, Token]
+    ] = {}  # by pronoun the name that it means, "" after two, and its last token
     stranger = -2  # the sentence that last spoke of somebody without a name
     at = 0
     while at < len(tokens):
@@ -54,16 +75,31 @@ def _changes(text: str) -> Iterator[Change]:
             name = " ".join(text[token.start : tokens[last].end].split())
             named[one] = _fuller(named[one][0], name) if one in named else name, tokens[last]
         is_name = _is_capital(tokens, at) and token.lower not in _NO_NAMES
-        if not agreeing and is_name and token.sentence == tokens[at - 1].sentence:  # of something unknown
+        if (
+            not agreeing and is_name and token.sentence == tokens[at - 1].sentence
+        ):  # of something unknown
             named["it"] = "", token
         elif token.lower in NOTES.somebody and not _is_capital(tokens, at + 1):
             stranger = token.sentence
-        elif kind in named and _is_plain(seen, tokens, at) and not _is_object(seen, tokens, at, named[kind][1]):
+        elif (
+            kind in named
+            and _is_plain(seen, tokens, at)
+            and not _is_object(seen, tokens, at, named[kind][1])
+        ):
             name, before = named[kind]
             is_person = kind in ("he", "she")
-            if name and not (stranger >= token.sentence - 1 if is_person else _is_rivalled(seen, token, before)):
+            if name and not (
+                stranger >= token.sentence - 1
+                if is_person
+                else _is_rivalled(seen, token, before)
+            ):
                 named[kind] = name, token
-                yield Change(token.word, _written(name, token, _is_owning(tokens, at)), "coreference", token.start)
+                yield Change(
+                    token.word,
+                    _written(name, token, _is_owning(tokens, at)),
+                    "coreference",
+                    token.start,
+                )
         at = last + 1
 
 
@@ -79,7 +115,9 @@ def _tokens(seen: str) -> list[Token]:
 
 
 def _name_at(tokens: list[Token], i: int) -> tuple[int, tuple[str, ...]]:
-    """(the last token of the name that begins at i, the pronouns that agree with it); (i, ()) where none begins."""
+    """(the last token of the name that begins at i, the pronouns that agree with it); (i, ())
+    where none begins.
+    """
     token = tokens[i]
     if token.is_thing:
         return i, ("it",)
@@ -90,8 +128,14 @@ def _name_at(tokens: list[Token], i: int) -> tuple[int, tuple[str, ...]]:
         after = _joined(tokens, last + 1)
         if last > i and after in NOTES.groups:
             return last + 1, ("they",)
-        is_subject = not after or after.endswith("ed") or after in STOP_WORDS  # not the Beatles album
-        return (last, ("they",)) if last == i + 1 and tokens[last].lower.endswith("s") and is_subject else (i, ())
+        is_subject = (
+            not after or after.endswith("ed") or after in STOP_WORDS
+        )  # not the Beatles album
+        return (
+            (last, ("they",))
+            if last == i + 1 and tokens[last].lower.endswith("s") and is_subject
+            else (i, ())
+        )
     last = _capitals(tokens, i, 2)
     gender = FIRST_NAMES.get(token.lower) if token.is_capital else None
     if token.lower in TITLES and last > i:
@@ -100,7 +144,9 @@ def _name_at(tokens: list[Token], i: int) -> tuple[int, tuple[str, ...]]:
 
 
 def _joined(tokens: list[Token], i: int) -> str:
-    """The word at `i` in lower case, or "" where it does not follow the word before by one blank."""
+    """The word at `i` in lower case, or "" where it does not follow the word before by one
+    blank.
+    """
     return tokens[i].lower if i < len(tokens) and tokens[i].joined else ""
 
 
@@ -121,8 +167,15 @@ def _is_rivalled(seen: str, token: Token, before: Token) -> bool:
     """Whether "it" or "they" may mean something without a name, or nothing."""
     if token.lower in ("it", "its"):
         pattern = compiled(NOTES.pattern("means_nothing"))
-        return before.sentence < token.sentence - 1 or pattern.match(seen, token.end) is not None
-    return compiled(NOTES.pattern("plural")).search(seen, max(0, token.start - _REACH), token.start) is not None
+        return (
+            before.sentence < token.sentence - 1 or pattern.match(seen, token.end) is not None
+        )
+    return (
+        compiled(NOTES.pattern("plural")).search(
+            seen, max(0, token.start - _REACH), token.start
+        )
+        is not None
+    )
 
 
 def _is_plain(seen: str, tokens: list[Token], i: int) -> bool:
@@ -130,15 +183,25 @@ def _is_plain(seen: str, tokens: list[Token], i: int) -> bool:
     token = tokens[i]
     around = seen[max(0, token.start - 1) : token.start] + seen[token.end : token.end + 1]
     others = {one.lower for one in tokens[max(0, i - 1) : i + 2]}
-    return token.word[1:].islower() and not any(sign in "/\\_-@#=+$" for sign in around) and "or" not in others
+    return (
+        token.word[1:].islower()
+        and not any(sign in "/\\_-@#=+$" for sign in around)
+        and "or" not in others
+    )
 
 
 def _is_object(seen: str, tokens: list[Token], i: int, before: Token) -> bool:
-    """Whether grammar forbids the pronoun to mean the name before it: in "Anna met her" it is not Anna."""
+    """Whether grammar forbids the pronoun to mean the name before it: in "Anna met her" it is
+    not Anna.
+    """
     token = tokens[i]
-    is_object = token.lower in ("him", "them") or (token.lower == "her" and not _is_owning(tokens, i))
+    is_object = token.lower in ("him", "them") or (
+        token.lower == "her" and not _is_owning(tokens, i)
+    )
     between = seen[max(before.end, token.start - _REACH) : token.start]
-    clause = any(word in NOTES.clause_words for word in between.lower().split()) or re.search(r"[,;:—–(]", between)
+    clause = any(word in NOTES.clause_words for word in between.lower().split()) or re.search(
+        r"[,;:—–(]", between
+    )
     return is_object and before.sentence == token.sentence and not clause
 
 
@@ -151,7 +214,9 @@ def _is_owning(tokens: list[Token], i: int) -> bool:
 
 
 def _fuller(one: str, other: str) -> str:
-    """The fuller of two names of the same: "Anna" and "Anna Berg", "Redis" and "Redis 7"; "" for two names."""
+    """The fuller of two names of the same: "Anna" and "Anna Berg", "Redis" and "Redis 7"; ""
+    for two names.
+    """
     short, long = sorted((one.split(), other.split()), key=len)
     is_part = short and (long[: len(short)] == short or long[-len(short) :] == short)
     return " ".join(long) if is_part else ""
@@ -160,7 +225,11 @@ def _fuller(one: str, other: str) -> str:
 def _written(name: str, token: Token, owning: bool) -> str:
     """The name in the place of the pronoun: Anna's, the Millers', The Finance team."""
     if owning:
-        name = f"{name}'" if name.lower().startswith("the ") and name.endswith("s") else f"{name}'s"
+        name = (
+            f"{name}'"
+            if name.lower().startswith("the ") and name.endswith("s")
+            else f"{name}'s"
+        )
     if not name.lower().startswith("the "):
         return name
     return ("T" if token.word[0].isupper() else "t") + name[1:]

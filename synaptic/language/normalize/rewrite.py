@@ -1,4 +1,5 @@
-"""A note as it reads by itself: dates for "yesterday", names for "she" and "it". Pure, English, without a model.
+"""A note as it reads by itself: dates for "yesterday", names for "she" and "it". Pure, English,
+without a model.
 
 | in a note of Saturday 2026-11-21     | reads                                        |
 |--------------------------------------|----------------------------------------------|
@@ -8,11 +9,12 @@
 | Anna is ill. She called.             | Anna is ill. Anna called.                    |
 | We moved to Redis. It is fast.       | We moved to Redis. Redis is fast.            |
 
-A wrong name is worse than a pronoun that stays: whatever could mean two things is left as it is. Code, links,
-comments and quotations are never touched (`shown`). Every pattern is bounded, so that no text takes long.
+A wrong name is worse than a pronoun that stays: whatever could mean two things is left as it
+is. Code, links, comments and quotations are never touched (`shown`). Every pattern is bounded,
+so that no text takes long.
 
-Where words like "last week" mean a time is said by the patterns `note_*` in `data/words/times.toml`, and which time by
-`timephrase`.
+Where words like "last week" mean a time is said by the patterns `note_*` in
+`data/words/times.toml`, and which time by `timephrase`.
 """
 
 from __future__ import annotations
@@ -29,11 +31,17 @@ from .shown import MAX_LENGTH, Change, shown
 
 
 def normalize(text: str, *, on: date) -> tuple[str, tuple[Change, ...]]:
-    """The text with its relative times as dates and its unmistakable pronouns as names, and these changes of it.
+    """The text with its relative times as dates and its unmistakable pronouns as names, and
+    these changes of it.
 
     `on` is the day on which the note was written. Never raises.
     """
-    changes = tuple(sorted((*anchor_times(text, on=on), *resolve_pronouns(text)), key=lambda change: change.start))
+    changes = tuple(
+        sorted(
+            (*anchor_times(text, on=on), *resolve_pronouns(text)),
+            key=lambda change: change.start,
+        )
+    )
     pieces: list[str] = []
     at = 0
     for change in changes:
@@ -43,9 +51,11 @@ def normalize(text: str, *, on: date) -> tuple[str, tuple[Change, ...]]:
 
 
 def anchor_times(text: str, *, on: date) -> tuple[Change, ...]:
-    """What each relative time in a note of the day `on` means: a date, two dates, a month or a year. Never raises.
+    """What each relative time in a note of the day `on` means: a date, two dates, a month or a
+    year. Never raises.
 
-    Times that only look relative stay: "the last week of May", "took two weeks", "in 2 days of work", "USA Today".
+    Times that only look relative stay: "the last week of May", "took two weeks", "in 2 days of
+    work", "USA Today".
     """
     seen = shown(text[:MAX_LENGTH])
     return tuple(
@@ -56,9 +66,19 @@ def anchor_times(text: str, *, on: date) -> tuple[Change, ...]:
 
 
 def _dates(phrase: str, on: date) -> str | None:
-    """The dates that the phrase means, as they are written; None beyond the years that a date can have."""
-    span = read_time(compiled(TIMES.pattern("tail"), re.IGNORECASE).sub("", phrase), today=on, around=True)
-    if span is None or span.start is None or span.end is None or span.start == date.min or span.end == date.max:
+    """The dates that the phrase means, as they are written; None beyond the years that a date
+    can have.
+    """
+    span = read_time(
+        compiled(TIMES.pattern("tail"), re.IGNORECASE).sub("", phrase), today=on, around=True
+    )
+    if (
+        span is None
+        or span.start is None
+        or span.end is None
+        or span.start == date.min
+        or span.end == date.max
+    ):
         return None
     first, last = span.start, span.end
     if first == last:
@@ -87,15 +107,21 @@ def _is_cased_as_words(phrase: str, before: str) -> bool:
     plain = re.sub(TIMES.pattern("day_name"), "", phrase, flags=re.IGNORECASE).lstrip()
     if phrase.isupper() or plain == plain.lower():  # in capitals it is emphasis
         return True
-    return plain[1:] == plain[1:].lower() and _note("starts_sentence").search(before) is not None
+    return (
+        plain[1:] == plain[1:].lower() and _note("starts_sentence").search(before) is not None
+    )
 
 
 def _is_ahead(found: re.Match[str], seen: str) -> bool:
     """Whether "in 3 days" tells when, and not how long something takes."""
-    clause = _note("clause").split(seen[max(0, found.start() - 300) : found.start()])[-1].lower()
+    clause = (
+        _note("clause").split(seen[max(0, found.start() - 300) : found.start()])[-1].lower()
+    )
     if _note("span_of_work").search(clause):
         return False
-    return found["number"].lower() not in ("a", "an") or _note("future").search(clause) is not None
+    return (
+        found["number"].lower() not in ("a", "an") or _note("future").search(clause) is not None
+    )
 
 
 def _note(name: str) -> re.Pattern[str]:

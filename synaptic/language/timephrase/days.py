@@ -1,4 +1,6 @@
-"""Days: moving them, and parts of a stretch of them. Pure arithmetic that stays within the years of a date."""
+"""Days: moving them, and parts of a stretch of them. Pure arithmetic that stays within the
+years of a date.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ def unit_around(day: date, unit: str, offset: int) -> Span:
 
 
 def part_of(span: Span, number: int, count: int) -> Span:
-    """One of `count` parts of a period, counted from 0; the thirds of a month are days 1 to 10, 11 to 20 and others."""
+    """One of `count` parts of a period, counted from 0; the thirds of a month are days 1 to 10,
+    11 to 20 and others.
+    """
     first, last = span
     days = (last - first).days + 1
     if 28 <= days <= 31:
@@ -68,7 +72,9 @@ def part_of(span: Span, number: int, count: int) -> Span:
     else:
         months = round(days / 30.44)
         starts = [add_months(first, -(-months * part // count)) for part in range(count)]
-    end = last if number == count - 1 else max(starts[number], shift(starts[number + 1], -1))  # a day has one part
+    end = (
+        last if number == count - 1 else max(starts[number], shift(starts[number + 1], -1))
+    )  # a day has one part
     return starts[number], min(end, last)
 
 

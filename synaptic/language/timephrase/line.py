@@ -1,4 +1,5 @@
-"""A text as words. Each word has a letter for its kind and a value, so that a pattern of letters reads a phrase.
+"""A text as words. Each word has a letter for its kind and a value, so that a pattern of
+letters reads a phrase.
 
 | letter      | words                     | value           | letter | words                  | value            |
 |-------------|---------------------------|-----------------|--------|------------------------|------------------|
@@ -34,12 +35,21 @@ _WORD = (
     r"\d{4}-\d{2}-\d{2}(?:T\d[\d:.]*(?:Z|[+-]\d\d:?\d\d)?)?|\d{4}-\d{2}(?![\w-])"
     r"|\d{4}/\d{2}/\d{2}|\d{1,2}/\d{1,2}/\d{4}|\d{1,2}\.\d{1,2}\.(?:\d{4}|(?![\w.]))|['’]\d\d(?![\w/.:-])|[^\W_]+|[^\w\s]|_"
 )
-_TABLES = {"q": "quarters", "s": "seasons", "t": "near_days", "e": "thirds", "b": "thirds_of", "k": "some"}
+_TABLES = {
+    "q": "quarters",
+    "s": "seasons",
+    "t": "near_days",
+    "e": "thirds",
+    "b": "thirds_of",
+    "k": "some",
+}
 _PREPOSITIONS = {"in": "I", "of": "O", "from": "F", "before": "B", "after": "B"}
 
 
 class Amount(NamedTuple):
-    """ "3 days", "few months": at least and at most so many of a unit; `at` is the word after it."""
+    """ "3 days", "few months": at least and at most so many of a unit; `at` is the word after
+    it.
+    """
 
     least: int
     most: int
@@ -48,14 +58,17 @@ class Amount(NamedTuple):
 
 
 class Line:
-    """The words of one text, and the day it is read on. Readers get it, and the number of the word where to read.
+    """The words of one text, and the day it is read on. Readers get it, and the number of the
+    word where to read.
 
-    A question looks back from that day. What is due lies `ahead` of it: "Friday" is the next one, that day included. A
-    note looks `around` it: "this Tuesday" is the next one, and a month or a year that is counted ("two months ago") is
-    a whole one.
+    A question looks back from that day. What is due lies `ahead` of it: "Friday" is the next
+    one, that day included. A note looks `around` it: "this Tuesday" is the next one, and a
+    month or a year that is counted ("two months ago") is a whole one.
     """
 
-    def __init__(self, text: str, today: date, *, around: bool = False, ahead: bool = False) -> None:
+    def __init__(
+        self, text: str, today: date, *, around: bool = False, ahead: bool = False
+    ) -> None:
         self.text, self.today, self.around, self.ahead = text, today, around, ahead
         found = list(compiled(_WORD).finditer(text))
         self.written = [word[0] for word in found]
@@ -69,7 +82,9 @@ class Line:
         return self.words[i] if 0 <= i < len(self.words) else ""
 
     def match(self, pattern: str, i: int) -> tuple[Mapping[str, Any], int] | None:
-        """(the values of the words whose letters name groups of the pattern, the word after what fits) from i on."""
+        """(the values of the words whose letters name groups of the pattern, the word after
+        what fits) from i on.
+        """
         found = compiled(pattern).match(self.kinds, i)
         if found is None:
             return None
@@ -86,7 +101,11 @@ class Line:
             count, unit = of["z"]
             return Amount(count, count, unit, at)
         most = of["k"] if "k" in of else of["n"]
-        return Amount(2 if "k" in of else most, most, of["u"], at) if most and of["u"] != "weekend" else None
+        return (
+            Amount(2 if "k" in of else most, most, of["u"], at)
+            if most and of["u"] != "weekend"
+            else None
+        )
 
     def possessive(self, i: int) -> bool:
         """Whether a glued `'s` stands at i."""
@@ -116,8 +135,15 @@ def kinds() -> Mapping[str, tuple[str, Any]]:
         "T": {"the": None},
         "h": {"half": None},
     }
-    prepositions = {word: (_PREPOSITIONS.get(name, "P"), name) for word, name in TIMES.table("prepositions").items()}
-    return prepositions | {word: (letter, value) for letter, table in named.items() for word, value in table.items()}
+    prepositions = {
+        word: (_PREPOSITIONS.get(name, "P"), name)
+        for word, name in TIMES.table("prepositions").items()
+    }
+    return prepositions | {
+        word: (letter, value)
+        for letter, table in named.items()
+        for word, value in table.items()
+    }
 
 
 def _kind_of(word: str) -> tuple[str, Any]:
@@ -142,7 +168,8 @@ def _kind_of(word: str) -> tuple[str, Any]:
 
 
 def _date(word: str) -> int:
-    """2025-11-03 as 20251103, 2025-06 as 20250600, 3.11. as 1103; 11/03/2025 (month first), 3.11.2025 (day first).
+    """2025-11-03 as 20251103, 2025-06 as 20250600, 3.11. as 1103; 11/03/2025 (month first),
+    3.11.2025 (day first).
 
     0 where there is no such month or day.
     """

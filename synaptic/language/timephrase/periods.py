@@ -1,7 +1,8 @@
-"""The periods that words name: "Nov 3", "early March", "last week", "3 days ago", "end of last month".
+"""The periods that words name: "Nov 3", "early March", "last week", "3 days ago", "end of last
+month".
 
-A reader gets the number of the word where to read and the preposition before it. None: no time is meant there.
-The patterns are of letters, see `line`.
+A reader gets the number of the word where to read and the preposition before it. None: no time
+is meant there. The patterns are of letters, see `line`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,12 @@ from .line import TIMES, Amount, Line
 LAST, THIS, NEXT = -1, 0, 1
 """The directions."""
 
-_THIRD, _DAY, _YEAR, _OF_YEAR = "(?:(?P<e>e)[-I]?)?", "(?:w[,.]?)?", "(?:,?(?P<y>y))?", "(?:[,O]?(?P<y>y))?"
+_THIRD, _DAY, _YEAR, _OF_YEAR = (
+    "(?:(?P<e>e)[-I]?)?",
+    "(?:w[,.]?)?",
+    "(?:,?(?P<y>y))?",
+    "(?:[,O]?(?P<y>y))?",
+)
 _PIECES = (
     "(?P<i>i)",
     rf"{_DAY}(?P<m>m)\.?T?(?:(?P<o>o)|(?P<n>n)){_YEAR}",
@@ -45,7 +51,9 @@ _MONTHS_OF = {"m": 1, "q": 3, "s": 3, "y": 12}
 
 
 class Read(NamedTuple):
-    """The days that a phrase names; `at` is the word after it. `about`: it means that day or days around it."""
+    """The days that a phrase names; `at` is the word after it. `about`: it means that day or
+    days around it.
+    """
 
     first: date
     last: date
@@ -54,7 +62,8 @@ class Read(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A stretch of the calendar as it is written; its year may be left out. `at` is the word after it.
+    """A stretch of the calendar as it is written; its year may be left out. `at` is the word
+    after it.
 
     `kind` is its letter, "i" for a day; `third` is its early, middle or late part.
     """
@@ -85,7 +94,9 @@ def _whole(line: Line, i: int) -> Read | None:
 
 
 def piece_at(line: Line, i: int) -> Piece | None:
-    """Nov 3, 3 Nov 2025, 3rd of November, 2025-11-03; early March 2025; Q3 2025; summer 2025; 2025."""
+    """Nov 3, 3 Nov 2025, 3rd of November, 2025-11-03; early March 2025; Q3 2025; summer 2025;
+    2025.
+    """
     found = (line.match(pattern, i) for pattern in _PIECES)
     return next((piece for one in found if one and (piece := _piece(line, i, *one))), None)
 
@@ -99,10 +110,21 @@ def _piece(line: Line, i: int, of: Mapping[str, Any], at: int) -> Piece | None:
         fits = 1900 <= year <= 2100 and 1 <= month <= 12
         return Piece("i" if day else "m", at, year, month, day or 1) if fits else None
     if "u" in of:  # the second quarter
-        return Piece("q", at, of.get("y"), 3 * of["o"] - 2) if of["u"] == "quarter" and of["o"] <= 4 else None
+        return (
+            Piece("q", at, of.get("y"), 3 * of["o"] - 2)
+            if of["u"] == "quarter" and of["o"] <= 4
+            else None
+        )
     if "n" in of or "o" in of:
-        is_date = "o" in of or "y" in of or line.closes(at) or not _is_other_word(line, line.kinds.index("m", i))
-        return Piece("i", at, of.get("y"), of["m"], of.get("n", of.get("o"))) if is_date else None
+        is_date = (
+            "o" in of
+            or "y" in of
+            or line.closes(at)
+            or not _is_other_word(line, line.kinds.index("m", i))
+        )
+        return (
+            Piece("i", at, of.get("y"), of["m"], of.get("n", of.get("o"))) if is_date else None
+        )
     kind = next(letter for letter in "mqsy" if letter in of)
     month = of.get("m") or of.get("s") or 3 * of.get("q", 1) - 2
     return Piece(kind, at, of.get("y"), month, third=of.get("e"))
@@ -123,7 +145,9 @@ def days_of(piece: Piece, year: int) -> Span | None:
 
 
 def nearest(line: Line, piece: Piece) -> Span | None:
-    """The days of a piece; without a year the latest that has begun, or ahead the first that is not over."""
+    """The days of a piece; without a year the latest that has begun, or ahead the first that is
+    not over.
+    """
     if piece.year is not None:
         return days_of(piece, piece.year)
     this, step = line.today.year, 1 if line.ahead else -1
@@ -147,8 +171,12 @@ def _is_meant(line: Line, piece: Piece, preposition: str, article: bool) -> bool
     """Whether the piece is a time, and no "may", "in 2024 rows", "spring boot"."""
     after = line.word(piece.at)
     if piece.kind == "y":
-        counts = after in TIMES.counted or (after in TIMES.listed and line.word(piece.at + 1).isdigit())
-        return piece.third is not None or (preposition in TIMES.of_years and not counts and not article)
+        counts = after in TIMES.counted or (
+            after in TIMES.listed and line.word(piece.at + 1).isdigit()
+        )
+        return piece.third is not None or (
+            preposition in TIMES.of_years and not counts and not article
+        )
     if piece.kind == "i" or piece.third is not None or piece.year is not None:
         return True
     if piece.kind == "s":
@@ -209,7 +237,13 @@ def _counted(line: Line, i: int, preposition: str) -> Read | None:
     if found := line.match("F(?P<t>t)", at):
         return Read(_away(line, least, unit)[0], _away(line, most, unit)[1], found[1])
     is_speed = most == 1 and unit in ("day", "year") and not line.around
-    if preposition != "in" or at < i + 2 or unit in ("hour", "minute") or is_speed or not line.closes(at):
+    if (
+        preposition != "in"
+        or at < i + 2
+        or unit in ("hour", "minute")
+        or is_speed
+        or not line.closes(at)
+    ):
         return None
     return Read(_away(line, least, unit)[0], _away(line, most, unit)[1], at)
 
@@ -240,19 +274,33 @@ def same_day(line: Line, i: int, preposition: str) -> Read | None:
 
 
 def _weekday(line: Line, i: int, preposition: str) -> Read | None:
-    """The latest such day on or before today, or ahead the next, today included; the weekend after a preposition."""
+    """The latest such day on or before today, or ahead the next, today included; the weekend
+    after a preposition.
+    """
     is_all = i == 0 and not line.kinds[2:].strip("?!.")
-    if (preposition or is_all) and line.words[i : i + 2] == ["the", "weekend"] and line.closes(i + 2):
-        saturday = shift(weekday_from(line.today, 6), -1) if line.ahead else weekday_until(line.today, 5)
+    if (
+        (preposition or is_all)
+        and line.words[i : i + 2] == ["the", "weekend"]
+        and line.closes(i + 2)
+    ):
+        saturday = (
+            shift(weekday_from(line.today, 6), -1)
+            if line.ahead
+            else weekday_until(line.today, 5)
+        )
         return Read(saturday, shift(saturday, 1), i + 2)
     found, following = line.match("(?P<w>w)", i), line.word(i + 1)
     if not found or (following[-1:] == "s" and following[:-1] in TIMES.parts_of_day):
         return None
     closes = line.closes(i + 1) or line.possessive(i + 1) or following in TIMES.parts_of_day
-    if line.word(i) in SHORT_DAYS and not (preposition and closes and line.written[i][0].isupper()):
+    if line.word(i) in SHORT_DAYS and not (
+        preposition and closes and line.written[i][0].isupper()
+    ):
         return None
     before = line.word(i - 1)
-    if not preposition and (not closes or before in TIMES.not_before_a_day or line.kinds[max(0, i - 1)] == "o"):
+    if not preposition and (
+        not closes or before in TIMES.not_before_a_day or line.kinds[max(0, i - 1)] == "o"
+    ):
         return None
     day = (weekday_from if line.ahead else weekday_until)(line.today, found[0]["w"])
     return Read(day, day, i + 1)
@@ -267,21 +315,31 @@ def _pointed(line: Line, i: int, preposition: str) -> Read | None:
     direction, today = of["d"], line.today
     if "u" in of:
         unit = line.word(at - 1)
-        return Read(*unit_around(today, unit, direction), at) if unit in TIMES.calendar_units else None
+        return (
+            Read(*unit_around(today, unit, direction), at)
+            if unit in TIMES.calendar_units
+            else None
+        )
     if "w" in of:
-        if line.word(at - 1) in SHORT_DAYS and not (line.written[at - 1][0].isupper() and line.closes(at)):
+        if line.word(at - 1) in SHORT_DAYS and not (
+            line.written[at - 1][0].isupper() and line.closes(at)
+        ):
             return None
         if direction == LAST:
             day = weekday_until(shift(today, -1), of["w"])
         elif direction == NEXT:
             day = weekday_from(shift(today, 1), of["w"])
         else:
-            day = weekday_from(today if line.around or line.ahead else weekday_until(today, 0), of["w"])
+            day = weekday_from(
+                today if line.around or line.ahead else weekday_until(today, 0), of["w"]
+            )
         return Read(day, day, at)
     if "m" in of and _is_other_word(line, at - 1):
         return None
     piece = Piece("m" if "m" in of else "s", at, month=of.get("m") or of["s"])
-    spans = [span for year in range(today.year - 2, today.year + 3) if (span := days_of(piece, year))]
+    spans = [
+        span for year in range(today.year - 2, today.year + 3) if (span := days_of(piece, year))
+    ]
     pointed = _pointed_at(spans, direction, today)
     return pointed and Read(*pointed, at)
 
@@ -293,7 +351,9 @@ def _pointed_at(spans: list[Span], direction: int, today: date) -> Span | None:
     if direction == NEXT:
         return min((span for span in spans if span[0] > today), default=None)
     near = [span for span in spans if span[0].year == today.year or span[0] <= today <= span[1]]
-    return next((span for span in near if span[0] <= today <= span[1]), near[0] if near else None)
+    return next(
+        (span for span in near if span[0] <= today <= span[1]), near[0] if near else None
+    )
 
 
 def _rolling(line: Line, i: int, preposition: str) -> Read | None:
@@ -313,7 +373,9 @@ def _rolling(line: Line, i: int, preposition: str) -> Read | None:
 
 def _day_of_week(line: Line, i: int, preposition: str) -> Read | None:
     """Wednesday of last week, Wednesday this week, last week Wednesday."""
-    found = line.match("(?P<w>w)O?(?P<d>d)(?P<u>u)", i) or line.match("(?P<d>d)(?P<u>u)(?P<w>w)", i)
+    found = line.match("(?P<w>w)O?(?P<d>d)(?P<u>u)", i) or line.match(
+        "(?P<d>d)(?P<u>u)(?P<w>w)", i
+    )
     if not found or found[0]["u"] != "week":
         return None
     day = shift(unit_around(line.today, "week", found[0]["d"])[0], found[0]["w"])
@@ -321,15 +383,26 @@ def _day_of_week(line: Line, i: int, preposition: str) -> Read | None:
 
 
 _WHOLE: tuple[Reader, ...] = (
-    _near, same_day, _counted, _day_of_week, _rolling, _pointed, _day_of_month, _calendar, _week, _weekday,
-)  # fmt: skip
+    _near,
+    same_day,
+    _counted,
+    _day_of_week,
+    _rolling,
+    _pointed,
+    _day_of_month,
+    _calendar,
+    _week,
+    _weekday,
+)
 
 
 # --- parts of a period, and what is beside one ---
 
 
 def _part(line: Line, i: int, preposition: str) -> Read | None:
-    """end of last month, early this week; first half of 2025, second week of March, last 10 days of May."""
+    """end of last month, early this week; first half of 2025, second week of March, last 10
+    days of May.
+    """
     found = line.match("(?:T?(?P<b>b)O|(?P<e>e)[-IP]?)", i)
     if found:
         whole = _whole(line, found[1])
@@ -347,7 +420,11 @@ def _part(line: Line, i: int, preposition: str) -> Read | None:
     if number == 0:
         return Read(max(first, move(shift(last, 1), -count, of["u"])), last, at)
     start = move(first, (number - 1) * count, of["u"])
-    return Read(start, min(last, shift(move(start, count, of["u"]), -1)), at) if start <= last else None
+    return (
+        Read(start, min(last, shift(move(start, count, of["u"]), -1)), at)
+        if start <= last
+        else None
+    )
 
 
 def _beside(line: Line, i: int, preposition: str) -> Read | None:
@@ -364,4 +441,8 @@ def _beside(line: Line, i: int, preposition: str) -> Read | None:
             return Read(shift(other.first, -DAYS_IN[unit]), shift(other.first, -1), other.at)
         return Read(shift(other.last, 1), shift(other.last, DAYS_IN[unit]), other.at)
     beyond = {("before", "last"): -2, ("after", "next"): 2}.get((side, line.word(at)))
-    return Read(*unit_around(line.today, unit, beyond), at + 1) if beyond and unit in TIMES.calendar_units else None
+    return (
+        Read(*unit_around(line.today, unit, beyond), at + 1)
+        if beyond and unit in TIMES.calendar_units
+        else None
+    )

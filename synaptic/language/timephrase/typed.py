@@ -16,14 +16,17 @@ MAX_PHRASE = 60
 
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _CLOCK = re.compile(
-    r"(?:\bat )?(?<!\S)(\d{1,2})(?::(\d\d)(?::(\d\d))?(?!\S)|(?=\s?[ap]m(?!\S)))(?:\s?([ap])m(?!\S))?", re.I
+    r"(?:\bat "
+    r")?(?<!\S)(\d{1,2})(?::(\d\d)(?::(\d\d))?(?!\S)|(?=\s?[ap]m(?!\S)))(?:\s?([ap])m(?!\S))?",
+    re.I,
 )
 _CLOCKS = {"noon": "12:00", "midnight": "00:00"}
 _NAMED_CLOCK = re.compile(r"\b(?:noon|midnight)\b", re.I)
 
 
 class Typed(NamedTuple):
-    """The first and the last moment of what was typed; None is no bound. Naive moments are local.
+    """The first and the last moment of what was typed; None is no bound. Naive moments are
+    local.
 
     A text without a time of the day means the time that it is now.
     """
@@ -68,14 +71,26 @@ def _hours(value: str, now: datetime) -> Typed | None:
     start = int(line.word(0) == "in")
     amount = line.amount(start)
     after = " ".join(line.words[amount.at :]) if amount else ""
-    if amount is None or amount.unit not in ("hour", "minute") or after not in ("", "ago", "back", "from now"):
+    if (
+        amount is None
+        or amount.unit not in ("hour", "minute")
+        or after not in ("", "ago", "back", "from now")
+    ):
         return None
-    least, most = (timedelta(**{f"{amount.unit}s": count}) for count in (amount.least, amount.most))
-    return Typed(now + least, now + most) if start or after == "from now" else Typed(now - most, now - least)
+    least, most = (
+        timedelta(**{f"{amount.unit}s": count}) for count in (amount.least, amount.most)
+    )
+    return (
+        Typed(now + least, now + most)
+        if start or after == "from now"
+        else Typed(now - most, now - least)
+    )
 
 
 def _days(value: str, now: datetime, ahead: bool) -> Typed | None:
-    """A day or a longer time, a time of the day before it, after it or alone. Raises ValueError: there is none such."""
+    """A day or a longer time, a time of the day before it, after it or alone. Raises
+    ValueError: there is none such.
+    """
     found, clock, rest = _CLOCK.search(value), now.time(), value
     if found:
         hour, minute, second = (int(part or 0) for part in found.group(1, 2, 3))

@@ -56,9 +56,23 @@ def init(home: str | None, as_json: bool, journal: str | None = None) -> None:
 
 
 @command(
-    "save", f.WORDS, f.TYPE, f.TAGS, f.PROJECT, f.TITLE, f.AT, f.AS_JSON, f.IMPORTANCE, f.FILES, f.PARENT, f.SUPERSEDES,
-    f.EXPIRES, f.PIN, f.FORCE, opens=False
-)  # fmt: skip
+    "save",
+    f.WORDS,
+    f.TYPE,
+    f.TAGS,
+    f.PROJECT,
+    f.TITLE,
+    f.AT,
+    f.AS_JSON,
+    f.IMPORTANCE,
+    f.FILES,
+    f.PARENT,
+    f.SUPERSEDES,
+    f.EXPIRES,
+    f.PIN,
+    f.FORCE,
+    opens=False,
+)
 def save(home: str | None, as_json: bool, type: str, text: Words = (), **marks: Any) -> None:
     """Save an entry.
 
@@ -83,17 +97,47 @@ def save(home: str | None, as_json: bool, type: str, text: Words = (), **marks: 
 
 
 @command(
-    "search", f.WORDS, f.IN_TYPES, f.IN_TAGS, f.IN_PROJECTS, f.SINCE, f.UNTIL, f.LIMIT, f.AS_JSON, f.DAYS, f.IN_FILES,
-    f.IN_PATHS, f.SESSIONS, f.WHERE, f.MIN_IMPORTANCE, f.MAX_IMPORTANCE, f.ORDER, f.SUPERSEDED, f.EXPLAIN, f.STRATEGY,
-    f.BUDGET_MS, f.PRESET, f.WEIGHTS, f.PREFER, f.MIN_SIMILARITY, f.SUB_QUERIES, f.MAX_ROUNDS
-)  # fmt: skip
+    "search",
+    f.WORDS,
+    f.IN_TYPES,
+    f.IN_TAGS,
+    f.IN_PROJECTS,
+    f.SINCE,
+    f.UNTIL,
+    f.LIMIT,
+    f.AS_JSON,
+    f.DAYS,
+    f.IN_FILES,
+    f.IN_PATHS,
+    f.SESSIONS,
+    f.WHERE,
+    f.MIN_IMPORTANCE,
+    f.MAX_IMPORTANCE,
+    f.ORDER,
+    f.SUPERSEDED,
+    f.EXPLAIN,
+    f.STRATEGY,
+    f.BUDGET_MS,
+    f.PRESET,
+    f.WEIGHTS,
+    f.PREFER,
+    f.MIN_SIMILARITY,
+    f.SUB_QUERIES,
+    f.MAX_ROUNDS,
+)
 def search(
-    ws: Workspace, as_json: bool, text: Words = (), weight: Words = (), prefer: Words = (), **given: Any
+    ws: Workspace,
+    as_json: bool,
+    text: Words = (),
+    weight: Words = (),
+    prefer: Words = (),
+    **given: Any,
 ) -> None:
     """Find entries by words and by meaning, best first.
 
-    Filters may stand in the query: type: tag: file: project: path: has: since: until:, and "a phrase" must occur.
-    A dash leaves out: -word, -"a phrase", -tag:x; plug* finds what begins so. A time alone lists it: "last week".
+    Filters may stand in the query: type: tag: file: project: path: has: since: until:, and "a
+    phrase" must occur. A dash leaves out: -word, -"a phrase", -tag:x; plug* finds what begins
+    so. A time alone lists it: "last week".
 
     Example: synaptic search "why did we leave postgres" --type decision
     """
@@ -116,14 +160,19 @@ def search(
 
 @command("analyze", f.WORDS, f.AS_NOTE, f.AS_JSON)
 def analyze(ws: Workspace, as_json: bool, note: bool, text: Words = ()) -> None:
-    """Show what a question asks for, or with --note how a note reads by itself; - reads standard input.
+    """Show what a question asks for, or with --note how a note reads by itself; - reads
+    standard input.
 
     Example: synaptic analyze "what did we decide about redis last week?"
     """
     from ...search.understanding import analysis_of, read_note  # slow to import
 
     said = _said(text)
-    data = wire.note_json(read_note(ws, said)) if note else wire.analysis_json(analysis_of(ws, said))
+    data = (
+        wire.note_json(read_note(ws, said))
+        if note
+        else wire.analysis_json(analysis_of(ws, said))
+    )
     answer(as_json, data, outline(data))
 
 
@@ -139,10 +188,32 @@ def recent(ws: Workspace, as_json: bool, text: Words = (), **given: Any) -> None
 
 
 @command(
-    "find", f.WORDS, f.IN_TYPES, f.IN_TAGS, f.IN_FILES, f.IN_PATHS, f.IN_PROJECTS, f.SINCE, f.UNTIL, f.OF_PARENT,
-    f.HAS_BODY, f.HAS_FILES, f.HAS_TASKS, f.WHERE, f.LINKS_TO, f.SESSIONS, f.MIN_IMPORTANCE, f.MAX_IMPORTANCE, f.ORDER,
-    f.AROUND, f.FACETS, f.SUPERSEDED, f.LENGTH, f.CURSOR, f.AS_JSON
-)  # fmt: skip
+    "find",
+    f.WORDS,
+    f.IN_TYPES,
+    f.IN_TAGS,
+    f.IN_FILES,
+    f.IN_PATHS,
+    f.IN_PROJECTS,
+    f.SINCE,
+    f.UNTIL,
+    f.OF_PARENT,
+    f.HAS_BODY,
+    f.HAS_FILES,
+    f.HAS_TASKS,
+    f.WHERE,
+    f.LINKS_TO,
+    f.SESSIONS,
+    f.MIN_IMPORTANCE,
+    f.MAX_IMPORTANCE,
+    f.ORDER,
+    f.AROUND,
+    f.FACETS,
+    f.SUPERSEDED,
+    f.LENGTH,
+    f.CURSOR,
+    f.AS_JSON,
+)
 def find(ws: Workspace, as_json: bool, text: Words = (), **given: Any) -> None:
     """List entries by marks and dates.
 
@@ -169,9 +240,23 @@ def get(ws: Workspace, as_json: bool, ids: Words, source: bool) -> None:
 
 
 @command(
-    "update", f.ID, f.CONTENT, f.APPEND, f.TITLE, f.NEW_TYPE, f.TAGS, f.ADD_TAGS, f.REMOVE_TAGS, f.IMPORTANCE,
-    f.NEW_PROJECT, f.FILES, f.SUPERSEDES, f.EXPIRES, f.AS_JSON, opens=False
-)  # fmt: skip
+    "update",
+    f.ID,
+    f.CONTENT,
+    f.APPEND,
+    f.TITLE,
+    f.NEW_TYPE,
+    f.TAGS,
+    f.ADD_TAGS,
+    f.REMOVE_TAGS,
+    f.IMPORTANCE,
+    f.NEW_PROJECT,
+    f.FILES,
+    f.SUPERSEDES,
+    f.EXPIRES,
+    f.AS_JSON,
+    opens=False,
+)
 def update(home: str | None, as_json: bool, id: str, **changes: Any) -> None:
     """Change an entry in its file; what you leave out stays.
 
@@ -179,14 +264,18 @@ def update(home: str | None, as_json: bool, id: str, **changes: Any) -> None:
     """
     piped = [name for name in ("content", "append") if changes.get(name) == "-"]
     if len(piped) > 1:
-        raise InvalidArgument("Standard input can be read once.", hint="Give --content or --append.")
+        raise InvalidArgument(
+            "Standard input can be read once.", hint="Give --content or --append."
+        )
     with open_home(home) as ws:
         if not as_json and terminal.is_terminal(sys.stdin, sys.stderr):
             id = agreed_id(ws, id, lambda _: "Change it?", always=False)
         else:
             check_id(id)
         changes |= {name: _read_stdin() for name in piped}
-        answer_receipt(ws, "Updated", writing.update(ws, id, by_person=not agent(), **changes), as_json)
+        answer_receipt(
+            ws, "Updated", writing.update(ws, id, by_person=not agent(), **changes), as_json
+        )
 
 
 @command("pin", f.SOME_IDS, f.REMOVE, f.AS_JSON)
@@ -200,9 +289,17 @@ def pin(ws: Workspace, as_json: bool, remove: bool, ids: Words = ()) -> None:
     if not ids:
         return answer_listing(ws, browse.pinned(ws), as_json)
     receipts = [writing.update(ws, id, pin=not remove, by_person=not agent()) for id in ids]
-    text = f"{'Unpinned' if remove else 'Pinned'} {', '.join(short(receipt.id) for receipt in receipts)}"
+    text = (
+        f"{'Unpinned' if remove else 'Pinned'} "
+        f"{', '.join(short(receipt.id) for receipt in receipts)}"
+    )
     notices = [notice for receipt in receipts for notice in receipt.notices]
-    return answer(as_json, {"success": True, "ids": [one.id for one in receipts], "notices": notices}, text, notices)
+    return answer(
+        as_json,
+        {"success": True, "ids": [one.id for one in receipts], "notices": notices},
+        text,
+        notices,
+    )
 
 
 @command("delete", f.ID, f.YES, f.PURGE, f.AS_JSON, opens=False)
@@ -221,8 +318,12 @@ def delete(home: str | None, as_json: bool, id: str, yes: bool, purge: bool) -> 
                 what = f"the whole file {entry.there.path}" if entry.whole_file else "it"
                 return f"Delete {what}{' without a trace' if purge else ''}?"
 
-            id = agreed_id(ws, browse.get(ws, [id]).entries[0].id if as_json else id, question, always=True)
-        answer_receipt(ws, "Deleted", writing.delete(ws, id, purge=purge, by_person=not agent()), as_json)
+            id = agreed_id(
+                ws, browse.get(ws, [id]).entries[0].id if as_json else id, question, always=True
+            )
+        answer_receipt(
+            ws, "Deleted", writing.delete(ws, id, purge=purge, by_person=not agent()), as_json
+        )
 
 
 @command("restore", f.DELETED, f.AS_JSON)
@@ -234,7 +335,9 @@ def restore(ws: Workspace, as_json: bool, id: str = "") -> None:
     if not id:
         deleted = writing.deleted(ws)
         answer(
-            as_json, {"deleted": [piece._asdict() for piece in deleted]}, terminal.deleted_text(deleted, screen_of(ws))
+            as_json,
+            {"deleted": [piece._asdict() for piece in deleted]},
+            terminal.deleted_text(deleted, screen_of(ws)),
         )
         return
     answer_receipt(ws, "Restored", writing.restore(ws, id, by_person=not agent()), as_json)
@@ -249,7 +352,9 @@ def links(ws: Workspace, as_json: bool, broken: bool, name: Words = ()) -> None:
     if broken == bool(name):
         raise InvalidArgument("links takes a name, or --broken.", valid=("NAME", "--broken"))
     found = Links(mentions.broken_links(ws)) if broken else mentions.links(ws, " ".join(name))
-    answer(as_json, wire.as_json(found), terminal.links_text(found, screen_of(ws)) or "No links.")
+    answer(
+        as_json, wire.as_json(found), terminal.links_text(found, screen_of(ws)) or "No links."
+    )
 
 
 @command("tasks", f.DONE, f.DUE, f.AS_JSON)
@@ -259,7 +364,11 @@ def tasks(ws: Workspace, as_json: bool, **given: Any) -> None:
     Example: synaptic tasks --due friday
     """
     found = mentions.tasks(ws, **given)
-    answer(as_json, {"tasks": wire.as_json(found)}, terminal.tasks_text(found, screen_of(ws)) or "No such tasks.")
+    answer(
+        as_json,
+        {"tasks": wire.as_json(found)},
+        terminal.tasks_text(found, screen_of(ws)) or "No such tasks.",
+    )
 
 
 @command("day", f.DATE, f.AS_JSON)
@@ -310,7 +419,11 @@ def tags(ws: Workspace, as_json: bool) -> None:
     """
     facets = browse.find(ws, facets=True, limit=1).facets
     assert facets is not None
-    answer(as_json, wire.facets_json(facets), when_empty(ws) or terminal.facets_text(facets, screen_of(ws)))
+    answer(
+        as_json,
+        wire.facets_json(facets),
+        when_empty(ws) or terminal.facets_text(facets, screen_of(ws)),
+    )
 
 
 def _said(text: Words) -> str:
@@ -319,7 +432,9 @@ def _said(text: Words) -> str:
 
 
 def _read_stdin() -> str:
-    return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")  # a save says what it replaced
+    return sys.stdin.buffer.read().decode(
+        "utf-8", "surrogateescape"
+    )  # a save says what it replaced
 
 
 def _pairs(flag: str, given: Words) -> list[tuple[str, str]]:

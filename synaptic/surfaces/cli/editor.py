@@ -17,13 +17,16 @@ from .terminal import is_terminal
 
 
 def editor() -> list[str] | None:
-    """The command in VISUAL, else EDITOR, as a list; None where neither is set, or where nobody sits at a terminal."""
+    """The command in VISUAL, else EDITOR, as a list; None where neither is set, or where nobody
+    sits at a terminal.
+    """
     return chosen() if is_terminal(sys.stdin, sys.stdout) else None
 
 
 @contextlib.contextmanager
 def composed(begin: str = "") -> Iterator[str]:
-    """A context that gives the text a person wrote in the editor, which shows `begin`. If it fails, the text stays.
+    """A context that gives the text a person wrote in the editor, which shows `begin`. If it
+    fails, the text stays.
 
     Raises InvalidArgument when there is no terminal or no editor.
     """
@@ -31,7 +34,8 @@ def composed(begin: str = "") -> Iterator[str]:
     if command is None:
         raise InvalidArgument(
             "There is no text to save.",
-            hint='Give it: synaptic save "TEXT", or pipe it: ... | synaptic save -, or set EDITOR and use a terminal.',
+            hint='Give it: synaptic save "TEXT", or pipe it: ... | synaptic save -, or set '
+            "EDITOR and use a terminal.",
         )
     if name_of(command) in RETURNS_AT_ONCE and "--wait" not in command:
         command = [*command, "--wait"]
@@ -52,14 +56,18 @@ def composed(begin: str = "") -> Iterator[str]:
 
 
 def run(command: Sequence[str]) -> None:
-    """Starts the editor and waits until it ends. Raises ConfigError when it cannot be started or failed."""
-    # Ctrl-C belongs to the editor meanwhile; a handler, unlike SIG_IGN, is not handed down to it
+    """Starts the editor and waits until it ends. Raises ConfigError when it cannot be started
+    or failed.
+    """
+    # Ctrl-C belongs to the editor meanwhile; a handler, unlike SIG_IGN, is not handed down to
+    # it
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         status = subprocess.call(command)
     except OSError as error:
         raise ConfigError(
-            f"The editor {command[0]} cannot be started: {error.strerror}.", hint="Set VISUAL or EDITOR."
+            f"The editor {command[0]} cannot be started: {error.strerror}.",
+            hint="Set VISUAL or EDITOR.",
         ) from error
     finally:
         signal.signal(signal.SIGINT, before)

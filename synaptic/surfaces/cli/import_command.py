@@ -26,9 +26,13 @@ from .replies import agreed, answer
 SHOWN = 5
 """Projects and skipped records that are named."""
 _SAID = {
-    "new": "new", "grown": "say more now", "known": "here already", "edited": "edited since, and left alone",
-    "deleted": "deleted before, and not brought back", "others": "of other projects",
-}  # fmt: skip
+    "new": "new",
+    "grown": "say more now",
+    "known": "here already",
+    "edited": "edited since, and left alone",
+    "deleted": "deleted before, and not brought back",
+    "others": "of other projects",
+}
 
 
 def run(
@@ -46,17 +50,31 @@ def run(
     progress = terminal.progress()
     if undo is not None:
         if source:
-            raise InvalidArgument("--undo takes the name of a run and nothing else.", hint=f"Leave out {source}.")
+            raise InvalidArgument(
+                "--undo takes the name of a run and nothing else.", hint=f"Leave out {source}."
+            )
         if as_json or agreed("import --undo", f"Take {undo} back?", yes=yes):
             back = importing.undo(ws, undo, progress)
-            text = f"Took back {back.entries:,} of {back.run}; the same import brings them again."
-            answer(as_json, {"success": True} | wire.as_json(back), clean(text + kept_text(back)))
+            text = (
+                f"Took back {back.entries:,} of {back.run}; the same import brings them again."
+            )
+            answer(
+                as_json, {"success": True} | wire.as_json(back), clean(text + kept_text(back))
+            )
         return 0
     if source is None:
         for run in ws.journal.runs.open():
-            terminal.say(f"note: The import {run.name} was interrupted. `synaptic doctor --fix` finishes it.")
+            terminal.say(
+                f"note: The import {run.name} was interrupted. `synaptic doctor --fix` "
+                f"finishes it."
+            )
         found = list(importing.look_around(progress))
-        text = "\n".join([*map(_found_text, found), "`synaptic import SOURCE` shows what would come, and asks."])
+        text = "\n".join(
+            [
+                *map(_found_text, found),
+                "`synaptic import SOURCE` shows what would come, and asks.",
+            ]
+        )
         none = "No program has left anything here that can be read."
         answer(as_json, {"found": wire.as_json(found)}, text if found else none)
         return 0
@@ -64,7 +82,9 @@ def run(
         return _in_place(ws, source, place, dry_run=dry_run, yes=yes, as_json=as_json)
     for done in importing.resume(ws, progress) if not dry_run else ():
         terminal.say(f"note: The import {done.run} had been interrupted and is finished now.")
-    planned = importing.plan(ws, source, Path(place) if place else None, progress=progress, **given)
+    planned = importing.plan(
+        ws, source, Path(place) if place else None, progress=progress, **given
+    )
     if not as_json:
         terminal.emit(_plan_text(planned))
     coming = len(planned.new) + len(planned.grown)
@@ -84,7 +104,9 @@ def run(
     waiting = len(inbox.inbox(ws)) if source in SESSIONS else 0
     text = f"Imported {done.entries:,}."
     text += f" `synaptic import --undo {done.run}` takes the new ones back." * bool(done.run)
-    text += "".join(f"\nA picture was left out, {where}: {why}." for where, why in done.skipped[:SHOWN])
+    text += "".join(
+        f"\nA picture was left out, {where}: {why}." for where, why in done.skipped[:SHOWN]
+    )
     text += f"\nOf pictures {len(done.skipped) - SHOWN:,} more." * (len(done.skipped) > SHOWN)
     text += f"\nWorth keeping, perhaps: {waiting:,}. `synaptic inbox` asks you." * bool(waiting)
     told = _plan_json(planned)
@@ -102,7 +124,9 @@ def kept_text(done: importing.Done) -> str:
 
 
 def offer(home: str | None) -> None:
-    """Offers to import the sessions that agents have left on this machine, project by project; the default is no."""
+    """Offers to import the sessions that agents have left on this machine, project by project;
+    the default is no.
+    """
     found = [source for source in SESSIONS if importing.places_of(source)]
     told = f"Sessions of {', '.join(found)} lie on this machine. Look what could be imported?"
     if not found or not typer.confirm(told, default=False, err=True):
@@ -112,42 +136,66 @@ def offer(home: str | None) -> None:
             planned = importing.plan(ws, source, progress=terminal.progress())
             terminal.emit(_plan_text(planned))
             for name, count in Counter(one.entry.project for one in planned.new).most_common():
-                if typer.confirm(f"{source}, {name or 'no project'}: import {count:,}?", default=False, err=True):
+                if typer.confirm(
+                    f"{source}, {name or 'no project'}: import {count:,}?",
+                    default=False,
+                    err=True,
+                ):
                     part = tuple(one for one in planned.new if one.entry.project == name)
                     importing.run(ws, replace(planned, new=part, grown=()))
 
 
-def _in_place(ws: Workspace, source: str, place: str | None, *, dry_run: bool, yes: bool, as_json: bool) -> int:
+def _in_place(
+    ws: Workspace, source: str, place: str | None, *, dry_run: bool, yes: bool, as_json: bool
+) -> int:
     found = [] if place else importing.vaults()
     if not place and (source != "obsidian" or len(found) != 1):
         known = "; ".join(map(str, found))
-        raise InvalidArgument(f"Which folder?{f' Obsidian knows {known}.' if known else ''}", hint="Name it as PATH.")
+        raise InvalidArgument(
+            f"Which folder?{f' Obsidian knows {known}.' if known else ''}",
+            hint="Name it as PATH.",
+        )
     folder = Path(place) if place else found[0]
     notes = importing.read_in_place(ws.config, folder, dry_run=True)
-    text = f"{folder}: {notes:,} Markdown files, to be read where they are; Synaptic writes nothing there."
+    text = (
+        f"{folder}: {notes:,} Markdown files, to be read where they are; Synaptic writes "
+        f"nothing there."
+    )
     if not as_json:
         terminal.emit(clean(text))
     if not dry_run and (as_json or agreed("import", "Read them from now on?", yes=yes)):
         importing.read_in_place(ws.config, folder)
-        text = "`synaptic rebuild-index` embeds them at once; taken out of `sources` in config.toml they are gone."
+        text = (
+            "`synaptic rebuild-index` embeds them at once; taken out of `sources` in "
+            "config.toml "
+            "they are gone."
+        )
         answer(as_json, {"success": True, "files": notes}, f"Done. {text}")
     return 0
 
 
 def _found_text(found: wire.Json) -> str:
     count = f"{found['records']:,} {'entry' if found['records'] == 1 else 'entries'}"
-    return clean(f"{found['source']}: {count}, {found['since']} to {found['until']}, in {found['place']}")
+    return clean(
+        f"{found['source']}: {count}, {found['since']} to {found['until']}, in {found['place']}"
+    )
 
 
 def _plan_text(planned: importing.Plan) -> str:
-    counts = [f"{planned.counts[state]:,} {said}" for state, said in _SAID.items() if planned.counts[state]]
+    counts = [
+        f"{planned.counts[state]:,} {said}"
+        for state, said in _SAID.items()
+        if planned.counts[state]
+    ]
     lines = [f"{planned.source}: {', '.join(counts) or 'nothing'}"]
     if entries := [one.entry for one in planned.new]:
         projects = Counter(entry.project or "no project" for entry in entries)
         most = ", ".join(f"{name} {count:,}" for name, count in projects.most_common(SHOWN))
         most += f" and {len(projects) - SHOWN} more" if len(projects) > SHOWN else ""
         lines.append(f"From {entries[0].date} to {entries[-1].date}; {most}.")
-        some = {entry.id: entry for entry in (entries[0], entries[len(entries) // 2], entries[-1])}
+        some = {
+            entry.id: entry for entry in (entries[0], entries[len(entries) // 2], entries[-1])
+        }
         lines += [f"  {entry.date} {entry.type}: {entry.title}" for entry in some.values()]
     if planned.skipped:
         lines.append(f"{len(planned.skipped):,} cannot be taken:")
@@ -157,9 +205,14 @@ def _plan_text(planned: importing.Plan) -> str:
 
 
 def _plan_json(planned: importing.Plan) -> wire.Json:
-    data: wire.Json = {"source": planned.source, "places": wire.as_json(planned.places), **planned.counts}
+    data: wire.Json = {
+        "source": planned.source,
+        "places": wire.as_json(planned.places),
+        **planned.counts,
+    }
     data["examples"] = [
-        {"path": one.path} | {name: getattr(one.entry, name) for name in ("date", "type", "title")}
+        {"path": one.path}
+        | {name: getattr(one.entry, name) for name in ("date", "type", "title")}
         for one in planned.new[:3]
     ]
     return data | {

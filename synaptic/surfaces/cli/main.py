@@ -1,7 +1,7 @@
 """The command line: arguments in, a verb, an answer for people or with --json for programs.
 
-Data goes to standard output, everything else to standard error. Exit status: 0 done (also when nothing was
-found), 1 error, 2 usage, 130 interrupted. Errors are caught once, in `main`.
+Data goes to standard output, everything else to standard error. Exit status: 0 done (also when
+nothing was found), 1 error, 2 usage, 130 interrupted. Errors are caught once, in `main`.
 """
 
 from __future__ import annotations
@@ -34,16 +34,25 @@ __all__ = ["app", "commands", "main", "upkeep"]
 
 
 MEANT = {
-    **dict.fromkeys(("add", "new"), 'save "TEXT"'), **dict.fromkeys(("list", "ls"), "find"), "log": "recent",
-    **dict.fromkeys(("show", "view"), "get ID"), **dict.fromkeys(("rm", "remove"), "delete ID"), "undo": "restore ID",
-    "trash": "restore", "grep": 'search "TEXT"',
-}  # fmt: skip
+    **dict.fromkeys(("add", "new"), 'save "TEXT"'),
+    **dict.fromkeys(("list", "ls"), "find"),
+    "log": "recent",
+    **dict.fromkeys(("show", "view"), "get ID"),
+    **dict.fromkeys(("rm", "remove"), "delete ID"),
+    "undo": "restore ID",
+    "trash": "restore",
+    "grep": 'search "TEXT"',
+}
 """What other programs call our commands."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The exit status. Every error ends here, as a message or, with --json, as JSON on standard output."""
-    atexit.register(gc.freeze)  # collecting the libraries' garbage at exit took a quarter of a search's time
+    """The exit status. Every error ends here, as a message or, with --json, as JSON on standard
+    output.
+    """
+    atexit.register(
+        gc.freeze
+    )  # collecting the libraries' garbage at exit took a quarter of a search's time
     args = [_decoded(arg) for arg in (sys.argv[1:] if argv is None else argv)]
     args = [*args[1:], "--help"] if args[:1] == ["help"] else args
     as_json = "--json" in (args[: args.index("--")] if "--" in args else args)
@@ -51,7 +60,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
-        code = get_command(app).main(args=_with_words_last(args), prog_name=_program(), standalone_mode=False)
+        code = get_command(app).main(
+            args=_with_words_last(args), prog_name=_program(), standalone_mode=False
+        )
         return code if isinstance(code, int) else 0
     except SynapticError as error:
         return _fail(error, as_json)
@@ -63,11 +74,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         if os.environ.get("SYNAPTIC_DEBUG"):
             raise
         problem = f"{type(error).__name__}: {error}"
-        return _fail(SynapticError(problem, hint="This is a defect; SYNAPTIC_DEBUG=1 shows where."), as_json)
+        return _fail(
+            SynapticError(problem, hint="This is a defect; SYNAPTIC_DEBUG=1 shows where."),
+            as_json,
+        )
 
 
 def _with_words_last(args: Sequence[str]) -> Sequence[str]:
-    """`search redis -kafka` with the words that it leaves out behind `--`, where they are no flags."""
+    """`search redis -kafka` with the words that it leaves out behind `--`, where they are no
+    flags.
+    """
     name = next((arg for arg in args if not arg.startswith("-")), "")
     if "--" in args or name not in ("search", "find", "recent"):
         return args
@@ -86,7 +102,9 @@ def _fail(error: SynapticError, as_json: bool) -> int:
 
 
 def _usage(error: Exception) -> InvalidArgument:
-    """What typer says of a flag or a value, in our own form: with what is valid, and where to read more."""
+    """What typer says of a flag or a value, in our own form: with what is valid, and where to
+    read more.
+    """
     message = str(error.format_message()).strip()  # type: ignore[attr-defined]
     context: typer.Context | None = getattr(error, "ctx", None)
     if context is None:
@@ -95,11 +113,20 @@ def _usage(error: Exception) -> InvalidArgument:
     valid: list[str] = []
     if message.startswith("No such option"):
         message = f"{context.command_path} has no flag {getattr(error, 'option_name', '')}."
-        valid = [flag for param in context.command.params for flag in param.opts if flag.startswith("--")]
+        valid = [
+            flag
+            for param in context.command.params
+            for flag in param.opts
+            if flag.startswith("--")
+        ]
         hint += ' A text that starts with a dash goes after "--".'
     elif message.startswith("No such command"):
         typed = message.removeprefix("No such command ").rstrip(".")[1:-1]
-        known = [name for name, command in getattr(context.command, "commands", {}).items() if not command.hidden]
+        known = [
+            name
+            for name, command in getattr(context.command, "commands", {}).items()
+            if not command.hidden
+        ]
         meant = MEANT.get(typed) or next(iter(get_close_matches(typed, known)), None)
         message = f"{context.command_path} has no command `{typed}`"
         message += f"; you probably mean: {context.command_path} {meant}" if meant else "."
@@ -112,7 +139,9 @@ def _program() -> str:
 
 
 def _decoded(arg: str) -> str:
-    """An argument without lone surrogates, which stand for bytes that are not UTF-8; a path keeps them."""
+    """An argument without lone surrogates, which stand for bytes that are not UTF-8; a path
+    keeps them.
+    """
     if arg.isascii() or os.path.exists(arg):  # noqa: PTH110
         return arg
     return arg.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
@@ -133,11 +162,17 @@ def _version(wanted: bool) -> None:
 def _synaptic(
     ctx: typer.Context,
     home: Annotated[
-        str | None, typer.Option("--home", metavar="DIR", help="Where Synaptic lives. [SYNAPTIC_HOME or ~/.synaptic]")
+        str | None,
+        typer.Option(
+            "--home", metavar="DIR", help="Where Synaptic lives. [SYNAPTIC_HOME or ~/.synaptic]"
+        ),
     ] = None,
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")
+    ] = False,
 ) -> None:
-    """The memory that you and your AI agents share: Markdown files, searched by words, meaning and time.
+    """The memory that you and your AI agents share: Markdown files, searched by words, meaning
+    and time.
 
     Begin with: synaptic save "what you learned" and synaptic search "a question".
     """

@@ -16,24 +16,50 @@ Command = TypeVar("Command", bound=Callable[..., int | None])
 
 GROUPS = {
     "Write": ["save", "today"],
-    "Find": ["search", "recent", "find", "get", "open", "day", "week", "tasks", "links", "tags", "analyze"],
+    "Find": [
+        "search",
+        "recent",
+        "find",
+        "get",
+        "open",
+        "day",
+        "week",
+        "tasks",
+        "links",
+        "tags",
+        "analyze",
+    ],
     "Correct": ["update", "edit", "delete", "restore", "pin"],
 }
 """What people do with the commands; all others are for upkeep."""
 EXPERT = (
-    "min_importance", "max_importance", "strategy", "budget_ms", "preset", "weight", "prefer", "min_similarity",
-    "sub_queries", "max_rounds",
-)  # fmt: skip
+    "min_importance",
+    "max_importance",
+    "strategy",
+    "budget_ms",
+    "preset",
+    "weight",
+    "prefer",
+    "min_similarity",
+    "sub_queries",
+    "max_rounds",
+)
 """The flags that the help of a command shows apart."""
 
 
 class _Program(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         others = set(self.commands).difference(*GROUPS.values())
-        upkeep = [name for name, command in self.commands.items() if name in others and not command.hidden]
+        upkeep = [
+            name
+            for name, command in self.commands.items()
+            if name in others and not command.hidden
+        ]
         for group, names in {**GROUPS, "Upkeep": upkeep}.items():
             with formatter.section(group):
-                formatter.write_dl([(name, self.commands[name].get_short_help_str(60)) for name in names])
+                formatter.write_dl(
+                    [(name, self.commands[name].get_short_help_str(60)) for name in names]
+                )
 
 
 class _Command(TyperCommand):
@@ -61,16 +87,23 @@ def open_home(home: str | None) -> Workspace:
     return open_workspace(load_config(home))
 
 
-def command(name: str, *flags: inspect.Parameter, opens: bool = True) -> Callable[[Command], Command]:
-    """Makes a function the command `name`. It is called with a Workspace, or with the home where `opens` is False.
+def command(
+    name: str, *flags: inspect.Parameter, opens: bool = True
+) -> Callable[[Command], Command]:
+    """Makes a function the command `name`. It is called with a Workspace, or with the home
+    where `opens` is False.
 
-    Flags that were left out are not passed on, so that the verbs' own defaults hold. An int that it returns is the
-    exit status.
+    Flags that were left out are not passed on, so that the verbs' own defaults hold. An int
+    that it returns is the exit status.
     """
 
     def register(run: Command) -> Command:
         def called(ctx: typer.Context, **given: Any) -> int | None:
-            given = {flag: value for flag, value in given.items() if value is not None and value != []}
+            given = {
+                flag: value
+                for flag, value in given.items()
+                if value is not None and value != []
+            }
             if not opens:
                 return run(ctx.obj, **given)
             with open_home(ctx.obj) as ws:
@@ -81,7 +114,9 @@ def command(name: str, *flags: inspect.Parameter, opens: bool = True) -> Callabl
                 return run(ws, **given)
 
         called.__doc__ = run.__doc__
-        context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+        context = inspect.Parameter(
+            "ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context
+        )
         called.__signature__ = inspect.Signature([context, *flags])  # type: ignore[attr-defined]
         app.command(name, cls=_Command)(called)
         return run

@@ -23,7 +23,9 @@ from ..present import clean, done_text, short, term_test
 from . import editor, terminal
 from .terminal import Screen, emit, emit_json, say
 
-EXAMPLE = 'synaptic save "Chose SQLite over Postgres: one file, no server." --type decision --tag db'
+EXAMPLE = (
+    'synaptic save "Chose SQLite over Postgres: one file, no server." --type decision --tag db'
+)
 _LAST_LIST = "last-list.json"
 
 
@@ -35,11 +37,15 @@ def when_empty(ws: Workspace) -> str:
     """Where the journal is and how to begin, if it is empty; else nothing."""
     if ws.index.counts().entries:
         return ""
-    return f"The journal in {ws.config.journal} is empty. Its first entry could be:\n  {EXAMPLE}"
+    return (
+        f"The journal in {ws.config.journal} is empty. Its first entry could be:\n  {EXAMPLE}"
+    )
 
 
 def answer(as_json: bool, data: wire.Json, text: str, notices: Sequence[str] = ()) -> None:
-    """Answers with the JSON, or with the text, if there is any, and the notices; a doubt stands before the text."""
+    """Answers with the JSON, or with the text, if there is any, and the notices; a doubt stands
+    before the text.
+    """
     if as_json:
         return emit_json(data)
     before = [notice for notice in notices if notice == NOTHING_CLOSE]
@@ -56,7 +62,9 @@ def answer(as_json: bool, data: wire.Json, text: str, notices: Sequence[str] = (
 def check_can_ask(command: str, *, yes: bool) -> None:
     """Raises InvalidArgument where nobody said `yes` before and there is nobody to ask."""
     if not yes and not terminal.is_terminal(sys.stdin, sys.stderr):
-        raise InvalidArgument(f"{command} asks first, and here is no terminal to ask on.", hint="Add --yes.")
+        raise InvalidArgument(
+            f"{command} asks first, and here is no terminal to ask on.", hint="Add --yes."
+        )
 
 
 def agreed(command: str, question: str, *, yes: bool) -> bool:
@@ -68,14 +76,25 @@ def agreed(command: str, question: str, *, yes: bool) -> bool:
 def answer_receipt(ws: Workspace, done: str, receipt: Receipt, as_json: bool) -> None:
     place = f"{'for' if receipt.queued else 'in'} {screen_of(ws).path(receipt.path)}"
     done, notices = done_text(done, receipt.notices)
-    answer(as_json, {"success": True} | wire.as_json(receipt), f"{done} {short(receipt.id)} {place}", notices)
+    answer(
+        as_json,
+        {"success": True} | wire.as_json(receipt),
+        f"{done} {short(receipt.id)} {place}",
+        notices,
+    )
 
 
 def check_id(name: str) -> None:
-    """Raises InvalidArgument for a number in the last list, where nobody is asked whether it is still that list."""
+    """Raises InvalidArgument for a number in the last list, where nobody is asked whether it is
+    still that list.
+    """
     if _is_number(name):
-        hint = "`synaptic recent` and `synaptic search` show ids; on a terminal a number will do."
-        raise InvalidArgument(f"{name} is a place in a list and no id; here nobody is asked.", hint=hint)
+        hint = (
+            "`synaptic recent` and `synaptic search` show ids; on a terminal a number will do."
+        )
+        raise InvalidArgument(
+            f"{name} is a place in a list and no id; here nobody is asked.", hint=hint
+        )
 
 
 def _is_number(name: str) -> bool:
@@ -92,7 +111,8 @@ def listed_id(ws: Workspace, name: str) -> str:
         if id is None:
             raise NotFound(
                 f"Nothing is called {name[:40]!r}: no id, title, page, alias or path.",
-                hint="`synaptic recent` and `synaptic search` show ids, `synaptic restore` lists what was deleted.",
+                hint="`synaptic recent` and `synaptic search` show ids, `synaptic restore` "
+                "lists what was deleted.",
             )
         return id
     ids: list[str] = []
@@ -101,13 +121,19 @@ def listed_id(ws: Workspace, name: str) -> str:
     if not 0 < int(name) <= len(ids):
         valid = (f"1 to {len(ids)}",) if ids else ()
         raise InvalidArgument(
-            f"The last list has no number {name}.", valid=valid, hint="search, find and recent make that list."
+            f"The last list has no number {name}.",
+            valid=valid,
+            hint="search, find and recent make that list.",
         )
     return ids[int(name) - 1]
 
 
-def agreed_id(ws: Workspace, name: str, question: Callable[[Entry], str], *, always: bool) -> str:
-    """The id of an entry that a person agrees to change, who is shown it; without `always` an id is not asked about."""
+def agreed_id(
+    ws: Workspace, name: str, question: Callable[[Entry], str], *, always: bool
+) -> str:
+    """The id of an entry that a person agrees to change, who is shown it; without `always` an
+    id is not asked about.
+    """
     id = listed_id(ws, name)
     if always or name.strip().lower() not in id:  # it is no part of the id
         listing = browse.get(ws, [id])
@@ -117,7 +143,9 @@ def agreed_id(ws: Workspace, name: str, question: Callable[[Entry], str], *, alw
     return id
 
 
-def answer_listing(ws: Workspace, listing: Listing, as_json: bool, *, whole: bool = False) -> None:
+def answer_listing(
+    ws: Workspace, listing: Listing, as_json: bool, *, whole: bool = False
+) -> None:
     to = screen_of(ws)
     parts = [(terminal.entries_text if whole else terminal.listing_text)(listing, to)]
     if listing.facets:
@@ -125,28 +153,48 @@ def answer_listing(ws: Workspace, listing: Listing, as_json: bool, *, whole: boo
     text = "\n\n".join(part for part in parts if part)
     if not whole:
         _keep_list(ws, listing.entries)
-    _answer_found(ws, as_json, listing.entries, wire.listing_json(listing), text, listing.notices)
+    _answer_found(
+        ws, as_json, listing.entries, wire.listing_json(listing), text, listing.notices
+    )
     if listing.cursor and not as_json:
         say(f"{listing.total:,} in all; the next ones: --cursor {listing.cursor}")
 
 
 def answer_search(ws: Workspace, result: SearchResult, as_json: bool) -> None:
     _keep_list(ws, [hit.entry for hit in result.hits])
-    text = terminal.hits_text(result, term_test(result.terms, ws.index.stem), screen_of(ws)) if result.hits else ""
+    text = (
+        terminal.hits_text(result, term_test(result.terms, ws.index.stem), screen_of(ws))
+        if result.hits
+        else ""
+    )
     _answer_found(ws, as_json, result.hits, wire.search_json(result), text, result.notices)
 
 
 def answer_days(ws: Workspace, days: Days, as_json: bool) -> None:
-    answer(as_json, wire.days_json(days), terminal.days_text(days, screen_of(ws)), days.found.notices)
+    answer(
+        as_json,
+        wire.days_json(days),
+        terminal.days_text(days, screen_of(ws)),
+        days.found.notices,
+    )
 
 
 def _keep_list(ws: Workspace, entries: Sequence[Entry]) -> None:
     with contextlib.suppress(OSError):  # a home that cannot be written can be read
-        overwrite(ws.config.state / _LAST_LIST, json.dumps([entry.id for entry in entries]).encode(), sync=False)
+        overwrite(
+            ws.config.state / _LAST_LIST,
+            json.dumps([entry.id for entry in entries]).encode(),
+            sync=False,
+        )
 
 
 def _answer_found(
-    ws: Workspace, as_json: bool, found: Sequence[object], data: wire.Json, text: str, notices: Sequence[str]
+    ws: Workspace,
+    as_json: bool,
+    found: Sequence[object],
+    data: wire.Json,
+    text: str,
+    notices: Sequence[str],
 ) -> None:
     """Answers with what was found, or with a remark: nothing was, or the journal is empty."""
     if not found and (empty := when_empty(ws)):
@@ -162,4 +210,8 @@ def answer_place(path: Path, line: int | None, as_json: bool) -> None:
     if command:
         editor.run(command_at(command, path, line))
     else:
-        answer(as_json, {"path": str(path), "line": line}, clean(f"{path}:{line}" if line else str(path)))
+        answer(
+            as_json,
+            {"path": str(path), "line": line},
+            clean(f"{path}:{line}" if line else str(path)),
+        )

@@ -19,7 +19,15 @@ from ...config import HooksConfig, load_config, resolve_home
 from ...errors import ConfigError, InvalidArgument, SynapticError
 from ...models import Checkup, Finding
 from ...verbs.adopt import write_setting
-from ..clients.clients import NAME, Client, Server, folders, note_command, server_at, this_server
+from ..clients.clients import (
+    NAME,
+    Client,
+    Server,
+    folders,
+    note_command,
+    server_at,
+    this_server,
+)
 from ..clients.parts import EVENTS, parts_of
 from ..clients.register import Step, carry_out, named, plan
 from ..present import clean
@@ -29,7 +37,8 @@ from .terminal import Screen, emit, is_terminal, say, screen
 
 _PLUGIN = {
     True: "the plugin synaptic@synaptic brings the server, the hooks and a skill",
-    False: "the plugin synaptic@synaptic finds no program; `synaptic setup claude-code` tells it where this one is",
+    False: "the plugin synaptic@synaptic finds no program; `synaptic setup claude-code` "
+    "tells it where this one is",
 }
 _BESIDE = "; the plugin is there, too: `synaptic setup claude-code --remove` leaves it alone"
 
@@ -50,42 +59,80 @@ def run(
     project: str | None = None,
     url: str | None = None,
 ) -> int:
-    """The exit status of one of the four things that `setup` does: 1 where a client could not be served."""
+    """The exit status of one of the four things that `setup` does: 1 where a client could not
+    be served.
+    """
     if sum((show, status, remove)) > 1 or (dry_run and (show or status)):
         raise InvalidArgument(
-            "--print, --status, --remove and --dry-run are different things.", hint="Give one of them."
+            "--print, --status, --remove and --dry-run are different things.",
+            hint="Give one of them.",
         )
     if url and (project or capture):
-        hint = "The server's token says the project; `synaptic setup --capture` on its machine keeps digests."
+        hint = (
+            "The server's token says the project; `synaptic setup --capture` on its "
+            "machine keeps "
+            "digests."
+        )
         raise InvalidArgument("--url goes without --project and --capture.", hint=hint)
     if capture and not (dry_run or show or status or remove):
         write_setting(resolve_home(home), "capture", True)
     wanted = server_at(url) if url else this_server(home, project)
     chosen, to = named(names, scope, remote=bool(url)), screen(Path.cwd().joinpath)
-    asked = {"server": True, "hooks": not (no_hooks or url), "guidance": guidance or status or remove}
+    asked = {
+        "server": True,
+        "hooks": not (no_hooks or url),
+        "guidance": guidance or status or remove,
+    }
     left_out = [part for part in asked if not asked[part]]
-    meant = [client for client in chosen if names or show or status or remove or client.found(folders())]
-    plans = partial(_plans, wanted=wanted, home=home, left_out=left_out, remove=remove, capture=capture)
+    meant = [
+        client
+        for client in chosen
+        if names or show or status or remove or client.found(folders())
+    ]
+    plans = partial(
+        _plans, wanted=wanted, home=home, left_out=left_out, remove=remove, capture=capture
+    )
     if show or status:
         steps = list(plans(meant, scope or "user"))
         if status and scope is None:
             files = {step.part.file for step in steps}
             here = plans([client for client in chosen if client.project], "project")
-            steps += [step for step in here if step.judged.state != "not registered" and step.part.file not in files]
+            steps += [
+                step
+                for step in here
+                if step.judged.state != "not registered" and step.part.file not in files
+            ]
         for step in steps if show and not as_json else ():
             say(f"{step.client.title}, in {to.path(step.part.file)}:")
             emit(clean(step.part.put("") if len(steps) > 1 else step.part.put("").rstrip()))
         if status or as_json:
-            told = (step for step in steps if step.part.name == "server" or step.judged.state != "not registered")
-            lines = (f"{step.client.title:15} {_state(step, to.path(step.part.file))}" for step in told)
+            told = (
+                step
+                for step in steps
+                if step.part.name == "server" or step.judged.state != "not registered"
+            )
+            lines = (
+                f"{step.client.title:15} {_state(step, to.path(step.part.file))}"
+                for step in told
+            )
             answer(as_json, _as_json(steps, done=False), clean("\n".join(lines)))
         return 0
     if not (dry_run or remove or url) and "claude-code" in (client.name for client in meant):
         note_command(wanted)
-    ordered = (step for step in plans(meant, scope or "user") if names or not remove or step.action != "nothing")
+    ordered = (
+        step
+        for step in plans(meant, scope or "user")
+        if names or not remove or step.action != "nothing"
+    )
     absent = [client for client in chosen if client not in meant]
-    ending = partial(_end_capture, home, some=bool(names)) if scope != "project" and not dry_run else list[str]
-    code = _serve(ordered, absent, to, dry_run=dry_run, remove=remove, as_json=as_json, ending=ending)
+    ending = (
+        partial(_end_capture, home, some=bool(names))
+        if scope != "project" and not dry_run
+        else list[str]
+    )
+    code = _serve(
+        ordered, absent, to, dry_run=dry_run, remove=remove, as_json=as_json, ending=ending
+    )
     first = not (url or (resolve_home(home) / "sessions").exists())
     if first and not (dry_run or remove or as_json) and is_terminal(sys.stdin, sys.stderr):
         offer(home)
@@ -96,7 +143,9 @@ def checked(found: Checkup, home: str | None) -> Checkup:
     """The checkup, and what is wrong with Claude Code's plugin."""
     added = [
         Finding("warning", "plugin", f"Claude Code: {_state(step, str(step.part.file))}.")
-        for step in _plans(named(["claude-code"], None), "user", this_server(home), home, (), remove=False)
+        for step in _plans(
+            named(["claude-code"], None), "user", this_server(home), home, (), remove=False
+        )
         if step.plugin is False or (step.plugin and step.judged.state != "not registered")
     ]
     return replace(found, ok=found.ok and not added, findings=(*added, *found.findings))
@@ -115,9 +164,18 @@ def _serve(
     """The exit status. `ending` is called after a removal, for its notices."""
     done: list[Step] = []
     for step in steps:
-        if step.part.name != "server" and step.action == "nothing" and (remove or step.plugin is not None):
+        if (
+            step.part.name != "server"
+            and step.action == "nothing"
+            and (remove or step.plugin is not None)
+        ):
             continue
-        if step.part.name == "hooks" and not remove and done and done[-1].action in ("fail", "leave"):
+        if (
+            step.part.name == "hooks"
+            and not remove
+            and done
+            and done[-1].action in ("fail", "leave")
+        ):
             continue  # beside another server they would speak of another journal
         if not as_json:
             emit(clean(_intent(step, to)))
@@ -129,11 +187,16 @@ def _serve(
     notices = ending() if remove else _notices(done)
     remarks = []
     if not done:
-        remarks.append("Synaptic is registered with no client." if remove else "No client was found on this machine.")
+        remarks.append(
+            "Synaptic is registered with no client."
+            if remove
+            else "No client was found on this machine."
+        )
     if absent:
         titles = ", ".join(f"{client.title} ({client.name})" for client in absent)
         remarks.append(
-            f"Not found: {titles}.\n`synaptic setup NAME` registers one all the same, --print shows what to paste."
+            f"Not found: {titles}.\n`synaptic setup NAME` registers one all the same, "
+            f"--print shows what to paste."
         )
     if dry_run:
         remarks.append("Nothing was changed.")
@@ -148,21 +211,37 @@ def _serve(
 
 
 def _end_capture(home: str | None, *, some: bool) -> list[str]:
-    """Notices. Where no client is left that notes the sessions which end, the setting `capture` goes off.
+    """Notices. Where no client is left that notes the sessions which end, the setting `capture`
+    goes off.
 
     After a removal from `some` clients Claude Code's plugin counts as one.
     """
     try:
         if not load_config(home).capture:
             return []
-        steps = _plans(named((), None), "user", this_server(home), home, ("server", "guidance"), remove=False)
-        idle = {"not registered"} if some else {"not registered", "unreadable"}  # a client ignores such a file whole
-        if any(step.judged.state not in idle or (some and step.plugin is not None) for step in steps):
+        steps = _plans(
+            named((), None),
+            "user",
+            this_server(home),
+            home,
+            ("server", "guidance"),
+            remove=False,
+        )
+        idle = (
+            {"not registered"} if some else {"not registered", "unreadable"}
+        )  # a client ignores such a file whole
+        if any(
+            step.judged.state not in idle or (some and step.plugin is not None)
+            for step in steps
+        ):
             return []
         write_setting(resolve_home(home), "capture", False)
     except SynapticError as error:
         return [str(error)]
-    return ["No digests of sessions are made any more: config.toml says capture = false. Those that are there stay."]
+    return [
+        "No digests of sessions are made any more: config.toml says capture = false. Those "
+        "that are there stay."
+    ]
 
 
 def _as_json(steps: Sequence[Step], *, done: bool) -> dict[str, Any]:
@@ -201,9 +280,11 @@ def _plans(
     remove: bool,
     capture: bool = False,
 ) -> Iterator[Step]:
-    """A step for each part of each client, planned when those before it are done; hooks as config.toml has them.
+    """A step for each part of each client, planned when those before it are done; hooks as
+    config.toml has them.
 
-    A removal goes the other way round, so that each part finds its file as it was when that part was put in.
+    A removal goes the other way round, so that each part finds its file as it was when that
+    part was put in.
     """
     where, hooks = folders(), HooksConfig()
     with suppress(ConfigError):  # which hooks.log and every other command name
@@ -219,8 +300,15 @@ def _plans(
 def _notices(steps: Sequence[Step]) -> list[str]:
     """What its user should know, beside what was done."""
     if steps and (url := steps[0].wanted.url):
-        notices = ["SYNAPTIC_TOKEN must hold the token where these clients start; `synaptic token NAME` makes one."]
-        if url.startswith("http:") and urlsplit(url).hostname not in ("127.0.0.1", "::1", "localhost"):
+        notices = [
+            "SYNAPTIC_TOKEN must hold the token where these clients start; `synaptic token "
+            "NAME` makes one."
+        ]
+        if url.startswith("http:") and urlsplit(url).hostname not in (
+            "127.0.0.1",
+            "::1",
+            "localhost",
+        ):
             notices.append(f"Anyone on the way to {url} can read the token: put TLS in front.")
         return notices
     notices = [
@@ -230,21 +318,27 @@ def _notices(steps: Sequence[Step]) -> list[str]:
     ]
     program = steps[0].wanted.command if steps else ""
     if {"archive-v0", ".cache"} & set(Path(program).parts):
-        notices.append(f"{program} is in a cache that may be cleared. Install Synaptic and run this again.")
+        notices.append(
+            f"{program} is in a cache that may be cleared. Install Synaptic and run this again."
+        )
     if any(step.scope == "project" and step.changes for step in steps):
         notices.append(
-            "A client may ask whether you trust a project's server. The path is this machine's: others run this too."
+            "A client may ask whether you trust a project's server. The path is this "
+            "machine's: others run this too."
         )
     return notices
 
 
-# -- what is said ---------------------------------------------------------------------------------------
+# -- what is said
+# ---------------------------------------------------------------------------------------
 
 
 def _intent(step: Step, to: Screen) -> str:
     """What is going to be done with one client."""
     file, (there, gone) = to.path(step.part.file), _there(step)
-    again = f"synaptic setup {step.client.name}" + (" --scope project" if step.scope == "project" else "")
+    again = f"synaptic setup {step.client.name}" + (
+        " --scope project" if step.scope == "project" else ""
+    )
     leaves = (
         f"{file} registers it in another way, which is left as it is: {there}{gone}\n"
         f"  Wanted: {step.wanted.line}\n"
@@ -254,9 +348,13 @@ def _intent(step: Step, to: Screen) -> str:
     said = {
         "fail": f"{step.why} It is left as it is.",
         "leave": leaves,
-        "register": f"makes {file}, with {noun}" if step.old is None else f"adds {noun} to {file}",
+        "register": f"makes {file}, with {noun}"
+        if step.old is None
+        else f"adds {noun} to {file}",
         "update": f"puts {noun} into {file}{beside}",
-        "remove": f"takes {noun} out of {file}" if step.new is not None else f"removes {file}, which is empty then",
+        "remove": f"takes {noun} out of {file}"
+        if step.new is not None
+        else f"removes {file}, which is empty then",
         "nothing": _state(step, file),
     }[step.action]
     if step.by and step.changes:
@@ -268,7 +366,11 @@ def _outcome(step: Step, after: Step, to: Screen, *, dry_run: bool, remove: bool
     """What became of it, and the next thing to do; empty where there is nothing to add."""
     if after.action == "fail":
         failed = "" if step.action == "fail" else f"Failed. {after.why}\n"
-        what = f"what stands at {after.client.key}.{NAME}" if after.part.name == "server" else after.part.noun
+        what = (
+            f"what stands at {after.client.key}.{NAME}"
+            if after.part.name == "server"
+            else after.part.noun
+        )
         help = f"Take {what} out of it."
         if not remove:
             help = f"Paste this into {to.path(after.part.file)}:\n{after.part.put('').rstrip()}"
@@ -285,7 +387,9 @@ def _outcome(step: Step, after: Step, to: Screen, *, dry_run: bool, remove: bool
 
 
 def _state(step: Step, file: str) -> str:
-    """How it stands with this part of the client; `file` is the path of its file, made readable."""
+    """How it stands with this part of the client; `file` is the path of its file, made
+    readable.
+    """
     server, found = step.part.name == "server", step.judged.state
     if found == "unreadable":
         return step.why
@@ -297,8 +401,15 @@ def _state(step: Step, file: str) -> str:
     there, gone = _there(step)
     if step.judged.server and step.judged.server.url and not step.wanted.url:
         return f"registered in {file}, at {there}"
-    mend = f"synaptic setup {step.client.name}{' --guidance' if step.part.name == 'guidance' else ''}"
-    other = f" with another program: {there}" if server else f", not up to date: `{mend}` mends that"
+    mend = (
+        f"synaptic setup "
+        f"{step.client.name}{' --guidance' if step.part.name == 'guidance' else ''}"
+    )
+    other = (
+        f" with another program: {there}"
+        if server
+        else f", not up to date: `{mend}` mends that"
+    )
     said = {
         "registered": "",
         "other program": other,
@@ -306,7 +417,11 @@ def _state(step: Step, file: str) -> str:
         "different": f" in another way: {there}{gone}",
     }[found]
     said += ", but switched off there" if step.judged.off else ""
-    said += f", waiting for approval ({', '.join(step.waits)}): approve in /hooks" if step.waits else ""
+    said += (
+        f", waiting for approval ({', '.join(step.waits)}): approve in /hooks"
+        if step.waits
+        else ""
+    )
     said += {None: "", True: _BESIDE, False: f"; {_PLUGIN[False]}"}[step.plugin]
     return f"{'registered' if server else step.part.noun} in {file}{said}"
 

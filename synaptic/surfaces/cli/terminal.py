@@ -1,7 +1,7 @@
 """Results as text for people: aligned lines, highlighted snippets, and progress.
 
-Whatever comes out of a file passes `clean` first, so that no entry can steer the terminal. Colours appear
-only on a terminal, and never with NO_COLOR.
+Whatever comes out of a file passes `clean` first, so that no entry can steer the terminal.
+Colours appear only on a terminal, and never with NO_COLOR.
 """
 
 from __future__ import annotations
@@ -40,7 +40,18 @@ from ...models import (
     Task,
 )
 from ...verbs.adopt import Adopted
-from ..present import LINKS_SHOWN, changed_text, clean, details, end_of, headed, link_lines, one_line, short, why_text
+from ..present import (
+    LINKS_SHOWN,
+    changed_text,
+    clean,
+    details,
+    end_of,
+    headed,
+    link_lines,
+    one_line,
+    short,
+    why_text,
+)
 from ..wire import Json
 
 if TYPE_CHECKING:
@@ -50,7 +61,16 @@ if TYPE_CHECKING:
 
 IsHit = Callable[[str], bool]
 
-_STYLES = {"plain": 0, "bold": 1, "dim": 2, "error": 31, "ok": 32, "warning": 33, "info": 36, "hit": "1;33"}
+_STYLES = {
+    "plain": 0,
+    "bold": 1,
+    "dim": 2,
+    "error": 31,
+    "ok": 32,
+    "warning": 33,
+    "info": 36,
+    "hit": "1;33",
+}
 _WORD = re.compile(r"\w+")
 _NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 _ISSUES_SHOWN = 10
@@ -65,7 +85,9 @@ _LINE_EVERY_S, _LIVE_EVERY_S = 5.0, 0.1
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """Where the text goes. `width` is None in a pipe: nothing is wrapped there, nor is a path shortened."""
+    """Where the text goes. `width` is None in a pipe: nothing is wrapped there, nor is a path
+    shortened.
+    """
 
     colour: bool
     width: int | None
@@ -85,7 +107,11 @@ class Screen:
     def at(self, path: str, line: int, text: str = "") -> str:
         """The text, or else `path:line`; on a terminal a hyperlink (OSC 8) to the file."""
         shown = text or self.paint(f"{self.path(path)}:{line}", "dim")
-        return f"\x1b]8;;{self.place(path).as_uri()}\x1b\\{shown}\x1b]8;;\x1b\\" if self.colour else shown
+        return (
+            f"\x1b]8;;{self.place(path).as_uri()}\x1b\\{shown}\x1b]8;;\x1b\\"
+            if self.colour
+            else shown
+        )
 
 
 def screen(place: Callable[[str | Path], Path]) -> Screen:
@@ -100,11 +126,14 @@ def is_terminal(*streams: object) -> bool:
     return all(stream is not None and getattr(stream, "isatty", bool)() for stream in streams)
 
 
-# -- output -------------------------------------------------------------------------------------------
+# -- output
+# -------------------------------------------------------------------------------------------
 
 
 def emit(text: str) -> None:
-    """Prints `text` to standard output. It is no error when the reader has closed the pipe: `synaptic find | head`."""
+    """Prints `text` to standard output. It is no error when the reader has closed the pipe:
+    `synaptic find | head`.
+    """
     try:
         print(text, flush=True)
     except BrokenPipeError:
@@ -148,7 +177,8 @@ def _discard_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-# -- entries ------------------------------------------------------------------------------------------
+# -- entries
+# ------------------------------------------------------------------------------------------
 
 
 def listing_text(listing: Listing, to: Screen) -> str:
@@ -167,13 +197,17 @@ def entries_text(listing: Listing, to: Screen) -> str:
     """Entries whole: a header, where they stand, and their Markdown."""
     blocks: list[str] = []
     for entry in listing.entries:
-        links = "\n".join(to.paint(line, "dim") for line in link_lines(listing.links.get(entry.id)))
+        links = "\n".join(
+            to.paint(line, "dim") for line in link_lines(listing.links.get(entry.id))
+        )
         blocks += filter(None, [_whole(entry, listing.superseded_by.get(entry.id), to), links])
     return "\n\n".join(blocks)
 
 
 def deleted_text(found: Sequence[Deleted], to: Screen) -> str:
-    """For each entry in the trash a line, id, the time of its deletion, title and file, and its text below."""
+    """For each entry in the trash a line, id, the time of its deletion, title and file, and its
+    text below.
+    """
     lines = []
     for one in found:
         heading, below = headed(one.title, one.text)
@@ -184,14 +218,20 @@ def deleted_text(found: Sequence[Deleted], to: Screen) -> str:
 
 
 def links_text(found: Links, to: Screen) -> str:
-    """A line for each link and each backlink: the entry at the other end, the link, and where it stands."""
+    """A line for each link and each backlink: the entry at the other end, the link, and where
+    it stands.
+    """
     blocks = []
     for name, links in (("links", found.links), ("backlinks", found.backlinks)):
         lines = [to.paint(name, "bold")]
         for link in links[:LINKS_SHOWN]:
-            end = to.paint(short(link.id), "dim") if link.id else to.paint("no entry", "warning")
+            end = (
+                to.paint(short(link.id), "dim") if link.id else to.paint("no entry", "warning")
+            )
             title = f"  {one_line(link.title)}" if link.title not in (None, link.text) else ""
-            lines.append(f"  {end}  [[{one_line(link.text)}]]{title}  {to.at(link.path, link.line)}")
+            lines.append(
+                f"  {end}  [[{one_line(link.text)}]]{title}  {to.at(link.path, link.line)}"
+            )
         if len(links) > LINKS_SHOWN:
             lines.append(f"  and {len(links) - LINKS_SHOWN:,} more: --json")
         blocks += ["\n".join(lines)] if links else []
@@ -207,13 +247,17 @@ def tasks_text(tasks: Sequence[Task], to: Screen) -> str:
             due = f"  due {task.due}" if task.due and task.due not in task.text else ""
             late = f"  {to.paint('overdue', 'warning')}" if task.overdue else ""
             text = f"{one_line(task.text)}{due}{late}"
-            lines.append(f"  [{'x' if task.done else ' '}] {text}  {to.at(task.path, task.line)}")
+            lines.append(
+                f"  [{'x' if task.done else ' '}] {text}  {to.at(task.path, task.line)}"
+            )
         blocks.append("\n".join([to.paint(day or "undated", "bold"), *lines]))
     return "\n\n".join(blocks)
 
 
 def days_text(days: Days, to: Screen) -> str:
-    """The entries of the days as Markdown, rendered on a terminal; then the titles of the same day in other years."""
+    """The entries of the days as Markdown, rendered on a terminal; then the titles of the same
+    day in other years.
+    """
     parts = []
     for day, group in groupby(days.found.entries, key=lambda entry: entry.at.date()):
         parts.append(f"# {day:%A}, {day}")
@@ -222,9 +266,15 @@ def days_text(days: Days, to: Screen) -> str:
     if not days.found.entries:
         beside = " and ".join(day for day in (days.before, days.after) if day)
         when = days.since if days.since == days.until else f"{days.since} to {days.until}"
-        parts.append(f"No entries on {when}." + (f" The nearest days with entries: {beside}." if beside else ""))
+        parts.append(
+            f"No entries on {when}."
+            + (f" The nearest days with entries: {beside}." if beside else "")
+        )
     if days.on_this_day.entries:
-        then = (f"- {entry.date} {one_line(entry.title)} · {short(entry.id)}" for entry in days.on_this_day.entries)
+        then = (
+            f"- {entry.date} {one_line(entry.title)} · {short(entry.id)}"
+            for entry in days.on_this_day.entries
+        )
         parts += ["---", "On this day", "\n".join(then)]
     text = "\n\n".join(parts)
     if to.width is None:
@@ -244,13 +294,19 @@ def _of_day(entry: Entry) -> list[str]:
     heading = f"{entry.time if entry.timed else ''} {title}".strip()
     kind = [] if entry.type == "note" else [entry.type]
     marks = " · ".join([*kind, *(f"#{tag}" for tag in entry.tags), short(entry.id)])
-    if entry.whole_file and entry.date_source != "file" and (end := end_of(text, PAGE_CHARS)) < len(text):
+    if (
+        entry.whole_file
+        and entry.date_source != "file"
+        and (end := end_of(text, PAGE_CHARS)) < len(text)
+    ):
         text = f"{text[:end].rstrip()}\n\n… `synaptic get {short(entry.id)}` shows all of it."
     return [part for part in (f"## {one_line(heading)}", one_line(marks), text) if part]
 
 
 def hits_text(result: SearchResult, is_hit: IsHit, to: Screen) -> str:
-    """For each hit its title line, where it stands, and the snippet with the sought words highlighted."""
+    """For each hit its title line, where it stands, and the snippet with the sought words
+    highlighted.
+    """
     both = result.mode == "hybrid"
     hits = [_hit(n, hit, is_hit, to, both=both) for n, hit in enumerate(result.hits, start=1)]
     chosen = [to.paint(_choice(result, result.choice), "dim")] if result.choice else []
@@ -261,14 +317,23 @@ def _choice(result: SearchResult, choice: Choice) -> str:
     """`smart (it was given in parts): 41 ms of 100 (lexical 8, semantic 12); 38 ms expected`."""
     layers = ", ".join(f"{layer.name} {layer.actual_ms:.0f}" for layer in choice.layers)
     budget = f" of {choice.budget_ms:g}" if choice.budget_ms is not None else ""
-    expected = f"; {choice.estimated_ms:.0f} ms expected" if choice.estimated_ms is not None else ""
-    return f"{result.strategy} ({choice.because}): {choice.actual_ms:.0f} ms{budget} ({layers}){expected}"
+    expected = (
+        f"; {choice.estimated_ms:.0f} ms expected" if choice.estimated_ms is not None else ""
+    )
+    return (
+        f"{result.strategy} ({choice.because}): {choice.actual_ms:.0f} ms{budget} "
+        f"({layers}){expected}"
+    )
 
 
 def facets_text(facets: Facets, to: Screen) -> str:
     """Types, tags and projects, each with how often it occurs."""
     blocks = []
-    for name, counts in (("types", facets.types), ("tags", facets.tags), ("projects", facets.projects)):
+    for name, counts in (
+        ("types", facets.types),
+        ("tags", facets.tags),
+        ("projects", facets.projects),
+    ):
         lines = [f"{count:>7,}  {one_line(value)}" for value, count in counts]
         blocks.append("\n".join((to.paint(name, "bold"), *(lines or ["      -"]))))
     return "\n\n".join(blocks)
@@ -302,8 +367,15 @@ def _hit(number: int, hit: Hit, is_hit: IsHit, to: Screen, *, both: bool) -> str
 
 
 def _stamp(entry: Entry, to: Screen) -> str:
-    when = f"{entry.date} {entry.time if entry.timed else '':5}" if entry.dated else "undated         "
-    return f"{to.paint(f'{one_line(entry.short_id):8}', 'dim')}  {when}  {to.paint(f'{entry.type:9}', 'info')}"
+    when = (
+        f"{entry.date} {entry.time if entry.timed else '':5}"
+        if entry.dated
+        else "undated         "
+    )
+    return (
+        f"{to.paint(f'{one_line(entry.short_id):8}', 'dim')}  {when}  "
+        f"{to.paint(f'{entry.type:9}', 'info')}"
+    )
 
 
 def _marks(entry: Entry, superseded_by: str | None, to: Screen) -> str:
@@ -319,14 +391,20 @@ def _wrapped(text: str, to: Screen) -> list[str]:
     if to.width is None:
         return lines
     width = max(20, to.width - 6)
-    return [piece for line in lines for piece in textwrap.wrap(line.expandtabs(4), width) or [""]]
+    return [
+        piece for line in lines for piece in textwrap.wrap(line.expandtabs(4), width) or [""]
+    ]
 
 
 def _lit(text: str, is_hit: IsHit, to: Screen, style: str = "plain") -> str:
     """The text in this style, with its sought words highlighted."""
 
     def light(match: re.Match[str]) -> str:
-        return f"{to.paint(match[0], 'hit')}\x1b[{_STYLES[style]}m" if is_hit(match[0].lower()) else match[0]
+        return (
+            f"{to.paint(match[0], 'hit')}\x1b[{_STYLES[style]}m"
+            if is_hit(match[0].lower())
+            else match[0]
+        )
 
     return to.paint(_WORD.sub(light, text) if to.colour else text, style)
 
@@ -337,18 +415,26 @@ def _count(number: int, thing: str) -> str:
     return f"{number:,} {thing if number == 1 else many}"
 
 
-# -- reports ------------------------------------------------------------------------------------------
+# -- reports
+# ------------------------------------------------------------------------------------------
 
 
 def status_text(status: Status, to: Screen) -> str:
     """What there is, in aligned lines."""
     passages = f"{status.chunks:,}"
     if status.pending_vectors:
-        passages += f", {status.pending_vectors:,} of them found by words only; `synaptic rebuild-index` finishes them"
+        passages += (
+            f", {status.pending_vectors:,} of them found by words only; `synaptic "
+            f"rebuild-index` "
+            f"finishes them"
+        )
     rows = [
         ("home", to.path(status.home)),
         ("journal", to.path(status.journal)),
-        *((name, f"{to.path(one['folder'])}, {_count(one['files'], 'file')}") for name, one in status.roots.items()),
+        *(
+            (name, f"{to.path(one['folder'])}, {_count(one['files'], 'file')}")
+            for name, one in status.roots.items()
+        ),
         ("entries", f"{status.entries:,} in {_count(status.files, 'file')}"),
         ("passages", passages),
         ("queued", f"{status.queued} saved, not in their files yet" if status.queued else ""),
@@ -368,50 +454,84 @@ def status_text(status: Status, to: Screen) -> str:
 
 def _counted(counts: tuple[tuple[str, int], ...]) -> str:
     shown = ", ".join(f"{one_line(name)} {count:,}" for name, count in counts[:_COUNTS_SHOWN])
-    return f"{shown} and {len(counts) - _COUNTS_SHOWN:,} more" if len(counts) > _COUNTS_SHOWN else shown
+    return (
+        f"{shown} and {len(counts) - _COUNTS_SHOWN:,} more"
+        if len(counts) > _COUNTS_SHOWN
+        else shown
+    )
 
 
 def _latencies(figures: Figures) -> str:
     """`18 ms, 95 % within 25 ms (last 120: semantic 7, rank 5)`."""
     total = figures.stages["total"]
-    stages = ", ".join(f"{name} {latency.p50:.0f}" for name, latency in figures.stages.items() if name != "total")
-    return f"{total.p50:.0f} ms, 95 % within {total.p95:.0f} ms (last {figures.calls:,}: {stages})"
+    stages = ", ".join(
+        f"{name} {latency.p50:.0f}"
+        for name, latency in figures.stages.items()
+        if name != "total"
+    )
+    return (
+        f"{total.p50:.0f} ms, 95 % within {total.p95:.0f} ms (last {figures.calls:,}: {stages})"
+    )
 
 
 def _cost(layers: Mapping[str, float]) -> str:
     """`within 25 ms (semantic 9, embed 7)`: what an automatic search reckons with."""
-    parts = ", ".join(f"{name} {ms:.0f}" for name, ms in layers.items() if name not in ("total", "core") and ms >= 1)
+    parts = ", ".join(
+        f"{name} {ms:.0f}"
+        for name, ms in layers.items()
+        if name not in ("total", "core") and ms >= 1
+    )
     return f"within {layers['total']:.0f} ms" + (f" ({parts})" if parts else "")
 
 
 def adopted_text(home: Adopted, place: Callable[[str | Path], Path]) -> str:
     """What `init` found. All paths whole: they are meant to be read and copied."""
     to = Screen(False, None, place)
-    found = f"{_count(home.entries, 'entry')} in {_count(home.files, 'file')}" if home.files else "no notes yet"
+    found = (
+        f"{_count(home.entries, 'entry')} in {_count(home.files, 'file')}"
+        if home.files
+        else "no notes yet"
+    )
     lines = [f"Journal: {to.path(home.journal)}, {found}."]
     if home.undated:
         dated = home.entries - home.undated
-        lines.append(f"Entries with a date: {dated:,}; without one: {home.undated:,}, which no search by date finds.")
+        lines.append(
+            f"Entries with a date: {dated:,}; without one: {home.undated:,}, which no "
+            f"search by date finds."
+        )
     lines += map(one_line, home.remarks)
     lines.append(f"New entries go to {to.path(home.new_entries_go_to)}")
     config = to.path(home.home / "config.toml")
     if home.to_add:
         lines += [
-            f"{config} was there already; to have it so, write these lines at its top in place of their like:",
+            f"{config} was there already; to have it so, write these lines at its top in "
+            f"place of their like:",
             *home.to_add,
         ]
     elif home.remarks:
-        lines.append(f"To change what is left out, or where entries go: `exclude` and `day_file` in {config}")
+        lines.append(
+            f"To change what is left out, or where entries go: `exclude` and `day_file` in "
+            f"{config}"
+        )
     if home.issues:
-        lines += [f"{_count(len(home.issues), 'piece')} could not be read as meant:", *_issue_lines(home.issues, to)]
+        lines += [
+            f"{_count(len(home.issues), 'piece')} could not be read as meant:",
+            *_issue_lines(home.issues, to),
+        ]
     if home.entries:
-        lines.append("Next: `synaptic rebuild-index` makes all of it searchable by meaning too; words work at once.")
+        lines.append(
+            "Next: `synaptic rebuild-index` makes all of it searchable by meaning too; "
+            "words work at once."
+        )
     return "\n".join(lines)
 
 
 def rebuild_text(report: RebuildReport) -> str:
     """What a rebuild did, in one line."""
-    text = f"{_count(report.entries, 'entry')} in {_count(report.chunks, 'passage')}: {report.embedded:,} embedded, "
+    text = (
+        f"{_count(report.entries, 'entry')} in {_count(report.chunks, 'passage')}: "
+        f"{report.embedded:,} embedded, "
+    )
     text += f"{report.reused:,} reused, in {report.seconds:.1f} s."
     if report.issues:
         text += f" {_count(len(report.issues), 'piece')} could not be read as meant: `synaptic status`."
@@ -419,16 +539,28 @@ def rebuild_text(report: RebuildReport) -> str:
 
 
 def evaluation_text(found: Evaluation, to: Screen) -> str:
-    """A bar for each way to search, over which questions, and the first that the default does not answer."""
+    """A bar for each way to search, over which questions, and the first that the default does
+    not answer.
+    """
     lines, before = [], found.before
     if not found.questions:
         return "Nothing in this journal can be asked."
     for way, mrr in found.mrr.items():
         bar = ("#" if to.width is None else "█") * round(_BAR * mrr)
-        was = f", was {before.mrr[way]:.2f} on {before.date}" if before and way in before.mrr else ""
-        lines.append(f"{to.paint(f'{way:8}', 'bold')} {to.paint(f'{bar:{_BAR}}', 'ok')} {mrr:.2f}{was}")
+        was = (
+            f", was {before.mrr[way]:.2f} on {before.date}"
+            if before and way in before.mrr
+            else ""
+        )
+        lines.append(
+            f"{to.paint(f'{way:8}', 'bold')} {to.paint(f'{bar:{_BAR}}', 'ok')} {mrr:.2f}{was}"
+        )
     kinds = ", ".join(_count(count, kind) for kind, count in found.kinds.items())
-    lines += ["", f"Mean reciprocal rank, ± {found.margin:.2f}: 1 where each entry comes first, 0.5 where second."]
+    lines += [
+        "",
+        f"Mean reciprocal rank, ± {found.margin:.2f}: 1 where each entry comes first, 0.5 "
+        f"where second.",
+    ]
     lines.append(f"Questions: {found.questions:,} ({kinds}), in {found.seconds:.0f} s.")
     if before and before.questions != found.questions:
         lines.append(f"The run of {before.date} asked {before.questions:,}.")
@@ -437,58 +569,95 @@ def evaluation_text(found: Evaluation, to: Screen) -> str:
     for missed in found.missed[:_MISSED_SHOWN]:
         title = "" if missed.question == missed.title else f" ({one_line(missed.title)})"
         where = f"{to.path(missed.path)}:{missed.line}"
-        lines.append(f"  {one_line(missed.question)}{title}  {missed.date or 'undated'}  {to.paint(where, 'dim')}")
+        lines.append(
+            f"  {one_line(missed.question)}{title}  {missed.date or 'undated'}  "
+            f"{to.paint(where, 'dim')}"
+        )
     more = len(found.missed) - _MISSED_SHOWN
-    return "\n".join([*lines, f"  and {more:,} more: synaptic evaluate --json"] if more > 0 else lines)
+    return "\n".join(
+        [*lines, f"  and {more:,} more: synaptic evaluate --json"] if more > 0 else lines
+    )
 
 
 def models_text(found: Sequence[Model]) -> str:
     """A line for each model: name, languages, size, dimensions, marks."""
     lines = []
     for one in found:
-        marks = {"in use": one.in_use, "ships": one.ships, "downloaded": one.downloaded and not one.ships}
+        marks = {
+            "in use": one.in_use,
+            "ships": one.ships,
+            "downloaded": one.downloaded and not one.ships,
+        }
         size = f"{one.megabytes:,} MB" if one.megabytes else ""
-        about = f"{one_line(one.name):60} {one.languages:19} {size:>8} {one.dimensions or '':>6}"
-        lines.append("  ".join([about, ", ".join(mark for mark, holds in marks.items() if holds)]).rstrip())
+        about = (
+            f"{one_line(one.name):60} {one.languages:19} {size:>8} {one.dimensions or '':>6}"
+        )
+        lines.append(
+            "  ".join(
+                [about, ", ".join(mark for mark, holds in marks.items() if holds)]
+            ).rstrip()
+        )
     return "\n".join(lines)
 
 
 def comparison_text(tried: Switch) -> str:
-    """Two lines, what the default search does with each model, and a sentence of which is better."""
+    """Two lines, what the default search does with each model, and a sentence of which is
+    better.
+    """
     old, new = tried.with_before, tried.with_model
     if not (old and new):
-        return f"Not compared with {tried.before}: it has read too little of this journal, or too little can be asked."
+        return (
+            f"Not compared with {tried.before}: it has read too little of this journal, or too "
+            f"little can be asked."
+        )
     rows = [
         f"{one_line(name):60} mean reciprocal rank {one.mrr['default']:.2f}, "
         f"{one.questions - len(one.missed):,} of {one.questions:,} among the first 20"
         for name, one in ((tried.before, old), (tried.model, new))
     ]
-    gain, margin = round(new.mrr["default"] - old.mrr["default"], 2) + 0.0, math.hypot(old.margin, new.margin)
+    gain, margin = (
+        round(new.mrr["default"] - old.mrr["default"], 2) + 0.0,
+        math.hypot(old.margin, new.margin),
+    )
     how = "about as well" if abs(gain) <= margin else "better" if gain > 0 else "worse"
-    return "\n".join((*rows, f"{tried.model} finds your notes {how} ({gain:+.2f}, ± {margin:.2f})."))
+    return "\n".join(
+        (*rows, f"{tried.model} finds your notes {how} ({gain:+.2f}, ± {margin:.2f}).")
+    )
 
 
 def checkup_text(checkup: Checkup, to: Screen) -> str:
     """The findings, a line each: level, code, what was found, how to mend it."""
     return "\n".join(
         "  ".join(
-            part for part in (to.paint(f"{f.level:7}", f.level), f.code, one_line(f.message), one_line(f.fix)) if part
+            part
+            for part in (
+                to.paint(f"{f.level:7}", f.level),
+                f.code,
+                one_line(f.message),
+                one_line(f.fix),
+            )
+            if part
         )
         for f in checkup.findings
     )
 
 
 def _issue_lines(issues: tuple[ParseIssue, ...], to: Screen) -> list[str]:
-    lines = [f"  {to.path(i.path)}:{i.line}  {one_line(i.message)}" for i in issues[:_ISSUES_SHOWN]]
+    lines = [
+        f"  {to.path(i.path)}:{i.line}  {one_line(i.message)}" for i in issues[:_ISSUES_SHOWN]
+    ]
     more = len(issues) - _ISSUES_SHOWN
     return [*lines, f"  and {more:,} more: synaptic status --json"] if more > 0 else lines
 
 
-# -- progress -----------------------------------------------------------------------------------------
+# -- progress
+# -----------------------------------------------------------------------------------------
 
 
 def progress() -> Callable[[str, int, int], None]:
-    """A function to report (phase, done, total) to: it keeps a line up to date, or in a pipe adds one now and then."""
+    """A function to report (phase, done, total) to: it keeps a line up to date, or in a pipe
+    adds one now and then.
+    """
     live = is_terminal(sys.stderr) and os.environ.get("TERM") != "dumb"
     last = time.monotonic()
 

@@ -49,7 +49,10 @@ def status(ws: Workspace, as_json: bool, use: bool) -> None:
     """
     if use:
         uses = in_step(ws, lambda _: ws.index.uses())
-        rows = [{"week": week, "client": client, **counts} for (week, client), counts in uses.items()]
+        rows = [
+            {"week": week, "client": client, **counts}
+            for (week, client), counts in uses.items()
+        ]
         text = outline({f"{week} {client}": counts for (week, client), counts in uses.items()})
         return answer(as_json, {"use": rows}, text or "No agent has asked yet.")
     now = browse.status(ws)
@@ -61,7 +64,12 @@ def status(ws: Workspace, as_json: bool, use: bool) -> None:
 
 @command("doctor", f.FIX, f.RESTORE, f.DISMISS, f.SECRETS, f.AS_JSON, opens=False)
 def _doctor(
-    home: str | None, as_json: bool, fix: bool, secrets: bool, restore: str | None = None, dismiss: str | None = None
+    home: str | None,
+    as_json: bool,
+    fix: bool,
+    secrets: bool,
+    restore: str | None = None,
+    dismiss: str | None = None,
 ) -> int:
     """Check that all is well.
 
@@ -72,7 +80,10 @@ def _doctor(
     from .setup_command import checked  # reads clients' files
 
     if sum((fix, restore is not None, dismiss is not None, secrets)) > 1:
-        raise InvalidArgument("--fix, --restore, --dismiss and --secrets exclude each other.", hint="Give one of them.")
+        raise InvalidArgument(
+            "--fix, --restore, --dismiss and --secrets exclude each other.",
+            hint="Give one of them.",
+        )
     with open_home(home) as ws:
         if restore is not None:
             answer_receipt(ws, "Restored", writing.restore(ws, restore, vanished=True), as_json)
@@ -88,7 +99,13 @@ def _doctor(
 
 
 @command("review", f.ANSWER, f.IN_PROJECTS, f.LENGTH, f.AS_JSON)
-def _review(ws: Workspace, as_json: bool, limit: int, project: Sequence[str] = (), words: Sequence[str] = ()) -> None:
+def _review(
+    ws: Workspace,
+    as_json: bool,
+    limit: int,
+    project: Sequence[str] = (),
+    words: Sequence[str] = (),
+) -> None:
     """List what repeats, contradicts or outlived other entries, and what to do about it.
 
     On a terminal it asks, one finding at a time. Nothing is done by itself.
@@ -99,7 +116,9 @@ def _review(ws: Workspace, as_json: bool, limit: int, project: Sequence[str] = (
     def act(said: str, key: str) -> None:
         receipt = review.answer(ws, key, said, by_person=not agent())
         if receipt:
-            return answer_receipt(ws, "Deleted" if said in ("delete", "merge") else "Updated", receipt, as_json)
+            return answer_receipt(
+                ws, "Deleted" if said in ("delete", "merge") else "Updated", receipt, as_json
+            )
         return answer(as_json, {"success": True, "kept": key}, f"Kept {key}")
 
     found = [] if words else review.review(ws, project=project)
@@ -108,7 +127,13 @@ def _review(ws: Workspace, as_json: bool, limit: int, project: Sequence[str] = (
 
 
 @command("inbox", f.PROPOSAL, f.IN_PROJECTS, f.LENGTH, f.AS_JSON)
-def _inbox(ws: Workspace, as_json: bool, limit: int, project: Sequence[str] = (), words: Sequence[str] = ()) -> None:
+def _inbox(
+    ws: Workspace,
+    as_json: bool,
+    limit: int,
+    project: Sequence[str] = (),
+    words: Sequence[str] = (),
+) -> None:
     """List what agents' sessions say that you may want to keep.
 
     On a terminal it asks, one sentence at a time. Nothing is saved by itself.
@@ -126,17 +151,30 @@ def _inbox(ws: Workspace, as_json: bool, limit: int, project: Sequence[str] = ()
         return answer(as_json, {"success": True, "refused": key}, f"Refused {key}")
 
     rows = [(one["key"], inbox.ANSWERS, proposal_text(one), one) for one in waiting]
-    empty = "Nothing waits. `synaptic import` reads the sessions of your agents, and proposes what to keep of them."
+    empty = (
+        "Nothing waits. `synaptic import` reads the sessions of your agents, and proposes what "
+        "to keep of them."
+    )
     _answered("inbox", "proposals", rows, act, words, limit, as_json, empty)
 
 
 def _answered(
-    command: str, name: str, rows: Sequence[tuple[str, Sequence[str], str, wire.Json]], act: Callable[[str, str], None],
-    words: Sequence[str], limit: int, as_json: bool, empty: str,
-) -> None:  # fmt: skip
-    """Does what `words` answer; else lists the rows (key, answers, text, JSON), or on a terminal asks for each."""
+    command: str,
+    name: str,
+    rows: Sequence[tuple[str, Sequence[str], str, wire.Json]],
+    act: Callable[[str, str], None],
+    words: Sequence[str],
+    limit: int,
+    as_json: bool,
+    empty: str,
+) -> None:
+    """Does what `words` answer; else lists the rows (key, answers, text, JSON), or on a
+    terminal asks for each.
+    """
     if words and len(words) != 2:
-        raise InvalidArgument(f"{command} {' '.join(words)} is unknown.", valid=(command, f"{command} ANSWER KEY"))
+        raise InvalidArgument(
+            f"{command} {' '.join(words)} is unknown.", valid=(command, f"{command} ANSWER KEY")
+        )
     if words:
         return act(*words)
     check_range("limit", limit, 1, MAX_LIMIT)
@@ -144,13 +182,21 @@ def _answered(
     more = f"{left:,} more; `--limit {MAX_LIMIT}` shows more of them." if left > 0 else ""
     if as_json or not terminal.is_terminal(sys.stdin, sys.stdout):
         data = {"total": len(rows), name: [row[-1] for row in shown]}
-        return answer(as_json, data, "\n\n".join(row[2] for row in shown) or empty, [more] if more else [])
+        return answer(
+            as_json, data, "\n\n".join(row[2] for row in shown) or empty, [more] if more else []
+        )
     for key, answers, text, _ in shown:
         emit(text)
         choices, said = (*answers, "skip", "quit"), ""
         while said not in choices:
-            typed = typer.prompt(f"One of {', '.join(choices)}", default="skip", err=True).strip().lower()
-            said = next((choice for choice in choices if typed and choice.startswith(typed)), "")
+            typed = (
+                typer.prompt(f"One of {', '.join(choices)}", default="skip", err=True)
+                .strip()
+                .lower()
+            )
+            said = next(
+                (choice for choice in choices if typed and choice.startswith(typed)), ""
+            )
         if said == "quit":
             return None
         try:
@@ -161,7 +207,18 @@ def _answered(
     return terminal.say(more or ("That is all." if rows else empty))
 
 
-@command("import", f.SOURCE, f.PLACE, f.DRY_RUN, f.FROM_DATE, f.FOR_PROJECT, f.INTO, f.UNDO, f.YES, f.AS_JSON)
+@command(
+    "import",
+    f.SOURCE,
+    f.PLACE,
+    f.DRY_RUN,
+    f.FROM_DATE,
+    f.FOR_PROJECT,
+    f.INTO,
+    f.UNDO,
+    f.YES,
+    f.AS_JSON,
+)
 def _import(ws: Workspace, as_json: bool, dry_run: bool, yes: bool, **given: Any) -> int:
     """Take in what other programs have written: sessions, memories, diaries.
 
@@ -186,10 +243,16 @@ def _forget(ws: Workspace, as_json: bool, yes: bool, session: str = "") -> None:
     from .import_command import kept_text
 
     if not session:
-        raise InvalidArgument("forget needs a session.", hint="--session ID; `synaptic search --sessions` lists ids.")
+        raise InvalidArgument(
+            "forget needs a session.",
+            hint="--session ID; `synaptic search --sessions` lists ids.",
+        )
     if agreed("forget", f"Forget the session {session} for good?", yes=yes):
         done = forget(ws, session)
-        text = f"Forgot the session. Its digests, removed with all copies: {done.entries}.{kept_text(done)}"
+        text = (
+            f"Forgot the session. Its digests, removed with all copies: "
+            f"{done.entries}.{kept_text(done)}"
+        )
         answer(as_json, {"success": True} | wire.as_json(done), clean(text))
 
 
@@ -197,7 +260,8 @@ def _forget(ws: Workspace, as_json: bool, yes: bool, session: str = "") -> None:
 def _evaluate(ws: Workspace, as_json: bool, **given: Any) -> None:
     """Measure how well a search finds your own entries.
 
-    They are sought by their titles, headings and links, which a copy of the index does not hold.
+    They are sought by their titles, headings and links, which a copy of the index does not
+    hold.
 
     Example: synaptic evaluate --save
     """
@@ -232,7 +296,9 @@ def _model(ws: Workspace, as_json: bool, yes: bool, words: Sequence[str] = ()) -
         found = models.models(ws)
         return answer(as_json, {"models": wire.as_json(found)}, terminal.models_text(found))
     if len(words) != 2 or words[0] != "use":
-        raise InvalidArgument(f"model {' '.join(words)} is unknown.", valid=("model", "model use NAME|FOLDER"))
+        raise InvalidArgument(
+            f"model {' '.join(words)} is unknown.", valid=("model", "model use NAME|FOLDER")
+        )
     check_can_ask("model use", yes=yes)
 
     def agree(tried: models.Switch) -> bool:
@@ -242,15 +308,33 @@ def _model(ws: Workspace, as_json: bool, yes: bool, words: Sequence[str] = ()) -
     _end_like_control_c()
     done = models.use(ws, words[1], agree=agree, progress=terminal.progress())
     kept = done.model if done.kept else done.before
-    back = f" `synaptic model use {done.before}` goes back at once." if done.kept and done.before != kept else ""
+    back = (
+        f" `synaptic model use {done.before}` goes back at once."
+        if done.kept and done.before != kept
+        else ""
+    )
     return answer(as_json, wire.as_json(done), f"In use: {kept}.{back}", done.notices)
 
 
 @command(
-    "export", f.TO_FILE, f.AS_ROWS, f.AS_CSV, f.AS_LANCE, f.IN_TYPES, f.IN_TAGS, f.IN_FILES, f.IN_PATHS, f.IN_PROJECTS,
-    f.SINCE, f.UNTIL, f.WHERE, f.MIN_IMPORTANCE
-)  # fmt: skip
-def _export(ws: Workspace, as_json: bool, as_csv: bool, lance: str = "", to: str = "", **given: Any) -> None:
+    "export",
+    f.TO_FILE,
+    f.AS_ROWS,
+    f.AS_CSV,
+    f.AS_LANCE,
+    f.IN_TYPES,
+    f.IN_TAGS,
+    f.IN_FILES,
+    f.IN_PATHS,
+    f.IN_PROJECTS,
+    f.SINCE,
+    f.UNTIL,
+    f.WHERE,
+    f.MIN_IMPORTANCE,
+)
+def _export(
+    ws: Workspace, as_json: bool, as_csv: bool, lance: str = "", to: str = "", **given: Any
+) -> None:
     """Write entries as rows for other programs, oldest first.
 
     Private passages are left out, superseded entries are not. No file is overwritten.
@@ -258,7 +342,9 @@ def _export(ws: Workspace, as_json: bool, as_csv: bool, lance: str = "", to: str
     Example: synaptic export --csv notes.csv --since 2026-01-01
     """
     if as_json + as_csv + bool(lance) != 1 or (lance and to):
-        raise InvalidArgument("export takes one form.", valid=("--json [FILE]", "--csv [FILE]", "--lance DIR"))
+        raise InvalidArgument(
+            "export takes one form.", valid=("--json [FILE]", "--csv [FILE]", "--lance DIR")
+        )
     filters = replace(take_filters(given, ws.clock()), include_superseded=True)
     if lance:
         count = browse.export_lance(ws, filters, Path(lance).expanduser(), terminal.progress())
@@ -269,10 +355,16 @@ def _export(ws: Workspace, as_json: bool, as_csv: bool, lance: str = "", to: str
             emit(clean(line) if terminal.is_terminal(sys.stdout) else line)
         return None
     try:
-        with Path(to).expanduser().open("x", encoding="utf-8", errors="replace", newline="") as file:
+        with (
+            Path(to)
+            .expanduser()
+            .open("x", encoding="utf-8", errors="replace", newline="") as file
+        ):
             return file.writelines(f"{line}\n" for line in lines)
     except OSError as error:
-        raise JournalError(f"{to} cannot be written: {error.strerror}.", hint="Name a new file.") from error
+        raise JournalError(
+            f"{to} cannot be written: {error.strerror}.", hint="Name a new file."
+        ) from error
 
 
 @command("git-setup", f.REMOVE, f.AS_JSON, opens=False)
@@ -286,19 +378,35 @@ def git_setup(home: str | None, as_json: bool, remove: bool) -> None:
     done = gitdriver.set_up(load_config(home), remove=remove)
     text, notices = f"Merges in {done.repository} are git's own again.", []
     if not remove:
-        text = f"Merges of the journal in {done.repository} go by entries now ({done.attributes}: {done.line})."
+        text = (
+            f"Merges of the journal in {done.repository} go by entries now ({done.attributes}: "
+            f"{done.line})."
+        )
         notices.append("Run it once in every clone. `synaptic git-setup --remove` undoes it.")
     answer(as_json, {"success": True} | wire.as_json(done), text, notices)
 
 
 @command(
-    "setup", f.CLIENT, f.SCOPE, f.OF_PROJECT, f.URL, f.NO_HOOKS, f.CAPTURE, f.GUIDANCE, f.DRY_RUN, f.SHOW, f.STATUS,
-    f.REMOVE, f.AS_JSON, opens=False
-)  # fmt: skip
+    "setup",
+    f.CLIENT,
+    f.SCOPE,
+    f.OF_PROJECT,
+    f.URL,
+    f.NO_HOOKS,
+    f.CAPTURE,
+    f.GUIDANCE,
+    f.DRY_RUN,
+    f.SHOW,
+    f.STATUS,
+    f.REMOVE,
+    f.AS_JSON,
+    opens=False,
+)
 def setup(home: str | None, as_json: bool, clients: Sequence[str] = (), **given: Any) -> int:
     """Register Synaptic, and its hooks, with the programs that speak MCP.
 
-    CLIENT is claude-code, claude-desktop, codex, gemini, cursor, vscode, windsurf, zed or opencode.
+    CLIENT is claude-code, claude-desktop, codex, gemini, cursor, vscode, windsurf, zed or
+    opencode.
 
     Example: synaptic setup --dry-run
     """
@@ -345,7 +453,9 @@ def mcp(home: str | None) -> None:
     run(home)
 
 
-@command("serve", f.HOST, f.PORT, f.OPEN_IT, f.READ_ONLY, f.TOKEN_FILE, f.ALLOW_HOST, opens=False)
+@command(
+    "serve", f.HOST, f.PORT, f.OPEN_IT, f.READ_ONLY, f.TOKEN_FILE, f.ALLOW_HOST, opens=False
+)
 def serve(home: str | None, **given: Any) -> None:
     """Show the journal as a page, and serve agents over HTTP, until Ctrl-C.
 
@@ -356,7 +466,16 @@ def serve(home: str | None, **given: Any) -> None:
     app.serve(home, **given)
 
 
-@command("token", f.TOKEN_NAME, f.TOKEN_PROJECT, f.READ_ONLY, f.FOR_PAGE, f.TOKEN_FILE, f.AS_JSON, opens=False)
+@command(
+    "token",
+    f.TOKEN_NAME,
+    f.TOKEN_PROJECT,
+    f.READ_ONLY,
+    f.FOR_PAGE,
+    f.TOKEN_FILE,
+    f.AS_JSON,
+    opens=False,
+)
 def token(
     home: str | None,
     as_json: bool,
@@ -366,39 +485,69 @@ def token(
     project: str | None = None,
     token_file: str | None = None,
 ) -> None:
-    """Make a token by which a client reaches `synaptic serve`; without NAME list those that there are.
+    """Make a token by which a client reaches `synaptic serve`; without NAME list those that
+    there are.
 
-    It is shown once, and stands in tokens.toml. Take its table out there, and it opens nothing any more.
+    It is shown once, and stands in tokens.toml. Take its table out there, and it opens nothing
+    any more.
 
     Example: synaptic token anna-laptop --project ledger
     """
     tokens = Tokens(home, token_file)
     if name is None:
         if read_only or page or project:
-            raise InvalidArgument("A token needs a name.", hint="synaptic token anna-laptop --project ledger")
+            raise InvalidArgument(
+                "A token needs a name.", hint="synaptic token anna-laptop --project ledger"
+            )
         grants = [grant for _, grant in tokens.read()]
         lines = [f"{grant.name:20} {_opens(grant)}" for grant in grants]
-        listed = [{field.replace("_", "-"): value for field, value in asdict(grant).items()} for grant in grants]
+        listed = [
+            {field.replace("_", "-"): value for field, value in asdict(grant).items()}
+            for grant in grants
+        ]
         none = f"No tokens in {tokens.path}. `synaptic token NAME` makes one."
-        return answer(as_json, {"file": str(tokens.path), "tokens": listed}, clean("\n".join(lines) or none))
+        return answer(
+            as_json,
+            {"file": str(tokens.path), "tokens": listed},
+            clean("\n".join(lines) or none),
+        )
     secret = secrets.token_urlsafe(32)
     said = {"token": secret, "project": project, "read-only": read_only, "page": page}
     tokens.add(name, {key: value for key, value in said.items() if value})
-    use = "Type it on the page." if page else "Its client sends it as a bearer token: `synaptic setup --url` says how."
+    use = (
+        "Type it on the page."
+        if page
+        else "Its client sends it as a bearer token: `synaptic setup --url` says how."
+    )
     return answer(
-        as_json, {"success": True, "name": name, "token": secret, "file": str(tokens.path)}, f"{secret}\n{use}"
+        as_json,
+        {"success": True, "name": name, "token": secret, "file": str(tokens.path)},
+        f"{secret}\n{use}",
     )
 
 
 def _opens(grant: Grant) -> str:
-    what = "the page" if grant.page else f"tools, project {grant.project}" if grant.project else "tools"
+    what = (
+        "the page"
+        if grant.page
+        else f"tools, project {grant.project}"
+        if grant.project
+        else "tools"
+    )
     return f"{what}, read-only" if grant.read_only else what
 
 
 # a file of the journal may be called -x.md or --help.md
-@app.command("git-merge", hidden=True, add_help_option=False, context_settings={"ignore_unknown_options": True})
+@app.command(
+    "git-merge",
+    hidden=True,
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True},
+)
 def git_merge(ctx: typer.Context, base: Path, ours: Path, theirs: Path, path: str) -> int:
-    """What git calls; exit status 0 for a clean merge, 10 for one with conflicts, else `ours` is as it was."""
+    """What git calls; exit status 0 for a clean merge, 10 for one with conflicts, else `ours`
+    is as it was.
+    """
     try:
         return gitdriver.drive(base, ours, theirs, path, day_file=load_config(ctx.obj).day_file)
     except Exception as error:

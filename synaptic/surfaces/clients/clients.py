@@ -1,4 +1,6 @@
-"""The server, and the clients that start it, of `data/clients.toml`: where each keeps it, and in which shape."""
+"""The server, and the clients that start it, of `data/clients.toml`: where each keeps it, and
+in which shape.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ DATA = _PACKAGE / "data"
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """The command, and what it is told: the home and the project; None stands for the usual ones.
+    """The command, and what it is told: the home and the project; None stands for the usual
+    ones.
 
     A server elsewhere has a `url`, and no command.
     """
@@ -76,26 +79,43 @@ def this_server(home: str | None = None, project: str | None = None) -> Server:
     try:
         f"{command}{chosen}{project}".encode()
     except UnicodeEncodeError as error:
-        raise JournalError("A path that is no UTF-8 cannot stand in a client's configuration.") from error
+        raise JournalError(
+            "A path that is no UTF-8 cannot stand in a client's configuration."
+        ) from error
     return Server(command, args, chosen, project)
 
 
 def server_at(url: str) -> Server:
-    """The server elsewhere that is reached by this address; without a path it is `/mcp`. Raises InvalidArgument."""
+    """The server elsewhere that is reached by this address; without a path it is `/mcp`. Raises
+    InvalidArgument.
+    """
     try:
         parts = urlsplit(url.strip())
-        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and not parts.query
+        good = (
+            parts.scheme in ("http", "https")
+            and bool(parts.hostname)
+            and parts.port != 0
+            and not parts.query
+        )
     except ValueError:
         good = False
     if not good or "@" in parts.netloc or {*url} & {*'{}$<>"\\ '}:
-        raise InvalidArgument(f"{url!r} is no address of a server.", hint="--url http://192.168.1.5:8765/mcp")
-    return Server("", (), url=parts._replace(path=parts.path.rstrip("/") or "/mcp", fragment="").geturl())
+        raise InvalidArgument(
+            f"{url!r} is no address of a server.", hint="--url http://192.168.1.5:8765/mcp"
+        )
+    return Server(
+        "", (), url=parts._replace(path=parts.path.rstrip("/") or "/mcp", fragment="").geturl()
+    )
 
 
 def _program() -> tuple[str, tuple[str, ...]]:
     called = Path(sys.argv[0])
     beside = Path(sys.executable)
-    for path in (called.absolute(), beside.with_name("synaptic"), beside.with_name("synaptic.exe")):
+    for path in (
+        called.absolute(),
+        beside.with_name("synaptic"),
+        beside.with_name("synaptic.exe"),
+    ):
         if path.stem in PROGRAMS and path.is_file() and os.access(path, os.X_OK):
             return str(path), ("mcp",)
     return sys.executable, ("-m", "synaptic", "mcp")
@@ -127,37 +147,61 @@ class Client:
     def shape(self, server: Server) -> dict[str, Any]:
         """The entry of this server."""
         if server.url:
-            return {name: server.url if value == "{url}" else value for name, value in self.remote.items()}
+            return {
+                name: server.url if value == "{url}" else value
+                for name, value in self.remote.items()
+            }
         words = [server.command, *server.args]
-        said = {"{command}": words[0], "{args}": words[1:], "{words}": words, "{env}": server.env}
-        return {name: said.get(value, value) for name, value in self.entry.items() if value != "{env}" or server.env}
+        said = {
+            "{command}": words[0],
+            "{args}": words[1:],
+            "{words}": words,
+            "{env}": server.env,
+        }
+        return {
+            name: said.get(value, value)
+            for name, value in self.entry.items()
+            if value != "{env}" or server.env
+        }
 
     def file(self, scope: str, where: Mapping[str, Path]) -> Path:
         """The configuration of this scope."""
-        files = [expand(path, where) for path in (self.user if scope == "user" else self.project)]
+        files = [
+            expand(path, where) for path in (self.user if scope == "user" else self.project)
+        ]
         return next((file for file in files if file.exists()), files[0])
 
     def program(self) -> str | None:
         """The client's own command, if it is on the PATH."""
-        return next((found for program in self.programs if (found := shutil.which(program))), None)
+        return next(
+            (found for program in self.programs if (found := shutil.which(program))), None
+        )
 
     def found(self, where: Mapping[str, Path]) -> bool:
         """True when the client seems to be on this machine."""
-        return self.program() is not None or any(expand(sign, where).exists() for sign in self.signs)
+        return self.program() is not None or any(
+            expand(sign, where).exists() for sign in self.signs
+        )
 
     @property
     def offer(self) -> str:
-        """How to have the plugin instead, which lies beside this package, or at the root of a clone."""
+        """How to have the plugin instead, which lies beside this package, or at the root of a
+        clone.
+        """
         market = _PACKAGE / "claude" if (_PACKAGE / "claude").is_dir() else _PACKAGE.parent
         if self.name != "claude-code" or not (market / ".claude-plugin").is_dir():
             return ""
         return (
-            f"With a skill as well, as a plugin: `synaptic setup claude-code --remove`, then `claude plugin "
-            f"marketplace add {shlex.quote(str(market))}` and `claude plugin install {NAME}@{NAME}`"
+            f"With a skill as well, as a plugin: `synaptic setup claude-code --remove`, "
+            f"then `claude plugin "
+            f"marketplace add {shlex.quote(str(market))}` and `claude plugin install "
+            f"{NAME}@{NAME}`"
         )
 
 
-def folders(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> dict[str, Path]:
+def folders(
+    environ: Mapping[str, str] = os.environ, platform: str = sys.platform
+) -> dict[str, Path]:
     """The folders that the clients' paths begin with, on this machine."""
 
     def told(name: str, usual: Path) -> Path:
@@ -165,12 +209,17 @@ def folders(environ: Mapping[str, str] = os.environ, platform: str = sys.platfor
 
     home = Path.home()
     config = told("XDG_CONFIG_HOME", home / ".config")
-    mac, windows = home / "Library" / "Application Support", told("APPDATA", home / "AppData" / "Roaming")
+    mac, windows = (
+        home / "Library" / "Application Support",
+        told("APPDATA", home / "AppData" / "Roaming"),
+    )
     return {
         "home": home,
         "config": config,
         "app": {"darwin": mac, "win32": windows}.get(platform, config),
-        "zed": {"darwin": home / ".config" / "zed", "win32": windows / "Zed"}.get(platform, config / "zed"),
+        "zed": {"darwin": home / ".config" / "zed", "win32": windows / "Zed"}.get(
+            platform, config / "zed"
+        ),
         "claude": told("CLAUDE_CONFIG_DIR", home),
         "claude_dir": told("CLAUDE_CONFIG_DIR", home / ".claude"),
         "codex": told("CODEX_HOME", home / ".codex"),
@@ -180,22 +229,32 @@ def folders(environ: Mapping[str, str] = os.environ, platform: str = sys.platfor
 
 
 def note_command(server: Server) -> None:
-    """Notes for the plugin, which is the same on every machine, how Synaptic is started on this one."""
+    """Notes for the plugin, which is the same on every machine, how Synaptic is started on this
+    one.
+    """
     with suppress(OSError, JournalError):
         make_dirs(_note().parent, private=True)
         overwrite(_note(), shlex.join(server.hook_words("claude-code")[:-3]).encode())
 
 
 def plugin(where: Mapping[str, Path]) -> bool | None:
-    """Whether Claude Code's plugin finds a program to start; None where it is not installed, or switched off."""
+    """Whether Claude Code's plugin finds a program to start; None where it is not installed, or
+    switched off.
+    """
     folder, name = where["claude_dir"], f"{NAME}@{NAME}"
     with suppress(OSError, ValueError, KeyError, TypeError, jsonc.Unreadable):
-        installed = json.loads((folder / "plugins" / "installed_plugins.json").read_bytes())["plugins"]
+        installed = json.loads((folder / "plugins" / "installed_plugins.json").read_bytes())[
+            "plugins"
+        ]
         on = jsonc.parse((folder / "settings.json").read_text("utf-8-sig"))["enabledPlugins"]
         if installed[name] and on[name] is not False:
             noted = shlex.split(_note().read_text("utf-8"))[:1] if _note().exists() else []
-            path = os.pathsep.join([os.environ.get("PATH", ""), str(where["home"] / ".local" / "bin")])
-            return any(shutil.which(program, path=path) for program in (*noted, "synaptic-journal"))
+            path = os.pathsep.join(
+                [os.environ.get("PATH", ""), str(where["home"] / ".local" / "bin")]
+            )
+            return any(
+                shutil.which(program, path=path) for program in (*noted, "synaptic-journal")
+            )
     return None
 
 
@@ -208,4 +267,7 @@ def expand(path: str, where: Mapping[str, Path]) -> Path:
     return Path(path.format_map(where))
 
 
-CLIENTS = tuple(Client(**client) for client in tomllib.loads((DATA / "clients.toml").read_text("utf-8"))["client"])
+CLIENTS = tuple(
+    Client(**client)
+    for client in tomllib.loads((DATA / "clients.toml").read_text("utf-8"))["client"]
+)

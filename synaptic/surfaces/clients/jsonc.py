@@ -1,4 +1,5 @@
-"""JSON with comments and trailing commas, edited as text: what does not have to change stays byte for byte.
+"""JSON with comments and trailing commas, edited as text: what does not have to change stays
+byte for byte.
 
 | text                       | wanted                    | result                                    |
 |----------------------------|---------------------------|-------------------------------------------|
@@ -30,7 +31,8 @@ class Unreadable(Exception):
 
 
 class Member(NamedTuple):
-    """A name and its value in an object: where the name begins, the value begins and ends, and the comma after it.
+    """A name and its value in an object: where the name begins, the value begins and ends, and
+    the comma after it.
 
     An item of an array is named by its index, and begins where its value does.
     """
@@ -48,18 +50,24 @@ def parse(text: str) -> Any:
     if not text.strip():
         return {}
     try:
-        return json.loads(_without_last_commas(_without_comments(text)), parse_constant=int)  # int of NaN fails
+        return json.loads(
+            _without_last_commas(_without_comments(text)), parse_constant=int
+        )  # int of NaN fails
     except RecursionError:
         raise Unreadable(1, "nested too deeply") from None
     except json.JSONDecodeError as error:
         after = error.msg == "Extra data"
-        raise Unreadable(error.lineno, "something stands after the end" if after else f"no JSON: {error.msg}") from None
+        raise Unreadable(
+            error.lineno, "something stands after the end" if after else f"no JSON: {error.msg}"
+        ) from None
     except ValueError:  # NaN, or thousands of digits
         raise Unreadable(1, "no JSON: a number in it cannot be read") from None
 
 
 def relaxed(text: str) -> int:
-    """The line of the first comment, or of what follows a comma too many; 0 in plain JSON. Raises Unreadable."""
+    """The line of the first comment, or of what follows a comma too many; 0 in plain JSON.
+    Raises Unreadable.
+    """
     parse(text)
     try:
         json.loads(text or "{}")
@@ -69,7 +77,9 @@ def relaxed(text: str) -> int:
 
 
 def table(top: Any, path: Sequence[str]) -> dict[str, Any]:
-    """The object at this path, made where there is none. Raises Unreadable where something else stands there."""
+    """The object at this path, made where there is none. Raises Unreadable where something else
+    stands there.
+    """
     found = table(top, path[:-1]).setdefault(path[-1], {}) if path else top
     if not isinstance(found, dict):
         raise Unreadable(1, f"{'.'.join(path) or 'the whole of it'} is no object")
@@ -84,7 +94,9 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
 
 
 def drop(text: str, path: Sequence[str]) -> str:
-    """The text without what stands at `path`; an object that thereby gets empty stays. Raises Unreadable."""
+    """The text without what stands at `path`; an object that thereby gets empty stays. Raises
+    Unreadable.
+    """
     wanted = parse(text)
     holder = table(wanted, path[:-1])
     if path[-1] not in holder:
@@ -94,7 +106,9 @@ def drop(text: str, path: Sequence[str]) -> str:
 
 
 def rewrite(text: str, wanted: Any) -> str:
-    """The text, edited until it says `wanted`. What is new comes last. Raises Unreadable where that cannot be."""
+    """The text, edited until it says `wanted`. What is new comes last. Raises Unreadable where
+    that cannot be.
+    """
     if not text.strip():
         return render(wanted) + "\n" if wanted else text
     for _ in range(1_000):  # edits, more than any change takes
@@ -109,16 +123,21 @@ def render(value: Any, indent: str = "", unit: str = "  ", newline: str = "\n") 
     if not isinstance(value, dict) or not value:
         return json.dumps(value, ensure_ascii=False)
     inner = indent + unit
-    members = (inner + _member(name, each, inner, unit, newline) for name, each in value.items())
+    members = (
+        inner + _member(name, each, inner, unit, newline) for name, each in value.items()
+    )
     return "{" + newline + f",{newline}".join(members) + newline + indent + "}"
 
 
 def _member(name: str | int, value: Any, indent: str, unit: str, newline: str) -> str:
     shown = render(value, indent, unit, newline)
-    return shown if isinstance(name, int) else f"{json.dumps(name, ensure_ascii=False)}: {shown}"
+    return (
+        shown if isinstance(name, int) else f"{json.dumps(name, ensure_ascii=False)}: {shown}"
+    )
 
 
-# -- reading ------------------------------------------------------------------------------------------
+# -- reading
+# ------------------------------------------------------------------------------------------
 
 
 def _without_comments(text: str) -> str:
@@ -126,7 +145,9 @@ def _without_comments(text: str) -> str:
 
     def blank(found: re.Match[str]) -> str:
         open_ended = found[0].startswith("/*") and not found[0].endswith("*/", 2)
-        return found[0] if found[0][0] == '"' or open_ended else re.sub(r"[^\n\r]", " ", found[0])
+        return (
+            found[0] if found[0][0] == '"' or open_ended else re.sub(r"[^\n\r]", " ", found[0])
+        )
 
     return _COMMENT.sub(blank, text)
 
@@ -162,13 +183,18 @@ def _skip(text: str, at: int) -> int:
     return found.end()
 
 
-# -- writing ------------------------------------------------------------------------------------------
+# -- writing
+# ------------------------------------------------------------------------------------------
 
 
 def _nearer(text: str, start: int, wanted: Any) -> str:
-    """The text after one edit of the object or array that begins there, which is not yet as `wanted`."""
+    """The text after one edit of the object or array that begins there, which is not yet as
+    `wanted`.
+    """
     members, closing = _members(text, start)
-    last = {member.name: member for member in members}  # of several members of one name the last counts
+    last = {
+        member.name: member for member in members
+    }  # of several members of one name the last counts
     goal = wanted if isinstance(wanted, dict) else dict(enumerate(wanted))
     fewer = isinstance(wanted, list) and len(members) > len(wanted)
     for name, member in last.items():
@@ -179,14 +205,20 @@ def _nearer(text: str, start: int, wanted: Any) -> str:
         if isinstance(member.value, dict | list) and type(member.value) is type(goal[name]):
             return _nearer(text, member.begin, goal[name])
         return (
-            text[: member.begin] + render(goal[name], _indent(text, member.begin), *_style(text)) + text[member.end :]
+            text[: member.begin]
+            + render(goal[name], _indent(text, member.begin), *_style(text))
+            + text[member.end :]
         )
     name = next(name for name in goal if name not in last)
     return _insert(text, start, closing, members, name, goal[name])
 
 
-def _insert(text: str, start: int, closing: int, members: Sequence[Member], name: str | int, value: Any) -> str:
-    """The text with a new last member between the brackets; comments that stand at their end stay in front of it."""
+def _insert(
+    text: str, start: int, closing: int, members: Sequence[Member], name: str | int, value: Any
+) -> str:
+    """The text with a new last member between the brackets; comments that stand at their end
+    stay in front of it.
+    """
     unit, newline = _style(text)
     tail = len(text[:closing].rstrip())
     if not members:
@@ -201,7 +233,9 @@ def _insert(text: str, start: int, closing: int, members: Sequence[Member], name
         tight = text[last.begin - 1] == ":"
         after = last.end if last.comma is None else last.comma + 1
         told = [value] if isinstance(name, int) else {name: value}
-        shown = json.dumps(told, ensure_ascii=False, separators=(",", ":") if tight else None)[1:-1]
+        shown = json.dumps(told, ensure_ascii=False, separators=(",", ":") if tight else None)[
+            1:-1
+        ]
         return f"{text[:after]}{comma}{'' if tight else ' '}{shown}{own}{text[after:]}"
     indent = _indent(text, last.start)
     shown = newline + indent + _member(name, value, indent, unit, newline) + own
@@ -213,7 +247,11 @@ def _remove(text: str, start: int, members: Sequence[Member], member: Member) ->
     end = member.end if member.comma is None else member.comma + 1
     begin = len(text[: member.start].rstrip())
     rest = text[end:].partition("\n")[0].strip()
-    if rest and not rest.startswith(("}", "]", "//", "/*")) and _begins_line(text, member.start):
+    if (
+        rest
+        and not rest.startswith(("}", "]", "//", "/*"))
+        and _begins_line(text, member.start)
+    ):
         begin = member.start  # another one stands on the same line
     head, tail = text[:begin], text[end:]
     number = members.index(member)

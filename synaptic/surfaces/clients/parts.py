@@ -1,4 +1,6 @@
-"""What a client's files hold of Synaptic: its server, its hooks, and guidance for its agents. Text in, text out."""
+"""What a client's files hold of Synaptic: its server, its hooks, and guidance for its agents.
+Text in, text out.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,15 @@ LAST_TIMEOUT_S = 3
 EVENTS = ("session-start", "user-prompt", "stop", "pre-compact", "session-end")
 
 _PROGRAM = re.compile(r"""(['"]?)(.+?)\1 """)
-_OURS = re.compile(rf"\bsynaptic[^/\s]*(?: --home .+)? hook (?:--client \S+ )?(?:{'|'.join(EVENTS)})\b")
+_OURS = re.compile(
+    rf"\bsynaptic[^/\s]*(?: --home .+)? hook (?:--client \S+ )?(?:{'|'.join(EVENTS)})\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What an entry is to the wanted server, in one word, and the server that it starts, if it can be told.
+    """What an entry is to the wanted server, in one word, and the server that it starts, if it
+    can be told.
 
     | state          | the entry                                                        | setup              |
     |----------------|------------------------------------------------------------------|--------------------|
@@ -46,10 +51,11 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One thing that Synaptic puts into a client's file, as functions of the file's text; they raise Unreadable.
+    """One thing that Synaptic puts into a client's file, as functions of the file's text; they
+    raise Unreadable.
 
-    `noun` names it in a sentence, `check` says how its user sees that it works. `holders` are the objects and arrays
-    that were made for it, the innermost first: they go with it.
+    `noun` names it in a sentence, `check` says how its user sees that it works. `holders` are
+    the objects and arrays that were made for it, the innermost first: they go with it.
     """
 
     name: str
@@ -65,19 +71,40 @@ class Part:
 def parts_of(
     client: Client, scope: str, server: Server, where: Mapping[str, Path], events: Sequence[str]
 ) -> list[Part]:
-    """The parts that this client can have, in the order in which they are put in; hooks of these events."""
+    """The parts that this client can have, in the order in which they are put in; hooks of
+    these events.
+    """
     parts = [_server(client, client.file(scope, where), server)]
     if "events" in client.hooks:
         parts.append(_hooks(client, expand(client.hooks[scope], where), server, events))
     elif client.hooks:
         program = (DATA / client.hooks["template"]).read_text("utf-8")
-        program = program.replace('["synaptic"]', json.dumps(server.hook_words(client.name), ensure_ascii=False))
-        program = program.replace('["session-start"]', json.dumps([event for event in events if event != "stop"]))
+        program = program.replace(
+            '["synaptic"]', json.dumps(server.hook_words(client.name), ensure_ascii=False)
+        )
+        program = program.replace(
+            '["session-start"]', json.dumps([event for event in events if event != "stop"])
+        )
         file = expand(client.hooks[scope], where)
-        parts.append(_block("hooks", "its plugin", file, program, "/*", "*/", client.hooks["check"]))
+        parts.append(
+            _block("hooks", "its plugin", file, program, "/*", "*/", client.hooks["check"])
+        )
     if client.memory:
-        text, file = (DATA / "guidance.md").read_text("utf-8"), expand(client.memory[scope], where)
-        parts.append(_block("guidance", "guidance", file, text, "<!--", "-->", "its agents read it when they start"))
+        text, file = (
+            (DATA / "guidance.md").read_text("utf-8"),
+            expand(client.memory[scope], where),
+        )
+        parts.append(
+            _block(
+                "guidance",
+                "guidance",
+                file,
+                text,
+                "<!--",
+                "-->",
+                "its agents read it when they start",
+            )
+        )
     return parts
 
 
@@ -91,18 +118,36 @@ def _server(client: Client, file: Path, server: Server) -> Part:
     def put(text: str) -> str:
         if judged(text).state == "not registered":
             return str(form.put(text, path, shape))
-        for name in shape.keys() & {"command", "args"}:  # whatever else a person wrote into it stays
+        for name in shape.keys() & {
+            "command",
+            "args",
+        }:  # whatever else a person wrote into it stays
             text = form.put(text, (*path, name), shape[name])
         return text
 
     made = (path[:1],) if form is jsonc else ()
-    return Part("server", "synaptic", file, judged, put, lambda text: form.drop(text, path), client.check, made)
+    return Part(
+        "server",
+        "synaptic",
+        file,
+        judged,
+        put,
+        lambda text: form.drop(text, path),
+        client.check,
+        made,
+    )
 
 
 def _hooks(client: Client, file: Path, server: Server, events: Sequence[str]) -> Part:
-    """Hooks in JSON: {event: [{"hooks": [{"type": "command", "command": ..., "timeout": ...}]}]}."""
+    """Hooks in JSON: {event: [{"hooks": [{"type": "command", "command": ..., "timeout":
+    ...}]}]}.
+    """
     names = client.hooks["events"]
-    wanted = {name: server.hook(event, client.name) for event, name in names.items() if event in events}
+    wanted = {
+        name: server.hook(event, client.name)
+        for event, name in names.items()
+        if event in events
+    }
 
     def judged(text: str) -> Judgement:
         found = {(event, hook["command"]) for event, _, hook in _ours(jsonc.parse(text))}
@@ -128,10 +173,16 @@ def _hooks(client: Client, file: Path, server: Server, events: Sequence[str]) ->
                 del events[event][number]
         for event in [name for name in wanted if name not in {event for event, *_ in there}]:
             seconds = LAST_TIMEOUT_S if event == "SessionEnd" else TIMEOUT_S
-            hook = {"type": "command", "command": wanted[event], "timeout": seconds * client.hooks["second"]}
+            hook = {
+                "type": "command",
+                "command": wanted[event],
+                "timeout": seconds * client.hooks["second"],
+            }
             if not isinstance(events.setdefault(event, []), list):
                 raise Unreadable(1, f"hooks.{event} is no array")
-            events[event].append({"hooks": [hook]})  # the last: Codex knows the hooks that it may run by their places
+            events[event].append(
+                {"hooks": [hook]}
+            )  # the last: Codex knows the hooks that it may run by their places
         return jsonc.rewrite(text, data)
 
     made = (*(("hooks", name) for name in names.values()), ("hooks",))
@@ -141,18 +192,24 @@ def _hooks(client: Client, file: Path, server: Server, events: Sequence[str]) ->
 
 
 def _ours(data: Any) -> list[tuple[str, tuple[int, int], dict[str, Any]]]:
-    """Synaptic's hooks, each with its event, the number of its group, and its number in the group."""
+    """Synaptic's hooks, each with its event, the number of its group, and its number in the
+    group.
+    """
     return [
         (event, (number, place), hook)
         for event, groups in table(data, ("hooks",)).items()
         for number, group in enumerate(groups if isinstance(groups, list) else ())
-        for place, hook in enumerate(group.get("hooks") or () if isinstance(group, dict) else ())
+        for place, hook in enumerate(
+            group.get("hooks") or () if isinstance(group, dict) else ()
+        )
         if isinstance(hook, dict) and _OURS.search(str(hook.get("command")))
     ]
 
 
 def unapproved(file: Path, text: str, config: str) -> tuple[str, ...]:
-    """The events of Synaptic's hooks that Codex does not run, as its config.toml has them neither approved nor on."""
+    """The events of Synaptic's hooks that Codex does not run, as its config.toml has them
+    neither approved nor on.
+    """
     states = toml.parse(config).get("hooks", {}).get("state", {})
     waiting = []
     for event, (group, number), _ in _ours(jsonc.parse(text)):
@@ -163,7 +220,9 @@ def unapproved(file: Path, text: str, config: str) -> tuple[str, ...]:
     return tuple(waiting)
 
 
-def _block(name: str, noun: str, file: Path, content: str, opening: str, closing: str, check: str) -> Part:
+def _block(
+    name: str, noun: str, file: Path, content: str, opening: str, closing: str, check: str
+) -> Part:
     """Lines between two markers, which are comments of the file's language."""
     begin, end = (f"{opening} synaptic:{place} {closing}" for place in ("begin", "end"))
     pattern = f"{re.escape(begin)}.*?{re.escape(end)}"
@@ -177,7 +236,9 @@ def _block(name: str, noun: str, file: Path, content: str, opening: str, closing
         if text.count(begin) != len(found):
             raise Unreadable(text[: text.index(begin)].count("\n") + 1, f"{begin} has no {end}")
         same = found == [lines(text, whole)]
-        return Judgement("registered" if same else "other program" if found else "not registered")
+        return Judgement(
+            "registered" if same else "other program" if found else "not registered"
+        )
 
     def put(text: str) -> str:
         if begin in text:
@@ -191,7 +252,8 @@ def _block(name: str, noun: str, file: Path, content: str, opening: str, closing
     return Part(name, noun, file, judged, put, drop, check)
 
 
-# -- what is there ---------------------------------------------------------------------------------------
+# -- what is there
+# ---------------------------------------------------------------------------------------
 
 
 def _judge(entry: object, wanted: Server) -> Judgement:
@@ -210,13 +272,21 @@ def _judge(entry: object, wanted: Server) -> Judgement:
         return Judgement("different", server, off)
     if shutil.which(server.command) is None:
         return Judgement("gone", server, off)
-    here = Path(server.command).is_absolute() and os.path.realpath(server.command) == os.path.realpath(wanted.command)
-    return Judgement("registered" if here and server.args == wanted.args else "other program", server, off)
+    here = Path(server.command).is_absolute() and os.path.realpath(
+        server.command
+    ) == os.path.realpath(wanted.command)
+    return Judgement(
+        "registered" if here and server.args == wanted.args else "other program", server, off
+    )
 
 
 def _server_of(entry: Mapping[str, Any]) -> Server | None:
-    """The server in any client's shape: its address, or command and arguments apart, or in one list."""
-    if isinstance(url := entry.get("url") or entry.get("httpUrl") or entry.get("serverUrl"), str):
+    """The server in any client's shape: its address, or command and arguments apart, or in one
+    list.
+    """
+    if isinstance(
+        url := entry.get("url") or entry.get("httpUrl") or entry.get("serverUrl"), str
+    ):
         return Server("", (), url=url)
     command, args = entry.get("command"), entry.get("args", [])
     if isinstance(command, list) and command:
@@ -225,5 +295,11 @@ def _server_of(entry: Mapping[str, Any]) -> Server | None:
     if not words or not all(isinstance(word, str) for word in words):
         return None
     env = entry.get("env", entry.get("environment"))
-    told = [env.get(name) for name in ("SYNAPTIC_HOME", "SYNAPTIC_PROJECT")] if isinstance(env, dict) else []
-    return Server(words[0], tuple(words[1:]), *(str(value) if value else None for value in told))
+    told = (
+        [env.get(name) for name in ("SYNAPTIC_HOME", "SYNAPTIC_PROJECT")]
+        if isinstance(env, dict)
+        else []
+    )
+    return Server(
+        words[0], tuple(words[1:]), *(str(value) if value else None for value in told)
+    )

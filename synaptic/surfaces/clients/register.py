@@ -1,4 +1,6 @@
-"""Registers Synaptic with a client, or takes it out: first a plan that says all of it, then the deed."""
+"""Registers Synaptic with a client, or takes it out: first a plan that says all of it, then the
+deed.
+"""
 
 from __future__ import annotations
 
@@ -23,17 +25,19 @@ SCOPES = ("user", "project")
 _TIMEOUT_S = 120
 
 BACKUP = ".before-synaptic"
-"""What the copy of a file as it was before the first change is called, after the file's name."""
+"""What the copy of a file as it was before the first change is called, after the file's name.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is with a part of one client, and what is to be done: register, update, remove, nothing, leave, or fail.
+    """What is with a part of one client, and what is to be done: register, update, remove,
+    nothing, leave, or fail.
 
-    `by` is the client's own command that does it; without one the file goes from `old` to `new`, None being no
-    file. `backup` was made when it was done. `waits` are
-    the events of hooks that their user has not approved, and `plugin` says whether a plugin works that brings this
-    part as well; None where there is none.
+    `by` is the client's own command that does it; without one the file goes from `old` to
+    `new`, None being no file. `backup` was made when it was done. `waits` are the events of
+    hooks that their user has not approved, and `plugin` says whether a plugin works that brings
+    this part as well; None where there is none.
     """
 
     client: Client
@@ -56,39 +60,76 @@ class Step:
         return self.action in ("register", "update", "remove")
 
 
-def named(names: Iterable[str], scope: str | None, *, remote: bool = False) -> tuple[Client, ...]:
-    """The clients of these names; all that know the scope, and servers elsewhere, where none is named.
+def named(
+    names: Iterable[str], scope: str | None, *, remote: bool = False
+) -> tuple[Client, ...]:
+    """The clients of these names; all that know the scope, and servers elsewhere, where none is
+    named.
 
-    Raises InvalidArgument for an unknown name or scope, and for a client that has no such scope.
+    Raises InvalidArgument for an unknown name or scope, and for a client that has no such
+    scope.
     """
     if scope is not None and scope not in SCOPES:
         raise InvalidArgument(f"There is no scope {scope!r}.", valid=SCOPES)
     every = {client.name: client for client in CLIENTS}
-    able = (client for client in CLIENTS if (scope != "project" or client.project) and (client.remote or not remote))
+    able = (
+        client
+        for client in CLIENTS
+        if (scope != "project" or client.project) and (client.remote or not remote)
+    )
     valid = {client.name: client for client in able}
     chosen = list(dict.fromkeys(name.lower() for name in names))
     for name in chosen:
         if name not in every:
-            raise InvalidArgument(f"There is no client {name!r}.", valid=valid, hint="synaptic setup --help")
+            raise InvalidArgument(
+                f"There is no client {name!r}.", valid=valid, hint="synaptic setup --help"
+            )
         if name not in valid:
             client = every[name]
-            lacks = "entry for a server elsewhere" if remote and not client.remote else "configuration for a project"
+            lacks = (
+                "entry for a server elsewhere"
+                if remote and not client.remote
+                else "configuration for a project"
+            )
             raise InvalidArgument(f"{client.title} has no {lacks}.", valid=valid)
     return tuple(valid[name] for name in chosen or valid)
 
 
 def plan(
-    client: Client, scope: str, part: Part, wanted: Server, where: Mapping[str, Path], *, remove: bool = False
+    client: Client,
+    scope: str,
+    part: Part,
+    wanted: Server,
+    where: Mapping[str, Path],
+    *,
+    remove: bool = False,
 ) -> Step:
     """The step for this part of the client. It reads, and changes nothing."""
-    bundled = plugin(where) if client.name == "claude-code" and part.name != "guidance" else None
-    step = Step(client, scope, part, client.found(where), Judgement("unreadable"), wanted, plugin=bundled)
+    bundled = (
+        plugin(where) if client.name == "claude-code" and part.name != "guidance" else None
+    )
+    step = Step(
+        client,
+        scope,
+        part,
+        client.found(where),
+        Judgement("unreadable"),
+        wanted,
+        plugin=bundled,
+    )
     try:
         step = replace(step, old=_read(part.file, scope))
         text = _text_of(step.old)
-        if client.strict and part.file.suffix == ".json" and not remove and (line := jsonc.relaxed(text)):
+        if (
+            client.strict
+            and part.file.suffix == ".json"
+            and not remove
+            and (line := jsonc.relaxed(text))
+        ):
             raise Unreadable(
-                line, f"{client.title} ignores all of a file with comments or a comma too many; take them out"
+                line,
+                f"{client.title} ignores all of a file with comments or a comma too many; "
+                f"take them out",
             )
         step = replace(step, judged=part.judge(text))
         if "approved" in client.hooks and part.name == "hooks":
@@ -97,7 +138,11 @@ def plan(
         return _removal(step) if remove else _registration(step)
     except (Unreadable, JournalError) as problem:
         harmless = remove and NAME.encode() not in (step.old or NAME.encode())
-        why = str(problem) if isinstance(problem, JournalError) else f"{part.file} cannot be used: {problem}."
+        why = (
+            str(problem)
+            if isinstance(problem, JournalError)
+            else f"{part.file} cannot be used: {problem}."
+        )
         return replace(step, action="nothing" if harmless else "fail", why=why)
 
 
@@ -139,17 +184,33 @@ def _removal(step: Step) -> Step:
         return step
     if by := _own_command(step, step.client.removal):
         return replace(step, action="remove", by=by)
-    return replace(step, action="remove", new=_without_part(step.old, step.part, _kept(step.part.file)))
+    return replace(
+        step, action="remove", new=_without_part(step.old, step.part, _kept(step.part.file))
+    )
 
 
 def _own_command(step: Step, words: Sequence[str]) -> tuple[str, ...]:
-    """The client's own command of these words; empty where it has none, or the file is better edited."""
+    """The client's own command of these words; empty where it has none, or the file is better
+    edited.
+    """
     program, server = step.client.program(), step.wanted
-    edited = step.part.name != "server" or step.scope != "user" or (step.old is not None and not step.client.keeps_file)
+    edited = (
+        step.part.name != "server"
+        or step.scope != "user"
+        or (step.old is not None and not step.client.keeps_file)
+    )
     if edited or not words or program is None:
         return ()
-    env = (word for name, value in server.env.items() for word in (step.client.env_flag, f"{name}={value}"))
-    filled = {"{env}": [*env], "{server}": [server.command, *server.args], "{url}": [server.line]}
+    env = (
+        word
+        for name, value in server.env.items()
+        for word in (step.client.env_flag, f"{name}={value}")
+    )
+    filled = {
+        "{env}": [*env],
+        "{server}": [server.command, *server.args],
+        "{url}": [server.line],
+    }
     return (program, *(part for word in words for part in filled.get(word, [word])))
 
 
@@ -175,7 +236,8 @@ def _run(step: Step) -> None:
         raise JournalError(f"It said it did, and {step.part.file} says: {state}.")
 
 
-# -- files ----------------------------------------------------------------------------------------------
+# -- files
+# ----------------------------------------------------------------------------------------------
 
 
 def _backup_of(file: Path) -> Path:
@@ -183,7 +245,9 @@ def _backup_of(file: Path) -> Path:
 
 
 def _read(file: Path, scope: str = "user") -> bytes | None:
-    """The bytes; None where there is no file. Raises JournalError, also where it leads out of a project."""
+    """The bytes; None where there is no file. Raises JournalError, also where it leads out of a
+    project.
+    """
     target = _target(file, scope)
     with disk.disk_errors(file, "read"):
         try:
@@ -205,7 +269,9 @@ def _text_of(data: bytes | None) -> str:
     try:
         return (data or b"").decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Unreadable((data or b"").count(b"\n", 0, error.start) + 1, "it is not UTF-8") from None
+        raise Unreadable(
+            (data or b"").count(b"\n", 0, error.start) + 1, "it is not UTF-8"
+        ) from None
 
 
 def _with_part(data: bytes | None, part: Part) -> bytes:
@@ -214,7 +280,8 @@ def _with_part(data: bytes | None, part: Part) -> bytes:
 
 
 def _without_part(data: bytes, part: Part, backup: bytes | None) -> bytes | None:
-    """The file's bytes without the part; None when nothing at all is left of a file that is Synaptic's own.
+    """The file's bytes without the part; None when nothing at all is left of a file that is
+    Synaptic's own.
 
     Where the part is all that was added since the backup, that is exactly what comes back.
     """
@@ -226,7 +293,9 @@ def _without_part(data: bytes, part: Part, backup: bytes | None) -> bytes | None
             return backup
     text = part.drop(_text_of(data))
     for path in part.holders:
-        now, then = (table(jsonc.parse(each), path[:-1]).get(path[-1]) for each in (text, before))
+        now, then = (
+            table(jsonc.parse(each), path[:-1]).get(path[-1]) for each in (text, before)
+        )
         if now in ({}, []) and then is None:
             text = jsonc.drop(text, path)
     if backup is None and text.strip() in ("", "{}"):
@@ -237,8 +306,8 @@ def _without_part(data: bytes, part: Part, backup: bytes | None) -> bytes | None
 def _write(step: Step) -> None:
     """Puts the new bytes in the place of the old ones in one step.
 
-    A link is written through, but for one that leads out of the project. Mode and owner stay. Raises JournalError,
-    and Changed when somebody else wrote meanwhile.
+    A link is written through, but for one that leads out of the project. Mode and owner stay.
+    Raises JournalError, and Changed when somebody else wrote meanwhile.
     """
     target = _target(step.part.file, step.scope)
     with disk.disk_errors(step.part.file):
@@ -250,13 +319,17 @@ def _write(step: Step) -> None:
             with contextlib.suppress(OSError):
                 target.parent.rmdir()  # a folder that was made for it
         elif not disk.replace(target, step.old, target.stat().st_ino, step.new):
-            raise Changed(f"{step.part.file} was changed by another program meanwhile.", hint="Run this again.")
+            raise Changed(
+                f"{step.part.file} was changed by another program meanwhile.",
+                hint="Run this again.",
+            )
 
 
 def _back_up(step: Step) -> Path | None:
     """The backup, if it was made now: there is one only, of what was there first.
 
-    None is made of a file that is to go or is Synaptic's alone, nor of what a link within a project points to.
+    None is made of a file that is to go or is Synaptic's alone, nor of what a link within a
+    project points to.
     """
     target, backup = _target(step.part.file, step.scope), _backup_of(step.part.file)
     goes = step.new is None and not step.by

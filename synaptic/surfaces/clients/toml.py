@@ -1,6 +1,7 @@
 """TOML edited by tomlkit: comments, order and spacing of everything else stay.
 
-A new table comes at the end of the file, where its user looks for it; comments below a table that is taken out stay.
+A new table comes at the end of the file, where its user looks for it; comments below a table
+that is taken out stay.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ def drop(text: str, path: Sequence[str]) -> str:
 
 
 def _edited(text: str, path: Sequence[str], wanted: Any, value: Any = None) -> str:
-    """The text after tomlkit put `value` at `path`, or took out what stood there where it is None.
+    """The text after tomlkit put `value` at `path`, or took out what stood there where it is
+    None.
 
     Raises Unreadable where the result would not say `wanted`.
     """

@@ -1,8 +1,10 @@
-"""What an agent is told by itself: when a session starts, on a prompt that an entry clearly fits, and when it stops.
+"""What an agent is told by itself: when a session starts, on a prompt that an entry clearly
+fits, and when it stops.
 
-A hook must never stand in the way of a session. Whatever goes wrong, and whatever takes longer than `timeout_s`,
-is a line in `.state/hooks.log`; the answer is then nothing, and the exit status 0. No hook makes a home.
-The answer is made in a child process, which the system ends: a long pattern or SQLite holds Python's lock.
+A hook must never stand in the way of a session. Whatever goes wrong, and whatever takes longer
+than `timeout_s`, is a line in `.state/hooks.log`; the answer is then nothing, and the exit
+status 0. No hook makes a home. The answer is made in a child process, which the system ends: a
+long pattern or SQLite holds Python's lock.
 """
 
 from __future__ import annotations
@@ -43,13 +45,17 @@ _BRIEFING = re.compile(r"\A<hook_context>.*?</hook_context>\s*", re.DOTALL)
 """What Gemini CLI puts in front of a prompt that came with its command line."""
 
 _TYPED = ("user", "sdk", None)
-"""Sources of a prompt that counts as a person's; None: no source is named. Any other prompt is the agent's own."""
+"""Sources of a prompt that counts as a person's; None: no source is named. Any other prompt is
+the agent's own.
+"""
 
 CLIENTS = ("claude-code", "codex", "gemini", "opencode")
 
 
 def answer(event: str, home: str | None, client: str = "claude-code") -> str:
-    """The hook's answer as JSON, or nothing. Raises InvalidArgument for an unknown event or client, else nothing."""
+    """The hook's answer as JSON, or nothing. Raises InvalidArgument for an unknown event or
+    client, else nothing.
+    """
     if event not in EVENTS:
         raise InvalidArgument(f"The hook {event!r} is unknown.", valid=EVENTS)
     if client not in CLIENTS:
@@ -59,9 +65,15 @@ def answer(event: str, home: str | None, client: str = "claude-code") -> str:
         state = resolve_home(home) / ".state"
         config = load_config(home)
         wanted = getattr(config.hooks, event.replace("-", "_"))
-        if not wanted or not config.home.is_dir() or not (state.is_dir() or config.journal.is_dir()):
+        if (
+            not wanted
+            or not config.home.is_dir()
+            or not (state.is_dir() or config.journal.is_dir())
+        ):
             return ""
-        text = _limited(state, event, config.hooks.timeout_s, lambda: _told(config, event, client))
+        text = _limited(
+            state, event, config.hooks.timeout_s, lambda: _told(config, event, client)
+        )
     except Exception as error:
         _log(state, f"{event}: {type(error).__name__}: {error}")
         return ""
@@ -105,7 +117,11 @@ def user_prompt(ws: Workspace, call: Call) -> str:
     prompt = _BRIEFING.sub("", call.text("prompt")).removeprefix(ASK)[:PROMPT_CHARS]
     prompt = prompt.replace('"', " ").replace(":", " ")  # a prompt filters nothing
     typed = call.said.get("source") in _TYPED
-    if not typed or prompt.lstrip().startswith(("/", "<")) or len(terms_of(prompt)) < LEAST_WORDS:
+    if (
+        not typed
+        or prompt.lstrip().startswith(("/", "<"))
+        or len(terms_of(prompt)) < LEAST_WORDS
+    ):
         return ""
     project = project_of(ws.config, checkout_around(call.folder, ws.config))
     prefer = Filters(projects=(project_key(project),)) if project else None
@@ -113,7 +129,10 @@ def user_prompt(ws: Workspace, call: Call) -> str:
     close = [hit.entry for hit in found.hits if hit.score >= CLEARLY]
     if not close or found.mode == "lexical":  # words alone do not tell what clearly fits
         return ""
-    head = f"From Synaptic, the journal that you share with the user. context_get gives entries whole. {DATA_FOLLOWS}"
+    head = (
+        f"From Synaptic, the journal that you share with the user. context_get gives entries "
+        f"whole. {DATA_FOLLOWS}"
+    )
     lines = [title_line(entry, whole=len(entry.content) <= SHORT_CHARS) for entry in close]
     return f"{head}\n{titles('near this prompt', lines)}"
 
@@ -125,14 +144,17 @@ EVENTS: Mapping[str, Callable[[Workspace, Call], str]] = {
 }
 
 
-# -- a hook never stands in the way ---------------------------------------------------------------------
+# -- a hook never stands in the way
+# ---------------------------------------------------------------------
 
 
 def _limited(state: Path, event: str, timeout_s: float, make: Callable[[], str]) -> str:
-    """The text that `make` returns in a child process; "" where it failed or took longer than `timeout_s`.
+    """The text that `make` returns in a child process; "" where it failed or took longer than
+    `timeout_s`.
 
-    The system's alarm ends the child, whatever it does; SQLite and the journal may be left at any moment. Windows has
-    neither fork nor alarm: there a thread ends the process, once it gets Python's lock.
+    The system's alarm ends the child, whatever it does; SQLite and the journal may be left at
+    any moment. Windows has neither fork nor alarm: there a thread ends the process, once it
+    gets Python's lock.
     """
     late = f"{event}: no answer after {timeout_s:g} s"
     if sys.platform == "win32":
@@ -166,7 +188,10 @@ def _limited(state: Path, event: str, timeout_s: float, make: Callable[[], str])
         text = pipe.read().decode()
     ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if ended:
-        _log(state, late if ended == -signal.SIGALRM else f"{event}: it was ended by signal {-ended}")
+        _log(
+            state,
+            late if ended == -signal.SIGALRM else f"{event}: it was ended by signal {-ended}",
+        )
     return "" if ended else text
 
 

@@ -1,4 +1,6 @@
-"""Asks an agent, once in a session that did something and saved nothing, for a hand-off before it stops."""
+"""Asks an agent, once in a session that did something and saved nothing, for a hand-off before
+it stops.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,12 @@ from ...workspace.workspace import Workspace
 from .session import Call
 
 ASK = (
-    "Nothing of this session is in Synaptic yet, the journal that you share with the user. If work is left, or "
-    "something was decided, save it now with context_save: one entry of type handoff with the state, the open ends and "
-    "the next step, and one of type decision for each choice, with its reason. If nothing is worth keeping, save "
+    "Nothing of this session is in Synaptic yet, the journal that you share with the user. "
+    "If work is left, or "
+    "something was decided, save it now with context_save: one entry of type handoff with "
+    "the state, the open ends and "
+    "the next step, and one of type decision for each choice, with its reason. If nothing "
+    "is worth keeping, save "
     "nothing. Do not repeat your last answer."
 )
 TURNS = 10
@@ -34,7 +39,9 @@ _BUILT = {"node_modules", "target", "build", "dist", "venv", "__pycache__"}
 
 
 def note(ws: Workspace, call: Call, what: str) -> list[tuple[datetime, str]]:
-    """When what happened in this session, `start`, `turn` or `asked`, with this; nothing where it is not known."""
+    """When what happened in this session, `start`, `turn` or `asked`, with this; nothing where
+    it is not known.
+    """
     session = call.text("session_id")
     if not ws.config.hooks.stop or not re.fullmatch(r"[\w.:-]{1,200}", session):
         return []
@@ -47,10 +54,12 @@ def note(ws: Workspace, call: Call, what: str) -> list[tuple[datetime, str]]:
 def stop(ws: Workspace, call: Call) -> str:
     """What the agent is asked; empty where it should just stop.
 
-    It is asked only where a person reads the answer, once in a session, if files of the checkout changed or `TURNS`
-    turns passed, and nothing was saved since the session began.
+    It is asked only where a person reads the answer, once in a session, if files of the
+    checkout changed or `TURNS` turns passed, and nothing was saved since the session began.
     """
-    if call.said.get("stop_hook_active") or call.said.get("background_tasks"):  # it goes on, or waits for them
+    if call.said.get("stop_hook_active") or call.said.get(
+        "background_tasks"
+    ):  # it goes on, or waits for them
         return ""
     happened = note(ws, call, "turn")
     events = [what for _, what in happened]
@@ -66,7 +75,9 @@ def stop(ws: Workspace, call: Call) -> str:
 
 
 def _attended(call: Call, events: list[str]) -> bool:
-    """True when a person reads what the agent says, and no script does. Each client tells that in its own way."""
+    """True when a person reads what the agent says, and no script does. Each client tells that
+    in its own way.
+    """
     if call.client == "codex":  # the transcript names who began each turn
         with open_regular(Path(call.text("transcript_path"))) as transcript:
             return re.findall(rb'"turn_trigger":"(\w+)"', transcript.read())[-1:] == [b"user"]
@@ -77,11 +88,15 @@ def _attended(call: Call, events: list[str]) -> bool:
 
 
 def _changed(here: Checkout | None, began: datetime) -> bool:
-    """True when a file of the checkout was changed since then; hidden folders and built ones are passed over."""
+    """True when a file of the checkout was changed since then; hidden folders and built ones
+    are passed over.
+    """
 
     def paths(root: Path) -> Iterator[str]:
         for place, folders, names in os.walk(root):
-            folders[:] = [name for name in folders if not name.startswith(".") and name not in _BUILT]
+            folders[:] = [
+                name for name in folders if not name.startswith(".") and name not in _BUILT
+            ]
             yield from (f"{place}/{name}" for name in names)
 
     return here is not None and any(
@@ -90,16 +105,24 @@ def _changed(here: Checkout | None, began: datetime) -> bool:
 
 
 def _saved(ws: Workspace, project: str | None, began: datetime) -> bool:
-    """True when an entry of the project, or without one any entry, was saved since then, and not typed into a file."""
+    """True when an entry of the project, or without one any entry, was saved since then, and
+    not typed into a file.
+    """
     of = (project_key(project),) if project else ()
-    days = Filters(projects=of, since=began.date().isoformat(), until=ws.clock().date().isoformat())
+    days = Filters(
+        projects=of, since=began.date().isoformat(), until=ws.clock().date().isoformat()
+    )
     _, rowids = ws.index.listing(days, order="newest", limit=100)
     entries = (stored.entry for stored in ws.index.entries(rowids).values())
-    return any(entry.at >= began.replace(microsecond=0) and not entry.derived_id for entry in entries)
+    return any(
+        entry.at >= began.replace(microsecond=0) and not entry.derived_id for entry in entries
+    )
 
 
 def append(path: Path, line: str) -> None:
-    """Appends the line to a log of several processes, shortened where it would exceed `LOG_BYTES`. Raises OSError."""
+    """Appends the line to a log of several processes, shortened where it would exceed
+    `LOG_BYTES`. Raises OSError.
+    """
     data = f"{line}\n".encode()
     if path.exists() and path.stat().st_size + len(data) > LOG_BYTES:
         overwrite(path, path.read_bytes()[-LOG_BYTES // 2 :].partition(b"\n")[2])

@@ -1,4 +1,6 @@
-"""What the tools and resources answer: a verb is called, its result becomes text that a model reads."""
+"""What the tools and resources answer: a verb is called, its result becomes text that a model
+reads.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ from .tools import FORMATS, LEAST_TOKENS, MOST_TOKENS
 
 MAX_TOKENS = 4_000
 CONCISE_CHARS, EACH_CHARS = 1_400, 150
-"""Of a list, and of each entry of a longer one: 400 and 45 tokens (o200k: 3.5 characters each, with ids and code)."""
+"""Of a list, and of each entry of a longer one: 400 and 45 tokens (o200k: 3.5 characters each,
+with ids and code).
+"""
 MAX_UNSAID = 8
 """Saves of a client that wait for their vectors, to be told what they are near."""
 REVIEWED = 20
@@ -63,7 +67,8 @@ _FOR_AGENTS = (
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A checked call of a tool. `client` is the calling program's name; `loading`: the model is not there yet.
+    """A checked call of a tool. `client` is the calling program's name; `loading`: the model is
+    not there yet.
 
     A save that does not know yet what it is near puts its id into `unsaid`.
     """
@@ -79,7 +84,9 @@ class Call:
         """How many characters an answer of so many entries may take."""
         if self.layout == "concise" and not self.max_tokens:
             return max(CONCISE_CHARS, EACH_CHARS * entries)
-        return (self.max_tokens or (MOST_TOKENS if self.layout == "json" else MAX_TOKENS)) * CHARS_PER_TOKEN
+        return (
+            self.max_tokens or (MOST_TOKENS if self.layout == "json" else MAX_TOKENS)
+        ) * CHARS_PER_TOKEN
 
 
 Answer = tuple[str, Json]
@@ -89,9 +96,14 @@ Answer = tuple[str, Json]
 def answer(ws: Workspace, name: str, call: Call) -> str:
     """The answer of this tool in the format that was asked for."""
     args = dict(call.args)
-    layout, max_tokens = one_of(FORMATS, args.pop("format", "concise"), "format"), args.pop("max_tokens", None)
+    layout, max_tokens = (
+        one_of(FORMATS, args.pop("format", "concise"), "format"),
+        args.pop("max_tokens", None),
+    )
     check_range("max_tokens", max_tokens, LEAST_TOKENS, MOST_TOKENS)
-    text, data = ANSWERS[name](ws, replace(call, args=args, layout=layout, max_tokens=max_tokens))
+    text, data = ANSWERS[name](
+        ws, replace(call, args=args, layout=layout, max_tokens=max_tokens)
+    )
     _count(ws, name, call, data)
     return json_text(data) if layout == "json" else text
 
@@ -112,15 +124,22 @@ def json_text(data: Json) -> str:
 def _count(ws: Workspace, name: str, call: Call, data: Json) -> None:
     """Keeps the number of what an answer shows, for `status --use`."""
     shown = len(data.get("hits") or data.get("entries") or ())
-    counts = {"context_get": {"opened": shown}, "context_save": {"saved": 1}}.get(name, {"shown": shown})
+    counts = {"context_get": {"opened": shown}, "context_save": {"saved": 1}}.get(
+        name, {"shown": shown}
+    )
     if name == "context_search":
-        counts |= {"searches": 1, "nothing_found": int(not shown or NOTHING_CLOSE in data["notices"])}
+        counts |= {
+            "searches": 1,
+            "nothing_found": int(not shown or NOTHING_CLOSE in data["notices"]),
+        }
     if ws.config.metrics:
         ws.index.count_use(call.client or "unnamed", ws.clock().date(), **counts)
 
 
 def _save(ws: Workspace, call: Call) -> Answer:
-    marks = {name: value for name, value in call.args.items() if (name, value) != ("project", "")}  # left out
+    marks = {
+        name: value for name, value in call.args.items() if (name, value) != ("project", "")
+    }  # left out
     receipt = save(ws, **marks, by=call.client or "agent", via="mcp", by_person=False)
     if receipt.near is None:
         call.unsaid[:] = [*call.unsaid[1 - MAX_UNSAID :], receipt.id]
@@ -145,7 +164,9 @@ def _search(ws: Workspace, call: Call) -> Answer:
     args = dict(call.args)
     filters = take_filters(args, ws.clock())
     query, prefer = args.pop("query", ""), build_preference(args.pop("prefer", {}))
-    found = search(ws, query, filters=filters, prefer=prefer, load_model=not call.loading, **args)
+    found = search(
+        ws, query, filters=filters, prefer=prefer, load_model=not call.loading, **args
+    )
     data, count = search_json(found), len(found.hits)
     if call.layout == "json" and call.max_tokens:
         left = call.room(count) - len(json_text(data | {"hits": []}))
@@ -163,7 +184,9 @@ def _find(ws: Workspace, call: Call) -> Answer:
 
 
 def _get(ws: Workspace, call: Call) -> Answer:
-    """The entries whole, as far as they fit: long ones share what short ones leave of `max_tokens`."""
+    """The entries whole, as far as they fit: long ones share what short ones leave of
+    `max_tokens`.
+    """
     offset, listing = call.args.get("offset", 0), get(ws, call.args["ids"])
     if call.args.get("source"):
         listing = with_source(ws, listing)
@@ -176,7 +199,9 @@ def _get(ws: Workspace, call: Call) -> Answer:
         share = left // (len(sizes) - number)
         left -= min(size, share)
     data, items, more = listing_json(listing), [], []
-    for entry, item, each in zip(listing.entries, entry_items(listing), data["entries"], strict=True):
+    for entry, item, each in zip(
+        listing.entries, entry_items(listing), data["entries"], strict=True
+    ):
         end = offset + end_of(entry.content[offset:], share)
         each["content"] = part = entry.content[offset:end]
         items.append(replace(item, text=part, partial=part != entry.content))
@@ -184,7 +209,9 @@ def _get(ws: Workspace, call: Call) -> Answer:
             each |= {"truncated": True, "left": left, "next_offset": end}
             said = f"{left:,} of {len(entry.content):,} characters of {entry.short_id} are left"
             more.append(f"{said}: context_get with this id and offset={end} goes on.")
-    return "\n\n".join([DATA_FOLLOWS, *_first_notice(listing.notices), *map(render, items), *more]), data
+    return "\n\n".join(
+        [DATA_FOLLOWS, *_first_notice(listing.notices), *map(render, items), *more]
+    ), data
 
 
 def _update(ws: Workspace, call: Call) -> Answer:
@@ -192,15 +219,24 @@ def _update(ws: Workspace, call: Call) -> Answer:
     if not args.pop("restore", False):
         return _receipt(update(ws, **args, by_person=False), "Updated")
     if len(args) > 1:
-        raise InvalidArgument("restore undoes the last change, and changes nothing else.", valid=("id", "restore"))
+        raise InvalidArgument(
+            "restore undoes the last change, and changes nothing else.", valid=("id", "restore")
+        )
     return _receipt(restore(ws, args["id"], by_person=False), "Restored")
 
 
 def _analyze(ws: Workspace, call: Call) -> Answer:
-    mode, text = one_of(("query", "note"), call.args.get("mode", "query"), "mode"), call.args["text"]
+    mode, text = (
+        one_of(("query", "note"), call.args.get("mode", "query"), "mode"),
+        call.args["text"],
+    )
     from ...search.understanding import analysis_of, read_note  # slow to import
 
-    data = note_json(read_note(ws, text)) if mode == "note" else analysis_json(analysis_of(ws, text))
+    data = (
+        note_json(read_note(ws, text))
+        if mode == "note"
+        else analysis_json(analysis_of(ws, text))
+    )
     if call.layout == "concise":
         return fenced(mode, outline(data)), data
     return fenced("json", json.dumps(cleaned(data), ensure_ascii=False, indent=1)), data
@@ -209,11 +245,15 @@ def _analyze(ws: Workspace, call: Call) -> Answer:
 ANSWERS: Mapping[str, Callable[[Workspace, Call], Answer]] = {
     "context_save": _save,
     "context_search": _search,
-    "context_recent": lambda ws, call: _listed(ws, recent(ws, **call.args, load_model=not call.loading), call),
+    "context_recent": lambda ws, call: _listed(
+        ws, recent(ws, **call.args, load_model=not call.loading), call
+    ),
     "context_find": _find,
     "context_get": _get,
     "context_update": _update,
-    "context_delete": lambda ws, call: _receipt(delete(ws, call.args["id"], by_person=False), "Deleted"),
+    "context_delete": lambda ws, call: _receipt(
+        delete(ws, call.args["id"], by_person=False), "Deleted"
+    ),
     "context_analyze": _analyze,
 }
 
@@ -223,7 +263,9 @@ def day_text(ws: Workspace, date: str) -> str:
     found = days(ws, date)
     if not (items := entry_items(found.found)):
         return f"No entries on {found.since}."
-    return "\n\n".join([f"{len(items)} entries of {found.since}. {DATA_FOLLOWS}", *map(render, items)])
+    return "\n\n".join(
+        [f"{len(items)} entries of {found.since}. {DATA_FOLLOWS}", *map(render, items)]
+    )
 
 
 def entry_text(ws: Workspace, id: str) -> str:
@@ -242,27 +284,39 @@ def review_text(ws: Workspace, project: str) -> str:
     """The findings of a review, fenced: titles are other people's text."""
     found = review(ws, project=[project] if project else ())
     return fenced(
-        f"findings, {min(REVIEWED, len(found))} of {len(found)}", "\n".join(map(matter_text, found[:REVIEWED]))
+        f"findings, {min(REVIEWED, len(found))} of {len(found)}",
+        "\n".join(map(matter_text, found[:REVIEWED])),
     )
 
 
-# -- answers --------------------------------------------------------------------------------------------
+# -- answers
+# --------------------------------------------------------------------------------------------
 
 
 def _receipt(receipt: Receipt, done: str) -> Answer:
     done, notices = done_text(done, receipt.notices)
-    line = f"{done} {short(receipt.id)} ({receipt.date} {receipt.time}, {one_line(receipt.path)})."
+    line = (
+        f"{done} {short(receipt.id)} ({receipt.date} {receipt.time}, {one_line(receipt.path)})."
+    )
     tags = ", ".join(map(one_line, receipt.suggested_tags))
-    more = _first_notice(notices) or ([f"Tags of the journal that fit: {tags}."] if tags else [])
-    return "\n".join([line, *more, *(_near(receipt.id, receipt.near) if receipt.near else [])]), {}
+    more = _first_notice(notices) or (
+        [f"Tags of the journal that fit: {tags}."] if tags else []
+    )
+    return "\n".join(
+        [line, *more, *(_near(receipt.id, receipt.near) if receipt.near else [])]
+    ), {}
 
 
 def _near(id: str, entries: Sequence[Near]) -> list[str]:
     """What the entry may replace or settle, fenced, and the calls that say so."""
     replaced = json.dumps([short(near.id) for near in entries if not near.settled])
-    lines = [f"{short(near.id)} {near.date} {near.type}: {one_line(near.title)}" for near in entries]
+    lines = [
+        f"{short(near.id)} {near.date} {near.type}: {one_line(near.title)}" for near in entries
+    ]
     calls = [
-        f'Looks settled? context_update id="{short(near.id)}" add_tags=["done"]' for near in entries if near.settled
+        f'Looks settled? context_update id="{short(near.id)}" add_tags=["done"]'
+        for near in entries
+        if near.settled
     ]
     if replaced != "[]":
         calls.append(f'Looks replaced? context_update id="{short(id)}" supersedes={replaced}')
@@ -272,7 +326,9 @@ def _near(id: str, entries: Sequence[Near]) -> list[str]:
 def _listed(ws: Workspace, listing: Listing, call: Call) -> Answer:
     share = call.room(len(listing.entries)) // max(1, len(listing.entries))
     length = max(80, share - 60) if call.layout == "concise" else WHOLE_CONTENT
-    return _found(ws, listing_json(listing), entry_items(listing, length=length), call, cure="lower limit")
+    return _found(
+        ws, listing_json(listing), entry_items(listing, length=length), call, cure="lower limit"
+    )
 
 
 def _found(ws: Workspace, data: Json, items: list[Item], call: Call, *, cure: str) -> Answer:
@@ -280,9 +336,15 @@ def _found(ws: Workspace, data: Json, items: list[Item], call: Call, *, cure: st
     notices = _first_notice(data["notices"])
     if not items:
         empty = "The journal is empty: context_save adds its first entry."
-        nothing = notices[0].removeprefix("Note: ") if notices else "Try other words, or fewer filters."
+        nothing = (
+            notices[0].removeprefix("Note: ")
+            if notices
+            else "Try other words, or fewer filters."
+        )
         return f"Nothing found. {nothing}" if ws.index.counts().entries else empty, data
-    head = "\n".join([*notices, f"{len(items)} of {data['total']}. {DATA_FOLLOWS}", *_counts(data)])
+    head = "\n".join(
+        [*notices, f"{len(items)} of {data['total']}. {DATA_FOLLOWS}", *_counts(data)]
+    )
     room = call.room(len(items)) - len(head)
     blocks = list(map(render, items)) if call.layout != "concise" else []
     shown = blocks[: fitting(map(len, blocks), room)]
@@ -290,7 +352,11 @@ def _found(ws: Workspace, data: Json, items: list[Item], call: Call, *, cure: st
     if not shown:
         shown = listed(items, room)
         body = fenced("entries", "\n".join(shown))
-    more = [f"{len(items) - len(shown)} more did not fit: {cure}."] if len(shown) < len(items) else []
+    more = (
+        [f"{len(items) - len(shown)} more did not fit: {cure}."]
+        if len(shown) < len(items)
+        else []
+    )
     more += [f'More: the same call with cursor="{data["cursor"]}".'] if "cursor" in data else []
     return "\n".join([head, body, *more]), data
 
@@ -299,7 +365,8 @@ def _counts(data: Json) -> list[str]:
     """The facets in a line each, fenced: names are other people's text."""
     facets = data.get("facets", {})
     lines = [
-        f"{kind}: " + ", ".join(f"{one_line(item['name'])} {item['count']}" for item in counted[:30])
+        f"{kind}: "
+        + ", ".join(f"{one_line(item['name'])} {item['count']}" for item in counted[:30])
         for kind, counted in facets.items()
         if counted
     ]

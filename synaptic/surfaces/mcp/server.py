@@ -1,7 +1,8 @@
 """The MCP server: tools, resources and prompts over stdio, in both eras of the protocol.
 
-Built on the SDK's low-level `Server`, which leaves schemas, argument checks and error texts to us, where
-`MCPServer` would derive schemas with titles and null unions, drop unknown arguments and show pydantic's words.
+Built on the SDK's low-level `Server`, which leaves schemas, argument checks and error texts to
+us, where `MCPServer` would derive schemas with titles and null unions, drop unknown arguments
+and show pydantic's words.
 """
 
 from __future__ import annotations
@@ -65,13 +66,19 @@ Result = TypeVar("Result")
 def run(home: str | Path | None = None) -> None:
     """Serves one client on stdin and stdout, and ends the process when it is gone."""
     lines = Lines()
-    if folder := os.environ.get("CLAUDE_PROJECT_DIR"):  # a client may start its servers anywhere
+    if folder := os.environ.get(
+        "CLAUDE_PROJECT_DIR"
+    ):  # a client may start its servers anywhere
         with suppress(OSError, SynapticError):
             home = resolve_home(home)
             os.chdir(folder)
     for ending in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(ending, signal.SIG_DFL)  # the kernel ends us, whatever any thread is doing; saves survive that
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="synaptic: %(levelname)s: %(message)s")
+        signal.signal(
+            ending, signal.SIG_DFL
+        )  # the kernel ends us, whatever any thread is doing; saves survive that
+    logging.basicConfig(
+        level=logging.WARNING, stream=sys.stderr, format="synaptic: %(levelname)s: %(message)s"
+    )
     status = 0
     try:
         asyncio.run(_serve(home, lines))
@@ -90,7 +97,9 @@ async def _serve(home: str | Path | None, lines: Lines) -> None:
 
 
 def build_server(worker: Worker) -> Server[Worker]:
-    """A server on this worker, which begins with the first request after the handshake and ends with the server."""
+    """A server on this worker, which begins with the first request after the handshake and ends
+    with the server.
+    """
 
     @asynccontextmanager
     async def lifespan(_: Server[Worker]) -> AsyncIterator[Worker]:
@@ -116,7 +125,9 @@ def build_server(worker: Worker) -> Server[Worker]:
         on_completion=_complete,
         # what is read is a person's, and changes at any moment: the SDK's default
         cache_hints={
-            name: CacheHint(HOUR_MS, "public") for name in get_args(CacheableMethod) if name != "resources/read"
+            name: CacheHint(HOUR_MS, "public")
+            for name in get_args(CacheableMethod)
+            if name != "resources/read"
         },
     )
     server.middleware.append(_warm_up)
@@ -124,7 +135,9 @@ def build_server(worker: Worker) -> Server[Worker]:
 
 
 async def _warm_up(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Starts the worker after `initialized`, or after the first request where there is no handshake."""
+    """Starts the worker after `initialized`, or after the first request where there is no
+    handshake.
+    """
     try:
         return await call_next(ctx)
     finally:
@@ -141,14 +154,15 @@ def _always(result: Result) -> Callable[[Context, Any], Awaitable[Result]]:
     return answer
 
 
-# -- what comes in over stdio ------------------------------------------------------------------------------
+# -- what comes in over stdio
+# ------------------------------------------------------------------------------
 
 
 class Lines:
     """The client's messages, read from fd 0, which is empty afterwards.
 
-    When they end, the process does, in GRACE_S at most, even during a call. A line that is no JSON is answered by
-    `send`: the SDK would leave it without an answer.
+    When they end, the process does, in GRACE_S at most, even during a call. A line that is no
+    JSON is answered by `send`: the SDK would leave it without an answer.
     """
 
     send: Callable[[SessionMessage], Awaitable[None]]
@@ -166,9 +180,15 @@ class Lines:
             try:
                 return readable(line)
             except (ValueError, RecursionError) as error:
-                said = types.ErrorData(code=types.PARSE_ERROR, message=f"This line is not JSON: {error}.")
-                await self.send(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=said)))
-        ending = threading.Timer(GRACE_S, os._exit, (0,))  # a loop that has ended would end nothing
+                said = types.ErrorData(
+                    code=types.PARSE_ERROR, message=f"This line is not JSON: {error}."
+                )
+                await self.send(
+                    SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=said))
+                )
+        ending = threading.Timer(
+            GRACE_S, os._exit, (0,)
+        )  # a loop that has ended would end nothing
         ending.daemon = True
         ending.start()
         raise StopAsyncIteration
@@ -177,8 +197,8 @@ class Lines:
 def readable(line: str) -> str:
     r"""A JSON line without halves of characters (`\ud83d` alone), which become `?`.
 
-    JavaScript clients send them where they cut a text within an emoji; the SDK cannot read such a line and
-    would leave the call without an answer. Raises what `json.loads` does.
+    JavaScript clients send them where they cut a text within an emoji; the SDK cannot read such
+    a line and would leave the call without an answer. Raises what `json.loads` does.
     """
     message = json.loads(line)
     if "\\ud" not in line and "\\uD" not in line:
@@ -191,7 +211,8 @@ def without_surrogates(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-# -- tools ----------------------------------------------------------------------------------------------
+# -- tools
+# ----------------------------------------------------------------------------------------------
 
 
 async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -207,11 +228,15 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
             works = f"These work: {', '.join(READING)}."
             raise Refused("This server is read-only for you: nothing was written.", hint=works)
         known = ctx.session.client_params
-        client = grant.name if grant else _client_name(known.client_info.name) if known else None
+        client = (
+            grant.name if grant else _client_name(known.client_info.name) if known else None
+        )
         if "query" in args and args.get("strategy") != "lexical" and worker.loading:
             await worker.model_tried()
         unsaid = worker.unsaid.setdefault(grant.name if grant else None, [])
-        verb = partial(answer, name=params.name, call=Call(args, client, worker.loading, unsaid=unsaid))
+        verb = partial(
+            answer, name=params.name, call=Call(args, client, worker.loading, unsaid=unsaid)
+        )
         said = await _ask(ctx, verb)
         if unsaid and not as_json:
             if params.name == "context_save" and worker.loading:
@@ -223,7 +248,11 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
         wrong = error
     except Exception as error:
         log.exception("%s failed", one_line(params.name))
-        problem = f"{params.name} failed inside Synaptic ({type(error).__name__}); the server's log has the details."
+        problem = (
+            f"{params.name} failed inside Synaptic ({type(error).__name__}); the server's "
+            f"log has "
+            f"the details."
+        )
         wrong = SynapticError(problem, hint="`synaptic doctor` looks for the cause.")
     return _result(_error_text(wrong, as_json), failed=True)
 
@@ -255,7 +284,8 @@ def _error_text(error: SynapticError, as_json: bool = False) -> str:
     return for_agents(json_text(error_json(error)) if as_json else brief(str(error)))
 
 
-# -- resources and prompts ------------------------------------------------------------------------------
+# -- resources and prompts
+# ------------------------------------------------------------------------------
 
 _JOURNAL, _ENTRY = "synaptic://journal/", "synaptic://entry/"
 
@@ -263,32 +293,51 @@ _JOURNAL, _ENTRY = "synaptic://journal/", "synaptic://entry/"
 _MARKDOWN = "text/markdown"
 _RESOURCES = types.ListResourcesResult(
     resources=[
-        types.Resource(uri=f"{_JOURNAL}today", name="today", description="Today's entries.", mime_type=_MARKDOWN)
+        types.Resource(
+            uri=f"{_JOURNAL}today",
+            name="today",
+            description="Today's entries.",
+            mime_type=_MARKDOWN,
+        )
     ]
 )
 _TEMPLATES = types.ListResourceTemplatesResult(
     resource_templates=[
-        types.ResourceTemplate(uri_template=place, name=name, description=description, mime_type=_MARKDOWN)
+        types.ResourceTemplate(
+            uri_template=place, name=name, description=description, mime_type=_MARKDOWN
+        )
         for place, name, description in (
-            (f"{_JOURNAL}{{date}}", "journal", "All entries of a day: 2026-11-21, today or yesterday."),
+            (
+                f"{_JOURNAL}{{date}}",
+                "journal",
+                "All entries of a day: 2026-11-21, today or yesterday.",
+            ),
             (f"{_ENTRY}{{id}}", "entry", "One entry, whole."),
         )
     ]
 )
 
 
-async def _read_resource(ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+async def _read_resource(
+    ctx: Context, params: types.ReadResourceRequestParams
+) -> types.ReadResourceResult:
     uri = str(params.uri)
     try:
         read, place = (entry_text, _ENTRY) if uri.startswith(_ENTRY) else (day_text, _JOURNAL)
         if not uri.startswith(place):
-            raise InvalidArgument(f"There is no resource {uri}.", valid=(f"{_JOURNAL}{{date}}", f"{_ENTRY}{{id}}"))
+            raise InvalidArgument(
+                f"There is no resource {uri}.", valid=(f"{_JOURNAL}{{date}}", f"{_ENTRY}{{id}}")
+            )
         text = await _ask(ctx, lambda ws: read(ws, uri.removeprefix(place)))
     except SynapticError as error:
-        raise MCPError(code=types.INVALID_PARAMS, message=_error_text(error), data={"uri": uri}) from error
+        raise MCPError(
+            code=types.INVALID_PARAMS, message=_error_text(error), data={"uri": uri}
+        ) from error
     except Exception as error:
         log.exception("%s failed", one_line(uri))
-        raise MCPError(code=types.INTERNAL_ERROR, message=f"Reading it failed ({type(error).__name__}).") from error
+        raise MCPError(
+            code=types.INTERNAL_ERROR, message=f"Reading it failed ({type(error).__name__})."
+        ) from error
     return types.ReadResourceResult(
         contents=[types.TextResourceContents(uri=params.uri, mime_type=_MARKDOWN, text=text)]
     )
@@ -301,7 +350,9 @@ async def _complete(ctx: Context, params: types.CompleteRequestParams) -> types.
     if params.argument.name in ("date", "id") and place.endswith(f"{{{params.argument.name}}}"):
         values = await _ask(ctx, lambda ws: starting(ws, params.argument.name, typed))
     most = 100  # what the protocol allows
-    return types.CompleteResult(completion=types.Completion(values=values[:most], has_more=len(values) > most))
+    return types.CompleteResult(
+        completion=types.Completion(values=values[:most], has_more=len(values) > most)
+    )
 
 
 HANDOFF = """\
@@ -328,23 +379,42 @@ why, and do it only when I agree.
 {findings}"""
 
 _ASKED = {
-    "handoff": (HANDOFF, "End a session: save where things stand.", "focus", "What of the session, if not all of it."),
-    "review": (REVIEW, "Tidy the journal: what repeats, contradicts or outlived others.", "project", "Only this one."),
+    "handoff": (
+        HANDOFF,
+        "End a session: save where things stand.",
+        "focus",
+        "What of the session, if not all of it.",
+    ),
+    "review": (
+        REVIEW,
+        "Tidy the journal: what repeats, contradicts or outlived others.",
+        "project",
+        "Only this one.",
+    ),
 }
 """By prompt: its text, what it is for, the name of its argument, and what that is for."""
 
 _PROMPTS = types.ListPromptsResult(
     prompts=[
-        types.Prompt(name=name, description=said, arguments=[types.PromptArgument(name=argument, description=about)])
+        types.Prompt(
+            name=name,
+            description=said,
+            arguments=[types.PromptArgument(name=argument, description=about)],
+        )
         for name, (_, said, argument, about) in _ASKED.items()
     ]
 )
 
 
-async def _get_prompt(ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+async def _get_prompt(
+    ctx: Context, params: types.GetPromptRequestParams
+) -> types.GetPromptResult:
     if params.name not in _ASKED:
         valid = ", ".join(_ASKED)
-        raise MCPError(code=types.INVALID_PARAMS, message=f"There is no prompt {params.name!r}. Valid: {valid}.")
+        raise MCPError(
+            code=types.INVALID_PARAMS,
+            message=f"There is no prompt {params.name!r}. Valid: {valid}.",
+        )
     text, said, argument, _ = _ASKED[params.name]
     given = dict(params.arguments or {})
     value = one_line(given.pop(argument, ""))
@@ -355,7 +425,9 @@ async def _get_prompt(ctx: Context, params: types.GetPromptRequestParams) -> typ
     if params.name == "review":
         findings = await _ask(ctx, lambda ws: review_text(ws, value))
     text = text.format(focus=f": {value}" if value else "", findings=findings)
-    message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+    message = types.PromptMessage(
+        role="user", content=types.TextContent(type="text", text=text)
+    )
     return types.GetPromptResult(description=said, messages=[message])
 
 

@@ -40,13 +40,17 @@ class Grant:
 
 
 class Tokens:
-    """The tokens of a file, else of the home's, read anew for each question: one that is taken out opens nothing."""
+    """The tokens of a file, else of the home's, read anew for each question: one that is taken
+    out opens nothing.
+    """
 
     def __init__(self, home: str | Path | None, file: str | None) -> None:
         self.path = Path(file).expanduser() if file else resolve_home(home) / "tokens.toml"
 
     def grant(self, token: str) -> Grant | None:
-        """What this token allows; None for one that is unknown. Raises ConfigError for a file that cannot be used."""
+        """What this token allows; None for one that is unknown. Raises ConfigError for a file
+        that cannot be used.
+        """
         found = None
         for secret, grant in self.read():
             if hmac.compare_digest(secret.encode(), token.encode("utf-8", "replace")):
@@ -54,11 +58,15 @@ class Tokens:
         return found
 
     def read(self) -> list[tuple[str, Grant]]:
-        """Each token with its grant; none without a file. Raises ConfigError that names the table."""
+        """Each token with its grant; none without a file. Raises ConfigError that names the
+        table.
+        """
         try:
             with self.path.open("rb") as file:
                 if os.name != "nt" and stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
-                    raise ConfigError(f"Others may read {self.path}.", hint=f"chmod 600 {self.path}")
+                    raise ConfigError(
+                        f"Others may read {self.path}.", hint=f"chmod 600 {self.path}"
+                    )
                 tables = tomllib.load(file)
         except FileNotFoundError:
             return []
@@ -67,17 +75,22 @@ class Tokens:
         return [self._read(name, table) for name, table in tables.items()]
 
     def add(self, name: str, table: Mapping[str, Any]) -> None:
-        """Writes one more table below what stands there. Raises ConfigError for one that could not be read again."""
+        """Writes one more table below what stands there. Raises ConfigError for one that could
+        not be read again.
+        """
         from filelock import FileLock  # only here
 
         self._read(name, table)
-        lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in table.items()]
+        lines = [
+            f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in table.items()
+        ]
         block = "\n".join([f"[{json.dumps(name, ensure_ascii=False)}]", *lines, ""])
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(self.path.with_name(f".{self.path.name}.lock"), mode=0o600):
             if any(grant.name == name for _, grant in self.read()):
                 raise InvalidArgument(
-                    f"{self.path} has a token named {name!r}.", hint="Take its table out there, or give another name."
+                    f"{self.path} has a token named {name!r}.",
+                    hint="Take its table out there, or give another name.",
                 )
             before = self.path.read_bytes().rstrip() if self.path.exists() else b""
             overwrite(self.path, (before + b"\n\n" if before else b"") + block.encode())
@@ -88,9 +101,16 @@ class Tokens:
             raise ConfigError(f"{where} needs a token of at least {LEAST_CHARS} characters.")
         for key, value in table.items():
             if key not in _KINDS or not isinstance(value, _KINDS[key]):
-                raise ConfigError(f"{where}: {key} is unknown, or has no such value.", valid=_KINDS)
+                raise ConfigError(
+                    f"{where}: {key} is unknown, or has no such value.", valid=_KINDS
+                )
         for text in (name, table.get("project", "-")):
             if text != one_line(text)[:MOST_NAME] or text in ("", PERSON):
-                raise ConfigError(f"{where}: {text!r} is no name. Give 1 to {MOST_NAME} characters, not {PERSON!r}.")
-        allowed = {key.replace("-", "_"): value for key, value in table.items() if key != "token"}
+                raise ConfigError(
+                    f"{where}: {text!r} is no name. Give 1 to {MOST_NAME} characters, not "
+                    f"{PERSON!r}."
+                )
+        allowed = {
+            key.replace("-", "_"): value for key, value in table.items() if key != "token"
+        }
         return table["token"], Grant(name, **allowed)

@@ -29,31 +29,47 @@ Verb = Callable[[Workspace], Result]
 SLICE_S = 0.05
 """How long the idle thread embeds before it looks for a call again."""
 QUIET_S = 0.1
-"""Seconds without a call before it begins to embed, so that calls in quick succession never wait for it."""
+"""Seconds without a call before it begins to embed, so that calls in quick succession never
+wait for it.
+"""
 FLUSH_EVERY_S = 10.0
 """How soon the index is told what was read."""
 RETRY_AFTER_S = 60.0
-"""How long a model that could not be loaded is left alone; the embedder remembers as long why it could not."""
+"""How long a model that could not be loaded is left alone; the embedder remembers as long why
+it could not.
+"""
 FIRST_SEARCH_S = 2.0
 """How long after the first search of a connection searches wait for the model."""
 AFTER_SAVE_S = 0.5
-"""How long a save, which is done, waits for the model, to say what it is near; else the next answer says it."""
+"""How long a save, which is done, waits for the model, to say what it is near; else the next
+answer says it.
+"""
 
 
 class Worker:
-    """Runs verbs on the one Workspace, in the order they come; between them it checks and embeds.
+    """Runs verbs on the one Workspace, in the order they come; between them it checks and
+    embeds.
 
-    The Workspace is opened at the first need. A home or a config that cannot be used is an error of each
-    call, not of the server, and is tried anew by the next: mending the file is enough.
+    The Workspace is opened at the first need. A home or a config that cannot be used is an
+    error of each call, not of the server, and is tried anew by the next: mending the file is
+    enough.
     """
 
     def __init__(
-        self, home: str | Path | None = None, embedder: Embedder | None = None, *, read_only: bool = False
+        self,
+        home: str | Path | None = None,
+        embedder: Embedder | None = None,
+        *,
+        read_only: bool = False,
     ) -> None:
         self.loading = True
-        """False once the model was tried, well or badly; until then no call should ask for it and wait."""
+        """False once the model was tried, well or badly; until then no call should ask for it
+        and wait.
+        """
         self.unsaid: dict[str | None, list[str]] = {}
-        """By client the ids of its last saves of which no answer has said yet what they are near."""
+        """By client the ids of its last saves of which no answer has said yet what they are
+        near.
+        """
         self._home, self._read_only = home, read_only
         self._given = embedder
         self._jobs: SimpleQueue[tuple[Verb[Any], Future[Any]] | None] = SimpleQueue()
@@ -71,14 +87,17 @@ class Worker:
             self._thread.start()
 
     def submit(self, verb: Verb[Result]) -> Future[Result]:
-        """What `verb` will return, or raise, once it was its turn. A cancelled one that waits is skipped."""
+        """What `verb` will return, or raise, once it was its turn. A cancelled one that waits
+        is skipped.
+        """
         future: Future[Result] = Future()
         self._jobs.put((verb, future))
         self.start()
         return future
 
     async def model_tried(self, most_s: float = FIRST_SEARCH_S) -> None:
-        """Returns once the model was tried, after `most_s`, or FIRST_SEARCH_S after the first call. Raises what opening
+        """Returns once the model was tried, after `most_s`, or FIRST_SEARCH_S after the first
+        call. Raises what opening
         a home does."""
         ready = await asyncio.wrap_future(self.submit(lambda ws: ws.embedder.ready))
         self._wait_until = self._wait_until or time.monotonic() + FIRST_SEARCH_S
@@ -86,7 +105,9 @@ class Worker:
             await asyncio.to_thread(self._tried.wait, min(left, most_s))
 
     def close(self, wait_s: float = 0.0) -> None:
-        """End the thread after what it is doing, which may be waited for; what waits is dropped."""
+        """End the thread after what it is doing, which may be waited for; what waits is
+        dropped.
+        """
         self._jobs.put(None)
         if self._thread.ident:
             self._thread.join(wait_s)
@@ -117,9 +138,15 @@ class Worker:
     def _workspace(self) -> Workspace:
         if self._ws is None:
             self._ws = open_workspace(load_config(self._home), embedder=self._given)
-        if self._load_at is not None and time.monotonic() >= self._load_at and not self._ws.embedder.ready:
+        if (
+            self._load_at is not None
+            and time.monotonic() >= self._load_at
+            and not self._ws.embedder.ready
+        ):
             self.loading, self._load_at = True, None
-            threading.Thread(target=self._load, args=(self._ws.embedder,), name="synaptic-model", daemon=True).start()
+            threading.Thread(
+                target=self._load, args=(self._ws.embedder,), name="synaptic-model", daemon=True
+            ).start()
         return self._ws
 
     def _load(self, embedder: Embedder) -> None:
@@ -163,7 +190,9 @@ class Worker:
 
 
 def for_client(verb: Verb[Result], project: str | None, ws: Workspace) -> Result:
-    """What the verb returns for a client elsewhere, whose project is this: the server's folder says nothing of it."""
+    """What the verb returns for a client elsewhere, whose project is this: the server's folder
+    says nothing of it.
+    """
 
     def run() -> Result:
         ELSEWHERE.set(True)

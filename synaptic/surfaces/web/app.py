@@ -1,4 +1,6 @@
-"""`synaptic serve`: one ASGI program of the page and MCP, with one worker that owns the journal."""
+"""`synaptic serve`: one ASGI program of the page and MCP, with one worker that owns the
+journal.
+"""
 
 from __future__ import annotations
 
@@ -49,33 +51,47 @@ def build_app(site: Site, hosts: Collection[str]) -> ASGIApp:
         lifespan=lambda _: remote.running(),
     )
     app.state.site = site
-    return Guard(app, site.sessions, hosts)  # outside of all, so that an answer of 500 has its headers, too
+    return Guard(
+        app, site.sessions, hosts
+    )  # outside of all, so that an answer of 500 has its headers, too
 
 
 async def _login(request: Request) -> Response:
     """Lets a browser in that has the link that was printed, or a token that opens the page."""
     site, address = site_of(request), request.client.host[:50] if request.client else ""
     wrong = ""
-    if request.method == "GET" and (token := request.query_params.get("token", "")):  # HEAD is sent by previews
+    if request.method == "GET" and (
+        token := request.query_params.get("token", "")
+    ):  # HEAD is sent by previews
         if site.sessions.redeem(token):
             return _let_in(request, Session("person", site.read_only))
         if site.sessions.of(request.cookies.get(cookie_name(request.scope), "")):
             return RedirectResponse("/", 303)
-        wrong = "This link was used already, or belongs to another run of synaptic serve. Start it again for a new one."
+        wrong = (
+            "This link was used already, or belongs to another run of synaptic serve. Start it "
+            "again for a new one."
+        )
     elif request.method == "POST":
         token = str((await request.form()).get("token", "")).strip()
         if not site.sessions.may_try(address):  # and no await until it has failed
-            return await page(request, "login.html", 429, wrong="Too many wrong tokens: wait a minute.")
+            return await page(
+                request, "login.html", 429, wrong="Too many wrong tokens: wait a minute."
+            )
         if grant := _page_grant(site, token):
             is_read_only = grant.read_only or site.read_only
-            return _let_in(request, Session(grant.name, is_read_only, lambda: _page_grant(site, token) == grant))
+            return _let_in(
+                request,
+                Session(grant.name, is_read_only, lambda: _page_grant(site, token) == grant),
+            )
         site.sessions.failed(address)
         wrong = "No token of tokens.toml that opens the page is this one."
     return await page(request, "login.html", 401 if wrong else 200, wrong=wrong)
 
 
 def _page_grant(site: Site, token: str) -> Grant | None:
-    """What a token that opens the page allows. The log alone tells of a file that cannot be used: anyone may ask."""
+    """What a token that opens the page allows. The log alone tells of a file that cannot be
+    used: anyone may ask.
+    """
     try:
         grant = site.tokens.grant(token)
     except ConfigError as error:
@@ -87,7 +103,9 @@ def _page_grant(site: Site, token: str) -> Grant | None:
 def _let_in(request: Request, session: Session) -> Response:
     answer = RedirectResponse("/", 303, {"Referrer-Policy": "no-referrer"})
     cookie, secure = site_of(request).sessions.begin(session), request.url.scheme == "https"
-    answer.set_cookie(cookie_name(request.scope), cookie, httponly=True, samesite="strict", secure=secure)
+    answer.set_cookie(
+        cookie_name(request.scope), cookie, httponly=True, samesite="strict", secure=secure
+    )
     return answer
 
 
@@ -107,27 +125,57 @@ def serve(
     token_file: str | None = None,
     allow_host: Collection[str] = (),
 ) -> None:
-    """Serves until Ctrl-C. Raises ConfigError where the address cannot be had, and InvalidArgument."""
+    """Serves until Ctrl-C. Raises ConfigError where the address cannot be had, and
+    InvalidArgument.
+    """
     local = _is_loopback(host) and not allow_host
     tokens = Tokens(home, token_file)
-    if not ((tokens.read() and token_file) or local):  # a file that cannot be used is told first
-        hint = f"`synaptic token NAME --token-file {tokens.path}` writes one; give that file here, too."
-        raise InvalidArgument("Another host than this machine needs --token-file with a token.", hint=hint)
+    if not (
+        (tokens.read() and token_file) or local
+    ):  # a file that cannot be used is told first
+        hint = (
+            f"`synaptic token NAME --token-file {tokens.path}` writes one; give that file "
+            f"here, "
+            f"too."
+        )
+        raise InvalidArgument(
+            "Another host than this machine needs --token-file with a token.", hint=hint
+        )
     try:
-        listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        listening = socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET
+        )
     except (OSError, OverflowError) as error:
-        raise ConfigError(f"{host}:{port} cannot be had: {error}.", hint="Give another --port, or none.") from error
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else the end of an answer waits for 40 ms
+        raise ConfigError(
+            f"{host}:{port} cannot be had: {error}.", hint="Give another --port, or none."
+        ) from error
+    listening.setsockopt(
+        socket.IPPROTO_TCP, socket.TCP_NODELAY, 1
+    )  # else the end of an answer waits for 40 ms
     sessions = Sessions()
     site = Site(Worker(home, read_only=read_only), sessions, tokens, read_only, local)
-    names = {"127.0.0.1", "localhost", "::1", host.strip("[]"), listening.getsockname()[0], *allow_host}
+    names = {
+        "127.0.0.1",
+        "localhost",
+        "::1",
+        host.strip("[]"),
+        listening.getsockname()[0],
+        *allow_host,
+    }
     if host in ("0.0.0.0", "::"):
         names |= {ANY_ADDRESS, host := socket.gethostname()}
     at = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
     link = f"{at}/login?token={sessions.link}"
-    print(f"Synaptic is at {link}\n(this link works once; Ctrl-C ends it). MCP: {at}/mcp", flush=True)
+    print(
+        f"Synaptic is at {link}\n(this link works once; Ctrl-C ends it). MCP: {at}/mcp",
+        flush=True,
+    )
     if not local:
-        print("Put TLS in front, or the network can read what passes (docs/SERVE.md: Caddy, Tailscale).", flush=True)
+        print(
+            "Put TLS in front, or the network can read what passes (docs/SERVE.md: Caddy, "
+            "Tailscale).",
+            flush=True,
+        )
     if open_it:
         webbrowser.open(link)
     settings = uvicorn.Config(

@@ -10,14 +10,17 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 HEAD_S, BODY_S = 10.0, 120.0
 """The time in which the head of a request must come whole, and then its body."""
 MOST_UNFINISHED = 200
-"""Connections that wait for the rest of a request. Above that the oldest of them is closed, so that the next one is
+"""Connections that wait for the rest of a request. Above that the oldest of them is closed, so
+that the next one is
 answered: a process may open about 1,000."""
 
 _LIMITS = {h11.IDLE: HEAD_S, h11.SEND_BODY: BODY_S}
 
 
 class Connection(H11Protocol):
-    """A connection of the server. `unfinished` are those that wait for the rest of a request, the oldest first."""
+    """A connection of the server. `unfinished` are those that wait for the rest of a request,
+    the oldest first.
+    """
 
     unfinished: dict[Connection, asyncio.TimerHandle] = {}  # noqa: RUF012, of all connections
     _limit: float | None = None

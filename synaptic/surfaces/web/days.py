@@ -1,4 +1,6 @@
-"""The pages of time: today, a day, the year as a calendar, and what was written on this day in other years."""
+"""The pages of time: today, a day, the year as a calendar, and what was written on this day in
+other years.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +47,16 @@ async def _day(request: Request) -> Response:
         return ws.clock().date().isoformat(), days, latest, total
 
     today, days, latest, total = await ask(request, read)
-    shown = {"today": today, "days": latest or days, "total": total, "render": render, "end_of": end_of}
-    return await page(request, "day.html", 200, **shown, is_latest=latest is not None, is_more=bool(cursor))
+    shown = {
+        "today": today,
+        "days": latest or days,
+        "total": total,
+        "render": render,
+        "end_of": end_of,
+    }
+    return await page(
+        request, "day.html", 200, **shown, is_latest=latest is not None, is_more=bool(cursor)
+    )
 
 
 async def _calendar(request: Request) -> Response:
@@ -56,15 +66,29 @@ async def _calendar(request: Request) -> Response:
 
     every = Filters(include_superseded=True)
     today = await ask(request, lambda ws: ws.clock().date())
-    days = sorted(await ask(request, lambda ws: in_step(ws, lambda _: ws.index.counted(every, "day"))))
+    days = sorted(
+        await ask(request, lambda ws: in_step(ws, lambda _: ws.index.counted(every, "day")))
+    )
     year = int(asked) if asked else today.year
     years = sorted({today.year, year, *(int(day[:4]) for day, _ in days)})
     counts = {day: n for day, n in days if int(day[:4]) == year}
     ranked = sorted(set(counts.values()))
-    steps = {day: 1 + STEPS * bisect_left(ranked, n) // len(ranked) for day, n in counts.items()}
-    halves = [_weeks(date(year, 1, 1), date(year, 6, 30)), _weeks(date(year, 7, 1), date(year, 12, 31))]
+    steps = {
+        day: 1 + STEPS * bisect_left(ranked, n) // len(ranked) for day, n in counts.items()
+    }
+    halves = [
+        _weeks(date(year, 1, 1), date(year, 6, 30)),
+        _weeks(date(year, 7, 1), date(year, 12, 31)),
+    ]
     return await page(
-        request, "calendar.html", today=today, year=year, years=years, counts=counts, steps=steps, halves=halves
+        request,
+        "calendar.html",
+        today=today,
+        year=year,
+        years=years,
+        counts=counts,
+        steps=steps,
+        halves=halves,
     )
 
 
@@ -74,4 +98,9 @@ def _weeks(first: date, last: date) -> list[tuple[date, int, int]]:
     return [(day, (first.weekday() + n) // 7, day.weekday()) for n, day in enumerate(days)]
 
 
-ROUTES = [Route("/", _day), Route("/day", _day), Route("/day/{date}", _day), Route("/calendar", _calendar)]
+ROUTES = [
+    Route("/", _day),
+    Route("/day", _day),
+    Route("/day/{date}", _day),
+    Route("/calendar", _calendar),
+]

@@ -1,4 +1,6 @@
-"""The question before an entry is deleted on the page. It names the entry, or the file that goes with it."""
+"""The question before an entry is deleted on the page. It names the entry, or the file that
+goes with it.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,18 @@ from .rendering import plain
 from .site import page
 
 
-async def ask_first(request: Request, entry: Entry, *, back: str, fields: Mapping[str, str] | None = None) -> Response:
+async def ask_first(
+    request: Request, entry: Entry, *, back: str, fields: Mapping[str, str] | None = None
+) -> Response:
     """The page of the question. Its form sends the same request again, with these fields."""
     return await page(
-        request, "delete.html", entry=entry, file=file_of(entry), back=back, fields=fields or {}, plain=plain
+        request,
+        "delete.html",
+        entry=entry,
+        file=file_of(entry),
+        back=back,
+        fields=fields or {},
+        plain=plain,
     )
 
 

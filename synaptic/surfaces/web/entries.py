@@ -33,7 +33,10 @@ from .rendering import plain, render
 from .site import ask, done, form_of, page, session_of, site_of, status_of
 
 WINDOWED = RETURNS_AT_ONCE | {"gvim", "gedit", "kate", "mousepad", "notepad", "notepad++"}
-SAME = {"nothing changed": "Nothing was changed.", "already saved": "That was saved already, a moment ago."}
+SAME = {
+    "nothing changed": "Nothing was changed.",
+    "already saved": "That was saved already, a moment ago.",
+}
 EVERY = Filters(include_superseded=True)
 TEXTS = ("content", "title", "type", "project", "expires")
 LISTS = ("tags", "add_tags", "supersedes")
@@ -43,11 +46,15 @@ async def _entry(request: Request) -> Response:
     id, near = request.path_params["id"], request.query_params.getlist("near")
 
     def look(ws: Workspace) -> dict[str, Any]:
-        listing = browse.get(ws, [id])  # brings the index in step, so that it can be asked without a verb
+        listing = browse.get(
+            ws, [id]
+        )  # brings the index in step, so that it can be asked without a verb
         entry, row = listing.entries[0], ws.index.resolve(id).rowid
         at = ws.index.standings([row])[row].position
 
-        def found(filters: Filters, order: Order, limit: int, after: Position | None = None) -> list[Entry]:
+        def found(
+            filters: Filters, order: Order, limit: int, after: Position | None = None
+        ) -> list[Entry]:
             rows = ws.index.listing(filters, order=order, limit=limit, after=after)[1]
             return [ws.index.entries([row])[row].entry for row in rows]
 
@@ -57,7 +64,9 @@ async def _entry(request: Request) -> Response:
             "before": found(EVERY, "newest", 1, at),
             "after": found(EVERY, "oldest", 1, at),
             "continued": found(replace(EVERY, parent=entry.id), "oldest", 20),
-            "titles": ws.index.titles([*near, *entry.supersedes, *listing.superseded_by.values(), entry.parent or ""]),
+            "titles": ws.index.titles(
+                [*near, *entry.supersedes, *listing.superseded_by.values(), entry.parent or ""]
+            ),
             "versions": writing.versions(ws, entry),
             "place": ws.journal.place(entry.there.path),
             "locked": ws.journal.roots.of(entry.there.path)[0] not in OWN,
@@ -68,11 +77,17 @@ async def _entry(request: Request) -> Response:
     except (Ambiguous, NotFound) as error:
         fits = error.valid
         titles = await ask(request, lambda ws: ws.index.titles(fits))
-        gone = [one for one in await ask(request, writing.deleted) if id in (one.id, short(one.id))]
-        return await page(request, "missing.html", status_of(error), error=error, titles=titles, gone=gone)
+        gone = [
+            one for one in await ask(request, writing.deleted) if id in (one.id, short(one.id))
+        ]
+        return await page(
+            request, "missing.html", status_of(error), error=error, titles=titles, gone=gone
+        )
     if shown["entry"].id != id:
         return RedirectResponse(f"/entry/{shown['entry'].id}")
-    return await page(request, "entry.html", render=render, local=site_of(request).local, near=near, **shown)
+    return await page(
+        request, "entry.html", render=render, local=site_of(request).local, near=near, **shown
+    )
 
 
 async def _form(request: Request) -> Response:
@@ -85,19 +100,30 @@ async def _form(request: Request) -> Response:
         try:
             given = _given(form)
             if not id:
-                given |= {"by": session_of(request).name, "via": "web", "parent": asked.get("parent")}
+                given |= {
+                    "by": session_of(request).name,
+                    "via": "web",
+                    "parent": asked.get("parent"),
+                }
                 given |= {"supersedes": asked.getlist("supersedes")}
             write = writing.update if id else writing.save
-            receipt = await ask(request, lambda ws: write(ws, id or given.pop("content", ""), **given))
+            receipt = await ask(
+                request, lambda ws: write(ws, id or given.pop("content", ""), **given)
+            )
             return _told(request, receipt, form.get("said", "Saved."), undo=id)
         except SynapticError as refused:
             error = refused
 
     def look(ws: Workspace) -> tuple[Entry | None, str, str]:
-        """What the form begins with: the entry, or the one that the new one follows; and the project from here."""
+        """What the form begins with: the entry, or the one that the new one follows; and the
+        project from here.
+        """
         if id:
             return *writing.opened(ws, id), ""
-        of, project = asked.get("supersedes") or asked.get("parent"), project_of(ws.config, working_checkout(ws.config))
+        of, project = (
+            asked.get("supersedes") or asked.get("parent"),
+            project_of(ws.config, working_checkout(ws.config)),
+        )
         return browse.get(ws, [of]).entries[0] if of else None, "", project or ""
 
     try:
@@ -110,7 +136,14 @@ async def _form(request: Request) -> Response:
         form["seen"] = seen  # both are shown: who saves now has seen them
     # a title that is made of the text is left out, as it will be made again
     made = compose_entry(was.content, id=was.id, at=was.at)[0].title if was else ""
-    shown = {"form": form, "id": id, "was": was, "project": project, "types": TYPES, "made": made}
+    shown = {
+        "form": form,
+        "id": id,
+        "was": was,
+        "project": project,
+        "types": TYPES,
+        "made": made,
+    }
     return await page(request, "edit.html", status_of(error), error=error, **shown)
 
 
@@ -126,7 +159,10 @@ def _given(form: dict[str, str]) -> dict[str, Any]:
 
 def _told(request: Request, receipt: Receipt, said: str, *, undo: str) -> Response:
     """Leads to the entry, which says what was done to it, and what a new one is near to."""
-    hints = urlencode({"near": [one.id for one in receipt.near or ()], "tag": receipt.suggested_tags}, doseq=True)
+    hints = urlencode(
+        {"near": [one.id for one in receipt.near or ()], "tag": receipt.suggested_tags},
+        doseq=True,
+    )
     where = f"/entry/{receipt.id}{'?' if hints else ''}{hints}"
     if receipt.notices and (same := SAME.get(receipt.notices[0])):
         return done(request, where, same)
@@ -148,7 +184,13 @@ async def _delete(request: Request) -> Response:
 
 
 async def _deleted(request: Request) -> Response:
-    return await page(request, "deleted.html", gone=await ask(request, writing.deleted), render=render, plain=plain)
+    return await page(
+        request,
+        "deleted.html",
+        gone=await ask(request, writing.deleted),
+        render=render,
+        plain=plain,
+    )
 
 
 async def _restore(request: Request) -> Response:
@@ -172,9 +214,14 @@ def _show(path: Path, line: int) -> str:
     """Shows the file in a window of its own, and says in which; or says that there is none."""
     command = chosen()
     if command and name_of(command) in WINDOWED and shutil.which(command[0]):
-        subprocess.Popen(command_at(command, path, line), stdin=subprocess.DEVNULL, start_new_session=True)
+        subprocess.Popen(
+            command_at(command, path, line), stdin=subprocess.DEVNULL, start_new_session=True
+        )
         return f"Opened in {name_of(command)}:"
-    has_desktop = sys.platform in ("darwin", "win32") or os.environ.keys() & {"DISPLAY", "WAYLAND_DISPLAY"}
+    has_desktop = sys.platform in ("darwin", "win32") or os.environ.keys() & {
+        "DISPLAY",
+        "WAYLAND_DISPLAY",
+    }
     if has_desktop and typer.launch(str(path)) == 0:
         return "Opened:"
     return "No editor with a window is known here, so open it yourself (or set VISUAL):"

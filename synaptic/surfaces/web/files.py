@@ -1,7 +1,8 @@
-"""Where the links and the pictures of a note lead: to an entry or a day, and to an image within the journal.
+"""Where the links and the pictures of a note lead: to an entry or a day, and to an image within
+the journal.
 
-Nothing else of the disk is sent: a picture is a regular file within its root, links followed, that begins as
-`picture_kind` knows it.
+Nothing else of the disk is sent: a picture is a regular file within its root, links followed,
+that begins as `picture_kind` knows it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ async def _picture(request: Request) -> Response:
     if found is None:
         return PlainTextResponse("The journal has no such picture.\n", 404)
     kind, file = found
-    return StreamingResponse(_parts(file), media_type=kind, headers={"Cache-Control": "private, max-age=300"})
+    return StreamingResponse(
+        _parts(file), media_type=kind, headers={"Cache-Control": "private, max-age=300"}
+    )
 
 
 def _image(roots: Roots, name: str, path: str) -> tuple[str, BinaryIO] | None:
@@ -49,7 +52,10 @@ def _image(roots: Roots, name: str, path: str) -> tuple[str, BinaryIO] | None:
         for place in chain((beside, said), _only(folder, said)):
             if "/." in f"/{place}":
                 continue  # hidden, as `.trash`, or outside
-            with suppress(JournalError, OSError), pinned(roots, posixpath.join(root, place)) as real:
+            with (
+                suppress(JournalError, OSError),
+                pinned(roots, posixpath.join(root, place)) as real,
+            ):
                 if kind := _kind(file := open_regular(real, follow=False)):
                     return kind, file
                 file.close()
@@ -57,11 +63,17 @@ def _image(roots: Roots, name: str, path: str) -> tuple[str, BinaryIO] | None:
 
 
 def _only(folder: Path, name: str) -> Iterator[str]:
-    """The file below the folder whose path ends so, if there is one alone: what Obsidian writes."""
+    """The file below the folder whose path ends so, if there is one alone: what Obsidian
+    writes.
+    """
     found: list[str] = []
     for at, folders, files in os.walk(folder):
         folders[:] = [each for each in folders if not each.startswith(".")]
-        paths = (Path(at, file).relative_to(folder).as_posix() for file in files if name.endswith(file))
+        paths = (
+            Path(at, file).relative_to(folder).as_posix()
+            for file in files
+            if name.endswith(file)
+        )
         found += (path for path in paths if f"/{path}".endswith(f"/{name}"))
     if len(found) == 1:
         yield found[0]
@@ -88,7 +100,9 @@ async def _to(request: Request) -> Response:
     if entry is None:
         return await page(request, "unnamed.html", 404, name=unquote(name).partition("#")[0])
     is_day = link_key(entry.date) == link_key(name)
-    return RedirectResponse(f"/day/{entry.date}" if is_day else f"/entry/{quote(entry.id, safe='')}", 303)
+    return RedirectResponse(
+        f"/day/{entry.date}" if is_day else f"/entry/{quote(entry.id, safe='')}", 303
+    )
 
 
 ROUTES = [Route("/picture", _picture), Route("/to", _to)]

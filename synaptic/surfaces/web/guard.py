@@ -1,4 +1,5 @@
-"""Who may ask the server for what: hosts, origins, sessions, and what each answer tells the browser.
+"""Who may ask the server for what: hosts, origins, sessions, and what each answer tells the
+browser.
 
 | a request for      | needs                                                                        |
 |--------------------|------------------------------------------------------------------------------|
@@ -8,8 +9,9 @@
 | a page             | the cookie of a session                                                      |
 | a change by a page | also an Origin, the session's `csrf` in the form, and a session that may write|
 
-A session begins with the link that `serve` prints, which works once, or with a token of `tokens.toml` that opens the
-page. It lives in memory: it ends with the server, and after IDLE_S without a request.
+A session begins with the link that `serve` prints, which works once, or with a token of
+`tokens.toml` that opens the page. It lives in memory: it ends with the server, and after IDLE_S
+without a request.
 """
 
 from __future__ import annotations
@@ -36,14 +38,18 @@ TRIES, WITHIN_S = 5, 60.0
 ADDRESSES = 1_000
 """That are remembered for it; from others nobody may try while there are so many."""
 BODY_BYTES, LOGIN_BYTES = 16_000_000, 10_000
-"""Of a request, and of one to log in, which needs no session. A form makes three bytes of each that is no letter."""
+"""Of a request, and of one to log in, which needs no session. A form makes three bytes of each
+that is no letter.
+"""
 ANY_ADDRESS = "*"
 """Among hosts: any address, but no name."""
 READING = ("GET", "HEAD", "OPTIONS")
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    "Referrer-Policy": "same-origin",  # with no-referrer browsers send forms with `Origin: null`
+    # with no-referrer browsers send forms with `Origin: null`
+    "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -68,7 +74,9 @@ class Session:
 
 
 class Sessions:
-    """The browsers that were let in, and the `link`: a token that lets one in, and is empty once it has."""
+    """The browsers that were let in, and the `link`: a token that lets one in, and is empty
+    once it has.
+    """
 
     def __init__(self) -> None:
         self.link = secrets.token_urlsafe(32)
@@ -77,7 +85,9 @@ class Sessions:
 
     def redeem(self, token: str) -> bool:
         """Whether this is the link; from then on none is."""
-        if not self.link or not hmac.compare_digest(self.link.encode(), token.encode("utf-8", "replace")):
+        if not self.link or not hmac.compare_digest(
+            self.link.encode(), token.encode("utf-8", "replace")
+        ):
             return False
         self.link = ""
         return True
@@ -102,7 +112,9 @@ class Sessions:
     def may_try(self, address: str) -> bool:
         """Whether this address has not tried too often; `failed` counts."""
         now = time.monotonic()
-        self._wrong = {who: tried for who, tried in self._wrong.items() if now - tried[-1] < WITHIN_S}
+        self._wrong = {
+            who: tried for who, tried in self._wrong.items() if now - tried[-1] < WITHIN_S
+        }
         if tried := self._wrong.get(address):
             return len(tried) < TRIES or now - tried[0] > WITHIN_S
         return len(self._wrong) < ADDRESSES
@@ -112,7 +124,9 @@ class Sessions:
 
 
 class Guard:
-    """Stands before the program. `hosts` are the names, without ports, by which the server may be called."""
+    """Stands before the program. `hosts` are the names, without ports, by which the server may
+    be called.
+    """
 
     def __init__(self, app: ASGIApp, sessions: Sessions, hosts: Collection[str]) -> None:
         self.app, self.sessions, self.hosts = app, sessions, frozenset(map(str.lower, hosts))
@@ -121,7 +135,10 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        is_static, most = scope["path"].startswith("/static/"), LOGIN_BYTES if scope["path"] == "/login" else BODY_BYTES
+        is_static, most = (
+            scope["path"].startswith("/static/"),
+            LOGIN_BYTES if scope["path"] == "/login" else BODY_BYTES,
+        )
         got = 0
 
         async def limited() -> Message:
@@ -135,7 +152,10 @@ class Guard:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in {**HEADERS, "Cache-Control": "no-cache" if is_static else "no-store"}.items():
+                for name, value in {
+                    **HEADERS,
+                    "Cache-Control": "no-cache" if is_static else "no-store",
+                }.items():
                     headers.setdefault(name, value)
             await send(message)
 
@@ -151,7 +171,9 @@ class Guard:
         headers, path = Headers(scope=scope), scope["path"]
         host, origin = headers.get("host", "").lower(), headers.get("origin")
         if (called := _HOST.fullmatch(host)) is None or not self._knows(called[1] or called[2]):
-            return PlainTextResponse("This host is unknown here: synaptic serve --allow-host NAME lets it in.\n", 421)
+            return PlainTextResponse(
+                "This host is unknown here: synaptic serve --allow-host NAME lets it in.\n", 421
+            )
         if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
             return PlainTextResponse("This request comes from another site.\n", 403)
         if path == "/mcp" or path.startswith("/static/"):
@@ -167,9 +189,13 @@ class Guard:
                 return Response(status_code=401, headers={"HX-Redirect": "/login"})
             if not reading:
                 told = (
-                    "Your session has ended, and nothing was saved. Go back: your browser still has what you typed.\n"
+                    "Your session has ended, and nothing was saved. Go back: your browser "
+                    "still has what "
+                    "you typed.\n"
                 )
-                return PlainTextResponse(f"{told}Copy it, log in at /login, and save it again.\n", 401)
+                return PlainTextResponse(
+                    f"{told}Copy it, log in at /login, and save it again.\n", 401
+                )
             return RedirectResponse("/login", 303)
         if session.read_only and not reading and path != "/logout":
             return PlainTextResponse("This page is read-only: nothing was changed.\n", 403)

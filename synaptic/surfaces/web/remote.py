@@ -1,8 +1,8 @@
 """MCP over HTTP: `/mcp` of the program, by the SDK, for bearers of a token of `tokens.toml`.
 
-Each request stands alone, also in the era of sessions: nothing is kept between two of them, so a client goes on after
-the server was started again, and a token that was taken out ends with the answer that is under way. The server never
-speaks first, so there is no stream to open.
+Each request stands alone, also in the era of sessions: nothing is kept between two of them, so
+a client goes on after the server was started again, and a token that was taken out ends with
+the answer that is under way. The server never speaks first, so there is no stream to open.
 
 The SDK takes longer to import than all the rest, so that is done once MCP is asked for.
 """
@@ -32,7 +32,9 @@ log = logging.getLogger(__name__)
 
 
 class Remote:
-    """The ASGI application. It answers while `running` is entered, and its worker ends with that."""
+    """The ASGI application. It answers while `running` is entered, and its worker ends with
+    that.
+    """
 
     def __init__(self, site: Site) -> None:
         self._site, self._wanted = site, asyncio.Event()
@@ -46,21 +48,35 @@ class Remote:
             await (await asyncio.shield(self._app))(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Response | None:
-        """What a request without a token that opens the tools gets; any other has its Grant in the scope."""
+        """What a request without a token that opens the tools gets; any other has its Grant in
+        the scope.
+        """
         scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
         try:
-            grant = self._site.tokens.grant(token.strip()) if scheme.lower() == "bearer" else None
+            grant = (
+                self._site.tokens.grant(token.strip()) if scheme.lower() == "bearer" else None
+            )
         except ConfigError as error:
             log.error("%s", error)
             return _no(503, "The server's tokens cannot be read; its log says why.")
         if grant and not grant.page:
             scope["grant"] = replace(grant, read_only=grant.read_only or self._site.read_only)
-            return None if scope["method"] == "POST" else Response(status_code=405, headers={"Allow": "POST"})
+            return (
+                None
+                if scope["method"] == "POST"
+                else Response(status_code=405, headers={"Allow": "POST"})
+            )
         cure = "`synaptic token NAME`, where the server runs, makes one."
         if grant:
-            return _no(403, f"This token opens the page, and no tool. {cure}", 'Bearer error="insufficient_scope"')
+            return _no(
+                403,
+                f"This token opens the page, and no tool. {cure}",
+                'Bearer error="insufficient_scope"',
+            )
         if token:
-            return _no(401, f"The server knows no such token. {cure}", 'Bearer error="invalid_token"')
+            return _no(
+                401, f"The server knows no such token. {cure}", 'Bearer error="invalid_token"'
+            )
         return _no(401, f"The request bears no token. {cure}", "Bearer")
 
     @asynccontextmanager
@@ -95,11 +111,16 @@ def _no(status: int, why: str, asked: str = "") -> Response:
 
 def _made(site: Site) -> tuple[StreamableHTTPSessionManager, ASGIApp]:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-    from mcp.server.transport_security import DEFAULT_MAX_REQUEST_BODY_SIZE, RequestBodyLimitMiddleware
+    from mcp.server.transport_security import (
+        DEFAULT_MAX_REQUEST_BODY_SIZE,
+        RequestBodyLimitMiddleware,
+    )
 
     from ..mcp.server import build_server, readable
 
-    manager = StreamableHTTPSessionManager(build_server(site.worker), json_response=True, stateless=True)
+    manager = StreamableHTTPSessionManager(
+        build_server(site.worker), json_response=True, stateless=True
+    )
 
     async def mended(scope: Scope, receive: Receive, send: Send) -> None:
         """Hands on the request, whose body comes whole, as the SDK can read it."""

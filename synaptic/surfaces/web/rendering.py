@@ -1,7 +1,9 @@
-"""Notes as HTML that a browser may show: Markdown is rendered, and what it may not hold is taken out. Pure.
+"""Notes as HTML that a browser may show: Markdown is rendered, and what it may not hold is
+taken out. Pure.
 
-A note runs nothing, loads nothing from elsewhere, and names nothing (id, class, style): its HTML holds TAGS, ATTRIBUTES
-and addresses outwards, or of `/to` and `/picture`. Its headings stand below those of the page.
+A note runs nothing, loads nothing from elsewhere, and names nothing (id, class, style): its
+HTML holds TAGS, ATTRIBUTES and addresses outwards, or of `/to` and `/picture`. Its headings
+stand below those of the page.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from markupsafe import Markup, escape
 from ..present import clean
 
 TAGS = set(
-    "a abbr b blockquote br code dd del details div dl dt em h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q s "
+    "a abbr b blockquote br code dd del details div dl dt em h3 h4 h5 h6 hr i img ins kbd "
+    "li mark ol p pre q s "
     "samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var".split()
 )
 ATTRIBUTES = {"a": {"href"}, "img": {"src", "alt"}, "ol": {"start"}, "*": {"title"}}
@@ -32,17 +35,25 @@ HEADINGS = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6"}
 RICH_CHARS, RICH_SIGNS = 100_000, 10_000
 """A longer note is shown as plain text, and one with more of `<` or of `[`."""
 LIMIT_S = 1.0
-"""Seconds of processor time after which a note is shown as plain text: 20 KB of `![` would take 20."""
+"""Seconds of processor time after which a note is shown as plain text: 20 KB of `![` would take
+20.
+"""
 LEVELS = 100
-"""Of lists (two each) and quotes within each other: markdown-it drops the text below, and _DEEP finds it before."""
-_DEEP = re.compile(r"^(?:[ \t]{90}|(?:[ \t]*(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])){30})", re.MULTILINE)
+"""Of lists (two each) and quotes within each other: markdown-it drops the text below, and _DEEP
+finds it before.
+"""
+_DEEP = re.compile(
+    r"^(?:[ \t]{90}|(?:[ \t]*(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])){30})", re.MULTILINE
+)
 _WORD = re.compile(r"\w+")
 _SCHEME = re.compile(r"[\x00-\x20]*([a-zA-Z][a-zA-Z0-9+.-]*):")
 _TASK = re.compile(r"\[([ xX])\] ")
 
 
 def render(text: str, path: str) -> Markup:
-    """The Markdown of an entry of this file as HTML. Links to notes and pictures lead through the server."""
+    """The Markdown of an entry of this file as HTML. Links to notes and pictures lead through
+    the server.
+    """
     text, as_it_is = clean(text), Markup("<pre>{}</pre>")
     if len(text) > RICH_CHARS or max(map(text.count, "<[")) > RICH_SIGNS or _DEEP.search(text):
         return as_it_is.format(text)
@@ -74,13 +85,18 @@ def lit(text: str, is_hit: Callable[[str], bool]) -> Markup:
     parts, end = [], 0
     for word in _WORD.finditer(text):
         if is_hit(word[0].lower()):
-            parts += [escape(text[end : word.start()]), Markup("<mark>{}</mark>").format(word[0])]
+            parts += [
+                escape(text[end : word.start()]),
+                Markup("<mark>{}</mark>").format(word[0]),
+            ]
             end = word.end()
     return Markup("").join([*parts, escape(text[end:])])
 
 
 def _attribute(tag: str, name: str, value: str) -> str | None:
-    """The value of an attribute that may stay: a link outwards or to a page of ours, a picture of the journal."""
+    """The value of an attribute that may stay: a link outwards or to a page of ours, a picture
+    of the journal.
+    """
     if name == "src":
         return value if value.startswith("/picture?") else None
     if name == "href":
@@ -97,7 +113,10 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
     """`[[Page|words]]` and `![[picture.png]]`."""
     start, is_picture = state.pos, state.src.startswith("![[", state.pos)
     begin = start + 3 if is_picture else start + 2
-    if not (is_picture or state.src.startswith("[[", start)) or (end := state.src.find("]]", begin, begin + 400)) < 0:
+    if (
+        not (is_picture or state.src.startswith("[[", start))
+        or (end := state.src.find("]]", begin, begin + 400)) < 0
+    ):
         return False
     name, _, words = state.src[begin:end].partition("|")
     if not name.strip() or "\n" in name:
@@ -125,27 +144,57 @@ def _in_time(state: StateInline, silent: bool) -> bool:
 class _Renderer(RendererHTML):
     """Leads links and pictures of notes through the server."""
 
-    def link_open(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: MutableMapping[str, Any]) -> str:
+    def link_open(
+        self,
+        tokens: Sequence[Token],
+        at: int,
+        options: OptionsDict,
+        env: MutableMapping[str, Any],
+    ) -> str:
         href = str(tokens[at].attrs.get("href", ""))
         if _scheme(href) not in OUTSIDE and not href.startswith("#"):
-            tokens[at].attrs["href"] = f"/to?name={quote(href, safe='')}&from={quote(env['path'], safe='')}"
+            tokens[at].attrs["href"] = (
+                f"/to?name={quote(href, safe='')}&from={quote(env['path'], safe='')}"
+            )
         return self.renderToken(tokens, at, options, env)
 
-    def image(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: MutableMapping[str, Any]) -> str:
+    def image(
+        self,
+        tokens: Sequence[Token],
+        at: int,
+        options: OptionsDict,
+        env: MutableMapping[str, Any],
+    ) -> str:
         token = tokens[at]
         src, words = str(token.attrs.get("src", "")), token.content or "picture"
         if _scheme(src):  # nothing is fetched from elsewhere
             is_linked = tokens[at - 1].type == "link_open"
-            return str(escape(words)) if is_linked else f'<a href="{escape(src)}">{escape(words)}</a>'
+            return (
+                str(escape(words))
+                if is_linked
+                else f'<a href="{escape(src)}">{escape(words)}</a>'
+            )
         place = f"/picture?name={quote(src, safe='')}&from={quote(env['path'], safe='')}"
         return f'<img src="{escape(place)}" alt="{escape(words)}">'
 
-    def text(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: MutableMapping[str, Any]) -> str:
+    def text(
+        self,
+        tokens: Sequence[Token],
+        at: int,
+        options: OptionsDict,
+        env: MutableMapping[str, Any],
+    ) -> str:
         text = tokens[at].content
         task = _TASK.match(text) if at == 0 else None
-        return f"{'☐' if task[1] == ' ' else '☑'} {escape(text[task.end() :])}" if task else str(escape(text))
+        return (
+            f"{'☐' if task[1] == ' ' else '☑'} {escape(text[task.end() :])}"
+            if task
+            else str(escape(text))
+        )
 
 
-_MARKDOWN = MarkdownIt("commonmark", {"maxNesting": LEVELS}, renderer_cls=_Renderer).enable(["table", "strikethrough"])
+_MARKDOWN = MarkdownIt("commonmark", {"maxNesting": LEVELS}, renderer_cls=_Renderer).enable(
+    ["table", "strikethrough"]
+)
 _MARKDOWN.inline.ruler.before("text", "in_time", _in_time)
 _MARKDOWN.inline.ruler.before("image", "wiki_link", _wiki_link)

@@ -1,4 +1,6 @@
-"""What all pages share: the journal's owner, the templates, forms, and what a change says on the next page."""
+"""What all pages share: the journal's owner, the templates, forms, and what a change says on
+the next page.
+"""
 
 from __future__ import annotations
 
@@ -35,14 +37,18 @@ TEMPLATES = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-TEMPLATES.globals["csrf_field"] = lambda csrf: Markup('<input type="hidden" name="csrf" value="{}">').format(csrf)
+TEMPLATES.globals["csrf_field"] = lambda csrf: Markup(
+    '<input type="hidden" name="csrf" value="{}">'
+).format(csrf)
 TEMPLATES.globals["headed"] = headed
 TEMPLATES.filters |= {"short": short, "one_line": one_line}
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A server. `local`: it is reached from this machine alone, so that it may open the person's editor."""
+    """A server. `local`: it is reached from this machine alone, so that it may open the
+    person's editor.
+    """
 
     worker: Worker
     sessions: Sessions
@@ -62,35 +68,55 @@ def session_of(request: Request) -> Session:
 
 
 async def ask(request: Request, verb: Verb[Result]) -> Result:
-    """What the verb returns on the thread that owns the journal. Raises what it raises; SynapticError for a defect."""
+    """What the verb returns on the thread that owns the journal. Raises what it raises;
+    SynapticError for a defect.
+    """
     try:
         return await asyncio.wrap_future(site_of(request).worker.submit(verb))
     except SynapticError:
         raise
     except Exception as error:
         log.exception("%s failed", one_line(request.url.path))
-        hint = "What was saved stays saved. The cause stands in the terminal or the log of `synaptic serve`."
-        raise SynapticError(f"Synaptic failed ({type(error).__name__}: {error}).", hint=hint) from error
+        hint = (
+            "What was saved stays saved. The cause stands in the terminal or the log of "
+            "`synaptic "
+            "serve`."
+        )
+        raise SynapticError(
+            f"Synaptic failed ({type(error).__name__}: {error}).", hint=hint
+        ) from error
 
 
 async def page(request: Request, template: str, status: int = 200, **shown: Any) -> Response:
-    """A page, or for htmx the part of one that the template is. It tells once what the last change said.
+    """A page, or for htmx the part of one that the template is. It tells once what the last
+    change said.
 
-    It is made on a thread of its own: a note may take a second, in which the server answers others.
+    It is made on a thread of its own: a note may take a second, in which the server answers
+    others.
     """
     session: Session | None = request.scope.get("session_of")
-    context = {"request": request, "session": session, "csrf": session.csrf if session else "", "said": "", **shown}
+    context = {
+        "request": request,
+        "session": session,
+        "csrf": session.csrf if session else "",
+        "said": "",
+        **shown,
+    }
     if session and not request.headers.get("hx-request"):
         context |= session.told
         session.told = {}
-    return HTMLResponse(await asyncio.to_thread(TEMPLATES.get_template(template).render, context), status)
+    return HTMLResponse(
+        await asyncio.to_thread(TEMPLATES.get_template(template).render, context), status
+    )
 
 
 async def form_of(request: Request) -> Mapping[str, str]:
     """The fields of a form that this session was shown. Raises Refused for any other."""
     form = await request.form(max_part_size=BODY_BYTES)
     fields = {name: value for name, value in form.items() if isinstance(value, str)}
-    if not hmac.compare_digest(fields.pop("csrf", "").encode(), session_of(request).csrf.encode()):
+    if not hmac.compare_digest(
+        fields.pop("csrf", "").encode(), session_of(request).csrf.encode()
+    ):
         raise Refused(
             "This form is not of this session; nothing was changed.",
             hint="Go back, copy what you typed, and load the page again.",
@@ -99,9 +125,16 @@ async def form_of(request: Request) -> Mapping[str, str]:
 
 
 def done(
-    request: Request, where: str, said: str, receipt: Receipt | None = None, *, undo: str = "", file: str = ""
+    request: Request,
+    where: str,
+    said: str,
+    receipt: Receipt | None = None,
+    *,
+    undo: str = "",
+    file: str = "",
 ) -> Response:
-    """Leads to a page that says what was done, with the notices of its receipt, and offers to undo it.
+    """Leads to a page that says what was done, with the notices of its receipt, and offers to
+    undo it.
 
     `file` is the file that an undo brings back.
     """
@@ -118,9 +151,15 @@ async def show_error(request: Request, error: Exception) -> Response:
 
 async def show_missing(request: Request, _: Exception) -> Response:
     """The page of an address that belongs to none."""
-    return await page(request, "error.html", 404, error=SynapticError("There is no page at this address."))
+    return await page(
+        request, "error.html", 404, error=SynapticError("There is no page at this address.")
+    )
 
 
 def status_of(error: SynapticError | None) -> int:
     """The status of a page that shows this error, or none."""
-    return STATUS.get(error.code, 400 if error.code == "invalid-argument" else 500) if error else 200
+    return (
+        STATUS.get(error.code, 400 if error.code == "invalid-argument" else 500)
+        if error
+        else 200
+    )

@@ -27,7 +27,9 @@ from .site import ask, done, form_of, page
 AT_ONCE = 20
 """Findings and proposals on a page."""
 SLOW = 20_000
-"""From this number of entries on, a page that looks at all of them says so first: it takes a second or more."""
+"""From this number of entries on, a page that looks at all of them says so first: it takes a
+second or more.
+"""
 WEEKS, MOST_READ = 53, 10
 ANSWERED = {
     "supersede": "The second supersedes the first.",
@@ -39,7 +41,9 @@ ANSWERED = {
 
 
 async def _review(request: Request) -> Response:
-    """The findings are sought anew but where a person goes on with those that were found: `on` says so."""
+    """The findings are sought anew but where a person goes on with those that were found: `on`
+    says so.
+    """
     query, projects = request.query_params, _projects(request)
     known, found = getattr(request.app.state, "found", ((), []))
     if "on" not in query or known != projects or not found:
@@ -51,20 +55,35 @@ async def _review(request: Request) -> Response:
     start = pages.get(query.get("page", ""), 0)
     shown = await ask(request, lambda ws: _with_texts(ws, found[start : start + AT_ONCE]))
     return await page(
-        request, "review.html", found=found, start=start, size=AT_ONCE, shown=shown, projects=projects, plain=plain
+        request,
+        "review.html",
+        found=found,
+        start=start,
+        size=AT_ONCE,
+        shown=shown,
+        projects=projects,
+        plain=plain,
     )
 
 
 def _with_texts(ws: Workspace, matters: list[Matter]) -> list[tuple[Matter, list[Entry]]]:
-    """The findings whose entries are still there, with their texts; that a person saw them is no read."""
+    """The findings whose entries are still there, with their texts; that a person saw them is
+    no read.
+    """
 
     def run(_: object) -> list[tuple[Matter, list[Entry]]]:
         rows: dict[str, list[int]] = {}
         for matter in matters:
             with suppress(NotFound):
-                rows[matter.key] = [ws.index.resolve(one.entry.id).rowid for one in matter.about]
+                rows[matter.key] = [
+                    ws.index.resolve(one.entry.id).rowid for one in matter.about
+                ]
         texts = read_entries(ws, list({row for some in rows.values() for row in some}))
-        return [(matter, [texts[row] for row in rows[matter.key]]) for matter in matters if matter.key in rows]
+        return [
+            (matter, [texts[row] for row in rows[matter.key]])
+            for matter in matters
+            if matter.key in rows
+        ]
 
     return in_step(ws, run)
 
@@ -74,9 +93,13 @@ async def _answer_finding(request: Request) -> Response:
     key, said = form.get("finding", ""), form.get("answer", "")
 
     def settle(ws: Workspace) -> tuple[Receipt | None, Entry | None]:
-        """The receipt of the answer, and the entry that it deletes, which is all where nobody has agreed yet."""
+        """The receipt of the answer, and the entry that it deletes, which is all where nobody
+        has agreed yet.
+        """
         gone = review.first_of(ws, key, said) if said == "delete" else None
-        return None if gone and not is_agreed(form, gone) else review.answer(ws, key, said), gone
+        return None if gone and not is_agreed(form, gone) else review.answer(
+            ws, key, said
+        ), gone
 
     receipt, gone = await ask(request, settle)
     if gone and not receipt:
@@ -84,7 +107,9 @@ async def _answer_finding(request: Request) -> Response:
         return await ask_first(request, gone, back=f"?{request.url.query}#{key}", fields=fields)
     known, found = getattr(request.app.state, "found", ((), []))
     settled = key.split(":")[1]  # with keep only this finding goes, else all on this entry
-    left = [one for one in found if one.key != key and (receipt is None or settled not in one.key)]
+    left = [
+        one for one in found if one.key != key and (receipt is None or settled not in one.key)
+    ]
     request.app.state.found = known, left
     told = deleted_text(gone) if gone else ANSWERED[said]
     return done(request, _next(request, form), told, undo=receipt.id if receipt else "")
@@ -102,7 +127,11 @@ async def _answer_proposal(request: Request) -> Response:
     edited = text if text.split() != form.get("was", "").split() else ""
     receipt = await ask(request, lambda ws: inbox.answer(ws, said, key, text=edited))
     if receipt is None:
-        return done(request, _next(request, form), f"Refused, and not proposed again: {form.get('was', '')}")
+        return done(
+            request,
+            _next(request, form),
+            f"Refused, and not proposed again: {form.get('was', '')}",
+        )
     return done(request, _next(request, form, kept=receipt.id), "Kept as an entry.", receipt)
 
 
@@ -114,7 +143,9 @@ async def _health(request: Request) -> Response:
         checkup = doctor.checkup(ws)
         shown: dict[str, Any] = {"checkup": checkup, "now": None, "vanished": (), "uses": {}}
         with suppress(SynapticError):  # what is in the way is a finding
-            if any(finding.code == "vanished" for finding in checkup.findings):  # to look for them takes long
+            if any(
+                finding.code == "vanished" for finding in checkup.findings
+            ):  # to look for them takes long
                 shown["vanished"] = ws.journal.vanished()
             shown |= {"now": browse.status(ws), "uses": in_step(ws, lambda _: ws.index.uses())}
         return shown
@@ -126,7 +157,10 @@ async def _mend(request: Request) -> Response:
     form = await form_of(request)
     ways: Mapping[str, tuple[Verb[object], str]] = {
         "fix": (doctor.fix, "Mended what can be mended."),
-        "restore": (lambda ws: writing.restore(ws, form.get("id", ""), vanished=True), "Put back."),
+        "restore": (
+            lambda ws: writing.restore(ws, form.get("id", ""), vanished=True),
+            "Put back.",
+        ),
         "dismiss": (lambda ws: ws.journal.dismiss(form.get("id", "")), "Left out."),
     }
     mend, said = ways[one_of(ways, form.get("way", ""), "way")]
@@ -144,7 +178,9 @@ def _counts(ws: Workspace) -> dict[str, Any]:
     monday = now.date() - timedelta(now.weekday())
     weeks = [(monday - timedelta(weeks=back)).isoformat() for back in reversed(range(WEEKS))]
     written = dict(ws.index.counted(every, "week"))
-    ever, never, most = ws.index.reads(every, now - timedelta(review.UNREAD_DAYS), limit=MOST_READ)
+    ever, never, most = ws.index.reads(
+        every, now - timedelta(review.UNREAD_DAYS), limit=MOST_READ
+    )
     return {
         "total": ws.index.counts().entries,
         "weeks": [(week, written.get(week, 0)) for week in weeks],
@@ -165,12 +201,16 @@ def _next(request: Request, form: Mapping[str, str], **more: str) -> str:
 
 
 async def _told_to_wait(request: Request) -> Response | None:
-    """In a large journal a page that says so, and that the browser leaves at once for the one that looks."""
+    """In a large journal a page that says so, and that the browser leaves at once for the one
+    that looks.
+    """
     if not request.query_params.keys().isdisjoint({"on", "look"}):
         return None
     entries = 0
     with suppress(SynapticError):  # the page itself tells what is in the way
-        entries = await ask(request, lambda ws: in_step(ws, lambda _: ws.index.counts().entries))
+        entries = await ask(
+            request, lambda ws: in_step(ws, lambda _: ws.index.counts().entries)
+        )
     if entries < SLOW:
         return None
     told = await page(request, "looking.html", entries=entries)
