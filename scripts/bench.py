@@ -195,7 +195,7 @@ def parser() -> argparse.ArgumentParser:
         "--size", type=int, default=1_000_000, help="characters of a text; default a million"
     )
     sessions = commands.add_parser(
-        "sessions", help="forty sessions of real clients: found, and what is proposed of them"
+        "sessions", help="forty sessions of real clients: are they found?"
     )
     serve = commands.add_parser(
         "serve",
