@@ -21,7 +21,7 @@ from typing import Any
 
 from mcp import Client, StdioServerParameters
 
-DATA = Path(__file__).parents[1] / "tests" / "data"
+DATA = Path(__file__).parents[2] / "tests" / "data"
 SOURCES = ("claude-code", "codex", "gemini", "opencode")
 SHARED = 0.75
 """A proposal is a labelled sentence if they share so many of the words of the shorter one: the
@@ -29,7 +29,7 @@ rules may trim it.
 """
 
 
-def run_sessions(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
+def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     """How many questions have the right session first, and among the first three; how many
     proposals are kept.
     """
