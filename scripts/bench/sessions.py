@@ -1,7 +1,6 @@
-"""Forty sessions of real clients: are they found, and is what is proposed of them worth
-keeping.
+"""Forty sessions of real clients: are they found?
 
-The questions and the sentences were labelled by persons who had seen neither code nor digests.
+The questions were labelled by persons who had seen neither code nor digests.
 A question is asked by a real MCP client over stdio, once from no project and once from the
 repository of the session's project.
 """
@@ -23,16 +22,10 @@ from mcp import Client, StdioServerParameters
 
 DATA = Path(__file__).parents[2] / "tests" / "data"
 SOURCES = ("claude-code", "codex", "gemini", "opencode")
-SHARED = 0.75
-"""A proposal is a labelled sentence if they share so many of the words of the shorter one: the
-rules may trim it.
-"""
 
 
 def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
-    """How many questions have the right session first, and among the first three; how many
-    proposals are kept.
-    """
+    """How many questions have the right session first, and among the first three."""
     home = scratch / "home"
     with zipfile.ZipFile(DATA / "sessions.zip") as packed:
         packed.extractall(home)
@@ -70,20 +63,6 @@ def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
                     "in three": three,
                 }
             )
-    proposed = json.loads(_synaptic(home, environ, "inbox", "--limit", "100", "--json"))[
-        "proposals"
-    ]
-    keep = [
-        set(_words(sentence))
-        for one in _read("keep_sentences.json")
-        for sentence in one["keep"]
-    ]
-    kept = [
-        one for one in proposed if any(_same(set(_words(one["text"])), words) for words in keep)
-    ]
-    rows.append(
-        {"labels": "keep_sentences.json", "proposed": len(proposed), "to be kept": len(kept)}
-    )
     return rows
 
 
@@ -116,14 +95,6 @@ def _rank(asked: dict[str, Any], got: list[str]) -> int:
         (place for place, session in enumerate(got, start=1) if session in right),
         len(got) + 100,
     )
-
-
-def _same(one: set[str], other: set[str]) -> bool:
-    return len(one & other) >= SHARED * min(len(one), len(other))
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.lower())
 
 
 def _read(name: str) -> Any:

@@ -237,16 +237,6 @@ def matter_text(matter: Matter) -> str:
     return "\n  ".join((said, *(line_of(one.entry) for one in matter.about), command))
 
 
-def proposal_text(one: Json) -> str:
-    """What waits in the inbox, where that was said, and how to answer."""
-    said = (
-        f"{short(one['digest'])} {one['at'][:10]} {one['project'] or ''}: {one['session']}, "
-        f"line {one['line']}"
-    )
-    command = f"synaptic inbox keep|edit|refuse {one['key']}"
-    return "\n  ".join((one_line(f"{one['type']}: {one['text']}"), one_line(said), command))
-
-
 def fenced(info: str, body: str) -> str:
     """The body in a code fence longer than any run of backticks in it, so that nothing in it
     ends it.

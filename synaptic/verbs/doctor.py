@@ -332,7 +332,6 @@ _USE = os.R_OK | os.W_OK | os.X_OK
 _COPIES = {
     "trash.md": "`synaptic delete ID --purge` leaves no copy of an entry; or delete the "
     "lines there.",
-    "inbox": "`synaptic inbox refuse KEY` leaves no copy of it.",
     "done": "Delete that file, or wait: a copy is kept for seven days.",
     "spool": "The next save puts the entry into its file; remove it there.",
     "imports": "`synaptic doctor --fix` puts the entry into its file; remove it there.",

@@ -44,7 +44,6 @@ from ..workspace.embed import Progress
 from ..workspace.rows import hash_of
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from . import inbox
 from .adopt import write_setting
 from .writing import clean_entry, delete, moment_of
 
@@ -345,13 +344,11 @@ def run(
     while name in done:
         name += "a"
     pictures, skipped = dict[str, str](), list[tuple[str, str]]()
-    for _, entry, record in (*planned.new, *planned.grown):
+    for _, _, record in (*planned.new, *planned.grown):
         for picture, read in record.pictures:
             with told(lambda where, why: skipped.append((where, why)), picture):
                 path = ws.journal.put_picture(picture, read)
                 pictures[path] = hash_of_block(ws.journal.read(path))
-        if record.proposed:
-            inbox.file(ws, entry.id, record.proposed)
     blocks = [
         Block.of(one.path, one.entry) for one in sorted(planned.new, key=lambda one: one.path)
     ]

@@ -706,7 +706,6 @@ def test_no_case_does_anything(hostile: Served) -> None:
             *places,
             "/",
             "/review",
-            "/inbox",
             "/health",
             "/statistics",
             "/calendar",

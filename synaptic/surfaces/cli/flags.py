@@ -296,9 +296,6 @@ DISMISS = _text("dismiss", "ID", "Forget a vanished entry.")
 ANSWER = _argument(
     list[str] | None, "words", "[ANSWER FINDING]", "As the list says it: keep open:7k3m9q2x."
 )
-PROPOSAL = _argument(
-    list[str] | None, "words", "[ANSWER KEY]", "As the list says it: keep 4f2a91c0."
-)
 MODEL = _argument(list[str] | None, "words", "[use NAME|FOLDER]", "Which to use from now on.")
 QUESTIONS = _option(int | None, "questions", "N", "How many at most, 1 to 300; 300 without it.")
 KEEP = _switch("save", "Keep the result; the next run compares itself with it.")

@@ -13,7 +13,7 @@ import typer
 from ...errors import InvalidArgument, ModelError, one_of
 from ...models import SESSIONS
 from ...readers.record import IN_PLACE, READERS
-from ...verbs import importing, inbox
+from ...verbs import importing
 from ...workspace.embed import embed_pending
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
@@ -101,17 +101,15 @@ def run(
             terminal.say(f"\nInterrupted. The same import goes on, {undoes}.")
         raise
     in_step(ws, lambda _: None)
-    waiting = len(inbox.inbox(ws)) if source in SESSIONS else 0
     text = f"Imported {done.entries:,}."
     text += f" `synaptic import --undo {done.run}` takes the new ones back." * bool(done.run)
     text += "".join(
         f"\nA picture was left out, {where}: {why}." for where, why in done.skipped[:SHOWN]
     )
     text += f"\nOf pictures {len(done.skipped) - SHOWN:,} more." * (len(done.skipped) > SHOWN)
-    text += f"\nWorth keeping, perhaps: {waiting:,}. `synaptic inbox` asks you." * bool(waiting)
     told = _plan_json(planned)
     told["skipped"] += [{"where": where, "why": why} for where, why in done.skipped]
-    answer(as_json, told | {"success": True, "run": done.run, "proposed": waiting}, clean(text))
+    answer(as_json, told | {"success": True, "run": done.run}, clean(text))
     with suppress(ModelError):  # whoever searches is told
         ws.embedder.load()
         embed_pending(ws, budget_s=None, progress=progress)
