@@ -21,8 +21,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from accept import Scratch, Unavailable
 from environment import PYTHON, ROOT, prepare
+
+sys.path.append(str(ROOT / "scripts" / "clients"))
+from accept import Scratch, Unavailable
 
 MCPB = "@anthropic-ai/mcpb@2.1.2"
 CONTENT = (

@@ -29,8 +29,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bench_corpus import indexed, write
-from bench_quality import (
+from corpus import indexed, write
+from quality import (
     ABLATIONS,
     DEFAULT,
     PLAIN_RRF,
@@ -49,7 +49,7 @@ from bench_quality import (
 from synaptic.index.embedding import FastEmbedder
 from synaptic.notes.markdown import compose_entry, new_id, render_entry
 
-PANEL = Path(__file__).parents[1] / "tests" / "data" / "panel"
+PANEL = Path(__file__).parents[2] / "tests" / "data" / "panel"
 WRITTEN = ("project", "german", "chinese", "japanese")
 
 BARE = replace(DEFAULT, decay_floor=1.0, later_first=False, speakers=False, analysis=False)
@@ -71,7 +71,7 @@ Found = dict[str, dict[str, list[dict[str, float]]]]
 """The measures of each question, by variant and set."""
 
 
-def run_panel(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
+def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     embedder = CachedEmbedder(scratch / "models", arguments.model)
     found: Found = {variant.name: {} for variant in (*MEASURED, *RULES)}
     for name, corpora in sets(arguments, scratch, embedder):

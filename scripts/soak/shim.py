@@ -1,4 +1,4 @@
-"""soak_shim.c from Python: built with gcc when it is first needed, and loaded below the program
+"""shim.c from Python: built with gcc when it is first needed, and loaded below the program
 (Linux).
 """
 
@@ -33,7 +33,7 @@ def preload() -> str:
     if sys.platform != "linux" or not compiler:
         return "it needs Linux and a C compiler (gcc)"
     folder = tempfile.mkdtemp(prefix="soak-shim-")
-    source, library = Path(__file__).with_name("soak_shim.c"), Path(folder, "shim.so")
+    source, library = Path(__file__).with_name("shim.c"), Path(folder, "shim.so")
     subprocess.run(
         [compiler, "-O1", "-w", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True
     )

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import soak_shim as shim
-from soak_trials import NOW, attack, check, entries, ids, litter, open_home, vanished
+import shim
+from attack import NOW, attack, check, entries, ids, litter, open_home, vanished
 
 from synaptic import SynapticError, Workspace, delete, save, update
 

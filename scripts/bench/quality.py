@@ -19,8 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from bench_corpus import indexed, markdown_in, write
-from bench_freshness import run_freshness
+from corpus import indexed, markdown_in, write
 
 from synaptic import SearchConfig, Workspace, find, search
 from synaptic.config import DEFAULT_MODEL
@@ -141,14 +140,8 @@ ABLATIONS = (
 )
 
 
-def run_quality(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
+def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     embedder = CachedEmbedder(scratch / "models")
-    if arguments.freshness:
-        files = [
-            run_freshness(path, arguments.notes, scratch, embedder)
-            for path in arguments.freshness
-        ]
-        return [row for rows in files for row in rows]
     corpora: list[Corpus] = []
     if arguments.locomo:
         first, _, last = arguments.split.partition("-")
@@ -158,9 +151,9 @@ def run_quality(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, 
     if arguments.notes:
         corpora.append(known_items(arguments.notes, scratch, embedder))
     if not corpora:
-        sys.exit("bench quality: give --locomo FILE, --notes FILE or --freshness FILE.")
+        sys.exit("bench quality: give --locomo FILE or --notes FILE.")
     found: dict[str, Scores] = {}
-    for variant in (*VARIANTS, *(sweep() if arguments.sweep else ABLATIONS)):
+    for variant in (*VARIANTS, *ABLATIONS):
         found[variant.name] = [
             score for corpus in corpora for score in evaluate(corpus, variant)
         ]
@@ -230,20 +223,6 @@ def compared(
         "measure": "precision@5",
         "difference, 95 %": f"{ratio:.2f} times",
     }
-
-
-def sweep() -> Iterator[Variant]:
-    for k in (10.0, 30.0, 60.0, 120.0):
-        yield Variant(f"k={k}", replace(DEFAULT, k=k))
-    for lexical in (0.7, 1.0, 1.5, 2.0):
-        yield Variant(
-            f"lexical weight {lexical}",
-            replace(DEFAULT, weights={"lexical": lexical, "semantic": 1.0}),
-        )
-    for context in (0.0, 0.3, 0.6, 1.0):
-        yield Variant(f"context {context}", replace(DEFAULT, context=context))
-    for floor in (0.5, 0.7, 0.8, 0.9, 1.0):
-        yield Variant(f"decay floor {floor}", replace(DEFAULT, decay_floor=floor))
 
 
 def evaluate(corpus: Corpus, variant: Variant) -> Iterator[dict[str, float]]:

@@ -22,15 +22,15 @@ from synaptic import Config, Workspace, open_workspace, rebuild, save, search
 from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import Embedder, FastEmbedder
 
-DATA = Path(__file__).parents[1] / "tests" / "data"
+DATA = Path(__file__).parents[2] / "tests" / "data"
 NOW = datetime.fromisoformat("2026-11-20T09:00:00+01:00")
 """The morning after the last entry."""
 MOST = 8
 
 
-def run_state(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
+def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     """How many questions of each label are right, and of all."""
-    questions = json.loads(arguments.questions.read_text(encoding="utf-8"))
+    questions = json.loads((DATA / "state_questions.json").read_text(encoding="utf-8"))
     embedder = FastEmbedder(DEFAULT_MODEL, cache=scratch / "models")
     found = list(zip(questions, answers(scratch / "state", embedder, questions), strict=True))
     if arguments.wrong:

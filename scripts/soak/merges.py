@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from soak_trials import Broken, attack, check, ids
+from attack import Broken, attack, check, ids
 
 from synaptic import Config
 from synaptic.notes.merge import merge

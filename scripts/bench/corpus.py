@@ -4,32 +4,25 @@ frequent as in life.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 import re
-import shutil
-import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from synaptic import Config, Workspace, open_workspace, rebuild
-from synaptic.config import DEFAULT_MODEL
-from synaptic.index.embedding import Embedder, FastEmbedder
+from synaptic.index.embedding import Embedder
 from synaptic.language.lexicon import STOP_WORDS
 from synaptic.notes.markdown import compose_entry, new_id, render_entry
 
 PER_DAY = 30
 """Entries in a day file."""
 MINUTES_APART = 25
-SETTLED_S = 2.2
-"""After that long a file's stamp is trusted, and it is not read again."""
 LAST_DAY = datetime(2026, 11, 20, 8)
-NOW = {"SYNAPTIC_NOW": f"{LAST_DAY.replace(hour=23, minute=50).isoformat()}"}
 
-_DATA = Path(__file__).parents[1]
+_DATA = Path(__file__).parents[2]
 _OWN = (
     "README.md",
     "ARCHITECTURE.md",
@@ -162,23 +155,3 @@ def make_journal(home: Path, texts: Iterator[str]) -> None:
             file.write(f"# {begun:%Y-%m-%d}\n\n")
             for place, text in enumerate(day):
                 write(file.write, text, begun + timedelta(minutes=MINUTES_APART * place))
-
-
-def built_home(cache: Path, notes: Path | None, count: int) -> Path:
-    """A home with `count` entries, indexed and embedded; made once, then taken from the cache."""
-    pool = sentences(notes)
-    key = hashlib.sha256("\n".join((str(count), str(PER_DAY), *pool)).encode()).hexdigest()[:12]
-    home = cache / f"{count}-{key}"
-    if not (home / "complete").exists():
-        shutil.rmtree(home, ignore_errors=True)
-        make_journal(home, entry_texts(pool, count))
-    embedder = FastEmbedder(DEFAULT_MODEL, cache=cache / "models")
-    with open_workspace(
-        Config(home=home, journal=home / "journal"), embedder=embedder
-    ) as workspace:
-        print(f"  {count:,} entries in {home}", file=sys.stderr)
-        counts = workspace.index.counts()
-        if not (home / "complete").exists() or counts.pending_passages or not counts.entries:
-            rebuild(workspace)
-            (home / "complete").touch()
-    return home

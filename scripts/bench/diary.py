@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bench_corpus import indexed
+from corpus import indexed
 
 from synaptic import Workspace, search
 from synaptic.config import DEFAULT_MODEL
@@ -23,12 +23,12 @@ from synaptic.index.embedding import FastEmbedder
 from synaptic.models import Entry
 from synaptic.notes.frontmatter import front_matter_end
 
-DATA = Path(__file__).parents[1] / "tests" / "data"
+DATA = Path(__file__).parents[2] / "tests" / "data"
 NOW = datetime(2026, 11, 20, 20)
 """The evening of the day on which the questions were asked."""
 
 
-def run_diary(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
+def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     """A row for each journal and language: the share of questions whose entry, and whose file,
     comes first or early.
     """

@@ -4,6 +4,7 @@ still found.
 
 from __future__ import annotations
 
+import argparse
 import json
 import random
 from collections.abc import Iterator, Sequence
@@ -12,11 +13,12 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bench_corpus import entry_texts, indexed, sentences, write
+from corpus import entry_texts, indexed, sentences, write
 
 from synaptic import SearchConfig, Workspace, search
 from synaptic.index.embedding import FastEmbedder
 
+DATA = Path(__file__).parents[2] / "tests" / "data"
 NOW = datetime(2026, 11, 21, 12)
 NEWER, YEARS_AGO = 5_000, 2
 DEFAULT = SearchConfig()
@@ -58,7 +60,15 @@ class Case:
     cosine: float
 
 
-def run_freshness(
+def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
+    embedder = FastEmbedder(arguments.model, cache=scratch / "models")
+    rows: list[dict[str, Any]] = []
+    for name in ("freshness", "corrections"):
+        rows += measure(DATA / f"{name}.json", arguments.notes, scratch, embedder)
+    return rows
+
+
+def measure(
     path: Path, notes: Path | None, scratch: Path, embedder: FastEmbedder
 ) -> list[dict[str, Any]]:
     """A row for each journal, ranking and half of the cases."""

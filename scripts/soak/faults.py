@@ -22,8 +22,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import soak_shim as shim
-from soak_trials import NOW, Broken, attack, check, entries, files, litter, open_home, vanished
+import shim
+from attack import NOW, Broken, attack, check, entries, files, litter, open_home, vanished
 from typer.main import get_command
 
 import synaptic.surfaces.cli.main

@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bench_corpus import indexed, write
-from bench_panel import sets
-from bench_quality import CachedEmbedder
+from corpus import indexed, write
+from panel import sets
+from quality import CachedEmbedder
 
 from synaptic import Workspace
 from synaptic.config import DEFAULT_MODEL
@@ -23,7 +23,7 @@ from synaptic.models import Filters
 from synaptic.search.near import near_entries
 from synaptic.workspace.readback import read_entries
 
-DATA = Path(__file__).parents[1] / "tests" / "data"
+DATA = Path(__file__).parents[2] / "tests" / "data"
 BEGIN = datetime(2026, 1, 1, 8)
 CHOSEN_ON = {"freshness": (0, 1), "corrections": (0,), "replaced": (0, 1)}
 """The cases of each file, even or odd, on which the rule was chosen; the others were held
@@ -31,7 +31,7 @@ apart.
 """
 
 
-def run_near(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
+def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     embedder = CachedEmbedder(scratch / "models", DEFAULT_MODEL)
     rows = [row for name in CHOSEN_ON for row in _pairs(name, scratch, embedder)]
     for name, corpora in sets(arguments, scratch, embedder):

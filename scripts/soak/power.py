@@ -17,8 +17,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-import soak_shim as shim
-from soak_trials import Broken, attack, check, entries, files, ids, litter, open_home
+import shim
+from attack import Broken, attack, check, entries, files, ids, litter, open_home
 
 from synaptic import SynapticError, Workspace, delete, restore, save, update
 

@@ -23,9 +23,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench_corpus import indexed, markdown_in
-from bench_panel import PANEL, WRITTEN, sets
-from bench_quality import CachedEmbedder, Corpus, Question, entries, mean
+from corpus import indexed, markdown_in
+from panel import PANEL, WRITTEN, sets
+from quality import CachedEmbedder, Corpus, Question, entries, mean
 
 from synaptic import search
 
@@ -47,7 +47,7 @@ class Asked(NamedTuple):
     kept: int
 
 
-def run_sure(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
+def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     embedder = CachedEmbedder(scratch / "models", arguments.model)
     held: dict[bool, dict[str, list[Asked]]] = {
         True: defaultdict(list),

@@ -1,7 +1,7 @@
 """All at once on one home: saves by command, over MCP and on the page, edits by hand, merges,
 kills, a wrecked index.
 
-python3 scripts/soak_together.py --minutes 15
+python3 scripts/soak.py together --minutes 15
 
 The promise: each text whose save was acknowledged stands in the journal exactly once, and is
 found.
@@ -25,7 +25,7 @@ from pathlib import Path
 
 import httpx
 
-sys.path.append(str(Path(__file__).parents[1] / "tests"))
+sys.path.append(str(Path(__file__).parents[2] / "tests"))
 from outside import Home
 from served import served
 
@@ -213,7 +213,7 @@ def main() -> int:
     print(f"kills {soak.kills:,}, merges {soak.merges:,}, wrecked indexes {soak.wrecks:,}")
     seconds = time.monotonic() - begun
     print(
-        f"soak_together: acknowledged texts {len(soak.acknowledged):,}, failures "
+        f"together: acknowledged texts {len(soak.acknowledged):,}, failures "
         f"{len(failures):,}, "
         f"seed {asked.seed}, {seconds:,.0f} s"
     )

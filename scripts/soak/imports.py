@@ -22,7 +22,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from soak_trials import attack, check, open_home
+from attack import attack, check, open_home
 
 from synaptic.errors import SynapticError
 from synaptic.journal.runs import Block
@@ -30,7 +30,7 @@ from synaptic.readers.record import READERS, reader_of, told
 from synaptic.verbs import importing
 from synaptic.workspace.workspace import Workspace
 
-DATA = Path(__file__).parents[1] / "tests" / "data"
+DATA = Path(__file__).parents[2] / "tests" / "data"
 GROWTH, QUICK_S, LIMIT_S = 8, 1.0, 20.0
 """Times that four times the text may take longer; processor seconds that are not looked at, and
 that are a hang.

@@ -1,9 +1,9 @@
 """Makes docs/pictures anew: the pages of `synaptic serve` on an invented journal, light and
 dark, at 360 and 1280 px.
 
-    .venv/bin/python scripts/make_pictures.py              # all pages
-    .venv/bin/python scripts/make_pictures.py day search   # these alone
-    .venv/bin/python scripts/make_pictures.py --full --to DIR   # each page to its end, to look at
+    .venv/bin/python scripts/pictures.py              # all pages
+    .venv/bin/python scripts/pictures.py day search   # these alone
+    .venv/bin/python scripts/pictures.py --full --to DIR   # each page to its end, to look at
 
 The journal is tests/data/tidewatch and the clock stands still, so two runs differ only by the
 machine's fonts.

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from soak_trials import NOW, HashingEmbedder, attack, check, entries, open_home
+from attack import NOW, HashingEmbedder, attack, check, entries, open_home
 
 from synaptic import (
     Filters,

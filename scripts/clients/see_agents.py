@@ -1,9 +1,9 @@
 """What the model behind a real client receives of Synaptic: a Markdown table, in o200k tokens.
 
-python scripts/see_agents.py                        # all clients
-python scripts/see_agents.py claude-code codex      # these alone
-python scripts/see_agents.py --json FILE            # the texts as well, and every request whole
-python scripts/see_agents.py --keep DIR             # the installed clients stay there for the next time
+python scripts/clients/see_agents.py                        # all clients
+python scripts/clients/see_agents.py claude-code codex      # these alone
+python scripts/clients/see_agents.py --json FILE            # the texts as well, and every request whole
+python scripts/clients/see_agents.py --keep DIR             # the installed clients stay there for the next time
 
 Each client is installed from the npm registry into a scratch folder. It runs without a
 terminal, in an empty home, with Synaptic registered by `synaptic setup`. Its model is this
@@ -28,6 +28,8 @@ from typing import Any
 
 from accept import Scratch, Unavailable
 from endpoint import Call, Endpoint, Json, Said, dicts, name_of, results_of, tools_of
+
+sys.path.append(str(Path(__file__).parents[1]))
 from environment import PYTHON, ROOT, SYNAPTIC, clean_environ, prepare
 
 TOKENIZER = "gpt-tokenizer@4.0.0"
@@ -232,7 +234,8 @@ def make_journal(home: Path) -> str:
     """The id of the oldest and longest note in a journal of 60 entries of two projects, made in
     this home.
     """
-    from bench_corpus import entry_texts
+    sys.path.append(str(ROOT / "scripts" / "bench"))
+    from corpus import entry_texts
 
     import synaptic
     from synaptic.config import Config
