@@ -178,7 +178,7 @@ def _found_text(found: wire.Json) -> str:
     )
 
 
-def _plan_text(planned: importing.Plan) -> str:
+def _plan_text(planned: importing.ImportPlan) -> str:
     counts = [
         f"{planned.counts[state]:,} {said}"
         for state, said in _SAID.items()
@@ -201,7 +201,7 @@ def _plan_text(planned: importing.Plan) -> str:
     return clean("\n".join(lines))
 
 
-def _plan_json(planned: importing.Plan) -> wire.Json:
+def _plan_json(planned: importing.ImportPlan) -> wire.Json:
     data: wire.Json = {
         "source": planned.source,
         "places": wire.as_json(planned.places),

@@ -226,8 +226,7 @@ def _forget(ws: Workspace, as_json: bool, yes: bool, session: str = "") -> None:
 def _evaluate(ws: Workspace, as_json: bool, **given: Any) -> None:
     """Measure how well a search finds your own entries.
 
-    They are sought by their titles, headings and links, which a copy of the index does not
-    hold.
+    They are sought by their titles, in a copy of the journal that does not hold these titles.
 
     Example: synaptic evaluate --save
     """

@@ -555,22 +555,20 @@ def evaluation_text(found: Evaluation, to: Output) -> str:
         lines.append(
             f"{to.paint(f'{way:8}', 'bold')} {to.paint(f'{bar:{_BAR}}', 'ok')} {mrr:.2f}{was}"
         )
-    kinds = ", ".join(_count(count, kind) for kind, count in found.kinds.items())
     lines += [
         "",
         f"Mean reciprocal rank, ± {found.margin:.2f}: 1 where each entry comes first, 0.5 "
         f"where second.",
     ]
-    lines.append(f"Questions: {found.questions:,} ({kinds}), in {found.seconds:.0f} s.")
+    lines.append(f"Questions: {found.questions:,}, in {found.seconds:.0f} s.")
     if before and before.questions != found.questions:
         lines.append(f"The run of {before.date} asked {before.questions:,}.")
     if found.missed:
         lines += ["", f"Not among the first 20 of a default search: {len(found.missed):,}."]
     for missed in found.missed[:_MISSED_SHOWN]:
-        title = "" if missed.question == missed.title else f" ({one_line(missed.title)})"
         where = f"{to.path(missed.path)}:{missed.line}"
         lines.append(
-            f"  {one_line(missed.question)}{title}  {missed.date or 'undated'}  "
+            f"  {one_line(missed.question)}  {missed.date or 'undated'}  "
             f"{to.paint(where, 'dim')}"
         )
     more = len(found.missed) - _MISSED_SHOWN
