@@ -73,7 +73,7 @@ class Coming(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ImportPlan:
     """What an import would do: `new` and `grown` entries in order of time, `counts` of each of
     the STATES,
     `skipped`, (where, why) of what cannot be taken, and what was left out of how many texts."""
@@ -185,7 +185,7 @@ def plan(
     project: Sequence[str] = (),
     into: str | None = None,
     progress: Progress | None = None,
-) -> Plan:
+) -> ImportPlan:
     """What an import of this source would write. Nothing is written.
 
     `place` is a file or folder; without it, where the program keeps its data.
@@ -267,7 +267,7 @@ def plan(
         sorted(some.values(), key=lambda one: (one.entry.at, one.path))
         for some in (found["new"], found["grown"])
     )
-    return Plan(
+    return ImportPlan(
         source, tuple(places), tuple(new), tuple(grown), counts, tuple(skipped), screened
     )
 
@@ -334,7 +334,7 @@ def _compared(
 
 
 def run(
-    ws: Workspace, planned: Plan, progress: Progress | None = None, *, name: str = ""
+    ws: Workspace, planned: ImportPlan, progress: Progress | None = None, *, name: str = ""
 ) -> Done:
     """Writes what was planned, each day file once. A run that is killed is finished by
     `resume`.
