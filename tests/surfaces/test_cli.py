@@ -28,7 +28,7 @@ from hypothesis import strategies as st
 
 from synaptic.errors import InvalidArgument
 from synaptic.surfaces.cli.main import app, main
-from synaptic.surfaces.editors import command_at
+from synaptic.surfaces.serving.editors import command_at
 
 ROOT = Path(__file__).parents[2]
 SYNAPTIC = [sys.executable, "-m", "synaptic"]

@@ -17,9 +17,8 @@ from ...verbs import importing
 from ...workspace.embed import embed_pending
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from .. import wire
-from ..present import clean
-from . import terminal
+from ..render import terminal, wire
+from ..render.present import clean
 from .program import open_home
 from .replies import agreed, answer
 

@@ -19,15 +19,14 @@ from ...verbs import browse, doctor, gitdriver, review, writing
 from ...workspace.embed import language_notice
 from ...workspace.sync import in_step, rebuild
 from ...workspace.workspace import Workspace
-from .. import wire
-from ..arguments import agent, take_filters
-from ..mcp.tokens import Grant, Tokens
-from ..present import clean, matter_text, outline
+from ..render import terminal, wire
+from ..render.present import clean, matter_text, outline
+from ..render.terminal import emit
+from ..serving.arguments import agent, take_filters
+from ..serving.tokens import Grant, Tokens
 from . import flags as f
-from . import terminal
 from .program import app, command, open_home
 from .replies import agreed, answer, answer_receipt, check_can_ask, screen_of, when_empty
-from .terminal import emit
 
 
 @command("rebuild-index", f.FRESH, f.AS_JSON)
@@ -427,9 +426,10 @@ def serve(home: str | None, **given: Any) -> None:
 
     Example: synaptic serve --open
     """
-    from ..web import app  # slow to import
+    from ..mcp.remote import Remote  # slow to import
+    from ..web import app
 
-    app.serve(home, **given)
+    app.serve(home, Remote, **given)
 
 
 @command(

@@ -16,7 +16,7 @@ from ...models import Days, Filters
 from ...verbs import browse
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from ..present import end_of
+from ..render.present import end_of
 from .rendering import render
 from .site import TEMPLATES, ask, page
 

@@ -19,7 +19,7 @@ from ...verbs.review import Matter
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from ..mcp.worker import Verb
+from ..serving.worker import Verb
 from .deleting import ask_first, deleted_text, is_agreed
 from .rendering import plain
 from .site import ask, done, form_of, page

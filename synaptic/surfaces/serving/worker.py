@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 Verb = Callable[[Workspace], Result]
 
+GRACE_S = 2
+"""Seconds that open answers, and then the worker, get to end when a server ends."""
 SLICE_S = 0.05
 """How long the idle thread embeds before it looks for a call again."""
 QUIET_S = 0.1

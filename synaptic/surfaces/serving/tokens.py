@@ -23,7 +23,7 @@ from ...config import resolve_home
 from ...errors import ConfigError, InvalidArgument
 from ...journal.disk import overwrite
 from ...verbs.writing import PERSON
-from ..present import one_line
+from ..render.present import one_line
 
 LEAST_CHARS, MOST_NAME = 32, 60
 _KINDS = {"token": str, "project": str, "read-only": bool, "page": bool}

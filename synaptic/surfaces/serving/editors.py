@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..errors import ConfigError
+from ...errors import ConfigError
 
 _PLUS_LINE = frozenset(
     ("vi", "vim", "nvim", "gvim", "nano", "emacs", "emacsclient", "micro", "kak", "ed", "joe")

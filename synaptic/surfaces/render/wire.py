@@ -11,12 +11,12 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import SynapticError
-from ..models import Days, Entry, Facets, Hit, Listing, SearchResult, Status, Why
+from ...errors import SynapticError
+from ...models import Days, Entry, Facets, Hit, Listing, SearchResult, Status, Why
 
 if TYPE_CHECKING:
-    from ..language.analysis.shapes import Analysis, NoteReading
-    from ..verbs.review import Matter
+    from ...language.analysis.shapes import Analysis, NoteReading
+    from ...verbs.review import Matter
 
 Json = dict[str, Any]
 WHOLE_CONTENT = 2_000

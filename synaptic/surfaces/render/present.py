@@ -10,15 +10,15 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from ..language.lexicon import sentence_ends
-from ..language.query import snippet
-from ..models import Entry, Hit, Links, Listing, SearchResult, Why
-from ..notes.header import markup
-from ..notes.marks import front_fields
+from ...language.lexicon import sentence_ends
+from ...language.query import snippet
+from ...models import Entry, Hit, Links, Listing, SearchResult, Why
+from ...notes.header import markup
+from ...notes.marks import front_fields
 from .wire import Json
 
 if TYPE_CHECKING:
-    from ..verbs.review import Matter
+    from ...verbs.review import Matter
 
 CHARS_PER_TOKEN = 3
 """Of English prose four; of notes with code, ids and names three (o200k)."""

@@ -7,8 +7,8 @@ import os
 from datetime import datetime
 from typing import Any
 
-from ..language.query import build_filters
-from ..models import Filters
+from ...language.query import build_filters
+from ...models import Filters
 
 AGENTS = {
     "CLAUDECODE": "claude-code",

@@ -21,13 +21,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...errors import ConfigError
-from .site import Site
+from ..serving.tokens import Tokens
+from ..serving.worker import GRACE_S, Worker
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-GRACE_S = 2
-"""How long open answers may take to end when the server does, and then the worker."""
 log = logging.getLogger(__name__)
 
 
@@ -36,8 +35,11 @@ class Remote:
     that.
     """
 
-    def __init__(self, site: Site) -> None:
-        self._site, self._wanted = site, asyncio.Event()
+    def __init__(self, worker: Worker, tokens: Tokens, read_only: bool) -> None:
+        self._worker = worker
+        self._tokens = tokens
+        self._read_only = read_only
+        self._wanted = asyncio.Event()
         self._app: asyncio.Future[ASGIApp]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -53,14 +55,12 @@ class Remote:
         """
         scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
         try:
-            grant = (
-                self._site.tokens.grant(token.strip()) if scheme.lower() == "bearer" else None
-            )
+            grant = self._tokens.grant(token.strip()) if scheme.lower() == "bearer" else None
         except ConfigError as error:
             log.error("%s", error)
             return _no(503, "The server's tokens cannot be read; its log says why.")
         if grant and not grant.page:
-            scope["grant"] = replace(grant, read_only=grant.read_only or self._site.read_only)
+            scope["grant"] = replace(grant, read_only=grant.read_only or self._read_only)
             return (
                 None
                 if scope["method"] == "POST"
@@ -88,12 +88,12 @@ class Remote:
         finally:
             serving.cancel()
             await asyncio.gather(serving, return_exceptions=True)
-            await asyncio.to_thread(self._site.worker.close, GRACE_S)
+            await asyncio.to_thread(self._worker.close, GRACE_S)
 
     async def _serve(self) -> None:
         await self._wanted.wait()
         try:
-            manager, app = await asyncio.to_thread(_made, self._site)
+            manager, app = await asyncio.to_thread(_made, self._worker)
             async with manager.run():
                 self._app.set_result(app)
                 await asyncio.Event().wait()
@@ -109,17 +109,17 @@ def _no(status: int, why: str, asked: str = "") -> Response:
     return JSONResponse(error, status, {"WWW-Authenticate": asked} if asked else None)
 
 
-def _made(site: Site) -> tuple[StreamableHTTPSessionManager, ASGIApp]:
+def _made(worker: Worker) -> tuple[StreamableHTTPSessionManager, ASGIApp]:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.server.transport_security import (
         DEFAULT_MAX_REQUEST_BODY_SIZE,
         RequestBodyLimitMiddleware,
     )
 
-    from ..mcp.server import build_server, readable
+    from .server import build_server, readable
 
     manager = StreamableHTTPSessionManager(
-        build_server(site.worker), json_response=True, stateless=True
+        build_server(worker), json_response=True, stateless=True
     )
 
     async def mended(scope: Scope, receive: Receive, send: Send) -> None:

@@ -40,7 +40,7 @@ from ...models import (
     Task,
 )
 from ...verbs.adopt import Adopted
-from ..present import (
+from .present import (
     LINKS_SHOWN,
     changed_text,
     clean,
@@ -52,7 +52,7 @@ from ..present import (
     short,
     why_text,
 )
-from ..wire import Json
+from .wire import Json
 
 if TYPE_CHECKING:
     from ...verbs.evaluate import Evaluation
@@ -84,7 +84,7 @@ _LINE_EVERY_S, _LIVE_EVERY_S = 5.0, 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Screen:
+class Output:
     """Where the text goes. `width` is None in a pipe: nothing is wrapped there, nor is a path
     shortened.
     """
@@ -114,11 +114,11 @@ class Screen:
         )
 
 
-def screen(place: Callable[[str | Path], Path]) -> Screen:
+def screen(place: Callable[[str | Path], Path]) -> Output:
     """The screen that standard output is."""
     tty = is_terminal(sys.stdout)
     plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
-    return Screen(tty and not plain, shutil.get_terminal_size().columns if tty else None, place)
+    return Output(tty and not plain, shutil.get_terminal_size().columns if tty else None, place)
 
 
 def is_terminal(*streams: object) -> bool:
@@ -181,7 +181,7 @@ def _discard_output() -> None:
 # ------------------------------------------------------------------------------------------
 
 
-def listing_text(listing: Listing, to: Screen) -> str:
+def listing_text(listing: Listing, to: Output) -> str:
     """One line for each entry: id, time, type, title, marks; on a terminal numbered."""
     lines = []
     for number, entry in enumerate(listing.entries, start=1):
@@ -193,7 +193,7 @@ def listing_text(listing: Listing, to: Screen) -> str:
     return "\n".join(lines)
 
 
-def entries_text(listing: Listing, to: Screen) -> str:
+def entries_text(listing: Listing, to: Output) -> str:
     """Entries whole: a header, where they stand, and their Markdown."""
     blocks: list[str] = []
     for entry in listing.entries:
@@ -204,7 +204,7 @@ def entries_text(listing: Listing, to: Screen) -> str:
     return "\n\n".join(blocks)
 
 
-def deleted_text(found: Sequence[Deleted], to: Screen) -> str:
+def deleted_text(found: Sequence[Deleted], to: Output) -> str:
     """For each entry in the trash a line, id, the time of its deletion, title and file, and its
     text below.
     """
@@ -217,7 +217,7 @@ def deleted_text(found: Sequence[Deleted], to: Screen) -> str:
     return "\n".join(lines) or "Nothing is deleted."
 
 
-def links_text(found: Links, to: Screen) -> str:
+def links_text(found: Links, to: Output) -> str:
     """A line for each link and each backlink: the entry at the other end, the link, and where
     it stands.
     """
@@ -238,7 +238,7 @@ def links_text(found: Links, to: Screen) -> str:
     return "\n\n".join(blocks)
 
 
-def tasks_text(tasks: Sequence[Task], to: Screen) -> str:
+def tasks_text(tasks: Sequence[Task], to: Output) -> str:
     """The tasks of each day, each with its due date and where it stands."""
     blocks = []
     for day, group in groupby(tasks, key=lambda task: task.date):
@@ -254,7 +254,7 @@ def tasks_text(tasks: Sequence[Task], to: Screen) -> str:
     return "\n\n".join(blocks)
 
 
-def days_text(days: Days, to: Screen) -> str:
+def days_text(days: Days, to: Output) -> str:
     """The entries of the days as Markdown, rendered on a terminal; then the titles of the same
     day in other years.
     """
@@ -303,7 +303,7 @@ def _of_day(entry: Entry) -> list[str]:
     return [part for part in (f"## {one_line(heading)}", one_line(marks), text) if part]
 
 
-def hits_text(result: SearchResult, is_hit: IsHit, to: Screen) -> str:
+def hits_text(result: SearchResult, is_hit: IsHit, to: Output) -> str:
     """For each hit its title line, where it stands, and the snippet with the sought words
     highlighted.
     """
@@ -326,7 +326,7 @@ def _choice(result: SearchResult, choice: Choice) -> str:
     )
 
 
-def facets_text(facets: Facets, to: Screen) -> str:
+def facets_text(facets: Facets, to: Output) -> str:
     """Types, tags and projects, each with how often it occurs."""
     blocks = []
     for name, counts in (
@@ -339,7 +339,7 @@ def facets_text(facets: Facets, to: Screen) -> str:
     return "\n\n".join(blocks)
 
 
-def _whole(entry: Entry, superseded_by: str | None, to: Screen) -> str:
+def _whole(entry: Entry, superseded_by: str | None, to: Output) -> str:
     heading, below = headed(entry.title, entry.content)
     title = to.paint(one_line(heading), "bold")
     lines = [f"{_stamp(entry, to)}  {title}{_marks(entry, superseded_by, to)}"]
@@ -350,7 +350,7 @@ def _whole(entry: Entry, superseded_by: str | None, to: Screen) -> str:
     return "\n".join(lines)
 
 
-def _hit(number: int, hit: Hit, is_hit: IsHit, to: Screen, *, both: bool) -> str:
+def _hit(number: int, hit: Hit, is_hit: IsHit, to: Output, *, both: bool) -> str:
     entry = hit.entry
     heading, below = headed(entry.title, hit.snippet)
     lines = [
@@ -366,7 +366,7 @@ def _hit(number: int, hit: Hit, is_hit: IsHit, to: Screen, *, both: bool) -> str
     return "\n".join(lines)
 
 
-def _stamp(entry: Entry, to: Screen) -> str:
+def _stamp(entry: Entry, to: Output) -> str:
     when = (
         f"{entry.date} {entry.time if entry.timed else '':5}"
         if entry.dated
@@ -378,7 +378,7 @@ def _stamp(entry: Entry, to: Screen) -> str:
     )
 
 
-def _marks(entry: Entry, superseded_by: str | None, to: Screen) -> str:
+def _marks(entry: Entry, superseded_by: str | None, to: Output) -> str:
     marks = [to.paint(one_line(" ".join(f"#{tag}" for tag in entry.tags)), "ok")]
     marks += [to.paint(f"[{one_line(mark)}]", "dim") for mark in entry.marks]
     if superseded_by:
@@ -386,7 +386,7 @@ def _marks(entry: Entry, superseded_by: str | None, to: Screen) -> str:
     return "".join(f"  {mark}" for mark in marks if mark)
 
 
-def _wrapped(text: str, to: Screen) -> list[str]:
+def _wrapped(text: str, to: Output) -> list[str]:
     lines = [line.rstrip() for line in clean(text).split("\n") if line.strip()][:_SNIPPET_LINES]
     if to.width is None:
         return lines
@@ -396,7 +396,7 @@ def _wrapped(text: str, to: Screen) -> list[str]:
     ]
 
 
-def _lit(text: str, is_hit: IsHit, to: Screen, style: str = "plain") -> str:
+def _lit(text: str, is_hit: IsHit, to: Output, style: str = "plain") -> str:
     """The text in this style, with its sought words highlighted."""
 
     def light(match: re.Match[str]) -> str:
@@ -419,7 +419,7 @@ def _count(number: int, thing: str) -> str:
 # ------------------------------------------------------------------------------------------
 
 
-def status_text(status: Status, to: Screen) -> str:
+def status_text(status: Status, to: Output) -> str:
     """What there is, in aligned lines."""
     passages = f"{status.chunks:,}"
     if status.pending_vectors:
@@ -486,7 +486,7 @@ def _cost(layers: Mapping[str, float]) -> str:
 
 def adopted_text(home: Adopted, place: Callable[[str | Path], Path]) -> str:
     """What `init` found. All paths whole: they are meant to be read and copied."""
-    to = Screen(False, None, place)
+    to = Output(False, None, place)
     found = (
         f"{_count(home.entries, 'entry')} in {_count(home.files, 'file')}"
         if home.files
@@ -538,7 +538,7 @@ def rebuild_text(report: RebuildReport) -> str:
     return text
 
 
-def evaluation_text(found: Evaluation, to: Screen) -> str:
+def evaluation_text(found: Evaluation, to: Output) -> str:
     """A bar for each way to search, over which questions, and the first that the default does
     not answer.
     """
@@ -623,7 +623,7 @@ def comparison_text(tried: Switch) -> str:
     )
 
 
-def checkup_text(checkup: Checkup, to: Screen) -> str:
+def checkup_text(checkup: Checkup, to: Output) -> str:
     """The findings, a line each: level, code, what was found, how to mend it."""
     return "\n".join(
         "  ".join(
@@ -640,7 +640,7 @@ def checkup_text(checkup: Checkup, to: Screen) -> str:
     )
 
 
-def _issue_lines(issues: tuple[ParseIssue, ...], to: Screen) -> list[str]:
+def _issue_lines(issues: tuple[ParseIssue, ...], to: Output) -> list[str]:
     lines = [
         f"  {to.path(i.path)}:{i.line}  {one_line(i.message)}" for i in issues[:_ISSUES_SHOWN]
     ]
