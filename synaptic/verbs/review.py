@@ -16,7 +16,7 @@ from typing import Any
 from ..errors import InvalidArgument, one_of
 from ..index.rows import Stored, units
 from ..journal.disk import overwrite
-from ..models import Entry, Filters, Receipt
+from ..models import Entry, Filters
 from ..notes.blocks import project_key
 from ..search.near import DONE, MOST, is_open, lacks_a_name, numbers, standing_out
 from ..search.search import any_of_all
@@ -24,7 +24,7 @@ from ..workspace.changes import has_expired, marked
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .writing import delete, update
+from .writing import Receipt, delete, update
 
 SAME = 0.95
 """The cosine from which on two entries say the same. Chosen by eye."""
