@@ -17,8 +17,8 @@ Call = tuple[str, Json]
 """A tool and its arguments."""
 
 
-class Said(NamedTuple):
-    """What a model answers: what it thinks, what it says, and the tools that it calls."""
+class Reply(NamedTuple):
+    """A model's answer: its thought, its text and its tool calls."""
 
     text: str = ""
     calls: Sequence[Call] = ()
@@ -68,20 +68,20 @@ def dicts(value: Any) -> Iterator[Json]:
         yield from dicts(inner)
 
 
-def _messages(body: Json, said: Said, number: int) -> bytes:
+def _messages(body: Json, reply: Reply, number: int) -> bytes:
     """An answer of Anthropic Messages."""
     blocks: list[tuple[Json, list[Json]]] = []
-    if said.thought:
+    if reply.thought:
         deltas = [
-            {"type": "thinking_delta", "thinking": said.thought},
+            {"type": "thinking_delta", "thinking": reply.thought},
             {"type": "signature_delta", "signature": "c2ln"},
         ]
         blocks.append(({"type": "thinking", "thinking": "", "signature": ""}, deltas))
-    if said.text:
+    if reply.text:
         blocks.append(
-            ({"type": "text", "text": ""}, [{"type": "text_delta", "text": said.text}])
+            ({"type": "text", "text": ""}, [{"type": "text_delta", "text": reply.text}])
         )
-    for place, (tool, args) in enumerate(said.calls):
+    for place, (tool, args) in enumerate(reply.calls):
         block = {"type": "tool_use", "id": f"toolu_{number}_{place}", "name": tool, "input": {}}
         blocks.append((block, [{"type": "input_json_delta", "partial_json": json.dumps(args)}]))
     message: Json = {
@@ -91,7 +91,7 @@ def _messages(body: Json, said: Said, number: int) -> bytes:
         "model": body["model"],
     }
     message |= {"content": [], "usage": {"input_tokens": 1, "output_tokens": 1}}
-    ended = {"stop_reason": "tool_use" if said.calls else "end_turn", "stop_sequence": None}
+    ended = {"stop_reason": "tool_use" if reply.calls else "end_turn", "stop_sequence": None}
     events: list[Json] = [
         {
             "type": "message_start",
@@ -108,11 +108,11 @@ def _messages(body: Json, said: Said, number: int) -> bytes:
     return _events(*events, {"type": "message_stop"})
 
 
-def _responses(body: Json, said: Said, number: int) -> bytes:
+def _responses(body: Json, reply: Reply, number: int) -> bytes:
     """An answer of OpenAI Responses."""
     items: list[Json] = []
-    if said.thought:
-        summary = [{"type": "summary_text", "text": said.thought}]
+    if reply.thought:
+        summary = [{"type": "summary_text", "text": reply.thought}]
         items.append(
             {
                 "type": "reasoning",
@@ -121,12 +121,12 @@ def _responses(body: Json, said: Said, number: int) -> bytes:
                 "encrypted_content": "gAAAA",
             }
         )
-    if said.text:
-        content = [{"type": "output_text", "text": said.text}]
+    if reply.text:
+        content = [{"type": "output_text", "text": reply.text}]
         items.append(
             {"type": "message", "role": "assistant", "id": f"msg_{number}", "content": content}
         )
-    for place, (tool, args) in enumerate(said.calls):
+    for place, (tool, args) in enumerate(reply.calls):
         freeform = {"type": "custom_tool_call", "name": tool, "input": args.get("input")}
         kinds: dict[str, Json] = {
             "exec": freeform | {"namespace": "functions"},
@@ -152,11 +152,11 @@ def _responses(body: Json, said: Said, number: int) -> bytes:
     )
 
 
-def _generate(body: Json, said: Said, number: int) -> bytes:
+def _generate(body: Json, reply: Reply, number: int) -> bytes:
     """An answer of Gemini."""
-    parts: list[Json] = [{"text": said.thought, "thought": True}] if said.thought else []
-    parts += [{"text": said.text}] if said.text else []
-    parts += [{"functionCall": {"name": name, "args": args}} for name, args in said.calls]
+    parts: list[Json] = [{"text": reply.thought, "thought": True}] if reply.thought else []
+    parts += [{"text": reply.text}] if reply.text else []
+    parts += [{"functionCall": {"name": name, "args": args}} for name, args in reply.calls]
     contents = [{"content": {"role": "model", "parts": [part]}, "index": 0} for part in parts]
     contents[-1]["finishReason"] = "STOP"
     return _events(
@@ -167,10 +167,10 @@ def _generate(body: Json, said: Said, number: int) -> bytes:
     )
 
 
-def _generate_whole(body: Json, said: Said, number: int) -> bytes:
+def _generate_whole(body: Json, reply: Reply, number: int) -> bytes:
     """An answer of Gemini that is not streamed."""
     return json.dumps(
-        {"candidates": [{"content": {"role": "model", "parts": [{"text": said.text}]}}]}
+        {"candidates": [{"content": {"role": "model", "parts": [{"text": reply.text}]}}]}
     ).encode()
 
 
@@ -205,7 +205,7 @@ class Endpoint(ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_port}"
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
-    def say(self, body: Json) -> Said:
+    def say(self, body: Json) -> Reply:
         raise NotImplementedError
 
     def reply(self, path: str, body: Json) -> bytes:
