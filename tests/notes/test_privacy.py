@@ -394,7 +394,9 @@ def test_the_index_follows_what_becomes_private_and_what_no_longer_is(tmp_path: 
         assert day.read_text().rstrip().endswith("-->")
 
 
-def test_an_agent_adds_to_an_entry_with_private_text_and_changes_none_of_its_words(home: ForkedHome) -> None:
+def test_an_agent_adds_to_an_entry_with_private_text_and_changes_none_of_its_words(
+    home: ForkedHome,
+) -> None:
     day = fill(home.journal)
     with home.server() as server:
         id = server.call("find", tags=["health"])["entries"][0]["id"]
