@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import stat
 import time
 from collections.abc import Iterator
@@ -33,7 +34,7 @@ _SURELY_FRESH_S = 60.0
 _README = """\
 These files belong to Synaptic; your notes are in the journal.
 You may delete index* (only access counts and figures are lost), models/ and done/. trash.md holds replaced texts.
-Keep spool/, saves on their way into the journal, and imports/, inbox/, forgotten: by them nothing comes twice.
+Keep spool/, saves on their way into the journal, and imports/, forgotten: by them nothing comes twice.
 """
 
 
@@ -59,6 +60,8 @@ class Delivery:
         Raises JournalError if the journal is missing otherwise, or if the home cannot be made.
         """
         first = not (self._state / "README.txt").exists()
+        # sentences of sessions that an older version proposed: a purge must leave no copy
+        shutil.rmtree(self._state / "inbox", ignore_errors=True)
         with disk_errors(self._state, "made"):
             if not self._config.home.is_dir():
                 self._config.home.parent.mkdir(parents=True, exist_ok=True)

@@ -37,7 +37,7 @@ from ..notes.privacy import labelled, mask, mentions, reveals, unclosed_tags, un
 from ..notes.reading import in_logseq, parse_entries
 from . import folder, recovery
 from .delivery import ATTEMPTS, Delivery, joined
-from .disk import disk_errors, fault, unlink
+from .disk import disk_errors, fault
 from .runs import Block, Run, Runs, hash_of
 from .spool import KEEP_DAYS, Record
 from .trash import Piece, Trash, Why
@@ -88,7 +88,6 @@ class Journal:
         self._spool = self._delivery.spool
         self._trash = Trash(config.state)
         self.runs = Runs(config.state)
-        self.inbox = config.state / "inbox"
 
     # -- folders
     # ----------------------------------------------------------------------------------
@@ -418,7 +417,6 @@ class Journal:
             (self._spool.done, self._spool.forget),
             (self._spool.waiting, self._spool.drop),
             (self.runs.folder, self.runs.purge),
-            (self.inbox, lambda id: (self.inbox / id).exists() and unlink(self.inbox / id)),
         )
         for place, purge in purges:
             try:
@@ -621,11 +619,11 @@ class Journal:
                     self._spool.forget(entry.id)
 
     def copies(self) -> Iterator[tuple[Path, bytes]]:
-        """Path and bytes of every file outside the journal that holds text: trash, inbox,
+        """Path and bytes of every file outside the journal that holds text: trash,
         spool, `done/`, open runs.
         """
         runs = (self.runs.folder / run.name for run in self.runs.open())
-        for path in (self._trash.path, *self.inbox.glob("[0-9]*"), *self._spool.files(), *runs):
+        for path in (self._trash.path, *self._spool.files(), *runs):
             with (
                 disk_errors(path, "read"),
                 contextlib.suppress(FileNotFoundError),

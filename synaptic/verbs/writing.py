@@ -16,7 +16,7 @@ from ..index.rows import Stored
 from ..journal.folder import writable
 from ..journal.trash import Piece
 from ..language.query import check_values, read_date, read_moment
-from ..models import Entry, Near, Receipt
+from ..models import Entry, Near
 from ..notes.blocks import check_tag, newlines, project_key, slug_tag
 from ..notes.header import check_type, unique
 from ..notes.markdown import compose_entry, new_id, own_tags
@@ -55,6 +55,25 @@ REPEATED = (
     "`{title}` was already saved less than ten minutes ago, with the same text and marks; "
     "`--force` keeps both."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a write did. `queued`: durable in the spool, not yet in the Markdown file.
+
+    `suggested_tags` of a save are tags of the journal that its text speaks of and that it was
+    not given. `near` are up to two entries of its project; None while it has no vector to
+    compare.
+    """
+
+    id: str
+    date: str
+    time: str
+    path: str
+    queued: bool = False
+    notices: tuple[str, ...] = ()
+    suggested_tags: tuple[str, ...] = ()
+    near: tuple[Near, ...] | None = ()
 
 
 def save(
