@@ -18,7 +18,7 @@ from ...files import open_regular
 from ...journal import disk
 from . import jsonc
 from .clients import CLIENTS, NAME, Client, Server, expand, plugin
-from .jsonc import Unreadable, table
+from .jsonc import Unreadable
 from .parts import Judgement, Part, unapproved
 
 SCOPES = ("user", "project")
@@ -285,19 +285,12 @@ def _without_part(data: bytes, part: Part, backup: bytes | None) -> bytes | None
 
     Where the part is all that was added since the backup, that is exactly what comes back.
     """
-    before = ""
-    with contextlib.suppress(Unreadable):
-        clean = part.judge(_text_of(backup)).state == "not registered"
-        before = _text_of(backup)
-        if backup is not None and clean and _with_part(backup, part) == data:
-            return backup
+    if backup is not None:
+        with contextlib.suppress(Unreadable):
+            clean = part.judge(_text_of(backup)).state == "not registered"
+            if clean and _with_part(backup, part) == data:
+                return backup
     text = part.drop(_text_of(data))
-    for path in part.holders:
-        now, then = (
-            table(jsonc.parse(each), path[:-1]).get(path[-1]) for each in (text, before)
-        )
-        if now in ({}, []) and then is None:
-            text = jsonc.drop(text, path)
     if backup is None and text.strip() in ("", "{}"):
         return None
     return _bom(data) + text.encode()
