@@ -100,7 +100,7 @@ def parts_of(
 
 def _program(client: Client, server: Server, events: Sequence[str]) -> str:
     """Returns the program that runs the hooks of a client without a list of hooks."""
-    program = (DATA / client.hooks["template"]).read_text("utf-8")
+    program: str = (DATA / client.hooks["template"]).read_text("utf-8")
     command = json.dumps(server.hook_words(client.name), ensure_ascii=False)
     told = json.dumps([event for event in events if event != "stop"])
     return program.replace('["synaptic"]', command).replace('["session-start"]', told)
@@ -135,11 +135,11 @@ class ServerPart(Part):
             return str(self._form.put(text, self._path, entry))
         for name in ("command", "args"):  # its user's other words in the entry stay
             if name in entry:
-                text = self._form.put(text, (*self._path, name), entry[name])
+                text = str(self._form.put(text, (*self._path, name), entry[name]))
         return text
 
     def drop(self, text: str) -> str:
-        text = self._form.drop(text, self._path)
+        text = str(self._form.drop(text, self._path))
         if self._form is jsonc and table(jsonc.parse(text), ()).get(self.client.key) == {}:
             text = jsonc.drop(text, (self.client.key,))
         return text
@@ -177,7 +177,7 @@ def _server_of(entry: object) -> Server | None:
     command, args = entry.get("command"), entry.get("args", [])
     if isinstance(command, list) and command:
         command, args = command[0], command[1:]
-    words = [command, *args] if isinstance(args, list) else [None]
+    words: list[Any] = [command, *args] if isinstance(args, list) else [None]
     if not all(isinstance(word, str) for word in words):
         return None
     env = entry.get("env", entry.get("environment"))
