@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ...errors import ConfigError, InvalidArgument, SynapticError
-from ..editors import RETURNS_AT_ONCE, chosen, name_of
-from .terminal import is_terminal
+from ..render.terminal import is_terminal
+from ..serving.editors import RETURNS_AT_ONCE, chosen, name_of
 
 
 def editor() -> list[str] | None:

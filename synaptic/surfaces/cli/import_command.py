@@ -17,9 +17,8 @@ from ...verbs import importing
 from ...workspace.embed import embed_pending
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from .. import wire
-from ..present import clean
-from . import terminal
+from ..render import terminal, wire
+from ..render.present import clean
 from .program import open_home
 from .replies import agreed, answer
 
@@ -179,7 +178,7 @@ def _found_text(found: wire.Json) -> str:
     )
 
 
-def _plan_text(planned: importing.Plan) -> str:
+def _plan_text(planned: importing.ImportPlan) -> str:
     counts = [
         f"{planned.counts[state]:,} {said}"
         for state, said in _SAID.items()
@@ -202,7 +201,7 @@ def _plan_text(planned: importing.Plan) -> str:
     return clean("\n".join(lines))
 
 
-def _plan_json(planned: importing.Plan) -> wire.Json:
+def _plan_json(planned: importing.ImportPlan) -> wire.Json:
     data: wire.Json = {
         "source": planned.source,
         "places": wire.as_json(planned.places),

@@ -19,15 +19,14 @@ from ...verbs import browse, doctor, gitdriver, review, writing
 from ...workspace.embed import language_notice
 from ...workspace.sync import in_step, rebuild
 from ...workspace.workspace import Workspace
-from .. import wire
-from ..arguments import agent, take_filters
-from ..mcp.tokens import Grant, Tokens
-from ..present import clean, matter_text, outline
+from ..render import terminal, wire
+from ..render.present import clean, matter_text, outline
+from ..render.terminal import emit
+from ..serving.arguments import agent, take_filters
+from ..serving.tokens import Grant, Tokens
 from . import flags as f
-from . import terminal
 from .program import app, command, open_home
 from .replies import agreed, answer, answer_receipt, check_can_ask, screen_of, when_empty
-from .terminal import emit
 
 
 @command("rebuild-index", f.FRESH, f.AS_JSON)
@@ -227,8 +226,7 @@ def _forget(ws: Workspace, as_json: bool, yes: bool, session: str = "") -> None:
 def _evaluate(ws: Workspace, as_json: bool, **given: Any) -> None:
     """Measure how well a search finds your own entries.
 
-    They are sought by their titles, headings and links, which a copy of the index does not
-    hold.
+    They are sought by their titles, in a copy of the journal that does not hold these titles.
 
     Example: synaptic evaluate --save
     """
@@ -428,9 +426,10 @@ def serve(home: str | None, **given: Any) -> None:
 
     Example: synaptic serve --open
     """
-    from ..web import app  # slow to import
+    from ..mcp.remote import Remote  # slow to import
+    from ..web import app
 
-    app.serve(home, **given)
+    app.serve(home, Remote, **given)
 
 
 @command(

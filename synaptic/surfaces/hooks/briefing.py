@@ -14,7 +14,16 @@ from itertools import islice
 from ...models import Entry
 from ...verbs.brief import HIGHEST, WEEK, Shelf, brief
 from ...workspace.workspace import Workspace
-from ..present import DATA_FOLLOWS, Item, clean, end_of, fenced, line_of, one_line, render
+from ..render.present import (
+    DATA_FOLLOWS,
+    Item,
+    clean,
+    end_of,
+    fenced,
+    line_of,
+    one_line,
+    render,
+)
 from .call import HookCall
 
 TITLE_CHARS = 120

@@ -29,7 +29,7 @@ from ...notes.blocks import project_key
 from ...search.search import search
 from ...workspace.checkout import checkout_around, project_of
 from ...workspace.workspace import Workspace, open_workspace
-from ..present import DATA_FOLLOWS, one_line
+from ..render.present import DATA_FOLLOWS, one_line
 from .briefing import (
     SHORT_CHARS,
     briefing_text,

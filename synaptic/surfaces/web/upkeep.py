@@ -13,13 +13,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import NotFound, SynapticError, one_of
-from ...models import Entry, Filters, Receipt
+from ...models import Entry, Filters
 from ...verbs import browse, doctor, review, writing
 from ...verbs.review import Matter
+from ...verbs.writing import Receipt
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from ..mcp.worker import Verb
+from ..serving.worker import Verb
 from .deleting import ask_first, deleted_text, is_agreed
 from .rendering import plain
 from .site import ask, done, form_of, page
