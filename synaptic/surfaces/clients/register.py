@@ -124,7 +124,7 @@ def plan(
             client.strict
             and part.file.suffix == ".json"
             and not remove
-            and (line := jsonc.relaxed(text))
+            and (line := jsonc.first_comment(text))
         ):
             raise Unreadable(
                 line,
