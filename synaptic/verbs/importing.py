@@ -21,7 +21,7 @@ from datetime import date, datetime
 from functools import cache, partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from platformdirs import user_config_path
 
@@ -32,7 +32,7 @@ from ..journal.folder import Roots, scan
 from ..journal.runs import Block, Run
 from ..journal.runs import hash_of as hash_of_block
 from ..language.query import read_date
-from ..models import SESSIONS, Entry, Filters, Listing
+from ..models import SESSIONS, Entry, Filters
 from ..notes.blocks import project_key
 from ..notes.header import FINGERPRINT_DIGITS
 from ..notes.reading import BASE32, id_date
@@ -46,6 +46,9 @@ from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .adopt import write_setting
 from .writing import clean_entry, delete, moment_of
+
+if TYPE_CHECKING:
+    from .browse import Listing
 
 SETTLED_S = 60
 """A file that changed later than this after its session is another than the session left."""

@@ -13,9 +13,11 @@ import typer
 
 from ...errors import InvalidArgument, NotFound
 from ...journal.disk import overwrite
-from ...models import NOTHING_CLOSE, Days, Entry, Listing, Receipt, SearchResult
+from ...models import NOTHING_CLOSE, Entry, SearchResult
 from ...verbs import browse
+from ...verbs.browse import Days, Listing
 from ...verbs.mentions import id_called
+from ...verbs.writing import Receipt
 from ...workspace.workspace import Workspace
 from ..render import terminal, wire
 from ..render.present import clean, done_text, short, term_test

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 
 from ...config import HooksConfig, load_config, resolve_home
 from ...errors import ConfigError, InvalidArgument, SynapticError
-from ...models import Checkup, Finding
 from ...verbs.adopt import write_setting
+from ...verbs.doctor import Checkup, Finding
 from ..clients.clients import (
     NAME,
     Client,

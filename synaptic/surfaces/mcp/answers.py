@@ -14,12 +14,12 @@ from typing import Any
 from ...errors import InvalidArgument, NotFound, check_range, one_of
 from ...index.lookup import known
 from ...language.query import build_preference
-from ...models import NOTHING_CLOSE, Listing, Near, Receipt
+from ...models import NOTHING_CLOSE, Near
 from ...search.search import search
-from ...verbs.browse import days, find, get, recent
+from ...verbs.browse import Listing, days, find, get, recent
 from ...verbs.importing import with_source
 from ...verbs.review import review
-from ...verbs.writing import delete, near_by_now, restore, save, update
+from ...verbs.writing import Receipt, delete, near_by_now, restore, save, update
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace, index_of
 from ..render.present import (

@@ -23,23 +23,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import JournalError, SynapticError
-from ...models import (
-    Checkup,
-    Choice,
-    Days,
-    Entry,
-    Facets,
-    Figures,
-    Hit,
-    Links,
-    Listing,
-    ParseIssue,
-    RebuildReport,
-    SearchResult,
-    Status,
-    Task,
-)
+from ...models import Choice, Entry, Facets, Hit, ParseIssue, SearchResult, Task
 from ...verbs.adopt import Adopted
+from ...verbs.browse import Days, Figures, Listing, Status
+from ...verbs.doctor import Checkup
+from ...verbs.mentions import Links
+from ...workspace.sync import RebuildReport
 from .present import (
     LINKS_SHOWN,
     changed_text,

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import SynapticError
-from ...models import Days, Entry, Facets, Hit, Listing, SearchResult, Status, Why
+from ...models import Entry, Facets, Hit, SearchResult, Why
+from ...verbs.browse import Days, Listing, Status
 
 if TYPE_CHECKING:
     from ...language.analysis.shapes import Analysis, NoteReading

@@ -12,8 +12,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import InvalidArgument
-from ...models import Days, Filters
+from ...models import Filters
 from ...verbs import browse
+from ...verbs.browse import Days
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from ..render.present import end_of

@@ -21,9 +21,10 @@ from starlette.routing import Route
 from ...errors import Ambiguous, Changed, NotFound, Refused, SynapticError, one_of
 from ...index.rows import Position
 from ...journal.folder import OWN
-from ...models import TYPES, Entry, Filters, Order, Receipt
+from ...models import TYPES, Entry, Filters, Order
 from ...notes.markdown import compose_entry
 from ...verbs import browse, writing
+from ...verbs.writing import Receipt
 from ...workspace.checkout import project_of, working_checkout
 from ...workspace.workspace import Workspace
 from ..render.present import short

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ...errors import Refused, SynapticError
-from ...models import Receipt
+from ...verbs.writing import Receipt
 from ..render.present import headed, one_line, short
 from ..serving.tokens import Tokens
 from ..serving.worker import Verb, Worker

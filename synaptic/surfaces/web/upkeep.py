@@ -13,9 +13,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import NotFound, SynapticError, one_of
-from ...models import Entry, Filters, Receipt
+from ...models import Entry, Filters
 from ...verbs import browse, doctor, review, writing
 from ...verbs.review import Matter
+from ...verbs.writing import Receipt
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
