@@ -44,9 +44,9 @@ _ID = re.compile(rb"<!--[ \t]*syn:([0-9]{8}-[0-9a-z]{8})")
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 _DOUBTFUL = ("duplicate-id", "encoding", "conflict-marker")
 _DOUBTFUL_MERGED = _DOUBTFUL[:2]
-"""The issues by which a base or a result is not read as entries. Marks of conflicts are none: a
-base may hold those of
-git's merge of two bases, and a result those of its own conflicts."""
+"""The issues by which a base or a result is not read as entries. Conflict marks are allowed: a
+base may hold those of git's merge of two bases, and a result those of its own conflicts.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +127,8 @@ def merge(
     if None not in ends:
         texts = [text.replace(_CRLF, _LF) for text in texts]
     done = _by_entries(path, day_file, by_lines, *texts) or Merged(*by_lines(*texts))
-    tears_passage = unclosed_tags(done.data) and not any(
-        map(unclosed_tags, texts)
-    )  # a part of it would be lost
+    # a part of a torn passage would be lost
+    tears_passage = unclosed_tags(done.data) and not any(map(unclosed_tags, texts))
     doubles = not done.conflicts and _doubles_id(done.data, *texts)
     if tears_passage or doubles or _shows_private(done.data, *texts):
         done = Merged(_side_by_side(*texts[1:]), 1)
@@ -143,12 +142,9 @@ def _by_entries(
     """The merged file; None if a version or the result does not read as entries without doubt."""
     old = _read(base, path, day_file, _DOUBTFUL_MERGED)
     mine, other = _read(ours, path, day_file), _read(theirs, path, day_file)
-    if (
-        old is None
-        or mine is None
-        or other is None
-        or not (old.pieces or mine.pieces or other.pieces)
-    ):
+    if old is None or mine is None or other is None:
+        return None
+    if not (old.pieces or mine.pieces or other.pieces):
         return None
     units = _in_order(_units(old.pieces, mine.pieces, other.pieces), old, mine, other)
     heads = [side.head.text for side in (old, mine, other)]
@@ -182,7 +178,9 @@ def _line_end(data: bytes) -> bytes | None:
     crlf = data.count(_CRLF)
     if data.count(b"\r") != crlf:
         return None
-    return _LF if not crlf else _CRLF if crlf == data.count(_LF) else None
+    if not crlf:
+        return _LF
+    return _CRLF if crlf == data.count(_LF) else None
 
 
 # -- a version in pieces
@@ -424,9 +422,7 @@ def _merged_lines(
 
 
 def _shows_private(merged: bytes, *versions: bytes) -> bool:
-    """Whether a merge shows a part of a line that is private in every version which has this
-    line.
-    """
+    """True if a merge shows a part of a line that every version with this line hides."""
     if not any(map(mentions, versions)):
         return False
     seen: dict[bytes, list[bool]] = {}
@@ -434,16 +430,16 @@ def _shows_private(merged: bytes, *versions: bytes) -> bool:
         for line, shown in _lines(data):
             known = seen.setdefault(line, shown)
             seen[line] = [a or b for a, b in zip(known, shown, strict=True)]
-    return any(
-        now and not then
-        for line, shown in _lines(merged)
-        for now, then in zip(shown, seen.get(line, ()), strict=False)
-    )
+    for line, shown in _lines(merged):
+        known = seen.get(line, [])
+        if any(now and not then for now, then in zip(shown, known, strict=False)):
+            return True
+    return False
 
 
 def _doubles_id(merged: bytes, *versions: bytes) -> bool:
-    """Whether an id stands more often in a merge by lines than in any version, as where both
-    sides added one entry.
+    """True if an id stands more often in a merge by lines than in any version, as it does
+    where both sides added one entry.
     """
     most: Counter[bytes] = Counter()
     for data in versions:
@@ -472,7 +468,7 @@ def _side_by_side(ours: bytes, theirs: bytes) -> bytes:
 
 
 def _one_whole(text: bytes) -> bool:
-    """Whether a text reads as one piece, and swallows nothing that may stand below it."""
+    """True if a text reads as one piece, and swallows nothing that may stand below it."""
     read = LONE_CR.sub("\n", text.decode("latin-1"))
     ways = [outline(read, of_day=of_day, block=True) for of_day in (True, False)]
     return any(len(way.borders) == 1 and not way.found.unclosed for way in ways)
@@ -506,7 +502,7 @@ def _join(pieces: list[_Piece], end: bytes, line_end: bytes) -> bytes:
 def _reads_as(
     data: bytes, texts: list[bytes], path: str, day_file: str, *, also_above: bool
 ) -> bool:
-    """Whether a file reads as exactly this head and these pieces, none lost and none mixed.
+    """True if a file reads as exactly this head and these pieces, none lost and none mixed.
 
     With `also_above` the file may begin with more pieces, because a conflict in its head may
     read as one.
@@ -515,11 +511,10 @@ def _reads_as(
     if found is None:
         return False
     read = [found.head.text, *(piece.text for piece in found.pieces)]
-    return (
-        read[1 - len(texts) :] == texts[1:]
-        if also_above and texts[1:]
-        else also_above or read == texts
-    )
+    if not also_above:
+        return read == texts
+    pieces = texts[1:]
+    return not pieces or read[-len(pieces) :] == pieces
 
 
 _NOTHING = _Piece(b"", b"", b"", None)
