@@ -52,7 +52,7 @@ from .header import (
 from .privacy import escape_tags, mask, passages
 from .reading import (
     BASE32,
-    Block,
+    BlockParts,
     aware,
     body_span,
     id_date,
@@ -433,7 +433,7 @@ def _edit_heading(
 
 
 def _edit_comment(
-    block: bytes, parts: Block, old: Entry, new: Entry, eol: bytes, h2s: int
+    block: bytes, parts: BlockParts, old: Entry, new: Entry, eol: bytes, h2s: int
 ) -> bytes:
     """The bytes between the heading and the body, with the comment renewed if it must be. `h2s`
     are in the new body.
@@ -458,7 +458,7 @@ def _edit_comment(
     return before + comment + after if parts.comment_at >= 0 else eol + comment + rest
 
 
-def _edit_body(block: bytes, parts: Block, body: bytes, head: bytes, eol: bytes) -> bytes:
+def _edit_body(block: bytes, parts: BlockParts, body: bytes, head: bytes, eol: bytes) -> bytes:
     """The bytes after the heading's lines: the new body, between the blank lines and private
     parts that stood there.
     """

@@ -58,7 +58,7 @@ class Merged:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Piece:
+class _Section:
     """An entry, or a note under its H1, as it stands in one version.
 
     `heading`, `comment` and `body` joined are its bytes; the last two begin with a line end or
@@ -84,8 +84,8 @@ class _Version:
     after the last piece.
     """
 
-    head: _Piece
-    pieces: list[_Piece]
+    head: _Section
+    pieces: list[_Section]
     end: bytes
 
 
@@ -93,9 +93,9 @@ class _Version:
 class _Unit:
     """One entry in up to three versions."""
 
-    base: _Piece | None
-    ours: _Piece | None
-    theirs: _Piece | None
+    base: _Section | None
+    ours: _Section | None
+    theirs: _Section | None
 
     @property
     def at(self) -> datetime | None:
@@ -151,7 +151,7 @@ def _by_entries(
     head, in_head = _merged_lines(by_lines, *heads)
     gap = _pick(old.head.gap, mine.head.gap, other.head.gap)
     done = [
-        (_Piece(b"", b"", head, gap), in_head),
+        (_Section(b"", b"", head, gap), in_head),
         *(_merged(unit, by_lines) for unit in units),
     ]
     data = _join(
@@ -229,7 +229,7 @@ def _read(
         block = measure(text, mark, end) if mark.comment_at >= 0 else None
         above = end_of_line(text, block.comment_end, core) if block else line_end
         pieces.append(
-            _Piece(
+            _Section(
                 data[mark.start : line_end],
                 data[line_end:above],
                 data[above:core],
@@ -238,7 +238,7 @@ def _read(
                 entry.at if entry else None,
             )
         )
-    head = _Piece(b"", b"", data[: cores[0]], gaps[0] if pieces else None)
+    head = _Section(b"", b"", data[: cores[0]], gaps[0] if pieces else None)
     return _Version(head, pieces, gaps[-1])
 
 
@@ -246,7 +246,7 @@ def _read(
 # -----------------------------------------------------------------------
 
 
-def _units(base: list[_Piece], ours: list[_Piece], theirs: list[_Piece]) -> list[_Unit]:
+def _units(base: list[_Section], ours: list[_Section], theirs: list[_Section]) -> list[_Unit]:
     mine, other = _matches(base, ours), _matches(base, theirs)
     units = [_Unit(piece, mine.get(piece), other.get(piece)) for piece in base]
     known_mine, known_other = set(mine.values()), set(other.values())
@@ -259,24 +259,24 @@ def _units(base: list[_Piece], ours: list[_Piece], theirs: list[_Piece]) -> list
 
 
 def _matches(
-    one: list[_Piece], other: list[_Piece], *, added: bool = False
-) -> dict[_Piece, _Piece]:
+    one: list[_Section], other: list[_Section], *, added: bool = False
+) -> dict[_Section, _Section]:
     """Pairs of the same piece in `one` and `other`: by id; without an id by the whole text, by
     the heading, or by the body below a heading of the same level.
 
     Order tells equal pieces apart. Pieces that both sides `added` are one entry only if their
     whole texts are equal.
     """
-    keys: list[Callable[[_Piece], object]] = [
+    keys: list[Callable[[_Section], object]] = [
         lambda p: p.id,
         lambda p: None if p.id else p.text,
     ]
     if not added:
         keys += [lambda p: p.heading, lambda p: (p.heading[:2], p.body) if p.body else None]
-    found: dict[_Piece, _Piece] = {}
+    found: dict[_Section, _Section] = {}
     left = list(other)
     for key in keys:
-        waiting: dict[object, deque[_Piece]] = defaultdict(deque)
+        waiting: dict[object, deque[_Section]] = defaultdict(deque)
         for piece in one:
             if piece not in found and key(piece) is not None:
                 waiting[key(piece)].append(piece)
@@ -328,7 +328,7 @@ def _in_order(
     return order
 
 
-def _standing(version: _Version, unit_of: dict[_Piece | None, _Unit]) -> list[_Unit]:
+def _standing(version: _Version, unit_of: dict[_Section | None, _Unit]) -> list[_Unit]:
     return [unit_of[piece] for piece in version.pieces if piece in unit_of]
 
 
@@ -360,7 +360,7 @@ def _interleaved(ours: list[_Unit], theirs: list[_Unit]) -> list[_Unit]:
 # ----------------------------------------------------------------------
 
 
-def _merged(unit: _Unit, by_lines: ByLines) -> tuple[_Piece, bool]:
+def _merged(unit: _Unit, by_lines: ByLines) -> tuple[_Section, bool]:
     """The piece, and whether it holds a conflict."""
     ours, theirs = unit.ours, unit.theirs
     if ours is None or theirs is None:
@@ -369,7 +369,7 @@ def _merged(unit: _Unit, by_lines: ByLines) -> tuple[_Piece, bool]:
         return left, False
     base = unit.base or _NOTHING
     body, conflict = _merged_body(base.body, ours.body, theirs.body, by_lines)
-    piece = _Piece(
+    piece = _Section(
         _pick(base.heading, ours.heading, theirs.heading),
         _pick(base.comment, ours.comment, theirs.comment),
         body,
@@ -491,7 +491,7 @@ def _line_end_of(body: bytes) -> bytes:
 # ------------------------------------------------------------------------
 
 
-def _join(pieces: list[_Piece], end: bytes, line_end: bytes) -> bytes:
+def _join(pieces: list[_Section], end: bytes, line_end: bytes) -> bytes:
     parts = []
     for piece in pieces[:-1]:
         missing = line_end * 2 if piece.text else b""
@@ -517,4 +517,4 @@ def _reads_as(
     return not pieces or read[-len(pieces) :] == pieces
 
 
-_NOTHING = _Piece(b"", b"", b"", None)
+_NOTHING = _Section(b"", b"", b"", None)

@@ -118,7 +118,7 @@ def passages(masked: bytes) -> list[tuple[int, int]]:
     return [match.span() for match in _PASSAGE.finditer(masked)]
 
 
-class _Found(NamedTuple):
+class _PrivateSpans(NamedTuple):
     """The spans from tag to tag, all private spans, and the offsets of tags that are never
     closed.
     """
@@ -128,7 +128,7 @@ class _Found(NamedTuple):
     unclosed: list[int]
 
 
-def _read(data: bytes) -> _Found:
+def _read(data: bytes) -> _PrivateSpans:
     text = LONE_CR.sub("\n", data.decode("latin-1"))
     tags, structure = _acting(text)
     opened: list[int] = []
@@ -143,7 +143,7 @@ def _read(data: bytes) -> _Found:
     for start in opened:
         following = bisect(written, start)
         private.append((start, written[following] if following < len(written) else len(text)))
-    return _Found(pairs, _joined(private), opened)
+    return _PrivateSpans(pairs, _joined(private), opened)
 
 
 def _acting(text: str) -> tuple[list[re.Match[str]], Scan]:

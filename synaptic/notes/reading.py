@@ -236,7 +236,7 @@ def mistyped_times(data: bytes) -> list[tuple[int, str]]:
     return headings
 
 
-class Block(NamedTuple):
+class BlockParts(NamedTuple):
     """The offsets of a block's parts. `comment_end` is -1 without a comment; `head_end` is
     after both lines.
     """
@@ -251,7 +251,7 @@ class Block(NamedTuple):
     body_end: int
 
 
-def measure(text: str, mark: Mark, end: int) -> Block:
+def measure(text: str, mark: Mark, end: int) -> BlockParts:
     """The parts of the block from `mark` to `end`. The first release knew fewer times: in what
     it saved they hold.
     """
@@ -272,7 +272,7 @@ def measure(text: str, mark: Mark, end: int) -> Block:
         ):
             time = time[0], first.end()
     head_end = min(eol + 1, end)
-    return Block(
+    return BlockParts(
         time,
         line_end,
         comment_at,
@@ -524,7 +524,7 @@ class _Reader:
             ),
         )
 
-    def _comment(self, block: Block) -> Comment:
+    def _comment(self, block: BlockParts) -> Comment:
         start = block.comment_at
         match = COMMENT_START.match(self.text, start)
         assert match is not None
@@ -536,7 +536,7 @@ class _Reader:
             self._issue(start, "comment", problem)
         return comment
 
-    def _fields(self, comment: Comment, block: Block) -> dict[str, Any]:
+    def _fields(self, comment: Comment, block: BlockParts) -> dict[str, Any]:
         """The fields of an entry that only a comment gives."""
         files = comment.files()
         return {
@@ -555,7 +555,7 @@ class _Reader:
         }
 
     def _read(
-        self, value: Callable[[], Value | None], block: Block, problem: str
+        self, value: Callable[[], Value | None], block: BlockParts, problem: str
     ) -> Value | None:
         try:
             return value()
@@ -564,7 +564,7 @@ class _Reader:
             return None
 
     def _moment(
-        self, clock: time | None, comment: Comment, block: Block
+        self, clock: time | None, comment: Comment, block: BlockParts
     ) -> tuple[datetime, DateSource]:
         at: datetime | None = None
         try:
