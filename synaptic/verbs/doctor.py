@@ -30,9 +30,7 @@ FIX = "synaptic doctor --fix"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of `doctor`. `level` is `ok`, `info`, `warning` or `error`; `fix` the command or
-    step that mends it.
-    """
+    """One line of `doctor`; `fix` is the command or step that mends it."""
 
     level: Literal["ok", "info", "warning", "error"]
     code: str
@@ -42,7 +40,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """What `doctor` found; `ok` is false while something needs a person."""
+    """The findings of `doctor`; `ok` is false while something needs a person."""
 
     ok: bool
     findings: tuple[Finding, ...]
