@@ -77,9 +77,9 @@ class Coming(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ImportPlan:
-    """What an import would do: `new` and `grown` entries in order of time, `counts` of each of
-    the STATES,
-    `skipped`, (where, why) of what cannot be taken, and what was left out of how many texts."""
+    """The effects of an import: `new` and `grown` entries in order of time, `counts` by STATES,
+    `skipped` records as (where, why), and the screening notices with their counts in `screened`.
+    """
 
     source: str
     places: tuple[Path, ...]
@@ -92,9 +92,9 @@ class ImportPlan:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What an import did, or what was taken back. `kept` are (id, title, why) of entries that
-    stay, and `skipped`
-    (name, why) of pictures that could not be taken."""
+    """The result of an import, or of taking one back. `kept` are (id, title, why) of entries
+    that stay, `skipped` are (name, why) of pictures that could not be taken.
+    """
 
     run: str
     entries: int
@@ -103,17 +103,16 @@ class Done:
 
 
 def places_of(source: str) -> list[Path]:
-    """Where the program of this source keeps its data on this machine."""
+    """The places where the program of this source keeps its data on this machine."""
     find = getattr(reader_of(source), "find", None)  # where an export is only a person knows
     return find(Path.home(), os.environ) if find else []
 
 
 def look_around(progress: Progress | None = None) -> Iterator[dict[str, Any]]:
-    """What lies on this machine and can be read: source, place, number of records, and dates of
-    first and last.
+    """The readable data on this machine: source, place, number of records, first and last date.
     """
 
-    def found(source: str, place: Path, days: list[date]) -> dict[str, Any]:
+    def about(source: str, place: Path, days: list[date]) -> dict[str, Any]:
         return {
             "source": source,
             "place": place,
@@ -125,19 +124,17 @@ def look_around(progress: Progress | None = None) -> Iterator[dict[str, Any]]:
     for number, source in enumerate(READERS, start=1):
         for place in places_of(source):
             with suppress(SynapticError):
-                if days := [
-                    record.at.date()
-                    for record in _records(source, [place], lambda where, why: None, None)
-                ]:
-                    yield found(source, place, days)
+                records = _records(source, [place], lambda where, why: None, None)
+                days = [record.at.date() for record in records]
+                if days:
+                    yield about(source, place, days)
         if progress:
             progress("looking", number, len(READERS))
     for vault in vaults():
-        if days := [
-            datetime.fromtimestamp(note.mtime_ns / 1e9).date()
-            for note in scan(Roots({"": vault}))
-        ]:
-            yield found("obsidian", vault, days)
+        notes = scan(Roots({"": vault}))
+        days = [datetime.fromtimestamp(note.mtime_ns / 1e9).date() for note in notes]
+        if days:
+            yield about("obsidian", vault, days)
 
 
 def vaults() -> list[Path]:
@@ -189,12 +186,12 @@ def plan(
     into: str | None = None,
     progress: Progress | None = None,
 ) -> ImportPlan:
-    """What an import of this source would write. Nothing is written.
+    """The effects that an import of this source would have. Nothing is written.
 
-    `place` is a file or folder; without it, where the program keeps its data.
-    With `project` only what is of these projects; what is of none gets the project where it is
-    one. `into` is a folder of the journal for their day files. Raises InvalidArgument for an
-    unknown source and a place that holds nothing of it.
+    `place` is a file or folder; without it, the program's own places are read. With `project`
+    only entries of these projects come; a single one is given to entries without a project.
+    `into` is a folder of the journal for the day files. Raises InvalidArgument for an unknown
+    source and a place without its data.
     """
     source = one_of(READERS, source, "source")
     places = [place.expanduser().absolute()] if place else places_of(source)
@@ -303,15 +300,14 @@ def _records(
 
 
 def _gone(ws: Workspace) -> set[str]:
-    """The last parts of the ids of entries that were deleted, or that a run brought: they are
-    not brought again.
+    """The last parts of the ids of entries that were deleted or imported once: they are not
+    imported again.
     """
     trashed = {piece.id.partition("-")[2]: piece.why for piece in ws.journal.trashed()}
-    brought = {
-        block.id.partition("-")[2]
-        for run in ws.journal.runs.all()
-        for block in run.blocks * (not run.open)
-    }
+    brought: set[str] = set()
+    for run in ws.journal.runs.all():
+        if not run.open:
+            brought |= {block.id.partition("-")[2] for block in run.blocks}
     return brought | {part for part, why in trashed.items() if why == "delete"}
 
 
@@ -456,11 +452,11 @@ def _written(ws: Workspace, path: str) -> dict[str, Entry]:
 
 
 def forget(ws: Workspace, session: str) -> Done:
-    """What told of a session, by the client's whole id or the id of such an entry, is removed;
-    no copy is left.
+    """Removes the digests of a session, with all copies. `session` is the client's whole id, or
+    the id of a digest.
 
-    It is never taken in again: a hash of its id stays. So do entries that a person made of it:
-    they are `kept`. Raises NotFound where nothing tells of it.
+    The session is never imported again: a hash of its id stays. Entries that a person made of
+    it are `kept`. Raises NotFound without a digest.
     """
     with suppress(NotFound, Ambiguous):
         found = in_step(ws, lambda _: ws.index.resolve(session)).entry
