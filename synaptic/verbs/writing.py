@@ -381,7 +381,6 @@ def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, 
         text = f"{old.content}\n\n{text}" if old.has_body or not old.whole_file else text
     added = check_values("tags", [*(parts.tags or ()), *parts.add_tags])
     tags = (*(own_tags(old) if parts.tags is None else ()), *screen.texts("tag", added))
-    given = set(map(slug_tag, tags))
     dropped = unique(map(check_tag, check_values("remove_tags", parts.remove_tags)))
     # a title taken from the text follows the text
     derived = compose_entry(old.content, id=old.id, at=old.at)[0].title
@@ -411,7 +410,7 @@ def _changed(ws: Workspace, id: str, old: Entry, parts: _Parts) -> tuple[Entry, 
     notices = [*screen.notices(), *composed]
     new = replace(new, file_tags=tuple(tag for tag in old.file_tags if tag not in new.tags))
     new = replace(new, tags=(*new.tags, *new.file_tags))
-    notices += _tags_that_stay(old, new, dropped, given)
+    notices += _tags_that_stay(old, new, dropped, set(map(slug_tag, tags)))
     if old.whole_file:  # the file's name may be its title, and its mtime its time
         text = old.content if parts.content is parts.append is None else new.content
         new = replace(new, at=old.at, title=parts.title or old.title, content=text)
