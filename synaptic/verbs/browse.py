@@ -151,9 +151,8 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
 
     listing = in_step(ws, run)
     if ws.config.track_access:
-        ws.index.record(
-            "get", read=[entry.id for entry in listing.entries], at=instant(ws.clock())
-        )
+        ids = [entry.id for entry in listing.entries]
+        ws.index.counters.record_reads(ids, instant(ws.clock()))
     return listing
 
 
@@ -320,7 +319,7 @@ def status(ws: Workspace) -> Status:
         facets = ws.index.facets(Filters(include_superseded=True))
         files = Counter(ws.journal.roots.of(path)[0] for path in ws.index.proofs())
         calls: dict[str, list[dict[str, float]]] = {}
-        for call in ws.index.calls():
+        for call in ws.index.counters.calls():
             calls.setdefault(call.verb, []).append(call.stages)
         return Status(
             home=ws.config.home,
@@ -336,7 +335,7 @@ def status(ws: Workspace) -> Status:
             facets=facets,
             months=facets.months,
             figures={verb: _figures(stages) for verb, stages in calls.items()},
-            costs={name: dict(layers) for name, layers in known_costs(ws).stages.items()},
+            costs={name: dict(layers) for name, layers in known_costs(ws).items()},
             roots={
                 name: {"folder": root, "files": files[name]}
                 for name, root in ws.config.roots.items()

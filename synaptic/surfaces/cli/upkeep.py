@@ -46,7 +46,7 @@ def status(ws: Workspace, as_json: bool, use: bool) -> None:
     Example: synaptic status
     """
     if use:
-        uses = in_step(ws, lambda _: ws.index.uses())
+        uses = in_step(ws, lambda _: ws.index.counters.uses())
         rows = [
             {"week": week, "client": client, **counts}
             for (week, client), counts in uses.items()

@@ -128,7 +128,10 @@ async def _health(request: Request) -> Response:
                 finding.code == "vanished" for finding in checkup.findings
             ):  # to look for them takes long
                 shown["vanished"] = ws.journal.vanished()
-            shown |= {"now": browse.status(ws), "uses": in_step(ws, lambda _: ws.index.uses())}
+            shown |= {
+                "now": browse.status(ws),
+                "uses": in_step(ws, lambda _: ws.index.counters.uses()),
+            }
         return shown
 
     return await page(request, "health.html", **await ask(request, run))
