@@ -34,10 +34,10 @@ from .present import (
     changed_text,
     clean,
     details,
-    end_of,
     headed,
     link_lines,
     one_line,
+    page_end,
     short,
     why_text,
 )
@@ -66,8 +66,6 @@ _ISSUES_SHOWN = 10
 _COUNTS_SHOWN = 6
 _MISSED_SHOWN = 5
 _BAR = 40
-PAGE_CHARS = 4_000
-"""Of a page that only says when it was made, as its day shows it."""
 _SNIPPET_LINES = 6
 _LINE_EVERY_S, _LIVE_EVERY_S = 5.0, 0.1
 
@@ -283,11 +281,9 @@ def _of_day(entry: Entry) -> list[str]:
     heading = f"{entry.time if entry.timed else ''} {title}".strip()
     kind = [] if entry.type == "note" else [entry.type]
     marks = " · ".join([*kind, *(f"#{tag}" for tag in entry.tags), short(entry.id)])
-    if (
-        entry.whole_file
-        and entry.date_source != "file"
-        and (end := end_of(text, PAGE_CHARS)) < len(text)
-    ):
+    end = page_end(text)
+    is_page = entry.whole_file and entry.date_source != "file"
+    if is_page and end < len(text):
         text = f"{text[:end].rstrip()}\n\n… `synaptic get {short(entry.id)}` shows all of it."
     return [part for part in (f"## {one_line(heading)}", one_line(marks), text) if part]
 

@@ -30,7 +30,6 @@ from ...workspace.workspace import Workspace
 from ..render.present import short
 from ..serving.editors import RETURNS_AT_ONCE, chosen, command_at, name_of
 from .deleting import ask_first, deleted_text, file_of, is_agreed
-from .rendering import plain, render
 from .site import ask, done, form_of, page, session_of, site_of, status_of
 
 WINDOWED = RETURNS_AT_ONCE | {"gvim", "gedit", "kate", "mousepad", "notepad", "notepad++"}
@@ -86,9 +85,7 @@ async def _entry(request: Request) -> Response:
         )
     if shown["entry"].id != id:
         return RedirectResponse(f"/entry/{shown['entry'].id}")
-    return await page(
-        request, "entry.html", render=render, local=site_of(request).local, near=near, **shown
-    )
+    return await page(request, "entry.html", local=site_of(request).local, near=near, **shown)
 
 
 async def _form(request: Request) -> Response:
@@ -189,8 +186,6 @@ async def _deleted(request: Request) -> Response:
         request,
         "deleted.html",
         gone=await ask(request, writing.deleted),
-        render=render,
-        plain=plain,
     )
 
 

@@ -22,7 +22,7 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from markupsafe import Markup, escape
 
-from ..render.present import clean
+from ..render.present import clean, headed, one_line
 
 TAGS = set(
     "a abbr b blockquote br code dd del details div dl dt em h3 h4 h5 h6 hr i img ins kbd "
@@ -78,6 +78,12 @@ def render(text: str, path: str) -> Markup:
 def plain(text: str) -> str:
     """The words of a piece of Markdown, within a line."""
     return render(text, "").striptags()
+
+
+def plain_heading(title: str, text: str) -> tuple[str, str]:
+    """The heading of an entry as plain text, and the Markdown below it, which does not repeat it."""
+    heading, below = headed(title, text)
+    return one_line(heading) if heading == title else plain(heading), below
 
 
 def lit(text: str, is_hit: Callable[[str], bool]) -> Markup:
