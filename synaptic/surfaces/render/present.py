@@ -11,10 +11,10 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from ...language.lexicon import sentence_ends
-from ...language.query import snippet
 from ...models import Entry, Hit, SearchResult, Why
 from ...notes.header import markup
 from ...notes.marks import front_fields
+from ...search.snippet import snippet
 from ...verbs.browse import Listing
 from ...verbs.mentions import Links
 from .wire import Json
