@@ -15,7 +15,7 @@ from typing import Literal
 from ..errors import ModelError, NotFound, SynapticError
 from ..index.database import versions
 from ..journal import registry
-from ..notes.copies import are_alike, numbered_of, original_of
+from ..notes.copies import copied_from
 from ..notes.reading import mistyped_times
 from ..notes.redaction import line_of
 from ..notes.screening import visible_secrets
@@ -30,9 +30,7 @@ FIX = "synaptic doctor --fix"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of `doctor`. `level` is `ok`, `info`, `warning` or `error`; `fix` the command or
-    step that mends it.
-    """
+    """One line of `doctor`; `fix` is the command or step that mends it."""
 
     level: Literal["ok", "info", "warning", "error"]
     code: str
@@ -42,7 +40,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """What `doctor` found; `ok` is false while something needs a person."""
+    """The findings of `doctor`; `ok` is false while something needs a person."""
 
     ok: bool
     findings: tuple[Finding, ...]
@@ -329,12 +327,9 @@ def _differing_copies(ws: Workspace) -> Iterator[tuple[str, str]]:
     own = in_step(ws, lambda _: set(ws.index.paths_in_force()))
     paths = {stamp.path for stamp in ws.journal.scan()}
     for path in sorted(paths & own):
-        if (certain := original_of(path)) != path and certain in paths:
-            yield certain, path
-        elif (possible := numbered_of(path)) in paths:
-            with suppress(NotFound):
-                if are_alike(ws.journal.read(possible), ws.journal.read(path)):
-                    yield possible, path
+        original = copied_from(path, paths, ws.journal.read)
+        if original is not None:
+            yield original, path
 
 
 def _lacks(ws: Workspace) -> tuple[str | None, int]:
