@@ -509,7 +509,7 @@ def _opens(grant: Grant) -> str:
     context_settings={"ignore_unknown_options": True},
 )
 def git_merge(ctx: typer.Context, base: Path, ours: Path, theirs: Path, path: str) -> int:
-    """What git calls; exit status 0 for a clean merge, 10 for one with conflicts, else `ours`
+    """The merge driver that git calls; exit status 0 for a clean merge, 10 for one with conflicts, else `ours`
     is as it was.
     """
     try:

@@ -1,4 +1,4 @@
-"""Entries as compact Markdown for an agent: what was retrieved stands in fences, as data. Pure."""
+"""Entries as compact Markdown for an agent: retrieved text is fenced, as data. Pure."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ _LINE_EVERY_S, _LIVE_EVERY_S = 5.0, 0.1
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Where the text goes. `width` is None in a pipe: nothing is wrapped there, nor is a path
+    """The target of the text. `width` is None in a pipe: nothing is wrapped there, nor is a path
     shortened.
     """
 
@@ -405,7 +405,7 @@ def _count(number: int, thing: str) -> str:
 
 
 def status_text(status: Status, to: Output) -> str:
-    """What there is, in aligned lines."""
+    """The state of the home in aligned lines."""
     passages = f"{status.chunks:,}"
     if status.pending_vectors:
         passages += (
@@ -470,7 +470,7 @@ def _cost(layers: Mapping[str, float]) -> str:
 
 
 def adopted_text(home: Adopted, place: Callable[[str | Path], Path]) -> str:
-    """What `init` found. All paths whole: they are meant to be read and copied."""
+    """The result of `init`. All paths are whole: they are meant to be copied."""
     to = Output(False, None, place)
     found = (
         f"{_count(home.entries, 'entry')} in {_count(home.files, 'file')}"
@@ -512,7 +512,7 @@ def adopted_text(home: Adopted, place: Callable[[str | Path], Path]) -> str:
 
 
 def rebuild_text(report: RebuildReport) -> str:
-    """What a rebuild did, in one line."""
+    """The report of a rebuild in a line."""
     text = (
         f"{_count(report.entries, 'entry')} in {_count(report.chunks, 'passage')}: "
         f"{report.embedded:,} embedded, "

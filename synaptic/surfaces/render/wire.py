@@ -39,7 +39,7 @@ _OF_AN_ANALYSIS = (
 
 
 def as_json(value: Any) -> Any:
-    """The value as `json` can write it: dataclasses as objects, tuples as lists, paths as texts."""
+    """The value as `json` can write it: a dataclass as an object, a path as a text."""
     if is_dataclass(value):
         return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, dict):

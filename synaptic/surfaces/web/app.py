@@ -100,8 +100,9 @@ async def _login(request: Request) -> Response:
 
 
 def _page_grant(site: Site, token: str) -> Grant | None:
-    """What a token that opens the page allows. The log alone tells of a file that cannot be
-    used: anyone may ask.
+    """The grant of a token that opens the page.
+
+    A file that cannot be used is named in the log only: anyone may ask.
     """
     try:
         grant = site.tokens.grant(token)

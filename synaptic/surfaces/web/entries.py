@@ -113,7 +113,7 @@ async def _form(request: Request) -> Response:
             error = refused
 
     def look(ws: Workspace) -> tuple[Entry | None, str, str]:
-        """What the form begins with: the entry, or the one that the new one follows; and the
+        """The first values of the form: the entry, or the one that the new one follows; and the
         project from here.
         """
         if id:
@@ -146,7 +146,7 @@ async def _form(request: Request) -> Response:
 
 
 def _given(form: dict[str, str]) -> dict[str, Any]:
-    """What a form says, as `save` and `update` take it."""
+    """The values of a form as `save` and `update` take them."""
     given: dict[str, Any] = {name: form[name] for name in TEXTS if name in form}
     given |= {name: form[name] for name in ("append", "seen") if form.get(name, "").strip()}
     given |= {name: re.findall(r"[^,\s]+", form[name]) for name in LISTS if name in form}

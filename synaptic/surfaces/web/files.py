@@ -95,7 +95,7 @@ def _parts(file: BinaryIO) -> Iterator[bytes]:
 
 
 async def _to(request: Request) -> Response:
-    """Redirects to the entry or day that a link names; else a page says that it does not exist."""
+    """Redirects to the entry or day that a link names; else a page says it is missing."""
     name, path = (request.query_params.get(key, "").strip() for key in ("name", "from"))
     with suppress(ValueError):
         return RedirectResponse(f"/day/{date.fromisoformat(name)}", 303)

@@ -81,7 +81,7 @@ def plain(text: str) -> str:
 
 
 def plain_heading(title: str, text: str) -> tuple[str, str]:
-    """The heading of an entry as plain text, and the Markdown below it, which does not repeat it."""
+    """The heading of an entry as plain text, and the Markdown below, without a repetition."""
     heading, below = headed(title, text)
     return one_line(heading) if heading == title else plain(heading), below
 
@@ -112,7 +112,8 @@ def _attribute(tag: str, name: str, value: str) -> str | None:
 
 def _scheme(address: str) -> str:
     """`http` of `HTTP://x`; empty without one."""
-    return match[1].lower() if (match := _SCHEME.match(address)) else ""
+    match = _SCHEME.match(address)
+    return match[1].lower() if match else ""
 
 
 def _wiki_link(state: StateInline, silent: bool) -> bool:

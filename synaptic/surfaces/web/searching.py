@@ -1,4 +1,4 @@
-"""The search page: it answers as the words are typed, with facets, and explains ranks on demand."""
+"""The search page: hits as the words are typed, facets, and reasons of ranks on demand."""
 
 from __future__ import annotations
 

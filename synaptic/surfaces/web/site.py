@@ -1,4 +1,4 @@
-"""What all pages share: the journal's owner, the templates, forms, and what a change says on
+"""Shared by all pages: the journal's owner, the templates, forms, and what a change says on
 the next page.
 """
 
@@ -74,7 +74,7 @@ def session_of(request: Request) -> Visitor:
 
 
 async def ask(request: Request, verb: Verb[Result]) -> Result:
-    """What the verb returns on the thread that owns the journal. Raises what it raises;
+    """The result of the verb on the thread that owns the journal. Raises what it raises;
     SynapticError for a defect.
     """
     try:
