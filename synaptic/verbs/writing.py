@@ -59,11 +59,10 @@ REPEATED = (
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a write did. `queued`: durable in the spool, not yet in the Markdown file.
+    """The result of a write. `queued`: durable in the spool, not yet in the Markdown file.
 
-    `suggested_tags` of a save are tags of the journal that its text speaks of and that it was
-    not given. `near` are up to two entries of its project; None while it has no vector to
-    compare.
+    `suggested_tags` of a save are existing tags that its text mentions and that it lacks.
+    `near` are up to two similar entries of its project; None while it has no vector.
     """
 
     id: str
