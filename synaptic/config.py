@@ -157,7 +157,8 @@ def read_sources(path: Path, own: Config, sources: Sequence[str]) -> dict[str, P
         name, sign, place = source.partition("=")
         if not sign or Path(name).name != name:
             name, place = "", source
-        folder = Path(os.path.abspath(own.home / _expand(place, f"{path}: sources")))  # noqa: PTH100, Path keeps `..`
+        folder = own.home / _expand(place, f"{path}: sources")
+        folder = Path(os.path.abspath(folder))  # noqa: PTH100, Path keeps `..`
         name = f"@{name or folder.name}"
         if name.casefold() in map(str.casefold, folders):
             raise ConfigError(
@@ -220,7 +221,7 @@ def _weights(value: object) -> bool:
 
 
 def is_day_file(value: object) -> bool:
-    """True for a relative Markdown path with a whole date in it, so that each day has one file."""
+    """True for a relative Markdown path with a whole date, so that each day has one file."""
     if not isinstance(value, str) or not value.endswith(".md") or "\0" in value:
         return False
     if value.startswith("/") or any(part.startswith(".") for part in Path(value).parts):

@@ -85,7 +85,8 @@ _TAG_PROPERTY = re.compile(
 LISTED = re.compile(r"\[\[([^\[\]|]+)[^\[\]]*\]\]|([^,\[\]]+)")
 """A page or a text in the value of a property, which may list several."""
 LOGSEQ_OWN = (
-    r"(?:id|collapsed|heading|custom-id|filters|background[-_]color|(?:created|updated|last[-_]modified)[-_]at"
+    r"(?:id|collapsed|heading|custom-id|filters|background[-_]color|"
+    r"(?:created|updated|last[-_]modified)[-_]at"
     r"|exclude-from-graph-view|ls-type|(?:logseq\.|hl-|query-|card-)[^ :\n]*)"
 )
 """The properties in which Logseq keeps the state of its editor (`built-in properties` of its
@@ -222,7 +223,7 @@ def scan(text: str, start: int = 0, diary: int = 0) -> Scan:
 
 
 def heading_start(text: str, at: int) -> int:
-    """Where the text of the heading at `at` begins."""
+    """The start of the text of the heading at `at`."""
     found = _HASHES.match(text, at)
     return found.end() if found else at
 
@@ -241,11 +242,11 @@ def diary_of(text: str, marks: Iterable[Mark]) -> int:
 
 
 def eol_at(text: str, at: int, end: int | None = None) -> int:
-    """Where the line feed stands that ends the line of `at`; without one the end of the text,
-    or `end`.
-    """
+    """The line feed that ends the line of `at`; without one, `end` or the text's end."""
     eol = text.find("\n", at, end)
-    return eol if eol >= 0 else len(text) if end is None else end
+    if eol >= 0:
+        return eol
+    return len(text) if end is None else end
 
 
 def _columns(prefix: str) -> int:
@@ -287,9 +288,7 @@ class _Above:
         self._quote = (0, -1)
 
     def in_list(self, start: int) -> bool:
-        """Whether the indented line at `start` stands in a list item, so that it is no indented
-        code.
-        """
+        """True if the indented line at `start` is in a list item, and so no indented code."""
         known_at, listed = self._list
         for line in self._lines(start, known_at):
             if _LIST_ITEM.match(line + " "):
@@ -302,7 +301,7 @@ class _Above:
         return listed
 
     def indented_code(self, at: int) -> bool:
-        """Whether the line that holds `at` is indented code."""
+        """True if the line that holds `at` is indented code."""
         start = self._text.rfind("\n", 0, at) + 1
         line = self._text[start : start + 200]
         if _indent(line) < 4 or _LIST_ITEM.match(line):
@@ -353,7 +352,7 @@ def escape(text: str, *, typed: bool = False) -> tuple[str, str]:
     | `<!-- syn:x`             | `\<!-- syn:x`, everywhere                       |
     | `# H1`                   | `\# H1` outside fences and comments             |
     | `<!-- never closed`      | `\<!-- never closed`                            |
-    | `## x`, `\## x`          | one backslash more, the first outside fences, in what is typed |
+    | `## x`, `\## x`          | one backslash more if typed, the first outside fences |
     | `\# x`, `\<!--`, `\## 1` | one backslash more, so that reading takes one   |
     """
     text = _ALWAYS_ESCAPED.sub(r"\1\\", text)

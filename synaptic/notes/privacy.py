@@ -3,16 +3,16 @@ r"""Finds and hides the private passages of a Markdown file, `<private>...</priv
 Such a passage stays in its file, and Synaptic never shows or indexes it. In doubt a text is
 private:
 
-| in the file                                  | what is private                                              |
-|----------------------------------------------|--------------------------------------------------------------|
+| in the file                                  | what is private |
+|----------------------------------------------|-----------------------------------------------|
 | a pair of tags, anywhere, over several lines | all from tag to tag; entry headings in between are no entries|
-| pairs within pairs                           | the outermost pair                                           |
-| `<private>` that is never closed             | all up to the next entry that Synaptic wrote, or the end     |
-| `</private>` alone                           | nothing                                                      |
-| tags in backticks on one line                | nothing: the line speaks of tags                             |
-| tags in a closed code fence                  | nothing: code; but the tags count if an entry heading or the |
-|                                              | mark of a merge conflict stands in the fence                 |
-| `\<private>`, `\</private>`                  | nothing: text, shown with one backslash less                 |
+| pairs within pairs                           | the outermost pair |
+| `<private>` that is never closed | all up to the next entry that Synaptic wrote, or the end |
+| `</private>` alone                           | nothing |
+| tags in backticks on one line                | nothing: the line speaks of tags |
+| tags in a closed code fence | nothing: code; but the tags count if an entry heading or the |
+|                                              | mark of a merge conflict stands in the fence |
+| `\<private>`, `\</private>`                  | nothing: text, shown with one backslash less |
 
 A tag stands on one line and has any case: `<private`, then nothing or a blank and characters
 but `<` and `>`, then `>`. A save writes no tag that acts: `without_private` leaves pairs out,
@@ -87,28 +87,28 @@ def escape_tags(text: str) -> str:
 
 
 def mentions(data: bytes) -> bool:
-    """Whether `data` holds a `<private>`, whether or not it acts. This check is quick."""
+    """True if `data` holds a `<private>`, in code too. This check is quick."""
     return _SIGN.search(data) is not None
 
 
 def reveals(copy: bytes, now: bytes) -> bool:
-    """Whether `copy` shows, as whole words, a line or part of a line that is private in `now`,
-    its later state.
-    """
+    """True if `copy` shows, as whole words, text that is private in its later state `now`."""
     return mentions(now) and repeats(shown(mask(copy)), private_lines(now))
 
 
 def private_lines(data: bytes) -> set[bytes]:
     """The lines, and parts of lines, that are private in `data`."""
-    hidden = (_TAGS.sub(b"", data[start:end]) for start, end in passages(mask(data)))
-    return {line.strip() for passage in hidden for line in passage.splitlines()} - {b""}
+    lines: set[bytes] = set()
+    for start, end in passages(mask(data)):
+        passage = _TAGS.sub(b"", data[start:end])
+        lines.update(map(bytes.strip, passage.splitlines()))
+    return lines - {b""}
 
 
 def repeats(text: bytes, lines: Collection[bytes]) -> bool:
-    """Whether `text` holds one of these lines as whole words."""
-    return any(
-        re.search(rb"(?<!\w)%b(?!\w)" % re.escape(line), text) for line in lines if line in text
-    )
+    """True if `text` holds one of these lines as whole words."""
+    present = (line for line in lines if line in text)
+    return any(re.search(rb"(?<!\w)%b(?!\w)" % re.escape(line), text) for line in present)
 
 
 def passages(masked: bytes) -> list[tuple[int, int]]:
@@ -118,7 +118,7 @@ def passages(masked: bytes) -> list[tuple[int, int]]:
     return [match.span() for match in _PASSAGE.finditer(masked)]
 
 
-class _Found(NamedTuple):
+class _PrivateSpans(NamedTuple):
     """The spans from tag to tag, all private spans, and the offsets of tags that are never
     closed.
     """
@@ -128,7 +128,7 @@ class _Found(NamedTuple):
     unclosed: list[int]
 
 
-def _read(data: bytes) -> _Found:
+def _read(data: bytes) -> _PrivateSpans:
     text = LONE_CR.sub("\n", data.decode("latin-1"))
     tags, structure = _acting(text)
     opened: list[int] = []
@@ -143,7 +143,7 @@ def _read(data: bytes) -> _Found:
     for start in opened:
         following = bisect(written, start)
         private.append((start, written[following] if following < len(written) else len(text)))
-    return _Found(pairs, _joined(private), opened)
+    return _PrivateSpans(pairs, _joined(private), opened)
 
 
 def _acting(text: str) -> tuple[list[re.Match[str]], Scan]:

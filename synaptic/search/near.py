@@ -64,9 +64,8 @@ def near_entries(ws: Workspace, new: Entry) -> tuple[Near, ...] | None:
         return None
     key = new.project and project_key(new.project)
     filters = Filters(projects=(key,)) if key else Filters()
-    nearest = ws.index.semantic(
-        units([*vectors.values()])[0], filters=filters, within=None, phrases=(), limit=COMPARED
-    )
+    passing = ws.index.passing_chunks(filters, None, ())
+    nearest = ws.index.semantic(units([*vectors.values()])[0], passing, limit=COMPARED)
     cosines = {
         candidate.entry_rowid: candidate.score for candidate in reversed(nearest)
     }  # of its nearest passage
@@ -113,7 +112,7 @@ def standing_out(cosines: Sequence[float]) -> int:
 
 
 def lacks_a_name(old: Entry, new: Entry, stem: Callable[[str], str | None]) -> bool:
-    """Whether the new entry lacks a name that the old one has: Rome is not Paris. Numbers are
+    """True if the new entry lacks a name that the old one has: Rome is not Paris. Numbers are
     what changes.
 
     What the old one rejected is no subject of its own. In a script without capitals every word
@@ -136,7 +135,7 @@ def numbers(entry: Entry) -> set[str]:
 
 
 def is_open(entry: Entry) -> bool:
-    """Whether it is an issue that no tag calls settled."""
+    """True for an issue that no tag calls settled."""
     return entry.type == "issue" and SHARED.settled.isdisjoint(entry.tags)
 
 
