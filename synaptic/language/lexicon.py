@@ -64,6 +64,10 @@ class Words:
             word: key for key, listed in self._read[name].items() for word in listed.split()
         }
 
+    def entries(self, name: str) -> dict[str, str]:
+        """The rows of a table as they are written."""
+        return dict(self._read[name])
+
     def numbers(self, name: str) -> dict[str, int]:
         """For each word of a table the number under which it stands."""
         return {word: int(key) for word, key in self.table(name).items()}
@@ -102,11 +106,14 @@ MONTHS = {form: n for n, name in enumerate(MONTH_NAMES, 1) for form in (name, na
 """Every name of a month, `jan` and `sept` too: 1 to 12."""
 
 DAY_NAMES = SHARED.ordered("day_names")
-SHORT_DAYS = SHARED.numbers("short_days")
+SHORT_DAYS = {name: number for number, name in enumerate(SHARED.ordered("short_days"))}
+SHORT_DAYS |= {"tues": 1, "thur": 3, "thurs": 3}
 WEEKDAYS = {name: number for number, name in enumerate(DAY_NAMES)} | SHORT_DAYS
 """Every name of a day of the week: 0 for Monday."""
 
-COUNTS = {"a": 1, "an": 1, **SHARED.numbers("numbers")}
+COUNTS = {"a": 1, "an": 1}
+COUNTS |= {word: number for number, word in enumerate(SHARED.ordered("numbers"), 1)}
+COUNTS |= {word: 10 * number for number, word in enumerate(SHARED.ordered("tens"), 3)}
 
 STOP_WORDS = SHARED.stop
 """Words that say nothing by themselves."""

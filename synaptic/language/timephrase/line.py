@@ -36,7 +36,6 @@ _WORD = (
     r"|\d{4}/\d{2}/\d{2}|\d{1,2}/\d{1,2}/\d{4}|\d{1,2}\.\d{1,2}\.(?:\d{4}|(?![\w.]))|['’]\d\d(?![\w/.:-])|[^\W_]+|[^\w\s]|_"
 )
 _TABLES = {
-    "q": "quarters",
     "s": "seasons",
     "t": "near_days",
     "e": "thirds",
@@ -124,7 +123,8 @@ def kinds() -> Mapping[str, tuple[str, Any]]:
     named: dict[str, Mapping[str, Any]] = {
         "p": dict.fromkeys(TIMES.parts_of_day),
         "u": TIMES.table("units"),
-        "o": TIMES.numbers("ordinals"),
+        "o": {word: number for number, word in enumerate(TIMES.ordered("ordinals"), 1)},
+        "q": {f"q{number}": number for number in range(1, 5)},
         "N": COUNTS,
         "a": {"a": 1, "an": 1},
         "d": TIMES.numbers("directions"),
@@ -135,10 +135,10 @@ def kinds() -> Mapping[str, tuple[str, Any]]:
         "T": {"the": None},
         "h": {"half": None},
     }
-    prepositions = {
-        word: (_PREPOSITIONS.get(name, "P"), name)
-        for word, name in TIMES.table("prepositions").items()
-    }
+    prepositions: dict[str, tuple[str, Any]] = {}
+    for word in TIMES.prepositions:
+        name = "until" if word in ("till", "til") else word
+        prepositions[word] = _PREPOSITIONS.get(name, "P"), name
     return prepositions | {
         word: (letter, value)
         for letter, table in named.items()
