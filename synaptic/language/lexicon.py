@@ -130,7 +130,7 @@ TYPE_WORDS: dict[str, EntryType] = {**TYPE_NAMES, **dict.fromkeys(SHARED.decided
 
 
 def is_tool(word: str) -> bool:
-    """Whether a word is the name of a program, library, language or service; some need their
+    """True if a word is the name of a program, library, language or service; some need their
     capital to be one.
     """
     return word.lower() in SHARED.tools and (
@@ -139,7 +139,7 @@ def is_tool(word: str) -> bool:
 
 
 def is_foreign(texts: Iterable[str]) -> bool:
-    """Whether most of these texts are not English: by small words, and by letters that are not
+    """True if most of these texts are not English: by small words, and by letters that are not
     Latin.
 
     Four such letters count like a word; a text without either tells nothing.

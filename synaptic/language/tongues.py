@@ -94,7 +94,7 @@ def times_in(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:
 
 
 def in_english(text: str) -> Iterator[str]:
-    """What a text that is nothing but a time may say in English."""
+    """The English of a text that is nothing but a time in another language."""
     for tongue in (EAST,) if _EAST.search(text) else SPACED:
         yield from (
             said for first, last, said in times_in(text, tongue) if last - first == len(text)

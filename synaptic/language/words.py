@@ -124,9 +124,10 @@ def words(text: str) -> list[tuple[int, str]]:
 
 
 def words_like(text: str, stems: Collection[str]) -> list[tuple[int, str]]:
-    """Those of `words` that can have one of these stems, and others: stemming leaves the first
-    letter as it is,
-    but for the underscores before it."""
+    """Words whose stem may be one of `stems`; may include false matches.
+
+    Stemming keeps the first letter, but for the underscores before it.
+    """
     if not (text.isascii() and stems):
         return words(text) if stems else []
     first = "".join(sorted({stem[0] for stem in stems}))

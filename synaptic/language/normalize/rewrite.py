@@ -51,8 +51,8 @@ def normalize(text: str, *, on: date) -> tuple[str, tuple[Change, ...]]:
 
 
 def anchor_times(text: str, *, on: date) -> tuple[Change, ...]:
-    """What each relative time in a note of the day `on` means: a date, two dates, a month or a
-    year. Never raises.
+    """A change for each relative time in a note of the day `on`: a date, two dates, a month or
+    a year. Never raises.
 
     Times that only look relative stay: "the last week of May", "took two weeks", "in 2 days of
     work", "USA Today".
@@ -91,7 +91,7 @@ def _dates(phrase: str, on: date) -> str | None:
 
 
 def _is_meant(found: re.Match[str], seen: str) -> bool:
-    """Whether the words around the phrase leave it a time."""
+    """True if the words around the phrase leave it a time."""
     before = seen[max(0, found.start() - 60) : found.start()]
     if not _is_cased_as_words(found[0], before):
         return False
@@ -103,7 +103,7 @@ def _is_meant(found: re.Match[str], seen: str) -> bool:
 
 
 def _is_cased_as_words(phrase: str, before: str) -> bool:
-    """Whether the phrase is no name, like "USA Today", and no heading, "Last Week"."""
+    """True if the phrase is no name, like "USA Today", and no heading, "Last Week"."""
     plain = re.sub(TIMES.pattern("day_name"), "", phrase, flags=re.IGNORECASE).lstrip()
     if phrase.isupper() or plain == plain.lower():  # in capitals it is emphasis
         return True
@@ -113,7 +113,7 @@ def _is_cased_as_words(phrase: str, before: str) -> bool:
 
 
 def _is_ahead(found: re.Match[str], seen: str) -> bool:
-    """Whether "in 3 days" tells when, and not how long something takes."""
+    """True if "in 3 days" tells when, and not how long something takes."""
     clause = (
         _note("clause").split(seen[max(0, found.start() - 300) : found.start()])[-1].lower()
     )

@@ -8,7 +8,7 @@ letters reads a phrase.
 | `m`         | November, nov             | 1 to 12         | `a`    | a, an                  | 1                |
 | `w`         | Tuesday, tue              | 0 for Monday    | `k`    | few, couple            | at most so many  |
 | `q`         | Q3                        | 1 to 4          | `o`    | 3rd, third             | 1 to 31          |
-| `s`         | summer                    | its first month | `h`    | half                   | none             |
+| `s`         | summer                    | its first month | `-`    | any dash               | none             |
 | `d`         | last, this, next          | -1, 0, 1        | `u`    | weeks                  | the unit         |
 | `t`         | yesterday, now            | days from today | `z`    | 10d                    | number and unit  |
 | `p`         | morning                   | none            | `e`    | early, mid, late       | 0, 1, 2          |
@@ -107,12 +107,12 @@ class Line:
         )
 
     def possessive(self, i: int) -> bool:
-        """Whether a glued `'s` stands at i."""
+        """True if a glued `'s` stands at i."""
         glued = 0 < i < len(self.words) - 1 and self.spans[i - 1][1] == self.spans[i][0]
         return glued and self.words[i] in ("'", "’") and self.words[i + 1] == "s"
 
     def closes(self, i: int) -> bool:
-        """Whether a phrase that ends before i describes no noun."""
+        """True if a phrase that ends before i describes no noun."""
         word = self.word(i)
         return word in TIMES.goes_on or not word[:1].isalnum()
 
@@ -133,7 +133,6 @@ def kinds() -> Mapping[str, tuple[str, Any]]:
         **{letter: TIMES.numbers(table) for letter, table in _TABLES.items()},
         "g": {"ago": None, "back": None},
         "T": {"the": None},
-        "h": {"half": None},
     }
     prepositions: dict[str, tuple[str, Any]] = {}
     for word in TIMES.prepositions:

@@ -131,7 +131,7 @@ def _piece(line: Line, i: int, of: Mapping[str, Any], at: int) -> Piece | None:
 
 
 def _is_other_word(line: Line, i: int) -> bool:
-    """Whether the name of a month is written like another word: may, march, mar."""
+    """True if the name of a month is written like another word: may, march, mar."""
     return line.words[i] == line.written[i] and line.words[i] in TIMES.words_too
 
 
@@ -141,7 +141,7 @@ def days_of(piece: Piece, year: int) -> Span | None:
         return None
     first = date(year, piece.month, piece.day)
     span = (first, first) if piece.kind == "i" else months_from(first, _MONTHS_OF[piece.kind])
-    return span if piece.third is None else part_of(span, piece.third, 3)
+    return span if piece.third is None else part_of(span, piece.third)
 
 
 def nearest(line: Line, piece: Piece) -> Span | None:
@@ -168,7 +168,7 @@ def _calendar(line: Line, i: int, preposition: str) -> Read | None:
 
 
 def _is_meant(line: Line, piece: Piece, preposition: str, article: bool) -> bool:
-    """Whether the piece is a time, and no "may", "in 2024 rows", "spring boot"."""
+    """True if the piece is a time, and no "may", "in 2024 rows", "spring boot"."""
     after = line.word(piece.at)
     if piece.kind == "y":
         counts = after in TIMES.counted or (
@@ -400,31 +400,21 @@ _WHOLE: tuple[Reader, ...] = (
 
 
 def _part(line: Line, i: int, preposition: str) -> Read | None:
-    """end of last month, early this week; first half of 2025, second week of March, last 10
-    days of May.
-    """
+    """end of last month, early November, last week of March, last 10 days of May."""
     found = line.match("(?:T?(?P<b>b)O|(?P<e>e)[-IP]?)", i)
     if found:
         whole = _whole(line, found[1])
-        third = found[0].get("b", found[0].get("e"))
-        return whole and Read(*part_of(whole[:2], third, 3), whole.at)
-    found = line.match("T?(?:(?P<o>o)|d)(?:(?P<h>h)|(?P<n>[nN])?(?P<u>u))[OI]", i)
+        if whole is None:
+            return None
+        number = found[0].get("b", found[0].get("e"))
+        return Read(*part_of((whole.first, whole.last), number), whole.at)
+    found = line.match("T?d(?P<n>[nN])?(?P<u>u)[OI]", i)
     whole = _whole(line, found[1]) if found else None
     if not found or not whole:
         return None
-    of, (first, last, at, _) = found[0], whole
-    number = of.get("o", 0)
-    if "h" in of:
-        return Read(*part_of((first, last), number - 1, 2), at) if number in (1, 2) else None
-    count = of.get("n", 1)
-    if number == 0:
-        return Read(max(first, move(shift(last, 1), -count, of["u"])), last, at)
-    start = move(first, (number - 1) * count, of["u"])
-    return (
-        Read(start, min(last, shift(move(start, count, of["u"]), -1)), at)
-        if start <= last
-        else None
-    )
+    count = found[0].get("n", 1)
+    start = move(shift(whole.last, 1), -count, found[0]["u"])
+    return Read(max(whole.first, start), whole.last, whole.at)
 
 
 def _beside(line: Line, i: int, preposition: str) -> Read | None:
