@@ -33,7 +33,7 @@ from ..errors import Ambiguous, Busy, Changed, JournalError, NotFound, Refused
 from ..files import PICTURE_FOLDER, is_picture_name, picture_kind
 from ..models import Entry, ParsedFile, Proof, Stamp
 from ..notes.markdown import extend_note, proven_block, rewrite_block
-from ..notes.privacy import labelled, mask, mentions, reveals, unclosed_tags, unlabelled
+from ..notes.privacy import mask, mentions, reveals, unclosed_tags
 from ..notes.reading import in_logseq, parse_entries
 from . import folder, recovery
 from .delivery import ATTEMPTS, Delivery, joined
@@ -357,11 +357,9 @@ class Journal:
         told: list[str] | None = None,
         *,
         keep: bool = True,
-        labels: bool = False,
     ) -> Entry:
         """The entry after `change`, or the deleted entry if `change` returns None. The old text
-        goes to the trash, if it is to be kept. With `labels`, `change` is given the entry as
-        `opened` shows it, and puts the labels.
+        goes to the trash, if it is to be kept.
 
         Equal copies of the block in the same file change with it; everything else stays byte
         for byte. `told` gets a notice if an earlier update had vanished from the file. A
@@ -370,28 +368,16 @@ class Journal:
         """
 
         def rewritten(old: Entry, block: bytes) -> tuple[Entry | None, bytes]:
-            passages: dict[bytes, bytes] = {}
-            if labels:
-                block, passages = labelled(block)
-                old = self._labelled(old, block)
             new = change(old)
             text = b"" if new is None or old.whole_file else rewrite_block(block, old, new)
-            return new, unlabelled(text, passages) if text and passages else text
+            return new, text
 
         with self._writing():
             return self._exchange(path, id, rewritten, "update" if keep else None, told)
 
     def opened(self, path: str, id: str) -> Entry:
-        """An entry as a person edits it: a label stands for each private passage. Raises
-        NotFound.
-        """
-        data, parsed = self._parsed(path)
-        entry, start, end = _entry(parsed, path, id)
-        return self._labelled(entry, labelled(data[start:end])[0])
-
-    def _labelled(self, entry: Entry, block: bytes) -> Entry:
-        read = None if entry.whole_file else self._alone(entry.there.path, block)
-        return replace(entry, title=read.title, content=read.content) if read else entry
+        """The entry as its file says it now. Raises NotFound."""
+        return _entry(self._parsed(path)[1], path, id)[0]
 
     def purge(self, path: str, id: str) -> Entry | None:
         """The deleted entry; None if only copies were left. No copy stays in trash, done or

@@ -59,11 +59,10 @@ REPEATED = (
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a write did. `queued`: durable in the spool, not yet in the Markdown file.
+    """The result of a write. `queued`: durable in the spool, not yet in the Markdown file.
 
-    `suggested_tags` of a save are tags of the journal that its text speaks of and that it was
-    not given. `near` are up to two entries of its project; None while it has no vector to
-    compare.
+    `suggested_tags` of a save are existing tags that its text mentions and that it lacks.
+    `near` are up to two similar entries of its project; None while it has no vector.
     """
 
     id: str
@@ -206,9 +205,8 @@ def update(
     """The receipt of an edit. Parts given as None stay, and the rest of the file stays byte for
     byte.
 
-    With `seen`, from `opened`, the content and the title are what that showed, edited: the
-    label of each private passage stands in them once, where its bytes go. Raises Changed where
-    the entry says something else by now.
+    With `seen`, from `opened`, Changed is raised where the entry says something else by now.
+    The words of an entry with private text are only added to.
 
     An empty `expires` takes it away. The old text goes to the trash. A whole-file note takes
     `append` and `add_tags`. With `pin` every session of its project, or without one of all,
@@ -273,7 +271,7 @@ def update(
 
     path, copies = found.entry.there.path, found.copies
     told: list[str] = []
-    edit = partial(ws.journal.edit, labels=seen is not None)
+    edit = ws.journal.edit
     new = edit(path, found.own_id, change, told)
     also = _also(copies, lambda copy: edit(copy, found.own_id, change), "changed")
     notices = [
@@ -288,9 +286,9 @@ def update(
 
 
 def opened(ws: Workspace, id: str) -> tuple[Entry, str]:
-    """An entry to be edited, `[private passage 1]` in the place of each private passage, and
-    what `update` asks for as
-    `seen`. Raises Refused for one that is read in place."""
+    """An entry to be edited, and what `update` asks for as `seen`. Raises Refused for one that
+    is read in place.
+    """
     found = _find(ws, id)
     writable(ws.journal.roots, found.entry.there.path, found.entry.there.line)
     entry = replace(ws.journal.opened(found.entry.there.path, found.own_id), id=found.entry.id)

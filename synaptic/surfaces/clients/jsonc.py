@@ -128,7 +128,8 @@ def _value(node: Any) -> Any:
 def _dump(document: Any) -> str:
     from json5.dumper import ModelDumper, dumps
 
-    return dumps(document, dumper=ModelDumper())
+    dumper: Any = ModelDumper()  # no BaseDumper to its types
+    return dumps(document, dumper=dumper)
 
 
 def _edit(node: Any, wanted: Any, unit: str, line: str) -> None:
