@@ -48,11 +48,13 @@ class Words:
         return self._words(" ".join(listed.values()) if isinstance(listed, dict) else listed)
 
     def _words(self, listed: str) -> tuple[str, ...]:
-        return tuple(
-            one
-            for word in listed.split()
-            for one in (self.ordered(word[1:]) if word[0] == "@" else (word,))
-        )
+        words: list[str] = []
+        for word in listed.split():
+            if word.startswith("@"):
+                words.extend(self.ordered(word[1:]))
+            else:
+                words.append(word)
+        return tuple(words)
 
     def rows(self, name: str, key: str, listed: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Of each row of an array of tables one value and the words of another, in their order."""
@@ -118,11 +120,8 @@ COUNTS |= {word: 10 * number for number, word in enumerate(SHARED.ordered("tens"
 STOP_WORDS = SHARED.stop
 """Words that say nothing by themselves."""
 
-TYPE_NAMES: dict[str, EntryType] = {
-    form: name
-    for name in TYPES
-    for form in ((name,) if name == "progress" else (name, f"{name}s"))
-}
+TYPE_NAMES: dict[str, EntryType] = {name: name for name in TYPES}
+TYPE_NAMES |= {f"{name}s": name for name in TYPES if name != "progress"}
 """Every type, alone and as a plural."""
 
 TYPE_WORDS: dict[str, EntryType] = {**TYPE_NAMES, **dict.fromkeys(SHARED.decided, "decision")}

@@ -285,7 +285,7 @@ def _clean(text: str, private: Collection[bytes], max_chars: int = READ_CHARS) -
 
 
 def _markdown(text: str, limit: int) -> str:
-    """`text` for the body of an entry: no headings, tasks, tags, or more than a line of code."""
+    """`text` for the body of an entry: no headings, tasks or tags, short code."""
     text = PATTERNS["fence"].sub(lambda fence: f"{_code(fence[2])}\n", text)
     for mark in TABLE["markdown"]:
         text = re.sub(mark["pattern"], mark["by"], text, flags=re.MULTILINE | re.DOTALL)

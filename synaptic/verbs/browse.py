@@ -147,7 +147,7 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
     listing = in_step(ws, run)
     if ws.config.track_access:
         opened = [entry.id for entry in listing.entries]
-        ws.index.record("get", read=opened, at=instant(ws.clock()))
+        ws.index.counters.record_reads(opened, instant(ws.clock()))
     return listing
 
 
@@ -317,7 +317,7 @@ def status(ws: Workspace) -> Status:
         facets = ws.index.facets(Filters(include_superseded=True))
         files = Counter(ws.journal.roots.of(path)[0] for path in ws.index.proofs())
         calls: dict[str, list[dict[str, float]]] = {}
-        for call in ws.index.calls():
+        for call in ws.index.counters.calls():
             calls.setdefault(call.verb, []).append(call.stages)
         roots: dict[str, dict[str, Any]] = {}
         for name, folder in ws.config.roots.items():
@@ -337,7 +337,7 @@ def status(ws: Workspace) -> Status:
             facets=facets,
             months=facets.months,
             figures={verb: _figures(stages) for verb, stages in calls.items()},
-            costs={name: dict(layers) for name, layers in known_costs(ws).stages.items()},
+            costs={name: dict(layers) for name, layers in known_costs(ws).items()},
             roots=roots,
             notices=(*ws.config.notices, *report.absent),
         )

@@ -156,7 +156,7 @@ def save(
         with watch.stage("index"):
             notices += index_now(ws, path, shows=entry.id)
     if ws.config.metrics:
-        ws.index.record("save", watch.read())
+        ws.index.counters.record_call("save", watch.read())
     receipt = Receipt(entry.id, entry.date, entry.time, path, queued, tuple(notices))
     with suppress(Exception):  # whatever fails here, the entry is safe in the journal
         receipt = replace(

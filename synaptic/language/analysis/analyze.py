@@ -22,7 +22,7 @@ from ..lexicon import STOP_WORDS, compiled
 from ..words import words
 from .asked import QUESTIONS, Asked, Known
 from .names import entities_of
-from .plan import Plan
+from .plan import QueryPlan
 from .shapes import Analysis, EntityMention, Keyword, Target
 
 MAX_ENTITIES = 24
@@ -79,7 +79,7 @@ class Question:
         return sum(1 for _ in compiled(self._features[feature]).finditer(self.line, start))
 
 
-def analyze(query: str, *, asked: Asked, plan: Plan, known: Known) -> Analysis:
+def analyze(query: str, *, asked: Asked, plan: QueryPlan, known: Known) -> Analysis:
     """The analysis of a query. Any text has one; the empty text is a plain fact.
 
     | query                                     | type        | intent    | complexity |

@@ -58,11 +58,13 @@ def anchor_times(text: str, *, on: date) -> tuple[Change, ...]:
     work", "USA Today".
     """
     seen = shown(text[:MAX_LENGTH])
-    return tuple(
-        Change(text[found.start() : found.end()], now, "time", found.start())
-        for found in compiled(TIMES.pattern("relative"), re.IGNORECASE).finditer(seen)
-        if _is_meant(found, seen) and (now := _dates(found[0], on))
-    )
+    changes = []
+    for found in compiled(TIMES.pattern("relative"), re.IGNORECASE).finditer(seen):
+        dates = _dates(found[0], on) if _is_meant(found, seen) else None
+        if dates:
+            was = text[found.start() : found.end()]
+            changes.append(Change(was, dates, "time", found.start()))
+    return tuple(changes)
 
 
 def _dates(phrase: str, on: date) -> str | None:

@@ -8,7 +8,7 @@ is meant there. The patterns are of letters, see `line`.
 from __future__ import annotations
 
 from calendar import monthrange
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -81,13 +81,21 @@ Reader = Callable[[Line, int, str], Read | None]
 
 def period(line: Line, i: int, preposition: str) -> Read | None:
     """The days of the period that starts at i, with "the" or without."""
-    readers = (_part, _beside, *_WHOLE)
-    return next((read for reader in readers if (read := reader(line, i, preposition))), None)
+    return _first(line, i, preposition, (_part, _beside, *_WHOLE))
 
 
 def _whole(line: Line, i: int) -> Read | None:
     """The days of a whole period at i, not of a part of one."""
-    return next((read for reader in _WHOLE if (read := reader(line, i, "in"))), None)
+    return _first(line, i, "in", _WHOLE)
+
+
+def _first(line: Line, i: int, preposition: str, readers: Sequence[Reader]) -> Read | None:
+    """The period of the first reader that finds one."""
+    for reader in readers:
+        read = reader(line, i, preposition)
+        if read:
+            return read
+    return None
 
 
 # --- by the calendar ---
@@ -97,8 +105,12 @@ def piece_at(line: Line, i: int) -> Piece | None:
     """Nov 3, 3 Nov 2025, 3rd of November, 2025-11-03; early March 2025; Q3 2025; summer 2025;
     2025.
     """
-    found = (line.match(pattern, i) for pattern in _PIECES)
-    return next((piece for one in found if one and (piece := _piece(line, i, *one))), None)
+    for pattern in _PIECES:
+        found = line.match(pattern, i)
+        piece = _piece(line, i, *found) if found else None
+        if piece:
+            return piece
+    return None
 
 
 def _piece(line: Line, i: int, of: Mapping[str, Any], at: int) -> Piece | None:
@@ -337,10 +349,8 @@ def _pointed(line: Line, i: int, preposition: str) -> Read | None:
     if "m" in of and _is_other_word(line, at - 1):
         return None
     piece = Piece("m" if "m" in of else "s", at, month=of.get("m") or of["s"])
-    spans = [
-        span for year in range(today.year - 2, today.year + 3) if (span := days_of(piece, year))
-    ]
-    pointed = _pointed_at(spans, direction, today)
+    spans = [days_of(piece, year) for year in range(today.year - 2, today.year + 3)]
+    pointed = _pointed_at([span for span in spans if span], direction, today)
     return pointed and Read(*pointed, at)
 
 
