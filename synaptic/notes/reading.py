@@ -136,19 +136,19 @@ def outline(text: str, start: int = 0, *, of_day: bool, block: bool = False) -> 
 def borders(text: str, marks: Sequence[Mark], *, of_day: bool) -> list[Mark]:
     """The marks that begin an entry or a note; without an H2 among them the text is one note.
 
-    | H2                                   | begins an entry                                                       |
-    |--------------------------------------|-----------------------------------------------------------------------|
-    | `## 09:31 x`, any above a `syn:` line| everywhere                                                            |
-    | `## 6pm x`                           | but below an entry of the first release                               |
-    | `## [18:31] x`                       | but for those that the saved entry above counts as its own            |
-    | `## x`                               | likewise, in a day's file (`of_day`) and in one with such an H2       |
+       | H2                                   | begins an entry |
+       |--------------------------------------|---------------------------------------------------|
+       | `## 09:31 x`, any above a `syn:` line| everywhere |
+       | `## 6pm x`                           | but below an entry of the first release |
+    | `## [18:31] x` | but for those that the saved entry above counts as its own |
+    | `## x` | likewise, in a day's file (`of_day`) and in one with such an H2 |
 
-    In a diary in one file (`outline`) entries begin at dates of its level and at the first two
-    kinds, notes at the headings above that level.
+       In a diary in one file (`outline`) entries begin at dates of its level and at the first two
+       kinds, notes at the headings above that level.
 
-    A saved entry says `h2=2`. One with `at=` and without `h2=`, as the first release wrote it,
-    owns all but the first kind. In a saved text no line begins like the first two: it has a
-    backslash.
+       A saved entry says `h2=2`. One with `at=` and without `h2=`, as the first release wrote it,
+       owns all but the first kind. In a saved text no line begins like the first two: it has a
+       backslash.
     """
     if not of_day and not any(
         mark.level == 2 and (_is_timed(mark) or mark.comment_at >= 0) for mark in marks
@@ -366,7 +366,10 @@ class _Reader:
                     f"this {piece.kind} is never closed; {so}",
                 )
         for at in unclosed_tags(self.raw):
-            message = "this <private> is never closed; everything up to the next saved entry is hidden"
+            message = (
+                "this <private> is never closed; everything up to the next saved entry is "
+                "hidden"
+            )
             self._issue(at, "open-private", message)
         self._check_comments(found.opaque)
         self._check_conflicts(found.opaque)
@@ -668,17 +671,10 @@ class _Reader:
             title, tags = read_title(heading)
         body_start, body_end = body_span(self.text, head_end, end)
         has_body = body_end > body_start
-        says_more = (
-            of_file
-            and (self.of_day or self.diary > 0)
-            and bool(title)
-            and not self._only_dates(title)
-        )
-        if (
-            not has_body
-            and not says_more
-            and (not whole or self.named_day or (h1 is None and not self.has_front))
-        ):
+        of_days = of_file and (self.of_day or self.diary > 0)
+        says_more = of_days and bool(title) and not self._only_dates(title)
+        is_titled = whole and not self.named_day and (h1 is not None or self.has_front)
+        if not (has_body or says_more or is_titled):
             return None
         if of_file:
             of_h1 = read_title(self._line_at(sole.start + 1, end))[0] if sole else ""
