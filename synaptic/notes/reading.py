@@ -136,19 +136,20 @@ def outline(text: str, start: int = 0, *, of_day: bool, block: bool = False) -> 
 def borders(text: str, marks: Sequence[Mark], *, of_day: bool) -> list[Mark]:
     """The marks that begin an entry or a note; without an H2 among them the text is one note.
 
-       | H2                                   | begins an entry |
-       |--------------------------------------|---------------------------------------------------|
-       | `## 09:31 x`, any above a `syn:` line| everywhere |
-       | `## 6pm x`                           | but below an entry of the first release |
-    | `## [18:31] x` | but for those that the saved entry above counts as its own |
-    | `## x` | likewise, in a day's file (`of_day`) and in one with such an H2 |
+    | H2                                    | begins an entry                               |
+    |---------------------------------------|-----------------------------------------------|
+    | `## 09:31 x`, any above a `syn:` line | everywhere                                    |
+    | `## 6pm x`                            | but below an entry of the first release       |
+    | `## [18:31] x`                        | unless the saved entry above counts it as own |
+    | `## x`                                | likewise, in a day's file (`of_day`)          |
+    |                                       | and in a file with an H2 of the kinds above   |
 
-       In a diary in one file (`outline`) entries begin at dates of its level and at the first two
-       kinds, notes at the headings above that level.
+    In a diary in one file (`outline`) entries begin at dates of its level and at the first two
+    kinds, notes at the headings above that level.
 
-       A saved entry says `h2=2`. One with `at=` and without `h2=`, as the first release wrote it,
-       owns all but the first kind. In a saved text no line begins like the first two: it has a
-       backslash.
+    A saved entry says `h2=2`. One with `at=` and without `h2=`, as the first release wrote it,
+    owns all but the first kind. In a saved text no line begins like the first two: it has a
+    backslash.
     """
     if not of_day and not any(
         mark.level == 2 and (_is_timed(mark) or mark.comment_at >= 0) for mark in marks

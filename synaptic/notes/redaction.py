@@ -1,15 +1,15 @@
 """Finds passwords, tokens and keys in a text. Pure, and linear in the text's length.
 
-| place                                     | the secret |
-|-------------------------------------------|--------------------------------------------------|
-| `-----BEGIN ... PRIVATE KEY-----` | the whole block, also quoted, escaped, or without its end |
-| a prefix that a service gives to its keys | the whole token: `ghp_...`, `AKIA...`, `sk-ant-...`, a JWT |
-| `scheme://user:password@host`             | the password |
-| `password = ...`, "the key of X is ..." | the value, unless it is a placeholder, code, a name or a path |
-| `curl -u user:...`, `Cookie: ...` | the value that the command or the setting uses as a password |
-| `variable "db_password" { default = ...}` | the default of the Terraform variable, as in `db_password = ...`|
-| a column `Password` of a Markdown table   | its cells, as in `Password | ...` |
-| `passphrase one-two-...`                  | three words or more, joined by hyphens |
+| place                                     | the secret                                      |
+|-------------------------------------------|-------------------------------------------------|
+| `-----BEGIN ... PRIVATE KEY-----`         | the whole block, also quoted or without its end |
+| a prefix that a service gives its keys    | the token: `ghp_...`, `AKIA...`, a JWT          |
+| `scheme://user:password@host`             | the password                                    |
+| `password = ...`, "the key of X is ..."   | the value, but no placeholder, code or path     |
+| `curl -u user:...`, `Cookie: ...`         | the value that serves as a password             |
+| `variable "db_password" { default = ...}` | the default of the Terraform variable           |
+| a column `Password` of a Markdown table   | its cells, as in `Password | ...`               |
+| `passphrase one-two-...`                  | three words or more, joined by hyphens          |
 
 `data/secrets.toml` holds the patterns, the words for "password" in other languages, and the
 example keys of manuals. A hash, a UUID or an id alone is no secret. Zero-width characters or a
@@ -376,8 +376,8 @@ _ASSIGNED = (
     r"|d[aeou]s?|para|pour|per|van|voor|till|til|dla|\u0434\u043b\u044f|\u043e\u0442)"
     r"(?:[ \t]{1,3}[^\s:=|]{1,40}){1,6}?))?"
     r"(?:[ "
-    r"\t]{0,20}(?P<sign>=>|:=|->|\u2192|={1,3}|:|\uff1a|\||\u662f|\u4e3a|\u306f|\ub294)(?:\*\*)?[ "
-    r"\t\u3000]{0,40}"
+    r"\t]{0,20}(?P<sign>=>|:=|->|\u2192|={1,3}|:|\uff1a|\||\u662f|\u4e3a|\u306f|\ub294)"
+    r"(?:\*\*)?[ \t\u3000]{0,40}"
     r"(?:(?P<below>\r?\n)[ \t>*+-]{0,12})?"
     r"|[ \t]{1,3}(?P<is>(?:(?:was|has been|is|got)[ "
     r"\t]{1,3})?(?:changed|reset|set|updated|rotated)[ \t]{1,3}to"
@@ -651,15 +651,15 @@ _CAMEL = r"(?:[A-Za-z]?[A-Z0-9]{1,2}|[a-z]{2,})(?:[A-Z][a-z]{2,}){2,}[0-9]{0,4}\
 _PLACE = r"[A-Za-z][\w.+-]*@[A-Za-z][\w.-]*\Z"
 _INNER = r"[A-Za-z_][A-Za-z_.-]*=(?=[^=])"
 _DESCRIPTION = (
-    r"(?i)-(?:encoded|hashed|encrypted|protected|based|compatible|compliant|only|like|style|safe"
-    r"|bit|digit)s?\Z"
+    r"(?i)-(?:encoded|hashed|encrypted|protected|based|compatible|compliant|only|like|style"
+    r"|safe|bit|digit)s?\Z"
 )
 _SAYINGS = (
     "your|my|me|the|some|an?|new|old|insert|enter|put|replace|change|example|sample|dummy|fake"
-    "|test|foo|bar|baz|null|none|nil|undefined|true|false|todo|tbd|removed|hidden|secret|password"
-    "|passwd|pass|pwd|token|key|api|user|username|admin|passphrase|passcode|credentials?"
-    "|authorization|root|guest|postgres|mysql|mongo|redis|localhost|here|this|it|with|value|name"
-    "|goes"
+    "|test|foo|bar|baz|null|none|nil|undefined|true|false|todo|tbd|removed|hidden|secret"
+    "|password|passwd|pass|pwd|token|key|api|user|username|admin|passphrase|passcode|credentials?"
+    "|authorization|root|guest|postgres|mysql|mongo|redis|localhost|here|this|it|with|value"
+    "|name|goes"
 )
 _PLAIN = (
     r"(?i)(?:[x*.•_?-]{3,}|[<\[{(|/].*|~/.*|#\{.*|\$[{(a-z_].*|%[({sA-Z_].*|\.{1,2}/.*"

@@ -110,7 +110,7 @@ def places_of(source: str) -> list[Path]:
 
 
 def look_around(progress: Progress | None = None) -> Iterator[dict[str, Any]]:
-    """The readable data on this machine: source, place, number of records, first and last date."""
+    """The readable data on this machine: source, place, number of records, dates."""
 
     def about(source: str, place: Path, days: list[date]) -> dict[str, Any]:
         return {
@@ -512,7 +512,9 @@ def forget(ws: Workspace, session: str) -> Done:
         )
     session = session.partition("/")[0]
     keys = [session, *(f"{session}/{part}" for part in range(2, MOST_PARTS))]
-    parts = [key_id(source, key) for source in SESSIONS for key in keys]
+    parts: list[str] = []
+    for source in SESSIONS:
+        parts += (key_id(source, key) for key in keys)
     ids = {id for id, _ in in_step(ws, lambda _: ws.index.standing(parts)).values()}
     ids |= {piece.id for piece in ws.journal.trashed() if piece.id.partition("-")[2] in parts}
     if not ids:
