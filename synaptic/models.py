@@ -289,7 +289,7 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a write did. `queued`: durable in the spool, not yet in the Markdown file.
+    """What a write did. `queued` is always False; older versions let saves wait.
 
     `suggested_tags` of a save are tags of the journal that its text speaks of and that it was
     not given. `near` are up to two entries of its project; None while it has no vector to

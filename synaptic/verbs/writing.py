@@ -128,18 +128,12 @@ def save(
     if pin:
         _check_pin(ws, project, by_person=by_person)
     with watch.stage("journal"):
-        path, queued = ws.journal.append(entry)
-    if queued:
-        notices.append(
-            "Another process holds the journal; the entry is safe, and the next save puts "
-            "it into its file."
-        )
-    else:
-        with watch.stage("index"):
-            notices += index_now(ws, path, shows=entry.id)
+        path = ws.journal.append(entry)
+    with watch.stage("index"):
+        notices += index_now(ws, path, shows=entry.id)
     if ws.config.metrics:
         ws.index.record("save", watch.read())
-    receipt = Receipt(entry.id, entry.date, entry.time, path, queued, tuple(notices))
+    receipt = Receipt(entry.id, entry.date, entry.time, path, False, tuple(notices))
     with suppress(Exception):  # whatever fails here, the entry is safe in the journal
         receipt = replace(
             receipt, suggested_tags=suggest_tags(ws, entry.content, given=entry.tags)

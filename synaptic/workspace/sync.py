@@ -62,7 +62,6 @@ class SyncReport:
     pending_entries: int = 0
     behind: bool = False
     unread: int = 0
-    queued: int = 0
     trouble: str = ""
     unscrubbed: bool = False
     absent: tuple[str, ...] = ()
@@ -83,11 +82,6 @@ class SyncReport:
             )
         if self.unscrubbed:
             said.append(UNSCRUBBED)
-        if self.queued:
-            said.append(
-                f"{self.queued} saved entries wait for the write lock and are not "
-                f"searchable yet."
-            )
         return (*said, *self.absent)
 
 
@@ -182,7 +176,7 @@ def sync(
     written: Sequence[str] | None = None,
     until: float | None = None,
 ) -> SyncReport:
-    """What changed. Steps: finish spooled saves, scan, and where files differ, read and write
+    """What changed. Steps: take over what an older version spooled, scan, and where files differ, read and write
     them in one transaction.
 
     What differs is looked up once more when the lock is held: of many that wait for it, the
@@ -209,11 +203,9 @@ def sync(
 def _synced(
     ws: Workspace, wait_ms: int, written: Sequence[str] | None, until: float | None = None
 ) -> SyncReport:
-    if ws.journal.queued():
-        with suppress(JournalError):  # a disk that cannot be written can be read
-            ws.journal.drain(0)
+    with suppress(JournalError):  # a disk that cannot be written can be read
+        ws.journal.adopt_old_spool()
     report = SyncReport(
-        queued=len(ws.journal.queued()),
         trouble=ws.index.file.trouble,
         absent=ws.journal.roots.absent(),
     )
@@ -350,7 +342,7 @@ def rebuild(
     """
     begun = time.perf_counter()
     notices: list[str] = []
-    ws.journal.drain(0)
+    ws.journal.adopt_old_spool()
     reused = _mending(ws, lambda: _rebuild_text(ws, fresh=fresh, progress=progress))
     if ws.index.file.trouble:
         raise IndexUnusable(
