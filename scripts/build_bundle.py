@@ -21,8 +21,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from accept import Scratch, Unavailable
 from environment import PYTHON, ROOT, prepare
+
+sys.path.append(str(ROOT / "scripts" / "clients"))
+from install import Scratch, Unavailable
 
 MCPB = "@anthropic-ai/mcpb@2.1.2"
 CONTENT = (
@@ -94,11 +96,11 @@ def build(to: Path, scratch: Scratch) -> Path:
     """
     bin, environ = scratch.node(MCPB)
     folder = Path(tempfile.mkdtemp(dir=scratch.homes))
-    said = assemble(folder)
+    described = assemble(folder)
     to.mkdir(parents=True, exist_ok=True)
     bundle = to / f"synaptic-{manifest()['version']}.mcpb"
     for words in (
-        ["validate", str(said)],
+        ["validate", str(described)],
         ["pack", str(folder), str(bundle)],
         ["info", str(bundle)],
     ):

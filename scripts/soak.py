@@ -1,10 +1,10 @@
-"""The fault tests at their full size, and six attacks: hours of kills, races, damage and
-fuzzing, with a table.
+"""Runs the fault tests at their full size, and seven attacks.
 
-python3 scripts/soak.py                # every row and every attack
-python3 scripts/soak.py 1 6 faults     # these alone
-python3 scripts/soak.py attacks        # the attacks alone, within an hour on two cores
-python3 scripts/soak.py properties     # what must hold of any text, with all its random examples
+python3 scripts/soak.py                     # every row and every attack: hours
+python3 scripts/soak.py 1 6 faults          # two rows and one attack
+python3 scripts/soak.py attacks             # the attacks alone: about an hour
+python3 scripts/soak.py properties          # all random examples of the tests by hypothesis
+python3 scripts/soak.py faults --seed 2     # options go to the attacks; see faults --help
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import re
 import subprocess
 import sys
 import time
+from typing import NamedTuple
 
 from environment import PYTHON, ROOT, clean_environ, prepare
 
 ROWS = {
     1: "kill -9 at random moments of a save",
-    2: "killed at each step, and again in the recovery",
+    2: "killed at each step, and the next save too",
     3: "many processes at once",
     4: "editors that hold an old buffer",
     5: "update and delete in races",
@@ -40,66 +41,59 @@ ATTACKS = {
     "imports": "exports of 16 sources with one thing wrong",
     "together": "all writers at once, with kills and a wrecked index",
 }
-_TRIALS = re.compile(r"([\d,]+), failures ([\d,]+), seed")
-_PASSED = re.compile(r"(\d+) passed")
+ABOUT = {str(row): about for row, about in ROWS.items()}
+ABOUT |= {PROPERTIES: "random texts and journals"} | ATTACKS
+TRIALS = re.compile(r"([\d,]+), failures ([\d,]+), seed")
+PASSED = re.compile(r"(\d+) passed")
+
+
+class Outcome(NamedTuple):
+    count: str
+    verdict: str
+    seconds: float
 
 
 def main() -> int:
     """0 when every row and attack passed."""
-    asked = [
-        name for word in sys.argv[1:] for name in (ATTACKS if word == "attacks" else [word])
-    ]
-    known = [*map(str, ROWS), PROPERTIES, *ATTACKS]
-    names = asked or known
-    if unknown := [name for name in names if name not in known]:
-        valid = f"{min(ROWS)} to {max(ROWS)}, {PROPERTIES}, {', '.join(ATTACKS)}, attacks"
-        sys.exit(f"There is no {unknown[0]}. Valid: {valid}.")
+    words = sys.argv[1:]
+    begin = next((at for at, word in enumerate(words) if word.startswith("-")), len(words))
+    names, options = words[:begin], words[begin:]
+    if "attacks" in names:
+        at = names.index("attacks")
+        names[at : at + 1] = list(ATTACKS)
+    for name in names:
+        if name not in ABOUT:
+            sys.exit(f"There is no {name}. Valid: {', '.join([*ABOUT, 'attacks'])}.")
     prepare("dev")
-    results = [_attack(name) if name in ATTACKS else _soak(name) for name in names]
+    outcomes = {name: run(name, options) for name in names or ABOUT}
     print("\n| row | fault | tests | result | seconds |\n| --- | --- | --- | --- | --- |")
-    for name, (count, result, seconds) in zip(names, results, strict=True):
-        print(
-            f"| {name} | {ATTACKS.get(name) or _about(name)} | {count} | {result} | "
-            f"{seconds:,.0f} |"
-        )
-    return 1 if any(result == "FAILED" for _, result, _ in results) else 0
+    for name, (count, verdict, seconds) in outcomes.items():
+        print(f"| {name} | {ABOUT[name]} | {count} | {verdict} | {seconds:,.0f} |")
+    return int(any(outcome.verdict == "FAILED" for outcome in outcomes.values()))
 
 
-def _attack(name: str) -> tuple[str, str, float]:
-    """Trials, the result and seconds."""
-    print(f"\n== {name}: {ATTACKS[name]}", flush=True)
+def run(name: str, options: list[str]) -> Outcome:
+    if name in ATTACKS:
+        command = [str(ROOT / "scripts" / "soak" / f"{name}.py"), *options]
+        pattern = TRIALS
+    else:
+        chosen = "hypothesis and not slow" if name == PROPERTIES else f"fault(row={name})"
+        command = ["-m", "pytest", "-n0", "--soak", "-s", "-rs", "-m", chosen]
+        pattern = PASSED
+    print(f"\n== {name}: {ABOUT[name]}", flush=True)
     begun = time.monotonic()
-    command = [str(PYTHON), str(ROOT / "scripts" / f"soak_{name}.py")]
-    done = subprocess.run(
-        command, cwd=ROOT, env=clean_environ(), stdout=subprocess.PIPE, text=True, check=False
+    done = subprocess.run(  # progress goes to stderr, and so to the terminal
+        [str(PYTHON), *command],
+        cwd=ROOT,
+        env=clean_environ(),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
     )
     print(done.stdout, flush=True)
-    found = _TRIALS.search(done.stdout)
-    result = "FAILED" if done.returncode else "passed" if found else "skipped"
-    return found[1] if found else "0", result, time.monotonic() - begun
-
-
-def _about(row: str) -> str:
-    return "random texts and journals" if row == PROPERTIES else ROWS[int(row)]
-
-
-def _soak(row: str) -> tuple[str, str, float]:
-    """Tests that passed, the result and seconds."""
-    print(f"\n== row {row}: {_about(row)}", flush=True)
-    begun = time.monotonic()
-    chosen = "hypothesis and not slow" if row == PROPERTIES else f"fault(row={row})"
-    command = [str(PYTHON), "-m", "pytest", "-n0", "--soak", "-s", "-rs", "-m", chosen]
-    # progress goes to stderr, and so to the terminal
-    done = subprocess.run(
-        command, cwd=ROOT, env=clean_environ(), stdout=subprocess.PIPE, text=True, check=False
-    )
-    print(done.stdout, flush=True)
-    found = _PASSED.search(done.stdout)
-    return (
-        found[1] if found else "0",
-        "FAILED" if done.returncode else "passed",
-        time.monotonic() - begun,
-    )
+    counted = pattern.search(done.stdout)
+    verdict = "FAILED" if done.returncode else "passed" if counted else "skipped"
+    return Outcome(counted[1] if counted else "0", verdict, time.monotonic() - begun)
 
 
 if __name__ == "__main__":

@@ -11,11 +11,11 @@
 from .config import Config, SearchConfig, load_config
 from .errors import SynapticError
 from .language.query import build_filters
-from .models import Entry, Filters, Hit, Listing, RebuildReport, Receipt, SearchResult, Status
+from .models import Entry, Filters, Hit, SearchResult
 from .search.search import search
-from .verbs.browse import find, get, recent, status
-from .verbs.writing import delete, restore, save, update
-from .workspace.sync import rebuild
+from .verbs.browse import Listing, Status, find, get, recent, status
+from .verbs.writing import Receipt, delete, restore, save, update
+from .workspace.sync import RebuildReport, rebuild
 from .workspace.workspace import Workspace, open_workspace
 
 __all__ = [

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from operator import attrgetter
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 if TYPE_CHECKING:
     import numpy as np
@@ -287,25 +286,6 @@ class Near:
     settled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """What a write did. `queued` is always False; older versions let saves wait.
-
-    `suggested_tags` of a save are tags of the journal that its text speaks of and that it was
-    not given. `near` are up to two entries of its project; None while it has no vector to
-    compare.
-    """
-
-    id: str
-    date: str
-    time: str
-    path: str
-    queued: bool = False
-    notices: tuple[str, ...] = ()
-    suggested_tags: tuple[str, ...] = ()
-    near: tuple[Near, ...] | None = ()
-
-
 class Signals(NamedTuple):
     """What speaks for an entry, each in [0, 1]. None: no vector to compare with, no word found.
 
@@ -456,14 +436,6 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Links:
-    """The links of an entry or page, in order, and the links of others to it."""
-
-    links: tuple[Link, ...] = ()
-    backlinks: tuple[Link, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Task:
     """A task that stands in `path:line` of an entry; `date`, the entry's, and `due` are
     `YYYY-MM-DD` or None.
@@ -480,110 +452,3 @@ class Task:
     title: str
     date: str | None
     overdue: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """Entries in order, `total` before `limit`; `superseded_by` leads from a superseded id to
-    the id that replaces
-    it. `links` are by id."""
-
-    total: int
-    entries: tuple[Entry, ...]
-    cursor: str | None = None
-    superseded_by: dict[str, str] = field(default_factory=dict)
-    links: dict[str, Links] = field(default_factory=dict)
-    facets: Facets | None = None
-    notices: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Days:
-    """The entries of the days from `since` to `until`, oldest first; dates are `YYYY-MM-DD`.
-
-    `before` and `after` are the nearest other days with entries. `on_this_day` are entries of
-    other years.
-    """
-
-    since: str
-    until: str
-    found: Listing
-    before: str | None
-    after: str | None
-    on_this_day: Listing
-
-
-@dataclass(frozen=True, slots=True)
-class RebuildReport:
-    entries: int
-    chunks: int
-    embedded: int
-    reused: int
-    seconds: float
-    issues: tuple[ParseIssue, ...]
-    notices: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Latency:
-    """Milliseconds of a stage: half of the calls took no longer than `p50`, 95 % no longer than
-    `p95`.
-    """
-
-    p50: float
-    p95: float
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """How long the last calls of a verb took, by stage; `total` is the whole call."""
-
-    calls: int
-    stages: dict[str, Latency]
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """`months`: entries of each month. `figures`: how long the last calls of each verb took.
-
-    `costs`: by strategy and layer, the milliseconds within which 95 % of the last searches
-    stayed; `auto` goes by it. `roots`: of each root beside the journal, by name (`@vault`), its
-    `folder` and the number of its `files`.
-    """
-
-    home: Path
-    journal: Path
-    files: int
-    entries: int
-    chunks: int
-    pending_vectors: int
-    queued: int
-    model: str
-    index_bytes: int
-    issues: tuple[ParseIssue, ...]
-    facets: Facets
-    months: tuple[tuple[str, int], ...]
-    figures: dict[str, Figures]
-    costs: dict[str, dict[str, float]]
-    roots: dict[str, dict[str, Any]]
-    notices: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One line of `doctor`. `level` is `ok`, `info`, `warning` or `error`; `fix` the command or
-    step that mends it.
-    """
-
-    level: Literal["ok", "info", "warning", "error"]
-    code: str
-    message: str
-    fix: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Checkup:
-    """What `doctor` found; `ok` is false while something needs a person."""
-
-    ok: bool
-    findings: tuple[Finding, ...]

@@ -1,6 +1,4 @@
-"""The journal of an invented team, a year in tests/data/tidewatch, and two sessions that left
-something to keep.
-"""
+"""The journal of an invented team, a year in tests/data/tidewatch, and two sessions."""
 
 from __future__ import annotations
 
@@ -24,7 +22,6 @@ PAGES = {
     "edit": f"/entry/{DECISION}/edit",
     "new": "/new",
     "review": "/review",
-    "inbox": "/inbox",
     "health": "/health",
     "nothing": "/search?q=zebra&type=issue",
     "error": "/entry/zzzzzzzz",
@@ -52,7 +49,7 @@ SESSIONS = {
 
 
 def make_home(home: Path) -> Path:
-    """This home with the team's journal, and with proposals in the inbox."""
+    """This home with the team's journal and two imported sessions."""
     home.mkdir(mode=0o700)
     copytree(TEAM, home / "journal")
     folder = home.parent / "sessions"

@@ -57,7 +57,7 @@ STEMS_KEPT = 20_000
 """Words whose stems are kept in memory."""
 
 QUICKLY_SCORED = 2_000
-"""Up to this number of matches all are scored. Chosen with scripts/bench.py scale."""
+"""Up to this number of matches all are scored. Chosen with scripts/bench.py speed."""
 
 FEW, FEW_OF = 2_000, 6
 """The chunks of a filter are listed before the search where they are at most 2,000, or at most

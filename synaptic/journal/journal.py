@@ -30,11 +30,11 @@ from ..errors import Ambiguous, Busy, JournalError, NotFound, Refused
 from ..files import PICTURE_FOLDER, is_picture_name, picture_kind
 from ..models import Entry, ParsedFile, Proof, Stamp
 from ..notes.markdown import extend_note, proven_block, rewrite_block
-from ..notes.privacy import labelled, mask, mentions, reveals, unclosed_tags, unlabelled
+from ..notes.privacy import mask, mentions, reveals, unclosed_tags
 from ..notes.reading import in_logseq, parse_entries
 from . import folder, old_spool
 from .comments import find_comment, ids_in
-from .disk import disk_errors, fault, unlink
+from .disk import disk_errors, fault
 from .runs import Block, Run, Runs, hash_of
 from .saved import KEEP_DAYS, SavedText
 from .trash import Piece, Trash, Why
@@ -88,7 +88,6 @@ class Journal:
         self._old_spool = config.state / "spool"
         self._trash = Trash(config.state)
         self.runs = Runs(config.state)
-        self.inbox = config.state / "inbox"
 
     # -- folders
     # ----------------------------------------------------------------------------------
@@ -364,11 +363,9 @@ class Journal:
         told: list[str] | None = None,
         *,
         keep: bool = True,
-        labels: bool = False,
     ) -> Entry:
         """The entry after `change`, or the deleted entry if `change` returns None. The old text
-        goes to the trash, if it is to be kept. With `labels`, `change` is given the entry as
-        `opened` shows it, and puts the labels.
+        goes to the trash, if it is to be kept.
 
         Equal copies of the block in the same file change with it; everything else stays byte
         for byte. `told` gets a notice if an earlier update had vanished from the file. A
@@ -377,28 +374,16 @@ class Journal:
         """
 
         def rewritten(old: Entry, block: bytes) -> tuple[Entry | None, bytes]:
-            passages: dict[bytes, bytes] = {}
-            if labels:
-                block, passages = labelled(block)
-                old = self._labelled(old, block)
             new = change(old)
             text = b"" if new is None or old.whole_file else rewrite_block(block, old, new)
-            return new, unlabelled(text, passages) if text and passages else text
+            return new, text
 
         with self._writing():
             return self._exchange(path, id, rewritten, "update" if keep else None, told)
 
     def opened(self, path: str, id: str) -> Entry:
-        """An entry as a person edits it: a label stands for each private passage. Raises
-        NotFound.
-        """
-        data, parsed = self._parsed(path)
-        entry, start, end = _entry(parsed, path, id)
-        return self._labelled(entry, labelled(data[start:end])[0])
-
-    def _labelled(self, entry: Entry, block: bytes) -> Entry:
-        read = None if entry.whole_file else self._alone(entry.there.path, block)
-        return replace(entry, title=read.title, content=read.content) if read else entry
+        """The entry as its file says it now. Raises NotFound."""
+        return _entry(self._parsed(path)[1], path, id)[0]
 
     def purge(self, path: str, id: str) -> Entry | None:
         """The deleted entry; None if only copies were left. No copy stays in trash, done or
@@ -423,7 +408,6 @@ class Journal:
             (self._trash.path, self._trash.purge),
             (self._saved.folder, self._saved.forget),
             (self.runs.folder, self.runs.purge),
-            (self.inbox, lambda id: (self.inbox / id).exists() and unlink(self.inbox / id)),
         )
         for place, purge in purges:
             try:
@@ -618,11 +602,11 @@ class Journal:
         return self._copy_for(path, entry.id, self._h1(path, entry), block)
 
     def copies(self) -> Iterator[tuple[Path, bytes]]:
-        """Path and bytes of every file outside the journal that holds text: trash, inbox,
+        """Path and bytes of every file outside the journal that holds text: trash,
         `done/`, open runs.
         """
         runs = (self.runs.folder / run.name for run in self.runs.open())
-        for path in (self._trash.path, *self.inbox.glob("[0-9]*"), *self._saved.files(), *runs):
+        for path in (self._trash.path, *self._saved.files(), *runs):
             with (
                 disk_errors(path, "read"),
                 contextlib.suppress(FileNotFoundError),

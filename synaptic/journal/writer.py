@@ -17,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ may have one journal.
 _README = """\
 These files belong to Synaptic; your notes are in the journal.
 You may delete index* (only access counts and figures are lost), models/ and done/. trash.md holds replaced texts.
-Keep imports/, inbox/ and forgotten: by them nothing comes twice.
+Keep imports/ and forgotten: by them nothing comes twice.
 """
 
 
@@ -84,6 +85,8 @@ class FileWriter:
         """
         home, journal = self._config.home, self._config.journal
         first = not (self._state / "README.txt").exists()
+        # sentences of sessions that an older version proposed: a purge must leave no copy
+        shutil.rmtree(self._state / "inbox", ignore_errors=True)
         with disk_errors(self._state, "made"):
             if not home.is_dir():
                 home.parent.mkdir(parents=True, exist_ok=True)

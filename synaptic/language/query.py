@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -19,7 +18,6 @@ from ..notes.blocks import check_tag, project_key, slug_tag
 from ..notes.header import check_type, unique
 from ..notes.marks import field_name
 from .lexicon import STOP_WORDS, compiled
-from .tongues import fold
 from .words import words
 
 MAX_TERMS = 64
@@ -39,11 +37,6 @@ takes 10 ms.
 
 MAX_NOTICES = 8
 MAX_LIMIT = 100
-NEAR_STEMS = 5
-"""Stems near a word that nothing holds, of which the words are read. By eye."""
-LONGEST_TYPED = 64
-"""Letters of a word that may hold a typing error; to compare two of 20,000 took four seconds.
-"""
 MAX_SHOWN = 60
 """Characters of a time that an error repeats."""
 
@@ -55,7 +48,6 @@ _LEFT_OUT = re.compile(
 )
 _BEGINNING = re.compile(r"(?<!\S)(\w{2,})\*(?![^\s,;.?!])")
 _PHRASE = re.compile(r'"([^"]+)"')
-_UNBROKEN = re.compile(r"\S+")
 _HAS = {"has:task": "has_tasks", "has:body": "has_body", "has:files": "has_files"}
 _KEYS = ("type", "tag", "file", "project", "path", "since", "until", *_HAS)
 _TAG = re.compile(r"(?<!\S)(-?)#([^\W_][\w/-]*)(?=[,;.?!]?(?:\s|\Z))")
@@ -478,103 +470,3 @@ def check_values(name: str, values: Sequence[str]) -> Sequence[str]:
             valid=(f"up to {MAX_VALUE:,} characters",),
         )
     return values
-
-
-def nearest_words(stem: str, indexed: Iterable[tuple[str, int]]) -> list[str]:
-    """Up to NEAR_STEMS indexed stems that a typing error may have changed, the nearest and the
-    most frequent first.
-
-    `indexed` holds (stem, number of documents). A beginning counts: an error in its ending
-    keeps `configuraton` whole.
-    """
-    allowed = typing_errors(stem)
-    near = [
-        (
-            typing_distance(stem[: len(one)] if stem.startswith(one) else stem, one, allowed),
-            -n,
-            one,
-        )
-        for one, n in indexed
-    ]
-    return [one for distance, _, one in sorted(near)[:NEAR_STEMS] if distance <= allowed]
-
-
-def typing_errors(word: str) -> int:
-    """Typing errors that a word may hold: one in up to seven letters, two in more."""
-    return 1 if len(word) <= 7 else 2
-
-
-def ending_aside(typed: str, word: str) -> int:
-    """The typing distance of what was typed to a word, whose ending may be another.
-
-    Accents do not count. In up to seven letters the ending is a plural's, and in up to six no
-    letter is replaced: `regen` is not `regex`. More than `typing_errors` are one more than
-    these.
-    """
-    typed, word, count, allowed = fold(typed), fold(word), len(typed), typing_errors(typed)
-    forms = (
-        {word, word.removesuffix("s")}
-        if count <= 7
-        else {word[: count + more] for more in (-1, 0, 1)}
-    )
-    if count <= 6:
-        forms = {form for form in forms if len(form) != count or sorted(form) == sorted(typed)}
-    return min((typing_distance(typed, form, allowed) for form in forms), default=allowed + 1)
-
-
-def typing_distance(a: str, b: str, most: int) -> int:
-    """Edits from a to b: insert, delete, replace, swap neighbours; `most + 1` where it takes
-    more.
-
-    Optimal string alignment (Damerau 1964). Of words above LONGEST_TYPED letters only equal
-    ones are near.
-    """
-    if a == b:
-        return 0
-    if abs(len(a) - len(b)) > most or len(a) > LONGEST_TYPED:
-        return most + 1
-    before: list[int] = []
-    row = list(range(len(b) + 1))
-    for i, letter in enumerate(a, start=1):
-        before, row, last = row, [i], before
-        for j, other in enumerate(b, start=1):
-            cost = min(row[j - 1] + 1, before[j] + 1, before[j - 1] + (letter != other))
-            if i > 1 and j > 1 and letter == b[j - 2] and a[i - 2] == other:
-                cost = min(cost, last[j - 2] + 1)
-            row.append(cost)
-        if min(row) > most:
-            return most + 1
-    return row[-1]
-
-
-def snippet(
-    text: str, find: Callable[[str], Sequence[int]], *, length: int = 240
-) -> tuple[str, int]:
-    """(the stretch of a passage that holds most of the sought words, lines before it).
-
-    `find` tells where these begin. At most about `length` characters, cut between words, with
-    an ellipsis where text was left out.
-    """
-    if len(text) <= length:
-        return text, 0
-    hits = find(text)
-    window = length * 3 // 4
-    within = {
-        first: bisect_left(hits, first + window) - place for place, first in enumerate(hits)
-    }
-    hit = max(within, key=lambda first: (within[first], -first), default=0)
-    near = (
-        max(0, hit - length // 8 - 1),
-        hit + length + 1,
-    )  # what is cut off at these ends is not chosen
-    unbroken = [stretch.span() for stretch in _UNBROKEN.finditer(text, *near)]
-    # where nothing is blank for long (a URL, Chinese) it is cut anywhere
-    start = min(
-        (first for first, _ in unbroken if hit - length // 8 <= first <= hit), default=hit
-    )
-    end = max(
-        (end for _, end in unbroken if start + length // 2 < end <= start + length),
-        default=start + length,
-    )
-    lead, tail = "… " if text[:start].strip() else "", " …" if text[end:].strip() else ""
-    return f"{lead}{text[start:end].strip()}{tail}", text[:start].count("\n")

@@ -244,41 +244,39 @@ def rewrite_block(block: bytes, old: Entry, new: Entry) -> bytes:
     differences are changed.
 
     The heading keeps its time as typed, and the block keeps its line ends and blank lines. The
-    id is written if it was derived in `old` and is fixed in `new`. Private passages stay byte
-    for byte: in their place if the text beside them stays, else below the new text. Raises
-    Refused if no such block reads as `new`.
+    id is written if it was derived in `old` and is fixed in `new`. Private text stays byte for
+    byte: a heading that holds some is never changed, and a body that holds some only grows.
+    Raises Refused for any other edit, and if no such block reads as `new`.
     """
-    old, new = (replace(one, tags=own_tags(one)) for one in (old, new))
+    old = replace(old, tags=own_tags(old))
+    new = replace(new, tags=own_tags(new))
     dated = not _says(block, old, dated=False)  # then it stands in a diary in one file
     bare = old.has_body and _is_bare(block, dated=dated)
     if bare and new.title in (old.title, title_for(new.content)):
         new = replace(new, title=derive_title(new.content))
     bare = bare and new.title == derive_title(new.content)
     masked = mask(block)
-    ways = ((False, True), (False, False)) if MASK in masked else ((True, True), (False, True))
-    for as_typed, in_place in ways:
-        text = _rewritten(
-            block,
-            masked,
-            old,
-            new,
-            as_typed=as_typed,
-            in_place=in_place,
-            dated=dated,
-            bare=bare,
-        )
-        if text == block or (
-            _says(text, new, dated=dated)
-            and _private_in(text) == _private_in(block)
-            and (_leaves_what_follows(text) or not _leaves_what_follows(block))
-        ):
+    for as_typed in (True, False):
+        text = _rewritten(block, masked, old, new, as_typed=as_typed, dated=dated, bare=bare)
+        if text == block:
             return text
-    held = (
-        "This entry holds private text that" if MASK in masked else "What this entry would say"
-    )
+        reads_as_new = _says(text, new, dated=dated) and _private_in(text) == _private_in(block)
+        if reads_as_new and (_leaves_what_follows(text) or not _leaves_what_follows(block)):
+            return text
+    if MASK in masked:
+        raise _holds_private(old)
     raise Refused(
-        f"{held} would not survive the edit; nothing was changed.",
+        "This entry would not read back as it was given; nothing was changed.",
         hint="Save a new entry, or ask the person to edit the file.",
+    )
+
+
+def _holds_private(entry: Entry) -> Refused:
+    where = f"{entry.place.path}:{entry.place.line}" if entry.place else entry.id
+    return Refused(
+        f"{where} holds private text, so only a person changes its words, in the file; "
+        "nothing was changed.",
+        hint="Append to it, or save a new entry that supersedes it.",
     )
 
 
@@ -307,7 +305,6 @@ def _rewritten(
     new: Entry,
     *,
     as_typed: bool,
-    in_place: bool,
     dated: bool,
     bare: bool,
 ) -> bytes:
@@ -325,12 +322,16 @@ def _rewritten(
     wants_body = has_body if keeps_body else bare or new.content != new.title
     body_tags = find_tags(new.content) if wants_body else ()
     body = block[parts.body_start : parts.body_end]
-    if not keeps_body:
+    if not keeps_body and MASK in masked[parts.body_start : parts.body_end]:
+        added = new.content.removeprefix(old.content)
+        if len(added) == len(new.content) or not added.startswith("\n"):
+            raise _holds_private(old)
+        body += _written(added, typed=typed).encode().replace(b"\n", eol)
+    elif not keeps_body:
         there = body.split(eol) if as_typed and has_body else []
         body = (
             eol.join(_lines_of(new.content, there, old.content, typed)) if wants_body else b""
         )
-        body = _with_private(body, block, masked, parts, eol, in_place=in_place)
     was, now = (replace(one, title="") if bare else one for one in (old, new))
     head = _edit_heading(
         block[: parts.line_end], masked[: parts.line_end], parts.time, was, now, body_tags
@@ -395,66 +396,6 @@ def _private_in(block: bytes) -> bytes:
     )
 
 
-def _with_private(
-    body: bytes, block: bytes, masked: bytes, parts: Block, eol: bytes, *, in_place: bool
-) -> bytes:
-    """The new body with the private passages that stood within the old one.
-
-    A passage keeps its place if all text before it, from the body's beginning, is unchanged, or
-    all text after it, to the body's end. Otherwise it becomes a paragraph below the new text.
-    """
-    inner = masked[parts.body_start : parts.body_end]
-    spans = passages(inner)
-    kept = [block[parts.body_start + a : parts.body_start + b] for a, b in spans]
-    bounds = [0, *(edge for span in spans for edge in span), len(inner)]
-    around = [inner[a:b] for a, b in zip(bounds[::2], bounds[1::2], strict=True)]
-    before: list[bytes] = []
-    behind: list[bytes] = []
-    while in_place and kept and (rest := _after(body, around[0].rstrip())) is not None:
-        before += [
-            body[: len(body) - len(rest)],
-            _blanks_behind(around[0]),
-            kept.pop(0),
-            _blanks_before(around[1]),
-        ]
-        body = rest.lstrip()
-        around.pop(0)
-        around[0] = around[0].lstrip()
-    while in_place and kept and body.endswith(right := around[-1].lstrip()) and right:
-        behind = [
-            _blanks_behind(around[-2]),
-            kept.pop(),
-            _blanks_before(around[-1]),
-            right,
-            *behind,
-        ]
-        body = body[: -len(right)].rstrip()
-        around.pop()
-        around[-1] = around[-1].rstrip()
-    below = [part for passage in kept for part in (eol + eol, passage)]
-    return b"".join(
-        [*before, body, *behind, *(below if body or before or behind else below[1:])]
-    )
-
-
-def _after(body: bytes, text: bytes) -> bytes | None:
-    """The rest of a body after `text`; None if the body does not begin with `text` as whole
-    words.
-    """
-    rest = body[len(text) :]
-    return (
-        rest if body.startswith(text) and (not text or not rest or rest[:1].isspace()) else None
-    )
-
-
-def _blanks_behind(text: bytes) -> bytes:
-    return text[len(text.rstrip()) :]
-
-
-def _blanks_before(text: bytes) -> bytes:
-    return text[: len(text) - len(text.lstrip())]
-
-
 def _line_end(block: bytes, at: int) -> bytes:
     """The line end that the block uses; LF if it has none."""
     if block[at : at + 2] == b"\r\n":
@@ -474,12 +415,11 @@ def _edit_heading(
     same_words = (new.type, new.title, new.time) == (old.type, old.title, old.time)
     if same_words and unique((*typed.tags, *body_tags)) == new.tags:
         return line
+    if MASK in masked:
+        raise _holds_private(old)
     clock = line[slice(*span)].decode() if new.time == old.time else new.time
     as_typed = new.title == old.title and typed.inline == new.tags[: len(typed.inline)]
     title, inline = (typed.title_raw, typed.inline) if as_typed else _written_title(new)
-    title = " ".join(
-        [title, *(line[a:b].decode("utf-8", "replace") for a, b in passages(masked))]
-    )
     kind = (
         typed.type_raw if new.type == old.type else "" if new.type == "note" else f"{new.type}:"
     )

@@ -27,10 +27,8 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections.abc import Collection, Iterator, Sequence
-from itertools import count
 from typing import NamedTuple
 
-from ..errors import Refused
 from .blocks import (
     LONE_CR,
     MASK,
@@ -118,49 +116,6 @@ def passages(masked: bytes) -> list[tuple[int, int]]:
     them are one.
     """
     return [match.span() for match in _PASSAGE.finditer(masked)]
-
-
-def labelled(block: bytes) -> tuple[bytes, dict[bytes, bytes]]:
-    """A block with `[private passage 1]` in the place of each private passage, and the passages
-    by their labels.
-    """
-    found: dict[bytes, bytes] = {}
-    parts, at, labels = [], 0, (b"[private passage %d]" % number for number in count(1))
-    for start, end in passages(mask(block)):
-        label = next(label for label in labels if label not in block)
-        found[label] = block[start:end]
-        parts += [block[at:start], label]
-        at = end
-    return b"".join([*parts, block[at:]]), found
-
-
-def unlabelled(block: bytes, found: dict[bytes, bytes]) -> bytes:
-    """A block with the passages in the places of their labels. Raises Refused where a label
-    does not stand there once, and where a passage would be shown or hide other text.
-    """
-    masked = block
-    for label, passage in found.items():
-        if block.count(label) != 1:
-            raise Refused(
-                f"{label.decode()} means private text of the file, which would be lost or "
-                f"doubled: it stands "
-                f"{block.count(label)} times in title and text. Nothing was changed.",
-                hint="Let it stand once (a title that is left out is made of the text).",
-            )
-        masked = masked.replace(label, _hidden(passage))
-    for label, passage in found.items():
-        block = block.replace(label, passage)
-    if mask(block) != masked:
-        hint = (
-            "Put its label elsewhere: not into code, and nothing below a <private> that is "
-            "never "
-            "closed."
-        )
-        raise Refused(
-            "There a private passage would be shown, or hide other text; nothing was changed.",
-            hint=hint,
-        )
-    return block
 
 
 class _Found(NamedTuple):

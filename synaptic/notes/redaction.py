@@ -172,7 +172,7 @@ def _private_keys(text: str) -> Iterator[Secret]:
 # -- the table in data/secrets.toml
 # --------------------------------------------------------------------
 
-_WORD = "[A-Za-z0-9_-]"
+_TOKEN_CHAR = "[A-Za-z0-9_-]"
 # A token begins where a word does, or after an escape that ends in letters: `\n`, `%3D`.
 _LEFT = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrtu])|(?<=%[0-9A-Fa-f]{2}))"
 _RIGHT = "(?![A-Za-z0-9])"
@@ -196,24 +196,28 @@ class _Rule(NamedTuple):
 
 @cache
 def _table() -> dict[str, Any]:
-    """What data/secrets.toml says, read when it is first needed."""
-    return tomllib.loads(
-        (Path(__file__).parents[1] / "data" / "secrets.toml").read_text(encoding="utf-8")
-    )
+    """The table, read when it is first needed."""
+    path = Path(__file__).parents[1] / "data" / "secrets.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 @cache
-def _rules(table: str) -> tuple[_Rule, ...]:
+def _token_rules() -> tuple[_Rule, ...]:
     rules = []
-    for row in _table()[table]:
-        pattern = (
-            row["pattern"]
-            .replace("LEFT", _LEFT)
-            .replace("RIGHT", _RIGHT)
-            .replace("WORD", _WORD)
-        )
-        rules.append(_Rule(row["kind"], tuple(row["signs"]), pattern, row.get("check", "")))
+    for kind, signs, parts in _table()["token"]:
+        pattern = "".join(parts)
+        for name, meaning in (("LEFT", _LEFT), ("RIGHT", _RIGHT), ("WORD", _TOKEN_CHAR)):
+            pattern = pattern.replace(name, meaning)
+        rules.append(_Rule(kind, tuple(signs), pattern, ""))
     return tuple(rules)
+
+
+@cache
+def _line_rules() -> tuple[_Rule, ...]:
+    rows = _table()["line"]
+    return tuple(
+        _Rule(kind, tuple(signs), "".join(parts), check) for kind, signs, check, parts in rows
+    )
 
 
 def _is_example(value: str) -> bool:
@@ -224,7 +228,7 @@ def _is_example(value: str) -> bool:
 
 
 def _tokens(text: str) -> Iterator[Secret]:
-    for kind, signs, pattern, _ in _rules("token"):
+    for kind, signs, pattern, _ in _token_rules():
         for sign in signs:
             if sign in text:
                 yield from _with_sign(text, kind, sign, _compiled(pattern))
@@ -288,7 +292,7 @@ def _is_token(text: str, at: int) -> bool:
     """Whether a new token or a private key begins at `at`."""
     if _compiled(f"{_KEY_HEAD}|{_PUTTY_HEAD}").match(text, at):
         return True
-    rules = ((sign, rule.pattern) for rule in _rules("token") for sign in rule.signs)
+    rules = ((sign, rule.pattern) for rule in _token_rules() for sign in rule.signs)
     return any(
         text.startswith(sign, at) and _compiled(pattern).match(text, at)
         for sign, pattern in rules
@@ -312,7 +316,7 @@ def _in_lines(text: str) -> Iterator[Secret]:
     line.
     """
     low = _lower(text)
-    for kind, signs, pattern, check in _rules("line"):
+    for kind, signs, pattern, check in _line_rules():
         for sign in signs:
             at = low.find(sign)
             while at >= 0:

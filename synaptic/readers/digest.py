@@ -11,10 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..errors import InvalidArgument
 from ..language.words import words
@@ -29,7 +28,6 @@ from ..notes.privacy import (
 )
 from ..notes.redaction import redact
 from ..notes.screening import visible_secrets
-from .keep import best, proposals
 from .record import Record, Skipped, told
 from .session import PATTERNS, TABLE, Event, Session
 from .source import changed_at, files_below
@@ -53,7 +51,6 @@ class _Turn(NamedTuple):
     events: list[Event]
     request: str
     text: str
-    proposed: list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -145,7 +142,6 @@ def digest(session: Session) -> Iterator[Record]:
             growing=True,
             until=until,
             lines=(events[0].line, max(event.line for event in events)),
-            proposed=best(one for turn in part for one in turn.proposed),
         )
 
 
@@ -195,12 +191,10 @@ def _turns(session: Session) -> Iterator[_Turn]:
                 f"> {line}".rstrip() for line in _markdown(request, ASKED_CHARS).splitlines()
             ]
             text = "\n".join([*lines, *_told(events[start + 1 : end], private)]).rstrip()
-            proposed = proposals(request, events[start:end], partial(_clean, private=private))
             yield _Turn(
                 events[start:end],
                 request,
                 _shortened(text, PART_CHARS - HEAD_CHARS - 2),
-                proposed,
             )
 
 

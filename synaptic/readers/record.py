@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 from ..errors import SynapticError, one_of
 from ..models import EntryType
@@ -30,8 +30,7 @@ class Record:
     later, as of a session that goes on; its entry follows until somebody edits it. `until` is
     when the last of it was written, and `lines` are the first and the last line of the source
     that it tells of. `pictures` are (name, function that reads its bytes) of what the text
-    shows as `![](attachments/imported/NAME)`. `proposed`: what a person may want to keep of it,
-    each with key, type, text, at (ISO 8601) and line.
+    shows as `![](attachments/imported/NAME)`.
 
     Raises ValueError where a text is none, and without a key.
     """
@@ -52,7 +51,6 @@ class Record:
     until: datetime | None = None
     lines: tuple[int, int] | None = None
     pictures: tuple[tuple[str, Callable[[], bytes]], ...] = ()
-    proposed: tuple[dict[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("key", "text", "title", "project", "folder", "branch", "by"):

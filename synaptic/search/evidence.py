@@ -11,12 +11,13 @@ from typing import NamedTuple
 
 from ..index.rows import Candidate, Standing, moment, units
 from ..language.analysis.plan import Plan
-from ..language.query import ParsedQuery, ending_aside, nearest_words, typing_errors
+from ..language.query import ParsedQuery
 from ..language.words import match, stems, words
 from ..models import Entry, Filters, Order, Strategy, Vector
 from ..workspace.checkout import Checkout
 from ..workspace.readback import read_hits, read_passages
 from ..workspace.workspace import Stopwatch, Workspace
+from .typos import ending_aside, nearest_words, typing_errors
 
 USUAL, PRIOR = (0.1, 0.1), 20
 """Mean and deviation of the cosines of questions with notes of other matters, about, and how

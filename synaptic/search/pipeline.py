@@ -21,7 +21,7 @@ from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 from ..index.rows import moment
-from ..language.query import MAX_LIMIT, snippet
+from ..language.query import MAX_LIMIT
 from ..language.words import places
 from ..models import Entry, Hit, Round, SearchResult, Why
 from ..notes.blocks import without_code
@@ -49,6 +49,7 @@ from .evidence import LISTED_MOST, Evidence, Lists, Query, Request
 from .fuse import fusion_weights, mode_of, ranked_for, weighed_up
 from .ranking import Ranked
 from .smart import think
+from .snippet import snippet
 from .topic import later_first
 from .understanding import spelled
 

@@ -1,7 +1,7 @@
 """Of two entries on one topic the later comes first: what was said last counts, whichever fits
 the words better.
 
-`scripts/bench.py quality --freshness` measures it.
+`scripts/bench.py freshness` measures it.
 """
 
 from __future__ import annotations

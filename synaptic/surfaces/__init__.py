@@ -1,6 +1,5 @@
-"""How people and programs reach the verbs: a terminal, MCP, hooks, and the setup of clients.
+"""The ways to the verbs: a terminal, MCP, hooks, a web page, and the setup of clients.
 
-`cli/main.py` and `mcp/server.py` are where to begin. Each folder translates requests and
-answers only. `present.py` renders entries as fenced Markdown, `wire.py` as JSON; `arguments.py`
-tells filters from other arguments.
+Begin at `cli/main.py` and `mcp/server.py`. Each folder only translates requests and answers.
+`render/` makes text and JSON of results, `serving/` is what several surfaces need to serve.
 """

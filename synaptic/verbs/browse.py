@@ -7,29 +7,17 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import date as calendar_day
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..errors import InvalidArgument, NotFound, SynapticError, check_range, one_of
 from ..index.rows import Position, instant, units
 from ..language.query import MAX_LIMIT, build_filters, read_date
-from ..models import (
-    ORDERS,
-    Days,
-    Entry,
-    Facets,
-    Figures,
-    Filters,
-    Latency,
-    Listing,
-    Order,
-    SearchResult,
-    Status,
-)
+from ..models import ORDERS, Entry, Facets, Filters, Order, ParseIssue, SearchResult
 from ..notes.blocks import project_key
 from ..notes.marks import link_key
 from ..search.search import any_of_all, known_costs, of_asker, search
@@ -39,7 +27,7 @@ from ..workspace.embed import Progress, embed_pending
 from ..workspace.readback import read_entries, read_hits
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
-from .mentions import linked
+from .mentions import Links, linked
 
 NEWEST = 10
 """Entries of `recent` without a limit and without a query."""
@@ -49,6 +37,82 @@ OTHER_YEARS = 5
 EXPORTED = 500
 """Entries that an export holds in memory."""
 Page = TypeVar("Page")
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Entries in order, `total` before `limit`; `superseded_by` leads from a superseded id to
+    the id that replaces
+    it. `links` are by id."""
+
+    total: int
+    entries: tuple[Entry, ...]
+    cursor: str | None = None
+    superseded_by: dict[str, str] = field(default_factory=dict)
+    links: dict[str, Links] = field(default_factory=dict)
+    facets: Facets | None = None
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """The entries of the days from `since` to `until`, oldest first; dates are `YYYY-MM-DD`.
+
+    `before` and `after` are the nearest other days with entries. `on_this_day` are entries of
+    other years.
+    """
+
+    since: str
+    until: str
+    found: Listing
+    before: str | None
+    after: str | None
+    on_this_day: Listing
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Milliseconds of a stage: half of the calls took no longer than `p50`, 95 % no longer than
+    `p95`.
+    """
+
+    p50: float
+    p95: float
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How long the last calls of a verb took, by stage; `total` is the whole call."""
+
+    calls: int
+    stages: dict[str, Latency]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """`months`: entries of each month. `figures`: how long the last calls of each verb took.
+
+    `costs`: by strategy and layer, the milliseconds within which 95 % of the last searches
+    stayed; `auto` goes by it. `roots`: of each root beside the journal, by name (`@vault`), its
+    `folder` and the number of its `files`.
+    """
+
+    home: Path
+    journal: Path
+    files: int
+    entries: int
+    chunks: int
+    pending_vectors: int
+    queued: int
+    model: str
+    index_bytes: int
+    issues: tuple[ParseIssue, ...]
+    facets: Facets
+    months: tuple[tuple[str, int], ...]
+    figures: dict[str, Figures]
+    costs: dict[str, dict[str, float]]
+    roots: dict[str, dict[str, Any]]
+    notices: tuple[str, ...] = ()
 
 
 def get(ws: Workspace, ids: Sequence[str]) -> Listing:

@@ -8,12 +8,13 @@ import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from ..errors import ModelError, NotFound, SynapticError
 from ..index.database import versions
 from ..journal import registry
-from ..models import Checkup, Finding
 from ..notes.copies import are_alike, numbered_of, original_of
 from ..notes.reading import mistyped_times
 from ..notes.redaction import line_of
@@ -25,6 +26,26 @@ from .browse import status
 LOW_DISK_BYTES = 100_000_000
 LOCK_WAIT_S = 10.0
 FIX = "synaptic doctor --fix"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of `doctor`. `level` is `ok`, `info`, `warning` or `error`; `fix` the command or
+    step that mends it.
+    """
+
+    level: Literal["ok", "info", "warning", "error"]
+    code: str
+    message: str
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkup:
+    """What `doctor` found; `ok` is false while something needs a person."""
+
+    ok: bool
+    findings: tuple[Finding, ...]
 
 
 def checkup(ws: Workspace) -> Checkup:
@@ -324,7 +345,6 @@ _USE = os.R_OK | os.W_OK | os.X_OK
 _COPIES = {
     "trash.md": "`synaptic delete ID --purge` leaves no copy of an entry; or delete the "
     "lines there.",
-    "inbox": "`synaptic inbox refuse KEY` leaves no copy of it.",
     "done": "Delete that file, or wait: a copy is kept for seven days.",
     "imports": "`synaptic doctor --fix` puts the entry into its file; remove it there.",
 }

@@ -1,92 +1,79 @@
-"""The journal as its own benchmark: is an entry found by its title, once the index no longer
-holds that title?
+"""Measures how well a search finds the entries of a journal by their own titles.
 
-A question is a title, a heading in an entry, or the words of a link to it; the answer is that
-entry (a known-item search). It is asked of a copy of the index in which no title, heading or
-link says these words any more. Words that name two entries are no question: the other entry,
-which still says them, would answer.
+A question is a title, the right answer its entry (known-item search). The questions are asked
+of a copy of the journal in which no title, heading or link holds their words any more. A title
+that two entries share is no question. The copy has no private passages and is deleted.
 """
 
 from __future__ import annotations
 
 import json
-import posixpath
+import os
 import re
 import statistics
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
-from urllib.parse import unquote
 
-from ..config import Config
 from ..errors import ModelError, NotFound, check_range
 from ..index.lookup import Index
 from ..journal.disk import disk_errors, overwrite
 from ..journal.journal import Journal
 from ..language.lexicon import MONTHS, STOP_WORDS, WEEKDAYS
 from ..language.words import words
-from ..models import Entry, Filters, Proof, Stamp
-from ..notes.blocks import LINK, WIKI_LINK, scan
+from ..models import Entry, Filters, ParsedFile
+from ..notes.blocks import MASK
+from ..notes.privacy import mask
 from ..search.search import ANY_PROJECT, search
 from ..workspace.embed import Progress, embed_pending
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 
-MOST, TOO_FEW, DEPTH = 300, 10, 20
-"""Questions at most; the number below which they tell nothing; hits among which the entry must
-be to count as found.
-"""
-
+MAX_QUESTIONS = 300
+TOO_FEW = 10
+"""Fewer questions tell nothing."""
+DEPTH = 20
+"""Hits among which an entry must be to count as found."""
 WORDS_LEFT = 10
-"""Words that an entry must have without those of the question, so that there is something to
-find. By eye.
-"""
-
-PLACES = 3
-"""Words that more entries say are no question: each of these entries would have to be embedded
-anew.
-"""
-
+"""An entry must have this many words besides those of its title. Chosen by eye."""
 WAYS = {"words": "lexical", "meaning": "semantic", "default": "auto"}
-"""What is compared, and the strategy of each."""
+"""The compared ways to search, and the strategy of each."""
 
-_KINDS = ("title", "heading", "link")
 _COMMON = """
-    contents example examples further get getting introduction more next note notes overview reading readme related
-    start started steps summary table template tips todo todos tricks untitled usage
+    contents example examples further get getting introduction more next note notes overview
+    reading readme related start started steps summary table template tips todo todos tricks
+    untitled usage
 """
 _SAYS_LITTLE = {*_COMMON.split(), *MONTHS, *WEEKDAYS} | STOP_WORDS
-_HEADING = re.compile(r"^#{1,6}[ \t]+(\S[^\n]*?)[ \t#]*$", re.MULTILINE)
-_NOT_ASKED = re.compile(r'["“”*`]|:(?=\S)')  # what a search would read as a phrase or a filter
-
-At = tuple[str, int]
-"""An entry: the path of its file, and its number in it."""
+_SEARCH_SYNTAX = re.compile(r'["“”*`]|:(?=\S)')
+_LABEL = rb"""(?x)
+    ( (?m: ^ (?: [#]{1,6} [ \t] | title: ) .*? | [\[|] ) )
+    (?i: %b )
+    (?= [ \t"'*_.:\xe2\x80\xa6]* (?: [#|\]\r\n] | \Z ) )
+"""
+"""A title in a heading, in front matter or as the words of a link."""
+_BEGINNING = rb"(?i)\A[\s*_]*(?:%b)"
 
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """A question that the default search does not answer among its first 20, and the entry that
-    it asks for.
-    """
+    """A question whose entry is not among the first hits of the default search."""
 
     question: str
-    title: str
     date: str | None
     path: str
     line: int
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A measurement of a day: the mean reciprocal rank, 0 to 1, of each of WAYS over this
-    number of questions.
-    """
+class Measurement:
+    """The mean reciprocal rank, 0 to 1, of each of WAYS on a day."""
 
     date: str
     questions: int
@@ -94,298 +81,156 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation(Kept):
-    """`kinds` counts the questions by what they are. `margin` is half of the 95 % interval of
-    the last of `mrr`, by the
-    normal approximation. `before` is the run that was kept last."""
+class Evaluation(Measurement):
+    """`margin` is half of the 95 % interval of the last of `mrr`, by the normal approximation.
+    `before` is the measurement that was saved last.
+    """
 
-    kinds: Mapping[str, int]
     margin: float
     missed: tuple[Missed, ...]
     seconds: float
-    before: Kept | None
+    before: Measurement | None
     notices: tuple[str, ...]
-
-
-class _Question(NamedTuple):
-    """Words that name the entry `about`; `places` are the entries that say them so, each as it
-    spells them.
-    """
-
-    text: str
-    kind: str
-    about: At
-    places: tuple[tuple[At, str], ...]
-
-
-class _Page(NamedTuple):
-    stamp: Stamp
-    data: bytes
-    entries: tuple[Entry, ...]
 
 
 def evaluate(
     ws: Workspace,
     *,
-    questions: int = MOST,
+    questions: int = MAX_QUESTIONS,
     save: bool = False,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """How well each of WAYS finds entries of this journal. With `save` the next run compares
-    itself with this one.
+    """Measures each of WAYS on this journal. With `save` the next run shows this result too.
 
-    Steps: read the journal into memory, draw questions and take their words out, bring a copy
-    of the index in step with that, ask. Without a model only words are asked. The copy is
-    deleted; journal and index stay as they are.
+    Without a model only words are asked. Journal and index stay as they are.
     """
-    check_range("questions", questions, 1, MOST)
-    begun, kept = time.perf_counter(), ws.config.state / "evaluation.json"
-    ways, notices = tuple(WAYS), []
+    check_range("questions", questions, 1, MAX_QUESTIONS)
+    begun = time.perf_counter()
+    ways, notices = list(WAYS), []
     try:
         ws.embedder.load()
     except ModelError as error:
         ways, notices = ways[:1], [f"{error} Only words were measured."]
     with TemporaryDirectory(prefix="synaptic-evaluate-") as folder:
-        config = replace(
-            ws.config,
-            home=Path(folder),
-            sources=ws.config.roots,
-            track_access=False,
-            metrics=False,
-        )
-        config.state.mkdir()
-        ws.index.file.copy_to(config.state / "index.db")
-        journal = _Altered(config)
-        original = journal.all()
-        asked = list(journal.ask(questions))
-        index = Index(config.state / "index.db", stemming=config.search.stemming)
-        with replace(ws, config=config, journal=journal, index=index) as copy:
+        copy = _empty_copy(ws, Path(folder))
+        asked = _fill(copy, ws, questions)
+        with copy:
             in_step(copy, lambda _: None)
             embed_pending(copy, budget_s=None, progress=progress)
-            scores = {way: list(_scores(copy, journal, asked, way, progress)) for way in ways}
+            ranks = {way: list(_ranks(copy, asked, way, progress)) for way in ways}
     if len(asked) < TOO_FEW:
         notices.append(
-            f"Questions: {len(asked)}, too few to tell anything. Give more entries a title "
-            f"or headings of two telling "
-            f"words or more, with at least {WORDS_LEFT} words of text below, and ask again."
+            f"Questions: {len(asked)}, too few to tell anything. Give more entries a title of "
+            f"two telling words or more, with at least {WORDS_LEFT} words of text below, and "
+            f"ask again."
         )
-    last = scores[ways[-1]]
-    found = Evaluation(
-        date=ws.clock().date().isoformat(),
-        questions=len(asked),
-        mrr={
-            way: round(statistics.fmean(values), 4) for way, values in scores.items() if values
-        },
-        kinds={
-            kind: count
-            for kind in _KINDS
-            if (count := sum(question.kind == kind for question in asked))
-        },
-        margin=round(1.96 * statistics.stdev(last) / len(last) ** 0.5, 4)
-        if len(last) > 1
-        else 1.0,
+    last = ranks[ways[-1]]
+    margin = 1.96 * statistics.stdev(last) / len(last) ** 0.5 if len(last) > 1 else 1.0
+    mrr = {way: round(statistics.fmean(each), 4) for way, each in ranks.items() if each}
+    today = Measurement(ws.clock().date().isoformat(), len(asked), mrr)
+    saved = ws.config.state / "evaluation.json"
+    before = _read_measurement(saved)
+    if save and asked:
+        with disk_errors(saved):
+            overwrite(saved, json.dumps(asdict(today)).encode())
+    return Evaluation(
+        **asdict(today),
+        margin=round(margin, 4),
         missed=tuple(
-            _missed(asked[n], original[asked[n].about])
-            for n, score in enumerate(last)
-            if not score
+            Missed(old.title, old.date if old.dated else None, old.there.path, old.there.line)
+            for (old, _), rank in zip(asked, last, strict=True)
+            if not rank
         ),
         seconds=round(time.perf_counter() - begun, 1),
-        before=_read(kept),
+        before=before,
         notices=tuple(notices),
     )
-    if save and asked:
-        with disk_errors(kept):
-            overwrite(
-                kept,
-                json.dumps(
-                    {"date": found.date, "questions": found.questions, "mrr": found.mrr}
-                ).encode(),
-            )
-    return found
 
 
-class _Altered(Journal):
-    """The journal in memory, where words are taken out of it; nobody else changes it."""
-
-    def __init__(self, config: Config) -> None:
-        super().__init__(config)
-        self.pages: dict[str, _Page] = {}
-        for stamp in self.scan():
-            with suppress(NotFound):
-                self.pages[stamp.path] = self._page(stamp, super().read(stamp.path))
-
-    def _page(self, stamp: Stamp, data: bytes) -> _Page:
-        return _Page(stamp, data, self.parse(stamp.path, data, stamp.mtime_ns).entries)
-
-    def read(self, path: str) -> bytes:
-        return self.pages[path].data
-
-    def compare(self, known: Mapping[str, Proof | None]) -> tuple[list[Stamp], list[str]]:
-        changed = [
-            page.stamp
-            for path, page in self.pages.items()
-            if page.stamp.proof != known.get(path)
-        ]
-        return sorted(changed), sorted(known.keys() - self.pages.keys())
-
-    def all(self) -> dict[At, Entry]:
-        return {
-            (path, n): entry
-            for path, page in self.pages.items()
-            for n, entry in enumerate(page.entries)
-        }
-
-    def entry(self, at: At) -> Entry:
-        return self.pages[at[0]].entries[at[1]]
-
-    def ask(self, limit: int) -> list[_Question]:
-        """The questions, one for an entry, whose words are now taken out.
-
-        A hash of ids and words draws them: the same journal gives the same questions, and a new
-        entry changes few.
-        """
-        entries, asked, blocks = self.all(), dict[At, _Question](), dict[At, _Page]()
-
-        def drawn(
-            question: _Question,
-        ) -> tuple[bytes, ...]:  # entries, then their kinds, then their wordings
-            words = (
-                f"{entries[question.about].id}{part}"
-                for part in ("", question.kind, question.text)
-            )
-            return tuple(blake2b(word.encode(), digest_size=8).digest() for word in words)
-
-        for question in sorted(_questions(entries), key=drawn):
-            if len(asked) == limit:
-                break
-            about, tried = question.about, dict(blocks)
-            if about not in asked and all(
-                self._take_out(tried, at, spelled) for at, spelled in question.places
-            ):
-                left = tried[about].entries[0] if about in tried else entries[about]
-                if len(words(left.content)) >= WORDS_LEFT:
-                    asked[about], blocks = question, tried
-        altered = {path: self._altered(path, blocks) for path in {path for path, _ in blocks}}
-        self.pages |= {
-            path: page
-            for path, page in altered.items()
-            if len(page.entries) == len(self.pages[path].entries)
-        }
-        return [
-            q
-            for q in asked.values()
-            if all(self.pages[at[0]] is altered[at[0]] for at, _ in q.places)
-        ]
-
-    def _take_out(self, blocks: dict[At, _Page], at: At, spelled: str) -> bool:
-        """Whether the entry, whose altered block is put into `blocks`, no longer says these
-        words as a title, heading, alias or link.
-
-        They are cut from headings, links and front matter, and as the first sentence of the
-        text. A page whose title is the name of its file gets another title.
-        """
-        stamp, data, _ = self.pages[at[0]]
-        block = blocks.get(at) or self._page(stamp, data[self._span(at)])
-        if len(block.entries) != 1:
-            return False
-        said = (
-            rb"\s+".join(re.escape(word.encode()) for word in spelled.split())
-            + rb"(?:\xe2\x80\xa6)?"
-        )
-        ends = rb"(?:\]\([^()\n]*\)|(?=[ \t\"'*_.:]*(?:[#|\]\r\n]|\Z)))"
-        label = rb"((?im:^(?:#{1,6}[ \t]|title:)[^\n]*?|[\[|]))(?i:%b)%b" % (said, ends)
-        body = block.entries[0].there.body_start
-        text = re.sub(rb"(?i)(\A\W*)%b" % said, rb"\1", block.data[body:], count=1)
-        block = self._page(stamp, re.sub(label, rb"\1", block.data[:body] + text))
-        if block.entries and _key(block.entries[0].title) == _key(spelled):
-            start = block.entries[0].there.start
-            block = self._page(
-                stamp, block.data[:start] + b"# Untitled\n\n" + block.data[start:]
-            )
-        blocks[at] = block
-        aliases = (
-            alias
-            for entry in block.entries
-            for _, value in entry.extra
-            for alias in value.split(", ")
-        )
-        labels = (label for entry in block.entries for _, label, _ in _named(entry, at, {}))
-        return len(block.entries) == 1 and _key(spelled) not in map(_key, (*aliases, *labels))
-
-    def _span(self, at: At) -> slice:
-        """Where the entry stands in its file; the front matter is the first entry's."""
-        place = self.entry(at).there
-        return slice(place.start if at[1] else 0, place.end)
-
-    def _altered(self, path: str, blocks: Mapping[At, _Page]) -> _Page:
-        stamp, data, _ = self.pages[path]
-        for at in sorted((at for at in blocks if at[0] == path), reverse=True):
-            span = self._span(at)
-            data = data[: span.start] + blocks[at].data + data[span.stop :]
-        return self._page(stamp._replace(size=-1), data)
+def _empty_copy(ws: Workspace, folder: Path) -> Workspace:
+    """A workspace in `folder` with a copy of the index and a journal without files."""
+    config = replace(
+        ws.config,
+        home=folder,
+        journal=folder / "journal",
+        sources={name: folder / name for name in ws.config.roots if name},
+        track_access=False,
+        metrics=False,
+    )
+    for root in (config.state, *config.roots.values()):
+        root.mkdir(exist_ok=True)
+    ws.index.file.copy_to(config.state / "index.db")
+    index = Index(config.state / "index.db", stemming=config.search.stemming)
+    return replace(ws, config=config, journal=Journal(config), index=index)
 
 
-def _questions(entries: Mapping[At, Entry]) -> Iterator[_Question]:
-    """Every question that the journal has, one for each wording."""
-    several = {path for path, n in entries if n}
-    files = {
-        path.removesuffix(".md").casefold(): (path, n)
-        for path, n in entries
-        if path not in several
-    }
-    stems = Counter(posixpath.basename(name) for name in files)
-    files |= {
-        stem: at for name, at in files.items() if stems[stem := posixpath.basename(name)] == 1
-    }
-    gone = {
-        id for entry in entries.values() for id in entry.supersedes
-    }  # no search shows these
-    uses: dict[str, dict[tuple[At, str, str], At]] = {}
-    for at, entry in entries.items():
-        for kind, spelled, about in _named(entry, at, files):
-            uses.setdefault(_key(spelled), {})[at, kind, spelled] = about
-    for key, named in uses.items():
-        telling = [
-            word
-            for word in key.split()
-            if word not in _SAYS_LITTLE and not any(map(str.isdigit, word))
-        ]
-        [about, *others] = set(named.values())
-        if (
-            len(set(telling)) < 2
-            or others
-            or entries[about].id in gone
-            or len({at for at, _, _ in named}) > PLACES
-        ):
+def _fill(copy: Workspace, ws: Workspace, limit: int) -> list[tuple[Entry, Entry]]:
+    """Writes the altered journal; returns the asked entries, each as it was and altered."""
+    files = []
+    for stamp in ws.journal.scan():
+        with suppress(NotFound):
+            data = mask(ws.journal.read(stamp.path)).replace(MASK, b" ")
+            files.append((stamp, data, ws.journal.parse(stamp.path, data, stamp.mtime_ns)))
+    entries = chain.from_iterable(parsed.entries for _, _, parsed in files)
+    titles = _draw(list(entries), limit)
+    spelled = _spelled(titles.values())
+    pairs = []
+    for stamp, data, parsed in files:
+        altered = _without(titles, spelled, data, parsed)
+        now = ws.journal.parse(stamp.path, altered, stamp.mtime_ns)
+        if len(now.entries) == len(parsed.entries):
+            data = altered
+            both = zip(parsed.entries, now.entries, strict=True)
+            pairs += [pair for pair in both if _key(pair[0].title) in titles]
+        place = copy.journal.place(stamp.path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+        os.utime(place, ns=(stamp.mtime_ns, stamp.mtime_ns))
+    return pairs
+
+
+def _draw(entries: list[Entry], limit: int) -> dict[str, str]:
+    """Titles to ask for, by their keys. A hash of the ids draws them: the same journal gives
+    the same questions, and a new entry changes few.
+    """
+    uses = Counter(_key(entry.title) for entry in entries)
+    replaced = set(chain.from_iterable(entry.supersedes for entry in entries))
+    entries.sort(key=lambda entry: blake2b(entry.id.encode(), digest_size=8).digest())
+    drawn: dict[str, str] = {}
+    for entry in entries:
+        key = _key(entry.title)
+        own = key.split()
+        telling = {word for word in own if word not in _SAYS_LITTLE and word.isalpha()}
+        if uses[key] > 1 or entry.id in replaced or len(telling) < 2:
             continue
-        kind, spelled = min(
-            ((kind, spelled) for _, kind, spelled in named),
-            key=lambda use: _KINDS.index(use[0]),
-        )
-        text = LINK.sub(r"\1", WIKI_LINK.sub(lambda link: link[2] or link[1], spelled))
-        places = dict.fromkeys((at, spelled) for at, _, spelled in named)
-        yield _Question(" ".join(_NOT_ASKED.sub(" ", text).split()), kind, about, tuple(places))
+        left = [word for _, word in words(entry.content) if word not in own]
+        if len(left) >= WORDS_LEFT:
+            drawn[key] = entry.title.removesuffix("…")
+        if len(drawn) == limit:
+            break
+    return drawn
 
 
-def _named(entry: Entry, at: At, files: Mapping[str, At]) -> Iterator[tuple[str, str, At]]:
-    """(kind, words, the entry that they name) of each title, heading and link of an entry."""
-    text = entry.content
-    yield "title", entry.title.removesuffix("…"), at
-    fences = scan(text).opaque
-    for heading in _HEADING.finditer(text):
-        if not any(start <= heading.start() < end for start, end in fences):
-            yield "heading", heading[1], at
-    for pattern, shown, target in ((WIKI_LINK, 1, 1), (WIKI_LINK, 2, 1), (LINK, 1, 2)):
-        for link in pattern.finditer(text):
-            name = (
-                unquote(link[target]).partition("#")[0].strip().removesuffix(".md").casefold()
-            )
-            beside = posixpath.normpath(
-                posixpath.join(posixpath.dirname(at[0]).casefold(), name)
-            )
-            about = files.get(beside) or files.get(name) or files.get(posixpath.basename(name))
-            if about and about != at and "://" not in name and link[0][0] != "!":
-                yield "link", link[shown], about
+def _spelled(titles: Iterable[str]) -> bytes:
+    """A pattern of these titles, the longest first."""
+    longest_first = sorted(titles, key=len, reverse=True)
+    return b"|".join(
+        rb"\s+".join(map(re.escape, title.encode().split())) for title in longest_first
+    )
+
+
+def _without(titles: Collection[str], spelled: bytes, data: bytes, parsed: ParsedFile) -> bytes:
+    """A file in which no heading, link or beginning of an entry holds one of these titles."""
+    beginning = re.compile(_BEGINNING % spelled)
+    for entry in reversed(parsed.entries):
+        if _key(entry.title) in titles:
+            place = entry.there
+            heading = data[place.start : place.body_start]
+            if entry.whole_file:  # the name of its file may be its title
+                heading = b"# Untitled\n\n" + heading
+            body = beginning.sub(b"", data[place.body_start :])
+            data = data[: place.start] + heading + body
+    return re.sub(_LABEL % spelled, rb"\1", data)
 
 
 def _key(text: str) -> str:
@@ -393,40 +238,23 @@ def _key(text: str) -> str:
     return " ".join(word for _, word in words(text))
 
 
-def _scores(
-    ws: Workspace,
-    journal: _Altered,
-    asked: Sequence[_Question],
-    way: str,
-    progress: Progress | None,
+def _ranks(
+    copy: Workspace, asked: list[tuple[Entry, Entry]], way: str, progress: Progress | None
 ) -> Iterator[float]:
-    """For each question the reciprocal rank of its entry; 0 where that is not among the first
-    hits.
-    """
-    alike = Filters(projects=(ANY_PROJECT,))  # wherever it is run
-    for done, question in enumerate(asked, start=1):
-        place = journal.entry(question.about).place
-        hits = search(ws, question.text, filters=alike, limit=DEPTH, strategy=WAYS[way]).hits
-        yield next(
-            (1 / rank for rank, hit in enumerate(hits, start=1) if hit.entry.place == place),
-            0.0,
-        )
+    """For each question the reciprocal rank of its entry; 0 where it is not found."""
+    alike = Filters(projects=(ANY_PROJECT,))
+    for done, (old, new) in enumerate(asked, start=1):
+        text = " ".join(_SEARCH_SYNTAX.sub(" ", old.title.removesuffix("…")).split())
+        hits = search(copy, text, filters=alike, limit=DEPTH, strategy=WAYS[way]).hits
+        places = [hit.entry.place for hit in hits]
+        yield 1 / (1 + places.index(new.place)) if new.place in places else 0.0
         if progress:
             progress(f"asking {way}", done, len(asked))
 
 
-def _missed(question: _Question, entry: Entry) -> Missed:
-    day = entry.date if entry.dated else None
-    return Missed(question.text, entry.title, day, entry.there.path, entry.there.line)
-
-
-def _read(kept: Path) -> Kept | None:
-    """The run that was kept last; None without one that can be read."""
+def _read_measurement(saved: Path) -> Measurement | None:
     with suppress(OSError, ValueError, KeyError, TypeError):
-        said = json.loads(kept.read_bytes())
-        return Kept(
-            str(said["date"]),
-            int(said["questions"]),
-            {way: float(said["mrr"][way]) for way in said["mrr"]},
-        )
+        told = json.loads(saved.read_bytes())
+        mrr = {way: float(mean) for way, mean in told["mrr"].items()}
+        return Measurement(str(told["date"]), int(told["questions"]), mrr)
     return None

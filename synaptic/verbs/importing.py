@@ -21,7 +21,7 @@ from datetime import date, datetime
 from functools import cache, partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from platformdirs import user_config_path
 
@@ -32,7 +32,7 @@ from ..journal.folder import Roots, scan
 from ..journal.runs import Block, Run
 from ..journal.runs import hash_of as hash_of_block
 from ..language.query import read_date
-from ..models import SESSIONS, Entry, Filters, Listing
+from ..models import SESSIONS, Entry, Filters
 from ..notes.blocks import project_key
 from ..notes.header import FINGERPRINT_DIGITS
 from ..notes.reading import BASE32, id_date
@@ -44,9 +44,11 @@ from ..workspace.embed import Progress
 from ..workspace.rows import hash_of
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from . import inbox
 from .adopt import write_setting
 from .writing import clean_entry, delete, moment_of
+
+if TYPE_CHECKING:
+    from .browse import Listing
 
 SETTLED_S = 60
 """A file that changed later than this after its session is another than the session left."""
@@ -74,7 +76,7 @@ class Coming(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ImportPlan:
     """What an import would do: `new` and `grown` entries in order of time, `counts` of each of
     the STATES,
     `skipped`, (where, why) of what cannot be taken, and what was left out of how many texts."""
@@ -186,7 +188,7 @@ def plan(
     project: Sequence[str] = (),
     into: str | None = None,
     progress: Progress | None = None,
-) -> Plan:
+) -> ImportPlan:
     """What an import of this source would write. Nothing is written.
 
     `place` is a file or folder; without it, where the program keeps its data.
@@ -268,7 +270,7 @@ def plan(
         sorted(some.values(), key=lambda one: (one.entry.at, one.path))
         for some in (found["new"], found["grown"])
     )
-    return Plan(
+    return ImportPlan(
         source, tuple(places), tuple(new), tuple(grown), counts, tuple(skipped), screened
     )
 
@@ -335,7 +337,7 @@ def _compared(
 
 
 def run(
-    ws: Workspace, planned: Plan, progress: Progress | None = None, *, name: str = ""
+    ws: Workspace, planned: ImportPlan, progress: Progress | None = None, *, name: str = ""
 ) -> Done:
     """Writes what was planned, each day file once. A run that is killed is finished by
     `resume`.
@@ -345,13 +347,11 @@ def run(
     while name in done:
         name += "a"
     pictures, skipped = dict[str, str](), list[tuple[str, str]]()
-    for _, entry, record in (*planned.new, *planned.grown):
+    for _, _, record in (*planned.new, *planned.grown):
         for picture, read in record.pictures:
             with told(lambda where, why: skipped.append((where, why)), picture):
                 path = ws.journal.put_picture(picture, read)
                 pictures[path] = hash_of_block(ws.journal.read(path))
-        if record.proposed:
-            inbox.file(ws, entry.id, record.proposed)
     blocks = [
         Block.of(one.path, one.entry) for one in sorted(planned.new, key=lambda one: one.path)
     ]

@@ -1,5 +1,4 @@
-"""What a journal would be clearer without: entries that others repeat or replace, or that time
-has passed by.
+"""Lists entries that a journal could do without: repeated, replaced or outdated ones.
 
 Nothing is done by itself; what a person answers is done by `update` and `delete`.
 """
@@ -11,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Any
 
 from ..errors import InvalidArgument, one_of
 from ..index.rows import Stored, units
 from ..journal.disk import overwrite
-from ..models import Entry, Filters, Receipt
+from ..models import Entry, Filters
 from ..notes.blocks import project_key
 from ..search.near import DONE, MOST, is_open, lacks_a_name, numbers, standing_out
 from ..search.search import any_of_all
@@ -25,13 +24,14 @@ from ..workspace.changes import has_expired, marked
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .writing import delete, update
+from .writing import Receipt, delete, update
 
-SAME, AT_ONCE = 0.95, 1_000
-"""The cosine from which on two entries say the same, by eye; vectors that are compared in one
-step.
-"""
-OPEN_DAYS, UNREAD_DAYS = 60, 365
+SAME = 0.95
+"""The cosine from which on two entries say the same. Chosen by eye."""
+AT_ONCE = 1_000
+"""Vectors that are compared in one step."""
+OPEN_DAYS = 60
+UNREAD_DAYS = 365
 
 KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "proposed": ("is proposed for the beginning of each session", ("pin", "keep")),
@@ -43,8 +43,8 @@ KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "handed-on": ("is outdated by the second", ("supersede", "delete", "keep")),
     "unread": ("is more than a year old and was never opened", ("delete", "keep")),
 }
-"""What is said of the first entry of a finding, and how it can be answered; the most valuable
-first.
+"""Of each kind of finding: a sentence on its first entry, and the answers. The most valuable
+kind comes first.
 """
 
 
@@ -57,12 +57,12 @@ class Matter:
 
     @property
     def key(self) -> str:
-        """By what a person names it: `replaced:7k3m9q2x:8h2j4d5f`."""
+        """The name a person types: `replaced:7k3m9q2x:8h2j4d5f`."""
         return ":".join((self.kind, *(one.entry.short_id for one in self.about)))
 
     @property
     def said(self) -> str:
-        """What there is to say of the first entry."""
+        """A sentence on the first entry, without its subject."""
         return KINDS[self.kind][0]
 
     @property
@@ -71,7 +71,7 @@ class Matter:
 
     @property
     def state(self) -> str:
-        """Another after each edit of an entry."""
+        """A text that changes with each edit of an entry."""
         return ":".join(str(one.hash) for one in self.about)
 
 
@@ -82,28 +82,26 @@ def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[Matter]:
         filters = any_of_all(Filters(projects=tuple(map(project_key, project))))
         rows = ws.index.listing(filters, order="oldest", limit=-1)[1]
         stored = ws.index.entries(rows)
-        known = {row: stored[row] for row in rows}
         kept = _kept(ws)
-        found: dict[str, list[Matter]] = {kind: [] for kind in KINDS}
-        for matter in _matters(ws, known):
+        findings: dict[str, list[Matter]] = {kind: [] for kind in KINDS}
+        for matter in _matters(ws, {row: stored[row] for row in rows}):
             if kept.get(matter.key) != matter.state:
-                found[matter.kind].append(matter)
-        return [matter for turn in zip_longest(*found.values()) for matter in turn if matter]
+                findings[matter.kind].append(matter)
+        turns = chain.from_iterable(zip_longest(*findings.values()))
+        return [matter for matter in turns if matter]
 
     return in_step(ws, run)
 
 
 def answer(ws: Workspace, key: str, said: str, *, by_person: bool = True) -> Receipt | None:
-    """The receipt of what an answer to a finding does; None for keep, which is remembered until
-    an entry is edited.
+    """Acts on an answer to a finding and returns the receipt; None for keep, which is
+    remembered until an entry is edited.
     """
     matter = _named(ws, key, said)
     first, last = matter.about[0].entry, matter.about[-1].entry
     if said == "keep":
-        overwrite(
-            ws.config.state / "review.json",
-            json.dumps(_kept(ws) | {matter.key: matter.state}).encode(),
-        )
+        kept = _kept(ws) | {matter.key: matter.state}
+        overwrite(ws.config.state / "review.json", json.dumps(kept).encode())
         return None
     change = partial(update, ws, by_person=by_person)
     if said == "pin":
@@ -113,25 +111,21 @@ def answer(ws: Workspace, key: str, said: str, *, by_person: bool = True) -> Rec
     if said == "close":
         return change(first.id, add_tags=["done"])
     if said == "merge":
-        texts = read_entries(ws, [one.rowid for one in matter.about])
-        one, other = (texts[stored.rowid].content for stored in matter.about)
-        if one not in other:
-            change(last.id, append=one)
+        old, new = (stored.rowid for stored in matter.about)
+        texts = read_entries(ws, [old, new])
+        if texts[old].content not in texts[new].content:
+            change(last.id, append=texts[old].content)
     return delete(ws, first.id, by_person=by_person)
 
 
 def first_of(ws: Workspace, key: str, said: str) -> Entry:
-    """The entry that an answer to a finding is about. Raises what `answer` raises for a wrong
-    one.
-    """
+    """The entry that an answer to a finding is about. Raises the errors of `answer`."""
     row = _named(ws, key, said).about[0].rowid
     return read_entries(ws, [row])[row]
 
 
 def _named(ws: Workspace, key: str, said: str) -> Matter:
-    """The finding of this key. Raises InvalidArgument where it is none, or cannot be answered
-    so.
-    """
+    """The finding of this key. Raises InvalidArgument for an unknown key or answer."""
     kind, *ids = key.split(":")
     answers = KINDS[one_of(KINDS, kind, "finding")][1]
     one_of(answers, said, "answer")
@@ -152,31 +146,37 @@ def _matters(ws: Workspace, known: Mapping[int, Stored]) -> Iterator[Matter]:
     """All findings among these entries, which are in order of time; of each kind the best
     first.
     """
-    now = ws.clock()
-    reads = {
-        row: standing.accesses for row, standing in ws.index.standings(list(known)).items()
-    }
+    standings = ws.index.standings(list(known))
+    entries = marked(ws, {row: stored.entry for row, stored in known.items()})
     groups: dict[tuple[str, str], list[int]] = {}
-    for row, one in marked(ws, {row: one.entry for row, one in known.items()}).items():
-        if (
-            one.dated and one.type != "note"
-        ):  # what has no type is no statement that another could replace
-            groups.setdefault((project_key(one.project or ""), one.type), []).append(row)
-        days = (now - one.at).days if one.dated else 0
-        for kind, holds in (
-            ("proposed", "pin" in one.tags and not one.pin),
-            ("expired", has_expired(one.expires, now.date().isoformat())),
-            ("open", is_open(one) and days >= OPEN_DAYS),
-            ("changed", one.changed_files),
-            ("unread", days >= UNREAD_DAYS and not (reads[row] or one.derived_id or one.pin)),
-        ):
-            if holds:
-                yield Matter(kind, (known[row],))
+    for row, entry in entries.items():
+        if entry.dated and entry.type != "note":  # a later note replaces nothing
+            group = (project_key(entry.project or ""), entry.type)
+            groups.setdefault(group, []).append(row)
+        for kind in _outdated(ws, entry, standings[row].accesses):
+            yield Matter(kind, (known[row],))
     for (_, kind), rows in groups.items():
         if kind == "handoff":
-            yield from (Matter("handed-on", (known[row], known[rows[-1]])) for row in rows[:-1])
+            for row in rows[:-1]:
+                yield Matter("handed-on", (known[row], known[rows[-1]]))
         else:
             yield from _alike(ws, known, rows)
+
+
+def _outdated(ws: Workspace, entry: Entry, reads: int) -> Iterator[str]:
+    """The kinds of findings on this entry alone."""
+    now = ws.clock()
+    days = (now - entry.at).days if entry.dated else 0
+    if "pin" in entry.tags and not entry.pin:
+        yield "proposed"
+    if has_expired(entry.expires, now.date().isoformat()):
+        yield "expired"
+    if is_open(entry) and days >= OPEN_DAYS:
+        yield "open"
+    if entry.changed_files:
+        yield "changed"
+    if days >= UNREAD_DAYS and not (reads or entry.derived_id or entry.pin):
+        yield "unread"
 
 
 def _alike(ws: Workspace, known: Mapping[int, Stored], rows: Sequence[int]) -> Iterator[Matter]:
@@ -184,37 +184,41 @@ def _alike(ws: Workspace, known: Mapping[int, Stored], rows: Sequence[int]) -> I
     first.
     """
     pairs = sorted(_near(ws, rows), reverse=True)
-    texts = read_entries(ws, list({row for _, *two in pairs for row in two}))
+    texts = read_entries(
+        ws, list({*(old for _, old, _ in pairs), *(new for _, _, new in pairs)})
+    )
     for cosine, old, new in pairs:
         if cosine >= SAME and numbers(texts[old]) == numbers(texts[new]):
             yield Matter("repeated", (known[new], known[old]))
-        elif texts[new].type != DONE and not lacks_a_name(
-            texts[old], texts[new], ws.index.stem
-        ):
+            continue
+        names_are_lost = lacks_a_name(texts[old], texts[new], ws.index.stem)
+        if texts[new].type != DONE and not names_are_lost:
             yield Matter("replaced", (known[old], known[new]))
 
 
 def _near(ws: Workspace, rows: Sequence[int]) -> Iterator[tuple[float, int, int]]:
-    """(cosine, earlier entry, later entry) of those of these entries, in order of time, that
-    stand out as near.
+    """(cosine, earlier entry, later entry) of the pairs of these entries that stand out as
+    near; the entries are in order of time.
     """
     import numpy as np
 
     stored = ws.index.meanings(rows)
     rows = [row for row in rows if row in stored]
-    vectors = units([stored[row] for row in rows]) if rows else np.zeros((0, 0), np.float32)
+    if not rows:
+        return
+    vectors = units([stored[row] for row in rows])
     for start in range(0, len(rows), AT_ONCE):
         end = min(start + AT_ONCE, len(rows))
         cosines = ws.index.scaled(vectors[start:end] @ vectors[:end].T)
-        cosines[:, start:] *= np.tri(
-            end - start, k=-1, dtype=np.float32
-        )  # each is compared with earlier ones
-        most = min(MOST + 1, end)
-        for line, places in enumerate(
-            np.argpartition(cosines, -most, axis=1)[:, -most:].tolist()
-        ):
-            near = sorted(
-                ((float(cosines[line, place]), rows[place]) for place in places), reverse=True
-            )
-            count = max(standing_out([cosine for cosine, _ in near]), int(near[0][0] >= SAME))
-            yield from ((cosine, old, rows[start + line]) for cosine, old in near[:count])
+        # each entry is compared with earlier ones only
+        cosines[:, start:] *= np.tri(end - start, k=-1, dtype=np.float32)
+        candidates = min(MOST + 1, end)
+        nearest = np.argpartition(cosines, -candidates, axis=1)[:, -candidates:]
+        for line, places in enumerate(nearest.tolist()):
+            near = [(float(cosines[line, place]), rows[place]) for place in places]
+            near.sort(reverse=True)
+            count = standing_out([cosine for cosine, _ in near])
+            if near[0][0] >= SAME:
+                count = max(count, 1)
+            for cosine, old in near[:count]:
+                yield cosine, old, rows[start + line]

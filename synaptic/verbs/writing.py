@@ -16,7 +16,7 @@ from ..index.rows import Stored
 from ..journal.folder import writable
 from ..journal.trash import Piece
 from ..language.query import check_values, read_date, read_moment
-from ..models import Entry, Near, Receipt
+from ..models import Entry, Near
 from ..notes.blocks import check_tag, newlines, project_key, slug_tag
 from ..notes.header import check_type, unique
 from ..notes.markdown import compose_entry, new_id, own_tags
@@ -55,6 +55,25 @@ REPEATED = (
     "`{title}` was already saved less than ten minutes ago, with the same text and marks; "
     "`--force` keeps both."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a write did. `queued` is always False; older versions let saves wait.
+
+    `suggested_tags` of a save are tags of the journal that its text speaks of and that it was
+    not given. `near` are up to two entries of its project; None while it has no vector to
+    compare.
+    """
+
+    id: str
+    date: str
+    time: str
+    path: str
+    queued: bool = False
+    notices: tuple[str, ...] = ()
+    suggested_tags: tuple[str, ...] = ()
+    near: tuple[Near, ...] | None = ()
 
 
 def save(
@@ -181,9 +200,8 @@ def update(
     """The receipt of an edit. Parts given as None stay, and the rest of the file stays byte for
     byte.
 
-    With `seen`, from `opened`, the content and the title are what that showed, edited: the
-    label of each private passage stands in them once, where its bytes go. Raises Changed where
-    the entry says something else by now.
+    With `seen`, from `opened`, Changed is raised where the entry says something else by now.
+    The words of an entry with private text are only added to.
 
     An empty `expires` takes it away. The old text goes to the trash. A whole-file note takes
     `append` and `add_tags`. With `pin` every session of its project, or without one of all,
@@ -248,7 +266,7 @@ def update(
 
     path, copies = found.entry.there.path, found.copies
     told: list[str] = []
-    edit = partial(ws.journal.edit, labels=seen is not None)
+    edit = ws.journal.edit
     new = edit(path, found.own_id, change, told)
     also = _also(copies, lambda copy: edit(copy, found.own_id, change), "changed")
     notices = [
@@ -263,9 +281,9 @@ def update(
 
 
 def opened(ws: Workspace, id: str) -> tuple[Entry, str]:
-    """An entry to be edited, `[private passage 1]` in the place of each private passage, and
-    what `update` asks for as
-    `seen`. Raises Refused for one that is read in place."""
+    """An entry to be edited, and what `update` asks for as `seen`. Raises Refused for one that
+    is read in place.
+    """
     found = _find(ws, id)
     writable(ws.journal.roots, found.entry.there.path, found.entry.there.line)
     entry = replace(ws.journal.opened(found.entry.there.path, found.own_id), id=found.entry.id)

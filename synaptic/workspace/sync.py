@@ -19,7 +19,7 @@ from ..errors import IndexUnusable, JournalError, ModelError, NotFound
 from ..index.database import BUSY_TIMEOUT_MS
 from ..index.rows import FileRows
 from ..index.store import Writer
-from ..models import Entry, RebuildReport, Stamp
+from ..models import Entry, ParseIssue, Stamp
 from ..notes.reading import GRAMMAR, aware
 from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing
 from .git import added_days, head_of
@@ -42,6 +42,17 @@ UNSCRUBBED = (
 LEAST_FILES = 20
 """Files that a sync reads however little time it has, so that each gets further."""
 DAY_NS = 86_400_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildReport:
+    entries: int
+    chunks: int
+    embedded: int
+    reused: int
+    seconds: float
+    issues: tuple[ParseIssue, ...]
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
+from shapes import FUNCTIONS, GROWTH, NOW, PAIRS, SHAPES, Shape, seconds
 
 from synaptic import Filters, SynapticError, Workspace, find, save
 from synaptic.language.query import parse_query
 from synaptic.notes.redaction import find_secrets
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
-from bench_shapes import FUNCTIONS, GROWTH, NOW, PAIRS, SHAPES, Shape, seconds
 
 SMALL, LARGE = 100_000, 400_000
 FEW = 10_000

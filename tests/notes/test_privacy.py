@@ -394,25 +394,32 @@ def test_the_index_follows_what_becomes_private_and_what_no_longer_is(tmp_path: 
         assert day.read_text().rstrip().endswith("-->")
 
 
-def test_an_agents_update_keeps_what_it_never_saw(home: ForkedHome) -> None:
+def test_an_agent_adds_to_an_entry_with_private_text_and_changes_none_of_its_words(
+    home: ForkedHome,
+) -> None:
     day = fill(home.journal)
     with home.server() as server:
         id = server.call("find", tags=["health"])["entries"][0]["id"]
-        for change in (
-            {"append": "And more."},
-            {"add_tags": ["urgent"], "importance": 8},
-            {"title": "The call"},
-            {"content": "Quite another text."},
-            {"content": "Quite another text, and a third.", "type": "issue"},
-        ):
+        for change in ({"append": "And more."}, {"importance": 8}):
             clean(server.text("update", id=id, **change))
             assert [day.read_text().count(word) for word in HIDDEN[:9]] == [1] * 9
+        stands = day.read_bytes()
+        refused: tuple[dict[str, object], ...] = (
+            {"title": "The call"},
+            {"content": "Quite another text."},
+            {"add_tags": ["urgent"]},
+            {"type": "issue"},
+        )
+        for change in refused:
+            error = server.text("update", id=id, **change)
+            clean(error)
+            assert f"{day.name}:3 holds private text" in error
+        assert day.read_bytes() == stands
         [entry] = server.call("get", ids=[id])["entries"]
         assert (entry["title"], entry["content"]) == (
-            "The call",
-            "Quite another text, and a third.",
+            "Call with about money",
+            f"{SEEN}\n\nAnd more.",
         )
-        assert entry["tags"] == ["health", "urgent"] and entry["type"] == "issue"
         clean(server.text("delete", id=id))
     assert "zorquild" not in day.read_text()
     clean(home.run("restore", id).text)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from synaptic.index.embedding import FastEmbedder
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
-from bench_state import answers, is_right  # noqa: E402
+sys.path.append(str(ROOT / "scripts" / "bench"))
+from state import answers, is_right  # noqa: E402
 
 
 @pytest.fixture(scope="module")

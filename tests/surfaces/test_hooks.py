@@ -22,12 +22,13 @@ from hypothesis import strategies as st
 from outside import SYNAPTIC, Answer, Home
 
 from synaptic.models import TYPES, Entry
-from synaptic.surfaces.hooks import session
-from synaptic.surfaces.hooks.briefing import Shelf, compose, handoff_item, tokens
+from synaptic.surfaces.hooks.briefing import briefing_text, compose, count_tokens, handoff_item
+from synaptic.surfaces.hooks.call import HookCall
 from synaptic.surfaces.hooks.hooks import EVENTS, _limited
-from synaptic.surfaces.hooks.session import Call
 from synaptic.surfaces.hooks.stop import ASK, LOG_BYTES
 from synaptic.surfaces.mcp.tools import TOOLS
+from synaptic.verbs import brief
+from synaptic.verbs.brief import Shelf
 from synaptic.workspace.checkout import work_at_hand
 
 ROOT = Path(__file__).parents[2]
@@ -391,7 +392,7 @@ def test_the_budget_holds_and_what_is_left_out_is_counted(
     )
     configure(at, f"max_tokens = {max_tokens}")
     text = told(at, web)
-    assert tokens(text) <= max_tokens
+    assert count_tokens(text) <= max_tokens
     if max_tokens >= 400:
         assert "Where we are" in text
         assert ("a part of it" in text) == (max_tokens <= 1200)
@@ -447,7 +448,7 @@ def test_what_was_saved_is_told_before_digests_of_sessions(at: ForkedHome, web: 
 )
 def test_tokens_are_not_underestimated(text: str, o200k: int) -> None:
     """`o200k` is what the tokenizer of that name counts."""
-    assert o200k <= tokens(text) <= 1.5 * o200k
+    assert o200k <= count_tokens(text) <= 1.5 * o200k
 
 
 ENTRIES = st.lists(
@@ -484,7 +485,7 @@ def test_no_text_breaks_the_budget_or_the_fences(
         Shelf("decisions", tuple(entries[:3]), more=True),
     ]
     text = compose("Head.", entries[4:6], handoff, shelves, find="find", max_tokens=max_tokens)
-    assert tokens(text) <= max_tokens
+    assert count_tokens(text) <= max_tokens
     for line in outside_of_fences(text).splitlines():
         assert line.startswith(("Head.", "Left out: ")) or not line
 
@@ -591,7 +592,7 @@ def test_a_start_loads_neither_the_model_nor_the_sdk(at: ForkedHome, web: Path) 
     )
     assert "Redis" in answer.out
     loaded = {line.rpartition("|")[2].strip() for line in answer.err.splitlines()}
-    assert "synaptic.surfaces.hooks.session" in loaded
+    assert "synaptic.verbs.brief" in loaded
     assert not loaded & {"mcp", "numpy", "onnxruntime", "fastembed", "tokenizers", "rich"}
 
 
@@ -721,18 +722,18 @@ def test_a_long_line_of_marks_holds_no_session_up(at: ForkedHome, web: Path) -> 
 def test_a_start_tells_of_the_newest_files_where_there_is_no_time_for_all(
     tmp_path: Path, web: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "READING_SHARE", 0)
+    monkeypatch.setattr(brief, "READING_SHARE", 0)
     monkeypatch.delenv("SYNAPTIC_PROJECT", raising=False)
     with open_home(tmp_path / "home", project=None) as ws:
         for number in range(60):
             day = (MOMENT - timedelta(days=59 - number)).date()
             text = f"# {day}\n\n## 09:00 decision: Chosen {number:02d} #web\n\nFor a reason.\n"
             (ws.config.journal / f"{day}.md").write_text(text)
-        text = session.brief_session(ws, Call("claude-code", {"cwd": str(web)}))
+        text = briefing_text(ws, HookCall("claude-code", {"cwd": str(web)}))
         assert "40 older files are not read yet." in outside_of_fences(text)
         assert "Chosen 59" in text and "Chosen 40" in text and "Chosen 39" not in text
         for _ in range(2):
-            text = session.brief_session(ws, Call("claude-code", {"cwd": str(web)}))
+            text = briefing_text(ws, HookCall("claude-code", {"cwd": str(web)}))
         assert "not read yet" not in text
 
 

@@ -35,8 +35,15 @@ from synaptic.index.embedding import FastEmbedder
 from synaptic.models import Entry
 from synaptic.surfaces.mcp.server import build_server, readable
 from synaptic.surfaces.mcp.tools import BY_NAME, INSTRUCTIONS, check_arguments
-from synaptic.surfaces.mcp.worker import Worker
-from synaptic.surfaces.present import CHARS_PER_TOKEN, Item, clean, fenced, listed, one_line
+from synaptic.surfaces.render.present import (
+    CHARS_PER_TOKEN,
+    Item,
+    clean,
+    fenced,
+    listed,
+    one_line,
+)
+from synaptic.surfaces.serving.worker import Worker
 
 ERAS = ("legacy", "2026-07-28")
 EIGHT = {
@@ -996,7 +1003,7 @@ class OfflineAtFirst(FastEmbedder):
 async def test_a_model_that_could_not_be_loaded_is_tried_again(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("synaptic.surfaces.mcp.worker.RETRY_AFTER_S", 0.2)
+    monkeypatch.setattr("synaptic.surfaces.serving.worker.RETRY_AFTER_S", 0.2)
     offline = OfflineAtFirst(DEFAULT_MODEL, cache=home)
     async with Client(build_server(Worker(home, offline))) as client:
         await call(client, "context_save", content="Watered the plants.")

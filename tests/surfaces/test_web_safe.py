@@ -250,7 +250,7 @@ def test_sessions_end_and_wrong_tokens_take_no_room(monkeypatch: pytest.MonkeyPa
     now = 1_000.0
     monkeypatch.setattr(guard.time, "monotonic", lambda: now)
     sessions = guard.Sessions()
-    cookie = sessions.begin(guard.Session("anna", read_only=False))
+    cookie = sessions.begin(guard.Visitor("anna", read_only=False))
     now += guard.IDLE_S - 1
     assert sessions.of(cookie)
     now += guard.IDLE_S - 1
@@ -706,7 +706,6 @@ def test_no_case_does_anything(hostile: Served) -> None:
             *places,
             "/",
             "/review",
-            "/inbox",
             "/health",
             "/statistics",
             "/calendar",

@@ -1,26 +1,20 @@
-"""The pages of upkeep, on the real server: review, inbox, health, statistics, and what a broken
+"""The pages of upkeep, on the real server: review, health, statistics, and what a broken
 home shows.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from html import unescape
-from pathlib import Path
-from shutil import copyfile
 
 import httpx
-import pytest
 from forks import ForkedHome as Home
 from playwright.sync_api import expect
 from served import Served, browsing, logged_in, served
 
 NOW = {"SYNAPTIC_NOW": "2026-11-21T10:00:00"}
 OLD, NEW = "2026-07-01T09:00:00", "2026-11-01T09:00:00"
-TRANSCRIPT = Path(__file__).parents[1] / "data" / "transcript.jsonl"
-RULE = "From now on never touch the files below vendor, a script writes them every night"
 
 
 def saved(home: Home, text: str, at: str, *marks: str) -> str:
@@ -43,27 +37,6 @@ def seen(answer: httpx.Response) -> str:
 def after(server: Served, answer: httpx.Response) -> str:
     assert answer.status_code == 303, answer.text
     return seen(server.client.get(answer.headers["location"]))
-
-
-@pytest.fixture
-def session(home: Home, tmp_path: Path) -> str:
-    """The keys of two proposals wait: the cause of the transcript, and RULE."""
-    path = tmp_path / "transcripts" / "ba9304e3-11e3-4763-b3dc-110fe0aaf638.jsonl"
-    path.parent.mkdir()
-    copyfile(TRANSCRIPT, path)
-    with path.open("a") as file:
-        for number, (role, text) in enumerate(
-            (("user", f"ok, commit it. {RULE}"), ("assistant", "Committed."))
-        ):
-            line = {
-                "type": role,
-                "uuid": text[:40],
-                "cwd": "/tmp/demo/harbor",
-                "timestamp": f"2026-11-22T20:0{number}:00Z",
-            }
-            file.write(json.dumps(line | {"message": {"role": role, "content": text}}) + "\n")
-    home.ask("import", "claude-code", str(path))
-    return str(home.ask("inbox")["proposals"][0]["digest"])
 
 
 def test_findings_are_answered_one_after_the_other(home: Home) -> None:
@@ -156,43 +129,6 @@ def test_twenty_findings_stand_on_a_page(home: Home) -> None:
         assert keys(server, answer.headers["location"]) == others[1:]
 
 
-def test_what_waits_is_kept_edited_and_refused(home: Home, session: str) -> None:
-    with served(home.path) as server:
-        found = {one["text"]: one["key"] for one in home.ask("inbox")["proposals"]}
-        assert (
-            keys(server, "/inbox") == list(found.values())
-            and keys(server, "/inbox?project=other") == []
-        )
-        text = server.client.get("/inbox").text
-        assert (
-            RULE in text
-            and f"/entry/{session}" in text
-            and "claude-code" in text
-            and "harbor" in text
-        )
-        form = {"proposal": found.pop(RULE), "was": RULE, "answer": "keep"}
-        answer = server.post("/inbox", text=f"{RULE}, but for the lock file", **form)
-        kept = re.search(r"kept=([\w-]+)", answer.headers["location"])
-        assert kept and "Kept as an entry." in after(server, answer)
-        assert (
-            home.ask("get", kept[1])["entries"][0]["content"]
-            == f"{RULE}, but for the lock file"
-        )
-        server.delete(kept[1])
-        assert home.run("get", kept[1]).code == 1
-        [(cause, key)] = found.items()
-        told = after(
-            server, server.post("/inbox", proposal=key, was=cause, text=cause, answer="refuse")
-        )
-        assert cause in told and "Nothing waits" in told
-        assert (
-            server.post(
-                "/inbox", proposal=key, was=cause, text=cause, answer="keep"
-            ).status_code
-            == 400
-        )
-
-
 def test_health_says_what_is_wrong_and_mends_it(home: Home) -> None:
     first = saved(home, "The pump is loud.", NEW)
     with home.server(**NOW) as agent:
@@ -229,7 +165,7 @@ def test_a_broken_home_is_told_and_once_mended_all_goes_on(home: Home) -> None:
     key = f"open:{saved(home, 'The pump is loud.', OLD, '--type', 'issue').partition('-')[2]}"
     away = home.journal.rename(home.path / "away")
     with served(home.path, **NOW) as server:
-        for path in ("/", "/review", "/inbox", "/health", "/statistics"):
+        for path in ("/", "/review", "/health", "/statistics"):
             answer = server.client.get(path)
             assert (
                 answer.status_code == 500
@@ -302,9 +238,7 @@ def test_statistics_count_what_is_written_and_read(home: Home) -> None:
         assert [key.partition(":")[0] for key in keys(server)] == ["unread"]
 
 
-def test_findings_and_a_proposal_are_answered_with_the_keyboard_alone(
-    home: Home, session: str
-) -> None:
+def test_findings_are_answered_with_the_keyboard_alone(home: Home) -> None:
     issue = saved(home, "The nightly backup fails.", OLD, "--type", "issue")
     freeze = saved(home, "Freeze of the staging machine.", OLD, "--expires", "2026-07-03")
     other = saved(home, "Thaw of the staging machine.", OLD, "--expires", "2026-07-04")
@@ -333,14 +267,3 @@ def test_findings_and_a_proposal_are_answered_with_the_keyboard_alone(
             home.run("get", freeze).code == 1
             and "done" in home.ask("get", issue)["entries"][0]["tags"]
         )
-        page.keyboard.press("i")
-        page.wait_for_url("**/inbox")
-        expect(focused.get_by_role("textbox")).to_be_visible()
-        page.keyboard.press("e")
-        page.keyboard.press("Control+End")
-        page.keyboard.type(", she said")
-        page.keyboard.press("Tab")
-        page.keyboard.press("Enter")
-        told("Kept as an entry.")
-        assert len(keys(server, "/inbox")) == 1
-        assert home.ask("search", "she said")["hits"][0]["title"].endswith("she said")

@@ -102,15 +102,6 @@ def state(ws: Workspace) -> dict[str, tuple[bytes, int]]:
         {"Xylophone plans.md": f"{TEXT}\n"},
         {"area/Xylophone___plans.md": f"{TEXT}\n"},
         {"2026-11-20 Xylophone plans.md": f"{TEXT}\n"},
-        {"page.md": f"# Other\n\n{TEXT}\n\n### Xylophone plans\n\n{TEXT}\n"},
-        {
-            "page.md": f"# Other\n\n{TEXT}\n",
-            "hub.md": f"# Hub\n\nSee [[page|xylophone plans]], also by boat.\n\n{TEXT}",
-        },
-        {
-            "a/page.md": f"# Other\n\n{TEXT}\n",
-            "a/hub.md": "# Hub\n\nSee [xylophone plans](page.md).",
-        },
         {
             "Xylophone plans.md": f"{TEXT}\n",
             "hub.md": "# Hub\n\nSee [[Xylophone plans]].",
@@ -174,10 +165,6 @@ def test_what_else_the_entry_says_stays(
             "one.md": f"# Xylophone plans\n\n{TEXT}\n",
             "two.md": f"# xylophone plans!\n\n{TEXT}\n",
         },
-        {
-            "one.md": f"# Xylophone plans\n\n{TEXT}\n",
-            "two.md": f"# Two\n\n{TEXT}\n\n## Xylophone plans\n",
-        },
         {"one.md": f"---\nsynaptic: false\n---\n# Xylophone plans\n\n{TEXT}\n"},
         {"one.md": f"# One\n\n<private>\n\n## Xylophone plans\n\n</private>\n\n{TEXT}\n"},
     ],
@@ -197,7 +184,7 @@ def test_a_superseded_entry_is_not_asked(ws: Workspace) -> None:
         f"-->\n\n{TEXT}\n"
     )
     write(ws, {"2026-11-20.md": f"{old}\n{new}"})
-    assert evaluate(ws).kinds == {"title": 1}
+    assert evaluate(ws).questions == 1
 
 
 def test_nothing_of_the_home_changes_and_nothing_is_left(ws: Workspace, temp: Path) -> None:
@@ -310,10 +297,7 @@ def test_what_the_default_misses_is_named_where_it_stands(ws: Workspace) -> None
     notes(ws)
     write(
         ws,
-        {
-            "page.md": f"# Other\n\n{TEXT.replace('harbour', 'port')}\n\n### Xylophone "
-            f"plans\n\nNothing more.\n"
-        },
+        {"page.md": f"# Xylophone plans\n\n{TEXT.replace('harbour', 'port')}\n"},
     )
     for n in range(25):
         write(
@@ -322,12 +306,7 @@ def test_what_the_default_misses_is_named_where_it_stands(ws: Workspace) -> None
         )
     found: Evaluation = evaluate(ws)
     [missed] = [missed for missed in found.missed if missed.path == "page.md"]
-    assert (missed.question, missed.title, missed.date, missed.line) == (
-        "Xylophone plans",
-        "Other",
-        None,
-        1,
-    )
+    assert (missed.question, missed.date, missed.line) == ("Xylophone plans", None, 1)
 
 
 def test_meaning_finds_what_words_do_not(tmp_path: Path, model: FastEmbedder) -> None:

@@ -10,15 +10,16 @@ from ...config import load_config, make_clock
 from ...errors import InvalidArgument
 from ...journal.journal import Journal
 from ...language.query import build_preference
-from ...models import Entry, Links
+from ...models import Entry
 from ...search.search import search as search_journal
 from ...verbs import browse, mentions, writing
 from ...verbs.adopt import adopt
+from ...verbs.mentions import Links
 from ...workspace.workspace import Workspace
-from .. import wire
-from ..arguments import agent, take_filters
-from ..present import outline, short
-from . import editor, terminal
+from ..render import terminal, wire
+from ..render.present import outline, short
+from ..serving.arguments import agent, take_filters
+from . import editor
 from . import flags as f
 from .program import command, open_home
 from .replies import (

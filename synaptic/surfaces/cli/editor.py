@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ...errors import ConfigError, InvalidArgument, SynapticError
-from ..editors import RETURNS_AT_ONCE, chosen, name_of
-from .terminal import is_terminal
+from ..render.terminal import is_terminal
+from ..serving.editors import RETURNS_AT_ONCE, chosen, name_of
 
 
 def editor() -> list[str] | None:
@@ -24,9 +24,8 @@ def editor() -> list[str] | None:
 
 
 @contextlib.contextmanager
-def composed(begin: str = "") -> Iterator[str]:
-    """A context that gives the text a person wrote in the editor, which shows `begin`. If it
-    fails, the text stays.
+def composed() -> Iterator[str]:
+    """A context that gives the text a person wrote in the editor. If it fails, the text stays.
 
     Raises InvalidArgument when there is no terminal or no editor.
     """
@@ -42,7 +41,6 @@ def composed(begin: str = "") -> Iterator[str]:
     handle, name = tempfile.mkstemp(prefix="synaptic-", suffix=".md")
     os.close(handle)
     path = Path(name)
-    path.write_text(begin, encoding="utf-8")
     try:
         run([*command, name])
         yield path.read_text(encoding="utf-8", errors="replace")

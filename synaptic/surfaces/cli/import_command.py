@@ -13,13 +13,12 @@ import typer
 from ...errors import InvalidArgument, ModelError, one_of
 from ...models import SESSIONS
 from ...readers.record import IN_PLACE, READERS
-from ...verbs import importing, inbox
+from ...verbs import importing
 from ...workspace.embed import embed_pending
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from .. import wire
-from ..present import clean
-from . import terminal
+from ..render import terminal, wire
+from ..render.present import clean
 from .program import open_home
 from .replies import agreed, answer
 
@@ -101,17 +100,15 @@ def run(
             terminal.say(f"\nInterrupted. The same import goes on, {undoes}.")
         raise
     in_step(ws, lambda _: None)
-    waiting = len(inbox.inbox(ws)) if source in SESSIONS else 0
     text = f"Imported {done.entries:,}."
     text += f" `synaptic import --undo {done.run}` takes the new ones back." * bool(done.run)
     text += "".join(
         f"\nA picture was left out, {where}: {why}." for where, why in done.skipped[:SHOWN]
     )
     text += f"\nOf pictures {len(done.skipped) - SHOWN:,} more." * (len(done.skipped) > SHOWN)
-    text += f"\nWorth keeping, perhaps: {waiting:,}. `synaptic inbox` asks you." * bool(waiting)
     told = _plan_json(planned)
     told["skipped"] += [{"where": where, "why": why} for where, why in done.skipped]
-    answer(as_json, told | {"success": True, "run": done.run, "proposed": waiting}, clean(text))
+    answer(as_json, told | {"success": True, "run": done.run}, clean(text))
     with suppress(ModelError):  # whoever searches is told
         ws.embedder.load()
         embed_pending(ws, budget_s=None, progress=progress)
@@ -181,7 +178,7 @@ def _found_text(found: wire.Json) -> str:
     )
 
 
-def _plan_text(planned: importing.Plan) -> str:
+def _plan_text(planned: importing.ImportPlan) -> str:
     counts = [
         f"{planned.counts[state]:,} {said}"
         for state, said in _SAID.items()
@@ -204,7 +201,7 @@ def _plan_text(planned: importing.Plan) -> str:
     return clean("\n".join(lines))
 
 
-def _plan_json(planned: importing.Plan) -> wire.Json:
+def _plan_json(planned: importing.ImportPlan) -> wire.Json:
     data: wire.Json = {
         "source": planned.source,
         "places": wire.as_json(planned.places),

@@ -21,10 +21,10 @@ import typer
 from typer.main import get_command as make_command
 
 from ...errors import InvalidArgument, SynapticError
-from .. import wire
-from . import commands, terminal, upkeep
+from ..render import terminal, wire
+from ..render.terminal import emit, emit_json
+from . import commands, upkeep
 from .program import app
-from .terminal import emit, emit_json
 
 get_command = cache(make_command)
 """Made once in a process: it takes 14 ms."""

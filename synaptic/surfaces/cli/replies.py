@@ -13,15 +13,17 @@ import typer
 
 from ...errors import InvalidArgument, NotFound
 from ...journal.disk import overwrite
-from ...models import NOTHING_CLOSE, Days, Entry, Listing, Receipt, SearchResult
+from ...models import NOTHING_CLOSE, Entry, SearchResult
 from ...verbs import browse
+from ...verbs.browse import Days, Listing
 from ...verbs.mentions import id_called
+from ...verbs.writing import Receipt
 from ...workspace.workspace import Workspace
-from .. import wire
-from ..editors import command_at
-from ..present import clean, done_text, short, term_test
-from . import editor, terminal
-from .terminal import Screen, emit, emit_json, say
+from ..render import terminal, wire
+from ..render.present import clean, done_text, short, term_test
+from ..render.terminal import Output, emit, emit_json, say
+from ..serving.editors import command_at
+from . import editor
 
 EXAMPLE = (
     'synaptic save "Chose SQLite over Postgres: one file, no server." --type decision --tag db'
@@ -29,7 +31,7 @@ EXAMPLE = (
 _LAST_LIST = "last-list.json"
 
 
-def screen_of(ws: Workspace) -> Screen:
+def screen_of(ws: Workspace) -> Output:
     return terminal.screen(ws.journal.place)
 
 

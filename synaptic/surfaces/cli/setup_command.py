@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 
 from ...config import HooksConfig, load_config, resolve_home
 from ...errors import ConfigError, InvalidArgument, SynapticError
-from ...models import Checkup, Finding
 from ...verbs.adopt import write_setting
+from ...verbs.doctor import Checkup, Finding
 from ..clients.clients import (
     NAME,
     Client,
@@ -30,10 +30,10 @@ from ..clients.clients import (
 )
 from ..clients.parts import EVENTS, parts_of
 from ..clients.register import Step, carry_out, named, plan
-from ..present import clean
+from ..render.present import clean
+from ..render.terminal import Output, emit, is_terminal, say, screen
 from .import_command import offer
 from .replies import answer
-from .terminal import Screen, emit, is_terminal, say, screen
 
 _PLUGIN = {
     True: "the plugin synaptic@synaptic brings the server, the hooks and a skill",
@@ -154,7 +154,7 @@ def checked(found: Checkup, home: str | None) -> Checkup:
 def _serve(
     steps: Iterable[Step],
     absent: Sequence[Client],
-    to: Screen,
+    to: Output,
     *,
     dry_run: bool,
     remove: bool,
@@ -333,7 +333,7 @@ def _notices(steps: Sequence[Step]) -> list[str]:
 # ---------------------------------------------------------------------------------------
 
 
-def _intent(step: Step, to: Screen) -> str:
+def _intent(step: Step, to: Output) -> str:
     """What is going to be done with one client."""
     file, (there, gone) = to.path(step.part.file), _there(step)
     again = f"synaptic setup {step.client.name}" + (
@@ -362,7 +362,7 @@ def _intent(step: Step, to: Screen) -> str:
     return f"{step.client.title}: {said}"
 
 
-def _outcome(step: Step, after: Step, to: Screen, *, dry_run: bool, remove: bool) -> str:
+def _outcome(step: Step, after: Step, to: Output, *, dry_run: bool, remove: bool) -> str:
     """What became of it, and the next thing to do; empty where there is nothing to add."""
     if after.action == "fail":
         failed = "" if step.action == "fail" else f"Failed. {after.why}\n"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -16,19 +15,18 @@ from ...config import load_config
 from ...errors import InvalidArgument, JournalError, SynapticError, check_range
 from ...language.query import MAX_LIMIT
 from ...models import CAPTURED
-from ...verbs import browse, doctor, gitdriver, inbox, review, writing
+from ...verbs import browse, doctor, gitdriver, review, writing
 from ...workspace.embed import language_notice
 from ...workspace.sync import in_step, rebuild
 from ...workspace.workspace import Workspace
-from .. import wire
-from ..arguments import agent, take_filters
-from ..mcp.tokens import Grant, Tokens
-from ..present import clean, matter_text, outline, proposal_text
-from . import editor, terminal
+from ..render import terminal, wire
+from ..render.present import clean, matter_text, outline
+from ..render.terminal import emit
+from ..serving.arguments import agent, take_filters
+from ..serving.tokens import Grant, Tokens
 from . import flags as f
 from .program import app, command, open_home
 from .replies import agreed, answer, answer_receipt, check_can_ask, screen_of, when_empty
-from .terminal import emit
 
 
 @command("rebuild-index", f.FRESH, f.AS_JSON)
@@ -124,38 +122,6 @@ def _review(
     found = [] if words else review.review(ws, project=project)
     rows = [(one.key, one.answers, matter_text(one), wire.matter_json(one)) for one in found]
     _answered("review", "findings", rows, act, words, limit, as_json, "Nothing to review.")
-
-
-@command("inbox", f.PROPOSAL, f.IN_PROJECTS, f.LENGTH, f.AS_JSON)
-def _inbox(
-    ws: Workspace,
-    as_json: bool,
-    limit: int,
-    project: Sequence[str] = (),
-    words: Sequence[str] = (),
-) -> None:
-    """List what agents' sessions say that you may want to keep.
-
-    On a terminal it asks, one sentence at a time. Nothing is saved by itself.
-
-    Example: synaptic inbox --project billing
-    """
-    waiting = inbox.inbox(ws, project=project)
-
-    def act(said: str, key: str) -> None:
-        before = next((one["text"] for one in waiting if one["key"] == key), "")
-        with editor.composed(before) if said == "edit" else nullcontext("") as text:
-            receipt = inbox.answer(ws, said, key, text=text, by_person=not agent())
-        if receipt:
-            return answer_receipt(ws, "Kept", receipt, as_json)
-        return answer(as_json, {"success": True, "refused": key}, f"Refused {key}")
-
-    rows = [(one["key"], inbox.ANSWERS, proposal_text(one), one) for one in waiting]
-    empty = (
-        "Nothing waits. `synaptic import` reads the sessions of your agents, and proposes what "
-        "to keep of them."
-    )
-    _answered("inbox", "proposals", rows, act, words, limit, as_json, empty)
 
 
 def _answered(
@@ -260,8 +226,7 @@ def _forget(ws: Workspace, as_json: bool, yes: bool, session: str = "") -> None:
 def _evaluate(ws: Workspace, as_json: bool, **given: Any) -> None:
     """Measure how well a search finds your own entries.
 
-    They are sought by their titles, headings and links, which a copy of the index does not
-    hold.
+    They are sought by their titles, in a copy of the journal that does not hold these titles.
 
     Example: synaptic evaluate --save
     """
@@ -461,9 +426,10 @@ def serve(home: str | None, **given: Any) -> None:
 
     Example: synaptic serve --open
     """
-    from ..web import app  # slow to import
+    from ..mcp.remote import Remote  # slow to import
+    from ..web import app
 
-    app.serve(home, **given)
+    app.serve(home, Remote, **given)
 
 
 @command(

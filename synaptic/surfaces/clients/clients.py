@@ -1,6 +1,4 @@
-"""The server, and the clients that start it, of `data/clients.toml`: where each keeps it, and
-in which shape.
-"""
+"""The server as a client starts it, and the clients of `data/clients.toml`."""
 
 from __future__ import annotations
 
@@ -26,20 +24,20 @@ from ...journal.disk import make_dirs, overwrite
 from . import jsonc
 
 NAME = "synaptic"
-"""What the server is called in every client."""
+"""The server's name in every client."""
 
 PROGRAMS = ("synaptic", "synaptic-journal")
 
 _PACKAGE = Path(__file__).parents[2]
 DATA = _PACKAGE / "data"
+_NO_URL = frozenset('{}$<>"\\ ')
+"""A client would expand or break these characters in an address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """The command, and what it is told: the home and the project; None stands for the usual
-    ones.
-
-    A server elsewhere has a `url`, and no command.
+    """A command with its home and project, None standing for the usual ones; a server elsewhere
+    has a `url` instead.
     """
 
     command: str
@@ -50,31 +48,33 @@ class Server:
 
     @property
     def env(self) -> dict[str, str]:
-        told = {"SYNAPTIC_HOME": self.home, "SYNAPTIC_PROJECT": self.project}
-        return {name: value for name, value in told.items() if value}
+        values = {"SYNAPTIC_HOME": self.home, "SYNAPTIC_PROJECT": self.project}
+        return {name: value for name, value in values.items() if value}
 
     @property
     def line(self) -> str:
-        told = (f"{name}={value}" for name, value in self.env.items())
-        return self.url or shlex.join([*told, self.command, *self.args])
+        """The address, or the command as a line for the shell."""
+        settings = [f"{name}={value}" for name, value in self.env.items()]
+        return self.url or shlex.join([*settings, self.command, *self.args])
 
     def hook_words(self, client: str) -> list[str]:
-        """The command of this client's hooks, to which the name of an event is added."""
+        """Returns the command of this client's hooks without the event, its last word."""
         home = ["--home", self.home] if self.home else []
         return [self.command, *self.args[:-1], *home, "hook", "--client", client]
 
     def hook(self, event: str, client: str) -> str:
-        """The command of a hook as a line for the shell."""
+        """Returns the command of a hook as a line for the shell."""
         words = [*self.hook_words(client), event]
         return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
 def this_server(home: str | None = None, project: str | None = None) -> Server:
-    """This very program, by an absolute path: a desktop program has no PATH that would find it.
-
-    A home that was chosen, by --home or SYNAPTIC_HOME, is part of it.
+    """Returns this very program by its absolute path, as a desktop program has no PATH; a home
+    that was chosen by --home or SYNAPTIC_HOME is part of it.
     """
-    chosen = str(resolve_home(home)) if home or os.environ.get("SYNAPTIC_HOME") else None
+    chosen = None
+    if home or os.environ.get("SYNAPTIC_HOME"):
+        chosen = str(resolve_home(home))
     command, args = _program()
     try:
         f"{command}{chosen}{project}".encode()
@@ -86,36 +86,26 @@ def this_server(home: str | None = None, project: str | None = None) -> Server:
 
 
 def server_at(url: str) -> Server:
-    """The server elsewhere that is reached by this address; without a path it is `/mcp`. Raises
+    """Returns the server at this address; without a path it is `/mcp`. Raises
     InvalidArgument.
     """
     try:
         parts = urlsplit(url.strip())
-        good = (
-            parts.scheme in ("http", "https")
-            and bool(parts.hostname)
-            and parts.port != 0
-            and not parts.query
-        )
+        complete = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:
-        good = False
-    if not good or "@" in parts.netloc or {*url} & {*'{}$<>"\\ '}:
+        complete = False
+    if not complete or parts.query or "@" in parts.netloc or not _NO_URL.isdisjoint(url):
         raise InvalidArgument(
             f"{url!r} is no address of a server.", hint="--url http://192.168.1.5:8765/mcp"
         )
-    return Server(
-        "", (), url=parts._replace(path=parts.path.rstrip("/") or "/mcp", fragment="").geturl()
-    )
+    path = parts.path.rstrip("/") or "/mcp"
+    return Server("", (), url=parts._replace(path=path, fragment="").geturl())
 
 
 def _program() -> tuple[str, tuple[str, ...]]:
-    called = Path(sys.argv[0])
-    beside = Path(sys.executable)
-    for path in (
-        called.absolute(),
-        beside.with_name("synaptic"),
-        beside.with_name("synaptic.exe"),
-    ):
+    python = Path(sys.executable)
+    called = Path(sys.argv[0]).absolute()
+    for path in (called, python.with_name("synaptic"), python.with_name("synaptic.exe")):
         if path.stem in PROGRAMS and path.is_file() and os.access(path, os.X_OK):
             return str(path), ("mcp",)
     return sys.executable, ("-m", "synaptic", "mcp")
@@ -145,117 +135,111 @@ class Client:
     hooks: Mapping[str, Any] = field(default_factory=dict)
 
     def shape(self, server: Server) -> dict[str, Any]:
-        """The entry of this server."""
-        if server.url:
-            return {
-                name: server.url if value == "{url}" else value
-                for name, value in self.remote.items()
-            }
+        """Returns the entry of this server."""
         words = [server.command, *server.args]
-        said = {
+        values = {
+            "{url}": server.url,
             "{command}": words[0],
             "{args}": words[1:],
             "{words}": words,
             "{env}": server.env,
         }
-        return {
-            name: said.get(value, value)
-            for name, value in self.entry.items()
-            if value != "{env}" or server.env
-        }
+        entry = {}
+        for name, value in (self.remote if server.url else self.entry).items():
+            if value != "{env}" or server.env:
+                entry[name] = values.get(value, value) if isinstance(value, str) else value
+        return entry
 
     def file(self, scope: str, where: Mapping[str, Path]) -> Path:
-        """The configuration of this scope."""
-        files = [
-            expand(path, where) for path in (self.user if scope == "user" else self.project)
-        ]
-        return next((file for file in files if file.exists()), files[0])
+        """Returns the configuration of this scope: the first that exists, else the first."""
+        names = self.user if scope == "user" else self.project
+        files = [expand(name, where) for name in names]
+        existing = [file for file in files if file.exists()]
+        return (existing or files)[0]
 
     def program(self) -> str | None:
-        """The client's own command, if it is on the PATH."""
-        return next(
-            (found for program in self.programs if (found := shutil.which(program))), None
-        )
+        """Returns the client's own command, if it is on the PATH."""
+        for program in self.programs:
+            path = shutil.which(program)
+            if path:
+                return path
+        return None
 
     def found(self, where: Mapping[str, Path]) -> bool:
         """True when the client seems to be on this machine."""
-        return self.program() is not None or any(
-            expand(sign, where).exists() for sign in self.signs
-        )
+        signs = [expand(sign, where) for sign in self.signs]
+        return self.program() is not None or any(sign.exists() for sign in signs)
 
     @property
     def offer(self) -> str:
-        """How to have the plugin instead, which lies beside this package, or at the root of a
-        clone.
-        """
-        market = _PACKAGE / "claude" if (_PACKAGE / "claude").is_dir() else _PACKAGE.parent
+        """The way to install Claude Code's plugin instead; empty for other clients."""
+        market = _PACKAGE / "claude"  # in an installed package; in a clone it is at the root
+        if not market.is_dir():
+            market = _PACKAGE.parent
         if self.name != "claude-code" or not (market / ".claude-plugin").is_dir():
             return ""
         return (
             f"With a skill as well, as a plugin: `synaptic setup claude-code --remove`, "
-            f"then `claude plugin "
-            f"marketplace add {shlex.quote(str(market))}` and `claude plugin install "
-            f"{NAME}@{NAME}`"
+            f"then `claude plugin marketplace add {shlex.quote(str(market))}` and "
+            f"`claude plugin install {NAME}@{NAME}`"
         )
 
 
 def folders(
     environ: Mapping[str, str] = os.environ, platform: str = sys.platform
 ) -> dict[str, Path]:
-    """The folders that the clients' paths begin with, on this machine."""
+    """Returns this machine's folders, with which the clients' paths begin."""
 
-    def told(name: str, usual: Path) -> Path:
+    def folder(name: str, usual: Path) -> Path:
         return Path(environ.get(name) or usual)
 
     home = Path.home()
-    config = told("XDG_CONFIG_HOME", home / ".config")
-    mac, windows = (
-        home / "Library" / "Application Support",
-        told("APPDATA", home / "AppData" / "Roaming"),
-    )
+    config = folder("XDG_CONFIG_HOME", home / ".config")
+    app, zed = config, config / "zed"
+    if platform == "darwin":
+        app, zed = home / "Library" / "Application Support", home / ".config" / "zed"
+    elif platform == "win32":
+        app = folder("APPDATA", home / "AppData" / "Roaming")
+        zed = app / "Zed"
     return {
         "home": home,
         "config": config,
-        "app": {"darwin": mac, "win32": windows}.get(platform, config),
-        "zed": {"darwin": home / ".config" / "zed", "win32": windows / "Zed"}.get(
-            platform, config / "zed"
-        ),
-        "claude": told("CLAUDE_CONFIG_DIR", home),
-        "claude_dir": told("CLAUDE_CONFIG_DIR", home / ".claude"),
-        "codex": told("CODEX_HOME", home / ".codex"),
-        "gemini": told("GEMINI_CLI_HOME", home) / ".gemini",
+        "app": app,
+        "zed": zed,
+        "claude": folder("CLAUDE_CONFIG_DIR", home),
+        "claude_dir": folder("CLAUDE_CONFIG_DIR", home / ".claude"),
+        "codex": folder("CODEX_HOME", home / ".codex"),
+        "gemini": folder("GEMINI_CLI_HOME", home) / ".gemini",
         "project": Path.cwd(),
     }
 
 
 def note_command(server: Server) -> None:
-    """Notes for the plugin, which is the same on every machine, how Synaptic is started on this
-    one.
-    """
+    """Notes for the plugin, which is the same everywhere, how to start Synaptic here."""
+    words = server.hook_words("claude-code")[:-3]
     with suppress(OSError, JournalError):
         make_dirs(_note().parent, private=True)
-        overwrite(_note(), shlex.join(server.hook_words("claude-code")[:-3]).encode())
+        overwrite(_note(), shlex.join(words).encode())
 
 
 def plugin(where: Mapping[str, Path]) -> bool | None:
-    """Whether Claude Code's plugin finds a program to start; None where it is not installed, or
-    switched off.
+    """True when Claude Code's plugin finds a program to start; None where it is not installed,
+    or switched off.
     """
     folder, name = where["claude_dir"], f"{NAME}@{NAME}"
-    with suppress(OSError, ValueError, KeyError, TypeError, jsonc.Unreadable):
-        installed = json.loads((folder / "plugins" / "installed_plugins.json").read_bytes())[
-            "plugins"
-        ]
-        on = jsonc.parse((folder / "settings.json").read_text("utf-8-sig"))["enabledPlugins"]
-        if installed[name] and on[name] is not False:
-            noted = shlex.split(_note().read_text("utf-8"))[:1] if _note().exists() else []
-            path = os.pathsep.join(
-                [os.environ.get("PATH", ""), str(where["home"] / ".local" / "bin")]
-            )
-            return any(
-                shutil.which(program, path=path) for program in (*noted, "synaptic-journal")
-            )
-    return None
+    try:
+        manifest = json.loads((folder / "plugins" / "installed_plugins.json").read_bytes())
+        settings = jsonc.parse((folder / "settings.json").read_text("utf-8-sig"))
+        if not manifest["plugins"][name] or settings["enabledPlugins"][name] is False:
+            return None
+        programs = ["synaptic-journal"]
+        if _note().exists():
+            programs += shlex.split(_note().read_text("utf-8"))[:1]
+    except (OSError, ValueError, KeyError, TypeError, jsonc.Unreadable):
+        return None
+    own_folder = str(where["home"] / ".local" / "bin")
+    path = os.pathsep.join([os.environ.get("PATH", ""), own_folder])
+    return any(shutil.which(program, path=path) for program in programs)
 
 
 def _note() -> Path:
@@ -263,7 +247,7 @@ def _note() -> Path:
 
 
 def expand(path: str, where: Mapping[str, Path]) -> Path:
-    """The path with its folder in place of the name in braces."""
+    """Returns the path with its folder in place of the name in braces."""
     return Path(path.format_map(where))
 
 

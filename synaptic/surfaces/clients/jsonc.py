@@ -1,12 +1,5 @@
-"""JSON with comments and trailing commas, edited as text: what does not have to change stays
-byte for byte.
-
-| text                       | wanted                    | result                                    |
-|----------------------------|---------------------------|-------------------------------------------|
-| `{"a": 1}`                 | `{"a": 1, "b": 2}`        | `{"a": 1, "b": 2}`                        |
-| `{"a": 1, /* c */ }`       | `{"a": 1, "b": 2}`        | `{"a": 1, "b": 2, /* c */ }`              |
-| `{"a": 1, "b": 2}`         | `{"a": 1}`                | `{"a": 1}`                                |
-| `{"a": [1] /* c */}`       | `{"a": [1, 2]}`           | `{"a": [1, 2] /* c */}`                   |
+"""Edits JSON: a plain file is formatted anew, one with comments or trailing commas keeps every
+byte that need not change.
 """
 
 from __future__ import annotations
@@ -14,59 +7,39 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
-_STRING = r'"[^"\\\n\r]*(?:\\.[^"\\\n\r]*)*"?'
-_COMMENT = re.compile(rf"{_STRING}|//[^\n\r]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_LAST_COMMA = re.compile(rf"{_STRING}|[{{\[]\s*,|,(?=\s*[}}\]])", re.DOTALL)
-_BLANK = re.compile(r"\s*")
 _INDENTED = re.compile(r'^([ \t]+)"', re.MULTILINE)
 
 
 class Unreadable(Exception):
-    """A text that cannot be edited, why, and the line, counted from 1."""
+    """A text that cannot be edited, with the reason and the line, counted from 1."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(f"{reason} (line {line})")
 
 
-class Member(NamedTuple):
-    """A name and its value in an object: where the name begins, the value begins and ends, and
-    the comma after it.
-
-    An item of an array is named by its index, and begins where its value does.
-    """
-
-    name: str | int
-    value: Any
-    start: int
-    begin: int
-    end: int
-    comma: int | None
-
-
 def parse(text: str) -> Any:
-    """What the text says; an empty one is an empty object. Raises Unreadable."""
+    """Returns the value of JSON with comments; an empty text is an empty object. Raises
+    Unreadable.
+    """
     if not text.strip():
         return {}
     try:
-        return json.loads(
-            _without_last_commas(_without_comments(text)), parse_constant=int
-        )  # int of NaN fails
+        return _parse_plain(text)
     except RecursionError:
         raise Unreadable(1, "nested too deeply") from None
-    except json.JSONDecodeError as error:
-        after = error.msg == "Extra data"
-        raise Unreadable(
-            error.lineno, "something stands after the end" if after else f"no JSON: {error.msg}"
-        ) from None
-    except ValueError:  # NaN, or thousands of digits
-        raise Unreadable(1, "no JSON: a number in it cannot be read") from None
+    except ValueError:
+        return _value(_model(text).value)
 
 
-def relaxed(text: str) -> int:
-    """The line of the first comment, or of what follows a comma too many; 0 in plain JSON.
-    Raises Unreadable.
+_parse_plain = partial(json.loads, parse_constant=int)  # int("NaN") is refused
+
+
+def first_comment(text: str) -> int:
+    """Returns the line of the first comment or trailing comma; 0 in plain JSON. Raises
+    Unreadable.
     """
     parse(text)
     try:
@@ -77,26 +50,26 @@ def relaxed(text: str) -> int:
 
 
 def table(top: Any, path: Sequence[str]) -> dict[str, Any]:
-    """The object at this path, made where there is none. Raises Unreadable where something else
-    stands there.
+    """Returns the object at this path; makes a missing one. Raises Unreadable where another
+    value stands there.
     """
-    found = table(top, path[:-1]).setdefault(path[-1], {}) if path else top
-    if not isinstance(found, dict):
+    holder = top
+    if path:
+        holder = table(top, path[:-1]).setdefault(path[-1], {})
+    if not isinstance(holder, dict):
         raise Unreadable(1, f"{'.'.join(path) or 'the whole of it'} is no object")
-    return found
+    return holder
 
 
 def put(text: str, path: Sequence[str], value: Any) -> str:
-    """The text with `value` at `path`. Raises Unreadable."""
+    """Returns the text with `value` at `path`. Raises Unreadable."""
     wanted = parse(text)
     table(wanted, path[:-1])[path[-1]] = value
     return rewrite(text, wanted)
 
 
 def drop(text: str, path: Sequence[str]) -> str:
-    """The text without what stands at `path`; an object that thereby gets empty stays. Raises
-    Unreadable.
-    """
+    """Returns the text without the value at `path`; its object stays. Raises Unreadable."""
     wanted = parse(text)
     holder = table(wanted, path[:-1])
     if path[-1] not in holder:
@@ -106,175 +79,170 @@ def drop(text: str, path: Sequence[str]) -> str:
 
 
 def rewrite(text: str, wanted: Any) -> str:
-    """The text, edited until it says `wanted`. What is new comes last. Raises Unreadable where
-    that cannot be.
-    """
-    if not text.strip():
-        return render(wanted) + "\n" if wanted else text
-    for _ in range(1_000):  # edits, more than any change takes
-        if parse(text) == wanted:
-            return text
-        text = _nearer(text, _skip(_without_comments(text), 0), wanted)
-    raise Unreadable(1, "it cannot be changed without changing something else")
-
-
-def render(value: Any, indent: str = "", unit: str = "  ", newline: str = "\n") -> str:
-    """The value as JSON: objects over several lines, everything else on one."""
-    if not isinstance(value, dict) or not value:
-        return json.dumps(value, ensure_ascii=False)
-    inner = indent + unit
-    members = (
-        inner + _member(name, each, inner, unit, newline) for name, each in value.items()
-    )
-    return "{" + newline + f",{newline}".join(members) + newline + indent + "}"
-
-
-def _member(name: str | int, value: Any, indent: str, unit: str, newline: str) -> str:
-    shown = render(value, indent, unit, newline)
-    return (
-        shown if isinstance(name, int) else f"{json.dumps(name, ensure_ascii=False)}: {shown}"
-    )
-
-
-# -- reading
-# ------------------------------------------------------------------------------------------
-
-
-def _without_comments(text: str) -> str:
-    """The text with blanks in the place of its comments: every offset stays."""
-
-    def blank(found: re.Match[str]) -> str:
-        open_ended = found[0].startswith("/*") and not found[0].endswith("*/", 2)
-        return (
-            found[0] if found[0][0] == '"' or open_ended else re.sub(r"[^\n\r]", " ", found[0])
-        )
-
-    return _COMMENT.sub(blank, text)
-
-
-def _without_last_commas(bare: str) -> str:
-    return _LAST_COMMA.sub(lambda found: " " if found[0] == "," else found[0], bare)
-
-
-def _members(text: str, start: int) -> tuple[list[Member], int]:
-    """What the object or array that begins there holds, and where its closing bracket is."""
-    bare = _without_comments(text)
-    plain = _without_last_commas(bare)
-    decode = json.JSONDecoder().raw_decode
-    members: list[Member] = []
-    at = _skip(plain, start + 1)
-    while plain[at] not in "}]":
-        name, begin = len(members), at
-        if plain[start] == "{":
-            name, end_of_name = decode(plain, at)
-            begin = _skip(plain, _skip(plain, end_of_name) + 1)
-        value, end = decode(plain, begin)
-        after = _skip(bare, end)
-        comma = after if bare[after] == "," else None
-        members.append(Member(name, value, at, begin, end, comma))
-        at = _skip(plain, after if comma is None else comma + 1)
-    return members, at
-
-
-def _skip(text: str, at: int) -> int:
-    """Where the blanks that begin there end."""
-    found = _BLANK.match(text, at)
-    assert found is not None
-    return found.end()
-
-
-# -- writing
-# ------------------------------------------------------------------------------------------
-
-
-def _nearer(text: str, start: int, wanted: Any) -> str:
-    """The text after one edit of the object or array that begins there, which is not yet as
-    `wanted`.
-    """
-    members, closing = _members(text, start)
-    last = {
-        member.name: member for member in members
-    }  # of several members of one name the last counts
-    goal = wanted if isinstance(wanted, dict) else dict(enumerate(wanted))
-    fewer = isinstance(wanted, list) and len(members) > len(wanted)
-    for name, member in last.items():
-        if name not in goal or (fewer and member.value != goal[name]):
-            return _remove(text, start, members, member)
-        if member.value == goal[name]:
-            continue
-        if isinstance(member.value, dict | list) and type(member.value) is type(goal[name]):
-            return _nearer(text, member.begin, goal[name])
-        return (
-            text[: member.begin]
-            + render(goal[name], _indent(text, member.begin), *_style(text))
-            + text[member.end :]
-        )
-    name = next(name for name in goal if name not in last)
-    return _insert(text, start, closing, members, name, goal[name])
-
-
-def _insert(
-    text: str, start: int, closing: int, members: Sequence[Member], name: str | int, value: Any
-) -> str:
-    """The text with a new last member between the brackets; comments that stand at their end
-    stay in front of it.
-    """
-    unit, newline = _style(text)
-    tail = len(text[:closing].rstrip())
-    if not members:
-        outer = _indent(text, start)
-        shown = newline + outer + unit + _member(name, value, outer + unit, unit, newline)
-        between = text[tail:closing]
-        rest = between if "\n" in between and tail > start + 1 else newline + outer
-        return text[:tail] + shown + rest + text[closing:]
-    last = members[-1]
-    comma, own = ("", ",") if last.comma is not None else (",", "")
-    if not _begins_line(text, last.start):
-        tight = text[last.begin - 1] == ":"
-        after = last.end if last.comma is None else last.comma + 1
-        told = [value] if isinstance(name, int) else {name: value}
-        shown = json.dumps(told, ensure_ascii=False, separators=(",", ":") if tight else None)[
-            1:-1
-        ]
-        return f"{text[:after]}{comma}{'' if tight else ' '}{shown}{own}{text[after:]}"
-    indent = _indent(text, last.start)
-    shown = newline + indent + _member(name, value, indent, unit, newline) + own
-    return text[: last.end] + comma + text[last.end : tail] + shown + text[tail:]
-
-
-def _remove(text: str, start: int, members: Sequence[Member], member: Member) -> str:
-    """The text without this member, its comma, and the blanks in front of it."""
-    end = member.end if member.comma is None else member.comma + 1
-    begin = len(text[: member.start].rstrip())
-    rest = text[end:].partition("\n")[0].strip()
-    if (
-        rest
-        and not rest.startswith(("}", "]", "//", "/*"))
-        and _begins_line(text, member.start)
-    ):
-        begin = member.start  # another one stands on the same line
-    head, tail = text[:begin], text[end:]
-    number = members.index(member)
-    if member.comma is None and number:
-        before = members[number - 1].comma
-        assert before is not None
-        head = head[:before] + head[before + 1 :]
-    if len(members) == 1 and not head[start + 1 :].strip() and tail.lstrip()[:1] in ("}", "]"):
-        return head[: start + 1] + tail.lstrip()
-    return head + tail
-
-
-def _style(text: str) -> tuple[str, str]:
-    """(one step of indentation, the line's end) as this text has them."""
+    """Returns the text after edits that make its value `wanted`. Raises Unreadable."""
+    if parse(text) == wanted:
+        return text
     unit = min(_INDENTED.findall(text), key=len, default="  ")
-    return unit, "\r\n" if "\r\n" in text else "\n"
+    newline = "\r\n" if "\r\n" in text else "\n"
+    if first_comment(text):
+        document = _model(text)
+        _edit(document.value, wanted, unit, newline)
+        new = _dump(document)
+    else:
+        end = text[len(text.rstrip()) :] if text.strip() else "\n"
+        new = json.dumps(wanted, indent=unit, ensure_ascii=False)
+        new = new.replace("\n", newline) + end
+    if parse(new) != wanted:
+        raise Unreadable(1, "it cannot be changed without changing something else")
+    return new
 
 
-def _indent(text: str, at: int) -> str:
-    """The blanks at the beginning of the line in which `at` is."""
-    line = text[text.rfind("\n", 0, at) + 1 : at]
-    return line[: len(line) - len(line.lstrip(" \t"))]
+def _model(text: str) -> Any:
+    """Returns the document with its comments and blanks; JSON5 beyond comments and trailing
+    commas is refused.
+    """
+    from json5.loader import ModelLoader, loads
+    from json5.model import Identifier, Infinity, NaN, SingleQuotedString, UnaryOp, walk
+
+    try:
+        document = loads(text, loader=ModelLoader())
+    except RecursionError:
+        raise Unreadable(1, "nested too deeply") from None
+    except json.JSONDecodeError as error:
+        reason = error.msg.partition("primary error was:")[2] or error.msg
+        reason = reason.strip().splitlines()[0].partition(" at: line")[0]
+        raise Unreadable(error.lineno or 1, f"no JSON: {reason}") from None
+    for node in walk(document):
+        positive = isinstance(node, UnaryOp) and node.op == "+"
+        if positive or isinstance(node, Identifier | Infinity | NaN | SingleQuotedString):
+            raise Unreadable(node.lineno or 1, "no JSON, but JSON5")
+    return document
 
 
-def _begins_line(text: str, at: int) -> bool:
-    return "\n" in text[:at] and not text[text.rfind("\n", 0, at) + 1 : at].strip()
+def _value(node: Any) -> Any:
+    from json5.loader import DefaultLoader
+
+    return DefaultLoader().load(node)
+
+
+def _dump(document: Any) -> str:
+    from json5.dumper import ModelDumper, dumps
+
+    dumper: Any = ModelDumper()  # no BaseDumper to its types
+    return dumps(document, dumper=dumper)
+
+
+def _edit(node: Any, wanted: Any, unit: str, line: str) -> None:
+    """Changes an object or array of the model until its value is `wanted`; `line` is the line
+    end and the indentation of its closing bracket.
+    """
+    goals = wanted if isinstance(wanted, dict) else dict(enumerate(wanted))
+    if node.values:
+        first = _heads(node)[0]
+        first.wsc_before = node.leading_wsc + first.wsc_before
+        node.leading_wsc = []
+    for number in reversed(range(len(node.values))):
+        if isinstance(wanted, dict):
+            superfluous = _value(node.keys[number]) not in wanted
+        else:
+            superfluous = _value(node.values[number]) not in wanted
+            superfluous = superfluous and len(node.values) > len(wanted)
+        if superfluous:
+            _remove(node, number)
+    names = _names(node)
+    for number, name in enumerate(names):
+        old, goal = node.values[number], goals[name]
+        value = _value(old)
+        if value == goal:
+            continue
+        if isinstance(value, dict | list) and type(value) is type(goal):
+            _edit(old, goal, unit, line + unit)
+            continue
+        _, new = _member(name, goal, unit, line)
+        new.wsc_before, new.wsc_after = old.wsc_before, old.wsc_after
+        node.values[number] = new
+    for name, goal in goals.items():
+        if name not in names:
+            _insert(node, *_member(name, goal, unit, line))
+
+
+def _names(node: Any) -> list[Any]:
+    if hasattr(node, "keys"):
+        return [_value(key) for key in node.keys]
+    return list(range(len(node.values)))
+
+
+def _member(name: str | int, value: Any, unit: str, line: str) -> tuple[Any, Any]:
+    """Returns the first and the last node of a new member on lines of its own."""
+    holder = [value] if isinstance(name, int) else {name: value}
+    text = json.dumps(holder, indent=unit, ensure_ascii=False).replace("\n", line)
+    node = _model(text).value
+    head = _heads(node)[0]
+    head.wsc_before = node.leading_wsc
+    return head, node.values[0]
+
+
+def _heads(node: Any) -> list[Any]:
+    """Returns the nodes with which the members begin."""
+    heads: list[Any] = getattr(node, "keys", node.values)
+    return heads
+
+
+def _insert(node: Any, head: Any, value: Any) -> None:
+    """Adds a last member; comments and blanks at the end of the holder stay there."""
+    last = node.trailing_comma or (node.values[-1] if node.values else None)
+    before = last.wsc_after if last else node.leading_wsc
+    comments, closing = _split(before)
+    head.wsc_before = comments + head.wsc_before
+    if last is None:
+        node.leading_wsc = []
+        if not any("\n" in blank for blank in closing):
+            closing = value.wsc_after
+    else:
+        last.wsc_after = []
+    node.values.append(value)
+    if head is not value:
+        node.keys.append(head)
+    value.wsc_after = []
+    (node.trailing_comma or value).wsc_after = closing
+
+
+def _remove(node: Any, number: int) -> None:
+    """Takes a member out; comments beside it stay."""
+    head, value = _heads(node)[number], node.values.pop(number)
+    if head is not value:
+        del node.keys[number]
+    before, _ = _split(head.wsc_before)
+    behind, closing = _split(value.wsc_after)
+    if number < len(node.values):
+        following = _heads(node)[number]
+        following.wsc_before = before + behind + following.wsc_before
+        return
+    if node.trailing_comma:
+        last = node.trailing_comma
+        last.wsc_after = before + behind + last.wsc_after
+        if not node.values:
+            node.trailing_comma = None
+            node.leading_wsc = last.wsc_after
+    elif node.values:
+        node.values[-1].wsc_after += before + behind + closing
+    else:
+        node.leading_wsc = before + behind + closing
+    if not _split(node.leading_wsc)[0]:
+        node.leading_wsc = []
+
+
+def _split(blanks: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Returns (comments and blanks, the blanks at the end)."""
+    from json5.model import LineComment
+
+    count = len(blanks)
+    while count and isinstance(blanks[count - 1], str):
+        count -= 1
+    comments, end = blanks[:count], blanks[count:]
+    if comments and isinstance(comments[-1], LineComment):
+        comment = comments[-1]
+        if comment.value.endswith("\r"):  # it belongs to the line end
+            end = ["\r", *end]
+            comment.value = comment.value[:-1]
+    return comments, end

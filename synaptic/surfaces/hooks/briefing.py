@@ -1,50 +1,86 @@
-"""What an agent is told of a project in few words: what is pinned, the last hand-off, then
-title lines. Pure.
-"""
+"""Writes the briefing of a new session: pinned entries, the last hand-off, then titles."""
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
+import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import date
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
 from itertools import islice
 
 from ...models import Entry
-from ..present import DATA_FOLLOWS, Item, clean, end_of, fenced, line_of, one_line, render
+from ...verbs.brief import HIGHEST, WEEK, Shelf, brief
+from ...workspace.workspace import Workspace
+from ..render.present import (
+    DATA_FOLLOWS,
+    Item,
+    clean,
+    end_of,
+    fenced,
+    line_of,
+    one_line,
+    render,
+)
+from .call import HookCall
 
 TITLE_CHARS = 120
 SHORT_CHARS = 300
-"""An entry up to this length is shown whole: a pinned one, while these take at most half of the
-budget, and one that
-clearly fits a prompt."""
+"""A pinned entry up to this length is shown whole, and so is one that clearly fits a prompt."""
 
 LEAST_TOKENS = 20
-"""Less of a hand-off than this says nothing."""
+"""A shorter beginning of a hand-off says nothing."""
 
-OLD_DAYS, OLD_LINES = 30, 4
-"""Of a hand-off older than this only the first lines are shown."""
+OLD_DAYS = 30
+OLD_LINES = 4
+"""Of a hand-off older than OLD_DAYS only OLD_LINES lines are shown."""
 
-TOP = 10
-"""Entries of this importance, the highest, come before all others."""
-
-_PIECE = re.compile(
+_ABOUT_A_TOKEN = re.compile(
     r"\b[a-zA-Z]{1,7}\b|[a-zA-Z]{1,4}|[0-9]{1,3}|[\u00c0-\u1fff]{1,3}|\s(?=[0-9])|\n|\S"
 )
-"""About a token: a piece is 0.80 to 0.99 o200k tokens in the briefings of ten journals
-(English, German, Chinese,
-Russian, code, terse titles and others), where four characters are 1.1 to 2.5."""
+"""A piece is 0.80 to 0.99 o200k tokens in the briefings of ten journals (English, German,
+Chinese, Russian, code, terse titles and others), where four characters are 1.1 to 2.5."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shelf:
-    """Entries of one kind, the most relevant first. `more`: there are others that nobody looked
-    at.
+def briefing_text(ws: Workspace, call: HookCall) -> str:
+    """Returns the briefing of a session as fenced Markdown; empty where the journal knows
+    nothing of its project.
     """
+    since = WEEK
+    pause = call.fields.get("seconds_since_last_response")  # of a session that goes on
+    if isinstance(pause, int | float) and 0 < pause < 1e9:
+        since = timedelta(seconds=pause)
+    briefing = brief(ws, call.folder, since)
+    name = one_line(briefing.project)[:60]
+    about = f"on the project {name}" if name else "without a project"
+    head = (
+        f"From Synaptic, the journal that you share with the user: entries {about}. "
+        f"context_get gives them whole."
+    )
+    if briefing.unread_files:
+        head += f" {briefing.unread_files:,} older files are not read yet."
+    handoff = None
+    if briefing.handoff:
+        handoff = handoff_item(briefing.handoff, today=ws.clock().date(), later=briefing.later)
+    return compose(
+        head,
+        briefing.pinned,
+        handoff,
+        briefing.shelves,
+        find=_listing_call(name),
+        max_tokens=ws.config.hooks.max_tokens,
+    )
 
-    name: str
-    entries: tuple[Entry, ...]
-    more: bool = False
+
+def _listing_call(project: str) -> str:
+    if sys.stdin.isatty():  # a person looks at the briefing
+        command = "synaptic find --type TYPE"
+        return f"{command} --project {shlex.quote(project)}" if project else command
+    if not project:
+        return "context_find(type=...)"
+    return f"context_find(type=..., project={json.dumps(project, ensure_ascii=False)})"
 
 
 def compose(
@@ -56,121 +92,136 @@ def compose(
     find: str,
     max_tokens: int,
 ) -> str:
-    """The briefing within the budget, as fenced Markdown; empty where there is nothing to tell.
+    """Returns the briefing within the budget; empty where there is nothing to tell.
 
-    1. What is pinned, whole where it is short.
-    2. The hand-off: whole where it takes at most half of the room, or where the lists leave
-       more.
-    3. The best of each shelf in turn, those of importance 10 before, digests of sessions last.
+    1. Pinned entries; short ones whole, while they take at most half of the budget.
+    2. The hand-off: whole where it takes half of the room, or the lists leave enough.
+    3. The best of each shelf in turn: importance 10 first, digests of sessions last.
 
-    What finds no room is counted by shelf; `find` says how to list it.
+    Entries that do not fit are counted for each shelf; `find` says how to list them.
     """
-    pins: list[str] = []
-    shown: list[list[str]] = [[] for _ in shelves]
-    block = ""
+    draft = _Draft(head, shelves, find, titles=[[] for _ in shelves])
+    for entry in pinned:
+        short = len(entry.content) <= SHORT_CHARS
+        whole = title_line(entry, whole=True)
+        if not short or not draft.add(draft.pins, whole, max_tokens / 2):
+            draft.add(draft.pins, title_line(entry), max_tokens)
+    half = _handoff_block(handoff, (max_tokens - draft.tokens()) / 2)
+    draft.handoff = half
+    for depth, number in _places(shelves):
+        lines = draft.titles[number]
+        if depth == len(lines):  # else a better entry of this shelf did not fit
+            draft.add(lines, title_line(shelves[number].entries[depth]), max_tokens)
+    draft.handoff = ""
+    draft.handoff = _handoff_block(handoff, max_tokens - draft.tokens()) or half
+    if draft.pins or draft.handoff or any(draft.titles):
+        return draft.text()
+    return ""
 
-    def text() -> str:
-        lists = [
-            titles(shelf.name, lines)
-            for shelf, lines in zip(shelves, shown, strict=True)
-            if lines
-        ]
-        first = [f"{head} {DATA_FOLLOWS}", titles("pinned", pins) if pins else "", block]
-        return "\n".join(
-            part for part in (*first, *lists, _left_out(shelves, shown, find)) if part
-        )
 
-    def put(lines: list[str], line: str, room: float) -> bool:
+@dataclass(slots=True)
+class _Draft:
+    """A briefing that grows line by line."""
+
+    head: str
+    shelves: Sequence[Shelf]
+    find: str
+    titles: list[list[str]]
+    pins: list[str] = field(default_factory=list)
+    handoff: str = ""
+
+    def text(self) -> str:
+        parts = [f"{self.head} {DATA_FOLLOWS}"]
+        if self.pins:
+            parts.append(fenced_titles("pinned", self.pins))
+        parts.append(self.handoff)
+        counts = []
+        for shelf, lines in zip(self.shelves, self.titles, strict=True):
+            if lines:
+                parts.append(fenced_titles(shelf.name, lines))
+            missing = len(shelf.entries) - len(lines)
+            if missing or shelf.more:
+                counts.append(f"{missing}{'+' if shelf.more else ''} {shelf.name}")
+        if counts:
+            parts.append(f"Left out: {', '.join(counts)}; {self.find}")
+        return "\n".join(part for part in parts if part)
+
+    def tokens(self) -> int:
+        return count_tokens(self.text())
+
+    def add(self, lines: list[str], line: str, room: float) -> bool:
+        """Adds the line if the text then fits into `room` tokens."""
         lines.append(line)
-        fits = tokens(text()) <= room
+        fits = self.tokens() <= room
         if not fits:
             lines.pop()
         return fits
 
-    for entry in pinned:
-        if len(entry.content) > SHORT_CHARS or not put(
-            pins, title_line(entry, whole=True), max_tokens / 2
-        ):
-            put(pins, title_line(entry), max_tokens)
-    block = half = _handoff(handoff, (max_tokens - tokens(text())) / 2)
-    places = [
-        (entry.of_session, entry.importance != TOP, depth, n)
-        for n, shelf in enumerate(shelves)
-        for depth, entry in enumerate(shelf.entries)
-    ]
-    for *_, depth, n in sorted(places):
-        if depth == len(shown[n]):  # else one of this shelf found no room
-            put(shown[n], title_line(shelves[n].entries[depth]), max_tokens)
-    block = ""
-    block = _handoff(handoff, max_tokens - tokens(text())) or half
-    return text() if pins or block or any(shown) else ""
+
+def _places(shelves: Sequence[Shelf]) -> list[tuple[int, int]]:
+    """Returns (depth, shelf number) of each entry, in the order in which they get room."""
+    ordered = []
+    for number, shelf in enumerate(shelves):
+        for depth, entry in enumerate(shelf.entries):
+            order = (entry.of_session, entry.importance != HIGHEST, depth, number)
+            ordered.append(order)
+    return [(depth, number) for _, _, depth, number in sorted(ordered)]
 
 
 def handoff_item(entry: Entry, *, today: date, later: str) -> Item:
-    """A hand-off with its age; `later` is the number of the entries since then. Of an old one
-    the first lines.
+    """Returns a hand-off with its age; of an old one the first lines. `later` is the number of
+    entries since then.
     """
     days = (today - entry.at.date()).days
-    age = {0: "today", 1: "yesterday"}.get(days, f"{days:,} days ago") if entry.dated else ""
-    since = (
-        f"since then {later} {'entry' if later == '1' else 'entries'}" if later != "0" else ""
-    )
+    remarks = []
+    if entry.dated:
+        remarks.append({0: "today", 1: "yesterday"}.get(days, f"{days:,} days ago"))
+    if later != "0":
+        remarks.append(f"since then {later} {'entry' if later == '1' else 'entries'}")
     text = clean(entry.content)
     lines = [line for line in text.split("\n") if line.strip()]
-    short = days > OLD_DAYS and len(lines) > OLD_LINES
-    text = "\n".join(lines[:OLD_LINES]) if short else text
-    return Item(
-        entry=entry, text=text, partial=short, remark="; ".join(filter(None, (age, since)))
-    )
+    shortened = days > OLD_DAYS and len(lines) > OLD_LINES
+    if shortened:
+        text = "\n".join(lines[:OLD_LINES])
+    return Item(entry=entry, text=text, partial=shortened, remark="; ".join(remarks))
 
 
-def tokens(text: str) -> int:
-    """About the tokens of a text; see `_PIECE`."""
-    return len(_PIECE.findall(text))
+def count_tokens(text: str) -> int:
+    """Returns about the number of tokens of a text."""
+    return len(_ABOUT_A_TOKEN.findall(text))
 
 
-def titles(info: str, lines: Sequence[str]) -> str:
-    """Title lines in one fence."""
+def fenced_titles(info: str, lines: Sequence[str]) -> str:
     return fenced(f"entries: {info}", "\n".join(lines))
 
 
 def title_line(entry: Entry, *, whole: bool = False) -> str:
-    """Id, date, type and title of an entry, of a long title its beginning; `whole`: its text
-    where that says more.
+    """Returns id, date, type and title of an entry, a long title shortened; with `whole` also
+    its text where that says more.
     """
-    title, text = one_line(entry.title), one_line(entry.content) if whole else ""
-    said = title if whole or len(title) <= TITLE_CHARS else f"{title[:TITLE_CHARS]}…"
-    said = (
-        text if text.startswith(title.rstrip(".… ")) else f"{said}: {text}".removesuffix(": ")
-    )
-    return line_of(replace(entry, title=said))
+    title = one_line(entry.title)
+    if not whole:
+        if len(title) > TITLE_CHARS:
+            title = f"{title[:TITLE_CHARS]}…"
+        return line_of(replace(entry, title=title))
+    text = one_line(entry.content)
+    if not text.startswith(title.rstrip(".… ")):
+        text = f"{title}: {text}".removesuffix(": ")
+    return line_of(replace(entry, title=text))
 
 
-def _left_out(shelves: Sequence[Shelf], shown: Sequence[Sequence[str]], find: str) -> str:
-    """What the budget left no room for, by shelf."""
-    counts = [
-        f"{len(shelf.entries) - len(lines)}{'+' if shelf.more else ''} {shelf.name}"
-        for shelf, lines in zip(shelves, shown, strict=True)
-        if len(shelf.entries) > len(lines) or shelf.more
-    ]
-    return f"Left out: {', '.join(counts)}; {find}" if counts else ""
-
-
-def _handoff(item: Item | None, room: float) -> str:
-    """The hand-off whole, else as much of its beginning as there is room for; nothing where
-    that is too little.
-    """
+def _handoff_block(item: Item | None, room: float) -> str:
+    """Returns the hand-off, or a beginning of it that fits; empty where that is too short."""
     if item is None:
         return ""
-    whole = render(item)
-    if tokens(whole) < room:
-        return whole
-    left = int(room) - (tokens(whole) - tokens(item.text)) - tokens(", a part of it…")
+    block = render(item)
+    size = count_tokens(block)
+    if size < room:
+        return block
+    left = int(room) - (size - count_tokens(item.text)) - count_tokens(", a part of it…")
     if left < LEAST_TOKENS:
         return ""
-    end = next(islice(_PIECE.finditer(item.text), left, None), None)
-    beginning = (
-        item.text[: end_of(item.text, end.start() - 1 if end else len(item.text))].rstrip()
-        + "…"
-    )
-    return render(replace(item, text=beginning, partial=True))
+    beyond = next(islice(_ABOUT_A_TOKEN.finditer(item.text), left, None), None)
+    chars = beyond.start() - 1 if beyond else len(item.text)
+    beginning = item.text[: end_of(item.text, chars)].rstrip()
+    return render(replace(item, text=f"{beginning}…", partial=True))

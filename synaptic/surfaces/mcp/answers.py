@@ -14,16 +14,15 @@ from typing import Any
 from ...errors import InvalidArgument, NotFound, check_range, one_of
 from ...index.lookup import known
 from ...language.query import build_preference
-from ...models import NOTHING_CLOSE, Listing, Near, Receipt
+from ...models import NOTHING_CLOSE, Near
 from ...search.search import search
-from ...verbs.browse import days, find, get, recent
+from ...verbs.browse import Listing, days, find, get, recent
 from ...verbs.importing import with_source
 from ...verbs.review import review
-from ...verbs.writing import delete, near_by_now, restore, save, update
+from ...verbs.writing import Receipt, delete, near_by_now, restore, save, update
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace, index_of
-from ..arguments import take_filters
-from ..present import (
+from ..render.present import (
     CHARS_PER_TOKEN,
     DATA_FOLLOWS,
     Item,
@@ -42,7 +41,15 @@ from ..present import (
     render,
     short,
 )
-from ..wire import WHOLE_CONTENT, Json, analysis_json, listing_json, note_json, search_json
+from ..render.wire import (
+    WHOLE_CONTENT,
+    Json,
+    analysis_json,
+    listing_json,
+    note_json,
+    search_json,
+)
+from ..serving.arguments import take_filters
 from .tools import FORMATS, LEAST_TOKENS, MOST_TOKENS
 
 MAX_TOKENS = 4_000

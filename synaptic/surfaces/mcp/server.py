@@ -34,8 +34,10 @@ from mcp.shared.message import SessionMessage
 from ...config import resolve_home
 from ...errors import Busy, InvalidArgument, Refused, SynapticError
 from ...notes.screening import Screen
-from ..present import brief, one_line
-from ..wire import error_json
+from ..render.present import brief, one_line
+from ..render.wire import error_json
+from ..serving.tokens import Grant
+from ..serving.worker import AFTER_SAVE_S, Verb, Worker, for_client
 from .answers import (
     Call,
     answer,
@@ -47,9 +49,7 @@ from .answers import (
     review_text,
     starting,
 )
-from .tokens import Grant
 from .tools import BY_NAME, INSTRUCTIONS, READING, TOOLS, check_arguments
-from .worker import AFTER_SAVE_S, Verb, Worker, for_client
 
 log = logging.getLogger(__name__)
 

@@ -17,8 +17,8 @@ from pydantic import BeforeValidator, ConfigDict, FiniteFloat, TypeAdapter
 from ...errors import InvalidArgument
 from ...models import ORDERS, STRATEGIES, TYPES
 from ...search.ranking import PRESETS
-from ..present import CHARS_PER_TOKEN
-from ..wire import Json
+from ..render.present import CHARS_PER_TOKEN
+from ..render.wire import Json
 
 LEAST_TOKENS, MOST_TOKENS = 100, 100_000
 FORMATS = ("concise", "detailed", "json")

@@ -8,9 +8,11 @@ import logging
 import os
 import socket
 import webbrowser
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from contextlib import AbstractAsyncContextManager
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Protocol
 
 import uvicorn
 from starlette.applications import Starlette
@@ -18,26 +20,35 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ...errors import ConfigError, InvalidArgument, SynapticError
-from ..mcp.tokens import Grant, Tokens
-from ..mcp.worker import Worker
+from ..serving.tokens import Grant, Tokens
+from ..serving.worker import GRACE_S, Worker
 from . import days, entries, files, searching, upkeep
 from .connections import Connection
-from .guard import ANY_ADDRESS, Guard, Session, Sessions, cookie_name
-from .remote import GRACE_S, Remote
+from .guard import ANY_ADDRESS, Guard, Sessions, Visitor, cookie_name
 from .site import HERE, Site, form_of, page, show_error, show_missing, site_of
 
 log = logging.getLogger(__name__)
 
 
-def build_app(site: Site, hosts: Collection[str]) -> ASGIApp:
-    """The program behind its guard; its worker ends with it."""
-    remote = Remote(site)
+class McpApp(Protocol):
+    """Answers `/mcp` while `running` is entered."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+
+    def running(self) -> AbstractAsyncContextManager[None]: ...
+
+
+MakeMcpApp = Callable[[Worker, Tokens, bool], McpApp]
+
+
+def build_app(site: Site, hosts: Collection[str], mcp: McpApp) -> ASGIApp:
+    """The program behind its guard; its worker ends with `mcp`."""
     app = Starlette(
         routes=[
-            Route("/mcp", remote),
+            Route("/mcp", mcp),
             Mount("/static", StaticFiles(directory=HERE / "static")),
             Route("/login", _login, methods=["GET", "POST"]),
             Route("/logout", _logout, methods=["POST"]),
@@ -48,7 +59,7 @@ def build_app(site: Site, hosts: Collection[str]) -> ASGIApp:
             *upkeep.ROUTES,
         ],
         exception_handlers={SynapticError: show_error, 404: show_missing},
-        lifespan=lambda _: remote.running(),
+        lifespan=lambda _: mcp.running(),
     )
     app.state.site = site
     return Guard(
@@ -64,7 +75,7 @@ async def _login(request: Request) -> Response:
         token := request.query_params.get("token", "")
     ):  # HEAD is sent by previews
         if site.sessions.redeem(token):
-            return _let_in(request, Session("person", site.read_only))
+            return _let_in(request, Visitor("person", site.read_only))
         if site.sessions.of(request.cookies.get(cookie_name(request.scope), "")):
             return RedirectResponse("/", 303)
         wrong = (
@@ -81,7 +92,7 @@ async def _login(request: Request) -> Response:
             is_read_only = grant.read_only or site.read_only
             return _let_in(
                 request,
-                Session(grant.name, is_read_only, lambda: _page_grant(site, token) == grant),
+                Visitor(grant.name, is_read_only, lambda: _page_grant(site, token) == grant),
             )
         site.sessions.failed(address)
         wrong = "No token of tokens.toml that opens the page is this one."
@@ -100,7 +111,7 @@ def _page_grant(site: Site, token: str) -> Grant | None:
     return grant if grant and grant.page else None
 
 
-def _let_in(request: Request, session: Session) -> Response:
+def _let_in(request: Request, session: Visitor) -> Response:
     answer = RedirectResponse("/", 303, {"Referrer-Policy": "no-referrer"})
     cookie, secure = site_of(request).sessions.begin(session), request.url.scheme == "https"
     answer.set_cookie(
@@ -117,6 +128,7 @@ async def _logout(request: Request) -> Response:
 
 def serve(
     home: str | Path | None,
+    make_mcp_app: MakeMcpApp,
     *,
     host: str,
     port: int,
@@ -179,7 +191,7 @@ def serve(
     if open_it:
         webbrowser.open(link)
     settings = uvicorn.Config(
-        build_app(site, names),
+        build_app(site, names, make_mcp_app(site.worker, tokens, read_only)),
         log_level="warning",
         access_log=False,
         server_header=False,

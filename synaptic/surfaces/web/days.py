@@ -12,11 +12,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import InvalidArgument
-from ...models import Days, Filters
+from ...models import Filters
 from ...verbs import browse
+from ...verbs.browse import Days
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from ..present import end_of
+from ..render.present import end_of
 from .rendering import render
 from .site import TEMPLATES, ask, page
 

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ...models import Entry
-from ..present import short
+from ..render.present import short
 from .rendering import plain
 from .site import page
 

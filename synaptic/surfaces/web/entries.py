@@ -21,13 +21,14 @@ from starlette.routing import Route
 from ...errors import Ambiguous, Changed, NotFound, Refused, SynapticError, one_of
 from ...index.rows import Position
 from ...journal.folder import OWN
-from ...models import TYPES, Entry, Filters, Order, Receipt
+from ...models import TYPES, Entry, Filters, Order
 from ...notes.markdown import compose_entry
 from ...verbs import browse, writing
+from ...verbs.writing import Receipt
 from ...workspace.checkout import project_of, working_checkout
 from ...workspace.workspace import Workspace
-from ..editors import RETURNS_AT_ONCE, chosen, command_at, name_of
-from ..present import short
+from ..render.present import short
+from ..serving.editors import RETURNS_AT_ONCE, chosen, command_at, name_of
 from .deleting import ask_first, deleted_text, file_of, is_agreed
 from .rendering import plain, render
 from .site import ask, done, form_of, page, session_of, site_of, status_of

@@ -58,7 +58,7 @@ _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?")
 
 
 @dataclass(slots=True)
-class Session:
+class Visitor:
     """A browser that was let in, for as long as that is `granted`.
 
     `told` is for the next page: what it says, and as `undo` the id that it offers to restore,
@@ -80,7 +80,7 @@ class Sessions:
 
     def __init__(self) -> None:
         self.link = secrets.token_urlsafe(32)
-        self._open: dict[str, Session] = {}
+        self._open: dict[str, Visitor] = {}
         self._wrong: dict[str, deque[float]] = {}
 
     def redeem(self, token: str) -> bool:
@@ -92,13 +92,13 @@ class Sessions:
         self.link = ""
         return True
 
-    def begin(self, session: Session) -> str:
+    def begin(self, session: Visitor) -> str:
         """The value of its cookie."""
         cookie = secrets.token_urlsafe(32)
         self._open[cookie] = session
         return cookie
 
-    def of(self, cookie: str) -> Session | None:
+    def of(self, cookie: str) -> Visitor | None:
         now = time.monotonic()
         self._open = {key: one for key, one in self._open.items() if now - one.seen < IDLE_S}
         if (found := self._open.get(cookie)) is None or not found.granted():

@@ -24,8 +24,8 @@ from ...search.search import any_of_all, search
 from ...verbs import browse
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from ..arguments import take_filters
-from ..present import headed, one_line, term_test, why_text
+from ..render.present import headed, one_line, term_test, why_text
+from ..serving.arguments import take_filters
 from .rendering import lit, plain
 from .site import ask, page, site_of
 

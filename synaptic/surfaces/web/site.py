@@ -18,11 +18,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ...errors import Refused, SynapticError
-from ...models import Receipt
-from ..mcp.tokens import Tokens
-from ..mcp.worker import Verb, Worker
-from ..present import headed, one_line, short
-from .guard import BODY_BYTES, Session, Sessions
+from ...verbs.writing import Receipt
+from ..render.present import headed, one_line, short
+from ..serving.tokens import Tokens
+from ..serving.worker import Verb, Worker
+from .guard import BODY_BYTES, Sessions, Visitor
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -62,8 +62,8 @@ def site_of(request: Request) -> Site:
     return site
 
 
-def session_of(request: Request) -> Session:
-    session: Session = request.scope["session_of"]
+def session_of(request: Request) -> Visitor:
+    session: Visitor = request.scope["session_of"]
     return session
 
 
@@ -94,7 +94,7 @@ async def page(request: Request, template: str, status: int = 200, **shown: Any)
     It is made on a thread of its own: a note may take a second, in which the server answers
     others.
     """
-    session: Session | None = request.scope.get("session_of")
+    session: Visitor | None = request.scope.get("session_of")
     context = {
         "request": request,
         "session": session,

@@ -1,4 +1,4 @@
-"""The pages of upkeep: review, inbox, health and statistics."""
+"""The pages of upkeep: review, health and statistics."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import NotFound, SynapticError, one_of
-from ...models import Entry, Filters, Receipt
-from ...verbs import browse, doctor, inbox, review, writing
+from ...models import Entry, Filters
+from ...verbs import browse, doctor, review, writing
 from ...verbs.review import Matter
+from ...verbs.writing import Receipt
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from ..mcp.worker import Verb
+from ..serving.worker import Verb
 from .deleting import ask_first, deleted_text, is_agreed
 from .rendering import plain
 from .site import ask, done, form_of, page
 
 AT_ONCE = 20
-"""Findings and proposals on a page."""
+"""Findings on a page."""
 SLOW = 20_000
 """From this number of entries on, a page that looks at all of them says so first: it takes a
 second or more.
@@ -115,26 +116,6 @@ async def _answer_finding(request: Request) -> Response:
     return done(request, _next(request, form), told, undo=receipt.id if receipt else "")
 
 
-async def _inbox(request: Request) -> Response:
-    projects = _projects(request)
-    waiting = await ask(request, lambda ws: inbox.inbox(ws, project=projects))
-    return await page(request, "inbox.html", waiting=waiting, size=AT_ONCE, projects=projects)
-
-
-async def _answer_proposal(request: Request) -> Response:
-    form = await form_of(request)
-    said, key, text = form.get("answer", ""), form.get("proposal", ""), form.get("text", "")
-    edited = text if text.split() != form.get("was", "").split() else ""
-    receipt = await ask(request, lambda ws: inbox.answer(ws, said, key, text=edited))
-    if receipt is None:
-        return done(
-            request,
-            _next(request, form),
-            f"Refused, and not proposed again: {form.get('was', '')}",
-        )
-    return done(request, _next(request, form, kept=receipt.id), "Kept as an entry.", receipt)
-
-
 async def _health(request: Request) -> Response:
     if told := await _told_to_wait(request):
         return told
@@ -194,9 +175,9 @@ def _projects(request: Request) -> tuple[str, ...]:
     return tuple(filter(None, request.query_params.getlist("project")))
 
 
-def _next(request: Request, form: Mapping[str, str], **more: str) -> str:
+def _next(request: Request, form: Mapping[str, str]) -> str:
     """The same page, at the next thing to answer."""
-    query = request.url.remove_query_params("kept").include_query_params(on=1, **more).query
+    query = request.url.include_query_params(on=1).query
     return f"{request.url.path}?{query}#{quote(form.get('next', ''), safe=':')}"
 
 
@@ -221,8 +202,6 @@ async def _told_to_wait(request: Request) -> Response | None:
 ROUTES = [
     Route("/review", _review),
     Route("/review", _answer_finding, methods=["POST"]),
-    Route("/inbox", _inbox),
-    Route("/inbox", _answer_proposal, methods=["POST"]),
     Route("/health", _health),
     Route("/health", _mend, methods=["POST"]),
     Route("/statistics", _statistics),

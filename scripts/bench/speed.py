@@ -1,0 +1,156 @@
+"""Times a search, a save and a cold command, and the memory of a server.
+
+A journal holds `--entries` entries of sentences from `--notes`, or from the project's own
+documents. Their vectors are random, which costs a search as much as vectors of the model;
+questions and new entries are embedded by the model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from corpus import LAST_DAY, entry_texts, make_journal, queries, sentences
+from mcp import Client, StdioServerParameters
+
+from synaptic import Config, Filters, Workspace, open_workspace, rebuild, recent, save, search
+from synaptic.config import make_clock
+from synaptic.index.embedding import FastEmbedder
+from synaptic.models import Vector
+
+Row = dict[str, Any]
+SYNAPTIC = str(Path(sys.executable).with_name("synaptic"))
+SETTLED_S = 2.2
+"""A file that is older is trusted and not read again."""
+QUERIES, SAVES, ROUNDS = 200, 60, 9
+NOW = {"SYNAPTIC_NOW": LAST_DAY.replace(hour=23, minute=50).isoformat()}
+FILTERS = {
+    "no filter": None,
+    "a type, 10 %": Filters(types=("decision",)),
+    "a month": Filters(since=f"{LAST_DAY:%Y-%m}-01", until=f"{LAST_DAY:%Y-%m-%d}"),
+}
+
+
+class RandomVectors(FastEmbedder):
+    """The model's name and questions, with random vectors for passages."""
+
+    def embed_passage(self, text: str) -> Vector:
+        source = np.random.default_rng(zlib.crc32(text.encode()))
+        vector = source.standard_normal(self.dimensions, dtype=np.float32)
+        return vector / np.linalg.norm(vector)
+
+
+def run(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
+    pool = sentences(arguments.notes)
+    cache = arguments.cache or Path(tempfile.gettempdir()) / "synaptic-bench"
+    kept = cache / f"speed-{arguments.entries}"
+    if not (kept / "complete").exists():
+        shutil.rmtree(kept, ignore_errors=True)
+        make_journal(kept, entry_texts(pool, arguments.entries))
+        with opened(kept, RandomVectors(arguments.model, cache=cache)) as workspace:
+            rebuild(workspace)
+        (kept / "complete").touch()
+    home = scratch / "home"
+    shutil.copytree(kept, home)
+    time.sleep(SETTLED_S)
+    return [
+        *in_process(home, pool),
+        *asyncio.run(over_stdio(home, pool)),
+        *cold_commands(home, pool),
+    ]
+
+
+def opened(home: Path, embedder: FastEmbedder | None = None) -> Workspace:
+    config = Config(home=home, journal=home / "journal")
+    return open_workspace(config, embedder=embedder, clock=make_clock(NOW))
+
+
+def in_process(home: Path, pool: list[str]) -> list[Row]:
+    rows = []
+    asked = queries(pool, QUERIES)
+    with opened(home) as workspace:
+        for text in asked[:10]:
+            search(workspace, text)
+        for name, filters in FILTERS.items():
+            times = [timed(search, workspace, text, filters=filters) for text in asked]
+            rows.append(row(f"search, {name}", times))
+        for text in entry_texts(pool, SAVES, seed=9):
+            save(workspace, text)
+        rows.append(
+            row("save", [timed(save, workspace, text) for text in entry_texts(pool, SAVES)])
+        )
+    return rows
+
+
+async def over_stdio(home: Path, pool: list[str]) -> list[Row]:
+    """Times of a warm server, asked by the SDK's client, and its memory."""
+    process_id = home / "pid"
+    server = StdioServerParameters(
+        command="/bin/sh",
+        args=["-c", 'echo $$ > "$0"; exec "$@"', str(process_id), SYNAPTIC, "mcp"],
+        env=os.environ | NOW | {"SYNAPTIC_HOME": str(home)},
+        cwd=home,
+    )
+
+    async with Client(server) as client:
+
+        async def call(tool: str, name: str, values: Iterable[str]) -> list[float]:
+            times = []
+            for value in values:
+                begun = time.perf_counter()
+                answer = await client.call_tool(tool, {name: value})
+                times.append(time.perf_counter() - begun)
+                assert not answer.is_error, answer
+            return times
+
+        await call("context_search", "query", queries(pool, 20, seed=5))
+        searches = await call("context_search", "query", queries(pool, QUERIES))
+        status = Path(f"/proc/{process_id.read_text().strip()}/status")
+        memory = re.search(r"RssAnon:\s+(\d+) kB", status.read_text())
+        saves = await call("context_save", "content", entry_texts(pool, SAVES, seed=8))
+    memory_mb = int(memory[1]) / 1024 if memory else 0
+    return [
+        row("context_search over stdio", searches),
+        row("context_save over stdio", saves),
+        {"what": "memory of that server (RssAnon)", "MB": f"{memory_mb:.0f}"},
+    ]
+
+
+def cold_commands(home: Path, pool: list[str]) -> list[Row]:
+    with opened(home) as workspace:
+        id = recent(workspace, limit=1).entries[0].id
+    environ = os.environ | NOW | {"SYNAPTIC_HOME": str(home)}
+    times: dict[str, list[float]] = {"search": [], "get": [], "recent": [], "save": []}
+    for text in queries(pool, ROUNDS):
+        words = {"search": [text], "get": [id], "recent": [], "save": [text]}
+        for name, more in words.items():
+            command = [SYNAPTIC, name, *more]
+            times[name].append(
+                timed(subprocess.run, command, env=environ, check=True, capture_output=True)
+            )
+    return [row(f"synaptic {name}, cold", seconds) for name, seconds in times.items()]
+
+
+def timed(action: Callable[..., object], *values: Any, **options: Any) -> float:
+    """Seconds of one call."""
+    begun = time.perf_counter()
+    action(*values, **options)
+    return time.perf_counter() - begun
+
+
+def row(what: str, seconds: list[float]) -> Row:
+    cuts = statistics.quantiles(seconds, n=20, method="inclusive")
+    return {"what": what, "p50": f"{1000 * cuts[9]:.1f} ms", "p95": f"{1000 * cuts[18]:.1f} ms"}

@@ -1,0 +1,224 @@
+"""All at once on one home: saves by command, over MCP and on the page, edits by hand, merges,
+kills, a wrecked index.
+
+python3 scripts/soak.py together --minutes 15
+
+The promise: each text whose save was acknowledged stands in the journal exactly once, and is
+found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import itertools
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+sys.path.append(str(Path(__file__).parents[2] / "tests"))
+from outside import Home
+from served import served
+
+PAUSE_S = 0.3
+"""Between two acts of one writer."""
+SOUGHT = 30
+"""Texts that are searched for at the end."""
+
+_numbers = itertools.count(1)
+
+
+@dataclass
+class Soak:
+    """The home, its end, and the texts of acknowledged saves."""
+
+    home: Home
+    until: float
+    choose: random.Random
+    acknowledged: list[str] = field(default_factory=list)
+    troubles: list[str] = field(default_factory=list)
+    kills: int = 0
+    merges: int = 0
+    wrecks: int = 0
+
+    def rounds(self) -> Iterator[int]:
+        while time.monotonic() < self.until:
+            yield next(_numbers)
+            time.sleep(PAUSE_S * self.choose.random() * 2)
+
+
+def by_command(soak: Soak) -> None:
+    """Every tenth save is killed at a random moment."""
+    for number in soak.rounds():
+        text = f"command{number}word was saved by command."
+        process = soak.home.start("save", text)
+        if number % 10 == 0:
+            time.sleep(soak.choose.random())
+            process.kill()
+            soak.kills += 1
+        process.communicate()
+        if process.returncode == 0:
+            soak.acknowledged.append(text)
+
+
+def by_agent(soak: Soak) -> None:
+    """One server after the other; each is killed after some saves."""
+    while time.monotonic() < soak.until:
+        with contextlib.suppress(Exception), soak.home.server() as server:
+            for number in itertools.islice(soak.rounds(), 25):
+                text = f"agent{number}word was saved by an agent."
+                server.call("save", content=text)
+                soak.acknowledged.append(text)
+            server.kill()
+            soak.kills += 1
+
+
+def on_the_page(soak: Soak) -> None:
+    while time.monotonic() < soak.until:
+        with (
+            contextlib.suppress(httpx.HTTPError),
+            served(soak.home.path, installed=True) as site,
+        ):
+            for number in itertools.islice(soak.rounds(), 40):
+                text = f"page{number}word was written on the page."
+                if site.post("/new", content=text, type="note").status_code == 303:
+                    soak.acknowledged.append(text)
+            site.process.kill()
+            soak.kills += 1
+
+
+def by_hand(soak: Soak) -> None:
+    for number in soak.rounds():
+        text = f"hand{number}word was typed."
+        day = soak.home.journal / f"2026-10-{number % 28 + 1:02}.md"
+        with day.open("a", encoding="utf-8") as file:
+            file.write(f"\n## 10:{number % 60:02} {text}\n")
+        soak.acknowledged.append(text)
+
+
+def by_merges(soak: Soak) -> None:
+    """Two clones add entries to one day; the second is merged into the first."""
+    journal = soak.home.journal
+    other = Home(soak.home.path.parent / "other", soak.home.env)
+    git(journal, "init", "-q", "-b", "main")
+    soak.home.ask("git-setup")
+    commit(journal)
+    other.path.mkdir()
+    subprocess.run(["git", "clone", "-q", journal, other.journal], check=True)
+    other.ask("init")
+    other.ask("git-setup")
+    for number in soak.rounds():
+        at = f"2025-03-{number % 28 + 1:02}T09:{number % 60:02}"
+        for home, name in ((soak.home, "ours"), (other, "theirs")):
+            text = f"{name}{number}word was merged."
+            home.ask("save", text, "--at", at)
+            commit(home.journal)
+            soak.acknowledged.append(text)
+        merged = git(
+            journal, "pull", "-q", "--no-rebase", "--no-edit", str(other.journal), "main"
+        )
+        if merged.returncode:
+            soak.troubles.append(f"merge: {merged.stdout}{merged.stderr}")
+            return
+        git(other.journal, "pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
+        soak.merges += 1
+        time.sleep(5)
+
+
+def by_damage(soak: Soak) -> None:
+    """The index is overwritten or removed every 20 seconds."""
+    while time.monotonic() < soak.until - 20:
+        time.sleep(20)
+        index = soak.home.index
+        with contextlib.suppress(OSError):
+            if soak.wrecks % 2:
+                index.unlink()
+            else:
+                with index.open("r+b") as file:
+                    file.seek(soak.choose.randrange(max(1, index.stat().st_size)))
+                    file.write(os.urandom(4096))
+            soak.wrecks += 1
+
+
+WRITERS: tuple[Callable[[Soak], None], ...] = (
+    by_command,
+    by_agent,
+    on_the_page,
+    by_hand,
+    by_merges,
+    by_damage,
+)
+
+
+def git(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    identity = ("-c", "user.name=soak", "-c", "user.email=soak@example.org")
+    return subprocess.run(
+        ["git", *identity, *words], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def commit(journal: Path) -> None:
+    git(journal, "add", "-A")
+    git(journal, "commit", "-q", "-m", "notes")
+
+
+def judged(soak: Soak) -> list[str]:
+    """The promises that did not hold."""
+    soak.home.ask("rebuild-index")
+    words = " ".join(
+        path.read_text(encoding="utf-8") for path in soak.home.journal.rglob("*.md")
+    )
+    wrong = [text for text in soak.acknowledged if words.count(text) != 1]
+    failures = [
+        *soak.troubles,
+        *(f"{text!r} stands {words.count(text)} times in the journal" for text in wrong),
+    ]
+    for text in soak.choose.sample(soak.acknowledged, min(SOUGHT, len(soak.acknowledged))):
+        hits = soak.home.ask(
+            "search", text.split()[0], "--strategy", "lexical", "--limit", "1"
+        )["hits"]
+        if not hits or text.split()[0] not in hits[0]["content"]:
+            failures.append(f"{text!r} is not found")
+    return failures
+
+
+def main() -> int:
+    """0 when each acknowledged text stands in the journal once and is found."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--minutes", type=float, default=15)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="soak-") as folder:
+        home = Home(Path(folder, "home"), {"SYNAPTIC_NOW": "2026-11-23T10:00", "HOME": folder})
+        home.ask("init")
+        soak = Soak(home, begun + asked.minutes * 60, random.Random(asked.seed))
+        threads = [threading.Thread(target=writer, args=(soak,)) for writer in WRITERS]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        failures = judged(soak)
+    for failure in failures[:20]:
+        print(failure)
+    print(f"kills {soak.kills:,}, merges {soak.merges:,}, wrecked indexes {soak.wrecks:,}")
+    seconds = time.monotonic() - begun
+    print(
+        f"together: acknowledged texts {len(soak.acknowledged):,}, failures "
+        f"{len(failures):,}, "
+        f"seed {asked.seed}, {seconds:,.0f} s"
+    )
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

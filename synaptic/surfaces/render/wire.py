@@ -1,0 +1,232 @@
+"""Results as JSON: the field names that users script against."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, is_dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...errors import SynapticError
+from ...models import Entry, Facets, Hit, SearchResult, Why
+from ...verbs.browse import Days, Listing, Status
+
+if TYPE_CHECKING:
+    from ...language.analysis.shapes import Analysis, NoteReading
+    from ...verbs.review import Matter
+
+Json = dict[str, Any]
+WHOLE_CONTENT = 2_000
+"""Characters up to which a search answers an entry's content whole; longer ones by their best
+passage.
+"""
+
+OF_AN_ENTRY = (
+    "id at date time date_source type title tags project importance files changed_files "
+    "parent supersedes "
+    "superseded_by by via branch expires pin fields content truncated path line"
+).split()
+OF_A_ROW = (
+    "id at date type title content tags project importance files by via path line".split()
+)
+_OF_AN_ANALYSIS = (
+    "query text intent target temporal_reference time_range entities question_type "
+    "complexity confidence info_types "
+    "keywords plan notices"
+).split()
+
+
+def as_json(value: Any) -> Any:
+    """The value as `json` writes it: a dataclass is an object of its fields, a tuple a list, a
+    path a text.
+    """
+    if is_dataclass(value):
+        return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, dict):
+        return {name: as_json(each) for name, each in value.items()}
+    if isinstance(value, tuple | list):
+        return [as_json(each) for each in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    return str(value) if isinstance(value, Path) else value
+
+
+def entry_json(entry: Entry, superseded_by: str | None = None) -> Json:
+    place = entry.place
+    beside = {
+        "superseded_by": superseded_by,
+        "fields": {
+            name: [value for other, value in entry.fields if other == name]
+            for name, _ in entry.fields
+        },
+        "truncated": False,
+        "path": place.path if place else None,
+        "line": place.line if place else None,
+    }
+    return {
+        name: beside[name] if name in beside else as_json(getattr(entry, name))
+        for name in OF_AN_ENTRY
+    }
+
+
+def json_rows(entries: Iterable[Entry]) -> Iterator[str]:
+    """The lines of an array, an object each."""
+    before = "["
+    for data in map(entry_json, entries):
+        yield before + json.dumps({name: data[name] for name in OF_A_ROW}, ensure_ascii=False)
+        before = ","
+    yield "]" if before == "," else "[]"
+
+
+def csv_rows(entries: Iterable[Entry]) -> Iterator[str]:
+    """The lines of a table (RFC 4180), names first; a cell that holds a list has a line for
+    each item.
+
+    A cell that a spreadsheet would take for a formula begins with an apostrophe (OWASP, CSV
+    Injection).
+    """
+    yield ",".join(OF_A_ROW)
+    for data in map(entry_json, entries):
+        values, line = (data[name] for name in OF_A_ROW), io.StringIO()
+        cells = ("\n".join(value) if isinstance(value, list) else value for value in values)
+        csv.writer(line).writerow(
+            f"'{cell}" if str(cell).startswith(_FORMULA) else cell for cell in cells
+        )
+        yield line.getvalue().removesuffix("\r\n")
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def hit_json(hit: Hit) -> Json:
+    result = entry_json(hit.entry, hit.superseded_by)
+    if len(hit.entry.content) > WHOLE_CONTENT:
+        result |= {"content": hit.passage, "truncated": True}
+    result |= {"score": hit.score, "snippet": hit.snippet, "snippet_line": hit.snippet_line}
+    if hit.why:
+        result["why"] = why_json(hit.why)
+    return result
+
+
+def why_json(why: Why) -> Json:
+    scores = {
+        name: None if value is None else round(value, 4)
+        for name, value in why.signals._asdict().items()
+    }
+    accessed = why.last_accessed_at
+    return {
+        "scores": scores | {"combined": why.combined},
+        "ranks": {"lexical": why.lexical_rank, "semantic": why.semantic_rank},
+        "similarity": None if why.similarity is None else round(why.similarity, 4),
+        "matched_layers": list(why.matched_layers),
+        "matched_filters": list(why.matched_filters),
+        "decay": round(why.decay, 6),
+        "age_days": round(why.age_days, 4),
+        "access_count": why.access_count,
+        "last_accessed_at": accessed.isoformat(timespec="seconds") if accessed else None,
+    }
+
+
+def search_json(result: SearchResult) -> Json:
+    data: Json = {
+        "query": result.query,
+        "mode": result.mode,
+        "strategy": result.strategy,
+        "weights": dict(result.weights),
+        "total": result.total,
+        "hits": [hit_json(hit) for hit in result.hits],
+        "notices": list(result.notices),
+    }
+    optional = {"rounds": as_json(result.rounds), "choice": as_json(result.choice)}
+    return data | {name: value for name, value in optional.items() if value}
+
+
+def analysis_json(found: Analysis) -> Json:
+    asked, span = found.asked, found.asked.time_range
+    beside: Json = {
+        "text": asked.text,
+        "temporal_reference": "recent" if asked.recent else span.phrase if span else None,
+        "time_range": span and {"start": span.start, "end": span.end, "phrase": span.phrase},
+        "plan": as_json(found.plan) | {"estimated_complexity": found.complexity},
+    }
+    for part in beside["plan"]["sub_queries"]:
+        part["filters"] = dict(part["filters"])
+    return {
+        name: as_json(beside[name] if name in beside else getattr(found, name))
+        for name in _OF_AN_ANALYSIS
+    }
+
+
+def note_json(reading: NoteReading) -> Json:
+    data: Json = as_json(reading)
+    return data | {
+        "changes": [{"from": c.was, "to": c.now, "kind": c.kind} for c in reading.changes]
+    }
+
+
+def listing_json(listing: Listing) -> Json:
+    result: Json = {
+        "total": listing.total,
+        "entries": [
+            entry_json(entry, listing.superseded_by.get(entry.id)) for entry in listing.entries
+        ],
+        "notices": list(listing.notices),
+    }
+    for data in result["entries"] if listing.links else ():
+        data |= as_json(listing.links[data["id"]])
+    if listing.cursor:
+        result["cursor"] = listing.cursor
+    if listing.facets:
+        result["facets"] = facets_json(listing.facets)
+    return result
+
+
+def days_json(days: Days) -> Json:
+    beside = {name: getattr(days, name) for name in ("since", "until", "before", "after")}
+    return (
+        beside
+        | listing_json(days.found)
+        | {"on_this_day": listing_json(days.on_this_day)["entries"]}
+    )
+
+
+def facets_json(facets: Facets) -> Json:
+    return {kind: _counts(pairs) for kind, pairs in as_json(facets).items()}
+
+
+def status_json(status: Status) -> Json:
+    data: Json = as_json(status)
+    return data | {"facets": facets_json(status.facets), "months": _counts(status.months)}
+
+
+def matter_json(matter: Matter) -> Json:
+    entries = [
+        {name: getattr(one.entry, name) for name in ("id", "date", "type", "title", "project")}
+        for one in matter.about
+    ]
+    commands = {said: f"synaptic review {said} {matter.key}" for said in matter.answers}
+    return {
+        "finding": matter.key,
+        "kind": matter.kind,
+        "about": matter.said,
+        "entries": entries,
+        "answers": commands,
+    }
+
+
+def error_json(error: SynapticError) -> Json:
+    said = {
+        "code": error.code,
+        "message": error.message,
+        "valid": list(error.valid),
+        "hint": error.hint,
+    }
+    return {"success": False, "error": said}
+
+
+def _counts(pairs: Any) -> list[Json]:
+    return [{"name": name, "count": count} for name, count in pairs]

@@ -1,0 +1,35 @@
+"""What a user gave, by name, as the verbs take it."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from datetime import datetime
+from typing import Any
+
+from ...language.query import build_filters
+from ...models import Filters
+
+AGENTS = {
+    "CLAUDECODE": "claude-code",
+    "CODEX_THREAD_ID": "codex",
+    "CODEX_SANDBOX": "codex",
+    "CODEX_CI": "codex",
+    "GEMINI_CLI": "gemini-cli",
+    "OPENCODE": "opencode",
+    "CURSOR_AGENT": "cursor",
+}
+"""What agents set in the shells they open."""
+_FILTERS = frozenset(inspect.signature(build_filters).parameters) - {"now"}
+
+
+def take_filters(given: dict[str, Any], now: datetime) -> Filters:
+    """The filters among the arguments, which it takes out. Raises InvalidArgument."""
+    if "tags" in given:
+        given["tag"] = given.pop("tags")
+    return build_filters(now=now, **{name: given.pop(name) for name in _FILTERS & given.keys()})
+
+
+def agent() -> str | None:
+    """The agent in whose shell this process runs; None in a person's."""
+    return next((name for variable, name in AGENTS.items() if os.environ.get(variable)), None)

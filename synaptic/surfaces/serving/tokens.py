@@ -1,0 +1,116 @@
+"""Who may use a server over HTTP: the tokens of `tokens.toml`, a table each.
+
+[anna-laptop]
+token = "at least 32 characters"
+project = "ledger"      # of what it saves, and first in what it finds; else none
+read-only = true        # else false
+page = true             # it opens the page, as a person, in place of /mcp
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import stat
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...config import resolve_home
+from ...errors import ConfigError, InvalidArgument
+from ...journal.disk import overwrite
+from ...verbs.writing import PERSON
+from ..render.present import one_line
+
+LEAST_CHARS, MOST_NAME = 32, 60
+_KINDS = {"token": str, "project": str, "read-only": bool, "page": bool}
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What a token allows; `name` is what its saves are signed with."""
+
+    name: str
+    project: str | None = None
+    read_only: bool = False
+    page: bool = False
+
+
+class Tokens:
+    """The tokens of a file, else of the home's, read anew for each question: one that is taken
+    out opens nothing.
+    """
+
+    def __init__(self, home: str | Path | None, file: str | None) -> None:
+        self.path = Path(file).expanduser() if file else resolve_home(home) / "tokens.toml"
+
+    def grant(self, token: str) -> Grant | None:
+        """What this token allows; None for one that is unknown. Raises ConfigError for a file
+        that cannot be used.
+        """
+        found = None
+        for secret, grant in self.read():
+            if hmac.compare_digest(secret.encode(), token.encode("utf-8", "replace")):
+                found = grant  # and go on: the time tells nothing
+        return found
+
+    def read(self) -> list[tuple[str, Grant]]:
+        """Each token with its grant; none without a file. Raises ConfigError that names the
+        table.
+        """
+        try:
+            with self.path.open("rb") as file:
+                if os.name != "nt" and stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
+                    raise ConfigError(
+                        f"Others may read {self.path}.", hint=f"chmod 600 {self.path}"
+                    )
+                tables = tomllib.load(file)
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"{self.path} cannot be read: {error}.") from error
+        return [self._read(name, table) for name, table in tables.items()]
+
+    def add(self, name: str, table: Mapping[str, Any]) -> None:
+        """Writes one more table below what stands there. Raises ConfigError for one that could
+        not be read again.
+        """
+        from filelock import FileLock  # only here
+
+        self._read(name, table)
+        lines = [
+            f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in table.items()
+        ]
+        block = "\n".join([f"[{json.dumps(name, ensure_ascii=False)}]", *lines, ""])
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(self.path.with_name(f".{self.path.name}.lock"), mode=0o600):
+            if any(grant.name == name for _, grant in self.read()):
+                raise InvalidArgument(
+                    f"{self.path} has a token named {name!r}.",
+                    hint="Take its table out there, or give another name.",
+                )
+            before = self.path.read_bytes().rstrip() if self.path.exists() else b""
+            overwrite(self.path, (before + b"\n\n" if before else b"") + block.encode())
+
+    def _read(self, name: str, table: Any) -> tuple[str, Grant]:
+        where = f"[{name}] in {self.path}"
+        if not isinstance(table, dict) or len(str(table.get("token", ""))) < LEAST_CHARS:
+            raise ConfigError(f"{where} needs a token of at least {LEAST_CHARS} characters.")
+        for key, value in table.items():
+            if key not in _KINDS or not isinstance(value, _KINDS[key]):
+                raise ConfigError(
+                    f"{where}: {key} is unknown, or has no such value.", valid=_KINDS
+                )
+        for text in (name, table.get("project", "-")):
+            if text != one_line(text)[:MOST_NAME] or text in ("", PERSON):
+                raise ConfigError(
+                    f"{where}: {text!r} is no name. Give 1 to {MOST_NAME} characters, not "
+                    f"{PERSON!r}."
+                )
+        allowed = {
+            key.replace("-", "_"): value for key, value in table.items() if key != "token"
+        }
+        return table["token"], Grant(name, **allowed)

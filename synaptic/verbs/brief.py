@@ -1,0 +1,244 @@
+"""Chooses the entries that a new session should know, the most relevant first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import chain
+from pathlib import Path
+
+from ..language.lexicon import SHARED
+from ..language.query import terms_of
+from ..language.words import match
+from ..models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Filters, Order
+from ..notes.blocks import project_key, slug_tag
+from ..search.ranking import score_aware_rrf
+from ..workspace.changes import has_expired, marked
+from ..workspace.checkout import Checkout, checkout_around, project_of, work_at_hand
+from ..workspace.readback import read_entries
+from ..workspace.sync import in_step
+from ..workspace.workspace import Workspace
+
+POOL = 100
+"""Entries of a kind that are ranked: the newest, or the most important insights."""
+
+WEEK = timedelta(days=7)
+"""Entries younger than this, and than the last hand-off, are new to a session that starts."""
+
+READING_SHARE = 0.3
+"""The share of a hook's time in which new files may be read; the rest is for the answer."""
+
+RARE_WORDS = 8
+"""At most this many words of the work at hand are looked up, the rarest first."""
+
+COMMON_SHARE = 0.1
+"""A word in more than this share of the passages, and in more than RARE_WORDS, is left out."""
+
+HIGHEST = 10
+"""Entries of the highest importance come before all others."""
+
+_ANY_BRANCH = frozenset(("main", "master", "trunk", "develop", "head"))
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Entries of one kind, the most relevant first; `more`: there are others, not looked at."""
+
+    name: str
+    entries: tuple[Entry, ...]
+    more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """Entries for a new session; `later` counts the entries since the hand-off, as text."""
+
+    project: str
+    pinned: tuple[Entry, ...]
+    handoff: Entry | None
+    later: str
+    shelves: tuple[Shelf, ...]
+    unread_files: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    """Entries of some types by their rows; `more`: there are others beyond POOL."""
+
+    entries: dict[int, Entry]
+    more: bool = False
+
+
+def brief(ws: Workspace, folder: Path, since: timedelta = WEEK) -> Briefing:
+    """Returns the entries for a session that starts in `folder`; one that goes on names its
+    pause as `since`.
+
+    Superseded and expired entries are left out. An entry stands on one shelf only.
+    """
+    here = checkout_around(folder, ws.config)
+    project = project_of(ws.config, here)
+    terms = _terms_of_work(folder, project)
+    report, briefing = in_step(
+        ws,
+        lambda report: (report, _gather(ws, project, here, since, terms)),
+        within_s=READING_SHARE * ws.config.hooks.timeout_s,
+    )
+    return replace(briefing, unread_files=report.unread)
+
+
+def _terms_of_work(folder: Path, project: str | None) -> list[str]:
+    every_entry_has = _ANY_BRANCH.union(terms_of(project or ""))
+    terms = [term for term in terms_of(work_at_hand(folder)) if len(term) > 1]
+    return [term for term in terms if term not in every_entry_has]
+
+
+def _gather(
+    ws: Workspace,
+    project: str | None,
+    here: Checkout | None,
+    recent: timedelta,
+    terms: Sequence[str],
+) -> Briefing:
+    now = ws.clock().replace(microsecond=0)  # entries know whole seconds
+    key = project_key(project) if project else None
+    handoffs = list(_pool(ws, key, ("handoff",)).entries)[:1]
+    pins = [row for row in ws.index.pinned(key) if row not in handoffs]
+    whole = marked(ws, read_entries(ws, [*pins, *handoffs]), here)
+    handoff = whole[handoffs[0]] if handoffs else None
+    left_off = None
+    if handoff and handoff.dated:
+        left_off = handoff.at + timedelta(microseconds=1)
+    begin = max(left_off or now - recent, now - recent)
+    kinds = [kind for kind in TYPES if kind != "handoff"]
+    if not project:  # a note of no project may be anybody's diary
+        kinds.remove("note")
+    later = _pool(ws, key, tuple(kinds), left_off or begin)
+    new = {row: entry for row, entry in later.entries.items() if entry.at >= begin}
+    pools = {
+        "open issues": _pool(ws, key, ("issue",)),
+        f"new since {begin:%Y-%m-%d %H:%M}": _Pool(
+            new, later.more and len(new) == len(later.entries)
+        ),
+        "decisions": _pool(ws, key, ("decision",)),
+        "insights and references": _pool(ws, key, ("insight", "reference"), order="importance"),
+        "progress": _pool(ws, key, ("progress",), left_off),
+    }
+    count = f"{len(later.entries)}{'+' if later.more else ''}" if left_off else "0"
+    pinned = tuple(whole[row] for row in pins if not _is_over(ws, whole[row]))
+    shelves = _shelves(ws, terms, pools, set(pins))
+    return Briefing(project or "", pinned, handoff, count, shelves, 0)
+
+
+def _shelves(
+    ws: Workspace, terms: Sequence[str], pools: Mapping[str, _Pool], seen: set[int]
+) -> tuple[Shelf, ...]:
+    rows = list(chain.from_iterable(pool.entries for pool in pools.values()))
+    scores = _word_scores(ws, terms, rows)
+    shelves = []
+    for name, pool in pools.items():
+        unseen = {row: entry for row, entry in pool.entries.items() if row not in seen}
+        seen.update(unseen)
+        ranked = _ranked(ws, unseen, scores, by_importance=name.startswith("insights"))
+        shelves.append(Shelf(name, ranked, pool.more))
+    return tuple(shelves)
+
+
+def _pool(
+    ws: Workspace,
+    key: str | None,
+    types: tuple[EntryType, ...],
+    since: datetime | None = None,
+    order: Order = "newest",
+) -> _Pool:
+    """Returns entries of the project, or tagged with its name and of no other, newest first;
+    without a project those that have none.
+    """
+    settled = Filters()
+    if types in (("issue",), ("handoff",)):
+        settled = Filters(tags=tuple(SHARED.settled))
+    first_day = since.date().isoformat() if since else None
+    kind = Filters(types=types, since=first_day)
+    kinds = [replace(kind, without=replace(settled, sessions=True))]
+    if "progress" in types:  # digests of sessions take no place of what was saved
+        kinds.append(replace(kind, sessions=True))
+    wanted = kinds
+    if key:
+        wanted = [replace(kind, projects=(key,)) for kind in kinds]
+        if tag := slug_tag(key):
+            wanted += [replace(kind, tags=(tag,)) for kind in kinds]
+    rows: dict[int, None] = {}
+    more = False
+    for filters in wanted:
+        total, listed = ws.index.listing(filters, order=order, limit=POOL)
+        rows.update(dict.fromkeys(listed))
+        more = more or total > len(listed)
+    entries = {}
+    for row, stored in ws.index.entries(list(rows)).items():
+        entry = stored.entry
+        foreign = entry.project and project_key(entry.project) != key
+        too_old = since is not None and entry.at < since
+        if not (foreign or too_old or _is_over(ws, entry)):
+            entries[row] = entry
+    newest_first = sorted(entries, key=lambda row: _place_in_time(entries[row]), reverse=True)
+    return _Pool({row: entries[row] for row in newest_first}, more)
+
+
+def _place_in_time(entry: Entry) -> tuple[bool, datetime, int]:
+    return entry.dated, entry.at, entry.there.line
+
+
+def _is_over(ws: Workspace, entry: Entry) -> bool:
+    """True when the entry expired before today, or a tag settles the issue or hand-off."""
+    if has_expired(entry.expires, ws.clock().date().isoformat()):
+        return True
+    return entry.type in ("issue", "handoff") and not SHARED.settled.isdisjoint(entry.tags)
+
+
+def _word_scores(ws: Workspace, terms: Sequence[str], rows: Sequence[int]) -> dict[int, float]:
+    """Returns BM25 by row, best first, of the entries that hold rare words of the work."""
+    passages, counts = ws.index.document_counts(terms)
+    most = max(COMMON_SHARE * passages, RARE_WORDS)
+    rare = [term for term in terms if 0 < counts[term] <= most]
+    rare.sort(key=lambda term: counts[term])
+    if not rows or not rare:
+        return {}
+    candidates = ws.index.lexical(
+        [match(term) for term in rare[:RARE_WORDS]],
+        filters=Filters(),
+        within=rows,
+        phrases=(),
+        context_weight=0.0,  # an entry's own words: its neighbours are no nearer to the work
+        limit=4 * len(rows),
+    )
+    return {hit.entry_rowid: -hit.score for hit in reversed(candidates)}
+
+
+def _ranked(
+    ws: Workspace,
+    entries: Mapping[int, Entry],
+    word_scores: Mapping[int, float],
+    *,
+    by_importance: bool,
+) -> tuple[Entry, ...]:
+    """Returns the entries by age and words, fused; importance goes first, or only the highest
+    of it. Digests of sessions come last.
+    """
+    now = ws.clock()
+    half_life = timedelta(ws.config.search.half_life_days)
+    age = {
+        row: math.exp2((entry.at - now) / half_life) if entry.dated else 0.0
+        for row, entry in entries.items()
+    }
+    words = {row: word_scores[row] for row in entries if row in word_scores}
+    fused = score_aware_rrf({"age": age, "words": words}, k=ws.config.search.k, weights={})
+
+    def place(row: int) -> tuple[bool, int, float]:
+        importance = entries[row].importance
+        if importance is None:
+            importance = DEFAULT_IMPORTANCE
+        first = importance if by_importance or importance == HIGHEST else 0
+        return entries[row].of_session, -first, -fused[row]
+
+    return tuple(entries[row] for row in sorted(entries, key=place))
